@@ -253,7 +253,8 @@ pub(crate) struct Library<'b> {
 #[derive(Debug)]
 struct Place {
     state: State,
-    /// How many of its evaluations are still to be delivered.
+    /// How many evaluations there are of it, and how many of them are still to be made.
+    evaluations: u64,
     left: u64,
 }
 
@@ -290,10 +291,11 @@ impl<'b> Library<'b> {
                 (Vec::new(), evaluated as u64)
             }
         };
-        let place = |left| {
+        let place = |evaluations| {
             Mutex::new(Place {
                 state: State::New,
-                left,
+                evaluations,
+                left: evaluations,
             })
         };
         Self {
@@ -311,7 +313,7 @@ impl<'b> Library<'b> {
         // Whoever comes while it is being compiled waits, which takes less than doing it twice.
         let mut place = lock(self.shelf.get(program as usize)?);
         if let State::New = place.state {
-            place.state = self.compile(program, place.left);
+            place.state = self.compile(program, place.evaluations);
         }
         match &place.state {
             State::Compiled(compiled) => Some(Arc::clone(compiled)),
@@ -343,8 +345,8 @@ impl<'b> Library<'b> {
         }
     }
 
-    /// So many evaluations of the program are delivered; after the last one it is let go of.
-    pub(crate) fn delivered(&self, program: u32, evaluations: usize) {
+    /// So many evaluations of the program are made; after the last one it is let go of.
+    pub(crate) fn made(&self, program: u32, evaluations: usize) {
         if let Some(place) = self.shelf.get(program as usize) {
             let mut place = lock(place);
             place.left -= (evaluations as u64).min(place.left);
@@ -489,9 +491,9 @@ mod tests {
             let library = Library::new(&batch, backend, &Limits::default(), &compilers);
             let got = [0, 1].map(|program| library.get(program).is_some());
             assert_eq!(got, expected);
-            library.delivered(0, least - 1);
+            library.made(0, least - 1);
             assert_eq!(library.get(0).is_some(), expected[0]);
-            library.delivered(0, 1);
+            library.made(0, 1);
             assert!(library.get(0).is_none());
             let backends = library.backends(&Counts::default(), &MergeCounts::default(), None);
             let compiled = expected.iter().filter(|&&compiled| compiled).count() as u64;

@@ -22,6 +22,9 @@ pub struct Batch<'a> {
     tasks: &'a [Task],
     jobs: Jobs,
     train_only: bool,
+    /// With which evaluation each job begins, and behind the last one; where the jobs are every program on
+    /// every task, those of one program.
+    starts: Vec<u64>,
 }
 
 /// Every program on every task is so many jobs that they are counted rather than listed.
@@ -57,22 +60,13 @@ impl<'a> Batch<'a> {
                 task,
             })
         });
-        Self {
-            programs,
-            tasks,
-            jobs: Jobs::Listed(jobs.collect()),
-            train_only: false,
-        }
+        let jobs = Jobs::Listed(jobs.collect());
+        Self::of(programs, tasks, jobs, false)
     }
 
     /// Every program on every task.
     pub fn all_pairs(programs: &'a [Program], tasks: &'a [Task]) -> Self {
-        Self {
-            programs,
-            tasks,
-            jobs: Jobs::AllPairs,
-            train_only: false,
-        }
+        Self::of(programs, tasks, Jobs::AllPairs, false)
     }
 
     /// These jobs in this order.
@@ -86,22 +80,40 @@ impl<'a> Batch<'a> {
         };
         match jobs.iter().position(|job| !known(job)) {
             Some(at) => Err(UnknownJob { at, job: jobs[at] }),
-            None => Ok(Self {
-                programs,
-                tasks,
-                jobs: Jobs::Listed(jobs),
-                train_only: false,
-            }),
+            None => Ok(Self::of(programs, tasks, Jobs::Listed(jobs), false)),
         }
+    }
+
+    fn of(programs: &'a [Program], tasks: &'a [Task], jobs: Jobs, train_only: bool) -> Self {
+        let mut batch = Self {
+            programs,
+            tasks,
+            jobs,
+            train_only,
+            starts: Vec::new(),
+        };
+        let so_far = |so_far: &mut u64, pairs: usize| {
+            *so_far += pairs as u64;
+            Some(*so_far)
+        };
+        let pairs = |task: &Task| batch.pair_count(task);
+        let behind: Vec<u64> = match &batch.jobs {
+            Jobs::AllPairs => tasks.iter().map(pairs).scan(0, so_far).collect(),
+            Jobs::Listed(jobs) => {
+                let tasks = jobs.iter().map(|job| &tasks[job.task as usize]);
+                tasks.map(pairs).scan(0, so_far).collect()
+            }
+        };
+        batch.starts.reserve_exact(behind.len() + 1);
+        batch.starts.push(0);
+        batch.starts.extend(behind);
+        batch
     }
 
     /// The same jobs on the train pairs of their tasks alone.
     #[must_use]
     pub fn train_only(self) -> Self {
-        Self {
-            train_only: true,
-            ..self
-        }
+        Self::of(self.programs, self.tasks, self.jobs, true)
     }
 
     /// How many pairs of a task each of its programs is run on: they are the first ones.
@@ -122,9 +134,9 @@ impl<'a> Batch<'a> {
         self.train_only
     }
 
-    fn pairs_of_all_tasks(&self) -> u64 {
-        let tasks = self.tasks.iter();
-        tasks.map(|task| self.pair_count(task) as u64).sum()
+    /// The evaluations of all jobs, or of one program where the jobs are every program on every task.
+    fn listed_evaluations(&self) -> u64 {
+        self.starts.last().copied().unwrap_or_default()
     }
 
     /// The pairs of a task on which each of its programs is run.
@@ -179,46 +191,34 @@ impl<'a> Batch<'a> {
     /// How many evaluations it makes: one for every pair of every job.
     pub fn evaluations(&self) -> u64 {
         match &self.jobs {
-            Jobs::AllPairs => {
-                let pairs = self.pairs_of_all_tasks();
-                pairs * self.programs.len() as u64
-            }
-            Jobs::Listed(jobs) => jobs
-                .iter()
-                .map(|&job| self.pair_count(self.task(job)) as u64)
-                .sum(),
+            Jobs::AllPairs => self.listed_evaluations() * self.programs.len() as u64,
+            Jobs::Listed(_) => self.listed_evaluations(),
         }
     }
 
     /// The place of the job of evaluation `at` and the pair in it; the end of the jobs behind the last
     /// one.
     pub(crate) fn evaluation(&self, at: u64) -> (usize, usize) {
-        let mut left = at;
-        let mut job = 0;
-        if let Jobs::AllPairs = self.jobs {
-            let each = self.pairs_of_all_tasks().max(1);
-            let programs = (left / each).min(self.programs.len() as u64);
-            left -= programs * each;
-            job = programs as usize * self.tasks.len();
+        if at >= self.evaluations() {
+            return (self.job_count(), 0);
         }
-        while job < self.job_count() {
-            let pairs = self.pair_count(self.task(self.job(job))) as u64;
-            if left < pairs {
-                break;
+        let (jobs_before, at) = match &self.jobs {
+            Jobs::AllPairs => {
+                let programs = at / self.listed_evaluations();
+                let before = programs as usize * self.tasks.len();
+                (before, at % self.listed_evaluations())
             }
-            left -= pairs;
-            job += 1;
-        }
-        (job, left as usize)
+            Jobs::Listed(_) => (0, at),
+        };
+        // The last one that begins there or before, which has pairs.
+        let job = self.starts.partition_point(|start| *start <= at) - 1;
+        (jobs_before + job, (at - self.starts[job]) as usize)
     }
 
     /// How many evaluations it makes of each program.
     pub(crate) fn evaluations_by_program(&self) -> Vec<u64> {
         match &self.jobs {
-            Jobs::AllPairs => {
-                let pairs = self.pairs_of_all_tasks();
-                vec![pairs; self.programs.len()]
-            }
+            Jobs::AllPairs => vec![self.listed_evaluations(); self.programs.len()],
             Jobs::Listed(jobs) => {
                 let mut evaluations = vec![0; self.programs.len()];
                 for &job in jobs {
@@ -280,6 +280,31 @@ mod tests {
         assert_eq!(batch.evaluations(), 10);
         assert_eq!(batch.evaluations_by_program(), [5, 5]);
         assert_eq!(Batch::all_pairs(&programs, &[]).jobs().len(), 0);
+    }
+
+    #[test]
+    fn evaluations_are_found_by_their_numbers() {
+        let programs = ["p_a", "p_b"].map(program);
+        let tasks = [task("a", 2), task("b", 0), task("c", 3), task("d", 0)];
+        let jobs = vec![job(1, 3), job(0, 2), job(1, 1), job(1, 0), job(0, 3)];
+        for batch in [
+            Batch::all_pairs(&programs, &tasks),
+            Batch::own_tasks(&programs, &tasks),
+            Batch::listed(&programs, &tasks, jobs).unwrap(),
+            Batch::all_pairs(&programs, &[]),
+        ] {
+            let pairs = |job| batch.pair_count(batch.task(job));
+            let all = batch.jobs().enumerate();
+            let all = all.flat_map(|(at, job)| (0..pairs(job)).map(move |pair| (at, pair)));
+            let expected: Vec<_> = all.collect();
+            assert_eq!(batch.evaluations(), expected.len() as u64);
+            let found = (0..expected.len() as u64).map(|at| batch.evaluation(at));
+            assert_eq!(found.collect::<Vec<_>>(), expected);
+            for behind in [0, 1, 100] {
+                let at = batch.evaluations() + behind;
+                assert_eq!(batch.evaluation(at), (batch.job_count(), 0));
+            }
+        }
     }
 
     #[test]

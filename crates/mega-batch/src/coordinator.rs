@@ -295,6 +295,10 @@ impl<'a, S: Sink> CoordinatingSink<'_, 'a, S> {
 }
 
 impl<S: Sink> Sink for CoordinatingSink<'_, '_, S> {
+    fn takes_results(&self) -> bool {
+        self.recorder.is_some() || self.attempts.is_some() || self.sink.takes_results()
+    }
+
     fn job(&mut self, job: Job) -> io::Result<()> {
         if let Some(attempts) = &mut self.attempts {
             attempts.job(job)?;

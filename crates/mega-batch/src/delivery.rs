@@ -1,12 +1,11 @@
-//! [`deliver`]: hands the results of a batch to a [`Sink`] in their order, whoever makes them, and counts
-//! them.
+//! [`Delivery`]: hands the results of a batch to a [`Sink`] in their order, whoever makes them.
 
 use std::io;
 
-use crate::batch::{Batch, Job};
+use crate::batch::Batch;
 use crate::outcome::PairResult;
 use crate::runner::Sink;
-use crate::summary::Tally;
+use crate::summary::{Counts, Tally};
 
 /// What is known of an evaluation: its result, or nothing where it was left out or a stop came first.
 pub(crate) type Known = Option<PairResult>;
@@ -14,8 +13,10 @@ pub(crate) type Known = Option<PairResult>;
 /// Goes through the evaluations of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct Place {
-    job: usize,
-    pair: usize,
+    /// The place of the job.
+    pub(crate) job: usize,
+    /// The next pair in the task.
+    pub(crate) pair: usize,
 }
 
 impl Place {
@@ -33,63 +34,127 @@ impl Place {
     }
 }
 
-/// Where results come from, in the order of the batch.
-pub(crate) trait Source<S> {
-    /// The next one, of this pair of this job, by its place in the task; nothing where there are no more.
-    fn next(&mut self, job: Job, pair: usize, sink: &mut S) -> io::Result<Option<Known>>;
-
-    /// The job at this place is wrong, and its other pairs are left out.
-    fn wrong(&mut self, at: usize) {
-        let _ = at;
-    }
-
-    /// All pairs of the job are delivered.
-    fn delivered(&mut self, job: Job, pairs: usize) {
-        let _ = (job, pairs);
-    }
+/// Hands results to a sink in the order of the batch.
+pub(crate) struct Delivery<'d, 's, S> {
+    batch: &'d Batch<'d>,
+    tally: &'d Tally<'d>,
+    counts: Counts,
+    sink: &'s mut S,
+    takes_results: bool,
+    stop_after_wrong: bool,
+    place: Place,
+    /// Whether the sink knows of the job, and whether the job is known to be wrong.
+    begun: bool,
+    wrong: bool,
 }
 
-/// Hands results to `sink` and counts them, until there are no more. After a stop there may be gaps.
-pub(crate) fn deliver<S: Sink>(
-    batch: &Batch<'_>,
-    stop_after_wrong: bool,
-    source: &mut impl Source<S>,
-    tally: &mut Tally,
-    sink: &mut S,
-) -> io::Result<()> {
-    for (at, job) in batch.jobs().enumerate() {
-        let pairs = batch.pair_count(batch.task(job));
-        let (mut begun, mut is_wrong) = (false, false);
-        if pairs == 0 {
-            tally.begin(batch, job);
-            sink.job(job)?;
+impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
+    pub(crate) fn new(
+        batch: &'d Batch<'d>,
+        stop_after_wrong: bool,
+        tally: &'d Tally<'d>,
+        sink: &'s mut S,
+    ) -> Self {
+        Self {
+            batch,
+            tally,
+            counts: Counts::default(),
+            takes_results: sink.takes_results(),
+            sink,
+            stop_after_wrong,
+            place: Place::default(),
+            begun: false,
+            wrong: false,
         }
-        for pair in 0..pairs {
-            let Some(result) = source.next(job, pair, sink)? else {
-                return Ok(());
-            };
-            // What is known all the same, in a unit or a window of another worker, is left out, so
-            // that results do not depend on who was faster.
-            if is_wrong {
-                tally.skip();
-                sink.skipped(job)?;
-                continue;
-            }
-            let Some(result) = result else {
-                continue;
-            };
-            if stop_after_wrong && result.outcome.is_wrong() {
-                is_wrong = true;
-                source.wrong(at);
-            }
-            if !std::mem::replace(&mut begun, true) {
-                tally.begin(batch, job);
-                sink.job(job)?;
-            }
-            tally.add(batch.task(job), job, &result);
-            sink.pair(job, result)?;
-        }
-        source.delivered(job, pairs);
     }
-    Ok(())
+
+    /// The sink, to tell it of other things.
+    pub(crate) fn sink(&mut self) -> &mut S {
+        self.sink
+    }
+
+    /// The place of the job that has further results, but is wrong, so that they are left out.
+    pub(crate) fn wrong_job(&self) -> Option<usize> {
+        self.wrong.then_some(self.place.job)
+    }
+
+    /// The next evaluation: the place of its job, and of the pair in the task. Of jobs without pairs that stand
+    /// before it the sink is told.
+    pub(crate) fn next(&mut self) -> io::Result<Option<(usize, usize)>> {
+        while self.place.job < self.batch.job_count() {
+            let job = self.batch.job(self.place.job);
+            let pairs = self.batch.pair_count(self.batch.task(job));
+            if self.place.pair < pairs {
+                return Ok(Some((self.place.job, self.place.pair)));
+            }
+            if pairs == 0 && self.takes_results {
+                self.sink.job(job)?;
+            }
+            let job = self.place.job + 1;
+            self.place = Place { job, pair: 0 };
+            (self.begun, self.wrong) = (false, false);
+        }
+        Ok(None)
+    }
+
+    /// Delivers the results of the next evaluations. Where they are counted already, they are not counted again.
+    pub(crate) fn deliver(&mut self, mut results: &mut [Known], is_counted: bool) -> io::Result<()> {
+        while !results.is_empty() {
+            let Some((at, pair)) = self.next()? else {
+                return Err(io::Error::other("more results than evaluations"));
+            };
+            let pairs = self.batch.pair_count(self.batch.task(self.batch.job(at)));
+            let count = results.len().min(pairs - pair);
+            let of_job;
+            (of_job, results) = results.split_at_mut(count);
+            self.deliver_of_job(at, pair, of_job, is_counted)?;
+            self.place.pair += count;
+        }
+        Ok(())
+    }
+
+    fn deliver_of_job(
+        &mut self,
+        at: usize,
+        pair: usize,
+        results: &mut [Known],
+        is_counted: bool,
+    ) -> io::Result<()> {
+        let job = self.batch.job(at);
+        // What is known all the same, from another worker, is left out, so that results do not depend
+        // on who was faster.
+        let mut kept = if self.wrong { 0 } else { results.len() };
+        if self.stop_after_wrong && !self.wrong {
+            let is_wrong = |result: &Known| result.as_ref().is_some_and(|it| it.outcome.is_wrong());
+            if let Some(first) = results.iter().position(is_wrong) {
+                (kept, self.wrong) = (first + 1, true);
+            }
+        }
+        let (results, skipped) = results.split_at_mut(kept);
+        if !is_counted {
+            self.tally.add(&mut self.counts, at, pair, results);
+            self.counts.skipped += skipped.len() as u64;
+        }
+        if !self.takes_results {
+            return Ok(());
+        }
+        if results.iter().any(Option::is_some) {
+            if !std::mem::replace(&mut self.begun, true) {
+                self.sink.job(job)?;
+            }
+            let results = results.iter_mut().filter_map(Option::take);
+            self.sink.results(job, results)?;
+        }
+        skipped.iter().try_for_each(|_| self.sink.skipped(job))
+    }
+
+    /// Whether the sink is to be given results.
+    pub(crate) fn takes_results(&self) -> bool {
+        self.takes_results
+    }
+
+    /// What was counted, and the sink.
+    pub(crate) fn finish(self) -> (Counts, &'s mut S) {
+        (self.counts, self.sink)
+    }
 }

@@ -1,19 +1,17 @@
 //! [`Runner`]: evaluates a [`Batch`] on one thread or on many, and gives the results in order.
 //!
-//! The batch is cut into windows of consecutive evaluations. Some of them are in the workers' hands
-//! at a time, so that a slow evaluation in one does not idle the workers. A window is made of units,
-//! some dozens of evaluations of one program, which one worker's machine goes through; what the
-//! reference interpreter has to do is slow, and each such evaluation is a piece of work of its own.
-//! Who makes which window, workers or a device, is the scheduler's to say (`gpu-sched`); what a device
-//! leaves of its window ([`Desk`]) workers do.
-//! The calling thread takes the windows in order, and where there is to be one thread it evaluates
-//! them itself: what a [`Sink`] sees does not depend on who was faster, and what is held in memory
-//! does not depend on the length of the batch.
+//! Without devices the threads take chunks of consecutive evaluations from a queue, as many as take some
+//! microseconds, and the calling thread is one of them ([`host`]). With devices the batch is cut into windows:
+//! who makes which window, workers or a device, is the scheduler's to say (`gpu-sched`); what a device
+//! leaves of its window ([`Desk`]) workers do, and the calling thread hands work to all ([`line`]).
+//! Either way results are delivered by the calling thread in the order of the batch, so that what a [`Sink`]
+//! sees does not depend on who was faster, and what is held in memory does not depend on the length of the
+//! batch.
 
 use std::io;
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use arc_dsl::Limits;
@@ -23,7 +21,7 @@ use crate::backend::{Backend, Counts, Library, MergeCounts};
 use crate::batch::{Batch, Job};
 use crate::compilers::Compilers;
 use crate::coordinator::Notice;
-use crate::delivery::{Known, Source, deliver};
+use crate::delivery::{Delivery, Known};
 use crate::devices::gpus;
 use crate::options::{Mode, Options};
 use crate::outcome::{JobResult, PairResult};
@@ -32,16 +30,20 @@ use crate::summary::{Progress, Summary, Tally};
 
 mod device;
 mod fleet;
+mod host;
 mod line;
 mod merging;
+mod queue;
 mod unit;
 mod window;
 mod worker;
 
 use device::{Desk, Made};
 use fleet::{Fleet, Found, Kept, Opened};
+use host::{Awake, Host};
 use line::{InPlace, Line, Workers, on_devices};
-use merging::Segment;
+use merging::Plan;
+use queue::{Pace, Queue};
 use unit::Unit;
 use worker::Worker;
 
@@ -50,13 +52,31 @@ use worker::Worker;
 /// Where the batch is [cancelled](Options::cancellation), pairs that were not evaluated are left out,
 /// and so are jobs without any. An error stops the batch and is what [`Runner::run_into`] returns.
 pub trait Sink {
+    /// Whether it is to be given results. One that is not is told of progress and notices alone, and no
+    /// result leaves the thread that has made it. It is asked once a batch.
+    fn takes_results(&self) -> bool {
+        true
+    }
+
     /// The results that follow are of this job.
     fn job(&mut self, job: Job) -> io::Result<()> {
         let _ = job;
         Ok(())
     }
 
-    /// The result of the next pair of `job`.
+    /// The results of the next pairs of `job`: some at a time, and not always all of them.
+    fn results(
+        &mut self,
+        job: Job,
+        results: impl Iterator<Item = PairResult>,
+    ) -> io::Result<()> {
+        for result in results {
+            self.pair(job, result)?;
+        }
+        Ok(())
+    }
+
+    /// The result of the next pair of `job`, where [`results`](Self::results) does not take it.
     fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()>;
 
     /// The next pair of `job` is [left out](Options::stop_after_wrong).
@@ -78,6 +98,10 @@ pub trait Sink {
 
 /// Lets the results go: for runs of which only the [`Summary`] is of interest.
 impl Sink for () {
+    fn takes_results(&self) -> bool {
+        false
+    }
+
     fn pair(&mut self, _: Job, _: PairResult) -> io::Result<()> {
         Ok(())
     }
@@ -93,11 +117,15 @@ impl Sink for Vec<JobResult> {
         Ok(())
     }
 
-    fn pair(&mut self, _: Job, result: PairResult) -> io::Result<()> {
+    fn results(&mut self, _: Job, results: impl Iterator<Item = PairResult>) -> io::Result<()> {
         if let Some(last) = self.last_mut() {
-            last.pairs.push(result);
+            last.pairs.extend(results);
         }
         Ok(())
+    }
+
+    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
+        self.results(job, std::iter::once(result))
     }
 }
 
@@ -122,9 +150,15 @@ pub fn run(batch: &Batch<'_>, options: &Options) -> io::Result<Report> {
 #[derive(Debug)]
 pub struct Runner {
     options: Options,
-    /// None where the calling thread makes the evaluations itself.
+    /// The threads beside the calling one, where there are any.
     pool: Option<rayon::ThreadPool>,
+    /// Whether the calling thread makes evaluations too: then it is the first of the workers.
+    caller_works: bool,
     workers: Vec<Worker>,
+    /// The threads of the pool that are awake.
+    awake: Arc<Awake>,
+    /// How long evaluations take, as the last ones did.
+    pace: Pace,
     /// What compiles programs, from batch to batch.
     compilers: Compilers,
     /// The workers and the devices. Only the calling thread takes it, so it is always free.
@@ -146,25 +180,23 @@ const STACK: usize = 8 << 20;
 /// when the compiler optimises and several times that when it does not.
 const STACK_PER_LEVEL: usize = 64 << 10;
 
-/// How many evaluations make a window; fewer where outputs are kept, for each may be large, and
-/// where the calling thread evaluates them, for only between windows does it tell of progress.
+/// How many evaluations make a window of the host beside devices; fewer where outputs are kept, for each may
+/// be large.
 const WINDOW: usize = 4096;
 const WINDOW_WITH_OUTPUTS: usize = 128;
-const WINDOW_IN_PLACE: usize = 1024;
 
-/// How many windows are in the workers' hands at a time.
+/// How many windows there are at a time, of the host beside devices; and so many evaluations without devices are
+/// made and not delivered.
 const WINDOWS_IN_FLIGHT: usize = 16;
 
 /// How many windows workers have at a time, and the evaluations of each.
-fn windows(options: &Options, in_place: bool) -> (usize, u64) {
+fn windows(options: &Options) -> (usize, u64) {
     let in_flight = if options.mode.is_parallel() {
         WINDOWS_IN_FLIGHT
     } else {
         1
     };
-    let evaluations = if in_place {
-        WINDOW_IN_PLACE
-    } else if options.keep_outputs {
+    let evaluations = if options.keep_outputs {
         WINDOW_WITH_OUTPUTS
     } else {
         WINDOW
@@ -208,31 +240,33 @@ impl Runner {
         // Nesting as deep as the default allows takes less than 128 KiB of stack, less than 1 MiB
         // unoptimised: any thread has that, and is spared the way to another and back.
         let shallow = nesting <= usize::from(Limits::default().max_nesting);
-        let pool = if options.mode == Mode::Sequential && shallow {
+        let Found { devices, missing } = found;
+        // Beside devices the calling thread has the scheduler to serve.
+        let caller_works = shallow && (devices.is_empty() || options.mode == Mode::Sequential);
+        let others = threads - usize::from(caller_works);
+        let pool = if others == 0 {
             None
         } else {
             let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
+                .num_threads(others)
                 .stack_size(STACK + nesting * STACK_PER_LEVEL)
                 .thread_name(|at| format!("worker {at}"))
                 .build();
             Some(pool.map_err(io::Error::other)?)
         };
-        let threads = pool
-            .as_ref()
-            .map_or(1, rayon::ThreadPool::current_num_threads);
         let workers = (0..threads).map(|_| Worker::new(&options.limits)).collect();
-        let Found { devices, missing } = found;
         let shared_bytes = devices.iter().map(Opened::shared_bytes).min();
-        let windows = windows(options, pool.is_none());
-        let mut fleet = fleet::fleet(options, threads, windows, devices)?;
+        let mut fleet = fleet::fleet(options, threads, windows(options), devices)?;
         if let Some(kept) = &kept {
             kept.recall(&mut fleet);
         }
         Ok(Self {
             options: options.clone(),
             pool,
+            caller_works,
             workers,
+            awake: Arc::default(),
+            pace: Pace::default(),
             compilers: Compilers::default(),
             fleet: Mutex::new(fleet),
             kept,
@@ -402,8 +436,6 @@ type Recorded = io::Result<Known>;
 #[derive(Debug)]
 struct Passed {
     units: Vec<(Unit, Made)>,
-    /// What is to be merged of them, by task.
-    merged: Vec<Vec<Segment>>,
     began: Instant,
 }
 
@@ -411,7 +443,7 @@ struct Passed {
 #[derive(Debug)]
 struct Window {
     /// Those of each unit; nothing where a stop came first.
-    results: Vec<Vec<Option<PairResult>>>,
+    results: Vec<Vec<Known>>,
     began: Instant,
     ended: Instant,
 }
@@ -423,54 +455,136 @@ impl<'r> Run<'r> {
         done: impl Iterator<Item = Recorded>,
         sink: &mut S,
     ) -> io::Result<Summary> {
-        let result = match &self.runner.pool {
-            None => self.deliver_by(&InPlace, done, sink),
+        let options = &self.runner.options;
+        let tally = Tally::new(self.batch);
+        let mut delivery = Delivery::new(self.batch, options.stop_after_wrong, &tally, sink);
+        for known in done {
+            let place = delivery.next()?;
+            delivery.deliver(&mut [known?], false)?;
+            if let Some((job, _)) = place {
+                self.made(self.batch.job(job).program, 1);
+            }
+        }
+        let elapsed = match self.desk {
+            None => self.deliver_by_host(&mut delivery, &tally)?,
+            Some(_) => self.deliver_by_devices(&mut delivery)?,
+        };
+        // Jobs without pairs may stand behind the last result.
+        delivery.next()?;
+        let (mut counts, sink) = delivery.finish();
+        for worker in &self.runner.workers {
+            counts.add(std::mem::take(&mut lock(worker.tallied())));
+        }
+        let workers = self.runner.workers.len();
+        let summary = tally.finish(options.mode, workers, counts, elapsed);
+        sink.progress(Progress {
+            done: summary.totals.evaluations + summary.skipped,
+            total: self.total,
+            on_devices: on_devices(&lock(&self.runner.fleet)),
+        });
+        Ok(summary)
+    }
+
+    /// Delivers what the threads of this machine make; the wall-clock time of that.
+    fn deliver_by_host<S: Sink>(
+        self,
+        delivery: &mut Delivery<'_, '_, S>,
+        tally: &Tally<'_>,
+    ) -> io::Result<Duration> {
+        let options = &self.runner.options;
+        let (in_flight, window) = windows(options);
+        let workers_count = !options.stop_after_wrong;
+        let is_delivered = delivery.takes_results() || !workers_count;
+        let room = is_delivered.then_some(in_flight as u64 * window);
+        let left = self.done..self.total;
+        let queue = Queue::new(left, self.runner.workers.len(), room, &self.runner.pace);
+        let plan = Plan::new(self.batch, options.merging, options.backend, &options.limits);
+        let host = Host {
+            run: self,
+            queue: &queue,
+            tally,
+            plan: plan.as_ref(),
+            workers_count,
+        };
+        match &self.runner.pool {
+            None => host.deliver(None, delivery)?,
             Some(pool) => pool.in_place_scope(|scope| {
-                let result = self.deliver_by(scope, done, sink);
+                let result = host.deliver(Some(scope), delivery);
                 // What is still in the workers' hands after an error is of no use to anyone.
+                self.stop.store(true, Ordering::Relaxed);
+                queue.stop();
+                result
+            })?,
+        }
+        Ok(queue.elapsed())
+    }
+
+    /// Delivers what the threads of this machine and devices make; the wall-clock time of that.
+    fn deliver_by_devices<S: Sink>(self, delivery: &mut Delivery<'_, '_, S>) -> io::Result<Duration> {
+        match &self.runner.pool {
+            None => self.deliver_by(&InPlace, delivery),
+            Some(pool) => pool.in_place_scope(|scope| {
+                let result = self.deliver_by(scope, delivery);
                 self.stop.store(true, Ordering::Relaxed);
                 result
             }),
-        };
-        if let Ok(summary) = &result {
-            sink.progress(Progress {
-                done: summary.totals.evaluations + summary.skipped,
-                total: self.total,
-                on_devices: on_devices(&lock(&self.runner.fleet)),
-            });
         }
-        result
     }
 
-    /// Hands the results to `sink` while these workers evaluate further windows.
+    /// Delivers windows while these workers evaluate further ones.
     fn deliver_by<'scope, S: Sink>(
         self,
         workers: &impl Workers<'scope>,
-        done: impl Iterator<Item = Recorded>,
-        sink: &mut S,
-    ) -> io::Result<Summary>
+        delivery: &mut Delivery<'_, '_, S>,
+    ) -> io::Result<Duration>
     where
         'r: 'scope,
     {
         let mut line = Line::new(self);
-        let mut last_told = Instant::now();
-        self.deliver(done, sink, |sink| {
+        let (mut last_told, mut clock) = (Instant::now(), Clock::default());
+        loop {
             // In parallel the workers go on while the sink works.
             if self.runner.options.mode.is_parallel() {
                 line.start(workers);
             }
-            loop {
-                self.tell(sink, &mut last_told, &line);
+            let window = loop {
+                if last_told.elapsed() >= PROGRESS_INTERVAL {
+                    last_told = Instant::now();
+                    delivery.sink().progress(Progress {
+                        done: self.done_so_far(),
+                        total: self.total,
+                        on_devices: line.on_devices(),
+                    });
+                }
                 if let Some(window) = line.take() {
-                    return Ok(Some(window));
+                    break window;
                 }
                 line.start(workers);
                 if line.is_empty() {
-                    return Ok(None);
+                    return Ok(clock.elapsed);
                 }
                 line.wait(workers, PROGRESS_INTERVAL)?;
+            };
+            clock.add(window.began, window.ended);
+            for mut results in window.results {
+                let place = delivery.next()?;
+                delivery.deliver(&mut results, false)?;
+                if let Some((job, _)) = place {
+                    self.made(self.batch.job(job).program, results.len());
+                }
+                if let Some(wrong) = delivery.wrong_job() {
+                    self.wrong.store(wrong, Ordering::Relaxed);
+                }
             }
-        })
+        }
+    }
+
+    /// So many evaluations of a program need not be made any more.
+    fn made(self, program: u32, evaluations: usize) {
+        self.library.made(program, evaluations);
+        if let Some(desk) = self.desk {
+            desk.delivered(program, evaluations);
+        }
     }
 
     /// Whether what is not begun shall not be begun.
@@ -480,86 +594,10 @@ impl<'r> Run<'r> {
             || self.deadline.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Hands the results of one window after the other to `sink`, in the order of the batch. After a
-    /// stop there may be no next window, and windows with gaps.
-    fn deliver<S: Sink>(
-        self,
-        done: impl Iterator<Item = Recorded>,
-        sink: &mut S,
-        next_window: impl FnMut(&mut S) -> io::Result<Option<Window>>,
-    ) -> io::Result<Summary> {
-        let Options {
-            mode,
-            stop_after_wrong,
-            ..
-        } = self.runner.options;
-        let mut tally = Tally::new(self.batch, mode, self.runner.workers.len());
-        let mut windows = Windows {
-            run: self,
-            done,
-            next_window,
-            results: Vec::new().into_iter().flatten(),
-            clock: Clock::default(),
-        };
-        deliver(self.batch, stop_after_wrong, &mut windows, &mut tally, sink)?;
-        Ok(tally.finish(windows.clock.elapsed))
-    }
-
-    /// Tells the sink how far the workers are, unless it was told a moment ago.
-    fn tell(self, sink: &mut impl Sink, last_told: &mut Instant, line: &Line<'_>) {
-        if last_told.elapsed() < PROGRESS_INTERVAL {
-            return;
-        }
-        *last_told = Instant::now();
+    /// How many evaluations are made, those of before among them.
+    fn done_so_far(self) -> u64 {
         let workers = self.runner.workers.iter();
-        let done: u64 = workers.map(Worker::done).sum();
-        sink.progress(Progress {
-            done: self.done + done,
-            total: self.total,
-            on_devices: line.on_devices(),
-        });
-    }
-}
-
-/// Results of before, then those of one window after the other.
-struct Windows<'r, D, N> {
-    run: Run<'r>,
-    done: D,
-    next_window: N,
-    results: std::iter::Flatten<std::vec::IntoIter<Vec<Option<PairResult>>>>,
-    clock: Clock,
-}
-
-impl<S, D, N> Source<S> for Windows<'_, D, N>
-where
-    D: Iterator<Item = Recorded>,
-    N: FnMut(&mut S) -> io::Result<Option<Window>>,
-{
-    fn next(&mut self, _: Job, _: usize, sink: &mut S) -> io::Result<Option<Known>> {
-        loop {
-            if let Some(recorded) = self.done.next() {
-                return recorded.map(Some);
-            }
-            if let Some(result) = self.results.next() {
-                return Ok(Some(result));
-            }
-            let Some(window) = (self.next_window)(sink)? else {
-                return Ok(None);
-            };
-            self.clock.add(window.began, window.ended);
-            self.results = window.results.into_iter().flatten();
-        }
-    }
-
-    fn wrong(&mut self, at: usize) {
-        self.run.wrong.store(at, Ordering::Relaxed);
-    }
-
-    fn delivered(&mut self, job: Job, pairs: usize) {
-        self.run.library.delivered(job.program, pairs);
-        if let Some(desk) = self.run.desk {
-            desk.delivered(job.program, pairs);
-        }
+        self.done + workers.map(Worker::done).sum::<u64>()
     }
 }
 
@@ -567,7 +605,7 @@ fn lost() -> io::Error {
     io::Error::other("a worker ended before its work was done")
 }
 
-/// Wall-clock time during which at least one window was in the workers' hands.
+/// Wall-clock time during which at least one window, or chunk, was in the workers' hands.
 #[derive(Debug, Default)]
 struct Clock {
     elapsed: Duration,
@@ -575,7 +613,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// Adds a window; windows come in the order in which they began, or nearly.
+    /// Adds one; they come in the order in which they began, or nearly.
     fn add(&mut self, began: Instant, ended: Instant) {
         let began = self.until.map_or(began, |until| began.max(until));
         self.elapsed += ended.saturating_duration_since(began);

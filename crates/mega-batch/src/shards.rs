@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::{Backends, OnDevice};
 use crate::batch::{Batch, Job};
 use crate::checkpoint::{Entry, Recorded};
-use crate::delivery::{Known, Place, Source, deliver};
+use crate::delivery::{Delivery, Known, Place};
 use crate::options::Options;
 use crate::outcome::{Maker, PairResult};
 use crate::runner::{Runner, Sink};
@@ -389,13 +389,14 @@ impl<H: Shards> Delivered<'_, '_, H> {
     }
 }
 
-impl<S: Sink, H: Shards> Source<S> for Delivered<'_, '_, H> {
-    fn next(&mut self, job: Job, pair: usize, sink: &mut S) -> io::Result<Option<Known>> {
+impl<H: Shards> Delivered<'_, '_, H> {
+    /// The result of this pair of this job, which is the next one; nothing where there are no more.
+    fn next(&mut self, at: usize, pair: usize, sink: &mut impl Sink) -> io::Result<Option<Known>> {
         if let Some(recorded) = self.recorded.next() {
             self.done += 1;
             return recorded.map(Some);
         }
-        let (id, _) = self.batch.task(job).pair_at(pair);
+        let (id, _) = self.batch.task(self.batch.job(at)).pair_at(pair);
         loop {
             if let Some(known) = self.read(id)? {
                 return Ok(Some(known));
@@ -440,17 +441,18 @@ pub(crate) fn run<'a, S: Sink>(
             ..Backends::default()
         },
     };
-    let mut tally = Tally::new(batch, options.mode, 0);
-    deliver(
-        batch,
-        options.stop_after_wrong,
-        &mut source,
-        &mut tally,
-        sink,
-    )?;
+    let tally = Tally::new(batch);
+    let mut delivery = Delivery::new(batch, options.stop_after_wrong, &tally, sink);
+    while let Some((at, pair)) = delivery.next()? {
+        let Some(known) = source.next(at, pair, delivery.sink())? else {
+            break;
+        };
+        delivery.deliver(&mut [known], false)?;
+    }
+    let (counts, sink) = delivery.finish();
     sink.progress(source.progress());
-    let mut summary = tally.finish(began.elapsed());
-    summary.workers = source.shards.workers();
+    let workers = source.shards.workers();
+    let mut summary = tally.finish(options.mode, workers, counts, began.elapsed());
     summary.backends = source.backends;
     Ok(summary)
 }

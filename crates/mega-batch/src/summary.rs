@@ -1,15 +1,22 @@
 //! [`Summary`]: what a batch came to, counted as the results pass by.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 use std::time::Duration;
 
-use arc_dsl::{PairId, Split, Task};
+use arc_dsl::{Pair, PairId, Split, Task};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::backend::Backends;
 use crate::batch::{Batch, Job};
+use crate::delivery::Known;
 use crate::options::Mode;
-use crate::outcome::{Outcome, PairResult};
+use crate::outcome::Outcome;
+use crate::panics::lock;
 
 /// Evaluations by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -177,154 +184,275 @@ impl Summary {
     }
 }
 
-/// Counts results into a [`Summary`].
-pub(crate) struct Tally {
-    summary: Summary,
+/// Counts results into a [`Summary`], on any number of threads, in any order.
+///
+/// What is known by program, task or pair stands here, once for all threads: it is changed once for the
+/// results of a job that come together. The rest each thread counts for itself, as [`Counts`].
+#[derive(Debug)]
+pub(crate) struct Tally<'b> {
+    batch: &'b Batch<'b>,
+    programs: Vec<OfProgram>,
+    /// As [`TaskState`] numbers them.
+    tasks: Vec<AtomicU8>,
     /// Whether some program is right on a pair, for all pairs of all tasks in their order.
-    right: Vec<bool>,
+    right: Vec<AtomicBool>,
     /// Where the pairs of each task begin in `right`.
     starts: Vec<usize>,
-    current: Option<Current>,
+    /// Of jobs whose results come in parts, by their place: on how many pairs the parts were right, as long as
+    /// all are.
+    parts: Mutex<FxHashMap<usize, u64>>,
 }
 
-/// The job whose results are coming in.
-struct Current {
-    job: Job,
-    expected: u64,
-    matched: u64,
+/// [`ProgramStats`] as they are counted.
+#[derive(Debug, Default)]
+struct OfProgram {
+    evaluations: AtomicU64,
+    failures: AtomicU64,
+    nanoseconds: AtomicU64,
 }
 
-impl Tally {
-    pub(crate) fn new(batch: &Batch<'_>, mode: Mode, workers: usize) -> Self {
+/// What one thread has counted.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    totals: Totals,
+    /// How many evaluations were left out.
+    pub(crate) skipped: u64,
+    by_split: BTreeMap<String, SplitCounts>,
+    /// The first failures of programs, by the place of the job and the pair in it; of more programs than
+    /// are kept, those that come first.
+    failures: BTreeMap<(usize, usize), Failure>,
+}
+
+impl Counts {
+    /// Adds what another thread has counted.
+    pub(crate) fn add(&mut self, other: Self) {
+        let (to, from) = (&mut self.totals, other.totals);
+        to.evaluations += from.evaluations;
+        to.right += from.right;
+        to.wrong += from.wrong;
+        to.no_expected += from.no_expected;
+        to.errors += from.errors;
+        to.limits += from.limits;
+        self.skipped += other.skipped;
+        for (name, counts) in other.by_split {
+            let of_split = self.by_split.entry(name).or_default();
+            of_split.evaluations += counts.evaluations;
+            of_split.right += counts.right;
+        }
+        for (place, failure) in other.failures {
+            self.note(place, &failure.outcome, failure.job, failure.pair);
+        }
+    }
+
+    fn count(&mut self, outcome: &Outcome) {
+        self.totals.evaluations += 1;
+        match outcome {
+            Outcome::Match => self.totals.right += 1,
+            Outcome::Mismatch => self.totals.wrong += 1,
+            Outcome::NoExpected => self.totals.no_expected += 1,
+            Outcome::Error(_) | Outcome::Internal(_) => self.totals.errors += 1,
+            Outcome::Limit(_) => self.totals.limits += 1,
+        }
+    }
+
+    /// Keeps a failure, where it is the first of its program and its program is one of the first to fail.
+    #[cold]
+    fn note(&mut self, place: (usize, usize), outcome: &Outcome, job: Job, pair: PairId) {
+        let is_full = self.failures.len() == Summary::FAILURES_KEPT;
+        if is_full && self.failures.last_key_value().is_some_and(|(last, _)| *last < place) {
+            return;
+        }
+        let same = |(_, kept): &(&(usize, usize), &Failure)| kept.job.program == job.program;
+        let of_program = self.failures.iter().find(same).map(|(place, _)| *place);
+        match of_program {
+            Some(kept) if kept <= place => return,
+            Some(kept) => drop(self.failures.remove(&kept)),
+            None if is_full => drop(self.failures.pop_last()),
+            None => {}
+        }
+        let outcome = outcome.clone();
+        self.failures.insert(place, Failure { job, pair, outcome });
+    }
+}
+
+impl<'b> Tally<'b> {
+    pub(crate) fn new(batch: &'b Batch<'b>) -> Self {
         let mut pairs = 0;
         let starts = batch.tasks().iter().map(|task| {
             pairs += task.pair_count();
             pairs - task.pair_count()
         });
         let starts = starts.collect();
+        fn zeros<T: Default>(count: usize) -> Vec<T> {
+            std::iter::repeat_with(T::default).take(count).collect()
+        }
         Self {
-            summary: Summary {
-                mode,
-                workers,
-                tasks: batch.tasks().len(),
-                programs: batch.programs().len(),
-                planned: batch.evaluations(),
-                skipped: 0,
-                totals: Totals::default(),
-                elapsed: Duration::ZERO,
-                backends: Backends::default(),
-                tasks_solved: 0,
-                pairs_right: 0,
-                pairs_expected: 0,
-                by_split: BTreeMap::new(),
-                by_program: vec![ProgramStats::default(); batch.programs().len()],
-                by_task: vec![TaskState::Untried; batch.tasks().len()],
-                failures: Vec::new(),
-            },
-            right: vec![false; pairs],
+            batch,
+            programs: zeros(batch.programs().len()),
+            tasks: zeros(batch.tasks().len()),
+            right: zeros(pairs),
             starts,
-            current: None,
+            parts: Mutex::default(),
         }
     }
 
-    /// The results that follow are of `job`.
-    pub(crate) fn begin(&mut self, batch: &Batch<'_>, job: Job) {
-        self.end();
-        let task = batch.task(job);
-        let known = batch.pairs(task).filter(|(_, pair)| pair.output.is_some());
-        let is_first = self.summary.by_task[job.task as usize] == TaskState::Untried;
-        let mut expected = 0;
-        for (id, _) in known {
-            if !matches!(id.split, Split::Other(_)) {
-                expected += 1;
-            } else if is_first {
-                self.count(task, id, |split| split.pairs_expected += 1);
+    /// Counts the results of the job at this place on some of its pairs, from this one of the task on. What is not
+    /// there was not evaluated.
+    pub(crate) fn add(&self, counts: &mut Counts, at: usize, first: usize, results: &[Known]) {
+        let job = self.batch.job(at);
+        let task = self.batch.task(job);
+        let right = &self.right[self.starts[job.task as usize]..];
+        let (mut evaluations, mut failures, mut time) = (0, 0, Duration::ZERO);
+        // Of pairs of `train` and `test`.
+        let mut matched = 0;
+        for (result, pair) in results.iter().zip(first..) {
+            let Some(result) = result else {
+                continue;
+            };
+            counts.count(&result.outcome);
+            evaluations += 1;
+            time += result.time;
+            if result.outcome.is_failure() {
+                failures += 1;
+                counts.note((at, pair), &result.outcome, job, result.pair);
             }
-        }
-        if is_first {
-            self.summary.by_task[job.task as usize] = TaskState::Unsolved;
-            self.summary.pairs_expected += expected;
-        }
-        self.current = Some(Current {
-            job,
-            expected,
-            matched: 0,
-        });
-    }
-
-    /// Counts something for a split, by its name.
-    fn count(&mut self, task: &Task, id: PairId, count: impl FnOnce(&mut SplitCounts)) {
-        let name = task.split_name(id.split);
-        match self.summary.by_split.get_mut(name) {
-            Some(counts) => count(counts),
-            None => count(self.summary.by_split.entry(name.to_owned()).or_default()),
-        }
-    }
-
-    pub(crate) fn add(&mut self, task: &Task, job: Job, result: &PairResult) {
-        let summary = &mut self.summary;
-        let totals = &mut summary.totals;
-        totals.evaluations += 1;
-        match result.outcome {
-            Outcome::Match => totals.right += 1,
-            Outcome::Mismatch => totals.wrong += 1,
-            Outcome::NoExpected => totals.no_expected += 1,
-            Outcome::Error(_) | Outcome::Internal(_) => totals.errors += 1,
-            Outcome::Limit(_) => totals.limits += 1,
-        }
-        let stats = &mut summary.by_program[job.program as usize];
-        stats.evaluations += 1;
-        stats.time += result.time;
-        if result.outcome.is_failure() {
-            if stats.failures == 0 && summary.failures.len() < Summary::FAILURES_KEPT {
-                let (pair, outcome) = (result.pair, result.outcome.clone());
-                summary.failures.push(Failure { job, pair, outcome });
+            let is_right = result.outcome == Outcome::Match;
+            if is_right && !right[pair].load(Relaxed) {
+                right[pair].store(true, Relaxed);
             }
-            stats.failures += 1;
-        }
-        let is_right = result.outcome == Outcome::Match;
-        let at = self.starts[job.task as usize] + task.place_of(result.pair);
-        let is_new = is_right && !self.right[at];
-        self.right[at] |= is_right;
-        if matches!(result.pair.split, Split::Other(_)) {
-            self.count(task, result.pair, |split| {
+            if matches!(result.pair.split, Split::Other(_)) {
+                let split = of_split(&mut counts.by_split, task, result.pair);
                 split.evaluations += 1;
                 split.right += u64::from(is_right);
-                split.pairs_right += u64::from(is_new);
-            });
-        } else if is_right {
-            self.summary.pairs_right += u64::from(is_new);
-            if let Some(current) = &mut self.current {
-                current.matched += 1;
+            } else {
+                matched += u64::from(is_right);
+            }
+        }
+        if evaluations == 0 {
+            return;
+        }
+        let program = &self.programs[job.program as usize];
+        program.evaluations.fetch_add(evaluations, Relaxed);
+        program.nanoseconds.fetch_add(nanoseconds(time), Relaxed);
+        if failures > 0 {
+            program.failures.fetch_add(failures, Relaxed);
+        }
+        self.reaches(job, TaskState::Unsolved);
+        let expected = |pairs: Range<usize>| {
+            let pairs = self.batch.pairs(task).skip(pairs.start).take(pairs.len());
+            pairs.filter(|pair| is_to_be_right_on(pair)).count() as u64
+        };
+        let pairs = self.batch.pair_count(task);
+        if results.len() == pairs {
+            if matched > 0 && matched == expected(0..pairs) {
+                self.reaches(job, TaskState::Solved);
+            }
+        } else if matched == expected(first..first + results.len()) {
+            let mut parts = lock(&self.parts);
+            let so_far = parts.entry(at).or_default();
+            *so_far += matched;
+            if *so_far > 0 && *so_far == expected(0..pairs) {
+                parts.remove(&at);
+                self.reaches(job, TaskState::Solved);
             }
         }
     }
 
-    /// A pair of the job was left out.
-    pub(crate) fn skip(&mut self) {
-        self.summary.skipped += 1;
-    }
-
-    fn end(&mut self) {
-        if let Some(Current {
-            job,
-            expected,
-            matched,
-        }) = self.current.take()
-            && expected > 0
-            && matched == expected
-        {
-            let state = &mut self.summary.by_task[job.task as usize];
-            self.summary.tasks_solved += u64::from(*state != TaskState::Solved);
-            *state = TaskState::Solved;
+    fn reaches(&self, job: Job, state: TaskState) {
+        let task = &self.tasks[job.task as usize];
+        if task.load(Relaxed) < state as u8 {
+            task.fetch_max(state as u8, Relaxed);
         }
     }
 
-    pub(crate) fn finish(mut self, elapsed: Duration) -> Summary {
-        self.end();
-        self.summary.elapsed = elapsed;
-        self.summary
+    /// What all have counted, of a batch that ran in this mode on so many threads.
+    pub(crate) fn finish(
+        self,
+        mode: Mode,
+        workers: usize,
+        counts: Counts,
+        elapsed: Duration,
+    ) -> Summary {
+        let planned = self.batch.evaluations();
+        let is_complete = counts.totals.evaluations + counts.skipped == planned;
+        if is_complete && self.batch.tasks().iter().any(|task| self.batch.pair_count(task) == 0) {
+            // Jobs without pairs have no results.
+            let jobs = self.batch.jobs();
+            jobs.filter(|job| self.batch.pair_count(self.batch.task(*job)) == 0)
+                .for_each(|job| self.reaches(job, TaskState::Unsolved));
+        }
+        let stats = |of: OfProgram| ProgramStats {
+            evaluations: of.evaluations.into_inner(),
+            failures: of.failures.into_inner(),
+            time: Duration::from_nanos(of.nanoseconds.into_inner()),
+        };
+        let states = self.tasks.into_iter().map(|state| match state.into_inner() {
+            0 => TaskState::Untried,
+            1 => TaskState::Unsolved,
+            _ => TaskState::Solved,
+        });
+        let by_task: Vec<_> = states.collect();
+        let mut summary = Summary {
+            mode,
+            workers,
+            tasks: by_task.len(),
+            programs: self.programs.len(),
+            planned,
+            skipped: counts.skipped,
+            totals: counts.totals,
+            elapsed,
+            backends: Backends::default(),
+            tasks_solved: 0,
+            pairs_right: 0,
+            pairs_expected: 0,
+            by_split: counts.by_split,
+            by_program: self.programs.into_iter().map(stats).collect(),
+            by_task,
+            failures: counts.failures.into_values().collect(),
+        };
+        for (at, state) in summary.by_task.iter().enumerate() {
+            if *state == TaskState::Untried {
+                continue;
+            }
+            summary.tasks_solved += u64::from(*state == TaskState::Solved);
+            let task = &self.batch.tasks()[at];
+            let right = self.right[self.starts[at]..].iter();
+            for (pair, right) in self.batch.pairs(task).zip(right) {
+                let expected = u64::from(pair.1.output.is_some());
+                let is_right = u64::from(right.load(Relaxed));
+                if !matches!(pair.0.split, Split::Other(_)) {
+                    summary.pairs_expected += expected;
+                    summary.pairs_right += is_right;
+                } else if expected > 0 || summary.by_split.contains_key(task.split_name(pair.0.split)) {
+                    let split = of_split(&mut summary.by_split, task, pair.0);
+                    split.pairs_expected += expected;
+                    split.pairs_right += is_right;
+                }
+            }
+        }
+        summary
     }
+}
+
+/// Whether a program has to be right on the pair to solve its task.
+fn is_to_be_right_on((id, pair): &(PairId, &Pair)) -> bool {
+    pair.output.is_some() && !matches!(id.split, Split::Other(_))
+}
+
+/// The counts of a pair's split, by its name.
+fn of_split<'c>(
+    by_split: &'c mut BTreeMap<String, SplitCounts>,
+    task: &Task,
+    id: PairId,
+) -> &'c mut SplitCounts {
+    by_split
+        .entry(task.split_name(id.split).to_owned())
+        .or_default()
+}
+
+/// Five hundred years of them at most.
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -332,6 +460,7 @@ mod tests {
     use arc_dsl::{Grid, Pair, Program, ProgramBuilder};
 
     use super::*;
+    use crate::outcome::PairResult;
 
     fn program(name: &str) -> Program {
         let builder = ProgramBuilder::new(name);
@@ -358,26 +487,39 @@ mod tests {
             .collect();
         let tasks = [task(expected)];
         let batch = Batch::all_pairs(&programs, &tasks);
-        let mut tally = Tally::new(&batch, Mode::Sequential, 1);
-        for (job, outcomes) in batch.jobs().zip(by_program) {
-            tally.begin(&batch, job);
-            for ((pair, _), outcome) in tasks[0].pairs().zip(outcomes.iter()) {
-                let (outcome, time) = (outcome.clone(), Duration::from_millis(1));
-                tally.add(
-                    &tasks[0],
-                    job,
-                    &PairResult {
-                        pair,
-                        outcome,
-                        output: None,
-                        score: None,
-                        time,
-                        made_by: None,
-                    },
-                );
+        let result = |pair, outcome: &Outcome| {
+            Some(PairResult {
+                pair,
+                outcome: outcome.clone(),
+                output: None,
+                score: None,
+                time: Duration::from_millis(1),
+                made_by: None,
+            })
+        };
+        // Whole jobs one after the other by one thread; and pair by pair, from behind, by several.
+        let [one, several] = [false, true].map(|in_parts| {
+            let tally = Tally::new(&batch);
+            let mut counts = [(); 3].map(|()| Counts::default());
+            for (at, outcomes) in by_program.iter().enumerate() {
+                let pairs = tasks[0].pairs().zip(outcomes.iter());
+                let results: Vec<_> = pairs.map(|((pair, _), outcome)| result(pair, outcome)).collect();
+                if !in_parts {
+                    tally.add(&mut counts[0], at, 0, &results);
+                    continue;
+                }
+                for pair in (0..results.len()).rev() {
+                    tally.add(&mut counts[pair % 3], at, pair, &results[pair..=pair]);
+                }
             }
-        }
-        tally.finish(Duration::from_secs(2))
+            let counts = counts.into_iter().reduce(|mut all, counts| {
+                all.add(counts);
+                all
+            });
+            tally.finish(Mode::Sequential, 1, counts.unwrap(), Duration::from_secs(2))
+        });
+        assert_eq!(format!("{one:?}"), format!("{several:?}"));
+        one
     }
 
     use Outcome::{Match, Mismatch, NoExpected};

@@ -27,32 +27,32 @@ use super::unit::Unit;
 use crate::backend::OnDevice;
 use crate::batch::Batch;
 use crate::devices::kind;
-use crate::outcome::{Maker, Outcome};
+use crate::outcome::Outcome;
 use crate::panics::{PANIC, lock};
 
 /// What came of an evaluation, and its output where that is kept.
 pub(super) type Found = (Outcome, Option<Value>);
 
-/// What a device, or a batt, made of a unit.
+/// What a device made of a unit.
 #[derive(Debug, Default)]
 pub(super) struct Made {
     /// By the place of the evaluation in the unit; nothing where others have to make it. None at all
     /// where the device runs no such program.
     pub(super) found: Vec<Option<Found>>,
-    /// Whether it was a device.
-    pub(super) by_device: bool,
-    /// The unit's share of the time.
-    pub(super) time: Duration,
+    /// The time that it took, for each evaluation.
+    pub(super) share: Duration,
 }
 
 impl Made {
-    /// Who made them.
-    pub(super) fn maker(&self) -> Maker {
-        if self.by_device {
-            Maker::Device
+    /// What it made from this place on, which is then another unit.
+    pub(super) fn split_off(&mut self, at: usize) -> Self {
+        let found = if self.found.is_empty() {
+            Vec::new()
         } else {
-            Maker::Batt
-        }
+            self.found.split_off(at)
+        };
+        let share = self.share;
+        Self { found, share }
     }
 
     /// How many evaluations were made.
@@ -268,9 +268,8 @@ impl<'b> Desk<'b> {
             let (unit, made) = (&units[due.unit as usize], &mut made[due.unit as usize]);
             if made.found.is_empty() {
                 made.found.resize_with(unit.len, || None);
-                made.by_device = true;
+                made.share = share;
             }
-            made.time += share;
             match self.found(due, answers) {
                 Ok(found) => {
                     counts.evaluations += 1;
@@ -281,7 +280,6 @@ impl<'b> Desk<'b> {
         }
         Passed {
             units: units.iter().copied().zip(made).collect(),
-            merged: Vec::new(),
             began: *began,
         }
     }

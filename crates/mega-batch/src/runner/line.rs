@@ -1,5 +1,5 @@
 //! [`Line`]: the evaluations of a batch on their way, from the calling thread to workers and devices and
-//! back.
+//! back, where there are devices.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,7 +13,6 @@ use rayon::Scope;
 
 use super::device::{Made, Note};
 use super::fleet::{BYTES, BYTES_WITH_OUTPUT, Fleet};
-use super::merging::Plan;
 use super::unit::{Unit, Units};
 use super::{Passed, Run, Window, lost, windows};
 use crate::devices::kind;
@@ -62,7 +61,6 @@ pub(super) struct Line<'r> {
     run: Run<'r>,
     fleet: MutexGuard<'r, Fleet>,
     units: Units<'r>,
-    plan: Option<Plan<'r>>,
     /// What was submitted and is not delivered, each with the number of its first evaluation.
     shelf: VecDeque<(u64, Unit)>,
     order: Order<Window>,
@@ -82,19 +80,19 @@ impl<'r> Line<'r> {
         scheduler.reset_activity();
         scheduler.expect(run.total - run.done);
         let order = Order::starting_at(scheduler.end());
-        let (in_flight, window) = windows(options, run.runner.pool.is_none());
+        let (in_flight, window) = windows(options);
         let of_workers = in_flight as u64 * window;
         let makes_outputs = options.makes_outputs();
         let least = of_workers + WINDOWS_ON_DEVICES * window;
-        let bounds = match run.desk {
-            None => of_workers..=of_workers,
-            Some(_) if makes_outputs => least..=least.max(MOST_ON_DEVICES_WITH_OUTPUTS),
-            Some(_) => least..=least.max(MOST_ON_DEVICES),
+        let most = if makes_outputs {
+            MOST_ON_DEVICES_WITH_OUTPUTS
+        } else {
+            MOST_ON_DEVICES
         };
+        let bounds = least..=least.max(most);
         Self {
             run,
             units: Units::behind(run.batch, run.done),
-            plan: Plan::new(run.batch, options.merging, options.backend, &options.limits),
             shelf: VecDeque::new(),
             order,
             window,
@@ -138,8 +136,7 @@ impl<'r> Line<'r> {
         loop {
             let scheduler = self.fleet.scheduler_mut();
             let on_way = scheduler.end() - self.order.next();
-            // What fills a window exactly is looked at as a whole, as merging does.
-            let has_room = on_way + self.window <= scheduler.bound(&self.bounds);
+                let has_room = on_way + self.window <= scheduler.bound(&self.bounds);
             if has_room && !self.run.stopped() && self.submit() {
                 continue;
             }
@@ -215,11 +212,9 @@ impl<'r> Line<'r> {
             }),
             _ => {
                 let began = Instant::now();
-                let merged = self.plan.as_mut().map(|plan| plan.segments(&units));
                 let units = units.into_iter().map(|unit| (unit, Made::default()));
                 let passed = Passed {
                     units: units.collect(),
-                    merged: merged.unwrap_or_default(),
                     began,
                 };
                 workers.give(move || {

@@ -8,17 +8,17 @@
 //! Whether a job is merged depends on the jobs that stand beside it in the batch and on nothing
 //! else, so that it is the same for every number of workers.
 
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
+use std::sync::{Arc, Mutex};
 
 use arc_cpu::batt::{Batt, Bounds, Distance, Merged, Refused};
 use arc_dsl::{Callee, Dialect, EvalError, Limits, Operand, Pair, Program, Value};
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::Run;
-use super::device::{Found, Made};
+use super::device::Found;
 use super::unit::Unit;
 use crate::backend::{Backend, MergeCounts};
 use crate::batch::Batch;
@@ -33,37 +33,36 @@ const BLOCK: usize = 256;
 /// A task of more pairs than this has evaluations enough for each program to be compiled.
 const MOST_PAIRS: usize = 64;
 
-/// How many programs one worker merges in a row, where there are others.
-const PIECE: usize = 128;
+/// How many blocks are remembered: more than workers have at hand at a time.
+const BLOCKS_KEPT: usize = 64;
 
-/// The memory of each worker's batt.
+/// The memory of each worker's batts, and how many it has: so many tasks at most are merged in a block.
 const MAX_BYTES: usize = 128 << 20;
+const MOST_BATTS: usize = BLOCK / Merging::LEAST_PROGRAMS;
 
 /// A batt's share of the bounds of an evaluation: what takes more is made as if there were no batt.
 const SHARE: u64 = 10;
 const SHARE_OF_MEMORY: u64 = 8;
 
-/// The jobs of a batch that are to be merged, found block by block.
+/// The jobs of a batch that are to be merged, found block by block by whichever worker comes first.
 #[derive(Debug)]
 pub(super) struct Plan<'b> {
     batch: &'b Batch<'b>,
     merging: Merging,
-    /// The number of the block at hand, and which of its jobs are merged.
-    block: usize,
-    merged: Vec<bool>,
+    /// Blocks by their numbers, with which of their jobs are merged, those last looked at behind.
+    blocks: Mutex<VecDeque<(usize, Arc<[bool]>)>>,
 }
 
-/// Evaluations of one program on one task, in a window.
+/// Evaluations of one program on one task that are to be merged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Segment {
-    /// The place of its unit in the window, and its own in the unit.
-    unit: usize,
-    at: usize,
+    /// The place of its first evaluation among those of the units.
+    pub(super) at: usize,
     program: u32,
     task: u32,
     /// The place of its first pair in the task.
     pair: usize,
-    len: usize,
+    pub(super) len: usize,
 }
 
 impl<'b> Plan<'b> {
@@ -78,32 +77,35 @@ impl<'b> Plan<'b> {
         (allowed && merging != Merging::Never).then(|| Self {
             batch,
             merging,
-            block: usize::MAX,
-            merged: Vec::new(),
+            blocks: Mutex::default(),
         })
     }
 
-    /// The segments of these units that are to be merged, those of each task together.
-    pub(super) fn segments(&mut self, units: &[Unit]) -> Vec<Vec<Segment>> {
-        let mut by_task: Vec<Vec<Segment>> = Vec::new();
-        let mut places: FxHashMap<u32, usize> = FxHashMap::default();
-        for (number, unit) in units.iter().enumerate() {
-            let (mut job, mut pair, mut at) = (unit.job, unit.pair, 0);
-            while at < unit.len {
+    /// The segments of these units that are to be merged.
+    pub(super) fn segments(&self, units: &[Unit]) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        let mut block: Option<(usize, Arc<[bool]>)> = None;
+        let mut at = 0;
+        for unit in units {
+            let (mut job, mut pair, end) = (unit.job, unit.pair, at + unit.len);
+            let program = &self.batch.programs()[unit.program as usize];
+            if program.dialect() != Dialect::Public {
+                at = end;
+            }
+            while at < end {
                 let task = self.batch.job(job).task;
-                let len = (self.batch.pair_count(self.batch.task(self.batch.job(job))) - pair)
-                    .min(unit.len - at);
-                let program = &self.batch.programs()[unit.program as usize];
-                let is_public = program.dialect() == Dialect::Public;
-                if len > 0 && is_public && self.is_merged(job) {
-                    let place = *places.entry(task).or_insert_with(|| {
-                        by_task.push(Vec::new());
-                        by_task.len() - 1
-                    });
-                    by_task[place].push(Segment {
-                        unit: number,
+                let pairs = self.batch.pair_count(self.batch.task(self.batch.job(job)));
+                let len = (pairs - pair).min(end - at);
+                let number = job / BLOCK;
+                let (_, merged) = match &block {
+                    Some(block) if block.0 == number => block,
+                    _ => block.insert((number, self.block(number))),
+                };
+                if len > 0 && merged[job % BLOCK] {
+                    let program = unit.program;
+                    segments.push(Segment {
                         at,
-                        program: unit.program,
+                        program,
                         task,
                         pair,
                         len,
@@ -112,24 +114,30 @@ impl<'b> Plan<'b> {
                 (job, pair, at) = (job + 1, 0, at + len);
             }
         }
-        by_task
+        segments
     }
 
-    fn is_merged(&mut self, job: usize) -> bool {
-        let block = job / BLOCK;
-        if block != self.block {
-            self.block = block;
-            self.look_at_block();
+    /// Which jobs of the block are merged.
+    fn block(&self, number: usize) -> Arc<[bool]> {
+        let is_it = |(of, _): &&(usize, Arc<[bool]>)| *of == number;
+        if let Some((_, merged)) = lock(&self.blocks).iter().rev().find(is_it) {
+            return Arc::clone(merged);
         }
-        self.merged[job % BLOCK]
+        // Two workers may come at a time: looking twice is no worse than waiting.
+        let merged: Arc<[bool]> = self.look_at_block(number).into();
+        let mut blocks = lock(&self.blocks);
+        if blocks.len() == BLOCKS_KEPT {
+            blocks.pop_front();
+        }
+        blocks.push_back((number, Arc::clone(&merged)));
+        merged
     }
 
     /// Finds out which jobs of the block are merged.
-    fn look_at_block(&mut self) {
-        let first = self.block * BLOCK;
+    fn look_at_block(&self, number: usize) -> Vec<bool> {
+        let first = number * BLOCK;
         let jobs = first..self.batch.job_count().min(first + BLOCK);
-        self.merged.clear();
-        self.merged.resize(jobs.len(), false);
+        let mut merged = vec![false; jobs.len()];
         let mut by_task: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for job in jobs {
             // Batts hold programs of the public dialect.
@@ -165,10 +173,11 @@ impl<'b> Plan<'b> {
             let shared = steps - distinct.len();
             if self.merging == Merging::Always || shared * 100 >= steps * Merging::LEAST_SHARED {
                 for job in jobs {
-                    self.merged[job - first] = true;
+                    merged[job - first] = true;
                 }
             }
         }
+        merged
     }
 }
 
@@ -238,36 +247,66 @@ pub(super) fn alone(
     }
 }
 
-/// A worker's batt, and the task that it is of.
+/// A worker's batts, each of one task: neighbouring jobs of a batch may take turns over some tasks.
 #[derive(Debug, Default)]
 pub(super) struct Merger {
-    batt: Option<Box<Batt>>,
-    task: Option<u32>,
+    /// Those last used behind.
+    batts: Vec<OfTask>,
     pub(super) counts: MergeCounts,
+}
+
+#[derive(Debug)]
+struct OfTask {
+    /// Nothing where it is of an earlier batch.
+    task: Option<u32>,
+    batt: Box<Batt>,
 }
 
 impl Merger {
     /// The tasks that follow are of another batch.
     pub(super) fn reset(&mut self) {
-        self.task = None;
+        for of_task in &mut self.batts {
+            of_task.task = None;
+        }
         self.counts = MergeCounts::default();
     }
 
-    /// The batt of a task, begun anew where it is of another one.
+    /// The batt of a task, which is now the last one; begun anew where the task has none.
     fn batt(&mut self, run: Run<'_>, task: u32) -> &mut Batt {
-        let batt = self.batt.get_or_insert_with(|| {
-            self.task = None;
-            let limits = &run.runner.options.limits;
-            Box::new(Batt::new(&[], &[], bounds(limits, 1, MAX_BYTES)))
-        });
-        if self.task != Some(task) {
-            self.task = Some(task);
+        let same = |of_task: &OfTask| of_task.task == Some(task);
+        if let Some(at) = self.batts.iter().rposition(same) {
+            self.batts[at..].rotate_left(1);
+        } else {
             let pairs = || run.batch.pairs(&run.batch.tasks()[task as usize]);
             let inputs: Vec<_> = pairs().map(|(_, pair)| (*pair.input).clone()).collect();
             let outputs: Vec<_> = pairs().map(|(_, pair)| pair.output.clone()).collect();
+            let mut batt = self.free().unwrap_or_else(|| {
+                let limits = &run.runner.options.limits;
+                Box::new(Batt::new(&[], &[], bounds(limits, 1, MAX_BYTES)))
+            });
             batt.restart(&inputs, &outputs);
+            let task = Some(task);
+            self.batts.push(OfTask { task, batt });
         }
-        batt
+        let last = self.batts.len() - 1;
+        &mut self.batts[last].batt
+    }
+
+    /// A batt that may be begun anew: nobody needs it, or there are as many, or they hold as much, as there
+    /// may be.
+    fn free(&mut self) -> Option<Box<Batt>> {
+        let bytes = |batts: &[OfTask]| -> usize { batts.iter().map(|it| it.batt.bytes()).sum() };
+        let is_free = |it: &OfTask| it.task.is_none();
+        if !self.batts.first().is_some_and(is_free)
+            && self.batts.len() < MOST_BATTS
+            && bytes(&self.batts) < MAX_BYTES
+        {
+            return None;
+        }
+        while self.batts.len() > 1 && bytes(&self.batts) >= MAX_BYTES {
+            self.batts.remove(0);
+        }
+        (!self.batts.is_empty()).then(|| self.batts.remove(0).batt)
     }
 
     /// Adds a program to the batt of a task; nothing where it does not take it.
@@ -281,10 +320,10 @@ impl Merger {
                     return (merged.steps() <= most).then_some(merged);
                 }
                 // A new one has room, with which the program is tried again.
-                Ok(Err(Refused::Full(_))) => self.batt = None,
+                Ok(Err(Refused::Full(_))) => drop(self.batts.pop()),
                 Ok(Err(_)) => return None,
                 Err(_) => {
-                    self.batt = None;
+                    self.batts.pop();
                     return None;
                 }
             }
@@ -292,19 +331,20 @@ impl Merger {
         None
     }
 
-    /// What became of a segment's evaluations; nothing in the place of those that are left.
-    fn merge(&mut self, run: Run<'_>, segment: &Segment) -> Vec<Option<Found>> {
+    /// What became of a segment's evaluations, put in their places; nothing in those of evaluations that are
+    /// left.
+    pub(super) fn merge(&mut self, run: Run<'_>, segment: &Segment, found: &mut [Option<Found>]) {
         let options = &run.runner.options;
         let Some(merged) = self.add(run, segment.program, segment.task) else {
-            return Vec::new();
+            return;
         };
         self.counts.calls += u64::from(merged.calls());
         self.counts.shared += u64::from(merged.shared());
-        let Some(batt) = &self.batt else {
-            return Vec::new();
+        let Some(OfTask { batt, .. }) = self.batts.last() else {
+            return;
         };
         let task = &run.batch.tasks()[segment.task as usize];
-        let found = (segment.pair..segment.pair + segment.len).map(|input| {
+        let found_on = |input: usize| {
             if let Some(error) = merged.error(input) {
                 let outcome = Outcome::Error(Box::new(*error));
                 return error.limit().is_none().then_some((outcome, None));
@@ -328,49 +368,10 @@ impl Merger {
                 None
             };
             Some((outcome, output.filter(|_| is_wanted)))
-        });
-        let found: Vec<_> = found.collect();
-        self.counts.evaluations += found.iter().flatten().count() as u64;
-        found
-    }
-}
-
-impl Run<'_> {
-    /// Makes what is to be merged of a window, before its units are evaluated.
-    pub(super) fn merge(self, by_task: &[Vec<Segment>], units: &mut [(Unit, Made)]) {
-        let merge = |segments: &[Segment]| {
-            let worker = self.worker();
-            let merger = &mut *lock(worker.merger());
-            let mut all = Vec::with_capacity(segments.len());
-            let began = Instant::now();
-            for segment in segments {
-                if self.stopped() {
-                    break;
-                }
-                all.push((*segment, merger.merge(self, segment)));
-            }
-            let made = all.len().max(1) as u32;
-            (all, began.elapsed() / made)
         };
-        let made: Vec<_> = if self.runner.options.mode.is_parallel() {
-            let pieces: Vec<_> = by_task.iter().flat_map(|all| all.chunks(PIECE)).collect();
-            let pieces = pieces.par_iter().with_max_len(1);
-            pieces.map(|segments| merge(segments)).collect()
-        } else {
-            by_task.iter().map(|segments| merge(segments)).collect()
-        };
-        for (all, share) in made {
-            for (segment, found) in all {
-                let (unit, made) = &mut units[segment.unit];
-                made.time += share;
-                if found.is_empty() {
-                    continue;
-                }
-                made.found.resize_with(unit.len, || None);
-                for (at, found) in found.into_iter().enumerate() {
-                    made.found[segment.at + at] = found;
-                }
-            }
+        for (found, input) in found.iter_mut().zip(segment.pair..) {
+            *found = found_on(input);
+            self.counts.evaluations += u64::from(found.is_some());
         }
     }
 }

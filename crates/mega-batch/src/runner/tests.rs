@@ -504,7 +504,7 @@ fn what_is_finished_is_delivered_where_a_batch_is_cancelled() {
             let evaluations = summary.totals.evaluations;
             assert!((left as u64..summary.planned).contains(&evaluations));
             if options.mode == Mode::Sequential {
-                assert_eq!(evaluations as usize, left.next_multiple_of(WINDOW_IN_PLACE));
+                assert!(evaluations < left as u64 + queue::MOST, "{evaluations}");
             }
             let counted = &summary.backends;
             assert_eq!(counted.compiled + counted.reference, evaluations);

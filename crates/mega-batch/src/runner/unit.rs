@@ -1,5 +1,7 @@
 //! [`Unit`]: evaluations that one worker makes one after the other.
 
+use std::ops::Range;
+
 use arc_dsl::{Pair, PairId, Task};
 
 use crate::batch::Batch;
@@ -105,6 +107,12 @@ pub(super) struct Units<'b> {
     batch: &'b Batch<'b>,
     job: usize,
     pair: usize,
+}
+
+/// The units of these evaluations of a batch.
+pub(super) fn units(batch: &Batch<'_>, evaluations: &Range<u64>) -> Vec<Unit> {
+    let count = evaluations.end - evaluations.start;
+    Units::behind(batch, evaluations.start).window(count as usize)
 }
 
 impl<'b> Units<'b> {

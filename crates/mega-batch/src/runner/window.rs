@@ -1,42 +1,36 @@
-//! How the evaluations of a window are made: what is done before them, and who makes which.
+//! What a device leaves of its windows, and the windows of the host beside devices: units, each made by
+//! whichever worker is free.
 
-use std::slice::from_ref;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use arc_cpu::{Compiled, prefetch};
+use arc_cpu::Compiled;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use super::device::Made;
 use super::unit::Unit;
+use super::worker::{Given, Watch};
 use super::{Passed, Run, Window};
-use crate::outcome::PairResult;
+use crate::delivery::Known;
+use crate::outcome::Maker;
+
+/// How long a unit takes before others are offered half of what is left of it.
+const LONG: Duration = Duration::from_millis(2);
 
 impl Run<'_> {
     /// Evaluates what is left of a window; runs on a worker.
     pub(super) fn evaluate_window(self, passed: Passed) -> Window {
-        let Passed {
-            mut units,
-            merged,
-            began,
-        } = passed;
-        if !merged.is_empty() {
-            self.merge(&merged, &mut units);
-        }
-        // Compiling takes other code and data than evaluating: what is done apart finds them in the
-        // caches.
+        let Passed { units, began } = passed;
+        let evaluate = |(unit, mut made): (Unit, Made)| {
+            let program = self.due(&unit, &made);
+            self.evaluate_unit(unit, &mut made, program.as_deref())
+        };
         let results = if self.runner.options.mode.is_parallel() {
             self.compile_side_by_side(&units);
             let units = units.into_par_iter().with_max_len(1);
-            let results = units.map(|(unit, made)| {
-                let program = self.due(&unit, &made);
-                self.evaluate(&unit, made, program.as_deref(), None)
-            });
-            results.collect()
+            units.map(evaluate).collect()
         } else {
-            let programs = units.iter().map(|(unit, made)| self.due(unit, made));
-            let programs: Vec<_> = programs.collect();
-            self.evaluate_in_turn(units, &programs)
+            units.into_iter().map(evaluate).collect()
         };
         Window {
             results,
@@ -61,44 +55,40 @@ impl Run<'_> {
         });
     }
 
-    /// Evaluates unit after unit on this thread.
-    fn evaluate_in_turn(
+    /// Evaluates a unit, and where that takes long, half of what is left of it on another worker that has
+    /// nothing to do.
+    fn evaluate_unit(
         self,
-        units: Vec<(Unit, Made)>,
-        programs: &[Option<Arc<Compiled>>],
-    ) -> Vec<Vec<Option<PairResult>>> {
-        let all: Vec<_> = units.iter().map(|(unit, _)| *unit).collect();
-        let mut results = Vec::with_capacity(units.len());
-        for (at, (unit, made)) in units.into_iter().enumerate() {
-            self.ask_ahead(&all, programs, at);
-            let program = programs[at].as_deref();
-            results.push(self.evaluate(&unit, made, program, all.get(at + 1)));
+        unit: Unit,
+        made: &mut Made,
+        compiled: Option<&Compiled>,
+    ) -> Vec<Known> {
+        let mut results = Vec::with_capacity(unit.len);
+        let watch = if self.runner.options.mode.is_parallel() {
+            Watch::of(LONG)
+        } else {
+            Watch::none()
+        };
+        let given = Given {
+            found: &mut made.found,
+            maker: Maker::Device,
+            share: made.share,
+        };
+        let count = self.evaluate(&unit, given, compiled, None, watch, &mut results);
+        if count < unit.len {
+            let mut rest = unit.split_at(self.batch, count).1;
+            let mut left = made.split_off(count);
+            let half = rest.len.div_ceil(2);
+            let second = rest.split_at(self.batch, half).1;
+            rest.len = half;
+            let mut others = left.split_off(half);
+            let (first, second) = rayon::join(
+                || self.evaluate_unit(rest, &mut left, compiled),
+                || self.evaluate_unit(second, &mut others, compiled),
+            );
+            results.extend(first);
+            results.extend(second);
         }
         results
-    }
-
-    /// Asks for memory that the units behind one will read.
-    ///
-    /// A task leads to its pairs, a pair to its grid, and a grid to its cells, which
-    /// [`evaluate`](Self::evaluate) asks for. None of them can be asked for before the one that leads
-    /// there has come, so that each step is made some units before the next one.
-    fn ask_ahead(self, units: &[Unit], programs: &[Option<Arc<Compiled>>], at: usize) {
-        let program = |ahead: usize| programs.get(at + ahead)?.as_deref();
-        let unit = |ahead: usize| program(ahead).map(|_| &units[at + ahead]);
-        if let Some(unit) = unit(6) {
-            prefetch(from_ref(self.batch.task(self.batch.job(unit.job))));
-        }
-        for (_, pair) in unit(4).into_iter().flat_map(|unit| unit.pairs(self.batch)) {
-            prefetch(from_ref(pair));
-        }
-        for (_, pair) in unit(2).into_iter().flat_map(|unit| unit.pairs(self.batch)) {
-            prefetch(from_ref(&*pair.input));
-        }
-        if let Some(program) = program(2) {
-            prefetch(from_ref(program));
-        }
-        if let Some(program) = program(1) {
-            program.prefetch();
-        }
     }
 }

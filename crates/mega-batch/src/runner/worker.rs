@@ -8,26 +8,28 @@ use std::time::{Duration, Instant};
 
 use arc_cpu::{BailOut, Compiled, Machine, Stop, prefetch};
 use arc_dsl::{EvalError, Interpreter, Limits, Pair, Program, Sample, Task, Value};
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use super::Run;
-use super::device::{Found, Made};
+use super::device::Found;
 use super::merging::{self, Merger};
 use super::unit::Unit;
 use crate::backend::{Backend, Counts, MergeCounts};
 use crate::compilers::Compilers;
+use crate::delivery::Known;
 use crate::options::Options;
 use crate::outcome::{Maker, Outcome, PairResult};
 use crate::panics::{lock, message};
 use crate::score::{is_wanted, settle};
+use crate::summary;
 
 /// What belongs to one thread, alone on its cache lines.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(super) struct Worker {
-    /// Only the thread itself takes it, and never twice at a time, so it is always free.
+    /// Only the thread itself takes these, and never twice at a time, so they are always free.
     engines: Mutex<Engines>,
     merger: Mutex<Merger>,
+    tallied: Mutex<summary::Counts>,
     done: AtomicU64,
 }
 
@@ -37,6 +39,11 @@ struct Engines {
     interpreter: Interpreter,
     machine: Machine,
     counts: Counts,
+}
+
+/// What a mutex holds, whatever has panicked.
+fn inner<T>(mutex: &mut Mutex<T>) -> &mut T {
+    mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Worker {
@@ -49,6 +56,7 @@ impl Worker {
                 counts: Counts::default(),
             }),
             merger: Mutex::default(),
+            tallied: Mutex::default(),
             done: AtomicU64::new(0),
         }
     }
@@ -57,34 +65,33 @@ impl Worker {
     pub(super) fn reset(&mut self) {
         *self.done.get_mut() = 0;
         *self.counts() = Counts::default();
-        let merger = self.merger.get_mut();
-        merger.unwrap_or_else(PoisonError::into_inner).reset();
+        *inner(&mut self.tallied) = summary::Counts::default();
+        inner(&mut self.merger).reset();
     }
 
-    /// Its batt.
+    /// Its batts.
     pub(super) fn merger(&self) -> &Mutex<Merger> {
         &self.merger
     }
 
-    /// What its batt has done.
+    /// What its batts have done.
     pub(super) fn merged(&mut self) -> &MergeCounts {
-        let merger = self.merger.get_mut();
-        &merger.unwrap_or_else(PoisonError::into_inner).counts
+        &inner(&mut self.merger).counts
     }
 
-    /// What it has counted.
+    /// What it has counted of those who make evaluations.
     pub(super) fn counts(&mut self) -> &mut Counts {
-        let engines = self.engines.get_mut();
-        &mut engines.unwrap_or_else(PoisonError::into_inner).counts
+        &mut inner(&mut self.engines).counts
+    }
+
+    /// What it has counted of results.
+    pub(super) fn tallied(&self) -> &Mutex<summary::Counts> {
+        &self.tallied
     }
 
     /// How many evaluations it has made.
     pub(super) fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
-    }
-
-    fn add_done(&self, evaluations: usize) {
-        self.done.fetch_add(evaluations as u64, Ordering::Relaxed);
     }
 }
 
@@ -92,10 +99,8 @@ impl Worker {
 const AHEAD: usize = 2;
 
 /// After how many evaluations the clock and whether to stop are looked at, besides those that were bailed out, which may
-/// have taken all steps that there are; and how long a unit takes before others are offered half of
-/// what is left of it. In tests all units do.
+/// have taken all steps that there are.
 const LOOK_UP: usize = 4;
-const LONG: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 2 });
 
 /// Asks for the grids of a pair, which will be read soon.
 #[inline]
@@ -106,136 +111,126 @@ fn ask_for(pair: &Pair) {
     }
 }
 
-/// An evaluation that the reference is to make, and where its result goes.
-struct Left<'r> {
-    task: &'r Task,
-    pair: &'r Pair,
-    result: PairResult,
-    at: usize,
-    /// The place of its job, where that matters.
-    job: Option<usize>,
-    is_made: bool,
+/// Until when a worker goes on, if there is an end: then what is left may be another's.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watch(Option<Instant>);
+
+impl Watch {
+    /// So long from now. In tests it is over at once.
+    pub(super) fn of(time: Duration) -> Self {
+        let time = if cfg!(test) { Duration::ZERO } else { time };
+        Self(Instant::now().checked_add(time))
+    }
+
+    /// To the end.
+    pub(super) fn none() -> Self {
+        Self(None)
+    }
+
+    pub(super) fn is_over(self) -> bool {
+        self.0.is_some_and(|end| Instant::now() >= end)
+    }
+}
+
+/// What a device, or a batt, has made of evaluations.
+#[derive(Debug)]
+pub(super) struct Given<'m> {
+    /// By the place of the evaluation in the unit; nothing where others have to make it. None at all where
+    /// nothing was made.
+    pub(super) found: &'m mut [Option<Found>],
+    /// Who made it.
+    pub(super) maker: Maker,
+    /// The time that it took, for each evaluation of the unit.
+    pub(super) share: Duration,
 }
 
 impl<'r> Run<'r> {
-    /// Makes those evaluations of a unit that no device has made; after a stop no more of them, and
-    /// there is nothing in their places. The grids of the unit that follows on this thread, where it
-    /// is known, are asked for.
+    /// Makes those evaluations of a unit that nobody has made, until the watch says so; how many of the first
+    /// ones are among the results now. After a stop there is nothing in the places of the others. The grids of
+    /// the unit that follows on this thread, where it is known, are asked for.
     pub(super) fn evaluate(
         self,
         unit: &Unit,
-        made: Made,
+        given: Given<'_>,
         compiled: Option<&Compiled>,
         following: Option<&Unit>,
-    ) -> Vec<Option<PairResult>> {
-        let pairs = unit.of_tasks(self.batch).map(|(task, (id, pair))| {
-            let result = PairResult {
-                pair: id,
-                outcome: Outcome::NoExpected,
-                output: None,
-                score: None,
-                time: Duration::ZERO,
-                made_by: None,
-            };
-            (task, pair, result)
-        });
+        watch: Watch,
+        results: &mut Vec<Known>,
+    ) -> usize {
         let options = &self.runner.options;
+        let program = &self.batch.programs()[unit.program as usize];
         let mut stopped = self.stopped();
-        let mut results = Vec::with_capacity(unit.len);
-        let mut left = Vec::new();
-        // What a device has found is known by its place in the unit.
-        let may_split = options.mode.is_parallel() && made.found.is_empty();
         let mut ahead = compiled.map(|_| {
             let units = std::iter::once(unit).chain(following);
             let pairs = units.flat_map(|unit| unit.pairs(self.batch));
             pairs.map(|(_, pair)| pair).skip(AHEAD)
         });
-        let maker = made.maker();
-        let mut found = made.found.into_iter();
         // A job that is wrong is not gone on with.
         let stops = options.stop_after_wrong;
         let mut jobs = stops.then(|| unit.jobs(self.batch));
         let mut wrong = stops.then(|| self.wrong.load(Ordering::Relaxed));
-        {
-            let worker = self.worker();
-            let engines = &mut *lock(&worker.engines);
-            let began = Instant::now();
-            let (mut slow, mut found_or_made, mut by_machine) = (false, 0, 0);
-            for (task, pair, result) in pairs {
-                if slow || results.len() % LOOK_UP == LOOK_UP - 1 {
-                    stopped = stopped || self.stopped();
-                    if may_split && !stopped && began.elapsed() > LONG {
-                        break;
-                    }
+        let worker = self.worker();
+        let engines = &mut *lock(&worker.engines);
+        let first = results.len();
+        let (began, mut by_reference) = (Instant::now(), Duration::ZERO);
+        let (mut slow, mut made) = (false, 0);
+        for (at, (task, (id, pair))) in unit.of_tasks(self.batch).enumerate() {
+            if slow || at % LOOK_UP == LOOK_UP - 1 {
+                stopped = stopped || self.stopped();
+                if !stopped && at > 0 && watch.is_over() {
+                    break;
                 }
-                if let Some(pair) = ahead.as_mut().and_then(Iterator::next) {
-                    ask_for(pair);
-                }
-                let found = found.next().flatten().map(|found| (found, maker));
-                let job = jobs.as_mut().and_then(Iterator::next);
-                if stops && job == wrong {
-                    results.push(None);
-                    continue;
-                }
-                let found = match compiled {
-                    Some(compiled) if found.is_none() && !stopped => {
-                        let made = engines.try_machine(compiled, pair, options);
-                        by_machine += u64::from(made.is_some());
-                        made.map(|made| (made, Maker::Machine))
-                    }
-                    _ => found,
-                };
-                slow = found.is_none();
-                if let Some(((outcome, output), made_by)) = found {
-                    found_or_made += 1;
-                    if stops && outcome.is_wrong() {
-                        wrong = job;
-                    }
-                    results.push(Some(PairResult {
-                        outcome,
-                        output,
-                        made_by: Some(made_by),
-                        ..result
-                    }));
-                    continue;
-                }
-                if !stopped {
-                    let (at, is_made) = (results.len(), false);
-                    left.push(Left {
-                        task,
-                        pair,
-                        result,
-                        at,
-                        job,
-                        is_made,
-                    });
-                }
+            }
+            slow = false;
+            if let Some(pair) = ahead.as_mut().and_then(Iterator::next) {
+                ask_for(pair);
+            }
+            let job = jobs.as_mut().and_then(Iterator::next);
+            let found = given.found.get_mut(at).and_then(Option::take);
+            if stops && job == wrong {
                 results.push(None);
+                continue;
             }
-            // The clock is read once for all: it would take longer than short evaluations.
-            let share = (made.time + began.elapsed()) / results.len().max(1) as u32;
-            let of_left = left.iter_mut().map(|left| &mut left.result);
-            for result in results.iter_mut().flatten().chain(of_left) {
-                result.time = share;
+            let mut found = found.map(|found| (found, given.maker));
+            if found.is_none() && !stopped {
+                let made = compiled.and_then(|it| engines.try_machine(it, pair, options));
+                engines.counts.compiled += u64::from(made.is_some());
+                found = made.map(|made| (made, Maker::Machine));
             }
-            engines.counts.compiled += by_machine;
-            worker.add_done(found_or_made);
+            let mut time = Duration::ZERO;
+            if found.is_none() && !stopped {
+                slow = true;
+                let began = Instant::now();
+                let compilers = &self.runner.compilers;
+                let bailed_out = compiled.is_some();
+                found = Some(engines.interpret(compilers, options, program, (task, pair), bailed_out));
+                time = began.elapsed();
+                by_reference += time;
+            }
+            let Some(((outcome, output), maker)) = found else {
+                results.push(None);
+                continue;
+            };
+            if stops && outcome.is_wrong() {
+                wrong = job;
+            }
+            made += 1;
+            results.push(Some(PairResult {
+                pair: id,
+                outcome,
+                output,
+                score: None,
+                time,
+                made_by: Some(maker),
+            }));
         }
-        let program = &self.batch.programs()[unit.program as usize];
-        self.interpret_all(program, &mut left, compiled.is_some());
-        for left in left {
-            results[left.at] = left.is_made.then_some(left.result);
+        let results = &mut results[first..];
+        // The clock is read once for all but the reference's: it would take longer than short evaluations.
+        let share = began.elapsed().saturating_sub(by_reference) / results.len().max(1) as u32;
+        for result in results.iter_mut().flatten() {
+            result.time += share + given.share;
         }
-        self.score(unit, &mut results);
-        if results.len() < unit.len {
-            results.extend(self.evaluate_in_two(unit, results.len(), compiled));
-        }
-        results
-    }
-
-    /// Gives the first results of a unit their scores, where scores are asked for.
-    fn score(self, unit: &Unit, results: &mut [Option<PairResult>]) {
-        let options = &self.runner.options;
+        worker.done.fetch_add(made, Ordering::Relaxed);
         if options.scores {
             for (result, (_, pair)) in results.iter_mut().zip(unit.pairs(self.batch)) {
                 if let Some(result) = result {
@@ -243,98 +238,56 @@ impl<'r> Run<'r> {
                 }
             }
         }
-    }
-
-    /// Makes by the reference what is left of a unit, one after the other where a job that is wrong is
-    /// not gone on with.
-    fn interpret_all(self, program: &Program, left: &mut [Left<'_>], bailed_out: bool) {
-        let interpret = |left: &mut Left<'_>| self.interpret(program, left, bailed_out);
-        // The worker's engines are free: whoever waits for others may be given their work.
-        if self.runner.options.stop_after_wrong {
-            let mut wrong = None;
-            for left in left {
-                if left.job != wrong {
-                    interpret(left);
-                    if left.is_made && left.result.outcome.is_wrong() {
-                        wrong = left.job;
-                    }
-                }
-            }
-        } else if self.runner.options.mode.is_parallel() && left.len() > 1 {
-            left.par_iter_mut().with_max_len(1).for_each(interpret);
-        } else {
-            left.iter_mut().for_each(interpret);
-        }
-    }
-
-    /// Makes the evaluations of a unit from one of them on, half of them on another worker that has
-    /// nothing to do.
-    #[cold]
-    fn evaluate_in_two(
-        self,
-        unit: &Unit,
-        from: usize,
-        compiled: Option<&Compiled>,
-    ) -> Vec<Option<PairResult>> {
-        let (_, rest) = unit.split_at(self.batch, from);
-        let (first, second) = rest.split_at(self.batch, rest.len.div_ceil(2));
-        let evaluate = |unit: Unit| self.evaluate(&unit, Made::default(), compiled, None);
-        let (mut results, others) = rayon::join(|| evaluate(first), || evaluate(second));
-        results.extend(others);
-        results
+        results.len()
     }
 
     /// The worker of this thread.
     pub(super) fn worker(self) -> &'r Worker {
-        // A thread of another pool may be the one that evaluates in place.
+        // A thread of another pool may be the calling one, which is the first worker where it is one.
         let pool = self.runner.pool.as_ref();
         let thread = pool.and_then(rayon::ThreadPool::current_thread_index);
-        &self.runner.workers[thread.unwrap_or_default()]
-    }
-
-    /// Makes one evaluation by the reference. Where that ends at a bound, the machine makes it after
-    /// all, unless it `bailed_out`, and else a batt: so a machine that gets further than the
-    /// reference does so whatever the backend, however often the program is evaluated, and whatever
-    /// other programs there are.
-    fn interpret(self, program: &Program, left: &mut Left<'_>, bailed_out: bool) {
-        if self.stopped() {
-            return;
-        }
-        let worker = self.worker();
-        let engines = &mut *lock(&worker.engines);
-        let began = Instant::now();
-        let mut result = guarded(|| engines.reference(program, left.task, left.pair));
-        let at_bound = matches!(&result, Ok(Err(error)) if error.limit().is_some());
-        let limits = &self.runner.options.limits;
-        let mut by_machine = false;
-        if at_bound && Backend::allows(limits) {
-            let compilers = &self.runner.compilers;
-            let made = (!bailed_out).then(|| engines.past_bound(compilers, program, left.pair));
-            let made = made.flatten();
-            by_machine = made.is_some();
-            let made = made.or_else(|| {
-                let made = caught(|| merging::alone(limits, program, left.pair));
-                made.ok().flatten().map(Ok)
-            });
-            result = made.unwrap_or(result);
-        }
-        engines.counts.reference += u64::from(!by_machine);
-        left.result.made_by = Some(if by_machine {
-            Maker::Machine
-        } else {
-            Maker::Reference
-        });
-        left.result.time += began.elapsed();
-        left.is_made = true;
-        worker.add_done(1);
-        let (outcome, output) = judge(result, left.pair);
-        let options = &self.runner.options;
-        left.result.output = output.filter(|_| is_wanted(options, &outcome));
-        left.result.outcome = outcome;
+        let at = thread.map_or(0, |thread| thread + usize::from(self.runner.caller_works));
+        &self.runner.workers[at]
     }
 }
 
 impl Engines {
+    /// Makes one evaluation by the reference. Where that ends at a bound, the machine makes it after
+    /// all, unless it `bailed_out`, and else a batt: so a machine that gets further than the
+    /// reference does so whatever the backend, however often the program is evaluated, and whatever
+    /// other programs there are.
+    fn interpret(
+        &mut self,
+        compilers: &Compilers,
+        options: &Options,
+        program: &Program,
+        (task, pair): (&Task, &Pair),
+        bailed_out: bool,
+    ) -> (Found, Maker) {
+        let mut result = guarded(|| self.reference(program, task, pair));
+        let at_bound = matches!(&result, Ok(Err(error)) if error.limit().is_some());
+        let mut by_machine = false;
+        if at_bound && Backend::allows(&options.limits) {
+            let made = (!bailed_out).then(|| self.past_bound(compilers, program, pair));
+            let made = made.flatten();
+            by_machine = made.is_some();
+            let made = made.or_else(|| {
+                let made = caught(|| merging::alone(&options.limits, program, pair));
+                made.ok().flatten().map(Ok)
+            });
+            result = made.unwrap_or(result);
+        }
+        self.counts.reference += u64::from(!by_machine);
+        let (outcome, output) = judge(result, pair);
+        let output = output.filter(|_| is_wanted(options, &outcome));
+        let maker = if by_machine {
+            Maker::Machine
+        } else {
+            Maker::Reference
+        };
+        ((outcome, output), maker)
+    }
+
     /// Makes one evaluation by the reference. A program that asks for the train pairs gets those of
     /// the task, and no expected output.
     fn reference(

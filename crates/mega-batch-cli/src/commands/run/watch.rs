@@ -107,6 +107,10 @@ fn progress_bar(total: u64) -> ProgressBar {
 }
 
 impl Sink for Watch<'_> {
+    fn takes_results(&self) -> bool {
+        self.json.is_some()
+    }
+
     fn job(&mut self, job: Job) -> io::Result<()> {
         if let Some(json) = &mut self.json {
             json.add(&self.bar, |report| report.job(job));

@@ -16,7 +16,7 @@ fn up_to_wrong(report: &Report) -> Vec<(Job, PairId, Outcome, Option<String>)> {
 #[test]
 fn a_program_is_left_alone_after_its_first_wrong_pair_in_every_mode() {
     let (programs, mut tasks) = mixed_batch();
-    tasks.push(mirror_task("long", 3 * WINDOW_IN_PLACE));
+    tasks.push(mirror_task("long", 3000));
     let mut right_at_first = mirror_task("a", 300);
     right_at_first.train[200].output = Some(Grid::filled(1, 1, 0));
     tasks.push(right_at_first);

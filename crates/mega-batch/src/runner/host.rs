@@ -1,0 +1,340 @@
+//! [`Host`]: a batch that the threads of this machine make alone, the calling one among them.
+//!
+//! The calling thread takes chunks from the [`Queue`] like the others, and between them hands results that
+//! have come to the sink. It begins alone, and wakes others as far as there is work for them: whoever is woken
+//! wakes the next one. So a batch that is made sooner than a thread is awake costs what it costs one thread.
+
+use std::cell::Cell;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice::from_ref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use arc_cpu::{Compiled, prefetch};
+use rayon::{Scope, Yield};
+
+use super::merging::Plan;
+use super::queue::{Chunk, Claimed, Queue};
+use super::unit::{Unit, units};
+use super::worker::{Given, Watch};
+use super::{PROGRESS_INTERVAL, Run, lost};
+use crate::delivery::{Delivery, Known};
+use crate::outcome::Maker;
+use crate::panics::lock;
+use crate::runner::Sink;
+use crate::summary::{Counts, Progress, Tally};
+
+/// How much work there is to be for each thread that is woken: waking one takes so long, or so long where
+/// it is awake.
+const WORTH_WAKING: Duration = Duration::from_micros(60);
+const WORTH_TELLING: Duration = Duration::from_micros(8);
+
+/// How long a thread stays awake for the next batch.
+const AWAKE: Duration = Duration::from_micros(50);
+
+/// How long the calling thread looks for others to end before it sleeps.
+const ENDING: Duration = Duration::from_micros(200);
+
+/// The threads of a pool that are awake, at work or not.
+#[derive(Debug, Default)]
+pub(super) struct Awake(AtomicUsize);
+
+thread_local! {
+    static STAYS_AWAKE: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Awake {
+    /// Keeps this thread of a pool awake for a moment, behind what it is doing.
+    fn stay(awake: &Arc<Self>) {
+        if STAYS_AWAKE.get() {
+            return;
+        }
+        let awake = Arc::clone(awake);
+        rayon::spawn(move || {
+            STAYS_AWAKE.set(true);
+            awake.0.fetch_add(1, Ordering::Relaxed);
+            let mut since = Instant::now();
+            while since.elapsed() < AWAKE {
+                if rayon::yield_now() == Some(Yield::Executed) {
+                    since = Instant::now();
+                }
+                std::hint::spin_loop();
+            }
+            awake.0.fetch_sub(1, Ordering::Relaxed);
+            STAYS_AWAKE.set(false);
+        });
+    }
+}
+
+/// A batch on its way through the host.
+#[derive(Clone, Copy)]
+pub(super) struct Host<'h, 'r> {
+    pub(super) run: Run<'r>,
+    pub(super) queue: &'h Queue<'r>,
+    pub(super) tally: &'h Tally<'r>,
+    /// Which jobs are merged, if any.
+    pub(super) plan: Option<&'h Plan<'r>>,
+    /// Whether workers count what they make. Where a job that is wrong is not gone on with, only who goes
+    /// through all in order knows what counts.
+    pub(super) workers_count: bool,
+}
+
+impl<'h, 'r> Host<'h, 'r> {
+    /// Makes all and delivers it, with the help of others where there are any.
+    pub(super) fn deliver<'scope, S: Sink>(
+        self,
+        scope: Option<&Scope<'scope>>,
+        delivery: &mut Delivery<'_, '_, S>,
+    ) -> io::Result<()>
+    where
+        'h: 'scope,
+        'r: 'scope,
+    {
+        let (run, queue) = (self.run, self.queue);
+        let caller_works = run.runner.caller_works;
+        let mut last_told = Instant::now();
+        loop {
+            let changes = queue.changes();
+            self.tell(delivery.sink(), &mut last_told);
+            while let Some(mut results) = queue.take() {
+                delivery.deliver(&mut results, self.workers_count)?;
+                queue.recycle(results);
+                if let Some(wrong) = delivery.wrong_job() {
+                    run.wrong.store(wrong, Ordering::Relaxed);
+                }
+                self.tell(delivery.sink(), &mut last_told);
+            }
+            if run.stopped() {
+                queue.stop();
+            }
+            if caller_works && let Some(claimed) = queue.claim() {
+                self.make(claimed);
+                self.wake_others(scope);
+                continue;
+            }
+            if queue.is_lost() {
+                return Err(lost());
+            }
+            if queue.is_over() && queue.changes() == changes {
+                break;
+            }
+            self.wake_others(scope);
+            queue.wait(changes, PROGRESS_INTERVAL);
+        }
+        // Who waits for threads by sleeping is woken late.
+        let began = Instant::now();
+        while queue.helpers.load(Ordering::Acquire) > 0 && began.elapsed() < ENDING {
+            std::hint::spin_loop();
+        }
+        Ok(())
+    }
+
+    /// Wakes another thread, if there is work for one more and a thread.
+    fn wake_others<'scope>(self, scope: Option<&Scope<'scope>>)
+    where
+        'h: 'scope,
+        'r: 'scope,
+    {
+        let (Some(scope), Some(pool)) = (scope, &self.run.runner.pool) else {
+            return;
+        };
+        let helpers = &self.queue.helpers;
+        let at_work = helpers.load(Ordering::Relaxed);
+        let work = self.queue.work();
+        if at_work >= pool.current_num_threads() || work.is_zero() {
+            return;
+        }
+        let is_awake = self.run.runner.awake.0.load(Ordering::Relaxed) > at_work;
+        let worth = if is_awake { WORTH_TELLING } else { WORTH_WAKING };
+        let is_first = at_work == 0 && !self.run.runner.caller_works;
+        if !is_first && work < worth * (at_work as u32 + 1) {
+            return;
+        }
+        let more = helpers.compare_exchange(at_work, at_work + 1, Ordering::AcqRel, Ordering::Relaxed);
+        if more.is_ok() {
+            scope.spawn(move |scope| self.help(scope));
+        }
+    }
+
+    /// Makes chunks until there are none.
+    fn help<'scope>(self, scope: &Scope<'scope>)
+    where
+        'h: 'scope,
+        'r: 'scope,
+    {
+        let work = || {
+            self.wake_others(Some(scope));
+            while let Some(claimed) = self.queue.claim() {
+                self.make(claimed);
+                self.wake_others(Some(scope));
+            }
+        };
+        if catch_unwind(AssertUnwindSafe(work)).is_err() {
+            self.queue.lose();
+        }
+        Awake::stay(&self.run.runner.awake);
+        self.queue.helpers.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Makes a chunk as far as it comes in its time, and gives back the rest.
+    fn make(self, claimed: Claimed) {
+        let Claimed {
+            mut chunk,
+            mut results,
+            time,
+        } = claimed;
+        let run = self.run;
+        let began = Instant::now();
+        let units = units(run.batch, &chunk.evaluations);
+        let unmerged = match self.plan {
+            Some(plan) if chunk.found.is_empty() => self.merge(plan, &units, &mut chunk, time),
+            _ => None,
+        };
+        let made = self.evaluate(&units, &mut chunk, Watch::of(2 * time), &mut results);
+        if self.workers_count {
+            self.count(chunk.evaluations.start, &results);
+        }
+        let rest = chunk.split_off(made);
+        let rests = rest.into_iter().chain(unmerged);
+        self.queue.put(chunk.evaluations, results, rests, began);
+    }
+
+    /// Has batts make what they are to make of a chunk, as far as they come in its time; what stands behind
+    /// that is cut off.
+    fn merge(
+        self,
+        plan: &Plan<'_>,
+        units: &[Unit],
+        chunk: &mut Chunk,
+        time: Duration,
+    ) -> Option<Chunk> {
+        let segments = plan.segments(units);
+        if segments.is_empty() {
+            return None;
+        }
+        let (began, watch) = (Instant::now(), Watch::of(2 * time));
+        let merger = &mut *lock(self.run.worker().merger());
+        chunk.found.resize_with(chunk.len(), || None);
+        let (mut merged, mut cut) = (0, None);
+        for segment in &segments {
+            let is_enough = merged > 0 && (watch.is_over() || self.run.stopped());
+            if is_enough {
+                cut = Some(segment.at);
+                break;
+            }
+            let of_segment = &mut chunk.found[segment.at..segment.at + segment.len];
+            merger.merge(self.run, segment, of_segment);
+            merged += segment.len;
+        }
+        chunk.share = began.elapsed() / merged.max(1) as u32;
+        let mut rest = chunk.split_off(cut?)?;
+        rest.found.clear();
+        Some(rest)
+    }
+
+    /// Makes what is left of a chunk, unit after unit, until the watch says so; how many evaluations of it are
+    /// made.
+    fn evaluate(
+        self,
+        units: &[Unit],
+        chunk: &mut Chunk,
+        watch: Watch,
+        results: &mut Vec<Known>,
+    ) -> usize {
+        let run = self.run;
+        // Compiling takes other code and data than evaluating: what is done apart finds them in the
+        // caches.
+        let (mut at, len) = (0, chunk.len());
+        let programs = units.iter().map_while(|unit| {
+            if at >= len {
+                return None;
+            }
+            let found = chunk.found.get(at..(at + unit.len).min(chunk.found.len()));
+            let found = found.map_or(0, |found| found.iter().flatten().count());
+            at += unit.len;
+            let is_due = found < unit.len && !run.stopped();
+            Some(is_due.then(|| run.library.get(unit.program)).flatten())
+        });
+        let programs: Vec<Option<Arc<Compiled>>> = programs.collect();
+        let mut made = 0;
+        for (number, unit) in units.iter().enumerate().take(programs.len()) {
+            if made == len || (number > 0 && watch.is_over() && !run.stopped()) {
+                break;
+            }
+            // A chunk may end within a unit.
+            let unit = &unit.split_at(run.batch, len - made).0;
+            self.ask_ahead(units, &programs, number);
+            let found = &mut chunk.found[..];
+            let found = found.get_mut(made..made + unit.len).unwrap_or_default();
+            let given = Given {
+                found,
+                maker: Maker::Batt,
+                share: chunk.share,
+            };
+            let (program, following) = (programs[number].as_deref(), units.get(number + 1));
+            let count = run.evaluate(unit, given, program, following, watch, results);
+            run.library.made(unit.program, count);
+            made += count;
+            if count < unit.len {
+                break;
+            }
+        }
+        made
+    }
+
+    /// Asks for memory that the units behind one will read.
+    ///
+    /// A task leads to its pairs, a pair to its grid, and a grid to its cells, which
+    /// [`Run::evaluate`] asks for. None of them can be asked for before the one that leads
+    /// there has come, so that each step is made some units before the next one.
+    fn ask_ahead(self, units: &[Unit], programs: &[Option<Arc<Compiled>>], at: usize) {
+        let batch = self.run.batch;
+        let program = |ahead: usize| programs.get(at + ahead)?.as_deref();
+        let unit = |ahead: usize| program(ahead).map(|_| &units[at + ahead]);
+        if let Some(unit) = unit(6) {
+            prefetch(from_ref(batch.task(batch.job(unit.job))));
+        }
+        for (_, pair) in unit(4).into_iter().flat_map(|unit| unit.pairs(batch)) {
+            prefetch(from_ref(pair));
+        }
+        for (_, pair) in unit(2).into_iter().flat_map(|unit| unit.pairs(batch)) {
+            prefetch(from_ref(&*pair.input));
+        }
+        if let Some(program) = program(2) {
+            prefetch(from_ref(program));
+        }
+        if let Some(program) = program(1) {
+            program.prefetch();
+        }
+    }
+
+    /// Counts the results of consecutive evaluations.
+    fn count(self, first: u64, results: &[Known]) {
+        let batch = self.run.batch;
+        let counts: &mut Counts = &mut lock(self.run.worker().tallied());
+        let (mut job, mut pair) = batch.evaluation(first);
+        let mut left = results;
+        while !left.is_empty() {
+            let pairs = batch.pair_count(batch.task(batch.job(job)));
+            let (of_job, others) = left.split_at(left.len().min(pairs - pair));
+            if !of_job.is_empty() {
+                self.tally.add(counts, job, pair, of_job);
+            }
+            (job, pair, left) = (job + 1, 0, others);
+        }
+    }
+
+    /// Tells the sink how far the workers are, unless it was told a moment ago.
+    fn tell(self, sink: &mut impl Sink, last_told: &mut Instant) {
+        if last_told.elapsed() >= PROGRESS_INTERVAL {
+            *last_told = Instant::now();
+            sink.progress(Progress {
+                done: self.run.done_so_far(),
+                total: self.run.total,
+                on_devices: 0,
+            });
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! [`Queue`]: the evaluations of a batch on one host, from which workers take chunks, and their results on the
+//! way back.
+//!
+//! A chunk is consecutive evaluations, as many as are expected to take a worker some time: the more is left,
+//! the longer, so that handing them over is nothing beside them and all workers end together. (Guided
+//! self-scheduling, Polychronopoulos and Kuck 1987, by time rather than by count.) What a worker has not made
+//! of its chunk when that has taken longer than expected it gives back.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use gpu_sched::Order;
+
+use super::Clock;
+use super::device::Found;
+use crate::delivery::Known;
+use crate::panics::lock;
+
+/// Consecutive evaluations.
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    pub(super) evaluations: Range<u64>,
+    /// What batts have made of them, by their places; empty where none was asked.
+    pub(super) found: Vec<Option<Found>>,
+    /// The time that this took, for each.
+    pub(super) share: Duration,
+}
+
+impl Chunk {
+    fn of(evaluations: Range<u64>) -> Self {
+        Self {
+            evaluations,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        (self.evaluations.end - self.evaluations.start) as usize
+    }
+
+    /// Cuts off what stands behind so many evaluations; nothing where nothing does.
+    pub(super) fn split_off(&mut self, at: usize) -> Option<Self> {
+        if at >= self.len() {
+            return None;
+        }
+        let middle = self.evaluations.start + at as u64;
+        let rest = middle..std::mem::replace(&mut self.evaluations.end, middle);
+        let found = self.found.split_off(at.min(self.found.len()));
+        Some(Self {
+            evaluations: rest,
+            found,
+            share: self.share,
+        })
+    }
+}
+
+/// A chunk in a worker's hands.
+#[derive(Debug)]
+pub(super) struct Claimed {
+    pub(super) chunk: Chunk,
+    /// Where its results go.
+    pub(super) results: Vec<Known>,
+    /// How long it is expected to take at most.
+    pub(super) time: Duration,
+}
+
+/// How long a chunk takes: the longest, where there is one worker for which it is only the time between two looks
+/// at progress, and the shortest.
+const LONGEST: Duration = Duration::from_micros(200);
+const LONGEST_ALONE: Duration = Duration::from_millis(1);
+const SHORTEST: Duration = Duration::from_micros(10);
+
+/// How many evaluations a chunk has at most, whatever they are expected to take.
+pub(super) const MOST: u64 = 1024;
+
+/// How long who waits looks before it sleeps: waking takes as long.
+const SPIN: Duration = Duration::from_micros(50);
+
+/// How long an evaluation is expected to take, in picoseconds, kept from batch to batch.
+#[derive(Debug)]
+pub(super) struct Pace(AtomicU64);
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self(AtomicU64::new(2_000_000))
+    }
+}
+
+impl Pace {
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Time for so many evaluations.
+    fn time(&self, evaluations: u64) -> Duration {
+        Duration::from_nanos(self.get().saturating_mul(evaluations) / 1000)
+    }
+
+    /// How many evaluations take so long.
+    fn count(&self, time: Duration) -> u64 {
+        time.as_nanos() as u64 * 1000 / self.get().max(1)
+    }
+
+    /// So many took so long: the last ones count as much as all before.
+    fn learn(&self, evaluations: u64, time: Duration) {
+        if let Some(each) = (time.as_nanos() as u64).saturating_mul(1000).checked_div(evaluations) {
+            self.0.store((self.get() / 2).saturating_add(each / 2).max(1), Ordering::Relaxed);
+        }
+    }
+}
+
+/// The evaluations that are to be made, and the results that are to be delivered.
+#[derive(Debug)]
+pub(super) struct Queue<'p> {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// How often something has changed, for those who wait.
+    changes: AtomicU64,
+    /// How many evaluations nobody has begun.
+    waiting: AtomicU64,
+    /// How many workers beside the calling thread are at work, or on their way.
+    pub(super) helpers: AtomicUsize,
+    pace: &'p Pace,
+    workers: u32,
+    /// How many evaluations may be claimed and not delivered; nothing where none is delivered.
+    room: Option<u64>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Those that nobody has had, and those that were given back.
+    fresh: Range<u64>,
+    returned: Vec<Chunk>,
+    /// How many chunks are in workers' hands.
+    in_hand: usize,
+    made: Order<Vec<Known>>,
+    /// Memory for results.
+    spare: Vec<Vec<Known>>,
+    clock: Clock,
+    /// How many threads sleep.
+    sleepers: usize,
+    /// Whether a worker has ended before its work was done.
+    is_lost: bool,
+}
+
+impl<'p> Queue<'p> {
+    /// Those of a batch that are left, for so many workers.
+    pub(super) fn new(left: Range<u64>, workers: usize, room: Option<u64>, pace: &'p Pace) -> Self {
+        Self {
+            waiting: AtomicU64::new(left.end - left.start),
+            state: Mutex::new(State {
+                made: Order::starting_at(left.start),
+                fresh: left,
+                returned: Vec::new(),
+                in_hand: 0,
+                spare: Vec::new(),
+                clock: Clock::default(),
+                sleepers: 0,
+                is_lost: false,
+            }),
+            changed: Condvar::new(),
+            changes: AtomicU64::new(0),
+            helpers: AtomicUsize::new(0),
+            pace,
+            workers: u32::try_from(workers).unwrap_or(u32::MAX).max(1),
+            room,
+        }
+    }
+
+    /// The next chunk; nothing where none is to be had, for now or at all.
+    pub(super) fn claim(&self) -> Option<Claimed> {
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        if waiting == 0 {
+            return None;
+        }
+        let time = if self.workers == 1 {
+            LONGEST_ALONE
+        } else {
+            let share = self.pace.time(waiting) / (2 * self.workers);
+            share.clamp(SHORTEST, LONGEST)
+        };
+        let count = self.pace.count(time).clamp(1, MOST);
+        let state = &mut *lock(&self.state);
+        let mut chunk = state.next(count, self.room)?;
+        if let Some(rest) = chunk.split_off(count as usize) {
+            state.returned.push(rest);
+        }
+        state.in_hand += 1;
+        self.waiting.fetch_sub(chunk.len() as u64, Ordering::Relaxed);
+        let results = state.spare.pop().unwrap_or_default();
+        Some(Claimed {
+            chunk,
+            results,
+            time,
+        })
+    }
+
+    /// A chunk was made from `began` on, but for these rests, which are given back.
+    pub(super) fn put(
+        &self,
+        made: Range<u64>,
+        mut results: Vec<Known>,
+        rests: impl IntoIterator<Item = Chunk>,
+        began: Instant,
+    ) {
+        let ended = Instant::now();
+        self.pace.learn(made.end - made.start, ended - began);
+        let state = &mut *lock(&self.state);
+        state.in_hand -= 1;
+        state.clock.add(began, ended);
+        for rest in rests {
+            self.waiting.fetch_add(rest.len() as u64, Ordering::Relaxed);
+            state.returned.push(rest);
+        }
+        if self.room.is_some() && !made.is_empty() {
+            state.made.put(made, results);
+        } else {
+            results.clear();
+            state.spare.push(results);
+        }
+        self.has_changed(state);
+    }
+
+    /// The results that are next in the order of the batch, where they have come.
+    pub(super) fn take(&self) -> Option<Vec<Known>> {
+        self.room?;
+        let (_, results) = lock(&self.state).made.take()?;
+        Some(results)
+    }
+
+    /// Gives back the memory of results that are delivered.
+    pub(super) fn recycle(&self, mut results: Vec<Known>) {
+        results.clear();
+        lock(&self.state).spare.push(results);
+    }
+
+    /// Nothing more is to be begun: in the places of what was given back is nothing.
+    pub(super) fn stop(&self) {
+        let state = &mut *lock(&self.state);
+        self.waiting.store(0, Ordering::Relaxed);
+        state.fresh.end = state.fresh.start;
+        if state.returned.is_empty() {
+            return;
+        }
+        for chunk in state.returned.drain(..) {
+            if self.room.is_some() {
+                let nothing = (0..chunk.len()).map(|_| None).collect();
+                state.made.put(chunk.evaluations, nothing);
+            }
+        }
+        self.has_changed(state);
+    }
+
+    /// Whether all that was to be made is made.
+    pub(super) fn is_over(&self) -> bool {
+        let state = lock(&self.state);
+        let is_empty = state.fresh.is_empty() && state.returned.is_empty();
+        is_empty && state.in_hand == 0 && self.waiting.load(Ordering::Relaxed) == 0
+    }
+
+    /// A worker ends before its work is done.
+    pub(super) fn lose(&self) {
+        let state = &mut *lock(&self.state);
+        state.is_lost = true;
+        self.has_changed(state);
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        lock(&self.state).is_lost
+    }
+
+    /// For how long there is work that nobody has begun.
+    pub(super) fn work(&self) -> Duration {
+        self.pace.time(self.waiting.load(Ordering::Relaxed))
+    }
+
+    fn has_changed(&self, state: &State) {
+        self.changes.fetch_add(1, Ordering::Release);
+        if state.sleepers > 0 {
+            self.changed.notify_all();
+        }
+    }
+
+    /// How often something has changed so far.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
+    }
+
+    /// Waits for something to change after `changes`, at most so long.
+    pub(super) fn wait(&self, changes: u64, time: Duration) {
+        let began = Instant::now();
+        while began.elapsed() < SPIN {
+            if self.changes() != changes {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        let mut state = lock(&self.state);
+        if self.changes() == changes {
+            state.sleepers += 1;
+            let waited = self.changed.wait_timeout(state, time);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            state.sleepers -= 1;
+        }
+    }
+
+    /// During how much time something was being made.
+    pub(super) fn elapsed(&self) -> Duration {
+        lock(&self.state).clock.elapsed
+    }
+}
+
+impl State {
+    /// What is to be made next: what was given back first, for others wait for its results.
+    fn next(&mut self, count: u64, room: Option<u64>) -> Option<Chunk> {
+        let first = (0..self.returned.len()).min_by_key(|at| self.returned[*at].evaluations.start);
+        if let Some(first) = first {
+            return Some(self.returned.swap_remove(first));
+        }
+        let Range { start, end } = self.fresh;
+        if room.is_some_and(|room| start - self.made.next() >= room) {
+            return None;
+        }
+        self.fresh.start = end.min(start + count);
+        (start < end).then(|| Chunk::of(start..self.fresh.start))
+    }
+}
