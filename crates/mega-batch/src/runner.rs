@@ -497,7 +497,8 @@ impl<'r> Run<'r> {
         let is_delivered = delivery.takes_results() || !workers_count;
         let room = is_delivered.then_some(in_flight as u64 * window);
         let left = self.done..self.total;
-        let queue = Queue::new(left, self.runner.workers.len(), room, &self.runner.pace);
+        let (workers, pace) = (self.runner.workers.len(), &self.runner.pace);
+        let queue = Queue::new(self.batch, left, workers, room, pace);
         let plan = Plan::new(self.batch, options.merging, options.backend, &options.limits);
         let host = Host {
             run: self,
@@ -507,9 +508,11 @@ impl<'r> Run<'r> {
             workers_count,
         };
         match &self.runner.pool {
-            None => host.deliver(None, delivery)?,
+            // Whether there is work for others is found out without them.
+            _ if host.deliver(None, delivery)? => {}
+            None => {}
             Some(pool) => pool.in_place_scope(|scope| {
-                let result = host.deliver(Some(scope), delivery);
+                let result = host.deliver(Some(scope), delivery).map(drop);
                 // What is still in the workers' hands after an error is of no use to anyone.
                 self.stop.store(true, Ordering::Relaxed);
                 queue.stop();

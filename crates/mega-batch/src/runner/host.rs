@@ -29,7 +29,10 @@ use crate::summary::{Counts, Progress, Tally};
 /// How much work there is to be for each thread that is woken: waking one takes so long, or so long where
 /// it is awake.
 const WORTH_WAKING: Duration = Duration::from_micros(60);
-const WORTH_TELLING: Duration = Duration::from_micros(8);
+const WORTH_TELLING: Duration = Duration::from_micros(20);
+
+/// The same before the first chunk of a batch is made, when only an earlier batch tells how long that takes.
+const WORTH_WAKING_BY_GUESS: Duration = Duration::from_millis(1);
 
 /// How long a thread stays awake for the next batch.
 const AWAKE: Duration = Duration::from_micros(50);
@@ -82,12 +85,13 @@ pub(super) struct Host<'h, 'r> {
 }
 
 impl<'h, 'r> Host<'h, 'r> {
-    /// Makes all and delivers it, with the help of others where there are any.
+    /// Makes all and delivers it, with the help of others where there are any. Without a scope in which others
+    /// can be woken it ends where they should be; whether it has come to the end.
     pub(super) fn deliver<'scope, S: Sink>(
         self,
         scope: Option<&Scope<'scope>>,
         delivery: &mut Delivery<'_, '_, S>,
-    ) -> io::Result<()>
+    ) -> io::Result<bool>
     where
         'h: 'scope,
         'r: 'scope,
@@ -109,9 +113,14 @@ impl<'h, 'r> Host<'h, 'r> {
             if run.stopped() {
                 queue.stop();
             }
+            if self.is_work_for_others() {
+                match scope {
+                    Some(scope) => self.wake_another(scope),
+                    None => return Ok(false),
+                }
+            }
             if caller_works && let Some(claimed) = queue.claim() {
                 self.make(claimed);
-                self.wake_others(scope);
                 continue;
             }
             if queue.is_lost() {
@@ -120,7 +129,6 @@ impl<'h, 'r> Host<'h, 'r> {
             if queue.is_over() && queue.changes() == changes {
                 break;
             }
-            self.wake_others(scope);
             queue.wait(changes, PROGRESS_INTERVAL);
         }
         // Who waits for threads by sleeping is woken late.
@@ -128,32 +136,41 @@ impl<'h, 'r> Host<'h, 'r> {
         while queue.helpers.load(Ordering::Acquire) > 0 && began.elapsed() < ENDING {
             std::hint::spin_loop();
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Wakes another thread, if there is work for one more and a thread.
-    fn wake_others<'scope>(self, scope: Option<&Scope<'scope>>)
+    /// Whether there is work for one more thread, and a thread.
+    fn is_work_for_others(self) -> bool {
+        let runner = self.run.runner;
+        let others = runner.pool.as_ref().map_or(0, rayon::ThreadPool::current_num_threads);
+        let at_work = self.queue.helpers.load(Ordering::Relaxed);
+        let work = self.queue.work();
+        if at_work >= others || work.is_zero() {
+            return false;
+        }
+        let is_awake = runner.awake.0.load(Ordering::Relaxed) > at_work;
+        let worth = match (is_awake, self.queue.changes()) {
+            (true, _) => WORTH_TELLING,
+            (false, 0) => WORTH_WAKING_BY_GUESS,
+            (false, _) => WORTH_WAKING,
+        };
+        let is_needed = at_work == 0 && !runner.caller_works;
+        is_needed || work >= worth * (at_work as u32 + 1)
+    }
+
+    /// Wakes another thread, unless others have done so.
+    fn wake_another<'scope>(self, scope: &Scope<'scope>)
     where
         'h: 'scope,
         'r: 'scope,
     {
-        let (Some(scope), Some(pool)) = (scope, &self.run.runner.pool) else {
-            return;
-        };
         let helpers = &self.queue.helpers;
         let at_work = helpers.load(Ordering::Relaxed);
-        let work = self.queue.work();
-        if at_work >= pool.current_num_threads() || work.is_zero() {
-            return;
-        }
-        let is_awake = self.run.runner.awake.0.load(Ordering::Relaxed) > at_work;
-        let worth = if is_awake { WORTH_TELLING } else { WORTH_WAKING };
-        let is_first = at_work == 0 && !self.run.runner.caller_works;
-        if !is_first && work < worth * (at_work as u32 + 1) {
-            return;
-        }
-        let more = helpers.compare_exchange(at_work, at_work + 1, Ordering::AcqRel, Ordering::Relaxed);
-        if more.is_ok() {
+        let others = self.run.runner.workers.len() - usize::from(self.run.runner.caller_works);
+        let (one_more, relaxed) = (at_work + 1, Ordering::Relaxed);
+        if at_work < others
+            && helpers.compare_exchange(at_work, one_more, Ordering::AcqRel, relaxed).is_ok()
+        {
             scope.spawn(move |scope| self.help(scope));
         }
     }
@@ -165,10 +182,14 @@ impl<'h, 'r> Host<'h, 'r> {
         'r: 'scope,
     {
         let work = || {
-            self.wake_others(Some(scope));
-            while let Some(claimed) = self.queue.claim() {
-                self.make(claimed);
-                self.wake_others(Some(scope));
+            loop {
+                if self.is_work_for_others() {
+                    self.wake_another(scope);
+                }
+                match self.queue.claim() {
+                    Some(claimed) => self.make(claimed),
+                    None => break,
+                }
             }
         };
         if catch_unwind(AssertUnwindSafe(work)).is_err() {

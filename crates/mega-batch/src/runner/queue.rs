@@ -15,6 +15,7 @@ use gpu_sched::Order;
 
 use super::Clock;
 use super::device::Found;
+use crate::batch::Batch;
 use crate::delivery::Known;
 use crate::panics::lock;
 
@@ -72,8 +73,14 @@ const LONGEST: Duration = Duration::from_micros(200);
 const LONGEST_ALONE: Duration = Duration::from_millis(1);
 const SHORTEST: Duration = Duration::from_micros(10);
 
+/// The longest of which it is only guessed, by an earlier batch, what its evaluations take.
+const LONGEST_GUESSED: Duration = Duration::from_micros(20);
+
 /// How many evaluations a chunk has at most, whatever they are expected to take.
 pub(super) const MOST: u64 = 1024;
+
+/// Jobs of so many pairs are not divided by where a chunk ends.
+const FEW_PAIRS: usize = 16;
 
 /// How long who waits looks before it sleeps: waking takes as long.
 const SPIN: Duration = Duration::from_micros(50);
@@ -114,6 +121,7 @@ impl Pace {
 /// The evaluations that are to be made, and the results that are to be delivered.
 #[derive(Debug)]
 pub(super) struct Queue<'p> {
+    batch: &'p Batch<'p>,
     state: Mutex<State>,
     changed: Condvar,
     /// How often something has changed, for those who wait.
@@ -147,8 +155,15 @@ struct State {
 
 impl<'p> Queue<'p> {
     /// Those of a batch that are left, for so many workers.
-    pub(super) fn new(left: Range<u64>, workers: usize, room: Option<u64>, pace: &'p Pace) -> Self {
+    pub(super) fn new(
+        batch: &'p Batch<'p>,
+        left: Range<u64>,
+        workers: usize,
+        room: Option<u64>,
+        pace: &'p Pace,
+    ) -> Self {
         Self {
+            batch,
             waiting: AtomicU64::new(left.end - left.start),
             state: Mutex::new(State {
                 made: Order::starting_at(left.start),
@@ -179,13 +194,29 @@ impl<'p> Queue<'p> {
             LONGEST_ALONE
         } else {
             let share = self.pace.time(waiting) / (2 * self.workers);
-            share.clamp(SHORTEST, LONGEST)
+            let longest = if self.changes() > 0 {
+                LONGEST
+            } else {
+                LONGEST_GUESSED
+            };
+            share.clamp(SHORTEST, longest)
         };
         let count = self.pace.count(time).clamp(1, MOST);
         let state = &mut *lock(&self.state);
-        let mut chunk = state.next(count, self.room)?;
-        if let Some(rest) = chunk.split_off(count as usize) {
-            state.returned.push(rest);
+        let mut chunk = match state.pop_returned() {
+            Some(chunk) => chunk,
+            None if self.room.is_some_and(|room| state.on_way() >= room) => return None,
+            None => Chunk::of(state.fresh.clone()),
+        };
+        let end = self.end_of_job(&chunk.evaluations, chunk.evaluations.start + count);
+        let rest = chunk.split_off((end - chunk.evaluations.start) as usize);
+        if chunk.evaluations.start == state.fresh.start {
+            state.fresh.start = chunk.evaluations.end;
+        } else {
+            state.returned.extend(rest);
+        }
+        if chunk.len() == 0 {
+            return None;
         }
         state.in_hand += 1;
         self.waiting.fetch_sub(chunk.len() as u64, Ordering::Relaxed);
@@ -276,6 +307,22 @@ impl<'p> Queue<'p> {
         self.pace.time(self.waiting.load(Ordering::Relaxed))
     }
 
+    /// Where a chunk ends that is to end behind `at`: there, or some evaluations later, where the job of a
+    /// few pairs ends. A batt would be given its program twice.
+    fn end_of_job(&self, within: &Range<u64>, at: u64) -> u64 {
+        if at >= within.end {
+            return within.end;
+        }
+        let (job, pair) = self.batch.evaluation(at);
+        let pairs = self.batch.pair_count(self.batch.task(self.batch.job(job)));
+        let left = if pair > 0 && pairs <= FEW_PAIRS {
+            (pairs - pair) as u64
+        } else {
+            0
+        };
+        within.end.min(at + left)
+    }
+
     fn has_changed(&self, state: &State) {
         self.changes.fetch_add(1, Ordering::Release);
         if state.sleepers > 0 {
@@ -313,17 +360,15 @@ impl<'p> Queue<'p> {
 }
 
 impl State {
-    /// What is to be made next: what was given back first, for others wait for its results.
-    fn next(&mut self, count: u64, room: Option<u64>) -> Option<Chunk> {
-        let first = (0..self.returned.len()).min_by_key(|at| self.returned[*at].evaluations.start);
-        if let Some(first) = first {
-            return Some(self.returned.swap_remove(first));
-        }
-        let Range { start, end } = self.fresh;
-        if room.is_some_and(|room| start - self.made.next() >= room) {
-            return None;
-        }
-        self.fresh.start = end.min(start + count);
-        (start < end).then(|| Chunk::of(start..self.fresh.start))
+    /// What was given back is made before the rest: others wait for its results.
+    fn pop_returned(&mut self) -> Option<Chunk> {
+        let places = 0..self.returned.len();
+        let first = places.min_by_key(|at| self.returned[*at].evaluations.start)?;
+        Some(self.returned.swap_remove(first))
+    }
+
+    /// How many evaluations are claimed and not delivered.
+    fn on_way(&self) -> u64 {
+        self.fresh.start - self.made.next()
     }
 }
