@@ -215,6 +215,17 @@ impl<'a> Batch<'a> {
         (jobs_before + job, (at - self.starts[job]) as usize)
     }
 
+    /// The first evaluation of the job at this place, or of those behind it where it has no pairs.
+    pub(crate) fn first_of(&self, job: usize) -> u64 {
+        match &self.jobs {
+            Jobs::AllPairs => {
+                let (program, task) = (job / self.tasks.len(), job % self.tasks.len());
+                program as u64 * self.listed_evaluations() + self.starts[task]
+            }
+            Jobs::Listed(_) => self.starts[job],
+        }
+    }
+
     /// How many evaluations it makes of each program.
     pub(crate) fn evaluations_by_program(&self) -> Vec<u64> {
         match &self.jobs {
@@ -300,6 +311,9 @@ mod tests {
             assert_eq!(batch.evaluations(), expected.len() as u64);
             let found = (0..expected.len() as u64).map(|at| batch.evaluation(at));
             assert_eq!(found.collect::<Vec<_>>(), expected);
+            for (at, (job, pair)) in (0..).zip(&expected) {
+                assert_eq!(batch.first_of(*job) + *pair as u64, at);
+            }
             for behind in [0, 1, 100] {
                 let at = batch.evaluations() + behind;
                 assert_eq!(batch.evaluation(at), (batch.job_count(), 0));

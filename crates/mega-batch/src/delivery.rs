@@ -98,7 +98,11 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
     }
 
     /// Delivers the results of the next evaluations. Where they are counted already, they are not counted again.
-    pub(crate) fn deliver(&mut self, mut results: &mut [Known], is_counted: bool) -> io::Result<()> {
+    pub(crate) fn deliver(
+        &mut self,
+        mut results: &mut [Known],
+        is_counted: bool,
+    ) -> io::Result<()> {
         while !results.is_empty() {
             let Some((at, pair)) = self.next()? else {
                 return Err(io::Error::other("more results than evaluations"));

@@ -65,11 +65,7 @@ pub trait Sink {
     }
 
     /// The results of the next pairs of `job`: some at a time, and not always all of them.
-    fn results(
-        &mut self,
-        job: Job,
-        results: impl Iterator<Item = PairResult>,
-    ) -> io::Result<()> {
+    fn results(&mut self, job: Job, results: impl Iterator<Item = PairResult>) -> io::Result<()> {
         for result in results {
             self.pair(job, result)?;
         }
@@ -498,8 +494,13 @@ impl<'r> Run<'r> {
         let room = is_delivered.then_some(in_flight as u64 * window);
         let left = self.done..self.total;
         let (workers, pace) = (self.runner.workers.len(), &self.runner.pace);
-        let queue = Queue::new(self.batch, left, workers, room, pace);
-        let plan = Plan::new(self.batch, options.merging, options.backend, &options.limits);
+        let plan = Plan::new(
+            self.batch,
+            options.merging,
+            options.backend,
+            &options.limits,
+        );
+        let queue = Queue::new(self.batch, plan.as_ref(), left, workers, room, pace);
         let host = Host {
             run: self,
             queue: &queue,
@@ -519,11 +520,14 @@ impl<'r> Run<'r> {
                 result
             })?,
         }
-        Ok(queue.elapsed())
+        Ok(queue.finish())
     }
 
     /// Delivers what the threads of this machine and devices make; the wall-clock time of that.
-    fn deliver_by_devices<S: Sink>(self, delivery: &mut Delivery<'_, '_, S>) -> io::Result<Duration> {
+    fn deliver_by_devices<S: Sink>(
+        self,
+        delivery: &mut Delivery<'_, '_, S>,
+    ) -> io::Result<Duration> {
         match &self.runner.pool {
             None => self.deliver_by(&InPlace, delivery),
             Some(pool) => pool.in_place_scope(|scope| {

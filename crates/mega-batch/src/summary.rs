@@ -259,7 +259,12 @@ impl Counts {
     #[cold]
     fn note(&mut self, place: (usize, usize), outcome: &Outcome, job: Job, pair: PairId) {
         let is_full = self.failures.len() == Summary::FAILURES_KEPT;
-        if is_full && self.failures.last_key_value().is_some_and(|(last, _)| *last < place) {
+        if is_full
+            && self
+                .failures
+                .last_key_value()
+                .is_some_and(|(last, _)| *last < place)
+        {
             return;
         }
         let same = |(_, kept): &(&(usize, usize), &Failure)| kept.job.program == job.program;
@@ -375,7 +380,13 @@ impl<'b> Tally<'b> {
     ) -> Summary {
         let planned = self.batch.evaluations();
         let is_complete = counts.totals.evaluations + counts.skipped == planned;
-        if is_complete && self.batch.tasks().iter().any(|task| self.batch.pair_count(task) == 0) {
+        if is_complete
+            && self
+                .batch
+                .tasks()
+                .iter()
+                .any(|task| self.batch.pair_count(task) == 0)
+        {
             // Jobs without pairs have no results.
             let jobs = self.batch.jobs();
             jobs.filter(|job| self.batch.pair_count(self.batch.task(*job)) == 0)
@@ -386,11 +397,14 @@ impl<'b> Tally<'b> {
             failures: of.failures.into_inner(),
             time: Duration::from_nanos(of.nanoseconds.into_inner()),
         };
-        let states = self.tasks.into_iter().map(|state| match state.into_inner() {
-            0 => TaskState::Untried,
-            1 => TaskState::Unsolved,
-            _ => TaskState::Solved,
-        });
+        let states = self
+            .tasks
+            .into_iter()
+            .map(|state| match state.into_inner() {
+                0 => TaskState::Untried,
+                1 => TaskState::Unsolved,
+                _ => TaskState::Solved,
+            });
         let by_task: Vec<_> = states.collect();
         let mut summary = Summary {
             mode,
@@ -423,7 +437,9 @@ impl<'b> Tally<'b> {
                 if !matches!(pair.0.split, Split::Other(_)) {
                     summary.pairs_expected += expected;
                     summary.pairs_right += is_right;
-                } else if expected > 0 || summary.by_split.contains_key(task.split_name(pair.0.split)) {
+                } else if expected > 0
+                    || summary.by_split.contains_key(task.split_name(pair.0.split))
+                {
                     let split = of_split(&mut summary.by_split, task, pair.0);
                     split.pairs_expected += expected;
                     split.pairs_right += is_right;
@@ -503,7 +519,9 @@ mod tests {
             let mut counts = [(); 3].map(|()| Counts::default());
             for (at, outcomes) in by_program.iter().enumerate() {
                 let pairs = tasks[0].pairs().zip(outcomes.iter());
-                let results: Vec<_> = pairs.map(|((pair, _), outcome)| result(pair, outcome)).collect();
+                let results: Vec<_> = pairs
+                    .map(|((pair, _), outcome)| result(pair, outcome))
+                    .collect();
                 if !in_parts {
                     tally.add(&mut counts[0], at, 0, &results);
                     continue;

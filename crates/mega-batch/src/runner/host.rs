@@ -17,7 +17,7 @@ use rayon::{Scope, Yield};
 
 use super::merging::Plan;
 use super::queue::{Chunk, Claimed, Queue};
-use super::unit::{Unit, units};
+use super::unit::{Unit, units_of};
 use super::worker::{Given, Watch};
 use super::{PROGRESS_INTERVAL, Run, lost};
 use crate::delivery::{Delivery, Known};
@@ -32,12 +32,13 @@ const WORTH_WAKING: Duration = Duration::from_micros(60);
 const WORTH_TELLING: Duration = Duration::from_micros(20);
 
 /// The same before the first chunk of a batch is made, when only an earlier batch tells how long that takes.
-const WORTH_WAKING_BY_GUESS: Duration = Duration::from_millis(1);
+const WORTH_WAKING_BY_GUESS: Duration = Duration::from_micros(300);
 
 /// How long a thread stays awake for the next batch.
 const AWAKE: Duration = Duration::from_micros(50);
 
-/// How long the calling thread looks for others to end before it sleeps.
+/// How long a thread without work looks for others to give some back, and the calling one for others to end,
+/// before it sleeps.
 const ENDING: Duration = Duration::from_micros(200);
 
 /// The threads of a pool that are awake, at work or not.
@@ -142,7 +143,10 @@ impl<'h, 'r> Host<'h, 'r> {
     /// Whether there is work for one more thread, and a thread.
     fn is_work_for_others(self) -> bool {
         let runner = self.run.runner;
-        let others = runner.pool.as_ref().map_or(0, rayon::ThreadPool::current_num_threads);
+        let others = runner
+            .pool
+            .as_ref()
+            .map_or(0, rayon::ThreadPool::current_num_threads);
         let at_work = self.queue.helpers.load(Ordering::Relaxed);
         let work = self.queue.work();
         if at_work >= others || work.is_zero() {
@@ -169,7 +173,9 @@ impl<'h, 'r> Host<'h, 'r> {
         let others = self.run.runner.workers.len() - usize::from(self.run.runner.caller_works);
         let (one_more, relaxed) = (at_work + 1, Ordering::Relaxed);
         if at_work < others
-            && helpers.compare_exchange(at_work, one_more, Ordering::AcqRel, relaxed).is_ok()
+            && helpers
+                .compare_exchange(at_work, one_more, Ordering::AcqRel, relaxed)
+                .is_ok()
         {
             scope.spawn(move |scope| self.help(scope));
         }
@@ -188,6 +194,7 @@ impl<'h, 'r> Host<'h, 'r> {
                 }
                 match self.queue.claim() {
                     Some(claimed) => self.make(claimed),
+                    None if self.queue.is_given_more(ENDING) => {}
                     None => break,
                 }
             }
@@ -208,7 +215,7 @@ impl<'h, 'r> Host<'h, 'r> {
         } = claimed;
         let run = self.run;
         let began = Instant::now();
-        let units = units(run.batch, &chunk.evaluations);
+        let units = units_of(run.batch, &chunk.evaluations);
         let unmerged = match self.plan {
             Some(plan) if chunk.found.is_empty() => self.merge(plan, &units, &mut chunk, time),
             _ => None,
@@ -272,8 +279,7 @@ impl<'h, 'r> Host<'h, 'r> {
             if at >= len {
                 return None;
             }
-            let found = chunk.found.get(at..(at + unit.len).min(chunk.found.len()));
-            let found = found.map_or(0, |found| found.iter().flatten().count());
+            let found = chunk.found.iter().skip(at).take(unit.len).flatten().count();
             at += unit.len;
             let is_due = found < unit.len && !run.stopped();
             Some(is_due.then(|| run.library.get(unit.program)).flatten())

@@ -136,7 +136,7 @@ impl<'r> Line<'r> {
         loop {
             let scheduler = self.fleet.scheduler_mut();
             let on_way = scheduler.end() - self.order.next();
-                let has_room = on_way + self.window <= scheduler.bound(&self.bounds);
+            let has_room = on_way + self.window <= scheduler.bound(&self.bounds);
             if has_room && !self.run.stopped() && self.submit() {
                 continue;
             }

@@ -117,6 +117,11 @@ impl<'b> Plan<'b> {
         segments
     }
 
+    /// Whether the job at this place is merged.
+    pub(super) fn is_merged(&self, job: usize) -> bool {
+        self.block(job / BLOCK)[job % BLOCK]
+    }
+
     /// Which jobs of the block are merged.
     fn block(&self, number: usize) -> Arc<[bool]> {
         let is_it = |(of, _): &&(usize, Arc<[bool]>)| *of == number;

@@ -15,6 +15,7 @@ use gpu_sched::Order;
 
 use super::Clock;
 use super::device::Found;
+use super::merging::Plan;
 use crate::batch::Batch;
 use crate::delivery::Known;
 use crate::panics::lock;
@@ -52,7 +53,7 @@ impl Chunk {
         Some(Self {
             evaluations: rest,
             found,
-            share: self.share,
+            ..*self
         })
     }
 }
@@ -110,10 +111,19 @@ impl Pace {
         time.as_nanos() as u64 * 1000 / self.get().max(1)
     }
 
-    /// So many took so long: the last ones count as much as all before.
+    /// So many took so long: they count as much as all before.
     fn learn(&self, evaluations: u64, time: Duration) {
-        if let Some(each) = (time.as_nanos() as u64).saturating_mul(1000).checked_div(evaluations) {
-            self.0.store((self.get() / 2).saturating_add(each / 2).max(1), Ordering::Relaxed);
+        let before = self.get();
+        self.is(evaluations, time);
+        self.0
+            .store((before / 2 + self.get() / 2).max(1), Ordering::Relaxed);
+    }
+
+    /// So many took so long, and nothing else counts.
+    fn is(&self, evaluations: u64, time: Duration) {
+        let picoseconds = (time.as_nanos() as u64).saturating_mul(1000);
+        if let Some(each) = picoseconds.checked_div(evaluations) {
+            self.0.store(each.max(1), Ordering::Relaxed);
         }
     }
 }
@@ -122,12 +132,15 @@ impl Pace {
 #[derive(Debug)]
 pub(super) struct Queue<'p> {
     batch: &'p Batch<'p>,
+    plan: Option<&'p Plan<'p>>,
     state: Mutex<State>,
     changed: Condvar,
     /// How often something has changed, for those who wait.
     changes: AtomicU64,
-    /// How many evaluations nobody has begun.
+    /// How many evaluations nobody has begun, and how many chunks are in workers' hands: changed under the
+    /// lock, looked at without.
     waiting: AtomicU64,
+    in_hand: AtomicUsize,
     /// How many workers beside the calling thread are at work, or on their way.
     pub(super) helpers: AtomicUsize,
     pace: &'p Pace,
@@ -141,12 +154,12 @@ struct State {
     /// Those that nobody has had, and those that were given back.
     fresh: Range<u64>,
     returned: Vec<Chunk>,
-    /// How many chunks are in workers' hands.
-    in_hand: usize,
     made: Order<Vec<Known>>,
     /// Memory for results.
     spare: Vec<Vec<Known>>,
     clock: Clock,
+    /// How many evaluations are made, and how long that took all workers together.
+    all: (u64, Duration),
     /// How many threads sleep.
     sleepers: usize,
     /// Whether a worker has ended before its work was done.
@@ -157,6 +170,7 @@ impl<'p> Queue<'p> {
     /// Those of a batch that are left, for so many workers.
     pub(super) fn new(
         batch: &'p Batch<'p>,
+        plan: Option<&'p Plan<'p>>,
         left: Range<u64>,
         workers: usize,
         room: Option<u64>,
@@ -164,14 +178,16 @@ impl<'p> Queue<'p> {
     ) -> Self {
         Self {
             batch,
+            plan,
             waiting: AtomicU64::new(left.end - left.start),
+            in_hand: AtomicUsize::new(0),
             state: Mutex::new(State {
                 made: Order::starting_at(left.start),
                 fresh: left,
                 returned: Vec::new(),
-                in_hand: 0,
                 spare: Vec::new(),
                 clock: Clock::default(),
+                all: (0, Duration::ZERO),
                 sleepers: 0,
                 is_lost: false,
             }),
@@ -203,29 +219,49 @@ impl<'p> Queue<'p> {
         };
         let count = self.pace.count(time).clamp(1, MOST);
         let state = &mut *lock(&self.state);
-        let mut chunk = match state.pop_returned() {
-            Some(chunk) => chunk,
+        let chunk = match state.pop_returned() {
+            Some(mut chunk) => {
+                let end = self.end_of_job(&chunk.evaluations, chunk.evaluations.start + count);
+                let rest = chunk.split_off((end - chunk.evaluations.start) as usize);
+                state.returned.extend(rest);
+                chunk
+            }
             None if self.room.is_some_and(|room| state.on_way() >= room) => return None,
-            None => Chunk::of(state.fresh.clone()),
+            None => self.cut(state, count)?,
         };
-        let end = self.end_of_job(&chunk.evaluations, chunk.evaluations.start + count);
-        let rest = chunk.split_off((end - chunk.evaluations.start) as usize);
-        if chunk.evaluations.start == state.fresh.start {
-            state.fresh.start = chunk.evaluations.end;
-        } else {
-            state.returned.extend(rest);
-        }
-        if chunk.len() == 0 {
-            return None;
-        }
-        state.in_hand += 1;
-        self.waiting.fetch_sub(chunk.len() as u64, Ordering::Relaxed);
+        self.in_hand.fetch_add(1, Ordering::Relaxed);
+        self.is_waiting(state);
         let results = state.spare.pop().unwrap_or_default();
         Some(Claimed {
             chunk,
             results,
             time,
         })
+    }
+
+    /// Cuts a chunk of so many evaluations, or some more, from those that nobody has had.
+    fn cut(&self, state: &mut State, count: u64) -> Option<Chunk> {
+        let fresh = state.fresh.clone();
+        if fresh.is_empty() {
+            return None;
+        }
+        let mut end = fresh.start + count;
+        if let Some(plan) = self.plan.filter(|_| self.workers > 1) {
+            let (job, _) = self.batch.evaluation(fresh.start);
+            let (last, _) = self.batch.evaluation(fresh.end - 1);
+            let task = |at| self.batch.job(at).task;
+            // Where tasks follow each other, each worker merges the programs of another: two would both make
+            // the calls that they share.
+            if task(last) != task(job) && plan.is_merged(job) {
+                let mut others = (job + 1..=last).take(MOST as usize);
+                let other = others.find(|at| task(*at) != task(job));
+                let end_of_task = other.map_or(end, |other| self.batch.first_of(other));
+                end = end.max(end_of_task.min(fresh.start + MOST));
+            }
+        }
+        let end = self.end_of_job(&fresh, end);
+        state.fresh.start = end;
+        Some(Chunk::of(fresh.start..end))
     }
 
     /// A chunk was made from `began` on, but for these rests, which are given back.
@@ -237,14 +273,14 @@ impl<'p> Queue<'p> {
         began: Instant,
     ) {
         let ended = Instant::now();
-        self.pace.learn(made.end - made.start, ended - began);
+        let (evaluations, time) = (made.end - made.start, ended - began);
+        self.pace.learn(evaluations, time);
         let state = &mut *lock(&self.state);
-        state.in_hand -= 1;
+        self.in_hand.fetch_sub(1, Ordering::Relaxed);
         state.clock.add(began, ended);
-        for rest in rests {
-            self.waiting.fetch_add(rest.len() as u64, Ordering::Relaxed);
-            state.returned.push(rest);
-        }
+        state.all = (state.all.0 + evaluations, state.all.1 + time);
+        state.returned.extend(rests);
+        self.is_waiting(state);
         if self.room.is_some() && !made.is_empty() {
             state.made.put(made, results);
         } else {
@@ -270,25 +306,43 @@ impl<'p> Queue<'p> {
     /// Nothing more is to be begun: in the places of what was given back is nothing.
     pub(super) fn stop(&self) {
         let state = &mut *lock(&self.state);
-        self.waiting.store(0, Ordering::Relaxed);
         state.fresh.end = state.fresh.start;
         if state.returned.is_empty() {
-            return;
+            return self.is_waiting(state);
         }
-        for chunk in state.returned.drain(..) {
+        for chunk in std::mem::take(&mut state.returned) {
             if self.room.is_some() {
                 let nothing = (0..chunk.len()).map(|_| None).collect();
                 state.made.put(chunk.evaluations, nothing);
             }
         }
+        self.is_waiting(state);
         self.has_changed(state);
+    }
+
+    /// Looks for so long whether others give back some of what they have; whether they do.
+    pub(super) fn is_given_more(&self, time: Duration) -> bool {
+        let is_waiting = || self.waiting.load(Ordering::Relaxed) > 0;
+        if is_waiting() {
+            // There is no room for its results.
+            return false;
+        }
+        let began = Instant::now();
+        while self.in_hand.load(Ordering::Relaxed) > 0 && began.elapsed() < time {
+            if is_waiting() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        false
     }
 
     /// Whether all that was to be made is made.
     pub(super) fn is_over(&self) -> bool {
         let state = lock(&self.state);
-        let is_empty = state.fresh.is_empty() && state.returned.is_empty();
-        is_empty && state.in_hand == 0 && self.waiting.load(Ordering::Relaxed) == 0
+        state.fresh.is_empty()
+            && state.returned.is_empty()
+            && self.in_hand.load(Ordering::Relaxed) == 0
     }
 
     /// A worker ends before its work is done.
@@ -323,6 +377,14 @@ impl<'p> Queue<'p> {
         within.end.min(at + left)
     }
 
+    /// Counts what nobody has begun.
+    fn is_waiting(&self, state: &State) {
+        let fresh = state.fresh.end - state.fresh.start;
+        let returned = state.returned.iter().map(|chunk| chunk.len() as u64);
+        self.waiting
+            .store(fresh + returned.sum::<u64>(), Ordering::Relaxed);
+    }
+
     fn has_changed(&self, state: &State) {
         self.changes.fetch_add(1, Ordering::Release);
         if state.sleepers > 0 {
@@ -353,14 +415,19 @@ impl<'p> Queue<'p> {
         }
     }
 
-    /// During how much time something was being made.
-    pub(super) fn elapsed(&self) -> Duration {
-        lock(&self.state).clock.elapsed
+    /// During how much time something was being made. The next batch is expected to be like this one as a whole:
+    /// its last chunks may have found most of their calls in batts.
+    pub(super) fn finish(self) -> Duration {
+        let state = self.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        let (evaluations, time) = state.all;
+        self.pace.is(evaluations, time);
+        state.clock.elapsed
     }
 }
 
 impl State {
-    /// What was given back is made before the rest: others wait for its results.
+    /// What was given back is made before the rest, for others wait for its results.
     fn pop_returned(&mut self) -> Option<Chunk> {
         let places = 0..self.returned.len();
         let first = places.min_by_key(|at| self.returned[*at].evaluations.start)?;

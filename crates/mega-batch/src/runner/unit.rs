@@ -110,7 +110,7 @@ pub(super) struct Units<'b> {
 }
 
 /// The units of these evaluations of a batch.
-pub(super) fn units(batch: &Batch<'_>, evaluations: &Range<u64>) -> Vec<Unit> {
+pub(super) fn units_of(batch: &Batch<'_>, evaluations: &Range<u64>) -> Vec<Unit> {
     let count = evaluations.end - evaluations.start;
     Units::behind(batch, evaluations.start).window(count as usize)
 }

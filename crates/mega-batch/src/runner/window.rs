@@ -57,12 +57,7 @@ impl Run<'_> {
 
     /// Evaluates a unit, and where that takes long, half of what is left of it on another worker that has
     /// nothing to do.
-    fn evaluate_unit(
-        self,
-        unit: Unit,
-        made: &mut Made,
-        compiled: Option<&Compiled>,
-    ) -> Vec<Known> {
+    fn evaluate_unit(self, unit: Unit, made: &mut Made, compiled: Option<&Compiled>) -> Vec<Known> {
         let mut results = Vec::with_capacity(unit.len);
         let watch = if self.runner.options.mode.is_parallel() {
             Watch::of(LONG)

@@ -203,7 +203,8 @@ impl<'r> Run<'r> {
                 let began = Instant::now();
                 let compilers = &self.runner.compilers;
                 let bailed_out = compiled.is_some();
-                found = Some(engines.interpret(compilers, options, program, (task, pair), bailed_out));
+                found =
+                    Some(engines.interpret(compilers, options, program, (task, pair), bailed_out));
                 time = began.elapsed();
                 by_reference += time;
             }
