@@ -136,6 +136,13 @@ impl Specialiser {
         }
         match self.symbols.object(function) {
             Some(Node::Function(made)) => match (*made, usize::from(made.parameters())) {
+                // Once is the function itself, of any number of parameters.
+                (Function::Power { n, .. }, expected)
+                    if expected != arguments.len() && self.symbols.value(n).is_none() =>
+                {
+                    let what = "`power` is called with other than one argument, and only a run tells how often";
+                    Err(Reason::Function(what.to_owned()).into())
+                }
                 (_, expected) if expected != arguments.len() => {
                     self.wrong_count(None, expected, arguments)
                 }
@@ -329,6 +336,9 @@ impl Specialiser {
             return Some(primitive.parameters().len() as u8);
         }
         match self.symbols.object(function) {
+            Some(Node::Function(Function::Power { n, .. })) if self.symbols.value(*n).is_none() => {
+                None
+            }
             Some(Node::Function(function)) => Some(function.parameters()),
             Some(Node::OneOf { options, .. }) => {
                 let first = self.parameters(options[0])?;

@@ -156,7 +156,7 @@ impl Encoder {
                 let object = self.operand(held, Representation::Object)?;
                 Some((ListOperation::ListOfObject, object))
             }
-            SymbolicValue::Constant(Value::Grid(_)) => {
+            SymbolicValue::Constant(Value::Grid(_)) if *element == Shape::list_of(Shape::Int) => {
                 let grid = self.operand(held, Representation::Grid)?;
                 Some((ListOperation::ListOfRows, grid))
             }
