@@ -1,7 +1,11 @@
 //! All evaluators that need no GPU on the same cases; `mega-batch selfcheck --backend all` does the
 //! same by the hundred thousand.
 
-#![allow(clippy::panic, reason = "a test fails by a panic, its helpers too")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by a panic, its helpers too"
+)]
 
 use arc_check::agreement::Path;
 use arc_check::everywhere::{Everywhere, Tally};

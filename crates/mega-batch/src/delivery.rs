@@ -43,9 +43,18 @@ pub(crate) struct Delivery<'d, 's, S> {
     takes_results: bool,
     stop_after_wrong: bool,
     place: Place,
-    /// Whether the sink knows of the job, and whether the job is known to be wrong.
-    begun: bool,
-    wrong: bool,
+    job: JobState,
+}
+
+/// How far the job is whose results come next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum JobState {
+    /// The sink has not heard of it.
+    New,
+    /// It has results.
+    Begun,
+    /// It has a result that is wrong, with which it ends.
+    Wrong,
 }
 
 impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
@@ -63,8 +72,7 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
             sink,
             stop_after_wrong,
             place: Place::default(),
-            begun: false,
-            wrong: false,
+            job: JobState::New,
         }
     }
 
@@ -75,7 +83,7 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
 
     /// The place of the job that has further results, but is wrong, so that they are left out.
     pub(crate) fn wrong_job(&self) -> Option<usize> {
-        self.wrong.then_some(self.place.job)
+        (self.job == JobState::Wrong).then_some(self.place.job)
     }
 
     /// The next evaluation: the place of its job, and of the pair in the task. Of jobs without pairs that stand
@@ -92,7 +100,7 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
             }
             let job = self.place.job + 1;
             self.place = Place { job, pair: 0 };
-            (self.begun, self.wrong) = (false, false);
+            self.job = JobState::New;
         }
         Ok(None)
     }
@@ -127,11 +135,15 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
         let job = self.batch.job(at);
         // What is known all the same, from another worker, is left out, so that results do not depend
         // on who was faster.
-        let mut kept = if self.wrong { 0 } else { results.len() };
-        if self.stop_after_wrong && !self.wrong {
+        let before = self.job;
+        let mut kept = match before {
+            JobState::Wrong => 0,
+            JobState::New | JobState::Begun => results.len(),
+        };
+        if self.stop_after_wrong && kept > 0 {
             let is_wrong = |result: &Known| result.as_ref().is_some_and(|it| it.outcome.is_wrong());
             if let Some(first) = results.iter().position(is_wrong) {
-                (kept, self.wrong) = (first + 1, true);
+                (kept, self.job) = (first + 1, JobState::Wrong);
             }
         }
         let (results, skipped) = results.split_at_mut(kept);
@@ -143,8 +155,11 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
             return Ok(());
         }
         if results.iter().any(Option::is_some) {
-            if !std::mem::replace(&mut self.begun, true) {
+            if before == JobState::New {
                 self.sink.job(job)?;
+                if self.job == JobState::New {
+                    self.job = JobState::Begun;
+                }
             }
             let results = results.iter_mut().filter_map(Option::take);
             self.sink.results(job, results)?;

@@ -282,15 +282,15 @@ impl Counts {
 
 impl<'b> Tally<'b> {
     pub(crate) fn new(batch: &'b Batch<'b>) -> Self {
+        fn zeros<T: Default>(count: usize) -> Vec<T> {
+            std::iter::repeat_with(T::default).take(count).collect()
+        }
         let mut pairs = 0;
         let starts = batch.tasks().iter().map(|task| {
             pairs += task.pair_count();
             pairs - task.pair_count()
         });
         let starts = starts.collect();
-        fn zeros<T: Default>(count: usize) -> Vec<T> {
-            std::iter::repeat_with(T::default).take(count).collect()
-        }
         Self {
             batch,
             programs: zeros(batch.programs().len()),
@@ -345,7 +345,7 @@ impl<'b> Tally<'b> {
         self.reaches(job, TaskState::Unsolved);
         let expected = |pairs: Range<usize>| {
             let pairs = self.batch.pairs(task).skip(pairs.start).take(pairs.len());
-            pairs.filter(|pair| is_to_be_right_on(pair)).count() as u64
+            pairs.filter(is_to_be_right_on).count() as u64
         };
         let pairs = self.batch.pair_count(task);
         if results.len() == pairs {

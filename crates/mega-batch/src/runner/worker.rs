@@ -159,6 +159,11 @@ impl<'r> Run<'r> {
     ) -> usize {
         let options = &self.runner.options;
         let program = &self.batch.programs()[unit.program as usize];
+        let Given {
+            found: given,
+            maker,
+            share: given_share,
+        } = given;
         let mut stopped = self.stopped();
         let mut ahead = compiled.map(|_| {
             let units = std::iter::once(unit).chain(following);
@@ -186,12 +191,12 @@ impl<'r> Run<'r> {
                 ask_for(pair);
             }
             let job = jobs.as_mut().and_then(Iterator::next);
-            let found = given.found.get_mut(at).and_then(Option::take);
+            let found = given.get_mut(at).and_then(Option::take);
             if stops && job == wrong {
                 results.push(None);
                 continue;
             }
-            let mut found = found.map(|found| (found, given.maker));
+            let mut found = found.map(|found| (found, maker));
             if found.is_none() && !stopped {
                 let made = compiled.and_then(|it| engines.try_machine(it, pair, options));
                 engines.counts.compiled += u64::from(made.is_some());
@@ -229,7 +234,7 @@ impl<'r> Run<'r> {
         // The clock is read once for all but the reference's: it would take longer than short evaluations.
         let share = began.elapsed().saturating_sub(by_reference) / results.len().max(1) as u32;
         for result in results.iter_mut().flatten() {
-            result.time += share + given.share;
+            result.time += share + given_share;
         }
         worker.done.fetch_add(made, Ordering::Relaxed);
         if options.scores {
