@@ -3,7 +3,7 @@
 //! Without devices the threads take chunks of consecutive evaluations from a queue, as many as take some
 //! microseconds, and the calling thread is one of them ([`host`]). With devices the batch is cut into windows:
 //! who makes which window, workers or a device, is the scheduler's to say (`gpu-sched`); what a device
-//! leaves of its window ([`Desk`]) workers do, and the calling thread hands work to all ([`line`]).
+//! leaves of its window ([`Desk`]) workers do, and the calling thread hands work to all ([`mod@line`]).
 //! Either way results are delivered by the calling thread in the order of the batch, so that what a [`Sink`]
 //! sees does not depend on who was faster, and what is held in memory does not depend on the length of the
 //! batch.
