@@ -217,6 +217,10 @@ pub(crate) struct Counts {
     totals: Totals,
     /// How many evaluations were left out.
     pub(crate) skipped: u64,
+    /// Of the pairs of `train` and `test` of tasks that this thread came to first, how many have an output; and
+    /// of how many pairs it was the first to find a program that is right.
+    pairs_expected: u64,
+    pairs_right: u64,
     by_split: BTreeMap<String, SplitCounts>,
     /// The first failures of programs, by the place of the job and the pair in it; of more programs than
     /// are kept, those that come first.
@@ -234,10 +238,14 @@ impl Counts {
         to.errors += from.errors;
         to.limits += from.limits;
         self.skipped += other.skipped;
+        self.pairs_expected += other.pairs_expected;
+        self.pairs_right += other.pairs_right;
         for (name, counts) in other.by_split {
             let of_split = self.by_split.entry(name).or_default();
             of_split.evaluations += counts.evaluations;
             of_split.right += counts.right;
+            of_split.pairs_expected += counts.pairs_expected;
+            of_split.pairs_right += counts.pairs_right;
         }
         for (place, failure) in other.failures {
             self.note(place, &failure.outcome, failure.job, failure.pair);
@@ -322,15 +330,16 @@ impl<'b> Tally<'b> {
                 counts.note((at, pair), &result.outcome, job, result.pair);
             }
             let is_right = result.outcome == Outcome::Match;
-            if is_right && !right[pair].load(Relaxed) {
-                right[pair].store(true, Relaxed);
-            }
+            let is_first_right =
+                is_right && !right[pair].load(Relaxed) && !right[pair].swap(true, Relaxed);
             if matches!(result.pair.split, Split::Other(_)) {
                 let split = of_split(&mut counts.by_split, task, result.pair);
                 split.evaluations += 1;
                 split.right += u64::from(is_right);
+                split.pairs_right += u64::from(is_first_right);
             } else {
                 matched += u64::from(is_right);
+                counts.pairs_right += u64::from(is_first_right);
             }
         }
         if evaluations == 0 {
@@ -342,7 +351,9 @@ impl<'b> Tally<'b> {
         if failures > 0 {
             program.failures.fetch_add(failures, Relaxed);
         }
-        self.reaches(job, TaskState::Unsolved);
+        if self.reaches(job, TaskState::Unsolved) == TaskState::Untried as u8 {
+            self.expects(counts, task);
+        }
         let expected = |pairs: Range<usize>| {
             let pairs = self.batch.pairs(task).skip(pairs.start).take(pairs.len());
             pairs.filter(is_to_be_right_on).count() as u64
@@ -363,10 +374,24 @@ impl<'b> Tally<'b> {
         }
     }
 
-    fn reaches(&self, job: Job, state: TaskState) {
+    /// The task of the job is in this state at least; in which it was.
+    fn reaches(&self, job: Job, state: TaskState) -> u8 {
         let task = &self.tasks[job.task as usize];
-        if task.load(Relaxed) < state as u8 {
-            task.fetch_max(state as u8, Relaxed);
+        match task.load(Relaxed) {
+            before if before < state as u8 => task.fetch_max(state as u8, Relaxed),
+            before => before,
+        }
+    }
+
+    /// Counts the pairs of a task on which programs can be right.
+    fn expects(&self, counts: &mut Counts, task: &Task) {
+        let known = self.batch.pairs(task);
+        for (id, _) in known.filter(|(_, pair)| pair.output.is_some()) {
+            if matches!(id.split, Split::Other(_)) {
+                of_split(&mut counts.by_split, task, id).pairs_expected += 1;
+            } else {
+                counts.pairs_expected += 1;
+            }
         }
     }
 
@@ -389,8 +414,9 @@ impl<'b> Tally<'b> {
         {
             // Jobs without pairs have no results.
             let jobs = self.batch.jobs();
-            jobs.filter(|job| self.batch.pair_count(self.batch.task(*job)) == 0)
-                .for_each(|job| self.reaches(job, TaskState::Unsolved));
+            for job in jobs.filter(|job| self.batch.pair_count(self.batch.task(*job)) == 0) {
+                self.reaches(job, TaskState::Unsolved);
+            }
         }
         let stats = |of: OfProgram| ProgramStats {
             evaluations: of.evaluations.into_inner(),
@@ -406,7 +432,8 @@ impl<'b> Tally<'b> {
                 _ => TaskState::Solved,
             });
         let by_task: Vec<_> = states.collect();
-        let mut summary = Summary {
+        let solved = by_task.iter().filter(|state| **state == TaskState::Solved);
+        Summary {
             mode,
             workers,
             tasks: by_task.len(),
@@ -416,37 +443,14 @@ impl<'b> Tally<'b> {
             totals: counts.totals,
             elapsed,
             backends: Backends::default(),
-            tasks_solved: 0,
-            pairs_right: 0,
-            pairs_expected: 0,
+            tasks_solved: solved.count() as u64,
+            pairs_right: counts.pairs_right,
+            pairs_expected: counts.pairs_expected,
             by_split: counts.by_split,
             by_program: self.programs.into_iter().map(stats).collect(),
             by_task,
             failures: counts.failures.into_values().collect(),
-        };
-        for (at, state) in summary.by_task.iter().enumerate() {
-            if *state == TaskState::Untried {
-                continue;
-            }
-            summary.tasks_solved += u64::from(*state == TaskState::Solved);
-            let task = &self.batch.tasks()[at];
-            let right = self.right[self.starts[at]..].iter();
-            for (pair, right) in self.batch.pairs(task).zip(right) {
-                let expected = u64::from(pair.1.output.is_some());
-                let is_right = u64::from(right.load(Relaxed));
-                if !matches!(pair.0.split, Split::Other(_)) {
-                    summary.pairs_expected += expected;
-                    summary.pairs_right += is_right;
-                } else if expected > 0
-                    || summary.by_split.contains_key(task.split_name(pair.0.split))
-                {
-                    let split = of_split(&mut summary.by_split, task, pair.0);
-                    split.pairs_expected += expected;
-                    split.pairs_right += is_right;
-                }
-            }
         }
-        summary
     }
 }
 
