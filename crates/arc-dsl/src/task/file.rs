@@ -185,6 +185,9 @@ impl TaskFile {
             return;
         }
         if depth == 0 && !entries.is_empty() && entries.iter().all(|(_, it)| is_strings(it.get())) {
+            if self.programs_by_id(text, &entries) {
+                return;
+            }
             self.form = FileForm::Foreign;
             return self.refuse(text, "lists of text, as of the ids of tasks");
         }
@@ -197,15 +200,7 @@ impl TaskFile {
         }
         if let Some((key, program, value)) = program {
             let id = own_id.as_deref().unwrap_or(id.name());
-            let part = Places::new(text).of_key(key, value);
-            let found = part.error("");
-            self.programs.push(FileProgram {
-                task: id.to_owned(),
-                text: program,
-                line: found.line,
-                column: found.column,
-                path: found.path,
-            });
+            self.program(&Places::new(text).of_key(key, value), id, program);
         } else if is_task {
         } else if entries.iter().any(|(_, it)| attempts(it.get())) {
             self.form = FileForm::Submission;
@@ -215,6 +210,7 @@ impl TaskFile {
             self.solutions = Solutions::of(text);
         } else if depth < MAX_DEPTH && has_tasks(&entries, depth) {
             self.by_id(text, &entries, depth);
+        } else if depth == 0 && self.programs_by_id(text, &entries) {
         } else {
             let is_like_tasks = |(key, value): &(String, &RawValue)| {
                 is_pairs(value.get()) || matches!(key.as_str(), "train" | "test" | "input")
@@ -243,6 +239,57 @@ impl TaskFile {
                 self.errors.extend(error);
             }
         }
+    }
+
+    /// Programs by the ids of their tasks, if that is all that there is.
+    fn programs_by_id(&mut self, text: &Text<'_>, entries: &Entries<'_>) -> bool {
+        let are_programs = !entries.is_empty()
+            && entries
+                .iter()
+                .all(|(_, it)| holds_programs(it.get(), MAX_DEPTH));
+        let mut places = Places::new(text);
+        for (id, value) in entries.iter().filter(|_| are_programs) {
+            self.programs_of(&places.of_key(id, value), id);
+        }
+        are_programs
+    }
+
+    /// A program of a task, or several, in lists or by names that say nothing.
+    fn programs_of(&mut self, text: &Text<'_>, id: &str) {
+        let mut places = Places::new(text);
+        match shape_of(text.json) {
+            Shape::List => {
+                let (elements, _) = text.elements("programs");
+                for (at, element) in elements.iter().enumerate() {
+                    self.programs_of(&places.of_index(at, element), id);
+                }
+            }
+            Shape::Object => {
+                let (entries, _) = text.entries("programs");
+                if let Some((key, program, value)) = program(&entries) {
+                    return self.program(&places.of_key(key, value), id, program);
+                }
+                // A key may be a whole text.
+                for (at, (_, value)) in entries.iter().enumerate() {
+                    self.programs_of(&places.of_index(at, value), id);
+                }
+            }
+            Shape::Null | Shape::Other => {
+                let program = text_of_program(text.json).unwrap_or_default();
+                self.program(text, id, program);
+            }
+        }
+    }
+
+    fn program(&mut self, place: &Text<'_>, task: &str, text: String) {
+        let found = place.error("");
+        self.programs.push(FileProgram {
+            task: task.to_owned(),
+            text,
+            line: found.line,
+            column: found.column,
+            path: found.path,
+        });
     }
 
     /// An error about something that is no task.
@@ -420,11 +467,45 @@ pub(super) fn says_little(name: &str) -> bool {
 fn program<'e, 'a>(entries: &'e Entries<'a>) -> Option<(&'e str, String, &'a RawValue)> {
     PROGRAM_KEYS.iter().find_map(|&wanted| {
         let (key, value) = entries.iter().find(|(key, _)| key == wanted)?;
-        let text: String = serde_json::from_str(value.get()).ok()?;
-        let is_program =
-            key == "program" || ["def ", "O =", "O="].iter().any(|it| text.contains(it));
-        (is_program && !text.trim().is_empty()).then_some((key.as_str(), text, *value))
+        let text = match key.as_str() {
+            "program" => serde_json::from_str(value.get()).ok(),
+            _ => text_of_program(value.get()),
+        };
+        let text = text.filter(|text: &String| !text.trim().is_empty())?;
+        Some((key.as_str(), text, *value))
     })
+}
+
+/// A text that looks like a program.
+fn text_of_program(json: &str) -> Option<String> {
+    let text: String = serde_json::from_str(json).ok()?;
+    let is_program = ["def ", "O =", "O="].iter().any(|it| text.contains(it));
+    is_program.then_some(text)
+}
+
+/// Whether there are programs and nothing else, so deep.
+fn holds_programs(json: &str, depth: usize) -> bool {
+    match shape_of(json) {
+        Shape::List if depth > 0 => {
+            let (elements, error) = Text::new(json.as_bytes())
+                .map_or_else(|_| Default::default(), |text| text.elements("programs"));
+            let mut all = elements.iter();
+            error.is_none()
+                && !elements.is_empty()
+                && all.all(|it| holds_programs(it.get(), depth - 1))
+        }
+        Shape::Object => {
+            let (entries, error) = entries_of(json);
+            let mut all = entries.iter();
+            program(&entries).is_some()
+                || (error.is_none()
+                    && depth > 0
+                    && !entries.is_empty()
+                    && all.all(|(_, it)| holds_programs(it.get(), depth - 1)))
+        }
+        Shape::List | Shape::Null => false,
+        Shape::Other => text_of_program(json).is_some(),
+    }
 }
 
 fn has_key(entries: &Entries<'_>, wanted: &str) -> bool {

@@ -65,10 +65,10 @@ impl<'t> Parser<'_, 't> {
     fn of_dsl(&self, token: Token<'t>, name: &str) -> Result<Option<Operand>> {
         let ours = self.module.map_or(name, |module| module.ours(name));
         let beside = self.module.and_then(Module::beside);
-        if let Some((file, line)) = beside.and_then(|it| Some((&it.file, it.others.get(name)?))) {
+        if let Some((file, line)) = beside.and_then(|it| it.others.get(name)) {
             let kind = ParseErrorKind::BoundBeside {
                 name: told(name),
-                file: file.clone(),
+                file: file.to_string(),
                 line: *line,
             };
             return Err(self.tokens.error(token, kind));

@@ -26,7 +26,7 @@ pub struct Reading {
     pub dialect: Option<Dialect>,
     /// What the text calls names of the DSL.
     pub names: Renames,
-    /// What the module of the DSL beside the text binds otherwise than the DSL.
+    /// What modules of the DSL beside the text bind otherwise than the DSL.
     pub beside: Option<Arc<Beside>>,
 }
 

@@ -6,6 +6,7 @@
 //! The digests are those of the reference; `cargo xtask conformance --write` writes them.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::constants::Constant;
 use crate::primitives::Primitive;
@@ -40,29 +41,43 @@ pub fn definition_digests(text: &str) -> Vec<(String, u64)> {
     digests
 }
 
-/// A module that lies beside program text under the DSL's name, and that Python would take names from.
+/// The modules that lie beside program text under the names of the DSL's, and that Python would take names from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Beside {
-    /// What errors call it.
-    pub file: String,
-    /// The names of the DSL that are something else there, and their lines: constants of other values,
-    /// functions that are made of other calls of the DSL, and copies of the reference's that call such.
-    pub others: HashMap<String, u32>,
+    /// The names of the DSL that are something else there, with file and line: constants of other values,
+    /// functions that are made of other calls of the DSL, and copies of the reference's that use such.
+    pub others: HashMap<String, (Arc<str>, u32)>,
     /// The functions that are written in other words than the reference's, in Python that cannot be followed:
     /// whether they do the same is not known.
     pub rewritten: Vec<String>,
 }
 
 impl Beside {
-    /// What the text of such a module binds.
+    /// What the texts of such modules bind, each with what errors call its file.
     #[must_use]
-    pub fn of(file: impl Into<String>, text: &str) -> Self {
+    pub fn of<'m>(modules: impl IntoIterator<Item = (&'m str, &'m str)>) -> Self {
+        let (mut beside, mut copies) = (Self::default(), Copies::new());
+        for (file, text) in modules {
+            beside.add(&file.into(), text, &mut copies);
+        }
+        loop {
+            let before = beside.others.len();
+            copies.retain(|(name, place, names)| {
+                let is_other = names.iter().any(|name| beside.others.contains_key(name));
+                if is_other {
+                    beside.others.insert(name.clone(), place.clone());
+                }
+                !is_other
+            });
+            if beside.others.len() == before {
+                return beside;
+            }
+        }
+    }
+
+    fn add(&mut self, file: &Arc<str>, text: &str, copies: &mut Copies) {
         let (mut lexer, mut block) = (Lexer::new(text), Block::default());
-        let mut beside = Self {
-            file: file.into(),
-            ..Self::default()
-        };
-        let mut copies: Vec<(String, u32, HashSet<String>)> = Vec::new();
+        let place = |line| (Arc::clone(file), line);
         while lexer.next_block(&mut block) {
             let [indent, first, second, ..] = &block.tokens[..] else {
                 continue;
@@ -78,36 +93,26 @@ impl Beside {
                     let names = block.tokens.iter().skip(3);
                     let names = names.filter(|token| token.kind == Kind::Name);
                     let names = names.map(|token| token.text.to_owned()).collect();
-                    copies.push((name, second.line, names));
+                    copies.push((name, place(second.line), names));
                 } else if is_of_the_dsl(&block.tokens) {
-                    beside.others.insert(name, second.line);
+                    self.others.insert(name, place(second.line));
                 } else {
-                    beside.rewritten.push(name);
+                    self.rewritten.push(name);
                 }
             } else if second.is("=")
                 && let Some(constant) = Constant::from_name(first.text)
             {
                 let value = text[second.start + 1..].lines().next().unwrap_or_default();
                 if parse_value(value).ok().as_ref() != Some(constant.value()) {
-                    beside.others.insert(first.text.to_owned(), first.line);
+                    self.others.insert(first.text.to_owned(), place(first.line));
                 }
-            }
-        }
-        loop {
-            let before = beside.others.len();
-            copies.retain(|(name, line, names)| {
-                let is_other = names.iter().any(|name| beside.others.contains_key(name));
-                if is_other {
-                    beside.others.insert(name.clone(), *line);
-                }
-                !is_other
-            });
-            if beside.others.len() == before {
-                return beside;
             }
         }
     }
 }
+
+/// Copies of the reference's functions: the name, where it is, and the names that it uses.
+type Copies = Vec<(String, (Arc<str>, u32), HashSet<String>)>;
 
 /// Whether a definition is made of its parameters, its variables and names of the DSL alone, so that it can be
 /// told that it is not the reference's.

@@ -86,6 +86,15 @@ const TARGETS: &[Target] = &[
 /// Below this speed-up a GPU's stages are told.
 const SLOW_GPU: f64 = 5.0;
 
+/// Of the instructions of a batch the part that only the calling thread executes: counted for all built-in
+/// programs, each on tasks of its own (docs/performance.md, "More cores").
+const SERIAL: f64 = 0.0075;
+
+/// The speed-up that workers would have if each had a core, and memory kept up: Amdahl's law.
+fn predicted(workers: usize) -> f64 {
+    1.0 / (SERIAL + (1.0 - SERIAL) / workers as f64)
+}
+
 /// From this load on other processes are told of.
 const LOADED: f64 = 0.5;
 
@@ -174,6 +183,12 @@ impl Target {
         if matches!(self.each, Each::Worker) {
             if workers > cores {
                 remarks.push(format!("{workers} workers share {cores} physical cores"));
+            }
+            if cores > 1 {
+                remarks.push(format!(
+                    "{:.2}x is predicted by the instructions that only one thread executes",
+                    predicted(cores)
+                ));
             }
             if finding == Finding::Below
                 && let Some(load) = environment.load.filter(|load| *load >= LOADED)
@@ -422,7 +437,13 @@ pub(super) mod tests {
             (parallel.finding, parallel.expected().as_str()),
             (Finding::Met, "1.75x to 2x")
         );
-        assert_eq!(parallel.remarks, ["4 workers share 2 physical cores"]);
+        assert_eq!(
+            parallel.remarks,
+            [
+                "4 workers share 2 physical cores",
+                "1.99x is predicted by the instructions that only one thread executes"
+            ]
+        );
         shared
             .cells
             .retain(|cell| cell.kind != Workload::Batt || cell.mode != BenchMode::Parallel);
@@ -432,7 +453,7 @@ pub(super) mod tests {
         let parallel = &judge(&shared)[1];
         assert_eq!(parallel.finding, Finding::Below);
         assert!(
-            parallel.remarks[1].contains("the load was 3.00"),
+            parallel.remarks[2].contains("the load was 3.00"),
             "{:?}",
             parallel.remarks
         );

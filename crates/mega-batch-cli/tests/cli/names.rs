@@ -168,6 +168,18 @@ fn what_the_dsl_beside_a_program_binds_otherwise_is_refused() {
     folder.write("programs/dsl.py", "def identity(x):\n    return x\n");
     let done = folder.run("run --tasks a.json --programs programs/solvers.py");
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    // So it is with its constants.
+    folder.write("others/constants.py", "ONE = 1\nTWO = 1 + 2\n");
+    let text = "from dsl import *\nfrom constants import *\n\ndef solve_a(I):\n    return replace(I, ONE, TWO)\n\ndef solve2_a(I):\n    return replace(I, ONE, THREE)\n";
+    folder.write("others/solvers.py", text);
+    let done = folder.run("run --tasks a.json --programs others/solvers.py");
+    let expected = "others/solvers.py:5:28: `TWO` is not the DSL's here: others/constants.py binds it otherwise on line 2";
+    assert!(done.stderr.contains(expected), "{}", done.stderr);
+    assert!(
+        done.stdout.contains("programs                   1\n"),
+        "{}",
+        done.stdout
+    );
 }
 
 #[test]

@@ -26,10 +26,10 @@ pub struct ProgramsRead {
     unknown: Vec<(PathBuf, String)>,
 }
 
-/// The module of the DSL beside programs, and files in folders of programs that are the DSL's too: they hold
-/// none.
-const DSL: &str = "dsl.py";
-const OF_DSL: &[&str] = &[DSL, "arc_types.py", "constants.py"];
+/// The modules of the DSL, which hold no programs. Python takes names from the first two where they lie beside
+/// programs.
+const OF_DSL: &[&str] = &["dsl.py", "constants.py", "arc_types.py"];
+const WITH_NAMES: &[&str] = OF_DSL.split_at(2).0;
 
 /// Reads programs from `*.py` files and folders of them, which are read by name. Each has the file as
 /// its [source](Program::source). The text of a program may also stand in a file of JSON or JSONL, beside the
@@ -83,13 +83,20 @@ impl Modules {
     /// What Python would find in the DSL's place beside a file. Who gives names of a fork says what they stand
     /// for.
     fn beside(&mut self, file: &Path, reading: &Reading) -> Option<Arc<Beside>> {
-        let path = file.with_file_name(DSL);
-        if reading.names != Renames::default() || file.ends_with(DSL) {
+        let is_one = WITH_NAMES.iter().any(|name| file.ends_with(name));
+        if reading.names != Renames::default() || is_one {
             return None;
         }
-        let known = self.0.entry(path.clone()).or_insert_with(|| {
-            let text = path.is_file().then(|| read_text(&path).ok()).flatten()?;
-            Some(Arc::new(Beside::of(path.to_string_lossy(), &text)))
+        let first = file.with_file_name(WITH_NAMES[0]);
+        let known = self.0.entry(first).or_insert_with(|| {
+            let paths = WITH_NAMES.iter().map(|name| file.with_file_name(name));
+            let texts = paths.filter(|path| path.is_file()).filter_map(|path| {
+                let text = read_text(&path).ok()?;
+                Some((path.to_string_lossy().into_owned(), text))
+            });
+            let texts: Vec<_> = texts.collect();
+            let modules = texts.iter().map(|(file, text)| (&**file, &**text));
+            (!texts.is_empty()).then(|| Arc::new(Beside::of(modules)))
         });
         known.clone()
     }

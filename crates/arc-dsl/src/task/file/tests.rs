@@ -362,6 +362,36 @@ fn programs_stand_beside_tasks_or_alone() {
     assert_eq!(file.errors.len(), 1, "{:?}", file.errors);
 }
 
+#[test]
+fn programs_stand_under_the_ids_of_their_tasks() {
+    let mirror = r#"{"program": "O = vmirror(I)", "score": 1}"#;
+    for (text, programs) in [
+        (format!("{{\"a1\": {mirror}, \"b2\": {mirror}}}"), "a1 b2"),
+        (
+            format!("{{\"a1\": {{\"first\": {mirror}, \"O = vmirror(I)\": {mirror}}}}}"),
+            "a1 a1",
+        ),
+        (format!("{{\"a1\": [{mirror}, \"def f(I):\"]}}"), "a1 a1"),
+        (
+            r#"{"a1": "def f(I):\n    return I", "b2": ["O = vmirror(I)"]}"#.to_owned(),
+            "a1 b2",
+        ),
+        (r#"{"a1": ["O = vmirror(I)"]}"#.to_owned(), "a1"),
+        (r#"{"a1": ["0a1b2c3d"]}"#.to_owned(), ""),
+        (format!("{{\"a1\": {mirror}, \"b2\": 5}}"), ""),
+        (format!("{{\"a1\": {mirror}, \"b2\": []}}"), ""),
+    ] {
+        let file = TaskFile::read("all", text.as_bytes());
+        let found = file.programs.iter().map(|it| it.task.as_str());
+        assert_eq!(found.collect::<Vec<_>>().join(" "), programs, "{text}");
+        assert_eq!(file.errors.is_empty(), !programs.is_empty(), "{text}");
+        assert!(
+            programs.is_empty() || file.form == FileForm::Programs,
+            "{text}"
+        );
+    }
+}
+
 const CHALLENGES: &str = r#"{
     "aaaa0000": {"train": [{"input": [[1]], "output": [[2]]}], "test": [{"input": [[3]]}]},
     "bbbb0000": {"train": [],
