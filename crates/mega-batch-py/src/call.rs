@@ -38,11 +38,12 @@ impl Callable {
 
     fn compiled(&self) -> Option<&Compiled> {
         let compile = || Compiled::new(&arc_form::specialise(&self.program).ok()?).ok();
-        // A panic of the compiler is a program that is not compiled.
-        let compiled = self
-            .compiled
-            .get_or_init(|| guard::caught(compile).ok().flatten());
-        compiled.as_ref()
+        if self.compiled.get().is_none() {
+            // A panic of the compiler is a program that is not compiled. Nobody waits for another thread that
+            // compiles: in a process that was forked meanwhile it would be for ever.
+            let _ = self.compiled.set(guard::caught(compile).ok().flatten());
+        }
+        self.compiled.get()?.as_ref()
     }
 
     /// What the program returns for this input within the default limits. What ends at a limit of the

@@ -1,15 +1,16 @@
 //! `Engine`: a runner that threads share, and the sink that makes arrays of its results.
 
 use std::io;
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, ThreadId};
 
 use arc_dsl::{Program, Task};
 use mega_batch::{Batch, Job, Notice, Options, PairResult, Progress, Runner, Sink, escaped};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::guard::{self, lock};
 use crate::options::options;
@@ -272,26 +273,20 @@ impl Sink for PySink<'_> {
     }
 }
 
-/// Threads that evaluate, and the programs that they have compiled, from run to run.
-///
-/// The keywords are those of `run` that say how evaluations are made. Threads may share an engine: it
-/// makes one run at a time, and the others wait without the GIL.
-#[pyclass(frozen, name = "Engine", module = "mega_batch")]
-pub(crate) struct PyEngine {
-    options: Options,
-    cancelled: Arc<AtomicBool>,
-    runner: Mutex<Runner>,
+/// A runner, whose threads are those of one process.
+struct Running {
+    process: u32,
+    runner: Arc<Mutex<Runner>>,
     /// Whose run is under way.
     owner: Mutex<Option<ThreadId>>,
+    /// What takes its place in a process that is forked from that one, where its threads are not, and its
+    /// locks may be held by one of them for ever.
+    after_fork: OnceLock<Box<Running>>,
 }
 
-#[pymethods]
-impl PyEngine {
-    #[new]
-    #[pyo3(signature = (**options))]
-    fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let (options, cancelled) = crate::options::options(options)?;
-        let runner = guard::engine(py, || Runner::new(&options))?;
+impl Running {
+    fn new(py: Python<'_>, options: &Options) -> PyResult<Self> {
+        let runner = guard::engine(py, || Runner::new(options))?;
         let runner = runner.map_err(|error| PyOSError::new_err(error.to_string()))?;
         if let Some(reason) = runner.no_device() {
             let text = format!("no device: {reason}; the CPU does the work");
@@ -301,23 +296,74 @@ impl PyEngine {
             PyErr::warn(py, &py.get_type::<PyUserWarning>(), &c_string(reason), 1)?;
         }
         Ok(Self {
-            options,
-            cancelled,
-            runner: Mutex::new(runner),
+            process: process::id(),
+            runner: Arc::new(Mutex::new(runner)),
             owner: Mutex::new(None),
+            after_fork: OnceLock::new(),
         })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            // To end threads that are not there waits for them.
+            std::mem::forget(Arc::clone(&self.runner));
+        }
+    }
+}
+
+/// Threads that evaluate, and the programs that they have compiled, from run to run.
+///
+/// The keywords are those of `run` that say how evaluations are made. Threads may share an engine: it
+/// makes one run at a time, and the others wait without the GIL. In a process that is forked it begins anew,
+/// with threads of that process and nothing compiled. It can be pickled: what is read is an engine of the
+/// same keywords.
+#[pyclass(frozen, name = "Engine", module = "mega_batch")]
+pub(crate) struct PyEngine {
+    options: Options,
+    keywords: Py<PyDict>,
+    cancelled: Arc<AtomicBool>,
+    running: Running,
+}
+
+#[pymethods]
+impl PyEngine {
+    #[new]
+    #[pyo3(signature = (**options))]
+    fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let keywords = match options {
+            Some(options) => options.copy()?,
+            None => PyDict::new(py),
+        };
+        let (options, cancelled) = crate::options::options(options)?;
+        Ok(Self {
+            running: Running::new(py, &options)?,
+            options,
+            keywords: keywords.unbind(),
+            cancelled,
+        })
+    }
+
+    fn __getnewargs_ex__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        Ok((PyTuple::empty(py), self.keywords.bind(py).copy()?))
     }
 
     /// The number of its threads.
     #[getter]
-    fn workers(&self, py: Python<'_>) -> usize {
-        py.detach(|| lock(&self.runner).workers())
+    fn workers(&self, py: Python<'_>) -> PyResult<usize> {
+        let running = self.running(py)?;
+        Ok(py.detach(|| lock(&running.runner).workers()))
     }
 
     /// The names of its devices.
     #[getter]
-    fn devices(&self, py: Python<'_>) -> Vec<String> {
-        py.detach(|| lock(&self.runner).devices())
+    fn devices(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let running = self.running(py)?;
+        Ok(py.detach(|| lock(&running.runner).devices()))
     }
 
     /// Ends the run that is under way, from another thread: it returns what is finished.
@@ -364,24 +410,40 @@ impl PyEngine {
         PyReport::new(py, Arc::clone(&work.subject), summary, columns)
     }
 
+    /// The runner of this process.
+    fn running(&self, py: Python<'_>) -> PyResult<&Running> {
+        let mut running = &self.running;
+        while running.process != process::id() {
+            if let Some(forked) = running.after_fork.get() {
+                running = forked;
+                continue;
+            }
+            let made = Running::new(py, &self.options)?;
+            // Of two threads that come here one keeps its own.
+            let _ = running.after_fork.set(Box::new(made));
+        }
+        Ok(running)
+    }
+
     /// Does it with the runner, without the GIL.
     pub(crate) fn with_runner<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Runner) -> T + Send,
     ) -> PyResult<T> {
+        let running = self.running(py)?;
         let this = thread::current().id();
-        if *lock(&self.owner) == Some(this) {
+        if *lock(&running.owner) == Some(this) {
             return Err(PyRuntimeError::new_err(
                 "this engine is running: a callback needs an engine of its own",
             ));
         }
         guard::engine(py, || {
-            let mut runner = lock(&self.runner);
-            *lock(&self.owner) = Some(this);
+            let mut runner = lock(&running.runner);
+            *lock(&running.owner) = Some(this);
             self.cancelled.store(false, Ordering::Relaxed);
             let made = guard::caught(|| work(&mut runner));
-            *lock(&self.owner) = None;
+            *lock(&running.owner) = None;
             made
         })?
     }

@@ -7,6 +7,8 @@ use arc_dsl::{ErrorKind, EvalError, Limit, ParseError, Primitive};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::pickle::{Reduced, reduced};
+
 pyo3::create_exception!(
     mega_batch,
     ProgramError,
@@ -66,6 +68,19 @@ fn limit(limit: Limit) -> &'static str {
     }
 }
 
+const LIMITS: [Limit; 8] = [
+    Limit::Steps,
+    Limit::Cells,
+    Limit::Elements,
+    Limit::Memory,
+    Limit::Nesting,
+    Limit::Integer,
+    Limit::Colour,
+    Limit::Time,
+];
+
+pub(crate) type PickledFault = (String, u32, Option<String>, Option<String>, String);
+
 /// Why an evaluation gave no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
@@ -116,6 +131,37 @@ impl Fault {
         }
     }
 
+    /// What is pickled of it: kind, line, primitive, limit and message.
+    pub(crate) fn state(&self) -> PickledFault {
+        (
+            KINDS[usize::from(self.code)].to_owned(),
+            self.line,
+            self.primitive.map(|primitive| primitive.name().to_owned()),
+            self.limit.map(|it| limit(it).to_owned()),
+            self.message.to_string(),
+        )
+    }
+
+    pub(crate) fn unpickled(
+        (kind, line, primitive, bound, message): PickledFault,
+    ) -> PyResult<Self> {
+        let code = KINDS.iter().position(|known| *known == kind);
+        let bound = bound.map(|bound| LIMITS.into_iter().find(|known| limit(*known) == bound));
+        let primitive = primitive.map(|name| Primitive::from_name(&name));
+        match (code, bound, primitive) {
+            (Some(code), None | Some(Some(_)), None | Some(Some(_))) => Ok(Self {
+                code: code as u8,
+                line,
+                primitive: primitive.flatten(),
+                limit: bound.flatten(),
+                message: message.into(),
+            }),
+            _ => Err(PyValueError::new_err(
+                "EvalError: another version of mega_batch pickled this",
+            )),
+        }
+    }
+
     /// The code of its kind.
     pub(crate) fn code(&self) -> u8 {
         self.code
@@ -147,6 +193,12 @@ impl Fault {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PyEvalError(pub(crate) Fault);
 
+impl PyEvalError {
+    pub(crate) fn unpickled(state: PickledFault) -> PyResult<Self> {
+        Fault::unpickled(state).map(Self)
+    }
+}
+
 #[pymethods]
 impl PyEvalError {
     /// What was wrong: one of `ERROR_KINDS`.
@@ -177,6 +229,10 @@ impl PyEvalError {
     #[getter]
     fn message(&self) -> &str {
         &self.0.message
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        reduced(py, "EvalError", self.0.state())
     }
 
     fn __str__(&self) -> &str {

@@ -29,6 +29,7 @@ mod errors;
 mod grids;
 mod guard;
 mod options;
+mod pickle;
 mod programs;
 mod report;
 mod results;
@@ -92,7 +93,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(programs::read_programs, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace, module)?)?;
     module.add_function(wrap_pyfunction!(programs::mutate, module)?)?;
-    module.add_function(wrap_pyfunction!(programs::_unpickled_program, module)?)?;
+    module.add_function(wrap_pyfunction!(pickle::_unpickled, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::read_tasks, module)?)?;
     module.add_function(wrap_pyfunction!(behaviour::dedup_by_behaviour, module)?)?;
     module.add_function(wrap_pyfunction!(enumerate::enumerate, module)?)?;

@@ -16,6 +16,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::call::Callable;
 use crate::errors::{Fault, PyEvalError, program_error, told};
 use crate::grids::{self, Place};
+use crate::pickle::{Reduced, reduced};
 use crate::{guard, values};
 
 /// A program of the ARC DSL: a straight line of calls from an input grid to an output.
@@ -34,6 +35,10 @@ impl PyProgram {
 
     pub(crate) fn program(&self) -> &Program {
         self.0.program()
+    }
+
+    pub(crate) fn unpickled(py: Python<'_>, (text, dialect): (String, String)) -> PyResult<Self> {
+        Self::parse(py, &text, "solve", Some(&dialect))
     }
 
     /// The one program of a text.
@@ -146,15 +151,13 @@ impl PyProgram {
         other.is_ok_and(|other| other.get().program() == self.program())
     }
 
-    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String, &'static str))> {
-        let read = py
-            .import("mega_batch._engine")?
-            .getattr("_unpickled_program")?;
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let program = self.program();
-        Ok((
-            read.unbind(),
+        reduced(
+            py,
+            "Program",
             (program.to_string(), program.dialect().name()),
-        ))
+        )
     }
 
     /// What it returns for a grid, as a value: an array of int8 for a grid, otherwise None, bool, int,
@@ -206,12 +209,6 @@ pub(crate) fn seconds(seconds: f64, name: &str) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds).map_err(|_| {
         PyValueError::new_err(format!("{name}: expected a number of seconds, 0 or more"))
     })
-}
-
-/// Reads a pickled program; it is in the module's namespace for `pickle` alone.
-#[pyfunction]
-pub(crate) fn _unpickled_program(py: Python<'_>, text: &str, dialect: &str) -> PyResult<PyProgram> {
-    PyProgram::parse(py, text, "solve", Some(dialect))
 }
 
 /// The text of a program whose names say nothing.

@@ -3,31 +3,61 @@
 use std::sync::Arc;
 
 use arc_dsl::{Program, Task};
-use mega_batch::{Summary, TaskState};
+use mega_batch::{Summary, Totals};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::pickle::{Reduced, reduced};
 use crate::programs::PyProgram;
 use crate::results::{Columns, PyOneResult, PyResults};
 use crate::show;
 use crate::tasks::PyTask;
 
 /// The programs and tasks of a run.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Subject {
     pub(crate) programs: Vec<Program>,
     pub(crate) tasks: Vec<Task>,
 }
 
+/// The numbers of a report, in the order in which they are pickled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Counts {
+    totals: Totals,
+    planned: u64,
+    skipped: u64,
+    tasks_solved: u64,
+    pairs_right: u64,
+    pairs_expected: u64,
+    /// What became of each task.
+    by_task: Vec<&'static str>,
+}
+
 /// What a run came to: its counts, and the results of all evaluations, unless a callback took them.
 ///
-/// `len(report)` and `report[i]` are those of `report.results`.
+/// `len(report)` and `report[i]` are those of `report.results`. It can be pickled, and equals reports of the same
+/// programs and tasks in which all but times and `backends` is the same; like its results it has no hash.
 #[pyclass(frozen, name = "Report", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyReport {
     subject: Arc<Subject>,
-    summary: Summary,
+    counts: Counts,
+    seconds: f64,
+    /// Who made the evaluations, as JSON.
+    backends: String,
     results: Py<PyResults>,
 }
+
+/// Programs, tasks, the numbers of [`Counts`], the states of tasks, seconds, backends and results.
+pub(crate) type PickledReport = (
+    Vec<Py<PyProgram>>,
+    Vec<Py<PyTask>>,
+    [u64; 11],
+    Vec<String>,
+    f64,
+    String,
+    Py<PyResults>,
+);
 
 impl PyReport {
     pub(crate) fn new(
@@ -37,21 +67,73 @@ impl PyReport {
         columns: Columns,
     ) -> PyResult<Self> {
         let results = Py::new(py, columns.into_results(py)?)?;
+        let backends = serde_json::to_string(&summary.backends);
+        let states = summary.by_task.iter().map(|state| STATES[*state as usize]);
         Ok(Self {
             subject,
-            summary,
+            counts: Counts {
+                totals: summary.totals,
+                planned: summary.planned,
+                skipped: summary.skipped,
+                tasks_solved: summary.tasks_solved,
+                pairs_right: summary.pairs_right,
+                pairs_expected: summary.pairs_expected,
+                by_task: states.collect(),
+            },
+            seconds: summary.elapsed.as_secs_f64(),
+            backends: backends.map_err(|error| crate::internal(&error.to_string()))?,
+            results,
+        })
+    }
+
+    pub(crate) fn unpickled(state: PickledReport) -> PyResult<Self> {
+        let (programs, tasks, numbers, states, seconds, backends, results) = state;
+        let [
+            evaluations,
+            right,
+            wrong,
+            no_expected,
+            errors,
+            limits,
+            others @ ..,
+        ] = numbers;
+        let [planned, skipped, tasks_solved, pairs_right, pairs_expected] = others;
+        let states = states.iter().map(|state| {
+            let known = STATES.into_iter().find(|known| known == state);
+            known.ok_or_else(|| PyValueError::new_err(format!("Report: {state:?}")))
+        });
+        let programs = programs.iter().map(|program| program.get().program());
+        let tasks = tasks.iter().map(|task| task.get().task());
+        Ok(Self {
+            subject: Arc::new(Subject {
+                programs: programs.cloned().collect(),
+                tasks: tasks.cloned().collect(),
+            }),
+            counts: Counts {
+                totals: Totals {
+                    evaluations,
+                    right,
+                    wrong,
+                    no_expected,
+                    errors,
+                    limits,
+                },
+                planned,
+                skipped,
+                tasks_solved,
+                pairs_right,
+                pairs_expected,
+                by_task: states.collect::<PyResult<_>>()?,
+            },
+            seconds,
+            backends,
             results,
         })
     }
 }
 
-fn state(state: TaskState) -> &'static str {
-    match state {
-        TaskState::Untried => "untried",
-        TaskState::Unsolved => "unsolved",
-        TaskState::Solved => "solved",
-    }
-}
+/// The words for what became of a task, by the number of its [`TaskState`](mega_batch::TaskState).
+const STATES: [&str; 3] = ["untried", "unsolved", "solved"];
 
 #[pymethods]
 impl PyReport {
@@ -86,102 +168,102 @@ impl PyReport {
     /// How many evaluations were made.
     #[getter]
     fn evaluations(&self) -> u64 {
-        self.summary.totals.evaluations
+        self.counts.totals.evaluations
     }
 
     /// How many the batch has.
     #[getter]
     fn planned(&self) -> u64 {
-        self.summary.planned
+        self.counts.planned
     }
 
     /// How many were left out behind a wrong pair, with `stop_after_wrong`.
     #[getter]
     fn skipped(&self) -> u64 {
-        self.summary.skipped
+        self.counts.skipped
     }
 
     /// Whether the run came to its end: it was not cancelled, and its time was not over.
     #[getter]
     fn complete(&self) -> bool {
-        self.summary.is_complete()
+        self.counts.totals.evaluations + self.counts.skipped == self.counts.planned
     }
 
     /// Evaluations that gave the expected output.
     #[getter]
     fn right(&self) -> u64 {
-        self.summary.totals.right
+        self.counts.totals.right
     }
 
     /// Evaluations that gave another output.
     #[getter]
     fn wrong(&self) -> u64 {
-        self.summary.totals.wrong
+        self.counts.totals.wrong
     }
 
     /// Evaluations of which the expected output is not known.
     #[getter]
     fn no_expected(&self) -> u64 {
-        self.summary.totals.no_expected
+        self.counts.totals.no_expected
     }
 
     /// Evaluations that failed.
     #[getter]
     fn errors(&self) -> u64 {
-        self.summary.totals.errors
+        self.counts.totals.errors
     }
 
     /// Evaluations that reached a limit.
     #[getter]
     fn limits(&self) -> u64 {
-        self.summary.totals.limits
+        self.counts.totals.limits
     }
 
     /// How many tasks a program is right on, on every pair whose output is known.
     #[getter]
     fn tasks_solved(&self) -> u64 {
-        self.summary.tasks_solved
+        self.counts.tasks_solved
     }
 
     /// "solved", "unsolved" or "untried", by task id.
     #[getter]
     fn task_states(&self) -> Vec<(String, &'static str)> {
-        let states = self.subject.tasks.iter().zip(&self.summary.by_task);
-        states
-            .map(|(task, it)| (task.id.clone(), state(*it)))
-            .collect()
+        let states = self.subject.tasks.iter().zip(&self.counts.by_task);
+        states.map(|(task, it)| (task.id.clone(), *it)).collect()
     }
 
     /// How many pairs at least one program is right on.
     #[getter]
     fn pairs_right(&self) -> u64 {
-        self.summary.pairs_right
+        self.counts.pairs_right
     }
 
     /// How many pairs of the tasks that were tried have a known output.
     #[getter]
     fn pairs_expected(&self) -> u64 {
-        self.summary.pairs_expected
+        self.counts.pairs_expected
     }
 
     /// Seconds of evaluating and compiling, by the clock.
     #[getter]
     fn seconds(&self) -> f64 {
-        self.summary.elapsed.as_secs_f64()
+        self.seconds
     }
 
-    /// Evaluations a second.
+    /// Evaluations a second; 0 where there are none.
     #[getter]
     fn evaluations_per_second(&self) -> f64 {
-        self.summary.evaluations_per_second()
+        if self.seconds > 0.0 {
+            self.evaluations() as f64 / self.seconds
+        } else {
+            0.0
+        }
     }
 
     /// Who made the evaluations: the object `backend` of the command's JSON document, as a dict.
     #[getter]
     fn backends<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let text = serde_json::to_string(&self.summary.backends);
-        let text = text.map_err(|error| crate::internal(&error.to_string()))?;
-        py.import("json")?.call_method1("loads", (text,))
+        py.import("json")?.call_method1("loads", (&self.backends,))
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -197,12 +279,56 @@ impl PyReport {
         self.results.bind(py).as_any().call_method0("__iter__")
     }
 
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(other) = other.cast::<Self>() else {
+            return Ok(false);
+        };
+        let other = other.get();
+        let same = self.counts == other.counts && self.subject == other.subject;
+        Ok(same && self.results.bind(py).eq(&other.results)?)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let Counts {
+            totals,
+            planned,
+            skipped,
+            tasks_solved,
+            pairs_right,
+            pairs_expected,
+            by_task,
+        } = &self.counts;
+        let numbers = [
+            totals.evaluations,
+            totals.right,
+            totals.wrong,
+            totals.no_expected,
+            totals.errors,
+            totals.limits,
+            *planned,
+            *skipped,
+            *tasks_solved,
+            *pairs_right,
+            *pairs_expected,
+        ];
+        let state = (
+            self.programs(),
+            self.tasks(),
+            numbers,
+            by_task,
+            self.seconds,
+            &self.backends,
+            self.results.clone_ref(py),
+        );
+        reduced(py, "Report", state)
+    }
+
     fn __repr__(&self) -> String {
         format!("<Report: {}>", self.line())
     }
 
     fn __str__(&self) -> String {
-        let totals = &self.summary.totals;
+        let totals = &self.counts.totals;
         format!(
             "{}\nright {}  wrong {}  without expected output {}  errors {}  limits {}",
             self.line(),
@@ -215,17 +341,21 @@ impl PyReport {
     }
 
     fn _repr_html_(&self) -> String {
-        let totals = &self.summary.totals;
+        let totals = &self.counts.totals;
         let counts = [
             (
                 "tasks solved",
-                format!("{} of {}", self.summary.tasks_solved, self.summary.tasks),
+                format!(
+                    "{} of {}",
+                    self.counts.tasks_solved,
+                    self.subject.tasks.len()
+                ),
             ),
             (
                 "pairs right",
                 format!(
                     "{} of {}",
-                    self.summary.pairs_right, self.summary.pairs_expected
+                    self.counts.pairs_right, self.counts.pairs_expected
                 ),
             ),
             ("evaluations", totals.evaluations.to_string()),
@@ -234,7 +364,7 @@ impl PyReport {
             ("without expected output", totals.no_expected.to_string()),
             ("errors", totals.errors.to_string()),
             ("limits", totals.limits.to_string()),
-            ("seconds", format!("{:.3}", self.seconds())),
+            ("seconds", format!("{:.3}", self.seconds)),
         ];
         let rows = counts.iter().map(|(name, count)| {
             format!("<tr><th>{name}</th><td>{}</td></tr>", show::escaped(count))
@@ -245,20 +375,16 @@ impl PyReport {
 
 impl PyReport {
     fn line(&self) -> String {
-        let summary = &self.summary;
+        let counts = &self.counts;
         format!(
             "{} of {} tasks solved, {} of {} pairs right, {} evaluations in {:.3} s{}",
-            summary.tasks_solved,
-            summary.tasks,
-            summary.pairs_right,
-            summary.pairs_expected,
-            summary.totals.evaluations,
-            summary.elapsed.as_secs_f64(),
-            if summary.is_complete() {
-                ""
-            } else {
-                ", incomplete"
-            },
+            counts.tasks_solved,
+            self.subject.tasks.len(),
+            counts.pairs_right,
+            counts.pairs_expected,
+            counts.totals.evaluations,
+            self.seconds,
+            if self.complete() { "" } else { ", incomplete" },
         )
     }
 }

@@ -1,15 +1,19 @@
 //! Results as columns: flat arrays, an element an evaluation.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use arc_dsl::{Split, Value};
 use mega_batch::{Job, Outcome, PairResult};
 use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyIndexError;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::conversion::FromPyObjectOwned;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::errors::{Fault, PyEvalError};
+use crate::errors::{Fault, PickledFault, PyEvalError};
+use crate::pickle::{Reduced, reduced};
 
 /// The names of verdicts; the place of each is its code.
 pub(crate) const VERDICTS: [&str; 5] = ["match", "mismatch", "no_expected", "error", "limit"];
@@ -156,6 +160,9 @@ fn two_columns<T: numpy::Element>(py: Python<'_>, elements: Vec<T>) -> PyResult<
 
 /// Results of evaluations as flat arrays, an element an evaluation, in the order of the batch: by
 /// program, then by task, then by pair. Also a sequence of `Result`.
+///
+/// They can be pickled, and equal results in which all but the times is the same; arrays can be changed, so
+/// that they have no hash.
 #[pyclass(frozen, name = "Results", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyResults {
@@ -207,7 +214,8 @@ pub(crate) struct PyResults {
     faults: Arc<[(u32, Fault)]>,
 }
 
-/// What became of one evaluation.
+/// What became of one evaluation. It can be pickled, has a hash, and equals results in which all but the time
+/// is the same.
 #[pyclass(frozen, get_all, name = "Result", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyOneResult {
@@ -215,7 +223,7 @@ pub(crate) struct PyOneResult {
     program: u32,
     /// The place of the task among the tasks.
     task: u32,
-    /// "train" or "test".
+    /// "train", "test" or "other".
     split: &'static str,
     /// The place of the pair in its half of the task.
     pair: u32,
@@ -233,8 +241,114 @@ pub(crate) struct PyOneResult {
     output: Option<Py<PyArray2<i8>>>,
 }
 
+/// All of a `Result`, in the order of its fields.
+pub(crate) type PickledResult = (
+    u32,
+    u32,
+    String,
+    u32,
+    String,
+    f64,
+    Option<i32>,
+    Option<u128>,
+    Option<Py<PyEvalError>>,
+    Option<Py<PyArray2<i8>>>,
+);
+
+/// The names of splits, by their codes.
+const SPLITS: [&str; 3] = ["train", "test", "other"];
+
+impl PyOneResult {
+    pub(crate) fn unpickled(state: PickledResult) -> PyResult<Self> {
+        let (program, task, split, pair, verdict, seconds, cells_right, hash, error, output) =
+            state;
+        let known = |words: &[&'static str], word: &str| {
+            let known = words.iter().find(|known| **known == word);
+            known
+                .copied()
+                .ok_or_else(|| PyValueError::new_err(format!("Result: {word:?}")))
+        };
+        Ok(Self {
+            program,
+            task,
+            split: known(&SPLITS, &split)?,
+            pair,
+            verdict: known(&VERDICTS, &verdict)?,
+            seconds,
+            cells_right,
+            hash,
+            error,
+            output,
+        })
+    }
+
+    /// All but the time and the output.
+    #[allow(
+        clippy::type_complexity,
+        reason = "it is compared and hashed as a whole"
+    )]
+    fn facts<'py>(
+        &'py self,
+        py: Python<'py>,
+    ) -> (
+        u32,
+        u32,
+        &'static str,
+        u32,
+        &'static str,
+        Option<i32>,
+        Option<u128>,
+        Option<&'py PyEvalError>,
+    ) {
+        let error = self.error.as_ref().map(|error| error.bind(py).get());
+        let (program, task, pair) = (self.program, self.task, self.pair);
+        let (cells, hash) = (self.cells_right, self.hash);
+        (
+            program,
+            task,
+            self.split,
+            pair,
+            self.verdict,
+            cells,
+            hash,
+            error,
+        )
+    }
+}
+
 #[pymethods]
 impl PyOneResult {
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(other) = other.cast::<Self>() else {
+            return Ok(false);
+        };
+        let other = other.get();
+        let same = self.facts(py) == other.facts(py);
+        Ok(same && same_array(py, self.output.as_ref(), other.output.as_ref())?)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.facts(py).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let state: PickledResult = (
+            self.program,
+            self.task,
+            self.split.to_owned(),
+            self.pair,
+            self.verdict.to_owned(),
+            self.seconds,
+            self.cells_right,
+            self.hash,
+            self.error.as_ref().map(|error| error.clone_ref(py)),
+            self.output.as_ref().map(|output| output.clone_ref(py)),
+        );
+        reduced(py, "Result", state)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> String {
         let error = self
             .error
@@ -283,12 +397,115 @@ impl PyResults {
         Some(PyEvalError(fault.clone()))
     }
 
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(other) = other.cast::<Self>() else {
+            return Ok(false);
+        };
+        let other = other.get();
+        if self.len != other.len || self.faults != other.faults {
+            return Ok(false);
+        }
+        let (mine, others) = (self.columns(py), other.columns(py));
+        for ((name, mine), (_, other)) in mine.iter().zip(&others) {
+            if *name != "seconds" && !same_array(py, mine.as_ref(), other.as_ref())? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let faults = self.faults.iter().map(|(at, fault)| (*at, fault.state()));
+        let faults: Vec<_> = faults.collect();
+        let columns = PyDict::new(py);
+        for (name, column) in self.columns(py) {
+            columns.set_item(name, column)?;
+        }
+        reduced(py, "Results", (columns, faults))
+    }
+
     fn __repr__(&self) -> String {
         format!("<Results of {} evaluations>", self.len)
     }
 }
 
+/// The columns of `Results` by name, and of each evaluation without output why.
+pub(crate) type PickledResults<'py> = (Bound<'py, PyDict>, Vec<(u32, PickledFault)>);
+
+/// Whether arrays are the same, or there are none.
+fn same_array<T>(py: Python<'_>, a: Option<&Py<T>>, b: Option<&Py<T>>) -> PyResult<bool> {
+    match (a, b) {
+        (Some(a), Some(b)) => py
+            .import("numpy")?
+            .call_method1("array_equal", (a.bind(py).as_any(), b.bind(py).as_any()))?
+            .extract(),
+        (None, None) => Ok(true),
+        _ => Ok(false),
+    }
+}
+
 impl PyResults {
+    /// The columns by name; those that are not kept are None.
+    fn columns(&self, py: Python<'_>) -> [(&'static str, Option<Py<PyAny>>); 14] {
+        fn kept<'c, T: 'c>(
+            py: Python<'_>,
+            column: impl Into<Option<&'c Py<T>>>,
+        ) -> Option<Py<PyAny>> {
+            let column = column.into();
+            column.map(|column| column.clone_ref(py).into_any())
+        }
+        [
+            ("programs", kept(py, &self.programs)),
+            ("tasks", kept(py, &self.tasks)),
+            ("splits", kept(py, &self.splits)),
+            ("pairs", kept(py, &self.pairs)),
+            ("verdicts", kept(py, &self.verdicts)),
+            ("seconds", kept(py, &self.seconds)),
+            ("cells_right", kept(py, self.cells_right.as_ref())),
+            ("hashes", kept(py, self.hashes.as_ref())),
+            ("error_kinds", kept(py, &self.error_kinds)),
+            ("error_lines", kept(py, &self.error_lines)),
+            ("error_primitives", kept(py, &self.error_primitives)),
+            ("cells", kept(py, self.cells.as_ref())),
+            ("offsets", kept(py, self.offsets.as_ref())),
+            ("shapes", kept(py, self.shapes.as_ref())),
+        ]
+    }
+
+    pub(crate) fn unpickled((columns, faults): PickledResults<'_>) -> PyResult<Self> {
+        fn column<'py, T: FromPyObjectOwned<'py>>(
+            columns: &Bound<'py, PyDict>,
+            name: &str,
+        ) -> PyResult<T> {
+            let column = columns.get_item(name)?;
+            let column = column.ok_or_else(|| PyValueError::new_err(format!("Results: {name}")))?;
+            column.extract().map_err(Into::into)
+        }
+        let columns = &columns;
+        let verdicts: Bound<'_, PyArray1<u8>> = column(columns, "verdicts")?;
+        let faults = faults
+            .into_iter()
+            .map(|(at, fault)| Ok((at, Fault::unpickled(fault)?)));
+        Ok(Self {
+            len: verdicts.len(),
+            programs: column(columns, "programs")?,
+            tasks: column(columns, "tasks")?,
+            splits: column(columns, "splits")?,
+            pairs: column(columns, "pairs")?,
+            verdicts: verdicts.unbind(),
+            seconds: column(columns, "seconds")?,
+            cells_right: column(columns, "cells_right")?,
+            hashes: column(columns, "hashes")?,
+            error_kinds: column(columns, "error_kinds")?,
+            error_lines: column(columns, "error_lines")?,
+            error_primitives: column(columns, "error_primitives")?,
+            cells: column(columns, "cells")?,
+            offsets: column(columns, "offsets")?,
+            shapes: column(columns, "shapes")?,
+            faults: faults.collect::<PyResult<_>>()?,
+        })
+    }
+
     fn result(&self, py: Python<'_>, at: usize) -> PyResult<PyOneResult> {
         let verdict = element(py, &self.verdicts, at)?;
         let cells_right = match &self.cells_right {
@@ -306,11 +523,7 @@ impl PyResults {
         Ok(PyOneResult {
             program: element(py, &self.programs, at)?,
             task: element(py, &self.tasks, at)?,
-            split: match element(py, &self.splits, at)? {
-                0 => "train",
-                1 => "test",
-                _ => "other",
-            },
+            split: SPLITS[usize::from(element(py, &self.splits, at)?).min(2)],
             pair: element(py, &self.pairs, at)?,
             verdict: VERDICTS.get(usize::from(verdict)).copied().unwrap_or("?"),
             seconds: element(py, &self.seconds, at)?,

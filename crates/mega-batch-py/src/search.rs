@@ -1,5 +1,6 @@
 //! `search`: programs for tasks, found by the engine itself.
 
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,15 +19,31 @@ use pyo3::prelude::*;
 use crate::grids;
 use crate::guard;
 use crate::options::workers as read_workers;
+use crate::pickle::{Reduced, reduced};
 use crate::programs::{PyProgram, seconds};
 use crate::tasks::{PyTask, all_tasks};
 
-/// An attempt: a program that is right on train pairs.
-#[pyclass(frozen, name = "Attempt", module = "mega_batch")]
-#[derive(Debug)]
+/// An attempt: a program that is right on train pairs. It can be pickled, and equals attempts in which all
+/// is the same.
+#[pyclass(frozen, eq, hash, name = "Attempt", module = "mega_batch")]
+#[derive(Debug, PartialEq)]
 pub(crate) struct PyAttempt {
     attempt: FoundAttempt,
     train: usize,
+}
+
+impl Hash for PyAttempt {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.attempt.program, &self.attempt.outputs).hash(state);
+    }
+}
+
+impl PyAttempt {
+    pub(crate) fn unpickled((attempt, train): (String, usize)) -> PyResult<Self> {
+        let attempt = serde_json::from_str(&attempt)
+            .map_err(|error| PyValueError::new_err(format!("Attempt: {error}")))?;
+        Ok(Self { attempt, train })
+    }
 }
 
 #[pymethods]
@@ -79,6 +96,12 @@ impl PyAttempt {
             .iter()
             .map(|grid| grids::array(py, grid))
             .collect()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let attempt = serde_json::to_string(&self.attempt);
+        let attempt = attempt.map_err(|error| crate::internal(&error.to_string()))?;
+        reduced(py, "Attempt", (attempt, self.train))
     }
 
     fn __repr__(&self) -> String {

@@ -1,6 +1,7 @@
 //! Tasks: from folders, files, Kaggle's challenges and solutions, and dicts.
 
 use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -16,9 +17,15 @@ use crate::programs::{input_errors, path};
 use crate::show;
 
 /// An input grid with the output that is expected for it, where that is known.
-#[pyclass(frozen, eq, name = "Pair", module = "mega_batch")]
+#[pyclass(frozen, eq, hash, name = "Pair", module = "mega_batch")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PyPair(Pair);
+
+impl Hash for PyPair {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.0.input, &self.0.output).hash(state);
+    }
+}
 
 #[pymethods]
 impl PyPair {
@@ -83,9 +90,18 @@ fn rows(grid: &Grid) -> Rows {
 ///
 /// `Task(id, train, test=(), others=())` takes pairs as Pair, as dicts with the keys "input" and "output", or
 /// as tuples of input and output; `others` are further splits, each a tuple of its name and its pairs.
-#[pyclass(frozen, eq, name = "Task", module = "mega_batch")]
+#[pyclass(frozen, eq, hash, name = "Task", module = "mega_batch")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PyTask(Arc<Task>);
+
+impl Hash for PyTask {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.id.hash(state);
+        for (_, pair) in self.0.pairs() {
+            (&pair.input, &pair.output).hash(state);
+        }
+    }
+}
 
 impl PyTask {
     pub(crate) fn new(task: Task) -> Self {

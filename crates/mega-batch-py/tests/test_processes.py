@@ -1,0 +1,172 @@
+"""Engines and results in other processes: forked, spawned, pickled."""
+
+import copy
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+import mega_batch as mb
+
+PROGRAMS = ["O = vmirror(I)", "O = height(I)", "x1 = palette(I)\nO = argmax(x1, first)"]
+METHODS = [method for method in ("fork", "spawn", "forkserver") if method in multiprocessing.get_all_start_methods()]
+SECONDS = 60
+"""A process that takes longer hangs."""
+
+pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+
+
+class Dataset:
+    """What a data loader hands to its workers: an engine that is made once."""
+
+    def __init__(self, task: mb.Task, **options: Any) -> None:
+        self.task = task
+        self.engine = mb.Engine(scores=True, **options)
+        self.right = self.engine.run(PROGRAMS, task, jobs="all").right
+
+    def __getitem__(self, at: int) -> tuple[int, int]:
+        return os.getpid(), self.engine.run(PROGRAMS[at % 3], self.task, jobs="all").right
+
+
+def in_a_fork(work: Callable[[], object]) -> int:
+    """How a forked process ends that does this: 0 where all is well, -SIGALRM where it hangs."""
+    sys.stdout.flush()
+    process = os.fork()
+    if process == 0:
+        code = 1
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(SECONDS // 2)
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+
+
+@needs_fork
+@pytest.mark.parametrize("mode", ["parallel", "sequential"])
+def test_an_engine_starts_anew_in_a_fork(task: mb.Task, mode: Any) -> None:
+    engine = mb.Engine(mode=mode, workers=3, scores=True)
+    many = PROGRAMS * 2000
+    expected = engine.run(many, task, jobs="all")
+
+    def work() -> None:
+        report = engine.run(many, task, jobs="all")
+        assert report == expected and engine.workers == (3 if mode == "parallel" else 1)
+        # A fork of a fork.
+        assert in_a_fork(lambda: engine.run(PROGRAMS, task, jobs="all")) == 0
+        assert engine.run(PROGRAMS, task, jobs="all").right == 3
+
+    assert in_a_fork(work) == 0
+    assert engine.run(many, task, jobs="all") == expected
+
+
+@needs_fork
+def test_a_fork_while_an_engine_runs_in_another_thread(task: mb.Task) -> None:
+    engine = mb.Engine(workers=2, backend="reference")
+    pair = mb.Pair([[at % 10 for at in range(30)]] * 30, [[0]])
+    slow = mb.Program.parse("x1 = asobject(I)\nx2 = order(x1, first)\nx3 = product(x2, x2)\nO = size(x3)")
+    thread = threading.Thread(target=lambda: engine.run([slow] * 10_000, mb.Task("a", [pair]), jobs="all"))
+    thread.start()
+    time.sleep(0.3)
+    assert thread.is_alive()
+    assert in_a_fork(lambda: engine.run(PROGRAMS, task, jobs="all")) == 0
+    engine.cancel()
+    thread.join()
+
+
+@needs_fork
+def test_an_engine_of_the_parent_is_let_go_in_a_fork(task: mb.Task) -> None:
+    engines = [mb.Engine(workers=4)]
+    engines[0].run(PROGRAMS * 2000, task, jobs="all")
+    assert in_a_fork(engines.clear) == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_workers_hold_an_engine_that_was_made_before(task: mb.Task, method: str) -> None:
+    dataset = Dataset(task, workers=2)
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        made = pool.map_async(dataset.__getitem__, range(6)).get(SECONDS)
+    assert [right for _, right in made] == [3, 0, 0] * 2
+    assert os.getpid() not in {process for process, _ in made} and dataset.right == 3
+
+
+def report_of(engine: mb.Engine, task: mb.Task) -> tuple[mb.Report, mb.Results, Sequence[mb.Result]]:
+    report = engine.run(PROGRAMS, task, jobs="all")
+    return report, report.results, list(report)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_results_come_back_from_workers(task: mb.Task, method: str) -> None:
+    engine = mb.Engine(outputs=True, scores=True, mode="sequential")
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        report, results, each = pool.apply_async(report_of, (engine, task)).get(SECONDS)
+    here = engine.run(PROGRAMS, task, jobs="all")
+    assert report == here and results == here.results and each == list(here)
+
+
+def test_an_engine_is_pickled_by_its_options() -> None:
+    engine = mb.Engine(mode="sequential", backend="reference", max_steps=1)
+    for other in (pickle.loads(pickle.dumps(engine)), copy.deepcopy(engine)):
+        assert repr(other) == repr(engine) == "<Engine in mode sequential, backend reference>"
+        report = other.run("x1 = objects(I, T, F, T)\nO = fill(I, ONE, x1)", {"train": [{"input": [[1]]}]}, jobs="all")
+        assert report.limits == 1
+
+
+def again(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))
+
+
+def test_reports_and_results_are_pickled_and_compared(task: mb.Task) -> None:
+    report = mb.run(PROGRAMS, task, jobs="all", outputs=True, scores=True)
+    bare = mb.run(PROGRAMS, task, jobs="all")
+    read = again(report)
+    assert read == report and str(read) == str(report) and read.backends == report.backends
+    assert read.task_states == report.task_states and read.seconds == report.seconds
+    assert read.results.seconds.tolist() == report.results.seconds.tolist()
+    assert again(report.results) == report.results and again(bare) == bare != report
+    # Times are another each time, and count for nothing.
+    assert mb.run(PROGRAMS, task, jobs="all", outputs=True, scores=True) == report
+    assert mb.run(PROGRAMS[::-1], task, jobs="all", outputs=True, scores=True) != report
+    assert report != 3 and report.results != 3
+    for unhashable in (report, report.results):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(unhashable)
+
+
+def test_a_result_and_its_error_are_pickled_hashed_and_compared(task: mb.Task) -> None:
+    first, second = (list(mb.run(PROGRAMS, task, jobs="all", outputs=True, scores=True)) for _ in range(2))
+    assert first == second and len({*first, *second}) == len(first) == 9
+    assert again(first) == first and again(first[0]).output.tolist() == [[2, 1]]
+    assert first[0] != first[1] and first[0] != 3
+    error = first[-1].error
+    assert error is not None and again(error) == error and hash(again(error)) == hash(error)
+    assert (again(error).kind, again(error).line, again(error).primitive, again(error).limit) == ("type", 2, "first", None)
+    limit = mb.run("x1 = objects(I, T, F, T)\nO = fill(I, ONE, x1)", task, jobs="all", max_steps=1)[0].error
+    assert limit is not None and again(limit) == limit and again(limit).limit == "steps"
+
+
+def test_tasks_and_pairs_are_pickled_and_hashed(task: mb.Task) -> None:
+    pair = task.train[0]
+    assert {pair, again(pair), mb.Pair([[1, 2]], [[2, 1]])} == {pair} and pair != mb.Pair([[1, 2]])
+    other = mb.Task(task.id, task.train)
+    assert {task, again(task)} == {task} and other != task and len({task, other}) == 2
+
+
+def test_attempts_are_pickled_hashed_and_compared(task: mb.Task) -> None:
+    (found,), (same,) = mb.search(task, nodes=300), mb.search(task, nodes=300)
+    assert found.attempts == same.attempts and len({*found.attempts, *same.attempts}) == len(found.attempts)
+    best = again(found.attempts[0])
+    assert best == found.attempts[0] and best.program == found.attempts[0].program
+    assert [output.tolist() for output in best.outputs] == [[[6, 5]]]
