@@ -1,68 +1,86 @@
-"""A reward for programs that a model writes: text in, a score from 0 to 1 out, by batches.
+"""A reward for what a language model writes: completions in, scores from 0 to 1 out.
 
-A program that is right on every train pair gets 1; otherwise the mean part of the cells that are right.
-Text that is no program and programs that fail get 0 for what they do not give.
+    python examples/reward.py [--completions N] [--rounds N]
+
+It shows the verdicts on some completions, and how long batches of them take: different programs in fenced code with
+prose around it, as `mega_batch.reward` gets them from TRL's trainers; and ten thousand times as many again of which a
+tenth runs into the limit of steps, each in its own way. Engines are warm: a round before is not counted.
 """
 
 from __future__ import annotations
 
+import argparse
+import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 import mega_batch as mb
 
+PROGRAM = """def solve(I):
+    x1 = objects(I, T, F, T)
+    x2 = argmax(x1, size)
+    x3 = subgrid(x2, I)
+    x4 = replace(x3, TWO, FIVE)
+    x5 = hmirror(x4)
+    x6 = trim(x5)
+    O = vmirror(x6)
+    return O
+"""
+LOOP = """def solve(I):
+    x1 = asobject(I)
+    x2 = order(x1, first)
+    x3 = rbind(shift, {step})
+    x4 = product(x2, x2)
+    x5 = product(x4, x4)
+    O = fill(I, {colour}, x5)
+    return O
+"""
 
-class Reward:
-    """The reward on one task. Threads may share it."""
 
-    def __init__(self, task: mb.Task, max_steps: int = 100_000) -> None:
-        self._task = task
-        self._engine = mb.Engine(scores=True, max_steps=max_steps)
-        outputs = [pair.output for pair in task.train]
-        cells = [output.size for output in outputs if output is not None]
-        if len(cells) != len(outputs):
-            raise ValueError(f"task {task.id}: a train pair has no output")
-        self._cells = np.array(cells)
+def completion(code: str) -> list[dict[str, str]]:
+    """A message as a chat model writes it."""
+    text = f"Let me look at the pairs. The largest object counts.\n\n```python\n{code}```\n\nThis is right on all pairs."
+    return [{"role": "assistant", "content": text}]
 
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Scores of shape (len(texts),)."""
-        rewards = np.zeros(len(texts))
-        programs, places = [], []
-        for place, text in enumerate(texts):
-            try:
-                programs.append(mb.Program.parse(text))
-                places.append(place)
-            except mb.ProgramError:
-                continue
-        if not programs:
-            return rewards
-        report = self._engine.run(programs, self._task, jobs="all", train_only=True)
-        right = report.results.cells_right
-        assert right is not None
-        parts = np.maximum(right, 0).reshape(len(programs), -1) / self._cells
-        rewards[places] = parts.mean(axis=1)
-        return rewards
+
+def task() -> mb.Task:
+    dice = np.random.default_rng(0)
+    grids = [dice.integers(0, 4, size=(12, 12)) for _ in range(4)]
+    pairs = [(grid, grid[::-1, ::-1]) for grid in grids]
+    return mb.Task("a", pairs[:3], pairs[3:])
+
+
+def milliseconds(work: Callable[[], object], rounds: int) -> str:
+    taken = []
+    work()
+    for _ in range(rounds):
+        began = time.perf_counter()
+        work()
+        taken.append((time.perf_counter() - began) * 1e3)
+    return f"{statistics.median(taken):8.1f} ms ({min(taken):.1f} to {max(taken):.1f})"
 
 
 def main() -> None:
-    train = [([[1, 2], [3, 4]], [[2, 1], [4, 3]]), ([[5, 0]], [[0, 5]])]
-    reward = Reward(mb.Task("67a3c6ac", train))
-    texts = ["O = vmirror(I)", "O = rot180(I)", "O = I", "O = height(I)", "O = nothing(I)"]
-    scores = reward(texts)
-    for text, score in zip(texts, scores, strict=True):
-        print(f"{score:.2f}  {text}")
-    assert scores[0] == 1.0 and scores[3] == scores[4] == 0.0
-    many = [f"x1 = replace(I, {a}, {b})\nO = replace(x1, {c}, {d})" for a in range(10) for b in range(10)
-            for c in range(10) for d in range(10)]
-    for size in (1, 10, 100, 1_000, 10_000):
-        batch = many[:size]
-        reward(batch)
-        began = time.perf_counter()
-        reward(batch)
-        print(f"a batch of {size:>6,}: {(time.perf_counter() - began) * 1e3:8.2f} ms")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--completions", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    of = task()
+    shown = ["Mirrored both ways: O = rot180(I)\n\nO = rot180(I)", "O = hmirror(I)", "O = height(I)", "I do not know.", None]
+    for text, each in zip(shown, mb.evaluate(shown, of), strict=True):
+        print(f"{each.score:.2f}  {each.verdict:10}  {text!r}")
+    assert mb.reward(shown, of) == [each.score for each in mb.evaluate(shown, of)]
+    many = arguments.completions
+    programs = [PROGRAM, *map(str, mb.mutate(mb.Program.parse(PROGRAM), 1, count=many - 1))]
+    batch = [completion(program) for program in programs]
+    print(f"{many:>8,} completions: {milliseconds(lambda: mb.reward(batch, of), arguments.rounds)}")
+    loops = [completion(LOOP.format(step=(at, at), colour=at % 9)) for at in range(many)]
+    ten = [loops[at // 10] if at % 10 == 0 else batch[at % many] for at in range(10 * many)]
+    limits = sum(each.verdict == "limit" for each in mb.evaluate(ten, of))
+    told = milliseconds(lambda: mb.reward(ten, of), arguments.rounds)
+    print(f"{len(ten):>8,} completions, {limits:,} at the limit: {told}")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ use pyo3::types::{PyList, PyString, PyTuple};
 use crate::errors::{Fault, PyEvalError};
 use crate::grids::{self, Place};
 use crate::guard::{self, lock};
-use crate::programs::{PyProgram, fault};
+use crate::programs::{PyProgram, check_name, fault};
 use crate::tasks::{PyTask, one_task};
 use crate::values;
 
@@ -311,6 +311,7 @@ impl PyBatt {
     /// The program that gives a node.
     #[pyo3(signature = (node, name = "solve"))]
     fn program(&self, py: Python<'_>, node: &PyNode, name: &str) -> PyResult<PyProgram> {
+        check_name(name, &Place::Named("name"))?;
         let id = self.known(py, *node)?;
         let program = self.with(py, |state, _| state.batt.program(id, name))?;
         let program = program.map_err(|error| PyValueError::new_err(error.to_string()))?;

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::grids::Place;
-use crate::programs::{PyProgram, built};
+use crate::programs::{PyProgram, built, check_name};
 use crate::values;
 
 /// What a step of a `ProgramBuilder` gives, to be passed to later ones.
@@ -37,12 +37,13 @@ pub(crate) struct PyBuilder {
 #[pymethods]
 impl PyBuilder {
     #[new]
-    fn new(name: &str) -> Self {
+    fn new(name: &str) -> PyResult<Self> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        Self {
+        check_name(name, &Place::Named("name"))?;
+        Ok(Self {
             builder: ProgramBuilder::new(name),
             number: NEXT.fetch_add(1, Ordering::Relaxed),
-        }
+        })
     }
 
     /// The input grid.

@@ -12,6 +12,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyUserWarning, Py
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
+use crate::completions::{self, PyEvaluated};
 use crate::guard::{self, lock};
 use crate::options::options;
 use crate::programs::{all_programs, dialect_of};
@@ -393,6 +394,19 @@ impl PyEngine {
         self.run_work(py, &work, &callbacks)
     }
 
+    /// Evaluates programs in texts that a model wrote: see `mega_batch.evaluate`. The engine has to make scores.
+    #[pyo3(signature = (texts, tasks, *, train_only = false, dialect = None, progress = None))]
+    fn evaluate(
+        &self,
+        texts: &Bound<'_, PyAny>,
+        tasks: &Bound<'_, PyAny>,
+        train_only: bool,
+        dialect: Option<&str>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<PyEvaluated>> {
+        completions::evaluate(self, texts, tasks, train_only, dialect, progress)
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "<Engine in mode {}, backend {}>",
@@ -405,9 +419,22 @@ impl PyEngine {
     fn run_work(&self, py: Python<'_>, work: &Work, callbacks: &Callbacks) -> PyResult<PyReport> {
         let batch = work.batch()?;
         let mut sink = PySink::new(callbacks, &self.options, &self.cancelled);
-        let run = self.with_runner(py, |runner| runner.run_into(&batch, &mut sink))?;
+        let run = self.with_runner(py, |runner| {
+            // The last results are handed on while the engine runs, as those before them are.
+            let summary = runner.run_into(&batch, &mut sink)?;
+            sink.flush().map(|()| summary)
+        })?;
         let (summary, columns) = sink.finish(py, run)?;
         PyReport::new(py, Arc::clone(&work.subject), summary, columns)
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Set to end the run that is under way.
+    pub(crate) fn cancelled(&self) -> &AtomicBool {
+        &self.cancelled
     }
 
     /// The runner of this process.

@@ -21,6 +21,7 @@ mod batt;
 mod behaviour;
 mod builder;
 mod call;
+mod completions;
 mod coordinator;
 mod devices;
 mod engine;
@@ -78,6 +79,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<results::PyOneResult>()?;
     module.add_class::<report::PyReport>()?;
     module.add_class::<engine::PyEngine>()?;
+    module.add_class::<completions::PyEvaluated>()?;
     module.add_class::<coordinator::PyCoordinator>()?;
     module.add_class::<shards::PyPackedBatch>()?;
     module.add_class::<shards::PyShardedRun>()?;
@@ -91,6 +93,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<search::PyAttempt>()?;
     module.add_function(wrap_pyfunction!(programs::parse_programs, module)?)?;
     module.add_function(wrap_pyfunction!(programs::read_programs, module)?)?;
+    module.add_function(wrap_pyfunction!(completions::extract_programs, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace, module)?)?;
     module.add_function(wrap_pyfunction!(programs::mutate, module)?)?;
     module.add_function(wrap_pyfunction!(pickle::_unpickled, module)?)?;

@@ -1,5 +1,7 @@
 //! Programs: read from text and files, built, printed, called, traced and changed.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,14 +10,14 @@ use std::time::Duration;
 use arc_dsl::generate::Generator;
 use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder, Reading, parse_file};
 use mega_batch::inputs;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyList, PySlice, PyString};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::call::Callable;
-use crate::errors::{Fault, PyEvalError, program_error, told};
-use crate::grids::{self, Place};
+use crate::errors::{Fault, ProgramError, PyEvalError, program_error, told};
+use crate::grids::{self, Place, type_name};
 use crate::pickle::{Reduced, reduced};
 use crate::{guard, values};
 
@@ -38,22 +40,16 @@ impl PyProgram {
     }
 
     pub(crate) fn unpickled(py: Python<'_>, (text, dialect): (String, String)) -> PyResult<Self> {
-        Self::parse(py, &text, "solve", Some(&dialect))
+        Self::of_text(py, &text, "solve", Some(&dialect))
     }
 
     /// The one program of a text.
-    pub(crate) fn of_text(py: Python<'_>, text: &str) -> PyResult<Self> {
-        Self::parse(py, text, "solve", None)
-    }
-}
-
-#[pymethods]
-impl PyProgram {
-    /// The one program that a text is: `def NAME(I):`, `def NAME(S, I, C):`, or bare lines that end in
-    /// `O = ...`, which are called `name`. Raises ProgramError, a ValueError, with line and column.
-    #[staticmethod]
-    #[pyo3(signature = (text, *, name = "solve", dialect = None))]
-    fn parse(py: Python<'_>, text: &str, name: &str, dialect: Option<&str>) -> PyResult<Self> {
+    pub(crate) fn of_text(
+        py: Python<'_>,
+        text: &str,
+        name: &str,
+        dialect: Option<&str>,
+    ) -> PyResult<Self> {
         let dialect = dialect_of(dialect)?;
         let mut programs = parsed(text, dialect, |_| name.to_owned());
         match (programs.pop(), programs.len()) {
@@ -67,13 +63,26 @@ impl PyProgram {
             }
         }
     }
+}
+
+#[pymethods]
+impl PyProgram {
+    /// The one program that a text is: `def NAME(I):`, `def NAME(S, I, C):`, or bare lines that end in
+    /// `O = ...`, which are called `name`. Raises ProgramError, a ValueError, with line and column, and for
+    /// None and messages of a chat, where a model has written nothing or more than text.
+    #[staticmethod]
+    #[pyo3(signature = (text, *, name = "solve", dialect = None))]
+    fn parse(text: &Bound<'_, PyAny>, name: &str, dialect: Option<&str>) -> PyResult<Self> {
+        check_name(name, &Place::Named("name"))?;
+        let given = program_text(text, "")?;
+        Self::of_text(text.py(), &given, name, dialect)
+    }
 
     /// The name after `def`.
     #[getter]
     fn name(&self) -> &str {
         self.program().name()
     }
-
     /// The id of the task that it belongs to: what follows the last underscore of its name.
     #[getter]
     fn task_id(&self) -> &str {
@@ -113,13 +122,14 @@ impl PyProgram {
     /// are called, in every run.
     #[getter]
     fn digest(&self) -> PyResult<String> {
-        let text = structure(self.program()).map_err(built)?;
-        Ok(format!("{:032x}", xxh3_128(text.as_bytes())))
+        let digest = digest(self.program()).map_err(built)?;
+        Ok(format!("{digest:032x}"))
     }
 
-    /// The same program under another name.
-    fn with_name(&self, name: &str) -> Self {
-        Self::new(self.program().clone().with_name(name))
+    /// The same program under another name. Raises ValueError for what is no name in Python.
+    fn with_name(&self, name: &str) -> PyResult<Self> {
+        check_name(name, &Place::Named("name"))?;
+        Ok(Self::new(self.program().clone().with_name(name)))
     }
 
     /// The number of its steps.
@@ -211,8 +221,8 @@ pub(crate) fn seconds(seconds: f64, name: &str) -> PyResult<Duration> {
     })
 }
 
-/// The text of a program whose names say nothing.
-fn structure(program: &Program) -> Result<String, BuildError> {
+/// A hash of the steps of a program, whatever it and its variables are called.
+pub(crate) fn digest(program: &Program) -> Result<u128, BuildError> {
     let names: Vec<_> = (0..program.inputs().len())
         .map(|at| format!("i{at}"))
         .collect();
@@ -220,7 +230,8 @@ fn structure(program: &Program) -> Result<String, BuildError> {
     let inputs = names.iter().filter_map(|name| builder.variable(name));
     let inputs: Vec<_> = inputs.map(Operand::Slot).collect();
     let output = builder.inline(program, &inputs)?;
-    Ok(builder.finish(output)?.to_string())
+    let text = builder.finish(output)?.to_string();
+    Ok(xxh3_128(text.as_bytes()))
 }
 
 pub(crate) fn built(error: BuildError) -> PyErr {
@@ -230,6 +241,67 @@ pub(crate) fn built(error: BuildError) -> PyErr {
 pub(crate) fn dialect_of(name: Option<&str>) -> PyResult<Option<Dialect>> {
     let parsed = name.map(str::parse).transpose();
     parsed.map_err(|error: String| PyValueError::new_err(format!("dialect: {error}")))
+}
+
+/// Refuses what is no name of a function, which a program's text would show as it is.
+pub(crate) fn check_name(name: &str, place: &Place<'_>) -> PyResult<()> {
+    if is_name(name) {
+        return Ok(());
+    }
+    Err(place.value_error(format_args!(
+        "{name:?} is no name of a program: expected letters, digits and `_`, and no word of Python or the DSL"
+    )))
+}
+
+/// Whether a function can have this name: one is read that has it.
+fn is_name(name: &str) -> bool {
+    let read = parsed(&format!("def {name}(I):\n    return I\n"), None, |_| {
+        String::new()
+    });
+    // They are values to Python, and no names.
+    let is_value = matches!(name, "None" | "True" | "False");
+    !is_value && matches!(&*read, [Ok(program)] if program.name() == name)
+}
+
+/// The text of programs. `place` says which it is where there are several.
+///
+/// What a model gives instead of text, None or messages, is a `ProgramError` like text that is no program; what
+/// else is none is a `TypeError`.
+pub(crate) fn program_text<'a>(
+    object: &'a Bound<'_, PyAny>,
+    place: &str,
+) -> PyResult<Cow<'a, str>> {
+    let py = object.py();
+    let colon = if place.is_empty() { "" } else { ": " };
+    let Ok(text) = object.cast::<PyString>() else {
+        let expected = format!("expected text, found {}", type_name(object));
+        let is_of_a_model = object.is_none()
+            || object.is_instance_of::<PyList>()
+            || object.is_instance_of::<PyDict>();
+        return Err(if is_of_a_model {
+            let message = format!(
+                "{place}{colon}{expected}: what a model writes, as text or messages, goes to evaluate"
+            );
+            told(py, message, 1, 1, &expected)
+        } else {
+            PyTypeError::new_err(format!("{place}{colon}{expected}"))
+        });
+    };
+    text.to_cow().map_err(|error| {
+        let before = error
+            .value(py)
+            .getattr("start")
+            .and_then(|start| text.get_item(PySlice::new(py, 0, start.extract()?, 1)))
+            .and_then(|before| before.extract::<String>());
+        let Ok(before) = before else {
+            return error;
+        };
+        let line = before.matches('\n').count() as u32 + 1;
+        let column = before.rsplit('\n').next().unwrap_or("").chars().count() as u32 + 1;
+        let reason = "half of a surrogate pair, which is no character";
+        let message = format!("{place}{colon}line {line}, column {column}: {reason}");
+        told(py, message, line, column, reason)
+    })
 }
 
 type Parsed = Result<Program, arc_dsl::ParseError>;
@@ -258,17 +330,26 @@ fn is_path(text: &str) -> bool {
 /// returned and not raised.
 ///
 /// A text without `def` is bare lines up to each `O = ...`; these programs are called `name`, the second
-/// one `name2` and so on.
+/// one `name2` and so on. None, messages of a chat, and text with half of a surrogate pair are one
+/// ProgramError.
 #[pyfunction]
 #[pyo3(signature = (text, *, name = "solve", dialect = None))]
 pub(crate) fn parse_programs<'py>(
     py: Python<'py>,
-    text: &str,
+    text: &Bound<'py, PyAny>,
     name: &str,
     dialect: Option<&str>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    check_name(name, &Place::Named("name"))?;
     let dialect = dialect_of(dialect)?;
-    let programs = parsed(text, dialect, |number| numbered(name, number));
+    let text = match program_text(text, "") {
+        Ok(text) => text,
+        Err(error) if error.is_instance_of::<ProgramError>(py) => {
+            return Ok(vec![error.into_value(py).into_bound(py).into_any()]);
+        }
+        Err(error) => return Err(error),
+    };
+    let programs = parsed(&text, dialect, |number| numbered(name, number));
     let programs = programs.into_iter().map(|program| match program {
         Ok(program) => Ok(PyProgram::new(program).into_pyobject(py)?.into_any()),
         Err(error) => Ok(program_error(py, &error, "")
@@ -335,8 +416,11 @@ fn add(
         programs.push(program.get().program().clone());
         return Ok(());
     }
-    if let Ok(text) = object.cast::<PyString>() {
-        let text = text.to_cow()?;
+    if object.is_instance_of::<PyString>() {
+        let text = program_text(object, &place.to_string())?;
+        if let Some(id) = id {
+            check_id(id, place)?;
+        }
         let before = programs.len();
         let name = |number| match id {
             Some(id) if number == 1 => format!("solve_{id}"),
@@ -399,6 +483,17 @@ fn add(
     Ok(())
 }
 
+/// Refuses the id of a task that cannot end a program's name.
+fn check_id(id: &str, place: &Place<'_>) -> PyResult<()> {
+    if is_name(&format!("solve_{id}")) {
+        return Ok(());
+    }
+    Err(place.value_error(format_args!(
+        "the id {id:?} cannot end the name of a program: expected letters, digits and `_`, or jobs with the \
+         places of programs and tasks"
+    )))
+}
+
 /// The programs of files, folders and texts; raises ValueError where something cannot be read.
 #[pyfunction]
 #[pyo3(signature = (programs, *, dialect = None))]
@@ -412,16 +507,25 @@ pub(crate) fn read_programs(
 
 /// Mutants of a program, the same for the same seed on every machine: programs with one to three changes
 /// each. `kind` is "mutant", any change, or "variation", changes that keep types.
+///
+/// Each differs from the program and from the others in its steps, whatever variables are called; there are fewer
+/// than `count` where no more are found, as of a program that has few mutants. With `unique=False` they are as
+/// they fall: some of them are the program itself, and some the same. Ctrl-C ends it: KeyboardInterrupt.
 #[pyfunction]
-#[pyo3(signature = (program, seed, *, count = 1, kind = "mutant"))]
+#[pyo3(signature = (program, seed, *, count = 1, kind = "mutant", unique = true))]
 pub(crate) fn mutate(
     py: Python<'_>,
     program: &PyProgram,
     seed: u64,
     count: usize,
     kind: &str,
+    unique: bool,
 ) -> PyResult<Vec<PyProgram>> {
     const MOST: usize = 10_000_000;
+    /// So many that are known in a row say that there are no others.
+    const TRIES: u32 = 1000;
+    /// How many are made until somebody is asked whether that shall go on: some milliseconds.
+    const ASKED: usize = 1000;
     let is_mutant = match kind {
         "mutant" => true,
         "variation" => false,
@@ -443,13 +547,29 @@ pub(crate) fn mutate(
     }
     guard::engine(py, || {
         let mut generator = Generator::new(seed);
-        let mutants = (0..count).map(|_| {
-            PyProgram::new(if is_mutant {
+        let mut known = HashSet::from([digest(program).map_err(built)?]);
+        let (mut mutants, mut in_row) = (Vec::new(), 0);
+        for made in 0.. {
+            if mutants.len() == count || in_row == TRIES {
+                break;
+            }
+            if made % ASKED == 0
+                && let Some(raised) = Python::attach(|py| py.check_signals().err())
+            {
+                return Err(raised);
+            }
+            let mutant = if is_mutant {
                 generator.mutant(program)
             } else {
                 generator.variation(program)
-            })
-        });
-        mutants.collect()
-    })
+            };
+            if unique && !known.insert(digest(&mutant).map_err(built)?) {
+                in_row += 1;
+                continue;
+            }
+            in_row = 0;
+            mutants.push(PyProgram::new(mutant));
+        }
+        Ok(mutants)
+    })?
 }

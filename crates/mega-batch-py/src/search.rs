@@ -79,7 +79,7 @@ impl PyAttempt {
     /// The program.
     #[getter]
     fn program(&self, py: Python<'_>) -> PyResult<PyProgram> {
-        PyProgram::of_text(py, &self.attempt.program)
+        PyProgram::of_text(py, &self.attempt.program, "solve", None)
     }
 
     /// The program as text.

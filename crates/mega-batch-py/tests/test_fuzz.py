@@ -89,7 +89,7 @@ def test_mutants_of_mutants_end_with_values() -> None:
     program = mb.Program.parse("x1 = objects(I, T, F, T)\nx2 = argmax(x1, size)\nO = subgrid(x2, I)")
     grid = np.arange(30).reshape(5, 6) % 10
     for seed in range(300):
-        program = mb.mutate(program, seed)[0]
+        (program,) = mb.mutate(program, seed, unique=False)
         for _ in range(2):
             program(grid, max_steps=100_000)
             program(grid)

@@ -1,5 +1,6 @@
 """What the documents show."""
 
+import builtins
 import doctest
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "python.md"
 
 
 def test_the_example_of_the_page_runs() -> None:
-    code, enumerates = (part.split("```")[0] for part in PAGE.read_text().split("```python\n")[1:])
+    code, judged, enumerates = (part.split("```")[0] for part in PAGE.read_text().split("```python\n")[1:])
     names: dict[str, Any] = {}
     exec(code, names)
     report: mb.Report = names["report"]
@@ -21,6 +22,9 @@ def test_the_example_of_the_page_runs() -> None:
     output, error = report[1].output, report[-1].error
     assert isinstance(output, np.ndarray) and output.tolist() == [[6, 5], [8, 7]]
     assert error is not None and (error.line, error.primitive, error.kind) == (2, "first", "type")
+    exec(judged, names)
+    assert [each.verdict for each in names["evaluated"]] == ["match", "mismatch", "no_program", "no_program"]
+    assert "did you mean `vmirror`" in names["evaluated"][2].reason
     exec(enumerates, names)
     assert names["found"].batt.is_solution(names["found"].of("grid")[0].node) is False
 
@@ -37,6 +41,10 @@ def test_all_that_the_page_names_is_there() -> None:
 def test_docstrings_run() -> None:
     results = doctest.testmod(mb)
     assert results.failed == 0 and results.attempted > 2
+
+
+def test_all_that_is_imported_hides_nothing_of_python() -> None:
+    assert not {*mb.__all__} & {*dir(builtins)} - {"__doc__", "__name__"}
 
 
 def test_all_that_is_public_has_a_docstring() -> None:

@@ -1,7 +1,12 @@
 """Programs: read, printed, called, traced, built, changed."""
 
+import _thread
+import itertools
 import pickle
+import signal
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +57,53 @@ def test_text_that_is_no_program_says_where() -> None:
         mb.Program.parse("def a(I):\n    return I\ndef b(I):\n    return I\n")
     with pytest.raises(TypeError):
         mb.Program.parse(b"O = I")  # type: ignore[arg-type]
+
+
+def test_what_a_model_gives_instead_of_text_is_a_program_error() -> None:
+    given: list[tuple[Any, str]] = [
+        (None, "found NoneType"),
+        ([{"role": "assistant", "content": "O = I"}], "found list"),
+        ({"role": "assistant", "content": "O = I"}, "found dict"),
+        ("x1 = vmirror(I)\nO = \ud800", "line 2, column 5: half of a surrogate pair"),
+    ]
+    for text, reason in given:
+        with pytest.raises(mb.ProgramError, match=reason) as caught:
+            mb.Program.parse(text)
+        assert caught.value.line == (2 if isinstance(text, str) else 1) and caught.value.reason
+        (error,) = mb.parse_programs(text)
+        assert isinstance(error, mb.ProgramError) and str(error) == str(caught.value)
+    with pytest.raises(mb.ProgramError, match=r"programs\[1\]: line 2, column 5: half") as caught:
+        mb.read_programs(["O = I", "x1 = vmirror(I)\nO = \ud800"])
+    assert (caught.value.line, caught.value.column) == (2, 5)
+
+
+EVIL = ["evil(I): return I\ndef a", "a b", "", "1a", "a-b", "def", "None", "rot90", "a\nb", "a#"]
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_names_of_programs_are_checked(name: str) -> None:
+    program = mb.Program.parse("O = vmirror(I)")
+    batt = mb.Batt(inputs=[[[1, 2]]])
+    calls: list[Callable[[], object]] = [
+        lambda: mb.Program.parse("O = I", name=name),
+        lambda: mb.parse_programs("O = I", name=name),
+        lambda: program.with_name(name),
+        lambda: mb.ProgramBuilder(name),
+        lambda: batt.program(batt.input, name),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="is no name of a program"):
+            call()
+    # An id stands behind `solve_`.
+    if not f"solve_{name}".isidentifier():
+        with pytest.raises(ValueError, match=r"programs\[.*\]: the id .* cannot end the name"):
+            mb.read_programs({name: "O = I"})
+
+
+def test_names_of_any_letters_are_kept() -> None:
+    for name in ("solve_1d_move", "résolu", "_", "f"):
+        program = mb.Program.parse("O = vmirror(I)").with_name(name)
+        assert program.name == name and mb.Program.parse(str(program)) == program
 
 
 def test_one_bad_program_of_a_text_is_an_error_in_its_place() -> None:
@@ -164,10 +216,52 @@ def test_programs_are_built() -> None:
 def test_mutants_are_the_same_for_the_same_seed(largest: mb.Program) -> None:
     a = mb.mutate(largest, 7, count=50)
     assert a == mb.mutate(largest, 7, count=50) != mb.mutate(largest, 8, count=50)
-    assert len({program.digest for program in a}) > 20
-    assert all(isinstance(program, mb.Program) for program in mb.mutate(largest, 1, kind="variation"))
+    assert mb.mutate(largest, 7, count=10) == a[:10]
     with pytest.raises(ValueError, match="kind"):
         mb.mutate(largest, 7, kind="x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["mutant", "variation"])
+def test_mutants_differ_from_the_program_and_from_each_other(largest: mb.Program, kind: Any) -> None:
+    for seed in range(5):
+        digests = {program.digest for program in mb.mutate(largest, seed, count=300, kind=kind)}
+        assert len(digests) == 300 and largest.digest not in digests
+    as_they_fall = [program.digest for program in mb.mutate(largest, 1, count=300, kind=kind, unique=False)]
+    assert largest.digest in as_they_fall and len(as_they_fall) == 300 > len(set(as_they_fall))
+
+
+def test_a_program_may_have_few_mutants() -> None:
+    few = mb.mutate(mb.Program.parse("O = square(I)"), 1, count=10_000, kind="variation")
+    assert 0 < len(few) == len({program.digest for program in few}) < 10_000
+
+
+def test_a_stream_of_mutants_is_shared_out(largest: mb.Program) -> None:
+    def first(count: int, **options: Any) -> list[str]:
+        return [program.digest for program in itertools.islice(mb.stream(largest, -3, **options), count)]
+
+    assert first(200) == first(200) != first(200, kind="variation")
+    assert len({*first(500)}) == 500 and largest.digest not in first(500)
+    together = {*first(400, worker=0, of=2), *first(400, worker=1, of=2)}
+    # A chunk has 64, and some of them were in an earlier chunk.
+    assert {*first(300)} <= together
+    assert first(50, worker=1, of=2) != first(50, worker=0, of=2)
+    few = mb.Program.parse("O = square(I)")
+    assert 0 < len(list(mb.stream(few, 1, kind="variation"))) < 10_000
+    for worker, of in [(2, 2), (-1, 2), (0, 0)]:
+        with pytest.raises(ValueError, match="worker: expected 0 to"):
+            mb.stream(largest, 1, worker=worker, of=of)
+
+
+def test_control_c_ends_mutate(largest: mb.Program) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    began = time.monotonic()
+    try:
+        threading.Timer(0.3, _thread.interrupt_main).start()
+        with pytest.raises(KeyboardInterrupt):
+            mb.mutate(largest, 1, count=5_000_000)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - began < 5
 
 
 def test_programs_are_pickled(largest: mb.Program) -> None:

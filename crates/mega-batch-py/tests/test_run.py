@@ -160,10 +160,21 @@ def test_what_a_callback_raises_ends_the_run(task: mb.Task) -> None:
         engine.run(PROGRAMS, task, jobs="all", on_results=fail, chunk=1)
     # The engine is whole.
     assert engine.run(PROGRAMS, task, jobs="all").evaluations == 15
+
+
+@pytest.mark.parametrize("copies", [1, 2000])
+@pytest.mark.parametrize("chunk", [1, 65536])
+def test_a_callback_that_uses_its_engine_is_told_so(task: mb.Task, copies: int, chunk: int) -> None:
+    engine = mb.Engine()
+    others: list[int] = []
+
+    def again(_: mb.Results) -> None:
+        others.append(mb.run(PROGRAMS, task, jobs="all").evaluations)
+        engine.run(PROGRAMS, task, jobs="all")
+
     with pytest.raises(RuntimeError, match="a callback needs an engine of its own"):
-        engine.run(
-            PROGRAMS, task, jobs="all", chunk=1, on_results=lambda _: engine.run(PROGRAMS, task, jobs="all")
-        )
+        engine.run(PROGRAMS * copies, task, jobs="all", chunk=chunk, on_results=again)
+    assert others == [15] and engine.run(PROGRAMS, task, jobs="all").evaluations == 15
 
 
 def slow_batch() -> tuple[list[mb.Program], list[mb.Task]]:

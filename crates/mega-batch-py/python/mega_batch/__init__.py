@@ -9,6 +9,7 @@
 
 from enum import IntEnum
 
+from ._completions import compute_score, compute_scores, evaluate, majority_attempts, pass_at_k, reward
 from ._engine import (
     ERROR_KINDS,
     PALETTE,
@@ -22,6 +23,7 @@ from ._engine import (
     Enumerated,
     Enumeration,
     EvalError,
+    Evaluated,
     Function,
     Grid,
     Node,
@@ -40,7 +42,7 @@ from ._engine import (
     __version__,
     dedup_by_behaviour,
     devices,
-    enumerate,
+    extract_programs,
     mutate,
     parse_programs,
     read_programs,
@@ -48,6 +50,8 @@ from ._engine import (
     search,
     trace,
 )
+from ._engine import enumerate as enumerate  # Not in __all__: it would hide Python's own.
+from ._mutants import stream
 from ._run import run
 
 
@@ -74,6 +78,7 @@ __all__ = [
     "Enumerated",
     "Enumeration",
     "EvalError",
+    "Evaluated",
     "Function",
     "Grid",
     "Node",
@@ -91,14 +96,21 @@ __all__ = [
     "Variable",
     "Verdict",
     "__version__",
+    "compute_score",
+    "compute_scores",
     "dedup_by_behaviour",
     "devices",
-    "enumerate",
+    "evaluate",
+    "extract_programs",
+    "majority_attempts",
     "mutate",
     "parse_programs",
+    "pass_at_k",
     "read_programs",
     "read_tasks",
+    "reward",
     "run",
     "search",
+    "stream",
     "trace",
 ]

@@ -1,13 +1,13 @@
 """The engine. Everything here is to be had from `mega_batch`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, ClassVar, Literal, Unpack, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .typing import Argument, DialectName, GridLike, Jobs, Options, PairLike, Programs, Solutions, Tasks, Value, VerdictName
+from .typing import Argument, Completion, DialectName, EvaluateTasks, GridLike, Jobs, Options, PairLike, Programs, Solutions, Tasks, Value, VerdictName
 
 __all__ = [
     "ERROR_KINDS",
@@ -22,6 +22,7 @@ __all__ = [
     "Enumerated",
     "Enumeration",
     "EvalError",
+    "Evaluated",
     "Function",
     "Grid",
     "Node",
@@ -44,6 +45,7 @@ __all__ = [
     "dedup_by_behaviour",
     "devices",
     "enumerate",
+    "extract_programs",
     "mutate",
     "parse_programs",
     "read_programs",
@@ -343,6 +345,40 @@ class Engine:
         chunk: int = 65536,
         progress: Callable[[int, int], object] | None = None,
     ) -> Report: ...
+    def evaluate(
+        self,
+        texts: Iterable[Completion],
+        tasks: EvaluateTasks,
+        *,
+        train_only: bool = False,
+        dialect: DialectName | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> list[Evaluated]: ...
+
+@final
+class Evaluated:
+    """What became of one text."""
+
+    @property
+    def verdict(self) -> VerdictName | Literal["no_program"]: ...
+    @property
+    def program(self) -> Program | None: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def reason(self) -> str | None: ...
+    @property
+    def error(self) -> EvalError | None: ...
+    @property
+    def verdicts(self) -> list[VerdictName]: ...
+    @property
+    def right(self) -> int: ...
+    @property
+    def expected(self) -> int: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def outputs(self) -> list[NDArray[np.int8] | None]: ...
 
 @final
 class Coordinator:
@@ -562,10 +598,18 @@ class Searched:
     def seconds(self) -> float: ...
 
 def parse_programs(text: str, *, name: str = "solve", dialect: DialectName | None = None) -> list[Program | ProgramError]: ...
+def extract_programs(text: Completion, *, dialect: DialectName | None = None) -> list[Program | ProgramError]: ...
 def read_programs(programs: Programs, *, dialect: DialectName | None = None) -> list[Program]: ...
 def read_tasks(tasks: Tasks, solutions: Solutions | None = None) -> list[Task]: ...
 def trace(program: Program, grid: GridLike, *, max_steps: int | None = None, timeout: float | None = None) -> list[TraceStep]: ...
-def mutate(program: Program, seed: int, *, count: int = 1, kind: Literal["mutant", "variation"] = "mutant") -> list[Program]: ...
+def mutate(
+    program: Program,
+    seed: int,
+    *,
+    count: int = 1,
+    kind: Literal["mutant", "variation"] = "mutant",
+    unique: bool = True,
+) -> list[Program]: ...
 def dedup_by_behaviour(
     programs: Programs,
     tasks: Tasks,

@@ -36,6 +36,12 @@ _Task: TypeAlias = Union[str, "Task", PathLike[str], Mapping[str, Any]]
 Tasks: TypeAlias = Union[_Task, Iterable[_Task]]
 """A Task, a dict, a path, or a list of these. A `str` is a path."""
 
+EvaluateTasks: TypeAlias = Union[_Task, Sequence[_Task]]
+"""One task for all texts, or one for each text; also as JSON text."""
+
+Completion: TypeAlias = Union[str, Mapping[str, Any], Sequence[Mapping[str, Any]], None]
+"""What a language model gives: text, a message with "content", or a list of messages."""
+
 Solutions: TypeAlias = Union[str, PathLike[str], Mapping[str, list[Any]]]
 """Kaggle's file of solutions, or what it holds: a list of grids, one for each test pair, by task id."""
 

@@ -1,0 +1,55 @@
+"""`stream`: mutants without end, shared out among workers."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator
+from typing import Literal
+
+from ._engine import Program, mutate
+
+_CHUNK = 64
+"""How many mutants are made of a seed."""
+
+_EMPTY = 20
+"""After so many chunks without a new mutant there are no others."""
+
+
+def stream(
+    program: Program,
+    seed: int,
+    *,
+    worker: int = 0,
+    of: int = 1,
+    kind: Literal["mutant", "variation"] = "mutant",
+) -> Iterator[Program]:
+    """Mutants of a program as `mutate` makes them, without end: the part of worker ``worker`` of ``of``.
+
+    The same arguments give the same mutants on every machine. What all workers are given together is the same
+    however many there are, so that a data loader with other workers sees the same programs. Each mutant of a
+    worker differs from the program and from those that it was given before; two workers may be given the
+    same. It ends where a program has no further mutants. ``seed`` is any integer.
+
+    Raises ValueError where ``worker`` is not from 0 to before ``of``, and as `mutate` does.
+    """
+    if not 0 <= worker < of:
+        raise ValueError(f"worker: expected 0 to {of - 1}, since there are {of}, found {worker}")
+    return _stream(program, seed, worker, of, kind)
+
+
+def _stream(
+    program: Program, seed: int, worker: int, of: int, kind: Literal["mutant", "variation"]
+) -> Iterator[Program]:
+    known: set[str] = set()
+    empty = 0
+    for chunk in itertools.count(worker, of):
+        digest = hashlib.blake2b(f"{seed} {chunk}".encode(), digest_size=8).digest()
+        empty += 1
+        for mutant in mutate(program, int.from_bytes(digest), count=_CHUNK, kind=kind):
+            if mutant.digest not in known:
+                known.add(mutant.digest)
+                empty = 0
+                yield mutant
+        if empty == _EMPTY:
+            return

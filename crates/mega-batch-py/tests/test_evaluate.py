@@ -1,0 +1,258 @@
+"""What a language model writes: found, judged, rewarded, counted."""
+
+import inspect
+import itertools
+import json
+import re
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mega_batch as mb
+
+GOOD = "def solve(I):\n    x1 = hmirror(I)\n    O = rot180(x1)\n    return O"
+FENCED = f"The grid is mirrored.\n\n```python\n{GOOD}\n```\n\nIt works since `O = I` does not."
+LOOP = "x1 = asobject(I)\nx2 = order(x1, first)\nx3 = product(x2, x2)\nx4 = product(x3, x3)\nO = size(x4)"
+
+FOUND: list[tuple[str, str]] = [
+    ("O = vmirror(I)", "vmirror(I)"),
+    (GOOD, "rot180(x1)"),
+    (FENCED, "rot180(x1)"),
+    (FENCED.replace("```python", "~~~~").replace("```", "~~~~"), "rot180(x1)"),
+    (f"```py\n{GOOD}", "rot180(x1)"),
+    ("1. First\n   ```\n   O = vmirror(I)\n   ```\n", "vmirror(I)"),
+    ("Try this:\n```\nO = hmirror(I)\n```\nNo, better:\n```\nO = vmirror(I)\n```\nDone.", "vmirror(I)"),
+    ("```\nO = vmirror(I)\n```\nIt prints\n```text\n2 1\n```", "vmirror(I)"),
+    ("```\nO = vmirror(I)\n```\nor\n```\nO = nothing(I)\n```", "vmirror(I)"),
+    ("def a(I):\n    return hmirror(I)\n\ndef b(I):\n    return vmirror(I)", "vmirror(I)"),
+    ("def a(I):\n    return vmirror(I)\n\ndef b(I):\n    return nothing(I)", "vmirror(I)"),
+    ("```\ndef twice(g):\n    return vmirror(g)\n```\nand\n```\ndef solve(I):\n    return twice(I)\n```", "vmirror(I)"),
+    ("Here is what I think.\nO = vmirror(I)\nThat is all, since a = b.", "vmirror(I)"),
+    ("Sure!\n\nfrom dsl import *\n\ndef solve(I):\n    # mirrored\n\n    return vmirror(\nI\n)\n\nThis mirrors.", "vmirror(I)"),
+    ("<think>\nO = hmirror(I)?\n</think>\nx1 = vmirror(I)\nO = identity(x1)", "identity(x1)"),
+    ("\ud83d mirrored\n```\nO = vmirror(I)\n```", "vmirror(I)"),
+    ("Windows\r\n```python\r\nO = vmirror(I)\r\n```\r\n", "vmirror(I)"),
+]
+
+
+@pytest.mark.parametrize(("text", "last"), FOUND)
+def test_the_last_program_that_can_be_read_is_found(text: str, last: str) -> None:
+    programs = [program for program in mb.extract_programs(text) if isinstance(program, mb.Program)]
+    assert f" {last}\n" in str(programs[-1])
+    (evaluated,) = mb.evaluate([text], mb.Task("a", [([[1, 2]], None)]))
+    assert evaluated.program == programs[-1] and evaluated.verdict == "no_expected"
+
+
+BAD: list[tuple[Any, int, str]] = [
+    ("", 1, "no program: expected `def NAME"),
+    ("I cannot do that.", 1, "expected"),
+    ("Look:\n\n```python\ndef solve(I):\n    return vmiror(I)\n```", 5, "did you mean `vmirror`"),
+    ("Look:\n\ndef solve(I):\n    for x in I:\n        y = x\n    return I\n\nGood.", 4, "line 4"),
+    ("```\n1 2\n3 4\n```", 2, ""),
+    ("O = \ud800", 1, "line 1"),
+    (None, 1, "expected text, a message .* found NoneType"),
+    (3, 1, "found int"),
+    (b"O = I", 1, "found bytes"),
+    ([], 1, "found list"),
+    ([[["O = I"]]], 1, "found list"),
+    ({"role": "assistant"}, 1, "found dict"),
+    ({"role": "assistant", "content": None}, 1, "found NoneType"),
+    ("(" * 100_000, 1, ""),
+    ("\0", 1, ""),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "reason"), BAD)
+def test_bad_text_is_a_verdict_with_line_and_reason(task: mb.Task, text: Any, line: int, reason: str) -> None:
+    bad, good = mb.evaluate([text, "O = vmirror(I)"], task)
+    assert (bad.verdict, bad.line, bad.program, bad.score, bad.expected) == ("no_program", line, None, 0.0, 0)
+    assert bad.reason and pytest.approx(good.score) == 1.0
+    assert all(isinstance(found, mb.ProgramError) for found in mb.extract_programs(text))
+    assert re.search(reason, bad.reason)
+
+
+def test_verdicts_are_of_all_pairs(task: mb.Task) -> None:
+    texts = [
+        FENCED, "O = hmirror(I)", "O = height(I)", "O = hsplit(I, ZERO)",
+        "hm\n\nx1 = palette(I)\nO = argmax(x1, first)", LOOP,
+    ]
+    pair = mb.Pair(np.arange(900).reshape(30, 30) % 10, [[0]])
+    tasks = [task] * 5 + [mb.Task("a", [pair])]
+    made = mb.evaluate(texts, tasks, outputs=True)
+    assert [each.verdict for each in made] == ["match", "mismatch", "mismatch", "error", "error", "limit"]
+    assert (made[0].right, made[0].expected, made[0].score, made[0].reason, made[0].line) == (3, 3, 1.0, None, 0)
+    assert made[0].verdicts == ["match"] * 3 and [output.tolist() for output in made[0].outputs] == [[[6, 5]]]  # type: ignore[union-attr]
+    assert made[1].score == 0.0 and made[2].outputs == [None]
+    # The line is the text's.
+    assert made[4].line == 4 and made[4].error is not None
+    assert (made[4].error.line, made[4].error.primitive, made[4].error.kind) == (4, "first", "type")
+    assert made[5].error is not None and made[5].error.limit in ("steps", "elements", "memory")
+    assert "match, right on 3 of 3" in repr(made[0]) and "error: line 4" in repr(made[4])
+    half = mb.evaluate(["O = I"], {"train": [([[1, 2]], [[1, 0]])], "test": []})[0]
+    assert (half.verdict, half.score) == ("mismatch", 0.5)
+
+
+def test_verdicts_are_those_of_runs(task: mb.Task) -> None:
+    largest = mb.Program.parse("x1 = objects(I, T, F, T)\nx2 = argmax(x1, size)\nO = subgrid(x2, I)")
+    programs = mb.mutate(largest, 3, count=200)
+    report = mb.run(programs, task, jobs="all", max_steps=100_000)
+    made = mb.evaluate([str(program) for program in programs], task)
+    for at, each in enumerate(made):
+        results = [report[3 * at + pair] for pair in range(3)]
+        assert each.verdicts == [result.verdict for result in results]
+        first = next((result.error for result in results if result.error), None)
+        assert (each.error is None) == (first is None)
+        if each.error and first:
+            assert (each.error.kind, each.error.primitive) == (first.kind, first.primitive)
+
+
+def test_equal_programs_are_evaluated_once(task: mb.Task) -> None:
+    told: list[tuple[int, int]] = []
+    texts = ["O = vmirror(I)", "def f(I):\n    y = vmirror(I)\n    return y", "```\nO = vmirror(I)\n```", FENCED] * 50
+    made = mb.evaluate(texts, task, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (6, 6) and {each.verdict for each in made} == {"match"}
+    # The lines of each are its own, whoever is evaluated.
+    failing = "x1 = palette(I)\nO = argmax(x1, first)"
+    lines = [each.line for each in mb.evaluate([failing, f"\n\n{failing}", "def f(I):\n\n    p = palette(I)\n\n    return argmax(p, first)"], task)]
+    assert lines == [2, 4, 5]
+    pair = mb.Pair(np.arange(900).reshape(30, 30) % 10, [[0]])
+    began = time.monotonic()
+    copies = mb.evaluate([LOOP.replace("x", f"v{at}_") for at in range(100)], mb.Task("a", [pair]), max_steps=10_000_000)
+    assert {each.verdict for each in copies} == {"limit"} and time.monotonic() - began < 3
+
+
+def test_after_a_limit_on_the_first_pair_no_other_is_evaluated() -> None:
+    pair = mb.Pair(np.arange(900).reshape(30, 30) % 10, [[0]])
+    told: list[tuple[int, int]] = []
+    both = mb.evaluate(
+        [LOOP, "O = vmirror(I)"], mb.Task("a", [pair] * 3, [pair]), outputs=True, progress=lambda done, total: told.append((done, total))
+    )
+    assert both[0].verdicts == ["limit"] * 4 and both[0].outputs == [None] and (both[0].expected, both[0].score) == (4, 0.0)
+    assert both[1].verdicts == ["mismatch"] * 4 and both[1].outputs[0] is not None
+    # Of eight evaluations three are left out.
+    assert told[-1] == (5, 5)
+    for train, test, verdicts in [([], [pair], ["limit"]), ([pair], [], ["limit"]), ([], [], [])]:
+        (each,) = mb.evaluate([LOOP], mb.Task("a", train, test))
+        assert each.verdicts == verdicts
+    assert mb.evaluate([LOOP], mb.Task("a", [pair] * 2, [pair]), train_only=True)[0].verdicts == ["limit"] * 2
+
+
+def test_messages_are_texts(task: mb.Task) -> None:
+    message = {"role": "assistant", "content": FENCED}
+    parts = {"role": "assistant", "content": [{"type": "text", "text": "O = "}, {"type": "image"}, {"type": "text", "text": "vmirror(I)"}]}
+    asked = {"role": "user", "content": "O = hmirror(I)"}
+    given: list[Any] = [message, [message], [asked, message], (message,), parts, [message, asked]]
+    assert [each.verdict for each in mb.evaluate(given, task)] == ["match"] * 6
+    assert mb.evaluate([[asked]], task)[0].verdict == "mismatch"
+
+
+def test_each_text_has_its_task(task: mb.Task) -> None:
+    other = {"train": [{"input": [[1, 2]], "output": [[1, 2]]}], "test": []}
+    tasks: list[Any] = [task, other, json.dumps(other), other]
+    made = mb.evaluate(["O = vmirror(I)", "O = vmirror(I)", "O = I", "O = I"], tasks)
+    assert [each.verdict for each in made] == ["match", "mismatch", "match", "match"]
+    assert [each.expected for each in mb.evaluate(["O = I"] * 2, [task, other], train_only=True)] == [2, 1]
+    assert mb.evaluate([], task) == [] and mb.evaluate([], []) == []
+    bad: list[tuple[Any, Any, type[Exception], str]] = [
+        (["O = I"], [task, task], ValueError, "tasks: expected one task, or a list of one for each of the 1 texts, found 2"),
+        (["O = I"], [3], TypeError, r"tasks\[0\]: expected"),
+        (["O = I"], [{"train": 3}], TypeError, r"tasks\[0\]\.train: expected a list"),
+        (["O = I"], ['{"train": 3}'], ValueError, r"tasks\[0\]: "),
+        (["O = I"], 3, TypeError, "tasks: expected"),
+        ("O = I", task, TypeError, "texts: expected a list of texts, found one str"),
+        (3, task, TypeError, "texts: expected a list of texts, found int"),
+    ]
+    for texts, of, error, message in bad:
+        with pytest.raises(error, match=message):
+            mb.evaluate(texts, of)
+    with pytest.raises(ValueError, match="scores=True"):
+        mb.Engine().evaluate(["O = I"], task)
+
+
+def test_engines_are_kept_and_few(task: mb.Task) -> None:
+    from mega_batch import _completions
+
+    for steps in range(1, 10):
+        mb.evaluate(["O = I"], task, max_steps=steps)
+    assert len(_completions._engines) == 4
+    kept = [*_completions._engines.values()]
+    mb.evaluate(["O = I"], task, max_steps=9)
+    assert [*_completions._engines.values()] == kept
+    with pytest.raises(TypeError, match="workers"):
+        mb.evaluate(["O = I"], task, workers=[])  # type: ignore[arg-type]
+
+
+def test_threads_share_evaluate(task: mb.Task) -> None:
+    verdicts: list[str] = []
+
+    def work() -> None:
+        for _ in range(20):
+            verdicts.extend(each.verdict for each in mb.evaluate([FENCED, "O = I", "no"], task))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(verdicts) == ["match"] * 80 + ["mismatch"] * 80 + ["no_program"] * 80
+
+
+def trl_calls(reward_func: Callable[..., Any], prompts: list[Any], completions: list[Any], **columns: Any) -> Any:
+    """As the trainers of TRL call a reward function: by these keywords, and columns of the data set as lists."""
+    assert isinstance(reward_func.__name__, str) and not inspect.iscoroutinefunction(reward_func)
+    ids = [[1, 2, 3]] * len(completions)
+    return reward_func(
+        prompts=prompts, completions=completions, completion_ids=ids, trainer_state=object(),
+        log_extra=print, log_metric=print, **columns,
+    )
+
+
+def test_a_reward_is_called_as_trl_does(task: mb.Task) -> None:
+    columns = {"task": [task.to_dict()] * 3, "id": ["a", "b", "c"]}
+    texts = trl_calls(mb.reward, ["p"] * 3, [FENCED, "O = hmirror(I)", "no"], **columns)
+    assert texts == [1.0, 0.0, 0.0] and all(type(each) is float for each in texts)
+    prompts: list[Any] = [[{"role": "user", "content": "p"}]] * 3
+    chats: list[Any] = [[{"role": "assistant", "content": text}] for text in (FENCED, "O = hmirror(I)", None)]
+    assert trl_calls(mb.reward, prompts, chats, **columns) == texts
+    columns["task"] = [json.dumps(task.to_dict())] * 3
+    assert trl_calls(mb.reward, prompts, chats, **columns) == texts
+
+
+def test_a_reward_is_called_as_verl_does(task: mb.Task) -> None:
+    ground_truth = json.dumps(task.to_dict())
+    score = mb.compute_score(data_source="arc", solution_str=FENCED, ground_truth=ground_truth, extra_info={"split": "train"})
+    assert type(score) is float and score == 1.0
+    assert mb.compute_score("arc", "no", task) == 0.0
+    # A column of its data is an array of objects.
+    ground_truths: Any = np.array([ground_truth] * 2, dtype=object)
+    scores = mb.compute_scores(
+        data_sources=["arc"] * 2, solution_strs=[FENCED, "O = I"], ground_truths=ground_truths, extra_infos=[None] * 2
+    )
+    assert scores == [1.0, 0.0]
+
+
+def test_pass_at_k_counts_choices() -> None:
+    for samples, correct, k in [(5, 2, 1), (5, 2, 3), (5, 0, 2), (5, 5, 1), (5, 3, 3), (7, 1, 7)]:
+        chosen = list(itertools.combinations([True] * correct + [False] * (samples - correct), k))
+        assert mb.pass_at_k(samples, correct, k) == pytest.approx(sum(map(any, chosen)) / len(chosen))
+    np.testing.assert_allclose(mb.pass_at_k([10, 10, 4], [1, 0, 4], 2), [0.2, 0.0, 1.0])
+    assert mb.pass_at_k(10_000, 1, 100) == pytest.approx(0.01)
+    for bad in [(5, 6, 1), (5, -1, 1), (5, 2, 6), (5, 2, 0)]:
+        with pytest.raises(ValueError, match="expected"):
+            mb.pass_at_k(*bad)
+
+
+def test_attempts_are_voted_on() -> None:
+    # The last test pair is solved by none of those that fit.
+    task = mb.Task("a", [([[1, 2]], [[2, 1]])], [([[3, 4]], [[3, 4]]), ([[5, 6], [7, 8]], None)])
+    texts = ["O = I", "O = I\nx = O\nO = x", "O = rot180(I)", "O = vmirror(I)", "x = vmirror(I)\nO = identity(x)", "no", "O = height(I)"]
+    attempts = mb.majority_attempts(mb.evaluate(texts, task, outputs=True))
+    assert [[attempt.tolist() for attempt in pair] for pair in attempts] == [
+        [[[4, 3]], [[3, 4]]], [[[6, 5], [8, 7]], [[8, 7], [6, 5]]],
+    ]
+    assert [len(pair) for pair in mb.majority_attempts(mb.evaluate(texts, task, outputs=True), k=5)] == [2, 3]
+    assert mb.majority_attempts([]) == [] == mb.majority_attempts(mb.evaluate(["no"], task, outputs=True))
