@@ -19,15 +19,16 @@ const FAILED: u128 = u128::MAX;
 /// of int64. A program is the first of its behaviour where `found[i] == i`.
 ///
 /// Outputs are compared by a hash of 128 bits. All outputs that are no grids count as the same, and so do
-/// all failures. The keywords are those of `run` that say how evaluations are made.
+/// all failures. `progress` and the other keywords are those of `run` that say how evaluations are made.
 #[pyfunction]
-#[pyo3(signature = (programs, tasks, *, train_only = false, dialect = None, **options))]
+#[pyo3(signature = (programs, tasks, *, train_only = false, dialect = None, progress = None, **options))]
 pub(crate) fn dedup_by_behaviour<'py>(
     py: Python<'py>,
     programs: &Bound<'py, PyAny>,
     tasks: &Bound<'py, PyAny>,
     train_only: bool,
     dialect: Option<&str>,
+    progress: Option<Bound<'py, PyAny>>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let (mut options, cancelled) = read_options(options)?;
@@ -35,7 +36,7 @@ pub(crate) fn dedup_by_behaviour<'py>(
     options.stop_after_wrong = false;
     let work = Work::read_all(programs, tasks, train_only, dialect)?;
     let batch: Batch<'_> = work.batch()?;
-    let callbacks = Callbacks::default();
+    let callbacks = Callbacks::new(None, progress, 1)?;
     let mut behaviours = Behaviours {
         digests: vec![0; batch.programs().len()],
         watch: PySink::new(&callbacks, &options, &cancelled),

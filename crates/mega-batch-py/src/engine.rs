@@ -16,6 +16,7 @@ use crate::completions::{self, PyEvaluated};
 use crate::guard::{self, lock};
 use crate::options::options;
 use crate::programs::{all_programs, dialect_of};
+use crate::progress::Told;
 use crate::report::{PyReport, Subject};
 use crate::results::{Columns, Kept};
 use crate::tasks::all_tasks;
@@ -126,7 +127,7 @@ fn read_jobs(jobs: Option<&Bound<'_, PyAny>>) -> PyResult<Jobs> {
 #[derive(Debug, Default)]
 pub(crate) struct Callbacks {
     results: Option<Py<PyAny>>,
-    progress: Option<Py<PyAny>>,
+    progress: Told,
     chunk: usize,
 }
 
@@ -136,20 +137,18 @@ impl Callbacks {
         progress: Option<Bound<'_, PyAny>>,
         chunk: usize,
     ) -> PyResult<Self> {
-        for (name, callback) in [("on_results", &results), ("progress", &progress)] {
-            if callback
-                .as_ref()
-                .is_some_and(|callback| !callback.is_callable())
-            {
-                return Err(PyTypeError::new_err(format!("{name}: expected a function")));
-            }
+        if results
+            .as_ref()
+            .is_some_and(|callback| !callback.is_callable())
+        {
+            return Err(PyTypeError::new_err("on_results: expected a function"));
         }
         if chunk == 0 {
             return Err(PyValueError::new_err("chunk: expected 1 or more"));
         }
         Ok(Self {
             results: results.map(Bound::unbind),
-            progress: progress.map(Bound::unbind),
+            progress: Told::new(progress.as_ref(), "evaluation")?,
             chunk,
         })
     }
@@ -260,12 +259,9 @@ impl Sink for PySink<'_> {
         }
         let called = Python::attach(|py| {
             py.check_signals()?;
-            match &self.callbacks.progress {
-                Some(callback) => callback
-                    .call1(py, (progress.done, progress.total))
-                    .map(drop),
-                None => Ok(()),
-            }
+            self.callbacks
+                .progress
+                .tell(py, progress.done, progress.total)
         });
         if let Err(error) = called {
             self.raised = Some(error);

@@ -32,6 +32,7 @@ mod guard;
 mod options;
 mod pickle;
 mod programs;
+mod progress;
 mod report;
 mod results;
 mod search;

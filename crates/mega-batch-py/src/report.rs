@@ -6,6 +6,7 @@ use arc_dsl::{Program, Task};
 use mega_batch::{Summary, Totals};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 
 use crate::pickle::{Reduced, reduced};
 use crate::programs::PyProgram;
@@ -69,7 +70,7 @@ impl PyReport {
         let results = Py::new(py, columns.into_results(py)?)?;
         let backends = serde_json::to_string(&summary.backends);
         let states = summary.by_task.iter().map(|state| STATES[*state as usize]);
-        Ok(Self {
+        let report = Self {
             subject,
             counts: Counts {
                 totals: summary.totals,
@@ -83,7 +84,9 @@ impl PyReport {
             seconds: summary.elapsed.as_secs_f64(),
             backends: backends.map_err(|error| crate::internal(&error.to_string()))?,
             results,
-        })
+        };
+        log(py, || report.line())?;
+        Ok(report)
     }
 
     pub(crate) fn unpickled(state: PickledReport) -> PyResult<Self> {
@@ -130,6 +133,22 @@ impl PyReport {
             results,
         })
     }
+}
+
+/// Tells the logger `mega_batch` of the end of a run, where it wants to know.
+fn log(py: Python<'_>, line: impl FnOnce() -> String) -> PyResult<()> {
+    const INFO: u8 = 20;
+    static LOGGER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let made = LOGGER.get_or_try_init(py, || {
+        let logging = py.import("logging")?;
+        let logger = logging.call_method1("getLogger", ("mega_batch",))?;
+        Ok::<_, PyErr>(logger.unbind())
+    })?;
+    let logger = made.bind(py);
+    if logger.call_method1("isEnabledFor", (INFO,))?.is_truthy()? {
+        logger.call_method1("info", ("%s", line()))?;
+    }
+    Ok(())
 }
 
 /// The words for what became of a task, by the number of its [`TaskState`](mega_batch::TaskState).

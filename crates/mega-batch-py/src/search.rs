@@ -21,6 +21,7 @@ use crate::guard;
 use crate::options::workers as read_workers;
 use crate::pickle::{Reduced, reduced};
 use crate::programs::{PyProgram, seconds};
+use crate::progress::Told;
 use crate::tasks::{PyTask, all_tasks};
 
 /// An attempt: a program that is right on train pairs. It can be pickled, and equals attempts in which all
@@ -206,7 +207,7 @@ impl PySearched {
 struct Found<'a> {
     searched_tasks: Vec<(usize, Searched)>,
     callback: Option<Py<PyAny>>,
-    progress: Option<Py<PyAny>>,
+    progress: Told,
     tasks: &'a [Task],
     cancelled: &'a AtomicBool,
     raised: Option<PyErr>,
@@ -247,11 +248,9 @@ impl SearchSink for Found<'_> {
     }
 
     fn progress(&mut self, progress: SearchProgress) {
-        self.call(|py, found| match &found.progress {
-            Some(callback) => callback
-                .call1(py, (progress.done, progress.total))
-                .map(drop),
-            None => Ok(()),
+        self.call(|py, found| {
+            let (done, total) = (progress.done as u64, progress.total as u64);
+            found.progress.tell(py, done, total)
         });
     }
 
@@ -264,7 +263,7 @@ impl SearchSink for Found<'_> {
 /// for each test pair (default 2), `time_per_task` ends the search of a task after so many seconds, and
 /// makes the result depend on the machine. `checkpoint`, `resume` and `submission` are those of
 /// `Coordinator`. `on_task` is called with each Searched as it comes, `progress` with the tasks that are
-/// finished and all tasks.
+/// finished and all tasks; True is a bar by tqdm.
 #[pyfunction]
 #[pyo3(signature = (tasks, *, solutions = None, nodes = None, attempts = None, workers = None,
     time_per_task = None, checkpoint = None, resume = false, submission = None, on_task = None,
@@ -282,15 +281,13 @@ pub(crate) fn search(
     resume: bool,
     submission: Option<PathBuf>,
     on_task: Option<Py<PyAny>>,
-    progress: Option<Py<PyAny>>,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Vec<PySearched>> {
-    for (name, callback) in [("on_task", &on_task), ("progress", &progress)] {
-        if callback
-            .as_ref()
-            .is_some_and(|callback| !callback.bind(py).is_callable())
-        {
-            return Err(PyTypeError::new_err(format!("{name}: expected a function")));
-        }
+    if on_task
+        .as_ref()
+        .is_some_and(|callback| !callback.bind(py).is_callable())
+    {
+        return Err(PyTypeError::new_err("on_task: expected a function"));
     }
     if resume && checkpoint.is_none() {
         return Err(PyValueError::new_err(
@@ -314,7 +311,7 @@ pub(crate) fn search(
     let mut found = Found {
         searched_tasks: Vec::new(),
         callback: on_task,
-        progress,
+        progress: Told::new(progress.as_ref(), "task")?,
         tasks: &tasks,
         cancelled: &cancelled,
         raised: None,

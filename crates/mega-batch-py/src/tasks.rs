@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arc_dsl::{Grid, OtherSplit, Pair, Solution, Solutions, Task};
-use mega_batch::inputs;
+use mega_batch::{escaped, inputs};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -295,9 +295,8 @@ pub(crate) fn all_tasks(
 ) -> PyResult<Vec<Task>> {
     let mut tasks = Vec::new();
     let solutions = solutions.filter(|solutions| !solutions.is_none());
-    let paths = solutions.map(file).transpose()?.flatten();
-    add(object, &Place::Named("tasks"), paths.as_ref(), &mut tasks)?;
-    if let (Some(solutions), None) = (solutions, paths) {
+    add(object, &Place::Named("tasks"), &mut tasks)?;
+    if let Some(solutions) = solutions {
         solve(solutions, &mut tasks)?;
     }
     Ok(tasks)
@@ -311,21 +310,13 @@ fn file(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     path(object)
 }
 
-fn add(
-    object: &Bound<'_, PyAny>,
-    place: &Place<'_>,
-    solutions: Option<&PathBuf>,
-    tasks: &mut Vec<Task>,
-) -> PyResult<()> {
+fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> PyResult<()> {
     if let Ok(task) = object.cast::<PyTask>() {
         tasks.push(task.get().task().clone());
         return Ok(());
     }
     if let Some(path) = file(object)? {
-        let solutions: Vec<PathBuf> = solutions.into_iter().cloned().collect();
-        let read = object
-            .py()
-            .detach(|| inputs::read_tasks(&[path], &solutions));
+        let read = object.py().detach(|| inputs::read_tasks(&[path], &[]));
         if !read.errors.is_empty() {
             return Err(input_errors(&read.errors));
         }
@@ -369,14 +360,31 @@ fn add(
         return Err(place.expected(EXPECTED, object));
     };
     for (at, item) in items.enumerate() {
-        add(&item?, &place.at(at), solutions, tasks)?;
+        add(&item?, &place.at(at), tasks)?;
     }
     Ok(())
 }
 
-/// Gives tasks the outputs of a dict of solutions: grids a test pair by id.
+/// Gives tasks the outputs of solutions, a file or a dict: grids a test pair by id.
 fn solve(solutions: &Bound<'_, PyAny>, tasks: &mut [Task]) -> PyResult<()> {
     let whole = Place::Named("solutions");
+    if let Some(path) = file(solutions)? {
+        let (read, errors) = solutions.py().detach(|| inputs::read_solutions(&path));
+        if !errors.is_empty() {
+            return Err(input_errors(&errors));
+        }
+        return match read.apply(tasks.iter_mut(), &HashSet::new()).first() {
+            None => Ok(()),
+            Some(error) => Err(PyValueError::new_err(format!(
+                "{}:{}:{}: {}: {}",
+                escaped(&path.to_string_lossy()),
+                error.line,
+                error.column,
+                error.path,
+                error.message
+            ))),
+        };
+    }
     let Ok(by_task) = solutions.cast::<PyDict>() else {
         return Err(whole.expected("a path or a dict of lists of grids by task", solutions));
     };

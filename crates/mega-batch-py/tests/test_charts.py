@@ -56,3 +56,15 @@ def test_that_matplotlib_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match="pip install matplotlib"):
         charts.plot_grid([[1]])
+
+
+def test_a_notebook_shows_charts(task: mb.Task) -> None:
+    drawn = [charts.plot_grid([[1]]), charts.plot_task(task), charts.plot_report(mb.run("O = I", task, jobs="all"))]
+    for chart in drawn:
+        assert chart._repr_png_().startswith(b"\x89PNG")
+
+
+def test_what_is_missing_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"mega-batch\[charts\]"):
+        charts.plot_grid([[1]])

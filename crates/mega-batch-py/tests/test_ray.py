@@ -40,7 +40,7 @@ def test_ray_is_not_imported_before_a_run() -> None:
 
 def test_that_ray_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ImportError, match=r'needs Ray on every node: pip install "ray\[default\]"'):
+    with pytest.raises(ImportError, match=r'needs Ray on every node, which the extra "ray" has: pip install "mega-batch\[ray\]"'):
         over_ray.run(PROGRAMS, tasks(), jobs="all")
 
 

@@ -8,6 +8,8 @@ import sys
 import sysconfig
 import threading
 import time
+import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -286,6 +288,65 @@ def test_reports_show_themselves(task: mb.Task) -> None:
     report = mb.run(PROGRAMS, task, jobs="all")
     assert "1 of 1 tasks solved" in str(report) and "<table>" in report._repr_html_()
     assert repr(report[0]) == "<Result of program 0 on task 0, train[0]: match>"
+
+
+class Bar:
+    """What tqdm is to the engine."""
+
+    bars: list["Bar"] = []
+
+    def __init__(self, unit: str, unit_scale: bool) -> None:
+        self.unit, self.n, self.total, self.is_closed = unit, 0, 0, False
+        Bar.bars.append(self)
+
+    def update(self, more: int) -> None:
+        self.n += more
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+PROGRESS: list[tuple[str, Callable[[Any, mb.Task], object]]] = [
+    ("evaluation", lambda progress, task: mb.run(PROGRAMS, task, jobs="all", progress=progress)),
+    ("evaluation", lambda progress, task: mb.Engine().run(PROGRAMS, task, jobs="all", progress=progress)),
+    ("evaluation", lambda progress, task: mb.Coordinator(PROGRAMS, task, jobs="all").run(progress=progress)),
+    ("evaluation", lambda progress, task: mb.evaluate(PROGRAMS, task, progress=progress)),
+    ("evaluation", lambda progress, task: mb.dedup_by_behaviour(PROGRAMS, task, progress=progress)),
+    ("task", lambda progress, task: mb.search(task, nodes=100, progress=progress)),
+]
+
+
+@pytest.mark.parametrize(("unit", "call"), PROGRESS)
+def test_progress_is_a_bar_or_a_function_everywhere(
+    task: mb.Task, monkeypatch: pytest.MonkeyPatch, unit: str, call: Callable[[Any, mb.Task], object]
+) -> None:
+    module = types.ModuleType("tqdm.auto")
+    module.tqdm = Bar  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "tqdm.auto", module)
+    monkeypatch.setattr(Bar, "bars", [])
+    call(True, task)
+    (bar,) = Bar.bars
+    assert bar.unit == unit and bar.is_closed and bar.n == bar.total > 0
+    told: list[tuple[int, int]] = []
+    call(lambda done, total: told.append((done, total)), task)
+    assert told[-1] == (bar.total, bar.total)
+    call(False, task)
+    call(None, task)
+    assert len(Bar.bars) == 1
+    with pytest.raises(TypeError, match="progress: expected True, False, or a function"):
+        call(3, task)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match=r'the extra "progress" has: pip install "mega-batch\[progress\]"'):
+        call(True, task)
+
+
+def test_the_end_of_a_run_is_logged(task: mb.Task, caplog: pytest.LogCaptureFixture) -> None:
+    mb.run(PROGRAMS, task, jobs="all")
+    assert not caplog.records
+    with caplog.at_level("INFO", "mega_batch"):
+        mb.run(PROGRAMS, task, jobs="all")
+    (record,) = caplog.records
+    assert record.name == "mega_batch" and "1 of 1 tasks solved" in record.getMessage()
 
 
 def test_devices_are_told() -> None:

@@ -71,6 +71,30 @@ def test_what_is_no_task_is_refused_with_its_place(
         mb.read_tasks(data)
 
 
+def test_solutions_are_alike_as_dict_and_file(tmp_path: Path) -> None:
+    file, tasks = tmp_path / "solutions.json", tmp_path / "challenges.json"
+    solved = {"a": [[[4, 3]]], "b": [[[0]]]}
+    file.write_text(json.dumps(solved))
+    tasks.write_text(json.dumps({"a": TASK}))
+    (tmp_path / "b.json").write_text(json.dumps(TASK))
+    given: list[Any] = [{"a": TASK, "b": TASK}, [{"a": TASK}, mb.Task("b", [PAIR], TASK["test"])], [tasks, tmp_path / "b.json"]]
+    for of in given:
+        by_dict, by_file = mb.read_tasks(of, solved), mb.read_tasks(of, file)
+        assert by_dict == by_file == mb.read_tasks(of, str(file))
+        assert [task.test[0].output.tolist() for task in by_file] == [[[4, 3]], [[0]]]  # type: ignore[union-attr]
+        report = mb.run("O = vmirror(I)", of, jobs="all", solutions=file)
+        assert (report.right, report.no_expected) == (3, 0)
+    # What does not fit is said alike, with the place in a file.
+    for bad, message in [({"a": [[[1]], [[2]]]}, "a: expected 1 output"), ({"c": [[[1]]]}, "c: a solution for a task that is not")]:
+        file.write_text(json.dumps(bad))
+        both: list[tuple[Any, str]] = [(bad, "solutions: "), (file, rf"{file}:1:\d+: ")]
+        for solutions, place in both:
+            with pytest.raises(ValueError, match=place + message):
+                mb.read_tasks({"a": TASK}, solutions)
+    with pytest.raises(ValueError, match="no such file"):
+        mb.read_tasks({"a": TASK}, tmp_path / "none.json")
+
+
 def test_solutions_that_do_not_fit_are_refused() -> None:
     for solutions, message in [
         ({"a": [[[1]], [[2]]]}, "expected 1 output"),

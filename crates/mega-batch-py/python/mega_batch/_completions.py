@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._engine import Engine, Evaluated
-from ._progress import Progress, callback
+from ._progress import Progress
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -67,8 +67,7 @@ def evaluate(
     """
     kept: dict[str, Any] = {"max_steps": MAX_STEPS, **options, "scores": True}
     engine = _engine(kept)
-    with callback(progress, "evaluation") as tell:
-        return engine.evaluate(texts, tasks, train_only=train_only, dialect=dialect, progress=tell)
+    return engine.evaluate(texts, tasks, train_only=train_only, dialect=dialect, progress=progress)
 
 
 def reward(

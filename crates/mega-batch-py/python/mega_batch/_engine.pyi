@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Unpack, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ._progress import Progress
 from .typing import Argument, Completion, DialectName, EvaluateTasks, GridLike, Jobs, Options, PairLike, Programs, Solutions, Tasks, Value, VerdictName
 
 __all__ = [
@@ -343,7 +344,7 @@ class Engine:
         dialect: DialectName | None = None,
         on_results: Callable[[Results], object] | None = None,
         chunk: int = 65536,
-        progress: Callable[[int, int], object] | None = None,
+        progress: Progress = None,
     ) -> Report: ...
     def evaluate(
         self,
@@ -352,7 +353,7 @@ class Engine:
         *,
         train_only: bool = False,
         dialect: DialectName | None = None,
-        progress: Callable[[int, int], object] | None = None,
+        progress: Progress = None,
     ) -> list[Evaluated]: ...
 
 @final
@@ -403,7 +404,7 @@ class Coordinator:
         *,
         on_results: Callable[[Results], object] | None = None,
         chunk: int = 65536,
-        progress: Callable[[int, int], object] | None = None,
+        progress: Progress = None,
     ) -> Report: ...
     def cancel(self) -> None: ...
     def to_submission(self, path: str | PathLike[str] | None = None) -> dict[str, list[dict[str, list[list[int]]]]]: ...
@@ -448,7 +449,7 @@ class _ShardedRun:
         workers: int = 1,
         on_results: Callable[[Results], object] | None = None,
         chunk: int = 65536,
-        progress: Callable[[int, int], object] | None = None,
+        progress: Progress = None,
     ) -> Report: ...
     def cancel(self) -> None: ...
     def to_submission(self, path: str | PathLike[str] | None = None) -> dict[str, list[dict[str, list[list[int]]]]]: ...
@@ -616,6 +617,7 @@ def dedup_by_behaviour(
     *,
     train_only: bool = False,
     dialect: DialectName | None = None,
+    progress: Progress = None,
     **options: Unpack[Options],
 ) -> NDArray[np.int64]: ...
 def devices() -> list[Device]: ...
@@ -643,6 +645,6 @@ def search(
     resume: bool = False,
     submission: str | PathLike[str] | None = None,
     on_task: Callable[[Searched], object] | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Progress = None,
 ) -> list[Searched]: ...
 def _unpickled(class_: str, state: Any, /) -> Any: ...

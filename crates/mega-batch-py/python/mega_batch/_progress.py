@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-Progress = bool | Callable[[int, int], object]
+Progress = bool | Callable[[int, int], object] | None
+"""True for a bar by tqdm, or a function of what is done and of all there is."""
 
 
 class Bar:
@@ -17,7 +17,8 @@ class Bar:
             from tqdm.auto import tqdm
         except ImportError as error:
             raise ImportError(
-                "progress=True needs tqdm: pip install tqdm, or give a function of done and total"
+                'progress=True needs tqdm, which the extra "progress" has: pip install "mega-batch[progress]", or '
+                "pip install tqdm; or give a function of what is done and of all there is"
             ) from error
         self._bar: Any = tqdm(unit=unit, unit_scale=True)
 
@@ -25,17 +26,5 @@ class Bar:
         self._bar.total = total
         self._bar.update(done - self._bar.n)
 
-    def __enter__(self) -> Callable[[int, int], object]:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self._bar.close()
-
-
-def callback(
-    progress: Progress, unit: str
-) -> AbstractContextManager[Callable[[int, int], object] | None]:
-    """What a run calls with what is done and what there is to do; nothing where none is asked for."""
-    if progress is True:
-        return Bar(unit)
-    return nullcontext(progress or None)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ._engine import Engine, Report, Results
-from ._progress import Progress, callback
+from ._progress import Progress
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -55,18 +55,17 @@ def run(
 
     Raises TypeError and ValueError, with the place, for what is no program, grid or task; ProgramError, a
     ValueError with line and column, for text that is no program. Ctrl-C ends the run: KeyboardInterrupt.
-    The GIL is released while the engine works.
+    The GIL is released while the engine works. The logger ``mega_batch`` is told of the end of each run, at INFO.
     """
     engine = Engine(**options)
-    with callback(progress, "evaluation") as tell:
-        return engine.run(
-            programs,
-            tasks,
-            solutions=solutions,
-            jobs=jobs,
-            train_only=train_only,
-            dialect=dialect,
-            on_results=on_results,
-            chunk=chunk,
-            progress=tell,
-        )
+    return engine.run(
+        programs,
+        tasks,
+        solutions=solutions,
+        jobs=jobs,
+        train_only=train_only,
+        dialect=dialect,
+        on_results=on_results,
+        chunk=chunk,
+        progress=progress,
+    )

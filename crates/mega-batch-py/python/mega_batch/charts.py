@@ -6,6 +6,8 @@ what it has drawn on, for `savefig` and for a notebook to show.
 
 from __future__ import annotations
 
+import functools
+import io
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -27,8 +29,20 @@ def _figure(**options: Any) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("mega_batch.charts needs matplotlib: pip install matplotlib") from error
-    return Figure(layout="constrained", **options)
+        raise ImportError(
+            'mega_batch.charts needs matplotlib, which the extra "charts" has: pip install "mega-batch[charts]", or '
+            "pip install matplotlib"
+        ) from error
+    figure = Figure(layout="constrained", **options)
+    # A notebook shows what has this: figures that pyplot does not know have it not.
+    figure._repr_png_ = functools.partial(_png, figure)  # type: ignore[attr-defined]
+    return figure
+
+
+def _png(figure: Any) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(file, format="png")
+    return file.getvalue()
 
 
 def plot_grid(grid: GridLike | Grid, *, ax: Any = None, title: str | None = None) -> Any:
@@ -36,6 +50,7 @@ def plot_grid(grid: GridLike | Grid, *, ax: Any = None, title: str | None = None
     cells = Grid(grid).array
     if ax is None:
         ax = _figure(figsize=(2.5, 2.5)).subplots()
+        ax._repr_png_ = ax.figure._repr_png_
     rows, columns = cells.shape
     # White is what is none of ARC's colours.
     colours = np.array([*PALETTE, (255, 255, 255)], np.uint8)

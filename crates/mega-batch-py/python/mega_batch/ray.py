@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._engine import Engine, Report, Results, _PackedBatch, _ShardedRun, __version__
-from ._progress import Progress, callback
+from ._progress import Progress
 from ._shards import Lost, Made, Shards
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _ray() -> Any:
     try:
         import ray
     except ImportError as error:
-        raise ImportError('mega_batch.ray needs Ray on every node: pip install "ray[default]"') from error
+        raise ImportError('mega_batch.ray needs Ray on every node, which the extra "ray" has: pip install "mega-batch[ray]", or "ray[default]"') from error
     return ray
 
 
@@ -187,13 +187,13 @@ def _run(
 ) -> Report:
     packed = made.packed()
     nodes = _Nodes(packed, options, cores)
-    with callback(progress, "evaluation") as tell, closing(Shards(packed, nodes)) as shards:
+    with closing(Shards(packed, nodes)) as shards:
         return made.run(
             shards,
             workers=max(sum(nodes.nodes().values()), 1),
             on_results=on_results,
             chunk=chunk,
-            progress=tell,
+            progress=progress,
         )
 
 
