@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 
 use crate::pickle::{Reduced, reduced};
 use crate::programs::PyProgram;
-use crate::results::{Columns, PyOneResult, PyResults};
+use crate::results::{Columns, PyResults};
 use crate::show;
 use crate::tasks::PyTask;
 
@@ -289,9 +289,12 @@ impl PyReport {
         self.results.bind(py).as_any().len()
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, at: isize) -> PyResult<Bound<'py, PyOneResult>> {
-        let result = self.results.bind(py).as_any().get_item(at)?;
-        Ok(result.cast_into()?)
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        at: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.results.bind(py).as_any().get_item(at)
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

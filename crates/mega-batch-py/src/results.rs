@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use arc_dsl::{Split, Value};
 use mega_batch::{Job, Outcome, PairResult};
-use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::ndarray::{Array2, Array3};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PySlice};
 
 use crate::errors::{Fault, PickledFault, PyEvalError};
+use crate::grids::Place;
 use crate::pickle::{Reduced, reduced};
 
 /// The names of verdicts; the place of each is its code.
@@ -373,15 +374,64 @@ impl PyResults {
         self.len
     }
 
-    fn __getitem__(&self, py: Python<'_>, at: isize) -> PyResult<PyOneResult> {
-        let place = if at < 0 { at + self.len as isize } else { at };
-        match usize::try_from(place).ok().filter(|at| *at < self.len) {
-            Some(at) => self.result(py, at),
-            None => Err(PyIndexError::new_err(format!(
-                "result {at} of {}",
-                self.len
-            ))),
+    /// The result at a place, counted from the end where it is negative; of a slice Results of their own.
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        at: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Ok(slice) = at.cast::<PySlice>() {
+            return Ok(self.sliced(py, slice)?.into_pyobject(py)?.into_any());
         }
+        Ok(self.at(py, at.extract()?)?.into_pyobject(py)?.into_any())
+    }
+
+    /// The outputs as an array of int8 of shape (n, side, side), each at the top left of its square with `fill`
+    /// around it, and a mask of bool of the same shape, True where the output has a cell.
+    ///
+    /// What has no output, is no grid, or has more rows or columns than `side` has no cell: its square is `fill`.
+    /// Raises ValueError without `outputs`.
+    #[pyo3(signature = (side = 30, fill = 0))]
+    fn padded<'py>(
+        &self,
+        py: Python<'py>,
+        side: usize,
+        fill: i8,
+    ) -> PyResult<(Cube<'py, i8>, Cube<'py, bool>)> {
+        if self.cells.is_none() {
+            return Err(PyValueError::new_err(
+                "padded: expected results of a run with outputs=True",
+            ));
+        }
+        let place = Place::Named("side");
+        let Some(bytes) = side
+            .checked_pow(2)
+            .and_then(|square| square.checked_mul(self.len))
+        else {
+            return Err(place.value_error("an array of so many cells is too large"));
+        };
+        if side == 0 {
+            return Err(place.value_error("expected 1 or more"));
+        }
+        let (mut cells, mut mask) = (vec![fill; bytes], vec![false; bytes]);
+        for at in 0..self.len {
+            let Some((height, width, output)) = self.cells_of(py, at)? else {
+                continue;
+            };
+            if height > side || width > side {
+                continue;
+            }
+            for (row, of_row) in output.chunks_exact(width).enumerate() {
+                let begin = (at * side + row) * side;
+                cells[begin..begin + width].copy_from_slice(of_row);
+                mask[begin..begin + width].fill(true);
+            }
+        }
+        let shape = (self.len, side, side);
+        Ok((
+            three_sides(py, shape, cells)?,
+            three_sides(py, shape, mask)?,
+        ))
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -390,11 +440,7 @@ impl PyResults {
 
     /// The EvalError of the evaluation at this place, or None.
     fn error(&self, at: usize) -> Option<PyEvalError> {
-        let place = self
-            .faults
-            .binary_search_by_key(&at, |(place, _)| *place as usize);
-        let (_, fault) = self.faults.get(place.ok()?)?;
-        Some(PyEvalError(fault.clone()))
+        self.fault(at).cloned().map(PyEvalError)
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -442,6 +488,20 @@ fn same_array<T>(py: Python<'_>, a: Option<&Py<T>>, b: Option<&Py<T>>) -> PyResu
         (None, None) => Ok(true),
         _ => Ok(false),
     }
+}
+
+/// An array of three dimensions.
+type Cube<'py, T> = Bound<'py, PyArray3<T>>;
+
+/// An array of three dimensions of these elements.
+fn three_sides<T: numpy::Element>(
+    py: Python<'_>,
+    shape: (usize, usize, usize),
+    elements: Vec<T>,
+) -> PyResult<Cube<'_, T>> {
+    let array = Array3::from_shape_vec(shape, elements);
+    let array = array.map_err(|error| crate::internal(&error.to_string()))?;
+    Ok(array.into_pyarray(py))
 }
 
 impl PyResults {
@@ -506,6 +566,77 @@ impl PyResults {
         })
     }
 
+    fn at(&self, py: Python<'_>, at: isize) -> PyResult<PyOneResult> {
+        let place = if at < 0 { at + self.len as isize } else { at };
+        match usize::try_from(place).ok().filter(|at| *at < self.len) {
+            Some(at) => self.result(py, at),
+            None => Err(PyIndexError::new_err(format!(
+                "result {at} of {}",
+                self.len
+            ))),
+        }
+    }
+
+    /// Some of the results, with arrays of their own.
+    fn sliced(&self, py: Python<'_>, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
+        fn part<'py, T>(column: &Py<T>, slice: &Bound<'py, PySlice>) -> PyResult<Py<T>>
+        where
+            Py<T>: FromPyObjectOwned<'py>,
+        {
+            let py = slice.py();
+            let part = column.bind(py).as_any().get_item(slice)?;
+            part.call_method0("copy")?.extract().map_err(Into::into)
+        }
+        fn kept<'py, T>(
+            column: Option<&Py<T>>,
+            slice: &Bound<'py, PySlice>,
+        ) -> PyResult<Option<Py<T>>>
+        where
+            Py<T>: FromPyObjectOwned<'py>,
+        {
+            column.map(|column| part(column, slice)).transpose()
+        }
+        let of = slice.indices(self.len as isize)?;
+        let places = (0..of.slicelength as isize).map(|number| of.start + number * of.step);
+        let (mut faults, mut cells, mut offsets) = (Vec::new(), Vec::new(), vec![0]);
+        for (number, at) in places.enumerate() {
+            let at = at as usize;
+            if let Some(fault) = self.fault(at) {
+                faults.push((number as u32, fault.clone()));
+            }
+            if let Some((.., output)) = self.cells_of(py, at)? {
+                cells.extend_from_slice(&output);
+            }
+            offsets.push(cells.len() as i64);
+        }
+        let has_outputs = self.cells.is_some();
+        Ok(Self {
+            len: of.slicelength,
+            programs: part(&self.programs, slice)?,
+            tasks: part(&self.tasks, slice)?,
+            splits: part(&self.splits, slice)?,
+            pairs: part(&self.pairs, slice)?,
+            verdicts: part(&self.verdicts, slice)?,
+            seconds: part(&self.seconds, slice)?,
+            cells_right: kept(self.cells_right.as_ref(), slice)?,
+            hashes: kept(self.hashes.as_ref(), slice)?,
+            error_kinds: part(&self.error_kinds, slice)?,
+            error_lines: part(&self.error_lines, slice)?,
+            error_primitives: part(&self.error_primitives, slice)?,
+            cells: has_outputs.then(|| cells.into_pyarray(py).unbind()),
+            offsets: has_outputs.then(|| offsets.into_pyarray(py).unbind()),
+            shapes: kept(self.shapes.as_ref(), slice)?,
+            faults: faults.into(),
+        })
+    }
+
+    fn fault(&self, at: usize) -> Option<&Fault> {
+        let place = self
+            .faults
+            .binary_search_by_key(&at, |(place, _)| *place as usize);
+        self.faults.get(place.ok()?).map(|(_, fault)| fault)
+    }
+
     fn result(&self, py: Python<'_>, at: usize) -> PyResult<PyOneResult> {
         let verdict = element(py, &self.verdicts, at)?;
         let cells_right = match &self.cells_right {
@@ -536,6 +667,18 @@ impl PyResults {
 
     /// The output of the evaluation at this place, where it is kept and a grid.
     fn output(&self, py: Python<'_>, at: usize) -> PyResult<Option<Py<PyArray2<i8>>>> {
+        if self.cells.is_none() {
+            return Ok(None);
+        }
+        let output = self.cells_of(py, at)?;
+        let array = output
+            .and_then(|(height, width, cells)| Array2::from_shape_vec((height, width), cells).ok());
+        Ok(array.map(|array| array.into_pyarray(py).unbind()))
+    }
+
+    /// Rows, columns and cells of the output of the evaluation at this place, where that is a grid. Without
+    /// `outputs` there are none in any place.
+    fn cells_of(&self, py: Python<'_>, at: usize) -> PyResult<Option<(usize, usize, Vec<i8>)>> {
         let (Some(cells), Some(offsets), Some(shapes)) = (&self.cells, &self.offsets, &self.shapes)
         else {
             return Ok(None);
@@ -548,9 +691,7 @@ impl PyResults {
         let begin = usize::try_from(element(py, offsets, at)?).unwrap_or(0);
         let cells = cells.bind(py).try_readonly()?;
         let cells = cells.as_slice()?.get(begin..begin + height * width);
-        let array =
-            cells.and_then(|cells| Array2::from_shape_vec((height, width), cells.to_vec()).ok());
-        Ok(array.map(|array| array.into_pyarray(py).unbind()))
+        Ok(cells.map(|cells| (height, width, cells.to_vec())))
     }
 }
 

@@ -66,6 +66,47 @@ def test_results_are_typed_objects(task: mb.Task) -> None:
     assert mb.run("O = I", task, jobs="all")[0].hash is None
 
 
+def test_results_are_sliced(task: mb.Task) -> None:
+    report = mb.run(PROGRAMS, task, jobs="all", outputs=True, scores=True)
+    each = list(report)
+    bare = mb.run(PROGRAMS, task, jobs="all")
+    for part in [slice(None), slice(3, 11), slice(-4, None), slice(None, None, -1), slice(1, 14, 3), slice(9, 2), slice(5, 6)]:
+        sliced = report[part]
+        assert isinstance(sliced, mb.Results) and list(sliced) == each[part] and len(sliced) == len(each[part])
+        assert [sliced.error(at) for at in range(len(sliced))] == [result.error for result in each[part]]
+        assert sliced.offsets is not None and sliced.cells is not None and sliced.offsets[-1] == len(sliced.cells)
+        assert list(bare.results[part]) == list(bare)[part] and bare.results[part].cells is None
+    assert report[:] == report.results and report[2:9][1:3] == report[3:5] != report[4:6]
+    # Their arrays are their own.
+    sliced = report[:3]
+    sliced.verdicts[0] = 4
+    assert report.results.verdicts[0] == 0
+    for bad in ("a", 1.5, None):
+        with pytest.raises(TypeError):
+            report[bad]  # type: ignore[call-overload]
+
+
+def test_outputs_are_padded_with_a_mask(task: mb.Task) -> None:
+    wide = mb.Task("b", [mb.Pair([[1] * 4] * 2, [[1]])])
+    results = mb.run([*PROGRAMS, "O = hconcat(I, I)"], [task, wide], jobs="all", outputs=True).results
+    cells, mask = results.padded(4, fill=-1)
+    assert cells.shape == mask.shape == (24, 4, 4) and [str(cells.dtype), str(mask.dtype)] == ["int8", "bool"]
+    for result, square, of_square in zip(results, cells, mask, strict=True):
+        expected = np.full((4, 4), -1)
+        if result.output is not None and max(result.output.shape) <= 4:
+            rows, columns = result.output.shape
+            expected[:rows, :columns] = result.output
+        assert square.tolist() == expected.tolist() and of_square.tolist() == (expected >= 0).tolist()
+    # 2 by 8 is past the side, and a number is no grid.
+    assert results[-1].output is not None and not mask[-1].any() and not mask[8].any() and mask[0].sum() == 2
+    assert results.padded()[0].shape == (24, 30, 30) and results[:0].padded()[0].shape == (0, 30, 30)
+    for side in (0, 2**40):
+        with pytest.raises(ValueError, match="side: "):
+            results.padded(side)
+    with pytest.raises(ValueError, match="outputs=True"):
+        mb.run(PROGRAMS, task, jobs="all").results.padded()
+
+
 def test_a_run_equals_single_calls(task: mb.Task) -> None:
     programs = mb.read_programs(PROGRAMS)
     programs += mb.mutate(programs[3], 3, count=200)

@@ -89,7 +89,7 @@ class Pool:
 
 def columns(report: mb.Report) -> dict[str, Any]:
     results = report.results
-    names = [name for name in dir(results) if not name.startswith("_") and name not in ("seconds", "error")]
+    names = [name for name in dir(results) if not name.startswith("_") and name not in ("seconds", "error", "padded")]
     return {name: None if (column := getattr(results, name)) is None else column.tolist() for name in names}
 
 
