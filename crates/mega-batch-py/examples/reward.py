@@ -3,8 +3,8 @@
     python examples/reward.py [--completions N] [--rounds N]
 
 It shows the verdicts on some completions, and how long batches of them take: different programs in fenced code with
-prose around it, as `mega_batch.reward` gets them from TRL's trainers; and ten thousand times as many again of which a
-tenth runs into the limit of steps, each in its own way. Engines are warm: a round before is not counted.
+prose around it, as `mega_batch.reward` gets them from TRL's trainers; and ten times as many, of which a tenth are
+different programs that run into a limit. Engines are warm: a round before is not counted.
 """
 
 from __future__ import annotations
