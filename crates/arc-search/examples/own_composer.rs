@@ -10,6 +10,7 @@ use std::error::Error;
 use arc_dsl::builtin;
 use arc_search::compose::{Composer, Greedy, Stack};
 use arc_search::pieces::Pieces;
+use arc_search::propose::Proposal;
 use arc_search::rank::{ByFit, Ranker};
 use arc_search::{Language, Options, Searcher};
 
@@ -76,8 +77,10 @@ impl Composer for Pairwise {
 struct FewestLayers;
 
 impl Ranker for FewestLayers {
-    fn score(&self, stack: &Stack) -> f64 {
-        f64::from(stack.fits) - 0.1 * stack.layers.len() as f64 - 0.001 * f64::from(stack.total)
+    fn score(&self, proposal: &Proposal) -> f64 {
+        f64::from(proposal.fits)
+            - 0.1 * proposal.layers.len() as f64
+            - 0.001 * f64::from(proposal.total)
     }
 }
 

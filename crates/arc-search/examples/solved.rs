@@ -4,9 +4,9 @@
 //!
 //! TASKS is a folder of tasks as JSON with their test outputs, NODES how many values are kept for a task.
 //! `--off` switches a part off: `colours` (renamed), `repeats` (once more with colours as they are), `pairs`
-//! (stacks that fit some train pairs alone), `stacks` (more than one layer), `derived` (operations that are no
+//! (stacks that fit some train pairs alone), `layers` (more than one), `derived` (operations that are no
 //! primitives), `patches` (pieces that are no grids), `bits` (by what was used), `costs` (of primitives on each
-//! other), `invariants` (by which answers are ranked). `--show` prints the programs that are right, `--list` a
+//! other), `invariants` (by which answers are ranked), and proposers by their names. `--show` prints the programs that are right, `--list` a
 //! line for each task. `--learn` prints the table of the language with bits by what was right.
 
 use std::error::Error;
@@ -40,6 +40,12 @@ impl Asked {
     fn is_off(&self, part: &str) -> bool {
         let mut two = self.arguments.windows(2);
         two.any(|two| two[0] == "--off" && two[1] == part)
+    }
+
+    /// All that is switched off: what is no proposer switches none off.
+    fn off(&self) -> Vec<String> {
+        let two = self.arguments.windows(2).filter(|two| two[0] == "--off");
+        two.map(|two| two[1].clone()).collect()
     }
 
     fn number(&self, option: &str, default: f64) -> f64 {
@@ -88,11 +94,12 @@ impl Asked {
             renames: !self.is_off("colours"),
             repeats: !self.is_off("repeats"),
             patches: !self.is_off("patches"),
+            off: self.off(),
             ..nodes.map_or_else(Options::default, Options::of_nodes)
         };
         let composer = Greedy {
             all_pairs: self.is_off("pairs"),
-            layers: if self.is_off("stacks") {
+            layers: if self.is_off("layers") {
                 1
             } else {
                 Greedy::default().layers

@@ -1,26 +1,27 @@
-//! [`Made`]: what was made for a task, of which the best stacks become attempts.
+//! [`Made`]: what was made for a task, of which the best proposals become attempts.
 
 use arc_cpu::batt::{Batt, NodeId};
 use arc_dsl::{Grid, Task};
 use rustc_hash::FxHashSet;
 
-use crate::attempt::{self, Attempt};
+use crate::attempt::{self, Attempt, LayerText};
 use crate::colours::{Names, Normalisation, inverse, rename};
-use crate::compose::Stack;
 use crate::enumerate::Enumeration;
 use crate::invariants::Invariants;
 use crate::language::Uses;
-use crate::pieces::{Cells, Layer, Pieces};
+use crate::pieces::{Cells, Frame, Layer};
+use crate::propose::Proposal;
 use crate::rank::{Answers, CANDIDATES, Ranker};
 
-/// How many stacks are looked at for each candidate.
-const STACKS: usize = 20;
+/// How many proposals are looked at for each candidate.
+const PROPOSALS: usize = 20;
 
 /// What was made for a task.
 pub(crate) struct Made<'m> {
     pub(crate) batt: &'m Batt,
     pub(crate) enumeration: &'m Enumeration<'m>,
-    pub(crate) pieces: &'m Pieces,
+    /// Where the outputs have their bits.
+    pub(crate) frame: &'m Frame,
     /// The empty grid of the output's size.
     pub(crate) blank: NodeId,
     pub(crate) normalisation: &'m Normalisation,
@@ -28,9 +29,9 @@ pub(crate) struct Made<'m> {
     pub(crate) renamed: &'m Task,
 }
 
-/// A stack that gives other answers than those before it.
-struct Candidate<'s> {
-    stack: &'s Stack,
+/// A proposal that gives other answers than those before it.
+struct Candidate<'p> {
+    proposal: &'p Proposal,
     /// What is seen of it, the top one first.
     layers: Vec<Layer>,
     /// The answers, in renamed colours.
@@ -40,12 +41,12 @@ struct Candidate<'s> {
 }
 
 impl Made<'_> {
-    /// Makes attempts of these stacks, the best of which stand first: so many for each test pair, at most. The best
+    /// Makes attempts of these proposals, the best of which stand first: so many for each test pair, at most. The best
     /// attempt stands first, and each is an answer to a test pair that none before it is.
     pub(crate) fn attempts(
         &self,
         task: &Task,
-        stacks: &[(f64, Stack)],
+        proposals: &[(f64, Proposal)],
         ranker: &dyn Ranker,
         most: usize,
     ) -> Vec<Attempt> {
@@ -54,7 +55,7 @@ impl Made<'_> {
             .iter()
             .map(|pair| inverse(&self.normalisation.names(&pair.input)))
             .collect();
-        let mut candidates = self.candidates(stacks);
+        let mut candidates = self.candidates(proposals);
         self.judge(&mut candidates, ranker);
         let mut attempts: Vec<Attempt> = Vec::new();
         let mut answers = Different::new(task.test.len(), most);
@@ -74,20 +75,17 @@ impl Made<'_> {
         attempts
     }
 
-    /// The stacks with different answers, those with the best scores.
-    fn candidates<'s>(&self, stacks: &'s [(f64, Stack)]) -> Vec<Candidate<'s>> {
+    /// The proposals with different answers, those with the best scores.
+    fn candidates<'p>(&self, proposals: &'p [(f64, Proposal)]) -> Vec<Candidate<'p>> {
         let mut candidates: Vec<Candidate<'_>> = Vec::new();
         let (mut painted, mut known) = (FxHashSet::default(), FxHashSet::default());
-        let frame = &self.pieces.frame;
+        let frame = self.frame;
         let (mut canvas, mut layer_cells) = (Cells::new(frame), Cells::new(frame));
-        for (score, stack) in stacks.iter().take(STACKS * CANDIDATES) {
+        for (score, proposal) in proposals.iter().take(PROPOSALS * CANDIDATES) {
             if candidates.len() >= CANDIDATES {
                 break;
             }
-            let layers = stack.layers.iter();
-            let layers = layers.map(|piece| self.pieces.all[*piece as usize].layer);
-            let layers: Vec<Layer> = layers.collect();
-            let layers = attempt::seen(&layers).to_vec();
+            let layers = attempt::seen(&proposal.layers).to_vec();
             if !painted.insert(layers.clone()) {
                 continue;
             }
@@ -103,7 +101,7 @@ impl Made<'_> {
             // Without test inputs nothing tells them apart but what they paint.
             if outputs.is_empty() || known.insert(outputs.clone()) {
                 candidates.push(Candidate {
-                    stack,
+                    proposal,
                     layers,
                     outputs,
                     broken: Vec::new(),
@@ -124,7 +122,7 @@ impl Made<'_> {
             let broken = answers.map(|(pair, output)| invariants.broken(&pair.input, output));
             candidate.broken = broken.collect();
             let answers = Answers {
-                stack: candidate.stack,
+                proposal: candidate.proposal,
                 broken: &candidate.broken,
             };
             candidate.score = ranker.of_answers(candidate.score, &answers);
@@ -141,7 +139,9 @@ impl Made<'_> {
         outputs: Vec<Grid>,
         names: &[Names],
     ) -> Option<Attempt> {
-        let Candidate { stack, layers, .. } = candidate;
+        let Candidate {
+            proposal, layers, ..
+        } = candidate;
         let name = format!("solve_{}", task.id);
         let program =
             attempt::program(self.batt, &name, self.blank, layers, self.normalisation).ok()?;
@@ -157,15 +157,22 @@ impl Made<'_> {
         }
         let paints = self.paints(layers, names);
         let layers = layers.iter().zip(paints);
+        let layers = layers.map(|(layer, paints)| match &proposal.rule {
+            None => layer.describe(self.enumeration, paints),
+            Some(rule) => LayerText {
+                part: "rule",
+                expression: rule.clone(),
+                colour: None,
+                paints,
+            },
+        });
         Some(Attempt {
             uses,
             outputs,
             program,
-            fits: stack.fits,
-            layers: layers
-                .map(|(layer, paints)| layer.describe(self.enumeration, paints))
-                .collect(),
-            cost: stack.cost,
+            fits: proposal.fits,
+            layers: layers.collect(),
+            cost: proposal.cost,
             broken: candidate.broken.clone(),
             renames: !self.normalisation.is_identity(),
             score: candidate.score,
@@ -174,7 +181,7 @@ impl Made<'_> {
 
     /// What is seen of each layer, by layer and test input.
     fn paints(&self, layers: &[Layer], names: &[Names]) -> Vec<Vec<Grid>> {
-        let frame = &self.pieces.frame;
+        let frame = self.frame;
         let (mut canvas, mut layer_cells) = (Cells::new(frame), Cells::new(frame));
         canvas.clear();
         let paints = layers.iter().map(|layer| {

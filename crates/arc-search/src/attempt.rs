@@ -39,10 +39,10 @@ pub struct Attempt {
 /// A layer in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayerText {
-    /// Which part of it is painted: `all` of a grid, what is `shown` or `hidden` of it, an `object`, or
-    /// locations that are `filled`.
+    /// Which part of it is painted: `all` of a grid, what is `shown` or `hidden` of it, an `object`, locations
+    /// that are `filled`, or all that a `rule` gives.
     pub part: &'static str,
-    /// What is painted.
+    /// What is painted, a rule in words.
     pub expression: String,
     /// The colour in which locations are filled.
     pub colour: Option<String>,

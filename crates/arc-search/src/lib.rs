@@ -7,7 +7,8 @@
 //! 3. [`enumerate`]: calls of the [`language`] are made on all inputs, the cheapest first.
 //! 4. [`pieces`]: what of it can be painted becomes bits over the cells of the outputs.
 //! 5. [`compose`]: pieces are painted over each other.
-//! 6. [`rank`]: the best different answers, judged by the [invariants] of the task too, become
+//! 6. [`propose`]: whoever [proposes](propose::Proposer) answers; stacks of pieces are one of them.
+//! 7. [`rank`]: the best different answers, judged by the [invariants] of the task too, become
 //!    [attempts](attempt), and each of them a program.
 //!
 //! Where colours were renamed and no attempt fits all train pairs, a task is searched once more with its colours as
@@ -23,6 +24,7 @@ pub mod enumerate;
 pub mod invariants;
 pub mod language;
 pub mod pieces;
+pub mod propose;
 pub mod rank;
 mod searcher;
 pub mod size;

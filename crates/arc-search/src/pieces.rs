@@ -499,7 +499,7 @@ impl Cells {
         }
     }
 
-    fn read_grid(&mut self, batt: &Batt, grid: NodeId, frame: &Frame) -> Option<()> {
+    pub(crate) fn read_grid(&mut self, batt: &Batt, grid: NodeId, frame: &Frame) -> Option<()> {
         for (input, (rows, columns)) in frame.sizes.iter().enumerate() {
             let value = batt.value(grid, input).ok()?;
             let grid = value.as_grid()?;

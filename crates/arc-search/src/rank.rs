@@ -1,34 +1,34 @@
-//! [`Ranker`]: which of the stacks that fit are given as attempts.
+//! [`Ranker`]: which of the proposals that fit are given as attempts.
 
-use crate::compose::Stack;
+use crate::propose::Proposal;
 
-/// Says how good a stack is, and the answers that it gives.
+/// Says how good a proposal is, and the answers that it gives.
 pub trait Ranker {
-    /// The greater, the better. Of stacks that are as good the one stays first that was made first.
-    fn score(&self, stack: &Stack) -> f64;
+    /// The greater, the better. Of proposals that are as good the one stays first that was made first.
+    fn score(&self, proposal: &Proposal) -> f64;
 
-    /// How good the answers of a stack are that has this score: the greater, the better. It is asked of the
-    /// best stacks alone, [`CANDIDATES`] with different answers. Unless it is said otherwise, the score.
+    /// How good the answers of a proposal are that has this score: the greater, the better. It is asked of the
+    /// best proposals alone, [`CANDIDATES`] with different answers. Unless it is said otherwise, the score.
     fn of_answers(&self, score: f64, answers: &Answers<'_>) -> f64 {
         let _ = answers;
         score
     }
 }
 
-/// How many stacks with different answers are compared by their answers.
+/// How many proposals with different answers are compared by their answers.
 pub const CANDIDATES: usize = 60;
 
-/// What a stack gives for the test inputs.
+/// What a proposal gives for the test inputs.
 #[derive(Debug, Clone, Copy)]
 pub struct Answers<'a> {
-    /// The stack.
-    pub stack: &'a Stack,
+    /// The proposal.
+    pub proposal: &'a Proposal,
     /// What each answer breaks of what all train pairs have in common, by
     /// [name](crate::invariants::Invariants::broken).
     pub broken: &'a [Vec<&'static str>],
 }
 
-/// By the train pairs on which a stack is right, less a little for what it costs and for each piece, and less
+/// By the train pairs on which a proposal is right, less a little for what it costs and for each piece, and less
 /// something for the invariants that its answers break.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ByFit {
@@ -55,11 +55,11 @@ impl Default for ByFit {
 }
 
 impl Ranker for ByFit {
-    fn score(&self, stack: &Stack) -> f64 {
-        f64::from(stack.fits)
-            - self.cost * f64::from(stack.cost)
-            - self.piece * stack.layers.len() as f64
-            - self.total * f64::from(stack.total)
+    fn score(&self, proposal: &Proposal) -> f64 {
+        f64::from(proposal.fits)
+            - self.cost * f64::from(proposal.cost)
+            - self.piece * proposal.layers.len() as f64
+            - self.total * f64::from(proposal.total)
     }
 
     fn of_answers(&self, score: f64, answers: &Answers<'_>) -> f64 {
@@ -72,13 +72,17 @@ impl Ranker for ByFit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pieces::Layer;
+    use crate::testing::{batt, task};
 
-    fn stack(fits: u32, layers: usize, cost: u8, total: u32) -> Stack {
-        Stack {
-            layers: vec![0; layers],
+    fn stack(fits: u32, layers: usize, cost: u8, total: u32) -> Proposal {
+        let layer = Layer::All(batt(&task(&[], &[])).input());
+        Proposal {
+            layers: vec![layer; layers],
             fits,
             cost,
             total,
+            rule: None,
         }
     }
 
@@ -111,7 +115,7 @@ mod tests {
         // Four invariants for each of two tests.
         let broken = [vec!["one", "two", "three"], vec!["one"; 5]];
         let answers = Answers {
-            stack: &stack,
+            proposal: &stack,
             broken: &broken,
         };
         let judged = ranker.of_answers(score, &answers);

@@ -6,10 +6,11 @@ use arc_dsl::{Grid, Pair, Task};
 use crate::answer::{Different, Made};
 use crate::attempt::Attempt;
 use crate::colours::{Normalisation, rename};
-use crate::compose::{Composer, Greedy, Stack};
+use crate::compose::Composer;
 use crate::enumerate::{Bounds, Enumeration, Stopped};
 use crate::language::{Kind, Language};
-use crate::pieces::{Frame, Pieces};
+use crate::pieces::Frame;
+use crate::propose::{Proposal, Proposer, Scene, Stacks};
 use crate::rank::{ByFit, Ranker};
 use crate::size::{self, KnownSize, Prediction};
 
@@ -26,7 +27,7 @@ pub struct Options {
     pub pieces: usize,
     /// Answers that are given for each test pair, at most. Default 2.
     pub attempts: usize,
-    /// Stacks that are ranked, at most. Default 10,000.
+    /// Proposals that are ranked, at most. Default 10,000.
     pub stacks: usize,
     /// Whether colours are renamed. Default true.
     pub renames: bool,
@@ -35,6 +36,9 @@ pub struct Options {
     pub repeats: bool,
     /// Whether objects and locations are pieces, beside grids. Default true.
     pub patches: bool,
+    /// The [proposers](Proposer::name) that are switched off: `stacks`, `cells`, `objects`, or one's own. Default
+    /// none.
+    pub off: Vec<String>,
 }
 
 /// Calls that are tried for each value that is asked for.
@@ -53,6 +57,7 @@ impl Options {
             renames: true,
             repeats: true,
             patches: true,
+            off: Vec::new(),
         }
     }
 }
@@ -79,7 +84,7 @@ pub struct Counts {
     pub evaluations: u64,
     /// What can be painted.
     pub pieces: usize,
-    /// Stacks that are right on a train pair.
+    /// Stacks and rules that are right on a train pair.
     pub stacks: usize,
     /// Bytes that the values took.
     pub bytes: usize,
@@ -136,7 +141,8 @@ impl Found {
 pub struct Searcher {
     language: Language,
     options: Options,
-    composer: Box<dyn Composer + Send>,
+    /// With their functions.
+    proposers: Vec<(Box<dyn Proposer + Send>, Vec<Defined>)>,
     ranker: Box<dyn Ranker + Send>,
     batt: Batt,
     functions: Vec<Defined>,
@@ -161,20 +167,33 @@ impl Searcher {
         Self {
             language,
             options,
-            composer: Box::new(Greedy::default()),
+            proposers: Vec::new(),
             ranker: Box::new(ByFit::default()),
             batt,
             functions,
         }
+        .with_proposer(Stacks::default())
     }
 
     /// The same with another composer.
     #[must_use]
     pub fn with_composer(self, composer: impl Composer + Send + 'static) -> Self {
-        Self {
-            composer: Box::new(composer),
-            ..self
+        self.with_proposer(Stacks::of(composer))
+    }
+
+    /// The same with one more proposer, or with another one in the place of that of the same name.
+    #[must_use]
+    pub fn with_proposer(mut self, proposer: impl Proposer + Send + 'static) -> Self {
+        let functions = proposer.functions().iter();
+        let functions = functions.map_while(|function| self.batt.define(function.clone()));
+        let functions = functions.collect();
+        let new: (Box<dyn Proposer + Send>, _) = (Box::new(proposer), functions);
+        let mut known = self.proposers.iter_mut();
+        match known.find(|(known, _)| known.name() == new.0.name()) {
+            Some(known) => *known = new,
+            None => self.proposers.push(new),
         }
+        self
     }
 
     /// The same with another ranker.
@@ -273,26 +292,35 @@ impl Searcher {
 
         let frame = frame(&renamed, &prediction);
         found.sizes = frame.sizes[frame.train..].to_vec();
-        let pieces = Pieces::of(
-            &self.batt,
-            &enumeration,
-            &renamed,
-            frame,
-            self.options.pieces,
-            self.options.patches,
-        );
-        let mut stacks: Vec<(f64, Stack)> = Vec::new();
+        let mut scene = Scene {
+            batt: &mut self.batt,
+            enumeration: &enumeration,
+            task: &renamed,
+            frame: &frame,
+            options: &self.options,
+            blank,
+            colours: &colours,
+            functions: &[],
+            pieces: 0,
+        };
+        let mut proposals: Vec<(f64, Proposal)> = Vec::new();
         let most = self.options.stacks;
-        self.composer.compose(&pieces, &mut |stack| {
-            stacks.push((self.ranker.score(&stack), stack));
-            if stacks.len() >= 2 * most {
-                stacks.sort_by(|a, b| b.0.total_cmp(&a.0));
-                stacks.truncate(most);
-            }
-            true
-        });
+        let is_on = |name| self.options.off.iter().all(|off| off != name);
+        let proposers = self.proposers.iter();
+        for (proposer, functions) in proposers.filter(|(proposer, _)| is_on(proposer.name())) {
+            scene.functions = functions;
+            proposer.propose(&mut scene, &mut |proposal| {
+                proposals.push((self.ranker.score(&proposal), proposal));
+                if proposals.len() >= 2 * most {
+                    proposals.sort_by(|a, b| b.0.total_cmp(&a.0));
+                    proposals.truncate(most);
+                }
+                true
+            });
+        }
         // Of those that are as good the first one stays first.
-        stacks.sort_by(|a, b| b.0.total_cmp(&a.0));
+        proposals.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let pieces = scene.pieces;
         let counts = self.batt.counts();
         found.counts.add(&Counts {
             passes: 1,
@@ -300,19 +328,19 @@ impl Searcher {
             cost: enumeration.cost(),
             calls: counts.calls - before.calls,
             evaluations: counts.evaluations - before.evaluations,
-            pieces: pieces.all.len(),
-            stacks: stacks.len(),
+            pieces,
+            stacks: proposals.len(),
             bytes: self.batt.bytes(),
         });
         let made = Made {
             batt: &self.batt,
             enumeration: &enumeration,
-            pieces: &pieces,
+            frame: &frame,
             blank,
             normalisation,
             renamed: &renamed,
         };
-        made.attempts(task, &stacks, &*self.ranker, self.options.attempts)
+        made.attempts(task, &proposals, &*self.ranker, self.options.attempts)
     }
 
     /// The size of the output, and the empty grid of that size.

@@ -3,6 +3,8 @@
 use arc_dsl::{Grid, Interpreter, Value, builtin};
 
 use super::*;
+use crate::compose::{Greedy, Stack};
+use crate::pieces::Pieces;
 use crate::testing::{grid, task};
 
 fn searcher(options: Options) -> Searcher {
@@ -397,4 +399,56 @@ fn colours_that_no_task_has_are_no_answer() {
     );
     let found = searched(&mut searcher, &task);
     assert_eq!(found.answers_of(0).next(), Some(&grid(&[[5, 5]])));
+}
+
+/// Proposes the input, whatever the outputs are.
+struct Unchanged;
+
+impl Proposer for Unchanged {
+    fn name(&self) -> &'static str {
+        "unchanged"
+    }
+
+    fn propose(&self, scene: &mut Scene<'_>, take: &mut dyn FnMut(Proposal) -> bool) {
+        take(Proposal {
+            layers: vec![crate::pieces::Layer::All(scene.batt.input())],
+            fits: 1,
+            cost: 1,
+            total: 1,
+            rule: Some("the input".to_owned()),
+        });
+    }
+}
+
+#[test]
+fn what_proposers_propose_is_joined_and_each_can_be_switched_off() {
+    let pairs = [
+        (grid(&[[1, 0]]), grid(&[[0, 1]])),
+        (grid(&[[2, 2]]), grid(&[[2, 2]])),
+    ];
+    let (task, test) = (task(&pairs, &[grid(&[[3, 0]])]), grid(&[[3, 0]]));
+    let answers = |off: &[&str]| {
+        let options = Options {
+            off: off.iter().map(|name| (*name).to_owned()).collect(),
+            renames: false,
+            ..Options::of_nodes(400)
+        };
+        let mut searcher = searcher(options)
+            .with_proposer(Unchanged)
+            .with_proposer(Unchanged);
+        let found = searched(&mut searcher, &task);
+        let attempts = found.attempts.iter();
+        attempts
+            .map(|attempt| (attempt.outputs[0].clone(), attempt.layers[0].part == "rule"))
+            .collect::<Vec<_>>()
+    };
+    let rules = ["cells", "objects"];
+    let both = answers(&rules);
+    assert!(both.contains(&(grid(&[[0, 3]]), false)), "{both:?}");
+    assert!(both.contains(&(test.clone(), true)), "{both:?}");
+    let stacks = answers(&[&rules[..], &["unchanged"]].concat());
+    assert!(stacks.iter().all(|(_, is_rule)| !is_rule) && !stacks.is_empty());
+    let own = answers(&[&rules[..], &["stacks"]].concat());
+    assert_eq!(own, [(test, true)]);
+    assert!(answers(&[&rules[..], &["stacks", "unchanged"]].concat()).is_empty());
 }

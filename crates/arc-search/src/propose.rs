@@ -1,0 +1,113 @@
+//! [`Proposer`]: who proposes answers, of what has been made for a task. [`Stacks`] proposes pieces painted over
+//! each other. What all of them propose is joined, ranked and checked as one.
+
+use arc_cpu::batt::{Batt, Defined, NodeId};
+use arc_dsl::{Program, Task};
+
+use crate::compose::{Composer, Greedy};
+use crate::enumerate::Enumeration;
+use crate::pieces::{Frame, Layer, Pieces};
+use crate::searcher::Options;
+
+/// What has been made for a task.
+#[derive(Debug)]
+pub struct Scene<'s> {
+    /// The values. A proposer may add calls to them.
+    pub batt: &'s mut Batt,
+    /// What the enumeration has made of them.
+    pub enumeration: &'s Enumeration<'s>,
+    /// The task, with its colours renamed where they are.
+    pub task: &'s Task,
+    /// Where the outputs have their bits.
+    pub frame: &'s Frame,
+    /// How the task is searched.
+    pub options: &'s Options,
+    /// The empty grid of the output's size.
+    pub blank: NodeId,
+    /// The colours that most train pairs have.
+    pub colours: &'s [i32],
+    /// The proposer's own [functions](Proposer::functions), as the batt knows them.
+    pub functions: &'s [Defined],
+    /// How much could be painted of it.
+    pub pieces: usize,
+}
+
+/// An answer, before it is known what it answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proposal {
+    /// What is painted over each other on an empty grid, the top one first.
+    pub layers: Vec<Layer>,
+    /// On how many train pairs it is right.
+    pub fits: u32,
+    /// The greatest cost of a layer.
+    pub cost: u8,
+    /// What all of it costs.
+    pub total: u32,
+    /// Where it is a rule, the rule in words.
+    pub rule: Option<String>,
+}
+
+/// Proposes answers.
+pub trait Proposer {
+    /// The name by which it is [switched off](crate::Options::off).
+    fn name(&self) -> &'static str;
+
+    /// Functions that it calls in the batt, where they have the same order in [`Scene::functions`].
+    fn functions(&self) -> &[Program] {
+        &[]
+    }
+
+    /// Hands on answers that are right on a train pair at least, in an order of its own that depends on the scene
+    /// alone. It ends as soon as it is told `false`.
+    fn propose(&self, scene: &mut Scene<'_>, take: &mut dyn FnMut(Proposal) -> bool);
+}
+
+/// Proposes the stacks of a composer.
+pub struct Stacks {
+    composer: Box<dyn Composer + Send>,
+}
+
+impl Stacks {
+    /// Those of this composer.
+    pub fn of(composer: impl Composer + Send + 'static) -> Self {
+        Self {
+            composer: Box::new(composer),
+        }
+    }
+}
+
+impl Default for Stacks {
+    fn default() -> Self {
+        Self::of(Greedy::default())
+    }
+}
+
+impl Proposer for Stacks {
+    fn name(&self) -> &'static str {
+        "stacks"
+    }
+
+    fn propose(&self, scene: &mut Scene<'_>, take: &mut dyn FnMut(Proposal) -> bool) {
+        let pieces = Pieces::of(
+            scene.batt,
+            scene.enumeration,
+            scene.task,
+            scene.frame.clone(),
+            scene.options.pieces,
+            scene.options.patches,
+        );
+        scene.pieces += pieces.all.len();
+        self.composer.compose(&pieces, &mut |stack| {
+            let layers = stack.layers.iter();
+            take(Proposal {
+                layers: layers
+                    .map(|piece| pieces.all[*piece as usize].layer)
+                    .collect(),
+                fits: stack.fits,
+                cost: stack.cost,
+                total: stack.total,
+                rule: None,
+            })
+        });
+    }
+}
