@@ -2,7 +2,7 @@
 
 use arc_cpu::batt::{Batt, NodeId};
 use arc_dsl::{Grid, Task};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::attempt::{self, Attempt, LayerText};
 use crate::colours::{Names, Normalisation, inverse, rename};
@@ -15,6 +15,12 @@ use crate::rank::{Answers, CANDIDATES, Ranker};
 
 /// How many proposals are looked at for each candidate.
 const PROPOSALS: usize = 20;
+
+/// So many rules stand before all stacks but the first.
+const RULES: usize = 2;
+
+/// More than any score.
+const FIRST: f64 = 100.0;
 
 /// What was made for a task.
 pub(crate) struct Made<'m> {
@@ -38,6 +44,8 @@ struct Candidate<'p> {
     outputs: Vec<Grid>,
     broken: Vec<Vec<&'static str>>,
     score: f64,
+    /// Whether a stack that is right on all train pairs gives the same as a rule.
+    agrees: bool,
 }
 
 impl Made<'_> {
@@ -78,7 +86,7 @@ impl Made<'_> {
     /// The proposals with different answers, those with the best scores.
     fn candidates<'p>(&self, proposals: &'p [(f64, Proposal)]) -> Vec<Candidate<'p>> {
         let mut candidates: Vec<Candidate<'_>> = Vec::new();
-        let (mut painted, mut known) = (FxHashSet::default(), FxHashSet::default());
+        let (mut painted, mut known) = (FxHashSet::default(), FxHashMap::default());
         let frame = self.frame;
         let (mut canvas, mut layer_cells) = (Cells::new(frame), Cells::new(frame));
         for (score, proposal) in proposals.iter().take(PROPOSALS * CANDIDATES) {
@@ -98,15 +106,32 @@ impl Made<'_> {
             canvas.fill(0);
             let tests = frame.train..frame.sizes.len();
             let outputs: Vec<_> = tests.map(|input| canvas.grid(input, frame)).collect();
+            let new = Candidate {
+                proposal,
+                layers,
+                outputs,
+                broken: Vec::new(),
+                score: *score,
+                agrees: false,
+            };
             // Without test inputs nothing tells them apart but what they paint.
-            if outputs.is_empty() || known.insert(outputs.clone()) {
-                candidates.push(Candidate {
-                    proposal,
-                    layers,
-                    outputs,
-                    broken: Vec::new(),
-                    score: *score,
-                });
+            let place = match new.outputs.is_empty() {
+                true => None,
+                false => known.insert(new.outputs.clone(), candidates.len()),
+            };
+            let Some(place) = place else {
+                candidates.push(new);
+                continue;
+            };
+            known.insert(new.outputs.clone(), place);
+            let known: &mut Candidate<'_> = &mut candidates[place];
+            let is_rule = |candidate: &Candidate<'_>| candidate.proposal.rule.is_some();
+            if is_rule(known) != is_rule(&new) && known.proposal.fits == new.proposal.fits {
+                known.agrees = true;
+                // A stack says it with less.
+                if is_rule(known) {
+                    (known.proposal, known.layers) = (new.proposal, new.layers);
+                }
             }
         }
         candidates
@@ -128,6 +153,28 @@ impl Made<'_> {
             candidate.score = ranker.of_answers(candidate.score, &answers);
         }
         // Of those that are as good the first one stays first.
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+        self.join(candidates);
+    }
+
+    /// Puts the answers of all proposers into one order: first what both a stack and a rule say, or else the best
+    /// stack that is right on all train pairs, then the two best rules, then the rest.
+    fn join(&self, candidates: &mut [Candidate<'_>]) {
+        let is_exact = |candidate: &Candidate<'_>| {
+            let proposal = candidate.proposal;
+            proposal.rule.is_none() && proposal.fits as usize == self.renamed.train.len()
+        };
+        let first = candidates.iter().position(|candidate| candidate.agrees);
+        let first = first.or_else(|| candidates.iter().position(is_exact));
+        let rules = candidates.iter().enumerate();
+        let rules = rules.filter(|(_, candidate)| candidate.proposal.rule.is_some());
+        let rules: Vec<usize> = rules.map(|(at, _)| at).take(RULES).collect();
+        for at in rules {
+            candidates[at].score += FIRST;
+        }
+        if let Some(first) = first {
+            candidates[first].score += 2.0 * FIRST;
+        }
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
     }
 

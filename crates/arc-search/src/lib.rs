@@ -26,6 +26,7 @@ pub mod language;
 pub mod pieces;
 pub mod propose;
 pub mod rank;
+pub mod rules;
 mod searcher;
 pub mod size;
 #[cfg(test)]

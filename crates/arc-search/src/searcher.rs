@@ -12,6 +12,8 @@ use crate::language::{Kind, Language};
 use crate::pieces::Frame;
 use crate::propose::{Proposal, Proposer, Scene, Stacks};
 use crate::rank::{ByFit, Ranker};
+use crate::rules::cells::Cells;
+use crate::rules::objects::Objects;
 use crate::size::{self, KnownSize, Prediction};
 
 /// How tasks are searched.
@@ -173,6 +175,8 @@ impl Searcher {
             functions,
         }
         .with_proposer(Stacks::default())
+        .with_proposer(Cells::default())
+        .with_proposer(Objects::default())
     }
 
     /// The same with another composer.

@@ -112,3 +112,14 @@ pub(crate) fn painted(
     }
     Some(cells)
 }
+
+/// Grids as tasks have them, not empty.
+pub(crate) fn scenes(seed: u64, count: usize) -> Vec<Grid> {
+    let mut generator = arc_dsl::generate::Generator::with_scenes(seed, 4 * count);
+    let grids = std::iter::repeat_with(|| generator.value(arc_dsl::Type::Grid));
+    let grids = grids.filter_map(|value| value.as_grid().map(std::borrow::Cow::into_owned));
+    grids
+        .filter(|grid| grid.height() > 0 && grid.width() > 0)
+        .take(count)
+        .collect()
+}

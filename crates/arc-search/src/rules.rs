@@ -1,0 +1,106 @@
+//! Rules: what happens to each cell or each object, by conditions that the train pairs show.
+//!
+//! What a rule is made of stands in [`TABLE`], a line a row: expressions of the public DSL, each with a cost and
+//! words. Nothing of it is written twice: each row is a function that the batt compiles and evaluates on its bit
+//! planes, and that same function is what a program has in the end. Learning goes by the values that it gives.
+
+pub mod cells;
+mod learn;
+pub mod objects;
+
+use arc_cpu::batt::{Batt, Called, NodeId};
+use arc_dsl::{ParseError, Program, parse_functions};
+
+use rustc_hash::FxHashSet;
+
+use crate::language::DERIVED;
+use crate::pieces::{Cells, Layer};
+use crate::propose::{Proposal, Scene};
+
+/// The rows, by sections: `cost words: expression`. `COLOUR` stands for each colour of a task.
+pub const TABLE: &str = include_str!("rules/table.txt");
+
+/// Functions that the rows call, beside the derived operations.
+pub const HELPERS: &str = include_str!("rules/helpers.py");
+
+/// A row of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// What it costs, in bits.
+    pub cost: u32,
+    /// It in words.
+    pub words: String,
+    /// It in the DSL.
+    pub expression: String,
+    /// Whether there is one for each colour.
+    pub by_colour: bool,
+}
+
+/// The rows of a section. Lines that cannot be read are left out; a test reads all of them.
+fn rows(table: &str, section: &str) -> Vec<Row> {
+    let head = format!("[{section}]");
+    let lines = table.lines().map(str::trim);
+    let lines = lines.skip_while(|line| *line != head).skip(1);
+    let lines = lines.take_while(|line| !line.starts_with('['));
+    let row = |line: &str| {
+        let (cost, rest) = line.split_once(' ')?;
+        let (words, expression) = rest.split_once(": ")?;
+        Some(Row {
+            cost: cost.parse().ok()?,
+            words: words.to_owned(),
+            expression: expression.to_owned(),
+            by_colour: expression.contains("COLOUR"),
+        })
+    };
+    lines.filter_map(row).collect()
+}
+
+/// The functions of a text that stands on the helpers and the derived operations: those whose names begin so.
+fn functions(text: &str, prefix: &str) -> Result<Vec<Program>, ParseError> {
+    let text = format!("{DERIVED}\n{HELPERS}\n{text}");
+    let functions = parse_functions(&text).into_iter();
+    functions
+        .filter(|function| {
+            let function = function.as_ref();
+            function.map_or(true, |function| function.name().starts_with(prefix))
+        })
+        .collect()
+}
+
+/// The node of a call; nothing where it fails on an input, or there is no room.
+fn call(batt: &mut Batt, called: impl Into<Called>, arguments: &[NodeId]) -> Option<NodeId> {
+    batt.push(called, arguments).ok()?.node()
+}
+
+/// Proposes rules, each with its cost, its grid and in words, the cheapest first: of those with the same grids the
+/// first, so many at most.
+fn propose(
+    scene: &mut Scene<'_>,
+    rules: impl IntoIterator<Item = (u32, NodeId, String)>,
+    most: usize,
+    take: &mut dyn FnMut(Proposal) -> bool,
+) {
+    let (mut known, mut cells) = (FxHashSet::default(), Cells::new(scene.frame));
+    for (cost, grid, rule) in rules {
+        if known.len() >= most {
+            return;
+        }
+        let is_right = scene.batt.is_solution(grid)
+            && cells.read_grid(scene.batt, grid, scene.frame).is_some();
+        if is_right && known.insert(grid) {
+            let goes_on = take(Proposal {
+                layers: vec![Layer::All(grid)],
+                fits: scene.frame.train as u32,
+                cost: cost.min(u8::MAX.into()) as u8,
+                total: cost,
+                rule: Some(rule),
+            });
+            if !goes_on {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,430 @@
+//! [`Cells`]: rules of cells. A grid, but where some conditions hold another grid, or a colour.
+//!
+//! A condition says that a grid of the output's size has a value at the cell, or that it has not: a grid that the
+//! enumeration has made, or a look at the input, of which the [table](super::TABLE) has a row each. All conditions of
+//! a rule hold at once. Each has to hold wherever the grid is wrong, so that few are left to be put together.
+
+use std::sync::LazyLock;
+
+use arc_cpu::batt::{Batt, NodeId};
+use arc_dsl::{Primitive, Program, Value};
+use rustc_hash::FxHashSet;
+
+use super::learn::{Conditions, Rows, both, count, meets, without};
+use super::{Row, TABLE, call, rows};
+use crate::language::Kind;
+use crate::pieces::{self, Frame};
+use crate::propose::{Proposal, Proposer, Scene};
+
+/// The rows of the table that are looks, and their functions.
+pub(super) static LOOKS: LazyLock<(Vec<Row>, Vec<Program>)> = LazyLock::new(|| {
+    let rows = rows(TABLE, "looks");
+    let texts = rows.iter().enumerate().map(|(at, row)| {
+        let colour = if row.by_colour { ", COLOUR" } else { "" };
+        format!(
+            "def look_{at}(I{colour}):\n    return {}\n\n",
+            row.expression
+        )
+    });
+    // A test reads them all.
+    let functions = super::functions(&texts.collect::<String>(), "look_").unwrap_or_default();
+    (rows, functions)
+});
+
+/// The proposer of rules of cells; see the [module](self).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cells {
+    /// Of so many grids of the enumeration there are conditions, the cheapest. Default 3,000.
+    pub grids: usize,
+    /// So many grids are tried as what conditions are exceptions of, those that are most nearly right. Default 24.
+    pub bases: usize,
+    /// So many rules are proposed, the cheapest with different answers. Default 10.
+    pub rules: usize,
+    /// The most that a rule costs. Default 60.
+    pub cost: u32,
+    /// So often are the cells of conditions compared, at most. Default 2,000,000.
+    pub steps: u64,
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        Self {
+            grids: 3_000,
+            bases: 24,
+            rules: 10,
+            cost: 60,
+            steps: 2_000_000,
+        }
+    }
+}
+
+/// A grid of the output's size.
+struct Grid {
+    node: NodeId,
+    cost: u32,
+    /// The row of a look, and the colour for which it is.
+    look: Option<(usize, i32)>,
+}
+
+/// What is painted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Paint {
+    Colour(i8),
+    Grid(usize),
+}
+
+/// A grid has a value, or has not.
+struct Condition {
+    grid: usize,
+    value: i8,
+    is_not: bool,
+}
+
+/// A rule: what is painted first, and then each colour or grid where its conditions hold.
+struct Rule {
+    cost: u32,
+    base: Paint,
+    then: Vec<(Paint, Vec<usize>)>,
+}
+
+/// What there is to make rules of.
+struct Search<'c> {
+    options: &'c Cells,
+    frame: &'c Frame,
+    grids: Vec<Grid>,
+    conditions: Vec<Condition>,
+    /// Where each condition holds, by cells of the train outputs.
+    holds: Conditions,
+    paints: Vec<(Paint, u32)>,
+    /// Where each paint is wrong.
+    wrong: Rows,
+    /// For each colour the cells that have it in the outputs.
+    targets: Rows,
+    /// All cells.
+    all: Vec<u64>,
+}
+
+/// How many values a grid of a batt may have.
+const VALUES: usize = 16;
+
+impl<'c> Search<'c> {
+    /// Reads the grids, and sees which conditions there are.
+    fn of<'s: 'c>(options: &'c Cells, scene: &mut Scene<'s>) -> Option<Self> {
+        let frame = scene.frame;
+        let words = frame.train_words();
+        let mut targets = Rows::new(10, words);
+        let mut all = vec![0; words];
+        for (input, pair) in scene.task.train.iter().enumerate() {
+            let first = frame.words(input).start;
+            for (at, colour) in pair.output.as_ref()?.cells().iter().enumerate() {
+                let row = usize::try_from(*colour).ok().filter(|row| *row < 10)?;
+                targets.set(row, 64 * first + at);
+                all[first + at / 64] |= 1 << (at % 64);
+            }
+        }
+        let mut search = Self {
+            options,
+            frame,
+            grids: Vec::new(),
+            conditions: Vec::new(),
+            holds: Conditions::new(words),
+            paints: Vec::new(),
+            wrong: Rows::new(0, words),
+            targets,
+            all,
+        };
+        for colour in 0..10 {
+            let target = search.targets.of(colour);
+            if count(target) > 0 {
+                search.wrong.push(without(&search.all, target));
+                search.paints.push((Paint::Colour(colour as i8), 2));
+            }
+        }
+        let (mut known, mut read) = (FxHashSet::default(), pieces::Cells::new(frame));
+        for made in scene.enumeration.of(Kind::GRID) {
+            if search.grids.len() >= options.grids {
+                break;
+            }
+            if read.read_grid(scene.batt, made.node, frame).is_some() {
+                let grid = Grid {
+                    node: made.node,
+                    cost: made.cost.into(),
+                    look: None,
+                };
+                search.add(grid, &read.all, &mut known);
+            }
+        }
+        search.look(scene, &mut known)?;
+        Some(search)
+    }
+
+    /// Adds what is told by looks at the inputs, where outputs have their sizes.
+    fn look(&mut self, scene: &mut Scene<'_>, known: &mut FxHashSet<Vec<u64>>) -> Option<()> {
+        let inputs = scene.task.train.iter().chain(&scene.task.test);
+        let mut both = inputs.zip(&scene.frame.sizes);
+        if !both.all(|(pair, size)| (pair.input.height(), pair.input.width()) == *size) {
+            return Some(());
+        }
+        let batt = &mut *scene.batt;
+        let looks = LOOKS.0.iter().zip(scene.functions).enumerate();
+        for (at, (row, function)) in looks {
+            let colours = if row.by_colour { scene.colours } else { &[0] };
+            for colour in colours {
+                let mut arguments = vec![batt.input()];
+                if row.by_colour {
+                    arguments.push(batt.constant(&Value::Int(*colour)).ok()?);
+                }
+                let Some(node) = call(batt, *function, &arguments) else {
+                    continue;
+                };
+                let cells = (0..batt.inputs()).map(|input| {
+                    let value = batt.value(node, input).ok()?;
+                    Some(value.as_grid()?.cells().to_vec())
+                });
+                if let Some(cells) = cells.collect::<Option<Vec<_>>>() {
+                    let grid = Grid {
+                        node,
+                        cost: row.cost,
+                        look: Some((at, *colour)),
+                    };
+                    self.add(grid, &cells, known);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Adds a grid with these cells: what it paints, unless it is a look, and what it tells.
+    fn add(&mut self, grid: Grid, cells: &[Vec<i8>], known: &mut FxHashSet<Vec<u64>>) {
+        let words = self.frame.train_words();
+        let mut has = Rows::new(VALUES, words);
+        for (input, cells) in cells[..self.frame.train].iter().enumerate() {
+            let first = self.frame.words(input).start;
+            for (at, value) in cells.iter().enumerate() {
+                let row = usize::from(*value as u8) % VALUES;
+                has.set(row, 64 * first + at);
+            }
+        }
+        let (number, cost) = (self.grids.len(), grid.cost);
+        let is_look = grid.look.is_some();
+        self.grids.push(grid);
+        if !is_look {
+            let mut wrong = self.all.clone();
+            for colour in 0..10 {
+                wrong = without(&wrong, &both(has.of(colour), self.targets.of(colour)));
+            }
+            self.wrong.push(wrong);
+            self.paints.push((Paint::Grid(number), cost));
+        }
+        for value in 0..VALUES {
+            let bits = has.of(value);
+            if bits.iter().all(|bits| *bits == 0) || bits == self.all {
+                continue;
+            }
+            let others = without(&self.all, bits);
+            for (bits, is_not) in [(bits.to_vec(), false), (others, true)] {
+                if !known.contains(&bits) {
+                    self.holds.holds.push(bits.iter().copied());
+                    self.holds.costs.push(cost + 3);
+                    self.conditions.push(Condition {
+                        grid: number,
+                        value: value as i8,
+                        is_not,
+                    });
+                    known.insert(bits);
+                }
+            }
+        }
+    }
+
+    /// In how many train pairs some of these cells lie.
+    fn support(&self, bits: &[u64]) -> usize {
+        let has = |input: &usize| bits[self.frame.words(*input)].iter().any(|bits| *bits != 0);
+        (0..self.frame.train).filter(has).count()
+    }
+
+    /// The rules, the cheapest first.
+    fn rules(&mut self) -> Vec<Rule> {
+        let cells = count(&self.all);
+        let wrong: Vec<u32> = (0..self.paints.len())
+            .map(|paint| count(self.wrong.of(paint)))
+            .collect();
+        let mut bases: Vec<usize> = (0..self.paints.len()).collect();
+        bases.sort_by_key(|paint| (wrong[*paint] + self.paints[*paint].1 * cells / 100, *paint));
+        let mut rules = Vec::new();
+        for base in bases.into_iter().take(self.options.bases) {
+            if self.holds.steps >= self.options.steps {
+                break;
+            }
+            let must = self.wrong.of(base).to_vec();
+            let is_supported = self.support(&must) >= self.frame.train.min(2);
+            if wrong[base] > 0 && wrong[base] * 2 <= cells && is_supported {
+                self.one_exception(base, &must, &mut rules);
+                self.colour_by_colour(base, &must, &mut rules);
+            }
+        }
+        rules.retain(|rule| rule.cost <= self.options.cost);
+        // Of those that cost as much the first one stays first.
+        rules.sort_by_key(|rule| rule.cost);
+        rules
+    }
+
+    /// Rules with one more grid or colour than the base.
+    fn one_exception(&mut self, base: usize, must: &[u64], rules: &mut Vec<Rule>) {
+        let holding = self.holds.holding(must);
+        self.holds.steps += self.paints.len() as u64;
+        let others = (0..self.paints.len()).filter(|paint| !meets(self.wrong.of(*paint), must));
+        let mut others: Vec<usize> = others.collect();
+        others.sort_by_key(|paint| self.paints[*paint].1);
+        for other in others.into_iter().take(12) {
+            let never = self.wrong.of(other).to_vec();
+            for (cost, conditions) in self.holds.conjunctions(&holding, &never, 6) {
+                rules.push(Rule {
+                    cost: cost + self.paints[base].1 + self.paints[other].1,
+                    base: self.paints[base].0,
+                    then: vec![(self.paints[other].0, conditions)],
+                });
+            }
+        }
+    }
+
+    /// Rules with conditions of its own for each colour that the base has not.
+    fn colour_by_colour(&mut self, base: usize, must: &[u64], rules: &mut Vec<Rule>) {
+        let missing = (0..10).filter(|colour| meets(self.targets.of(*colour), must));
+        let missing: Vec<usize> = missing.collect();
+        if !(2..=4).contains(&missing.len()) {
+            return;
+        }
+        let mut each = Vec::new();
+        for colour in &missing {
+            let target = self.targets.of(*colour);
+            let (never, must) = (without(&self.all, target), both(target, must));
+            let holding = self.holds.holding(&must);
+            let found = self.holds.conjunctions(&holding, &never, 3);
+            if found.is_empty() {
+                return;
+            }
+            each.push(found);
+        }
+        for choice in 0..each.iter().map(Vec::len).max().unwrap_or(0) {
+            let chosen = each.iter().map(|found| &found[choice.min(found.len() - 1)]);
+            let then = missing.iter().zip(chosen.clone());
+            rules.push(Rule {
+                cost: self.paints[base].1 + chosen.map(|(cost, _)| cost + 2).sum::<u32>(),
+                base: self.paints[base].0,
+                then: then
+                    .map(|(colour, (_, at))| (Paint::Colour(*colour as i8), at.clone()))
+                    .collect(),
+            });
+        }
+    }
+
+    /// A condition in words.
+    fn words(&self, condition: &Condition, scene: &Scene<'_>) -> String {
+        let grid = &self.grids[condition.grid];
+        let name = match grid.look {
+            Some((row, colour)) => LOOKS.0[row].words.replace("COLOUR", &colour.to_string()),
+            None => scene.enumeration.expression(grid.node, MOST_LETTERS),
+        };
+        let is = if condition.is_not { "is not" } else { "is" };
+        format!("{name} {is} {}", condition.value)
+    }
+}
+
+/// The most letters of an expression in the words of a rule.
+const MOST_LETTERS: usize = 100;
+
+impl Search<'_> {
+    fn constant(batt: &mut Batt, value: i8) -> Option<NodeId> {
+        batt.constant(&Value::Int(value.into())).ok()
+    }
+
+    /// The node of a rule.
+    fn make(&self, rule: &Rule, blank: NodeId, batt: &mut Batt) -> Option<NodeId> {
+        let mut grid = match rule.base {
+            Paint::Grid(grid) => self.grids[grid].node,
+            Paint::Colour(colour) => {
+                let colour = Self::constant(batt, colour)?;
+                let size = call(batt, Primitive::Shape, &[blank])?;
+                call(batt, Primitive::Canvas, &[colour, size])?
+            }
+        };
+        for (paint, conditions) in &rule.then {
+            let mut conditions: Vec<&Condition> =
+                conditions.iter().map(|at| &self.conditions[*at]).collect();
+            conditions.sort_by_key(|condition| condition.is_not);
+            let mut locs = None;
+            for condition in conditions {
+                let value = Self::constant(batt, condition.value)?;
+                let own = [self.grids[condition.grid].node, value];
+                let own = call(batt, Primitive::Ofcolor, &own)?;
+                locs = Some(match (locs, condition.is_not) {
+                    (None, false) => own,
+                    (Some(locs), false) => call(batt, Primitive::Intersection, &[locs, own])?,
+                    (locs, true) => {
+                        let all = match locs {
+                            Some(locs) => locs,
+                            None => call(batt, Primitive::Asindices, &[blank])?,
+                        };
+                        call(batt, Primitive::Difference, &[all, own])?
+                    }
+                });
+            }
+            grid = match *paint {
+                Paint::Colour(colour) => {
+                    let colour = Self::constant(batt, colour)?;
+                    call(batt, Primitive::Fill, &[grid, colour, locs?])?
+                }
+                Paint::Grid(other) => {
+                    let object = [locs?, self.grids[other].node];
+                    let object = call(batt, Primitive::Toobject, &object)?;
+                    call(batt, Primitive::Paint, &[grid, object])?
+                }
+            };
+        }
+        Some(grid)
+    }
+
+    /// A rule in words.
+    fn tell(&self, rule: &Rule, scene: &Scene<'_>) -> String {
+        let paint = |paint: Paint| match paint {
+            Paint::Colour(colour) => colour.to_string(),
+            Paint::Grid(grid) => {
+                let node = self.grids[grid].node;
+                scene.enumeration.expression(node, MOST_LETTERS)
+            }
+        };
+        let then = rule.then.iter().map(|(other, conditions)| {
+            let words = conditions
+                .iter()
+                .map(|at| self.words(&self.conditions[*at], scene));
+            let words: Vec<_> = words.collect();
+            format!("; where {}: {}", words.join(" and "), paint(*other))
+        });
+        paint(rule.base) + &then.collect::<String>()
+    }
+}
+
+impl Proposer for Cells {
+    fn name(&self) -> &'static str {
+        "cells"
+    }
+
+    fn functions(&self) -> &[Program] {
+        &LOOKS.1
+    }
+
+    fn propose(&self, scene: &mut Scene<'_>, take: &mut dyn FnMut(Proposal) -> bool) {
+        let Some(mut search) = Search::of(self, scene) else {
+            return;
+        };
+        let mut made = Vec::new();
+        // Some cannot be made.
+        for rule in search.rules().into_iter().take(4 * self.rules) {
+            if let Some(node) = search.make(&rule, scene.blank, scene.batt) {
+                made.push((rule.cost, node, search.tell(&rule, scene)));
+            }
+        }
+        super::propose(scene, made, self.rules, take);
+    }
+}

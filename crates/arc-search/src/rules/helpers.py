@@ -1,0 +1,92 @@
+# A grid moved so many rows and columns, with 10 where nothing comes from.
+def from_there(g, d):
+    return paint(canvas(10, shape(g)), shift(asobject(g), d))
+
+# What is seen of each cell in a direction: the first shown cell, or 10 for the border.
+def first_seen(g, d):
+    return smeared(from_there(g, d), d)
+
+# How many of these locations are neighbours along rows and columns.
+def straight_neighbors(g, x):
+    f = fork(astuple, compose(size, compose(lbind(intersection, x), dneighbors)), identity)
+    return paint(canvas(0, shape(g)), apply(f, asindices(g)))
+
+# How many of these locations are neighbours.
+def all_neighbors(g, x):
+    f = fork(astuple, compose(size, compose(lbind(intersection, x), neighbors)), identity)
+    return paint(canvas(0, shape(g)), apply(f, asindices(g)))
+
+# Where these locations are.
+def marked(g, x):
+    return fill(canvas(0, shape(g)), 1, x)
+
+# Locations of rows that are odd, counted from 0.
+def odd_rows(g):
+    return marked(g, sfilter(asindices(g), compose(fork(greater, identity, compose(double, halve)), first)))
+
+# Locations of columns that are odd, counted from 0.
+def odd_columns(g):
+    return marked(g, sfilter(asindices(g), compose(fork(greater, identity, compose(double, halve)), last)))
+
+# How many of these locations are in the row, nine at most.
+def in_row(g, x):
+    n = compose(size, compose(lbind(intersection, x), hfrontier))
+    f = compose(minimum, compose(lbind(insert, 9), compose(initset, n)))
+    return paint(canvas(0, shape(g)), apply(fork(astuple, f, identity), asindices(g)))
+
+# How many of these locations are in the column, nine at most.
+def in_column(g, x):
+    n = compose(size, compose(lbind(intersection, x), vfrontier))
+    f = compose(minimum, compose(lbind(insert, 9), compose(initset, n)))
+    return paint(canvas(0, shape(g)), apply(fork(astuple, f, identity), asindices(g)))
+
+# The components of one colour by all eight neighbours, and those of what is empty by four.
+def regions(g):
+    return combine(pieces(g), gaps(g))
+
+# The components of one colour by four neighbours, empty or not.
+def straight_regions(g):
+    return objects(g, T, F, F)
+
+# Components painted in what a function gives, nine at most.
+def painted_by(g, x, f):
+    n = compose(minimum, compose(lbind(insert, 9), compose(initset, f)))
+    return paint(canvas(0, shape(g)), mapply(fork(recolor, n, identity), x))
+
+# How many of the four neighbours have the colour of the cell.
+def same_neighbors(g):
+    own = compose(lbind(ofcolor, g), lbind(index, g))
+    f = fork(astuple, compose(size, fork(intersection, dneighbors, own)), identity)
+    return paint(canvas(0, shape(g)), apply(f, asindices(g)))
+
+# How many neighbours have the colour of the cell.
+def all_same_neighbors(g):
+    own = compose(lbind(ofcolor, g), lbind(index, g))
+    f = fork(astuple, compose(size, fork(intersection, neighbors, own)), identity)
+    return paint(canvas(0, shape(g)), apply(f, asindices(g)))
+
+# From the cells of an object on in a direction, up to the border.
+def rays(g, d):
+    return compose(lbind(mapply, rbind(shoot, d)), toindices)
+
+# The same over empty cells alone.
+def rays_below(g, d):
+    return compose(lbind(intersection, ofcolor(g, 0)), compose(lbind(mapply, rbind(shoot, d)), toindices))
+
+# The same up to the next shown cell.
+def rays_until(g, d):
+    far = lbind(mapply, rbind(shoot, d))
+    met = compose(lbind(intersection, shown_at(g)), fork(difference, compose(far, toindices), toindices))
+    return fork(difference, compose(far, toindices), fork(combine, toindices, compose(far, met)))
+
+# The cells next to an object.
+def around_object(f):
+    return fork(difference, compose(lbind(mapply, f), toindices), toindices)
+
+# The cells of an object of which this is said from the corner of its box on.
+def part_of_object(p):
+    return fork(shift, compose(rbind(sfilter, p), compose(toindices, normalize)), ulcorner)
+
+# An object without the others of its set: the one of most cells.
+def at_the_place_of(x):
+    return compose(lbind(shift, normalize(x)), ulcorner)

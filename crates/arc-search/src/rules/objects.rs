@@ -1,0 +1,705 @@
+//! [`Objects`]: rules of objects. What is painted for each object of a grid, or which object is the output, by
+//! conditions on the objects.
+//!
+//! An abstraction of the [table](super::TABLE) says which objects there are. Each action is made for all of them, and
+//! those for which it paints nothing wrong are remembered as bits, with the cells that it explains. Sets of at most
+//! three actions that explain all that changes are looked for from the cell on that fewest explain. Then each action
+//! gets conditions that hold for the objects that need it, and for none for which it is wrong.
+
+use std::sync::LazyLock;
+
+use arc_cpu::batt::{Batt, Defined, NodeId};
+use arc_dsl::{Container, Primitive, Program, Value};
+use rustc_hash::FxHashSet;
+
+use super::learn::{Conditions, Conjunction, Rows, both, without};
+use super::{Row, TABLE, call, rows};
+use crate::pieces;
+use crate::propose::{Proposal, Proposer, Scene};
+
+/// The rows of the table that rules of objects are made of, and their functions: for each abstraction one; for
+/// each of the others one that gives it for all objects of a tuple, and one that does it for a set.
+pub(super) struct Language {
+    pub(super) abstractions: Vec<Row>,
+    /// For those by colour one for each colour.
+    pub(super) features: Vec<(Row, i32)>,
+    pub(super) actions: Vec<Row>,
+    pub(super) crops: Vec<Row>,
+    pub(super) functions: Vec<Program>,
+}
+
+/// How many colours there are.
+const COLOURS: i32 = 10;
+
+pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
+    let [abstractions, features, actions, crops] =
+        ["abstractions", "features", "actions", "crops"].map(|section| rows(TABLE, section));
+    let features = features.into_iter().flat_map(|row| {
+        let colours = if row.by_colour { 0..COLOURS } else { 0..1 };
+        colours.map(move |colour| {
+            let of_colour = |text: &str| text.replace("COLOUR", &colour.to_string());
+            let (words, expression) = (of_colour(&row.words), of_colour(&row.expression));
+            let row = Row {
+                words,
+                expression,
+                ..row.clone()
+            };
+            (row, colour)
+        })
+    });
+    let features: Vec<_> = features.collect();
+    let mut text = String::new();
+    let mut define = |takes: &str, row: &Row, result: String| {
+        let tuple = if row.expression.contains(", T)") && !takes.contains('T') {
+            "    T = totuple(O)\n"
+        } else {
+            ""
+        };
+        let number = text.matches("def ").count();
+        text += &format!("def rule_{number}({takes}):\n{tuple}    return {result}\n\n");
+    };
+    for row in &abstractions {
+        define("I", row, row.expression.clone());
+    }
+    for (row, _) in &features {
+        let it = &row.expression;
+        define("I, O, T", row, format!("apply({it}, T)"));
+        define("I, O, X, V", row, format!("sfilter(X, matcher({it}, V))"));
+    }
+    for row in &actions {
+        let (it, more) = (&row.expression, if row.by_colour { ", COLOUR" } else { "" });
+        define(&format!("I, O, T{more}"), row, format!("apply({it}, T)"));
+        define(&format!("I, O, X{more}"), row, format!("mapply({it}, X)"));
+    }
+    for row in &crops {
+        let it = &row.expression;
+        define("I, O, T", row, format!("apply({it}, T)"));
+        define("I, O, X", row, format!("first(apply({it}, totuple(X)))"));
+    }
+    Language {
+        abstractions,
+        features,
+        actions,
+        crops,
+        // A test reads them all.
+        functions: super::functions(&text, "rule_").unwrap_or_default(),
+    }
+});
+
+/// The proposer of rules of objects; see the [module](self).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objects {
+    /// Grids with more objects are not looked at. Default 60.
+    pub objects: usize,
+    /// So many rules are proposed, the cheapest with different answers. Default 10.
+    pub rules: usize,
+    /// The most that a rule costs. Default 60.
+    pub cost: u32,
+    /// So many sets of actions of an abstraction are tried, the cheapest. Default 60.
+    pub sets: usize,
+    /// So often is an action tried for a cell of an abstraction, at most. Default 30,000.
+    pub steps: u64,
+}
+
+impl Default for Objects {
+    fn default() -> Self {
+        Self {
+            objects: 60,
+            rules: 10,
+            cost: 60,
+            sets: 60,
+            steps: 30_000,
+        }
+    }
+}
+
+/// What a rule does with the objects for which its conditions hold.
+struct Step {
+    /// The row of an action or a crop, and its colour.
+    row: usize,
+    colour: i32,
+    conditions: Vec<usize>,
+}
+
+/// A feature has a value, or has not.
+struct Condition {
+    feature: usize,
+    value: Value,
+    is_not: bool,
+}
+
+/// An action, made for all objects.
+struct Action {
+    row: usize,
+    colour: i32,
+    /// The objects for which all that it paints is right.
+    agrees: Vec<u64>,
+    /// The cells that it paints, for each object of those: the place of its first word, and the words.
+    paints: Vec<(usize, Vec<u64>)>,
+}
+
+/// The objects of an abstraction.
+struct Objective<'o> {
+    options: &'o Objects,
+    abstraction: usize,
+    set: NodeId,
+    tuple: NodeId,
+    /// Where the objects of each train pair begin; and the end.
+    starts: Vec<usize>,
+    conditions: Vec<Condition>,
+    holds: Conditions,
+}
+
+/// The objects and what is painted, as cells with their colours.
+fn cells(value: &Value) -> Option<Vec<(i32, i32, i32)>> {
+    match value {
+        Value::Object(object) => {
+            let cells = object.as_slice().iter();
+            Some(
+                cells
+                    .map(|cell| (cell.loc.i, cell.loc.j, cell.colour))
+                    .collect(),
+            )
+        }
+        value if value.as_container().is_some_and(Container::is_empty) => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+/// The elements of a node's value on an input.
+fn elements(batt: &Batt, node: NodeId, input: usize) -> Option<Vec<Value>> {
+    let value = batt.value(node, input).ok()?;
+    let elements = value.as_container()?;
+    Some(
+        elements
+            .iter()
+            .map(|element| element.into_owned())
+            .collect(),
+    )
+}
+
+impl<'o> Objective<'o> {
+    /// The objects of an abstraction; nothing where a train pair has none, or too many.
+    fn of(options: &'o Objects, abstraction: usize, scene: &mut Scene<'_>) -> Option<Self> {
+        let input = scene.batt.input();
+        let set = call(scene.batt, *scene.functions.get(abstraction)?, &[input])?;
+        let tuple = call(scene.batt, Primitive::Totuple, &[set])?;
+        let mut starts = vec![0];
+        for input in 0..scene.frame.train {
+            let value = scene.batt.value(tuple, input).ok()?;
+            let count = value.as_container()?.len();
+            if !(1..=options.objects).contains(&count) {
+                return None;
+            }
+            starts.push(starts[input] + count);
+        }
+        let words = starts[scene.frame.train].div_ceil(64);
+        Some(Self {
+            options,
+            abstraction,
+            set,
+            tuple,
+            starts,
+            conditions: Vec::new(),
+            holds: Conditions::new(words),
+        })
+    }
+
+    fn count(&self) -> usize {
+        self.starts[self.starts.len() - 1]
+    }
+
+    fn words(&self) -> usize {
+        self.count().div_ceil(64)
+    }
+
+    /// The functions of the features, actions and crops.
+    fn function(scene: &Scene<'_>, section: usize, row: usize, for_set: bool) -> Option<Defined> {
+        let language = &*LANGUAGE;
+        let (features, actions) = (language.features.len(), language.actions.len());
+        let before = [0, features, features + actions][section];
+        let place = language.abstractions.len() + 2 * (before + row) + usize::from(for_set);
+        scene.functions.get(place).copied()
+    }
+
+    /// What a function gives for all objects, by train pair.
+    fn given(
+        &self,
+        scene: &mut Scene<'_>,
+        function: Option<Defined>,
+        colour: Option<i32>,
+    ) -> Option<Vec<Value>> {
+        let mut arguments = vec![scene.batt.input(), self.set, self.tuple];
+        if let Some(colour) = colour {
+            arguments.push(scene.batt.constant(&Value::Int(colour)).ok()?);
+        }
+        let node = call(scene.batt, function?, &arguments)?;
+        let mut all = Vec::with_capacity(self.count());
+        for input in 0..scene.frame.train {
+            all.extend(elements(scene.batt, node, input)?);
+            if all.len() != self.starts[input + 1] {
+                return None;
+            }
+        }
+        Some(all)
+    }
+
+    /// Asks all features of all objects.
+    fn ask(&mut self, scene: &mut Scene<'_>) {
+        if !self.conditions.is_empty() {
+            return;
+        }
+        let mut known = FxHashSet::default();
+        for (at, (row, colour)) in LANGUAGE.features.iter().enumerate() {
+            if row.by_colour && !scene.colours.contains(colour) {
+                continue;
+            }
+            let Some(given) = self.given(scene, Self::function(scene, 0, at, false), None) else {
+                continue;
+            };
+            let mut values: Vec<Value> = Vec::new();
+            for value in &given {
+                let is_known = values.contains(value) || *value == Value::Bool(false);
+                if !is_known && values.len() < VALUES {
+                    values.push(value.clone());
+                }
+            }
+            for value in values {
+                let mut holds = Rows::new(2, self.words());
+                for (object, own) in given.iter().enumerate() {
+                    holds.set(usize::from(*own != value), object);
+                }
+                for (row_of, is_not) in [(0, false), (1, true)] {
+                    let bits = holds.of(row_of).to_vec();
+                    if known.insert(bits.clone()) {
+                        self.holds.holds.push(bits);
+                        self.holds.costs.push(row.cost + u32::from(is_not));
+                        self.conditions.push(Condition {
+                            feature: at,
+                            value: value.clone(),
+                            is_not,
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// The objects for which a condition of a step hold.
+    fn chosen(&self, scene: &mut Scene<'_>, conditions: &[usize]) -> Option<NodeId> {
+        let mut chosen = self.set;
+        for at in conditions {
+            let condition = &self.conditions[*at];
+            let value = scene.batt.constant(&condition.value).ok()?;
+            let function = Self::function(scene, 0, condition.feature, true)?;
+            let arguments = [scene.batt.input(), self.set, chosen, value];
+            let those = call(scene.batt, function, &arguments)?;
+            chosen = if condition.is_not {
+                call(scene.batt, Primitive::Difference, &[chosen, those])?
+            } else {
+                those
+            };
+        }
+        Some(chosen)
+    }
+
+    /// A step in words.
+    fn tell(&self, words: &str, step: &Step) -> String {
+        let conditions = step.conditions.iter().map(|at| {
+            let condition = &self.conditions[*at];
+            let (row, _) = &LANGUAGE.features[condition.feature];
+            let words = &row.words;
+            match (&condition.value, condition.is_not) {
+                (Value::Bool(_), false) => words.replace("whether ", ""),
+                (Value::Bool(_), true) => words.replace("whether ", "not "),
+                (value, false) => format!("{words} is {value}"),
+                (value, true) => format!("{words} is not {value}"),
+            }
+        });
+        let conditions: Vec<_> = conditions.collect();
+        let words = words.replace("COLOUR", &step.colour.to_string());
+        if conditions.is_empty() {
+            return format!("each: {words}");
+        }
+        format!("where {}: {words}", conditions.join(" and "))
+    }
+
+    /// The cells of the train outputs that these cells differ from.
+    fn differs(scene: &Scene<'_>, cells: &[Vec<i8>]) -> Vec<u64> {
+        let mut wrong = Rows::new(1, scene.frame.train_words());
+        for (input, pair) in scene.task.train.iter().enumerate() {
+            let first = 64 * scene.frame.words(input).start;
+            let outputs = pair.output.iter().flat_map(arc_dsl::Grid::cells);
+            for (at, (cell, output)) in cells[input].iter().zip(outputs).enumerate() {
+                if cell != output {
+                    wrong.set(0, first + at);
+                }
+            }
+        }
+        wrong.of(0).to_vec()
+    }
+
+    /// All actions that are right for an object.
+    fn actions(&self, scene: &mut Scene<'_>) -> Vec<Action> {
+        let mut actions = Vec::new();
+        for (at, row) in LANGUAGE.actions.iter().enumerate() {
+            let colours = if row.by_colour { scene.colours } else { &[0] };
+            for colour in colours {
+                let function = Self::function(scene, 1, at, false);
+                let colour_of = row.by_colour.then_some(*colour);
+                let given = self.given(scene, function, colour_of);
+                let action = given.and_then(|given| self.action(scene, &given));
+                if let Some((agrees, paints)) = action {
+                    actions.push(Action {
+                        row: at,
+                        colour: *colour,
+                        agrees,
+                        paints,
+                    });
+                }
+            }
+        }
+        // Of those that cost as much the first one stays first.
+        actions.sort_by_key(|action| LANGUAGE.actions[action.row].cost);
+        actions
+    }
+
+    /// For which objects what is painted is right, and its cells; nothing where it is for none.
+    fn action(
+        &self,
+        scene: &Scene<'_>,
+        given: &[Value],
+    ) -> Option<(Vec<u64>, Vec<(usize, Vec<u64>)>)> {
+        let mut agrees = Rows::new(1, self.words());
+        let mut paints = Vec::with_capacity(given.len());
+        let mut any = false;
+        for (input, pair) in scene.task.train.iter().enumerate() {
+            let (output, words) = (pair.output.as_ref()?, scene.frame.words(input));
+            let (rows, columns) = (output.height() as i32, output.width() as i32);
+            for object in self.starts[input]..self.starts[input + 1] {
+                let mut bits = vec![0; words.len()];
+                let mut is_right = true;
+                for (i, j, colour) in cells(&given[object])? {
+                    if (0..rows).contains(&i) && (0..columns).contains(&j) {
+                        let at = (i * columns + j) as usize;
+                        is_right &= i32::from(output.cells()[at]) == colour;
+                        bits[at / 64] |= 1 << (at % 64);
+                    }
+                }
+                if is_right {
+                    any = true;
+                    agrees.set(0, object);
+                } else {
+                    bits.clear();
+                }
+                paints.push((words.start, bits));
+            }
+        }
+        any.then(|| (agrees.of(0).to_vec(), paints))
+    }
+
+    /// Rules that paint something for objects.
+    fn painting(&mut self, scene: &mut Scene<'_>, found: &mut Vec<Found>) -> Option<()> {
+        let inputs = scene
+            .task
+            .train
+            .iter()
+            .map(|pair| pair.input.cells().to_vec());
+        let inputs: Vec<_> = inputs.collect();
+        let actions = self.actions(scene);
+        // On the input itself, and where that does not do on the input without its objects.
+        let own = Self::differs(scene, &inputs);
+        let before = found.len();
+        let input = scene.batt.input();
+        self.sets(scene, &actions, &own, input, 0, found);
+        if found.len() == before {
+            let zero = scene.batt.constant(&Value::Int(0)).ok()?;
+            let locs = call(scene.batt, Primitive::Merge, &[self.set])?;
+            let locs = call(scene.batt, Primitive::Toindices, &[locs])?;
+            let emptied = call(scene.batt, Primitive::Fill, &[input, zero, locs])?;
+            let mut cells = Vec::new();
+            for input in 0..scene.frame.train {
+                let value = scene.batt.value(emptied, input).ok()?;
+                cells.push(value.as_grid()?.cells().to_vec());
+            }
+            let wrong = Self::differs(scene, &cells);
+            self.sets(scene, &actions, &wrong, emptied, 1, found);
+        }
+        Some(())
+    }
+
+    /// Tries the sets of actions that explain what is wrong.
+    fn sets(
+        &mut self,
+        scene: &mut Scene<'_>,
+        actions: &[Action],
+        wrong: &[u64],
+        base: NodeId,
+        cost: u32,
+        found: &mut Vec<Found>,
+    ) {
+        let frame = scene.frame;
+        let changed = (0..frame.train)
+            .filter(|input| wrong[frame.words(*input)].iter().any(|bits| *bits != 0));
+        if changed.count() < frame.train.min(2) {
+            return;
+        }
+        let explains = actions.iter().map(|action| {
+            let mut explains = vec![0; wrong.len()];
+            for (first, bits) in &action.paints {
+                for (at, bits) in bits.iter().enumerate() {
+                    explains[first + at] |= bits & wrong[first + at];
+                }
+            }
+            explains
+        });
+        let mut cover = Cover {
+            actions,
+            explains: explains.collect(),
+            found: Vec::new(),
+            steps: self.options.steps,
+            most: 20 * self.options.sets,
+        };
+        cover.extend(wrong, &mut Vec::new(), frame);
+        let mut sets = cover.found;
+        sets.sort_by_key(|(cost, _)| *cost);
+        sets.truncate(self.options.sets);
+        for (_, set) in sets {
+            self.ask(scene);
+            self.conditioned(scene, actions, &set, wrong, base, cost, found);
+        }
+    }
+
+    /// The rules with this set of actions.
+    #[allow(clippy::too_many_arguments, reason = "what a rule is made of")]
+    fn conditioned(
+        &mut self,
+        scene: &mut Scene<'_>,
+        actions: &[Action],
+        set: &[usize],
+        wrong: &[u64],
+        base: NodeId,
+        cost: u32,
+        found: &mut Vec<Found>,
+    ) -> Option<()> {
+        // Cells that one object alone explains.
+        let (mut once, mut twice) = (vec![0; wrong.len()], vec![0; wrong.len()]);
+        for (first, bits) in set.iter().flat_map(|action| &actions[*action].paints) {
+            for (at, bits) in bits.iter().enumerate() {
+                twice[first + at] |= once[first + at] & bits;
+                once[first + at] |= bits;
+            }
+        }
+        let once = both(&without(&once, &twice), wrong);
+        let mut all = vec![0; self.words()];
+        for object in 0..self.count() {
+            all[object / 64] |= 1 << (object % 64);
+        }
+        let mut each: Vec<Vec<Conjunction>> = Vec::new();
+        let mut rare = 0;
+        for action in set {
+            let action = &actions[*action];
+            let mut must = Rows::new(1, self.words());
+            let mut support = FxHashSet::default();
+            for (object, (first, bits)) in action.paints.iter().enumerate() {
+                let is_needed = bits
+                    .iter()
+                    .enumerate()
+                    .any(|(at, bits)| bits & once[first + at] != 0);
+                if is_needed {
+                    must.set(0, object);
+                    support.insert(self.starts.partition_point(|start| *start <= object));
+                }
+            }
+            if support.is_empty() {
+                return None;
+            }
+            rare += u32::from(support.len() < scene.frame.train.min(2));
+            let never = without(&all, &action.agrees);
+            let holding = self.holds.holding(must.of(0));
+            let conjunctions = self.holds.conjunctions(&holding, &never, CHOICES);
+            if conjunctions.is_empty() {
+                return None;
+            }
+            each.push(conjunctions);
+        }
+        for choice in 0..each.iter().map(Vec::len).max()? {
+            let mut grid = base;
+            let abstraction = &LANGUAGE.abstractions[self.abstraction];
+            let mut total = cost + abstraction.cost + RARE * rare;
+            let mut words = abstraction.words.clone();
+            for (action, conjunctions) in set.iter().zip(&each) {
+                let action = &actions[*action];
+                let row = &LANGUAGE.actions[action.row];
+                let (own, conditions) = &conjunctions[choice.min(conjunctions.len() - 1)];
+                total += row.cost + own + 1;
+                let step = Step {
+                    row: action.row,
+                    colour: action.colour,
+                    conditions: conditions.clone(),
+                };
+                words += &format!("; {}", self.tell(&row.words, &step));
+                let chosen = self.chosen(scene, conditions)?;
+                let mut arguments = vec![scene.batt.input(), self.set, chosen];
+                if row.by_colour {
+                    arguments.push(scene.batt.constant(&Value::Int(step.colour)).ok()?);
+                }
+                let function = Self::function(scene, 1, step.row, true)?;
+                let object = call(scene.batt, function, &arguments)?;
+                grid = call(scene.batt, Primitive::Paint, &[grid, object])?;
+            }
+            found.push((total, grid, words));
+        }
+        Some(())
+    }
+
+    /// Rules that choose the object that is the output.
+    fn choosing(&mut self, scene: &mut Scene<'_>, found: &mut Vec<Found>) {
+        for (at, row) in LANGUAGE.crops.iter().enumerate() {
+            let Some(given) = self.given(scene, Self::function(scene, 2, at, false), None) else {
+                continue;
+            };
+            let mut right = Rows::new(3, self.words());
+            let outputs = scene.task.train.iter().zip(self.starts.windows(2));
+            let mut is_possible = true;
+            for (pair, range) in outputs {
+                let is_right = |object: &usize| {
+                    let grid = given[*object].as_grid();
+                    grid.is_some_and(|grid| pair.output.as_ref() == Some(&*grid))
+                };
+                let (own, others): (Vec<_>, Vec<_>) = (range[0]..range[1]).partition(is_right);
+                is_possible &= !own.is_empty();
+                for object in &own {
+                    right.set(0, *object);
+                    // Of several that are the same one is enough.
+                    if own.len() == 1 {
+                        right.set(1, *object);
+                    }
+                }
+                others.iter().for_each(|object| right.set(2, *object));
+            }
+            if !is_possible {
+                continue;
+            }
+            self.ask(scene);
+            let holding = self.holds.holding(right.of(1));
+            for (own, conditions) in self.holds.conjunctions(&holding, right.of(2), CHOICES) {
+                let abstraction = &LANGUAGE.abstractions[self.abstraction];
+                let step = Step {
+                    row: at,
+                    colour: 0,
+                    conditions,
+                };
+                let made = self.chosen(scene, &step.conditions).and_then(|chosen| {
+                    let function = Self::function(scene, 2, step.row, true)?;
+                    let arguments = [scene.batt.input(), self.set, chosen];
+                    call(scene.batt, function, &arguments)
+                });
+                if let Some(grid) = made {
+                    let words = format!("{}; {}", abstraction.words, self.tell(&row.words, &step));
+                    found.push((abstraction.cost + row.cost + own + 2, grid, words));
+                }
+            }
+        }
+    }
+}
+
+/// How many values of a feature are asked for.
+const VALUES: usize = 20;
+
+/// So many conjunctions of conditions are tried for an action.
+const CHOICES: usize = 4;
+
+/// What it costs more that an action is needed in one train pair alone.
+const RARE: u32 = 5;
+
+/// A rule: what it costs, its grid, and it in words.
+type Found = (u32, NodeId, String);
+
+/// The search for sets of actions that explain all open cells.
+struct Cover<'c> {
+    actions: &'c [Action],
+    explains: Vec<Vec<u64>>,
+    found: Vec<(u32, Vec<usize>)>,
+    steps: u64,
+    most: usize,
+}
+
+/// The most actions of a rule.
+const MOST_ACTIONS: usize = 3;
+
+impl Cover<'_> {
+    fn extend(&mut self, open: &[u64], chosen: &mut Vec<usize>, frame: &pieces::Frame) {
+        // The first open cell of each pair; of these the one that fewest actions explain.
+        let cells = (0..frame.train).filter_map(|input| {
+            let mut words = frame.words(input);
+            words
+                .find(|word| open[*word] != 0)
+                .map(|word| (word, open[word] & open[word].wrapping_neg()))
+        });
+        let cells: Vec<(usize, u64)> = cells.collect();
+        if cells.is_empty() {
+            let costs = chosen
+                .iter()
+                .map(|action| LANGUAGE.actions[self.actions[*action].row].cost);
+            self.found
+                .push((costs.sum::<u32>() + 2 * chosen.len() as u32, chosen.clone()));
+            return;
+        }
+        if chosen.len() == MOST_ACTIONS {
+            return;
+        }
+        let of = |(word, bit): &(usize, u64)| {
+            let explain = |action: &usize| self.explains[*action][*word] & bit != 0;
+            (0..self.actions.len()).filter(explain).collect::<Vec<_>>()
+        };
+        let fewest = cells
+            .iter()
+            .map(of)
+            .min_by_key(Vec::len)
+            .unwrap_or_default();
+        for action in fewest {
+            if self.steps == 0 || self.found.len() >= self.most {
+                return;
+            }
+            self.steps -= 1;
+            let left = without(open, &self.explains[action]);
+            chosen.push(action);
+            self.extend(&left, chosen, frame);
+            chosen.pop();
+        }
+    }
+}
+
+impl Proposer for Objects {
+    fn name(&self) -> &'static str {
+        "objects"
+    }
+
+    fn functions(&self) -> &[Program] {
+        &LANGUAGE.functions
+    }
+
+    fn propose(&self, scene: &mut Scene<'_>, take: &mut dyn FnMut(Proposal) -> bool) {
+        let inputs = scene.task.train.iter().chain(&scene.task.test);
+        let mut sizes = inputs.zip(&scene.frame.sizes);
+        let is_same = sizes.all(|(pair, size)| (pair.input.height(), pair.input.width()) == *size);
+        let (mut found, mut known) = (Vec::new(), FxHashSet::default());
+        for abstraction in 0..LANGUAGE.abstractions.len() {
+            let Some(mut objects) = Objective::of(self, abstraction, scene) else {
+                continue;
+            };
+            if known.insert(objects.set) {
+                if is_same {
+                    objects.painting(scene, &mut found);
+                } else {
+                    objects.choosing(scene, &mut found);
+                }
+            }
+        }
+        found.retain(|(cost, ..)| *cost <= self.cost);
+        // Of those that cost as much the first one stays first.
+        found.sort_by_key(|(cost, ..)| *cost);
+        super::propose(scene, found, self.rules, take);
+    }
+}

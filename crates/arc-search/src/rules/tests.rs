@@ -1,0 +1,118 @@
+//! What the tables say can be read, and machines make of it what the reference makes.
+
+use arc_cpu::batt::Why;
+use arc_cpu::{BailOut, Batt, Bounds, Pushed};
+use arc_dsl::{Interpreter, Primitive, Value};
+
+use super::*;
+
+#[test]
+fn every_line_of_the_table_is_a_row() {
+    let lines = TABLE.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '[']));
+    let read: usize = ["looks", "abstractions", "features", "actions", "crops"]
+        .map(|section| rows(TABLE, section).len())
+        .iter()
+        .sum();
+    assert_eq!(read, lines.count());
+    let functions = parse_functions(&format!("{DERIVED}\n{HELPERS}"));
+    for function in functions {
+        assert!(function.is_ok(), "{}", function.unwrap_err());
+    }
+}
+
+/// What a function makes of these arguments by a machine, if it does, and that the reference makes the same of them.
+/// Whether it has a value.
+fn agrees(batt: &mut Batt, function: &Program, arguments: &[NodeId]) -> Result<bool, String> {
+    let defined = batt.define(function.clone()).unwrap();
+    let given = arguments.iter().map(|node| batt.value(*node, 0).unwrap());
+    let expected = Interpreter::default().run_on(function, given.collect::<Vec<_>>());
+    match batt.push(defined, arguments).unwrap() {
+        // A location in two colours is nothing that a machine paints.
+        Pushed::Failed(failed)
+            if expected.is_ok() && failed.why != Why::BailOut(BailOut::Overlap) =>
+        {
+            Err(format!("{function}: {failed:?}"))
+        }
+        Pushed::Failed(_) => Ok(false),
+        Pushed::New(node) | Pushed::Same(node) => {
+            assert_eq!(batt.value(node, 0), expected, "{function}");
+            Ok(true)
+        }
+    }
+}
+
+/// Asks a function on grids, with arguments beside the input: on half of them it has a value, unless it may fail on
+/// more.
+fn agrees_on_scenes(
+    function: &Program,
+    least: usize,
+    arguments: impl Fn(&mut Batt, i32) -> Option<Vec<NodeId>>,
+) -> Result<(), String> {
+    let (grids, mut values) = (crate::testing::scenes(3, 40), 0);
+    for (number, grid) in (0..).zip(&grids) {
+        let mut batt = Batt::new(std::slice::from_ref(grid), &[], Bounds::for_search());
+        if let Some(arguments) = arguments(&mut batt, number) {
+            values += usize::from(agrees(&mut batt, function, &arguments)?);
+        }
+    }
+    if values < least {
+        return Err(format!("{function}: {values} values"));
+    }
+    Ok(())
+}
+
+fn colour(batt: &mut Batt, number: i32) -> NodeId {
+    batt.constant(&Value::Int(number % 4)).unwrap()
+}
+
+#[test]
+fn machines_give_for_looks_what_the_reference_gives() {
+    let (rows, functions) = &*cells::LOOKS;
+    assert_eq!(rows.len(), functions.len());
+    let wrong = rows.iter().zip(functions).filter_map(|(row, function)| {
+        let arguments = |batt: &mut Batt, number| {
+            let colour = row.by_colour.then(|| colour(batt, number));
+            Some(std::iter::once(batt.input()).chain(colour).collect())
+        };
+        agrees_on_scenes(function, 20, arguments).err()
+    });
+    let wrong: Vec<_> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn machines_give_for_objects_what_the_reference_gives() {
+    let language = &*objects::LANGUAGE;
+    let of_sets = language.features.len() + language.actions.len() + language.crops.len();
+    let (abstractions, others) = language.functions.split_at(language.abstractions.len());
+    assert_eq!(others.len(), 2 * of_sets);
+    let mut wrong = Vec::new();
+    for function in abstractions {
+        wrong.extend(agrees_on_scenes(function, 20, |batt, _| Some(vec![batt.input()])).err());
+    }
+    for (at, two) in others.chunks(2).enumerate() {
+        let is_feature = at < language.features.len();
+        let by_colour = two[0].inputs().contains(&"COLOUR".to_owned());
+        for (function, for_set) in two.iter().zip([false, true]) {
+            // Of pieces and of things by turns.
+            let arguments = |batt: &mut Batt, number: i32| {
+                let which = abstractions[number as usize % 2 * 2].clone();
+                let (input, which) = (batt.input(), batt.define(which)?);
+                let set = call(batt, which, &[input])?;
+                let tuple = call(batt, Primitive::Totuple, &[set])?;
+                let mut arguments = vec![input, set, if for_set { set } else { tuple }];
+                if by_colour {
+                    arguments.push(colour(batt, number));
+                } else if is_feature && for_set {
+                    let given = batt.define(two[0].clone())?;
+                    let given = call(batt, given, &[input, set, tuple])?;
+                    arguments.push(call(batt, Primitive::First, &[given])?);
+                }
+                Some(arguments)
+            };
+            wrong.extend(agrees_on_scenes(function, 5, arguments).err());
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
