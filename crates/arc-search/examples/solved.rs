@@ -7,7 +7,8 @@
 //! (stacks that fit some train pairs alone), `layers` (more than one), `derived` (operations that are no
 //! primitives), `patches` (pieces that are no grids), `bits` (by what was used), `costs` (of primitives on each
 //! other), `invariants` (by which answers are ranked), and proposers by their names. `--show` prints the programs that are right, `--list` a
-//! line for each task. `--learn` prints the table of the language with bits by what was right.
+//! line for each task. `--learn` prints the table of the language with bits by what was right, `--estimate` the
+//! estimates by which answers are ranked.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -18,8 +19,8 @@ use std::time::{Duration, Instant};
 use arc_dsl::Task;
 use arc_search::compose::Greedy;
 use arc_search::language::Uses;
-use arc_search::rank::ByFit;
-use arc_search::{Found, Language, Options, Searcher};
+use arc_search::rank::{ByFit, ESTIMATES, Known, estimate_of, known};
+use arc_search::{Attempt, Found, Language, Options, Searcher};
 
 /// How many answers are looked at.
 const ATTEMPTS: usize = 20;
@@ -115,6 +116,7 @@ impl Asked {
             } else {
                 self.number("--broken", ByFit::default().broken)
             },
+            estimates: !self.is_off("estimates"),
         };
         Searcher::new(self.language(), options)
             .with_composer(composer)
@@ -147,6 +149,41 @@ fn search<'t>(asked: &Asked, tasks: &'t [Task]) -> Result<Vec<Searched<'t>>, Box
     Ok(results)
 }
 
+/// What is known of an attempt.
+fn known_of(attempt: &Attempt, train: usize) -> Known {
+    let broken: usize = attempt.broken.iter().map(Vec::len).sum();
+    let broken = broken as f64 / attempt.broken.len().max(1) as f64;
+    known(
+        attempt.fits,
+        attempt.total,
+        attempt.layers.len(),
+        broken,
+        train,
+    )
+}
+
+/// Weights by which what is known says most nearly which answers are right: logistic regression, a little
+/// drawn towards 0.
+fn weights(answers: &[(Known, bool)]) -> Known {
+    let mut weights = [0.0; 4];
+    for round in 0..4_000 {
+        let mut slope = weights.map(|weight| -0.003 * weight);
+        for (known, is_right) in answers {
+            let both = weights.iter().zip(known);
+            let odds: f64 = both.map(|(weight, known)| weight * known).sum();
+            let error = f64::from(u8::from(*is_right)) - 1.0 / (1.0 + (-odds).exp());
+            for (slope, known) in slope.iter_mut().zip(known) {
+                *slope += error * known / answers.len() as f64;
+            }
+        }
+        let rate = 2.0 / (1.0 + f64::from(round) / 400.0);
+        for (weight, slope) in weights.iter_mut().zip(slope) {
+            *weight += rate * slope;
+        }
+    }
+    weights
+}
+
 /// What answers came to.
 #[derive(Default)]
 struct Tally {
@@ -157,6 +194,8 @@ struct Tally {
     stacks: usize,
     partly: usize,
     uses: Uses,
+    /// What is known of each answer, and whether it is right, by estimate.
+    estimated: [Vec<(Known, bool)>; ESTIMATES.len()],
 }
 
 impl Tally {
@@ -170,6 +209,12 @@ impl Tally {
             };
             let size = (expected.height(), expected.width());
             self.sized += usize::from(found.sizes.get(test) == Some(&size));
+            for (answer, attempt) in found.answers_of(test).zip(&found.answers[test]) {
+                let attempt = &found.attempts[*attempt];
+                let is_exact = attempt.fits as usize == task.train.len();
+                let known = known_of(attempt, task.train.len());
+                self.estimated[estimate_of(attempt.by, is_exact)].push((known, answer == expected));
+            }
             let place = found.answers_of(test).position(|answer| answer == expected);
             line.push_str(&place.map_or("-".to_owned(), |place| (place + 1).to_string()));
             let Some(place) = place else { continue };
@@ -219,6 +264,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             "{}",
             asked.language().by_uses(&tally.uses, OLD_USES).table()
         );
+    }
+    if asked.has("--estimate") {
+        for ((name, _), answers) in ESTIMATES.iter().zip(&tally.estimated) {
+            println!("    (\"{name}\", {:.2?}),", weights(answers));
+        }
     }
     let Tally {
         tests,

@@ -1,5 +1,7 @@
 //! [`Made`]: what was made for a task, of which the best proposals become attempts.
 
+use std::collections::hash_map::Entry;
+
 use arc_cpu::batt::{Batt, NodeId};
 use arc_dsl::{Grid, Task};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,12 +17,6 @@ use crate::rank::{Answers, CANDIDATES, Ranker};
 
 /// How many proposals are looked at for each candidate.
 const PROPOSALS: usize = 20;
-
-/// So many rules stand before all stacks but the first.
-const RULES: usize = 2;
-
-/// More than any score.
-const FIRST: f64 = 100.0;
 
 /// What was made for a task.
 pub(crate) struct Made<'m> {
@@ -44,8 +40,8 @@ struct Candidate<'p> {
     outputs: Vec<Grid>,
     broken: Vec<Vec<&'static str>>,
     score: f64,
-    /// Whether a stack that is right on all train pairs gives the same as a rule.
-    agrees: bool,
+    /// What other proposers propose that gives the same: of each the best.
+    same: Vec<&'p Proposal>,
 }
 
 impl Made<'_> {
@@ -112,25 +108,24 @@ impl Made<'_> {
                 outputs,
                 broken: Vec::new(),
                 score: *score,
-                agrees: false,
+                same: Vec::new(),
             };
             // Without test inputs nothing tells them apart but what they paint.
-            let place = match new.outputs.is_empty() {
-                true => None,
-                false => known.insert(new.outputs.clone(), candidates.len()),
-            };
-            let Some(place) = place else {
+            if new.outputs.is_empty() {
                 candidates.push(new);
                 continue;
-            };
-            known.insert(new.outputs.clone(), place);
-            let known: &mut Candidate<'_> = &mut candidates[place];
-            let is_rule = |candidate: &Candidate<'_>| candidate.proposal.rule.is_some();
-            if is_rule(known) != is_rule(&new) && known.proposal.fits == new.proposal.fits {
-                known.agrees = true;
-                // A stack says it with less.
-                if is_rule(known) {
-                    (known.proposal, known.layers) = (new.proposal, new.layers);
+            }
+            match known.entry(new.outputs.clone()) {
+                Entry::Vacant(entry) => {
+                    entry.insert(candidates.len());
+                    candidates.push(new);
+                }
+                Entry::Occupied(entry) => {
+                    let first = &mut candidates[*entry.get()];
+                    let is_other = |other: &&Proposal| other.by != proposal.by;
+                    if is_other(&first.proposal) && first.same.iter().all(is_other) {
+                        first.same.push(proposal);
+                    }
                 }
             }
         }
@@ -148,33 +143,13 @@ impl Made<'_> {
             candidate.broken = broken.collect();
             let answers = Answers {
                 proposal: candidate.proposal,
+                same: &candidate.same,
+                train: self.renamed.train.len(),
                 broken: &candidate.broken,
             };
             candidate.score = ranker.of_answers(candidate.score, &answers);
         }
         // Of those that are as good the first one stays first.
-        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
-        self.join(candidates);
-    }
-
-    /// Puts the answers of all proposers into one order: first what both a stack and a rule say, or else the best
-    /// stack that is right on all train pairs, then the two best rules, then the rest.
-    fn join(&self, candidates: &mut [Candidate<'_>]) {
-        let is_exact = |candidate: &Candidate<'_>| {
-            let proposal = candidate.proposal;
-            proposal.rule.is_none() && proposal.fits as usize == self.renamed.train.len()
-        };
-        let first = candidates.iter().position(|candidate| candidate.agrees);
-        let first = first.or_else(|| candidates.iter().position(is_exact));
-        let rules = candidates.iter().enumerate();
-        let rules = rules.filter(|(_, candidate)| candidate.proposal.rule.is_some());
-        let rules: Vec<usize> = rules.map(|(at, _)| at).take(RULES).collect();
-        for at in rules {
-            candidates[at].score += FIRST;
-        }
-        if let Some(first) = first {
-            candidates[first].score += 2.0 * FIRST;
-        }
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
     }
 
@@ -220,6 +195,8 @@ impl Made<'_> {
             fits: proposal.fits,
             layers: layers.collect(),
             cost: proposal.cost,
+            total: proposal.total,
+            by: proposal.by,
             broken: candidate.broken.clone(),
             renames: !self.normalisation.is_identity(),
             score: candidate.score,

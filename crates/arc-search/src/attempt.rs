@@ -25,6 +25,10 @@ pub struct Attempt {
     pub layers: Vec<LayerText>,
     /// The greatest cost of a piece.
     pub cost: u8,
+    /// What all of it costs.
+    pub total: u32,
+    /// The [name](crate::propose::Proposer::name) of who proposed it.
+    pub by: &'static str,
     /// What the answer to each test pair breaks of what all train pairs have in common, by
     /// [name](crate::invariants::Invariants::broken).
     pub broken: Vec<Vec<&'static str>>,

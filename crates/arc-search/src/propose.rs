@@ -45,6 +45,8 @@ pub struct Proposal {
     pub total: u32,
     /// Where it is a rule, the rule in words.
     pub rule: Option<String>,
+    /// The [name](Proposer::name) of the proposer.
+    pub by: &'static str,
 }
 
 /// Proposes answers.
@@ -55,6 +57,12 @@ pub trait Proposer {
     /// Functions that it calls in the batt, where they have the same order in [`Scene::functions`].
     fn functions(&self) -> &[Program] {
         &[]
+    }
+
+    /// Whether it looks at what the enumeration has made. What does not is asked of colours as they are too, where
+    /// answers with renamed ones fit already. Default true.
+    fn needs_values(&self) -> bool {
+        true
     }
 
     /// Hands on answers that are right on a train pair at least, in an order of its own that depends on the scene
@@ -107,6 +115,7 @@ impl Proposer for Stacks {
                 cost: stack.cost,
                 total: stack.total,
                 rule: None,
+                by: self.name(),
             })
         });
     }

@@ -23,9 +23,47 @@ pub const CANDIDATES: usize = 60;
 pub struct Answers<'a> {
     /// The proposal.
     pub proposal: &'a Proposal,
+    /// What other proposers propose that gives the same: of each the best.
+    pub same: &'a [&'a Proposal],
+    /// How many train pairs the task has.
+    pub train: usize,
     /// What each answer breaks of what all train pairs have in common, by
     /// [name](crate::invariants::Invariants::broken).
     pub broken: &'a [Vec<&'static str>],
+}
+
+/// What is known of a proposal: 1, its cost by 20, the square root of how many invariants its answers break, and
+/// a third of its layers but the first, or the train pairs on which it is wrong.
+pub type Known = [f64; 4];
+
+/// What is known of a proposal that fits so many train pairs, costs so much and has so many layers, and whose
+/// answers break so many invariants, for a task of so many train pairs.
+pub fn known(fits: u32, total: u32, layers: usize, broken: f64, train: usize) -> Known {
+    let wrong = train.saturating_sub(fits as usize);
+    let last = if wrong > 0 {
+        wrong as f64
+    } else {
+        layers.saturating_sub(1) as f64 / 3.0
+    };
+    [1.0, f64::from(total) / 20.0, broken.sqrt(), last]
+}
+
+/// For the proposals of a proposer that are right on all train pairs, or of any that are not, what each that is
+/// [known] of them says of whether the answers are right: weights of log odds.
+///
+/// They are learned on ARC-AGI-1's training tasks, by `--example solved -- TASKS --estimate`.
+pub const ESTIMATES: [(&str, Known); 4] = [
+    ("stacks", [2.44, -1.02, -2.06, 0.69]),
+    ("partly", [-0.25, -0.73, -0.86, -0.79]),
+    ("cells", [1.13, -0.97, -1.50, 0.00]),
+    ("objects", [2.90, -3.14, -1.23, 0.00]),
+];
+
+/// Whose estimate a proposal goes by: of what is not there that of stacks.
+pub fn estimate_of(by: &str, is_exact: bool) -> usize {
+    let name = if is_exact { by } else { "partly" };
+    let place = ESTIMATES.iter().position(|(known, _)| *known == name);
+    place.unwrap_or(0)
 }
 
 /// By the train pairs on which a proposal is right, less a little for what it costs and for each piece, and less
@@ -40,7 +78,11 @@ pub struct ByFit {
     pub total: f64,
     /// What broken invariants take away, times the square root of how many an answer breaks: they depend on each
     /// other, so that the second one says less than the first. Default 0.8.
+    /// Where answers are estimated nothing but 0 counts, by which invariants are not looked at.
     pub broken: f64,
+    /// Whether answers are put into order by [`ESTIMATES`] of how likely they are right, those that several
+    /// proposers give adding up. Otherwise by what is said above. Default true.
+    pub estimates: bool,
 }
 
 impl Default for ByFit {
@@ -50,6 +92,7 @@ impl Default for ByFit {
             piece: 0.02,
             total: 0.02,
             broken: 0.8,
+            estimates: true,
         }
     }
 }
@@ -65,7 +108,30 @@ impl Ranker for ByFit {
     fn of_answers(&self, score: f64, answers: &Answers<'_>) -> f64 {
         let broken: usize = answers.broken.iter().map(Vec::len).sum();
         let broken = broken as f64 / answers.broken.len().max(1) as f64;
-        score - self.broken * broken.sqrt()
+        if !self.estimates {
+            return score - self.broken * broken.sqrt();
+        }
+        let broken = if self.broken == 0.0 { 0.0 } else { broken };
+        let wrong = |proposal: &&Proposal| {
+            let is_exact = proposal.fits as usize >= answers.train;
+            let (_, weights) = ESTIMATES[estimate_of(proposal.by, is_exact)];
+            let both = weights.iter().zip(known(
+                proposal.fits,
+                proposal.total,
+                proposal.layers.len(),
+                broken,
+                answers.train,
+            ));
+            1.0 / (1.0
+                + both
+                    .map(|(weight, known)| weight * known)
+                    .sum::<f64>()
+                    .exp())
+        };
+        // It is wrong where all are.
+        let all = answers.same.iter().copied().chain([answers.proposal]);
+        let wrong: f64 = all.map(|proposal| wrong(&proposal)).product();
+        ((1.0 - wrong) / wrong).ln()
     }
 }
 
@@ -83,6 +149,7 @@ mod tests {
             cost,
             total,
             rule: None,
+            by: "stacks",
         }
     }
 
@@ -108,6 +175,7 @@ mod tests {
             piece: 0.25,
             total: 0.125,
             broken: 2.0,
+            estimates: false,
         };
         let stack = stack(4, 3, 2, 4);
         let score = ranker.score(&stack);
@@ -116,6 +184,8 @@ mod tests {
         let broken = [vec!["one", "two", "three"], vec!["one"; 5]];
         let answers = Answers {
             proposal: &stack,
+            same: &[],
+            train: 4,
             broken: &broken,
         };
         let judged = ranker.of_answers(score, &answers);

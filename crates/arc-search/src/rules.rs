@@ -78,6 +78,7 @@ fn propose(
     scene: &mut Scene<'_>,
     rules: impl IntoIterator<Item = (u32, NodeId, String)>,
     most: usize,
+    by: &'static str,
     take: &mut dyn FnMut(Proposal) -> bool,
 ) {
     let (mut known, mut cells) = (FxHashSet::default(), Cells::new(scene.frame));
@@ -94,6 +95,7 @@ fn propose(
                 cost: cost.min(u8::MAX.into()) as u8,
                 total: cost,
                 rule: Some(rule),
+                by,
             });
             if !goes_on {
                 return;

@@ -227,10 +227,18 @@ impl Searcher {
         let mut attempts = Vec::new();
         for normalisation in self.normalisations(task) {
             let is_found = |attempt: &Attempt| attempt.fits as usize == task.train.len();
-            if !attempts.iter().any(is_found) && !found.is_cut() {
-                found.renamed |= !normalisation.is_identity();
-                attempts.extend(self.search_as(task, &normalisation, interrupted, &mut found));
+            if found.is_cut() {
+                break;
             }
+            found.renamed |= !normalisation.is_identity();
+            let is_found = attempts.iter().any(is_found);
+            attempts.extend(self.search_as(
+                task,
+                &normalisation,
+                !is_found,
+                interrupted,
+                &mut found,
+            ));
         }
         // Of those that are as good the first one stays first.
         attempts.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -258,11 +266,13 @@ impl Searcher {
         }
     }
 
-    /// Searches a task with its colours renamed; gives the attempts, the best one first.
+    /// Searches a task with its colours renamed; gives the attempts, the best one first. What needs no values is
+    /// asked alone where none are made.
     fn search_as(
         &mut self,
         task: &Task,
         normalisation: &Normalisation,
+        makes_values: bool,
         interrupted: &mut dyn FnMut() -> bool,
         found: &mut Found,
     ) -> Vec<Attempt> {
@@ -289,13 +299,11 @@ impl Searcher {
             nodes: self.options.nodes,
             calls: self.options.calls,
         };
-        let stopped = enumeration.run(&mut self.batt, &bounds, interrupted);
-        if !found.is_cut() {
-            found.stopped = Some(stopped);
-        }
-
         let frame = frame(&renamed, &prediction);
-        found.sizes = frame.sizes[frame.train..].to_vec();
+        if makes_values {
+            found.stopped = Some(enumeration.run(&mut self.batt, &bounds, interrupted));
+            found.sizes = frame.sizes[frame.train..].to_vec();
+        }
         let mut scene = Scene {
             batt: &mut self.batt,
             enumeration: &enumeration,
@@ -309,9 +317,12 @@ impl Searcher {
         };
         let mut proposals: Vec<(f64, Proposal)> = Vec::new();
         let most = self.options.stacks;
-        let is_on = |name| self.options.off.iter().all(|off| off != name);
+        let is_asked = |proposer: &dyn Proposer| {
+            let is_on = self.options.off.iter().all(|off| off != proposer.name());
+            is_on && (makes_values || !proposer.needs_values())
+        };
         let proposers = self.proposers.iter();
-        for (proposer, functions) in proposers.filter(|(proposer, _)| is_on(proposer.name())) {
+        for (proposer, functions) in proposers.filter(|(proposer, _)| is_asked(&**proposer)) {
             scene.functions = functions;
             proposer.propose(&mut scene, &mut |proposal| {
                 proposals.push((self.ranker.score(&proposal), proposal));
@@ -327,8 +338,12 @@ impl Searcher {
         let pieces = scene.pieces;
         let counts = self.batt.counts();
         found.counts.add(&Counts {
-            passes: 1,
-            nodes: enumeration.counts().0,
+            passes: u32::from(makes_values),
+            nodes: if makes_values {
+                enumeration.counts().0
+            } else {
+                0
+            },
             cost: enumeration.cost(),
             calls: counts.calls - before.calls,
             evaluations: counts.evaluations - before.evaluations,

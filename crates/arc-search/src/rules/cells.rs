@@ -425,6 +425,6 @@ impl Proposer for Cells {
                 made.push((rule.cost, node, search.tell(&rule, scene)));
             }
         }
-        super::propose(scene, made, self.rules, take);
+        super::propose(scene, made, self.rules, self.name(), take);
     }
 }

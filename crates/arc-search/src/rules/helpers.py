@@ -77,7 +77,8 @@ def rays_below(g, d):
 def rays_until(g, d):
     far = lbind(mapply, rbind(shoot, d))
     met = compose(lbind(intersection, shown_at(g)), fork(difference, compose(far, toindices), toindices))
-    return fork(difference, compose(far, toindices), fork(combine, toindices, compose(far, met)))
+    rays = fork(difference, compose(far, toindices), fork(combine, toindices, compose(far, met)))
+    return compose(lbind(intersection, asindices(g)), rays)
 
 # The cells next to an object.
 def around_object(f):
@@ -90,3 +91,16 @@ def part_of_object(p):
 # An object without the others of its set: the one of most cells.
 def at_the_place_of(x):
     return compose(lbind(shift, normalize(x)), ulcorner)
+
+# The empty cells between an object and the next cells in its rows and columns where these have a colour.
+def joined_to(g, c):
+    up = compose(lbind(intersection, ofcolor(first_seen(g, UP), c)), rays_until(g, DOWN))
+    down = compose(lbind(intersection, ofcolor(first_seen(g, DOWN), c)), rays_until(g, UP))
+    left = compose(lbind(intersection, ofcolor(first_seen(g, LEFT), c)), rays_until(g, RIGHT))
+    right = compose(lbind(intersection, ofcolor(first_seen(g, RIGHT), c)), rays_until(g, LEFT))
+    return fork(combine, fork(combine, up, down), fork(combine, left, right))
+
+# The parts of a grid between its full lines, as objects.
+def parts_as_objects(g):
+    x = objects(marked(g, separators(g)), T, F, F)
+    return apply(rbind(toobject, g), colorfilter(x, 0))

@@ -680,6 +680,10 @@ impl Proposer for Objects {
         &LANGUAGE.functions
     }
 
+    fn needs_values(&self) -> bool {
+        false
+    }
+
     fn propose(&self, scene: &mut Scene<'_>, take: &mut dyn FnMut(Proposal) -> bool) {
         let inputs = scene.task.train.iter().chain(&scene.task.test);
         let mut sizes = inputs.zip(&scene.frame.sizes);
@@ -700,6 +704,6 @@ impl Proposer for Objects {
         found.retain(|(cost, ..)| *cost <= self.cost);
         // Of those that cost as much the first one stays first.
         found.sort_by_key(|(cost, ..)| *cost);
-        super::propose(scene, found, self.rules, take);
+        super::propose(scene, found, self.rules, self.name(), take);
     }
 }

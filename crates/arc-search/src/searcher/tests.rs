@@ -210,6 +210,8 @@ fn colours_that_change_from_pair_to_pair_are_renamed_and_back() {
             language,
             Options {
                 renames,
+                // Rules of objects find the colour by what it is of.
+                off: vec!["objects".to_owned()],
                 ..Options::of_nodes(400)
             },
         );
@@ -416,6 +418,7 @@ impl Proposer for Unchanged {
             cost: 1,
             total: 1,
             rule: Some("the input".to_owned()),
+            by: self.name(),
         });
     }
 }
