@@ -52,6 +52,7 @@ pub fn known(fits: u32, total: u32, layers: usize, broken: f64, train: usize) ->
 /// [known] of them says of whether the answers are right: weights of log odds.
 ///
 /// They are learned on ARC-AGI-1's training tasks, by `--example solved -- TASKS --estimate`.
+#[allow(clippy::approx_constant, reason = "weights that were learned")]
 pub const ESTIMATES: [(&str, Known); 4] = [
     ("stacks", [2.44, -1.02, -2.06, 0.69]),
     ("partly", [-0.25, -0.73, -0.86, -0.79]),

@@ -6,6 +6,7 @@
 //! three actions that explain all that changes are looked for from the cell on that fewest explain. Then each action
 //! gets conditions that hold for the objects that need it, and for none for which it is wrong.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use arc_cpu::batt::{Batt, Defined, NodeId};
@@ -48,15 +49,17 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
         })
     });
     let features: Vec<_> = features.collect();
-    let mut text = String::new();
+    let mut texts: Vec<String> = Vec::new();
     let mut define = |takes: &str, row: &Row, result: String| {
         let tuple = if row.expression.contains(", T)") && !takes.contains('T') {
             "    T = totuple(O)\n"
         } else {
             ""
         };
-        let number = text.matches("def ").count();
-        text += &format!("def rule_{number}({takes}):\n{tuple}    return {result}\n\n");
+        let number = texts.len();
+        texts.push(format!(
+            "def rule_{number}({takes}):\n{tuple}    return {result}\n\n"
+        ));
     };
     for row in &abstractions {
         define("I", row, row.expression.clone());
@@ -82,7 +85,7 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
         actions,
         crops,
         // A test reads them all.
-        functions: super::functions(&text, "rule_").unwrap_or_default(),
+        functions: super::functions(&texts.concat(), "rule_").unwrap_or_default(),
     }
 });
 
@@ -128,6 +131,10 @@ struct Condition {
     is_not: bool,
 }
 
+/// The objects for which all that is painted is right, and the cells that are painted for each: the place of their
+/// first word, and the words.
+type Painted = (Vec<u64>, Vec<(usize, Vec<u64>)>);
+
 /// An action, made for all objects.
 struct Action {
     row: usize,
@@ -170,12 +177,7 @@ fn cells(value: &Value) -> Option<Vec<(i32, i32, i32)>> {
 fn elements(batt: &Batt, node: NodeId, input: usize) -> Option<Vec<Value>> {
     let value = batt.value(node, input).ok()?;
     let elements = value.as_container()?;
-    Some(
-        elements
-            .iter()
-            .map(|element| element.into_owned())
-            .collect(),
-    )
+    Some(elements.iter().map(Cow::into_owned).collect())
 }
 
 impl<'o> Objective<'o> {
@@ -365,21 +367,18 @@ impl<'o> Objective<'o> {
     }
 
     /// For which objects what is painted is right, and its cells; nothing where it is for none.
-    fn action(
-        &self,
-        scene: &Scene<'_>,
-        given: &[Value],
-    ) -> Option<(Vec<u64>, Vec<(usize, Vec<u64>)>)> {
+    fn action(&self, scene: &Scene<'_>, given: &[Value]) -> Option<Painted> {
         let mut agrees = Rows::new(1, self.words());
         let mut paints = Vec::with_capacity(given.len());
         let mut any = false;
         for (input, pair) in scene.task.train.iter().enumerate() {
             let (output, words) = (pair.output.as_ref()?, scene.frame.words(input));
             let (rows, columns) = (output.height() as i32, output.width() as i32);
-            for object in self.starts[input]..self.starts[input + 1] {
+            let range = self.starts[input]..self.starts[input + 1];
+            for (object, given) in range.clone().zip(&given[range]) {
                 let mut bits = vec![0; words.len()];
                 let mut is_right = true;
-                for (i, j, colour) in cells(&given[object])? {
+                for (i, j, colour) in cells(given)? {
                     if (0..rows).contains(&i) && (0..columns).contains(&j) {
                         let at = (i * columns + j) as usize;
                         is_right &= i32::from(output.cells()[at]) == colour;
@@ -538,7 +537,8 @@ impl<'o> Objective<'o> {
                     colour: action.colour,
                     conditions: conditions.clone(),
                 };
-                words += &format!("; {}", self.tell(&row.words, &step));
+                words.push_str("; ");
+                words.push_str(&self.tell(&row.words, &step));
                 let chosen = self.chosen(scene, conditions)?;
                 let mut arguments = vec![scene.batt.input(), self.set, chosen];
                 if row.by_colour {
@@ -576,7 +576,9 @@ impl<'o> Objective<'o> {
                         right.set(1, *object);
                     }
                 }
-                others.iter().for_each(|object| right.set(2, *object));
+                for object in others {
+                    right.set(2, object);
+                }
             }
             if !is_possible {
                 continue;
