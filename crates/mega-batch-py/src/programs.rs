@@ -418,11 +418,8 @@ fn add(
     }
     if object.is_instance_of::<PyString>() {
         let text = program_text(object, &place.to_string())?;
-        if let Some(id) = id {
-            check_id(id, place)?;
-        }
         let before = programs.len();
-        let name = |number| match id {
+        let name = |number| match id.filter(|id| is_name(&format!("solve_{id}"))) {
             Some(id) if number == 1 => format!("solve_{id}"),
             Some(id) => format!("solve{number}_{id}"),
             None => numbered("solve", number),
@@ -461,13 +458,12 @@ fn add(
                 return Err(place.expected("the id of a task as key", &key));
             };
             let key = key.to_cow()?;
-            add(
-                &value,
-                dialect,
-                &Place::Key(place, &key),
-                Some(&key),
-                programs,
-            )?;
+            let mut of_task = Vec::new();
+            let place = Place::Key(place, &key);
+            add(&value, dialect, &place, Some(&key), &mut of_task)?;
+            // Whatever their names say, and whatever the id is.
+            let of_task = of_task.into_iter();
+            programs.extend(of_task.map(|program| program.with_task(&*key)));
         }
         return Ok(());
     }
@@ -481,17 +477,6 @@ fn add(
         add(&item?, dialect, &place.at(at), None, programs)?;
     }
     Ok(())
-}
-
-/// Refuses the id of a task that cannot end a program's name.
-fn check_id(id: &str, place: &Place<'_>) -> PyResult<()> {
-    if is_name(&format!("solve_{id}")) {
-        return Ok(());
-    }
-    Err(place.value_error(format_args!(
-        "the id {id:?} cannot end the name of a program: expected letters, digits and `_`, or jobs with the \
-         places of programs and tasks"
-    )))
 }
 
 /// The programs of files, folders and texts; raises ValueError where something cannot be read.

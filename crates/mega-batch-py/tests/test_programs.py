@@ -94,10 +94,18 @@ def test_names_of_programs_are_checked(name: str) -> None:
     for call in calls:
         with pytest.raises(ValueError, match="is no name of a program"):
             call()
-    # An id stands behind `solve_`.
-    if not f"solve_{name}".isidentifier():
-        with pytest.raises(ValueError, match=r"programs\[.*\]: the id .* cannot end the name"):
-            mb.read_programs({name: "O = I"})
+
+
+@pytest.mark.parametrize("task", ["a-b", "7", "1d_move 3", "é\n", "p"])
+def test_programs_by_task_belong_to_it_whatever_names_and_ids_say(task: str) -> None:
+    pair = {"input": [[1, 2]], "output": [[2, 1]]}
+    other = {"id": "solve", "train": [{"input": [[1, 2]], "output": [[1, 2]]}], "test": []}
+    tasks = [{"id": task, "train": [pair], "test": []}, other]
+    for text in ("O = vmirror(I)", "def solve(I):\n    return vmirror(I)", "def solve_x(I):\n    return vmirror(I)"):
+        for program in (text, mb.read_programs(text)[0]):
+            report = mb.run({task: program}, tasks)
+            assert (report.evaluations, report.right) == (1, 1), (text, program)
+            assert str(mb.read_programs({task: program})[0]).startswith("def solve")
 
 
 def test_names_of_any_letters_are_kept() -> None:
