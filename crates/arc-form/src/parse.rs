@@ -29,7 +29,7 @@ pub struct FormError {
 /// ```
 pub fn parse(text: &str) -> Result<Form, FormError> {
     let mut parser = Parser {
-        lines: text.lines().collect(),
+        lines: text.trim_end().lines().collect(),
         at: 0,
         ids: 0,
     };
@@ -84,6 +84,13 @@ impl<'t> Parser<'t> {
             let (result, output) = ending(ends)?;
             results.push(result);
             outputs.push(output);
+        }
+        if let Some(line) = self.lines.get(self.at) {
+            self.at += 1;
+            return Err(format!(
+                "expected `return` or the end of the form, found `{}`",
+                line.trim()
+            ));
         }
         Ok(Form {
             name: name.to_owned(),

@@ -586,6 +586,18 @@ fn text_that_is_no_form_is_refused_with_its_line() {
             "line 2: `v999999` is far past the number of instructions",
         ),
         (
+            "form f(v0: grid):\n  v300: int = height(v0) @2\n  return v300\n\n\n\n",
+            "line 2: `v300` is far past the number of instructions",
+        ),
+        (
+            "form f(v0: grid):\n  return v0\n\n  v1: int = height(v0) @2\n",
+            "line 3: expected `return` or the end of the form, found ``",
+        ),
+        (
+            "form f(v0: grid):\n  return v0\nform g(v0: grid):\n  return v0\n",
+            "line 3: expected `return` or the end of the form, found `form g(v0: grid):`",
+        ),
+        (
             "form f(v0: grid):\n  v1: set<int> = apply(v0) @2 {\n    yield v0\n  return v1\n",
             "line 4: expected `}`",
         ),
