@@ -179,14 +179,15 @@ impl Made<'_> {
         }
         let paints = self.paints(layers, names);
         let layers = layers.iter().zip(paints);
-        let layers = layers.map(|(layer, paints)| match &proposal.rule {
-            None => layer.describe(self.enumeration, paints),
-            Some(rule) => LayerText {
+        let layers = layers.map(|(layer, paints)| match (&proposal.rule, *layer) {
+            // A rule may be long for what the enumeration has made by a call: the program is that.
+            (Some(rule), Layer::All(node)) if !self.enumeration.has_called(node) => LayerText {
                 part: "rule",
                 expression: rule.clone(),
                 colour: None,
                 paints,
             },
+            _ => layer.describe(self.enumeration, paints),
         });
         Some(Attempt {
             uses,

@@ -192,6 +192,11 @@ impl<'l> Enumeration<'l> {
         }
     }
 
+    /// Whether the enumeration has made a node by a call.
+    pub fn has_called(&self, node: NodeId) -> bool {
+        matches!(self.origins.get(node.index()), Some(Origin::Call { .. }))
+    }
+
     /// A node as an expression of the language's operations, of at most so many letters.
     pub fn expression(&self, node: NodeId, letters: usize) -> String {
         let mut text = String::new();
