@@ -51,7 +51,7 @@ pub fn known(fits: u32, total: u32, layers: usize, broken: f64, train: usize) ->
 /// For the proposals of a proposer that are right on all train pairs, or of any that are not, what each that is
 /// [known] of them says of whether the answers are right: weights of log odds.
 ///
-/// They are learned on ARC-AGI-1's training tasks, by `--example solved -- TASKS --estimate`.
+/// They are learned on the even-numbered training tasks of ARC-AGI-1, by `--example solved -- TASKS --estimate`.
 #[allow(clippy::approx_constant, reason = "weights that were learned")]
 pub const ESTIMATES: [(&str, Known); 4] = [
     ("stacks", [2.44, -1.02, -2.06, 0.69]),
@@ -132,6 +132,8 @@ impl Ranker for ByFit {
         // It is wrong where all are.
         let all = answers.same.iter().copied().chain([answers.proposal]);
         let wrong: f64 = all.map(|proposal| wrong(&proposal)).product();
+        // What is all but certain is no infinite score, which no document holds.
+        let wrong = wrong.clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON);
         ((1.0 - wrong) / wrong).ln()
     }
 }

@@ -15,10 +15,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::engine::{Callbacks, PyEngine, PySink};
-use crate::errors::{Fault, PyEvalError, program_error, told};
+use crate::errors::{Fault, PyEvalError, told};
 use crate::grids::{self, Place, type_name};
 use crate::guard;
-use crate::programs::{PyProgram, built, dialect_of, digest};
+use crate::programs::{EXPECTED_PROGRAM, PyProgram, built, dialect_of, digest, each_as_python};
 use crate::results::VERDICTS;
 use crate::tasks::{PyTask, one_task};
 
@@ -230,27 +230,21 @@ pub(crate) fn extract_programs<'py>(
         }
     };
     let programs = guard::engine(py, || code::programs(&text, dialect))?;
-    let programs = programs.into_iter().map(|program| match program {
-        Ok(program) => Ok(PyProgram::new(program).into_pyobject(py)?.into_any()),
-        Err(error) => Ok(program_error(py, &error, "")
-            .into_value(py)
-            .into_bound(py)
-            .into_any()),
-    });
-    programs.collect()
+    each_as_python(py, programs)
 }
 
 /// The last program of a text that can be read; otherwise why the last one cannot.
 fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, (u32, String)> {
-    let mut bad = (1, code::EXPECTED.to_owned());
+    let mut bad = None;
     for program in code::programs(text, dialect).into_iter().rev() {
         match program {
             Ok(program) => return Ok(program),
-            Err(error) if bad.1 == code::EXPECTED => bad = (error.line, error.to_string()),
-            Err(_) => {}
+            Err(error) => {
+                bad.get_or_insert((error.line, error.to_string()));
+            }
         }
     }
-    Err(bad)
+    Err(bad.unwrap_or_else(|| (1, format!("no program: {EXPECTED_PROGRAM}"))))
 }
 
 /// The tasks, and which of them each of so many texts is judged by.

@@ -310,9 +310,12 @@ fn parsed(text: &str, dialect: Option<Dialect>, name: impl Fn(usize) -> String) 
     parse_file(text, dialect, name)
 }
 
+/// What a text without programs lacks.
+pub(crate) const EXPECTED_PROGRAM: &str = "expected `def NAME(I):`, or lines that end in `O = ...`";
+
 /// The error for a text without programs.
 fn nothing(py: Python<'_>, text: &str) -> PyErr {
-    let expected = "expected `def NAME(I):`, or lines that end in `O = ...`";
+    let expected = EXPECTED_PROGRAM;
     if is_path(text) {
         let message = format!("{text:?} is taken for text: a file is given as a pathlib.Path");
         return told(py, message, 1, 1, expected);
@@ -350,6 +353,14 @@ pub(crate) fn parse_programs<'py>(
         Err(error) => return Err(error),
     };
     let programs = parsed(&text, dialect, |number| numbered(name, number));
+    each_as_python(py, programs)
+}
+
+/// Programs, and in the places of those that cannot be read a ProgramError.
+pub(crate) fn each_as_python(
+    py: Python<'_>,
+    programs: Vec<Parsed>,
+) -> PyResult<Vec<Bound<'_, PyAny>>> {
     let programs = programs.into_iter().map(|program| match program {
         Ok(program) => Ok(PyProgram::new(program).into_pyobject(py)?.into_any()),
         Err(error) => Ok(program_error(py, &error, "")

@@ -4,10 +4,6 @@ use std::ops::Range;
 
 use arc_dsl::{Dialect, ParseError, Program, parse_file};
 
-/// What a text without code lacks.
-pub(super) const EXPECTED: &str =
-    "no program: expected `def NAME(I):`, or lines that end in `O = ...`";
-
 type Parsed = Result<Program, ParseError>;
 
 /// The programs of a text in their order, with its lines.
