@@ -120,7 +120,7 @@ impl<'h, 'r> Host<'h, 'r> {
                     None => return Ok(false),
                 }
             }
-            if caller_works && let Some(claimed) = queue.claim() {
+            if caller_works && let Some(claimed) = queue.claim(run.worker_number()) {
                 self.make(claimed);
                 continue;
             }
@@ -192,7 +192,7 @@ impl<'h, 'r> Host<'h, 'r> {
                 if self.is_work_for_others() {
                     self.wake_another(scope);
                 }
-                match self.queue.claim() {
+                match self.queue.claim(self.run.worker_number()) {
                     Some(claimed) => self.make(claimed),
                     None if self.queue.is_given_more(ENDING) => {}
                     None => break,
@@ -259,6 +259,7 @@ impl<'h, 'r> Host<'h, 'r> {
         chunk.share = began.elapsed() / merged.max(1) as u32;
         let mut rest = chunk.split_off(cut?)?;
         rest.found.clear();
+        rest.merged_by = Some(self.run.worker_number());
         Some(rest)
     }
 

@@ -28,6 +28,8 @@ pub(super) struct Chunk {
     pub(super) found: Vec<Option<Found>>,
     /// The time that this took, for each.
     pub(super) share: Duration,
+    /// The worker whose batt has the calls that these programs share, where one has made those before them.
+    pub(super) merged_by: Option<usize>,
 }
 
 impl Chunk {
@@ -200,8 +202,8 @@ impl<'p> Queue<'p> {
         }
     }
 
-    /// The next chunk; nothing where none is to be had, for now or at all.
-    pub(super) fn claim(&self) -> Option<Claimed> {
+    /// The next chunk for this worker; nothing where none is to be had, for now or at all.
+    pub(super) fn claim(&self, worker: usize) -> Option<Claimed> {
         let waiting = self.waiting.load(Ordering::Relaxed);
         if waiting == 0 {
             return None;
@@ -219,15 +221,16 @@ impl<'p> Queue<'p> {
         };
         let count = self.pace.count(time).clamp(1, MOST);
         let state = &mut *lock(&self.state);
-        let chunk = match state.pop_returned() {
-            Some(mut chunk) => {
-                let end = self.end_of_job(&chunk.evaluations, chunk.evaluations.start + count);
-                let rest = chunk.split_off((end - chunk.evaluations.start) as usize);
-                state.returned.extend(rest);
-                chunk
-            }
-            None if self.room.is_some_and(|room| state.on_way() >= room) => return None,
-            None => self.cut(state, count)?,
+        let is_room = self.room.is_none_or(|room| state.on_way() < room);
+        // Others wait for the results of what was given back, so it is made before the rest. What another worker
+        // has begun to merge is left to that one while there is anything else: two would make its calls twice.
+        let is_mine = |chunk: &Chunk| chunk.merged_by.is_none_or(|by| by == worker);
+        let chunk = match self.pop_returned(state, count, is_mine) {
+            Some(chunk) => chunk,
+            None => match is_room.then(|| self.cut(state, count)).flatten() {
+                Some(chunk) => chunk,
+                None => self.pop_returned(state, count, |_| true)?,
+            },
         };
         self.in_hand.fetch_add(1, Ordering::Relaxed);
         self.is_waiting(state);
@@ -237,6 +240,22 @@ impl<'p> Queue<'p> {
             results,
             time,
         })
+    }
+
+    /// So many evaluations, or some more, of the first chunk that was given back and is such a one.
+    fn pop_returned(
+        &self,
+        state: &mut State,
+        count: u64,
+        is_such: impl Fn(&Chunk) -> bool,
+    ) -> Option<Chunk> {
+        let places = (0..state.returned.len()).filter(|at| is_such(&state.returned[*at]));
+        let first = places.min_by_key(|at| state.returned[*at].evaluations.start)?;
+        let mut chunk = state.returned.swap_remove(first);
+        let end = self.end_of_job(&chunk.evaluations, chunk.evaluations.start + count);
+        let rest = chunk.split_off((end - chunk.evaluations.start) as usize);
+        state.returned.extend(rest);
+        Some(chunk)
     }
 
     /// Cuts a chunk of so many evaluations, or some more, from those that nobody has had.
@@ -427,15 +446,62 @@ impl<'p> Queue<'p> {
 }
 
 impl State {
-    /// What was given back is made before the rest, for others wait for its results.
-    fn pop_returned(&mut self) -> Option<Chunk> {
-        let places = 0..self.returned.len();
-        let first = places.min_by_key(|at| self.returned[*at].evaluations.start)?;
-        Some(self.returned.swap_remove(first))
-    }
-
     /// How many evaluations are claimed and not delivered.
     fn on_way(&self) -> u64 {
         self.fresh.start - self.made.next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arc_dsl::builtin::{self, Kind};
+    use arc_dsl::generate::Generator;
+    use arc_dsl::{Limits, Program};
+
+    use super::*;
+    use crate::backend::Backend;
+    use crate::batch::Job;
+    use crate::options::Merging;
+
+    #[test]
+    fn who_has_begun_a_batt_goes_on_with_it_while_there_is_anything_else() {
+        const PROGRAMS: usize = 16;
+        const PAIRS: u64 = 3;
+        let whole = builtin::all().iter().find(|one| one.kind() == Kind::Whole);
+        let whole = whole.unwrap();
+        let mut generator = Generator::new(1);
+        let programs: Vec<Program> = (0..PROGRAMS)
+            .map(|_| generator.variation(whole.program()))
+            .collect();
+        let tasks = [1, 2].map(|seed| whole.task(seed, PAIRS as usize - 1, 1, 10));
+        let job = |at: usize| Job {
+            program: (at % PROGRAMS) as u32,
+            task: (at / PROGRAMS) as u32,
+        };
+        let batch = Batch::listed(&programs, &tasks, (0..2 * PROGRAMS).map(job).collect()).unwrap();
+        let plan = Plan::new(&batch, Merging::Always, Backend::Auto, &Limits::default()).unwrap();
+        let pace = Pace::default();
+        let (of_task, total) = (PROGRAMS as u64 * PAIRS, batch.evaluations());
+        let queue = Queue::new(&batch, Some(&plan), 0..total, 2, None, &pace);
+
+        let claim = |worker| queue.claim(worker).map(|claimed| claimed.chunk);
+        let mut first = claim(0).unwrap();
+        assert_eq!(first.evaluations, 0..of_task);
+        let mut rest = first.split_off(PAIRS as usize).unwrap();
+        rest.merged_by = Some(0);
+        let left = rest.evaluations.clone();
+        queue.put(first.evaluations, Vec::new(), Some(rest), Instant::now());
+
+        let mut others = of_task;
+        while others < total {
+            let other = claim(1).unwrap().evaluations;
+            assert_eq!(other.start, others);
+            others = other.end;
+        }
+        let mine = claim(0).unwrap().evaluations;
+        assert_eq!(mine.start, left.start);
+        // Nothing else is left, so that another may help.
+        assert!(mine.end < left.end);
+        assert_eq!(claim(1).unwrap().evaluations.start, mine.end);
     }
 }

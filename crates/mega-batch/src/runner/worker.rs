@@ -249,11 +249,15 @@ impl<'r> Run<'r> {
 
     /// The worker of this thread.
     pub(super) fn worker(self) -> &'r Worker {
+        &self.runner.workers[self.worker_number()]
+    }
+
+    /// Its number.
+    pub(super) fn worker_number(self) -> usize {
         // A thread of another pool may be the calling one, which is the first worker where it is one.
         let pool = self.runner.pool.as_ref();
         let thread = pool.and_then(rayon::ThreadPool::current_thread_index);
-        let at = thread.map_or(0, |thread| thread + usize::from(self.runner.caller_works));
-        &self.runner.workers[at]
+        thread.map_or(0, |thread| thread + usize::from(self.runner.caller_works))
     }
 }
 
