@@ -225,13 +225,10 @@ impl<'p> Queue<'p> {
         // Others wait for the results of what was given back, so it is made before the rest. What another worker
         // has begun to merge is left to that one while there is anything else: two would make its calls twice.
         let is_mine = |chunk: &Chunk| chunk.merged_by.is_none_or(|by| by == worker);
-        let chunk = match self.pop_returned(state, count, is_mine) {
-            Some(chunk) => chunk,
-            None => match is_room.then(|| self.cut(state, count)).flatten() {
-                Some(chunk) => chunk,
-                None => self.pop_returned(state, count, |_| true)?,
-            },
-        };
+        let chunk = self
+            .pop_returned(state, count, is_mine)
+            .or_else(|| is_room.then(|| self.cut(state, count))?)
+            .or_else(|| self.pop_returned(state, count, |_| true))?;
         self.in_hand.fetch_add(1, Ordering::Relaxed);
         self.is_waiting(state);
         let results = state.spare.pop().unwrap_or_default();
