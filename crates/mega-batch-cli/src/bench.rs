@@ -24,13 +24,14 @@ mod plan;
 mod statistics;
 mod table;
 mod verdict;
-mod workload;
+pub(crate) mod workload;
 
 pub(crate) use charts::{charts, files as chart_files};
 pub(crate) use compare::{compare, read as read_kept};
 pub(crate) use environment::Environment;
 pub(crate) use markdown::page;
 pub(crate) use matrix::{Event, measure};
+pub(crate) use outcomes::Outcomes;
 pub(crate) use plan::{MOST_EVALUATIONS, Plan};
 pub(crate) use table::{ComparisonLines, Heading, Row, ScaleRow};
 use workload::Workload;

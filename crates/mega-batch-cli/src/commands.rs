@@ -23,6 +23,7 @@ pub(crate) mod exit;
 mod explain;
 mod log;
 mod output;
+mod prove;
 mod report;
 mod run;
 mod score;
@@ -43,6 +44,7 @@ pub(crate) enum Command {
     Report(report::Report),
     Batt(batt::Batt),
     Bench(bench::Bench),
+    Prove(Box<prove::Prove>),
     Show(show::Show),
     Explain(explain::Explain),
     Selfcheck(selfcheck::Selfcheck),
@@ -61,6 +63,7 @@ impl Command {
             Command::Report(report) => report.run(),
             Command::Batt(batt) => batt.run(),
             Command::Bench(bench) => bench.run(),
+            Command::Prove(prove) => prove.run(),
             Command::Show(show) => show.run(),
             Command::Explain(explain) => explain.run(),
             Command::Selfcheck(selfcheck) => selfcheck.run(),

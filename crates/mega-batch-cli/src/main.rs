@@ -25,6 +25,11 @@ struct Cli {
     command: commands::Command,
 }
 
+/// The commit that this was built from, where the build knew it.
+fn built_from() -> Option<String> {
+    option_env!("MEGA_BATCH_COMMIT").map(str::to_owned)
+}
+
 fn main() -> ExitCode {
     let exit = match arguments().and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => ended(cli.command.run()),

@@ -80,17 +80,67 @@ impl Row {
     }
 }
 
+/// A test that is not passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed {
+    /// The name of its family.
+    pub family: &'static str,
+    /// Its own name.
+    pub test: String,
+    /// Why, with the first case that differs.
+    pub why: String,
+}
+
 /// What came of a device.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// A row a family, in the order of [`Family::ALL`], and further ones.
     pub rows: Vec<Row>,
+    /// Every test that is not passed.
+    pub failures: Vec<Failed>,
+    /// How many tests were not run, since an end was asked for before.
+    pub not_run: usize,
 }
 
 impl Report {
     /// Whether there are rows, and all of them are passed.
     pub fn is_passed(&self) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(Row::is_passed)
+    }
+
+    /// What came of all tests together.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        self.rows.iter().for_each(|row| counts.add(row.counts));
+        counts
+    }
+
+    /// A row a family, also where there is no test of it.
+    fn of_families() -> Self {
+        let row = |&family: &Family| Row {
+            name: family.name(),
+            ..Row::default()
+        };
+        Report {
+            rows: Family::ALL.iter().map(row).collect(),
+            ..Report::default()
+        }
+    }
+
+    fn add(&mut self, (test, ended, time): Ended) {
+        if let Err(failure) = &ended {
+            self.failures.push(Failed {
+                family: test.family().name(),
+                test: test.name(),
+                why: failure.to_string(),
+            });
+        }
+        let at = Family::ALL
+            .iter()
+            .position(|family| *family == test.family());
+        if let Some(row) = at.and_then(|at| self.rows.get_mut(at)) {
+            row.add(test.name(), ended, time);
+        }
     }
 }
 
@@ -143,7 +193,10 @@ pub fn conformance(
 ) -> Result<Report, NotChecked> {
     match device {
         // A GPU makes one launch at a time, and seconds go by until it is opened.
-        Checked::Cuda => one_by_one(|| Ok(Engine::new(open::gpu(0)?)), extent, done),
+        Checked::Cuda => conformance_until(extent, |_| {
+            done();
+            true
+        }),
         Checked::Emulated => {
             emulated(0)?;
             let seed = extent.seed;
@@ -158,6 +211,18 @@ pub fn conformance(
             Ok(in_parallel(|_| interpreted(), extent, done))
         }
     }
+}
+
+/// Runs the suite on the first NVIDIA GPU. `go_on` is shown what came of it after each test, and says
+/// whether there is to be another.
+///
+/// # Errors
+/// A GPU that is not there.
+pub fn conformance_until(
+    extent: Extent,
+    go_on: impl FnMut(&Report) -> bool,
+) -> Result<Report, NotChecked> {
+    one_by_one(|| Ok(Engine::new(open::gpu(0)?)), extent, go_on)
 }
 
 /// A test with how it ended and how long it took.
@@ -183,18 +248,21 @@ fn in_parallel<D: Device>(
             (test, ended, began.elapsed())
         })
         .collect();
-    gathered(ended)
+    let mut report = Report::of_families();
+    ended.into_iter().for_each(|ended| report.add(ended));
+    report
 }
 
 /// Runs one test after the other on one device, which is opened anew after it failed.
 fn one_by_one<D: Device>(
     open: impl Fn() -> Result<Engine<D>, Unavailable>,
     extent: Extent,
-    done: impl Fn(),
+    mut go_on: impl FnMut(&Report) -> bool,
 ) -> Result<Report, NotChecked> {
     let mut engine = Some(open()?);
-    let mut all = Vec::new();
-    for test in Test::all() {
+    let mut report = Report::of_families();
+    let mut tests = Test::all();
+    for test in tests.by_ref() {
         let began = Instant::now();
         let opened = engine.take().map_or_else(&open, Ok);
         let ended = match opened {
@@ -207,28 +275,13 @@ fn one_by_one<D: Device>(
             }
             Err(reason) => Err(reason.into()),
         };
-        done();
-        all.push((test, ended, began.elapsed()));
-    }
-    Ok(gathered(all))
-}
-
-/// A row a family, also where there is no test of it.
-fn gathered(ended: Vec<Ended>) -> Report {
-    let row = |&family: &Family| Row {
-        name: family.name(),
-        ..Row::default()
-    };
-    let mut rows: Vec<Row> = Family::ALL.iter().map(row).collect();
-    for (test, ended, time) in ended {
-        let at = Family::ALL
-            .iter()
-            .position(|family| *family == test.family());
-        if let Some(row) = at.and_then(|at| rows.get_mut(at)) {
-            row.add(test.name(), ended, time);
+        report.add((test, ended, began.elapsed()));
+        if !go_on(&report) {
+            break;
         }
     }
-    Report { rows }
+    report.not_run = tests.count();
+    Ok(report)
 }
 
 /// An emulated device; its number decides in which order lanes run.

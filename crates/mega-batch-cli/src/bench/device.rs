@@ -35,7 +35,7 @@ pub(crate) use limits::{Limits, Start};
 pub(crate) use plan::{Plan, Target};
 pub(crate) use row::{Heading, Row};
 pub(crate) use timing::Timing;
-pub(crate) use work::Section;
+pub(crate) use work::Given;
 
 use cpu::Cpu;
 use inputs::{Input, Inputs, Load, too_many_for_host};
@@ -83,6 +83,8 @@ pub(crate) struct Document {
     pub(crate) levers: Vec<Lever>,
     /// Built-in programs that the device does not run.
     pub(crate) host_only_programs: usize,
+    /// Given programs that it does not run, or that have no task.
+    pub(crate) given_left_out: usize,
     /// What was planned and is missing.
     pub(crate) left_out: Vec<LeftOut>,
 }
@@ -112,6 +114,9 @@ pub(crate) struct LeftOut {
     pub(crate) size: Option<usize>,
     /// Why it was not.
     pub(crate) reason: String,
+    /// Whether that is that the device gave something else than the CPU.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) differs: bool,
 }
 
 /// Where the device gave something else than the CPU.
@@ -168,44 +173,71 @@ pub(crate) enum DeviceBenchError {
     Program(String),
 }
 
-/// Measures what is planned, telling each row as it is finished. `began` is when the command was
-/// started; the time that is allowed runs from there.
+/// What is told while it is measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Told<'t> {
+    /// What bounds every program.
+    Limits(&'t Limits),
+    /// A row that is finished.
+    Row(&'t Row),
+}
+
+/// Measures what is planned, telling what is finished. `began` is when the command was started; the time
+/// that is allowed runs from there.
 pub(crate) fn measure(
     plan: &Plan,
+    given: &Given,
     began: Instant,
-    mut finished: impl FnMut(&Row),
+    mut tell: impl FnMut(Told<'_>),
 ) -> Result<Document, DeviceBenchError> {
     let asked = Instant::now();
     match plan.target {
         Target::Cuda => {
             let device = open::gpu(0)?;
-            on(device, plan, began, asked, &mut finished)
+            on(device, (plan, given), began, asked, &mut tell)
         }
         Target::Emulated => {
             let device = open::emulated(0, &Emulation::default())?;
-            on(device, plan, began, asked, &mut finished)
+            on(device, (plan, given), began, asked, &mut tell)
         }
     }
 }
 
-fn on<D: Device>(
+/// Opens the first NVIDIA GPU, and has it make one evaluation.
+pub(crate) fn start(began: Instant) -> Result<Start, DeviceBenchError> {
+    let asked = Instant::now();
+    let (_, _, start) = begun(open::gpu(0)?, began, asked)?;
+    Ok(start)
+}
+
+/// The first result of a device that was asked for just now.
+fn begun<D: Device>(
     device: D,
-    plan: &Plan,
     began: Instant,
     asked: Instant,
-    finished: &mut dyn FnMut(&Row),
-) -> Result<Document, DeviceBenchError> {
+) -> Result<(Engine<D>, Work, Start), DeviceBenchError> {
     let identity = Work::identity().map_err(DeviceBenchError::Program)?;
-    let mut start = Start {
-        device: asked.elapsed().as_secs_f64(),
-        first_result: 0.0,
-        from_command: 0.0,
-    };
+    let opened = asked.elapsed();
     let engine = Engine::new(device);
     limits::first_result(&engine, &identity)?;
-    start.first_result = asked.elapsed().as_secs_f64();
-    start.from_command = began.elapsed().as_secs_f64();
+    let start = Start {
+        device: opened.as_secs_f64(),
+        first_result: asked.elapsed().as_secs_f64(),
+        from_command: began.elapsed().as_secs_f64(),
+    };
+    Ok((engine, identity, start))
+}
+
+fn on<D: Device>(
+    device: D,
+    (plan, given): (&Plan, &Given),
+    began: Instant,
+    asked: Instant,
+    tell: &mut dyn FnMut(Told<'_>),
+) -> Result<Document, DeviceBenchError> {
+    let (engine, identity, start) = begun(device, began, asked)?;
     let (limits, no_copies) = limits::measure(&engine, plan, &identity, start)?;
+    tell(Told::Limits(&limits));
 
     let mut left_out: Vec<LeftOut> = no_copies
         .into_iter()
@@ -213,6 +245,7 @@ fn on<D: Device>(
             name: Some("copy".to_owned()),
             size: Some(bytes),
             reason,
+            differs: false,
         })
         .collect();
     let mut singles = Vec::new();
@@ -223,10 +256,13 @@ fn on<D: Device>(
                 name: Some(name),
                 size: None,
                 reason,
+                differs: false,
             }),
         }
     }
     let (programs, tasks, host_only_programs) = Work::programs();
+    let (batts, batt_inputs) = Work::batts();
+    let (given, given_inputs, given_left_out) = Work::given(given);
     let cpu = Cpu::new(plan.workers)?;
     let most = |sizes: &[usize]| {
         sizes
@@ -237,11 +273,18 @@ fn on<D: Device>(
             .min(DISTINCT)
     };
     let grids = cpu.install(|| Inputs::grids(most(&plan.sizes)));
-    let pairs = cpu.install(|| Inputs::pairs(&tasks, most(&plan.program_sizes)));
+    let most_pairs = most(&plan.program_sizes);
+    let pairs = cpu.install(|| Inputs::pairs(&tasks, most_pairs));
+    let batt_inputs = cpu.install(|| Inputs::of(&batts.programs, &batt_inputs, most_pairs));
+    let given_inputs = cpu.install(|| Inputs::of(&given.programs, &given_inputs, most_pairs));
+    let mut of_many = vec![([&programs], &pairs), ([&batts], &batt_inputs)];
+    if !given.programs.is_empty() {
+        of_many.push(([&given], &given_inputs));
+    }
 
     let mut run = Run {
         engine,
-        budget: Budget::new(plan, singles.len(), 1),
+        budget: Budget::new(plan, singles.len(), of_many.len()),
         plan,
         began,
         cpu,
@@ -253,12 +296,10 @@ fn on<D: Device>(
         last: None,
     };
     let singles: Vec<&Work> = singles.iter().collect();
+    let mut parts: Vec<(&[&Work], &Inputs)> = vec![(&singles, &grids)];
+    parts.extend(of_many.iter().map(|(work, inputs)| (&work[..], *inputs)));
     for &size in &plan.sizes {
-        run.size(
-            size,
-            &[(&singles, &grids), (&[&programs], &pairs)],
-            finished,
-        )?;
+        run.size(size, &parts, tell)?;
     }
 
     let about = run.engine.device().information().clone();
@@ -281,6 +322,7 @@ fn on<D: Device>(
         rows: run.rows,
         levers: run.levers,
         host_only_programs,
+        given_left_out,
         left_out: run.left_out,
     })
 }
@@ -308,6 +350,7 @@ impl<D: Device> Run<'_, D> {
             name: name.map(str::to_owned),
             size: Some(size),
             reason,
+            differs: false,
         });
     }
 
@@ -316,7 +359,7 @@ impl<D: Device> Run<'_, D> {
         &mut self,
         size: usize,
         parts: &[(&[&Work], &Inputs)],
-        finished: &mut dyn FnMut(&Row),
+        tell: &mut dyn FnMut(Told<'_>),
     ) -> Result<(), DeviceBenchError> {
         let left = self.budget.left(self.began.elapsed());
         let needed = self.last.map_or(Duration::ZERO, |(before, once)| {
@@ -337,8 +380,8 @@ impl<D: Device> Run<'_, D> {
         }
         let mut once = Duration::ZERO;
         for &(works, inputs) in parts {
-            let of_programs = works.iter().any(|work| work.section == Section::Programs);
-            if of_programs && !self.plan.program_sizes.contains(&size) {
+            let is_of_many = works.iter().any(|work| work.section.is_of_many());
+            if is_of_many && !self.plan.program_sizes.contains(&size) {
                 continue;
             }
             let began = Instant::now();
@@ -348,7 +391,7 @@ impl<D: Device> Run<'_, D> {
             // A grid has one word in the pool.
             let packed = load.pool.words().len() as f64;
             self.packed_per_second = packed / packing.as_secs_f64().max(1e-9);
-            once += self.load(size, works, &load, finished)?;
+            once += self.load(size, works, &load, tell)?;
         }
         self.last = Some((size, once));
         Ok(())
@@ -360,7 +403,7 @@ impl<D: Device> Run<'_, D> {
         size: usize,
         works: &[&Work],
         load: &Load<'_>,
-        finished: &mut dyn FnMut(&Row),
+        tell: &mut dyn FnMut(Told<'_>),
     ) -> Result<Duration, DeviceBenchError> {
         let arguments = match self.engine.upload(&load.pool) {
             Err(error @ DeviceError::OutOfMemory { .. }) => {
@@ -388,11 +431,18 @@ impl<D: Device> Run<'_, D> {
                     let mut row = measured.row;
                     let share = row.bytes_per_second / self.copy;
                     row.share_of_copy = share.is_finite().then_some(share);
-                    finished(&row);
+                    tell(Told::Row(&row));
                     self.rows.push(row);
                 }
                 Err(DeviceBenchError::Device(error @ DeviceError::OutOfMemory { .. })) => {
                     self.leave_out(Some(&work.name), size, error.to_string());
+                    continue;
+                }
+                Err(error @ DeviceBenchError::Difference(_)) if self.plan.goes_on => {
+                    self.leave_out(Some(&work.name), size, error.to_string());
+                    if let Some(left) = self.left_out.last_mut() {
+                        left.differs = true;
+                    }
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -417,7 +467,7 @@ impl<D: Device> Run<'_, D> {
 }
 
 /// Of each work, from how many grids on the device is faster.
-fn break_even(rows: &[Row]) -> Vec<BreakEven> {
+pub(crate) fn break_even(rows: &[Row]) -> Vec<BreakEven> {
     let mut names: Vec<&str> = Vec::new();
     for row in rows {
         if !names.contains(&row.name.as_str()) {
@@ -512,8 +562,11 @@ mod tests {
         let device = open::emulated(0, &emulation).unwrap();
         let now = Instant::now();
         let mut told = 0;
-        let document = on(device, plan, now, now, &mut |_| told += 1).unwrap();
-        assert_eq!(told, document.rows.len());
+        let given = Given::default();
+        let tell = &mut |_: Told<'_>| told += 1;
+        let document = on(device, (plan, &given), now, now, tell).unwrap();
+        // The limits, and each row.
+        assert_eq!(told, 1 + document.rows.len());
         Some(document)
     }
 
@@ -547,7 +600,8 @@ mod tests {
         // Results that are no grids may fit; whatever was planned is there or is listed.
         let singles = document.rows.iter().filter(|row| row.grids == 1).count();
         let others = document.rows.len() - singles;
-        assert_eq!(others + document.left_out.len() - 1, singles + 1);
+        // The built-in programs and the batts are measured in the larger size alone.
+        assert_eq!(others + document.left_out.len() - 1, singles + 2);
         let turned = |row: &&Row| row.name == "rot90" && row.grids == 150;
         assert_eq!(document.rows.iter().filter(turned).count(), 0);
         for left in &document.left_out {

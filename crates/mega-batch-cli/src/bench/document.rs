@@ -26,6 +26,9 @@ pub(crate) struct Document {
     pub(crate) cells: Vec<Cell>,
     /// What was not measured, and why.
     pub(crate) not_measured: Vec<NotMeasured>,
+    /// What there was no time for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) left_out: Vec<String>,
     /// How it goes on with more workers and more GPUs.
     pub(crate) scaling: Vec<Scale>,
     /// What of the targets is met.

@@ -91,6 +91,10 @@ impl Page {
             let reason = cell(&not.reason);
             self.line(format_args!("Not measured: {}{above}: {reason}.", not.mode));
         }
+        if !document.left_out.is_empty() {
+            let left = document.left_out.join("; ");
+            self.line(format_args!("There was no time for: {left}."));
+        }
     }
 
     fn verdict(&mut self, document: &Document) {

@@ -47,13 +47,22 @@ pub(crate) fn measure(
 
     let mut cells = Vec::new();
     let mut scaling = Vec::new();
+    let mut left_out = Vec::new();
     for &kind in Workload::ALL {
+        if plan.is_over() {
+            left_out.push(kind.to_string());
+            continue;
+        }
         let pool = Pool::new(kind, plan.largest());
         modes.compare_outputs(plan, kind, &pool)?;
         // Programs that a runner has compiled stay. So every size is measured with all of them: the
         // largest batches come before the smallest.
         Load::new(&pool, kind, plan.largest()).check(&mut modes.contenders)?;
         for &size in &plan.sizes {
+            if plan.is_over() {
+                left_out.push(format!("{kind}, {size} evaluations a batch"));
+                continue;
+            }
             let row = modes.row(plan, &Load::new(&pool, kind, size))?;
             tell(Event::Cells(&row));
             cells.extend(row);
@@ -61,6 +70,10 @@ pub(crate) fn measure(
         if SCALED.contains(&kind) {
             let load = Load::new(&pool, kind, plan.largest());
             for (resource, most) in [(Resource::Workers, workers), (Resource::Gpus, gpus)] {
+                if most > 1 && plan.is_over() {
+                    left_out.push(format!("{kind}, 1 to {}", resource.counted(most)));
+                    continue;
+                }
                 let scales = scales(plan, &load, resource, most)?;
                 if !scales.is_empty() {
                     tell(Event::Scales(&scales));
@@ -75,6 +88,7 @@ pub(crate) fn measure(
         environment,
         cells,
         not_measured,
+        left_out,
         scaling,
         verdict: Vec::new(),
         comparison: None,
@@ -252,7 +266,7 @@ fn scales(
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use super::super::environment::tests::environment;
     use super::super::plan::Effort;
@@ -304,6 +318,18 @@ mod tests {
         let why = "no driver";
         assert_eq!(missing, [(BenchMode::Gpu, why), (BenchMode::Gpus, why)]);
         assert!(!document.verdict.is_empty());
+    }
+
+    #[test]
+    fn what_there_is_no_time_for_is_listed() {
+        let plan = Plan {
+            until: Some(Instant::now()),
+            ..Plan::smallest()
+        };
+        let document = measure(&plan, environment(2, 0), |_| {}).unwrap();
+        assert!(document.cells.is_empty() && document.scaling.is_empty());
+        let kinds = Workload::ALL.iter().map(ToString::to_string);
+        assert!(document.left_out.into_iter().eq(kinds));
     }
 
     #[test]

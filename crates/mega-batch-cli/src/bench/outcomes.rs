@@ -19,7 +19,7 @@ struct Found {
 
 /// What became of the evaluations of a batch, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Outcomes(Vec<Found>);
+pub(crate) struct Outcomes(Vec<Found>);
 
 impl Sink for Outcomes {
     fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
@@ -42,7 +42,7 @@ impl Sink for Outcomes {
 impl Outcomes {
     /// The first evaluation of which the other outcomes are others, as `PROGRAM on TASK, train[0]:
     /// match, and mismatch`.
-    pub(super) fn difference(&self, other: &Self, batch: &Batch<'_>) -> Option<String> {
+    pub(crate) fn difference(&self, other: &Self, batch: &Batch<'_>) -> Option<String> {
         let at =
             (0..self.0.len().max(other.0.len())).find(|&at| self.0.get(at) != other.0.get(at))?;
         let (one, two) = (self.0.get(at), other.0.get(at));
@@ -64,7 +64,7 @@ impl Outcomes {
     }
 
     /// The first evaluation that is not right.
-    pub(super) fn not_right(&self, batch: &Batch<'_>) -> Option<String> {
+    pub(crate) fn not_right(&self, batch: &Batch<'_>) -> Option<String> {
         let mut all = self.0.iter();
         let found = all.find(|found| found.outcome != Outcome::Match)?;
         let program = batch.program(found.job).name();

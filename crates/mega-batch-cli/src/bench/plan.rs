@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mega_batch::{Backend, Mode, Options, Placement};
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,8 @@ pub(crate) struct Plan {
     pub(crate) workers: Option<NonZeroUsize>,
     /// Whether the emulated device is measured too.
     pub(crate) emulated: bool,
+    /// When to end, with what is measured by then.
+    pub(crate) until: Option<Instant>,
 }
 
 /// How long something is measured.
@@ -121,7 +123,26 @@ impl Plan {
             },
             workers: None,
             emulated: false,
+            until: None,
         }
+    }
+
+    /// A row of each kind: that it can be measured.
+    pub(crate) fn smallest() -> Self {
+        Self {
+            sizes: vec![4],
+            effort: Effort {
+                time: Duration::ZERO,
+                turn: Duration::ZERO,
+                turns: 1,
+            },
+            ..Self::quick()
+        }
+    }
+
+    /// Whether it has to end.
+    pub(crate) fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
     }
 
     /// A look in some seconds.

@@ -386,6 +386,7 @@ pub(super) mod tests {
             plan: Plan::full().note(threads),
             cells,
             not_measured: Vec::new(),
+            left_out: Vec::new(),
             scaling: Vec::new(),
             verdict: Vec::new(),
             comparison: None,

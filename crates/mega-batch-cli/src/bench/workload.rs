@@ -165,6 +165,14 @@ impl Pool {
         }
     }
 
+    /// The programs of families, each with the first task of its family; nothing where each program has
+    /// tasks of its own.
+    pub(crate) fn candidates(&self) -> impl Iterator<Item = (&Program, &Task)> {
+        let families = self.families.unwrap_or_default();
+        let programs = self.programs.iter().take(families * FAMILY).enumerate();
+        programs.filter_map(|(at, program)| Some((program, self.tasks.get(at / FAMILY)?)))
+    }
+
     /// Batches of so many evaluations that together go through all programs, or all families.
     pub(crate) fn pieces(&self, size: usize) -> Vec<Piece<'_>> {
         match self.families {

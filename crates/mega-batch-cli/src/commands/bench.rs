@@ -1,17 +1,21 @@
 //! `mega-batch bench`: the benchmark of this machine, or that of a device.
 
+use std::ffi::OsString;
+use std::iter;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::bench::device::{self, Target};
+use crate::bench::device::{self, Given, Target, Told};
 use crate::bench::{self, Environment, Event, Machine, Plan};
+use arc_dsl::Reading;
+use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use serde::Serialize;
 
 use super::exit::Exit;
 use super::output::{self, Destination, Folders, shown};
 use super::terminal::Lines;
-use super::warn;
+use super::{exit, note, tell, warn};
 
 /// Checks the machine, measures the built-in programs by mode, kind and size of batch, compares the
 /// results of all modes, and says what of the targets is met: on one core, on all, on one GPU and on
@@ -64,6 +68,9 @@ pub(crate) struct Bench {
     /// `benches/peers/cupy_pipeline.py`.
     #[arg(long, value_name = "FILE", requires = "backend")]
     export: Option<PathBuf>,
+
+    #[command(flatten)]
+    given: GivenArguments,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -81,6 +88,12 @@ impl Bench {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let began = Instant::now();
         match self.backend {
+            None if !self.given.is_empty() => {
+                warn(format_args!(
+                    "--programs and --tasks are for the benchmark of a device: name it with --backend"
+                ));
+                Ok(Exit::BadInput)
+            }
             None => self.machine(),
             Some(Backend::Emulated) => self.device(Target::Emulated, began),
             Some(Backend::Cuda) => self.device(Target::Cuda, began),
@@ -188,7 +201,10 @@ impl Bench {
         }
         let mut lines = Lines::default();
         let mut heading = Some(device::Heading);
-        let mut document = device::measure(&plan, began, |row| {
+        let (given, errors) = self.given.read();
+        tell(&errors);
+        let mut document = device::measure(&plan, &given, began, |told| {
+            let Told::Row(row) = told else { return };
             // Without a device there are no rows, and no line above them.
             if let Some(heading) = heading.take() {
                 lines.print(heading);
@@ -215,7 +231,55 @@ impl Bench {
         write(out, &document)?;
         lines.print(format_args!("written to {}", shown(&file)));
         lines.end()?;
-        Ok(Exit::Success)
+        Ok(exit(&errors))
+    }
+}
+
+/// Programs of the user's that are measured too.
+#[derive(Debug, clap::Args)]
+pub(super) struct GivenArguments {
+    /// Programs that are run on a device beside the built-in ones: `.py` files or folders of them.
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "tasks")]
+    programs: Vec<PathBuf>,
+
+    /// The tasks of these programs: folders, files or archives of them, in any common layout.
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "programs")]
+    tasks: Vec<PathBuf>,
+}
+
+impl GivenArguments {
+    /// Whether there are some.
+    pub(super) fn is_empty(&self) -> bool {
+        self.programs.is_empty()
+    }
+
+    /// As arguments of another process.
+    pub(super) fn arguments(&self) -> Vec<OsString> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let named = [("--programs", &self.programs), ("--tasks", &self.tasks)];
+        let words = named.into_iter().flat_map(|(name, paths)| {
+            let paths = paths.iter().map(|path| path.clone().into_os_string());
+            iter::once(name.into()).chain(paths)
+        });
+        words.collect()
+    }
+
+    /// Reads them, and what is wrong with them.
+    pub(super) fn read(&self) -> (Given, Vec<InputError>) {
+        if self.is_empty() {
+            return (Given::default(), Vec::new());
+        }
+        let programs = read_programs(&self.programs, &Reading::default());
+        let tasks = read_tasks(&self.tasks, &[]);
+        note(&programs.notes);
+        note(&tasks.notes);
+        let given = Given {
+            programs: programs.programs,
+            tasks: tasks.tasks,
+        };
+        (given, [programs.errors, tasks.errors].concat())
     }
 }
 

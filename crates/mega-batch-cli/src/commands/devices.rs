@@ -19,7 +19,9 @@ use super::output::{Destination, Folders, shown};
 use super::terminal::print;
 use super::warn;
 use crate::machine::Opened;
-use document::{CostsReport, DevicesReport, Document, MeasuredReport};
+use document::{CostsReport, DevicesReport, Document};
+
+pub(super) use document::MeasuredReport;
 
 /// Tells which devices there are, what a run takes of them, and what evaluations cost them.
 ///

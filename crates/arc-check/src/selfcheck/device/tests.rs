@@ -136,17 +136,21 @@ fn a_device_that_fails_passes_no_test() {
         };
         Ok(Engine::new(Faulty::new(opened()?, plan)))
     };
-    let report = one_by_one(open, extent(), || {}).unwrap();
+    let report = one_by_one(open, extent(), |_| true).unwrap();
     let failed: Vec<usize> = report.rows.iter().map(|row| row.failed).collect();
     assert_eq!((failed[0], failed[1..].iter().sum()), (1, 0), "{report}");
     assert!(!report.is_passed());
+    let [failed] = &report.failures[..] else {
+        panic!("{report}");
+    };
+    assert!(failed.why.contains("the device is lost"), "{failed:?}");
     assert!(
         report.to_string().contains("the device is lost"),
         "{report}"
     );
 
     let missing = || Err::<Engine<InterpretedDevice>, _>(Unavailable::NoDevice);
-    let none = one_by_one(missing, extent(), || {});
+    let none = one_by_one(missing, extent(), |_| true);
     assert!(matches!(none, Err(NotChecked::Unavailable(_))));
     // A device that is there no more is none that passes.
     let report = in_parallel(|_| missing(), extent(), || {});
@@ -159,7 +163,24 @@ fn a_device_that_fails_passes_no_test() {
 #[test]
 fn nothing_compared_is_not_passed() {
     assert!(!Report::default().is_passed());
-    let report = gathered(Vec::new());
+    let report = Report::of_families();
     assert!(report.rows.iter().all(|row| !row.is_passed()));
     assert!(report.to_string().contains("nothing compared"));
+}
+
+#[test]
+fn what_is_not_run_is_counted() {
+    let open = || Ok(Engine::new(opened()?));
+    let mut shown = 0;
+    let report = one_by_one(open, extent(), |report| {
+        shown += 1;
+        assert_eq!(report.rows[0].tests, shown);
+        shown < 3
+    });
+    let report = report.unwrap();
+    assert_eq!((shown, report.not_run), (3, Test::all().count() - 3));
+    assert!(report.failures.is_empty() && !report.is_passed());
+    let rows = report.rows.iter();
+    let cases: u64 = rows.map(|row| row.counts.cases()).sum();
+    assert_eq!(report.counts().cases(), cases);
 }

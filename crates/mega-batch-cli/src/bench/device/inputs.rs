@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use arc_dsl::builtin::{self, BuiltIn};
-use arc_dsl::{Grid, MAX_SIDE};
+use arc_dsl::{Grid, Interpreter, MAX_SIDE, Program};
 use gpu_kernels::{Evaluation, Place, Pool};
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use super::work::ProgramInputs;
 
 /// Inputs are the same in every run.
 const SEED: u64 = 1;
@@ -56,6 +58,27 @@ impl Inputs {
         };
         let count = if programs.is_empty() { 0 } else { count };
         Self((0..count).into_par_iter().map(input).collect())
+    }
+
+    /// Inputs of programs, which take turns, with what the reference gives for them: at most so many.
+    pub(super) fn of(programs: &[Program], inputs: &ProgramInputs, most: usize) -> Self {
+        let rounds = inputs.iter().map(Vec::len).max().unwrap_or_default();
+        let turns = (0..rounds).flat_map(|round| {
+            let all = inputs.iter().enumerate();
+            all.filter_map(move |(program, inputs)| Some((program, inputs.get(round)?)))
+        });
+        let turns: Vec<_> = turns.take(most).collect();
+        let input = |&(program, grid): &(usize, &Arc<Grid>)| {
+            let found = Interpreter::default().run(&programs[program], Arc::clone(grid));
+            Input {
+                program: program as u32,
+                grid: Arc::clone(grid),
+                expected: found
+                    .ok()
+                    .and_then(|value| value.as_grid().map(|grid| (*grid).clone())),
+            }
+        };
+        Self(turns.par_iter().map(input).collect())
     }
 
     /// The first of them.
@@ -190,6 +213,19 @@ mod tests {
             assert_eq!(expected, input.expected);
         }
         assert_eq!(Load::new(&Inputs::pairs(&[], 5), 5).len(), 0);
+    }
+
+    #[test]
+    fn programs_take_turns_on_inputs_of_their_own() {
+        let program = |at: usize| builtin::all()[at].program().clone();
+        let input = |at: usize, number| Arc::new(builtin::all()[at].input(SEED, number, 10));
+        let programs = [program(0), program(1)];
+        let given = vec![vec![input(0, 0), input(0, 1)], vec![input(1, 0)]];
+        let inputs = Inputs::of(&programs, &given, 10);
+        let order: Vec<u32> = inputs.0.iter().map(|input| input.program).collect();
+        assert_eq!(order, [0, 1, 0]);
+        assert!(inputs.0.iter().all(|input| input.expected.is_some()));
+        assert_eq!(Inputs::of(&programs, &given, 2).0.len(), 2);
     }
 
     #[test]

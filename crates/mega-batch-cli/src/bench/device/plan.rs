@@ -33,6 +33,9 @@ pub(crate) struct Plan {
     pub(crate) time: Duration,
     /// Threads of the CPU's parallel column; nothing for one a core.
     pub(crate) workers: Option<NonZeroUsize>,
+    /// Whether a work of which the device gives something else than the CPU is left out; otherwise it
+    /// ends the benchmark.
+    pub(crate) goes_on: bool,
 }
 
 /// Different grids at most; where a batch is larger they come again, each time in memory of its
@@ -53,6 +56,16 @@ impl Plan {
             Target::Emulated => (&[1, 10, 100], 1),
         };
         Self::of(target, sizes, repetitions, Duration::from_secs(60))
+    }
+
+    /// A row of each work: that it can be measured.
+    pub(crate) fn smallest(target: Target) -> Self {
+        let plan = Self::of(target, &[1, 8], 1, Duration::from_secs(60));
+        Self {
+            lever_size: 8,
+            copies: vec![1 << 16],
+            ..plan
+        }
     }
 
     fn of(target: Target, sizes: &[usize], repetitions: usize, time: Duration) -> Self {
@@ -84,6 +97,7 @@ impl Plan {
             sizes,
             time,
             workers: None,
+            goes_on: false,
         }
     }
 }
@@ -170,6 +184,7 @@ mod tests {
         for plan in [
             full,
             Plan::quick(Target::Cuda),
+            Plan::smallest(Target::Cuda),
             Plan::full(Target::Emulated),
         ] {
             assert!(plan.sizes.is_sorted() && plan.copies.is_sorted());

@@ -1,10 +1,14 @@
 //! [`Work`]: the operations, pipelines and programs that are measured, for the device and for the
 //! CPU.
 
+use std::sync::Arc;
+
 use arc_cpu::Compiled;
-use arc_dsl::{Program, builtin, parse_programs};
+use arc_dsl::{Grid, Program, Task, TaskIds, builtin, parse_programs};
 use gpu_kernels::{DeviceProgram, encode};
 use serde::Serialize;
+
+use crate::bench::workload::{Pool, Workload};
 
 /// What a row is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -14,9 +18,30 @@ pub(crate) enum Section {
     Operation,
     /// Operations chained in one launch.
     Pipeline,
-    /// The built-in programs, taking turns.
+    /// Whole programs, taking turns.
     Programs,
+    /// Candidates of a search: families of programs that share most of their steps, each family on the
+    /// inputs of one task.
+    Batts,
 }
+
+impl Section {
+    /// Whether small batches of it say nothing: a few programs of many would be all of it.
+    pub(super) fn is_of_many(self) -> bool {
+        matches!(self, Section::Programs | Section::Batts)
+    }
+}
+
+/// Programs that are measured beside the built-in ones, and tasks, of whose pairs each is run on those of
+/// its own.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given {
+    pub(crate) programs: Vec<Program>,
+    pub(crate) tasks: Vec<Task>,
+}
+
+/// Inputs of a work's programs, by the place of the program.
+pub(super) type ProgramInputs = Vec<Vec<Arc<Grid>>>;
 
 /// Programs that are run together, each in three ways.
 #[derive(Debug)]
@@ -161,28 +186,74 @@ impl Work {
         operations.chain(pipelines).collect()
     }
 
-    /// The built-in programs that the device runs, and how many it does not.
-    pub(super) fn programs() -> (Self, Vec<&'static builtin::BuiltIn>, usize) {
-        let mut work = Self {
-            section: Section::Programs,
-            name: "built-in programs".to_owned(),
-            family: "programs",
+    /// No programs so far.
+    fn empty(section: Section, name: &str, family: &'static str) -> Self {
+        Self {
+            section,
+            name: name.to_owned(),
+            family,
             programs: Vec::new(),
             on_device: Vec::new(),
             compiled: Vec::new(),
-        };
-        let mut chosen = Vec::new();
-        for one in builtin::all() {
-            if let Ok((on_device, compiled)) = made(one.program()) {
-                work.programs.push(one.program().clone());
-                work.on_device.push(on_device);
-                work.compiled.push(compiled);
-                chosen.push(one);
-            }
         }
+    }
+
+    /// Takes a program, if the device runs it.
+    fn take(&mut self, program: &Program) -> bool {
+        let made = made(program);
+        if let Ok((on_device, compiled)) = made {
+            self.programs.push(program.clone());
+            self.on_device.push(on_device);
+            self.compiled.push(compiled);
+            true
+        } else {
+            false
+        }
+    }
+
+    /// The built-in programs that the device runs, and how many it does not.
+    pub(super) fn programs() -> (Self, Vec<&'static builtin::BuiltIn>, usize) {
+        let mut work = Self::empty(Section::Programs, "built-in programs", "programs");
+        let all = builtin::all().iter();
+        let chosen: Vec<_> = all.filter(|one| work.take(one.program())).collect();
         let left = builtin::all().len() - chosen.len();
         (work, chosen, left)
     }
+
+    /// The given programs that the device runs and that have a task, with its inputs, and how many others
+    /// there are.
+    pub(super) fn given(given: &Given) -> (Self, ProgramInputs, usize) {
+        let mut work = Self::empty(Section::Programs, "given programs", "programs");
+        let ids = TaskIds::new(given.tasks.iter().map(|task| &*task.id));
+        let inputs = given.programs.iter().filter_map(|program| {
+            let id = ids.of(program)?;
+            let task = given.tasks.iter().find(|task| task.id == id)?;
+            let inputs = inputs_of(task);
+            (!inputs.is_empty() && work.take(program)).then_some(inputs)
+        });
+        let inputs: ProgramInputs = inputs.collect();
+        let left = given.programs.len() - inputs.len();
+        (work, inputs, left)
+    }
+
+    /// The candidates that the device runs, with the inputs of their tasks.
+    pub(super) fn batts() -> (Self, ProgramInputs) {
+        let mut work = Self::empty(Section::Batts, "batts", "programs");
+        let pool = Pool::new(Workload::Batt, 1);
+        let candidates = pool.candidates();
+        let inputs = candidates.filter_map(|(program, task)| {
+            let inputs = inputs_of(task);
+            work.take(program).then_some(inputs)
+        });
+        let inputs = inputs.collect();
+        (work, inputs)
+    }
+}
+
+fn inputs_of(task: &Task) -> Vec<Arc<Grid>> {
+    task.pairs()
+        .map(|(_, pair)| Arc::clone(&pair.input))
+        .collect()
 }
 
 #[cfg(test)]
@@ -233,5 +304,29 @@ mod tests {
         assert_eq!(work.on_device.len(), chosen.len());
         let ids = chosen.iter().map(|one| one.id());
         assert!(ids.eq(work.programs.iter().map(Program::task_id)));
+    }
+
+    #[test]
+    fn candidates_share_the_inputs_of_their_family() {
+        let (work, inputs) = Work::batts();
+        assert_eq!(work.programs.len(), inputs.len());
+        assert!(work.section.is_of_many() && inputs.len() > 1_000);
+        let same = inputs.windows(2).filter(|two| two[0] == two[1]).count();
+        assert!(same * 10 > inputs.len() * 9, "{same} of {}", inputs.len());
+    }
+
+    #[test]
+    fn given_programs_are_run_on_their_tasks() {
+        let task = builtin::all()[0].task(1, 2, 1, 10);
+        let own = builtin::all()[0].program().clone();
+        let other = builtin::all()[1].program().clone();
+        let given = Given {
+            programs: vec![other, own.clone()],
+            tasks: vec![task],
+        };
+        let (work, inputs, left) = Work::given(&given);
+        let names: Vec<_> = work.programs.iter().map(Program::name).collect();
+        assert_eq!((names, left), (vec![own.name()], 1));
+        assert_eq!(inputs[0].len(), 3);
     }
 }

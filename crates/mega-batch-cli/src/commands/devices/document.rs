@@ -204,7 +204,7 @@ impl ExecutorReport {
 
 /// What was measured of an executor just now.
 #[derive(Debug, Serialize)]
-pub(super) struct MeasuredReport {
+pub(in crate::commands) struct MeasuredReport {
     #[serde(flatten)]
     pub(super) costs: ExecutorReport,
     /// The batches from which that was learned.
@@ -230,7 +230,7 @@ pub(super) struct ShapesReport {
 
 impl MeasuredReport {
     /// Nothing where nothing was measured.
-    pub(super) fn new(measured: &Measured) -> Option<Self> {
+    pub(in crate::commands) fn new(measured: &Measured) -> Option<Self> {
         let found = measured.result.as_ref().ok()?;
         let batches = found.points.iter().map(|point| BatchReport {
             kind: point.kind,

@@ -1,0 +1,117 @@
+//! Which driver there is: whether it is NVIDIA's, and what its tools tell.
+
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The variable of the stand-in for the driver, whose name is in its library.
+const STAND_IN: &str = "CUDA_STAND_IN";
+
+/// How long is waited for a tool.
+const TOOL: Duration = Duration::from_secs(10);
+
+/// What `nvidia-smi` is asked for.
+const ASKED: &str = "name,driver_version,pstate,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,\
+                     power.draw,power.limit,temperature.gpu,ecc.mode.current,mig.mode.current";
+
+/// Whether the library of the driver that this process has opened is the one that stands in for NVIDIA's in
+/// tests.
+pub(super) fn is_stand_in() -> bool {
+    if std::env::var_os(STAND_IN).is_some() {
+        return true;
+    }
+    // Only Linux tells, and only there it is used.
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let is_driver = |path: &&str| {
+        path.rsplit('/')
+            .next()
+            .is_some_and(|name| name.starts_with("libcuda.so"))
+    };
+    let mut paths: Vec<&str> = maps
+        .lines()
+        .filter_map(|line| line.find('/').map(|at| &line[at..]))
+        .filter(is_driver)
+        .collect();
+    paths.dedup();
+    let has_name = |path: &str| {
+        let library = std::fs::read(path).unwrap_or_default();
+        let mut parts = library.windows(STAND_IN.len());
+        parts.any(|part| part == STAND_IN.as_bytes())
+    };
+    paths.into_iter().any(has_name)
+}
+
+/// What `nvidia-smi` says of the first GPU, by name, or why it says nothing.
+pub(super) fn told_by_tool() -> Result<Vec<(String, String)>, String> {
+    let mut command = Command::new("nvidia-smi");
+    command.args([
+        &format!("--query-gpu={ASKED}"),
+        "--format=csv,noheader",
+        "--id=0",
+    ]);
+    let text = answer(command)?;
+    let values = text.lines().next().unwrap_or_default().split(',');
+    let named = ASKED.split(',').zip(values);
+    Ok(named
+        .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
+        .collect())
+}
+
+/// What a short program prints, or why it failed.
+pub(super) fn answer(mut command: Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .map_err(|error| format!("{name} cannot be run: {error}"))?;
+    let until = Instant::now() + TOOL;
+    while matches!(child.try_wait(), Ok(None)) {
+        if Instant::now() >= until {
+            // It may have ended meanwhile.
+            let _ = child.kill();
+            return Err(format!("{name} gave no answer within {} s", TOOL.as_secs()));
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    let output = child
+        .wait_with_output()
+        .map_err(|error| format!("{name}: {error}"))?;
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if output.status.success() {
+        return Ok(said(&output.stdout));
+    }
+    let stderr = said(&output.stderr);
+    let last = stderr.lines().last().unwrap_or("no message");
+    Err(format!("{name} failed ({}): {last}", output.status))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stand_in_is_known_by_its_variable() {
+        assert_eq!(STAND_IN, cuda_stand_in::VARIABLE);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_tool_answers_or_says_why_not() {
+        let shell = |text: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", text]);
+            answer(command)
+        };
+        assert_eq!(shell("echo one; echo two").unwrap(), "one\ntwo");
+        let why = shell("echo no GPU >&2; exit 9").unwrap_err();
+        assert!(
+            why.starts_with("sh failed") && why.ends_with(": no GPU"),
+            "{why}"
+        );
+        let none = answer(Command::new("/no/such/tool")).unwrap_err();
+        assert!(none.contains("cannot be run"), "{none}");
+    }
+}

@@ -1,0 +1,726 @@
+//! [`STAGES`]: what a proof is made of, and the stages that are made in a process of their own.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, bail};
+use arc_check::conformance::suite::Extent;
+use arc_check::selfcheck::device::{self as check, Checked, Report};
+use arc_dsl::{MAX_SIDE, builtin};
+use gpu_kernels::device::cuda::Buffer;
+use gpu_kernels::device::{Device as _, DeviceError, open};
+use mega_batch::calibration::{self, Sample};
+use mega_batch::costs::ExecutorId;
+use mega_batch::devices::Host;
+use mega_batch::{Backend, Batch, Mode, OnDevice, Options, Placement, Runner};
+use serde_json::{Value, json};
+
+use super::super::devices::{Measured, MeasuredReport};
+use super::record::Sheet;
+use super::{Inside, cupy, driver};
+use crate::bench::device::{Document, Given, LeftOut, Limits, Plan, Row, Target, Told, break_even};
+use crate::bench::{self, Environment, Event, Outcomes};
+
+/// A part of the proof, which may fail without the others.
+pub(super) struct Stage {
+    /// In names of files.
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    /// Of the time, beside those of the other stages.
+    pub(super) share: f64,
+    pub(super) by: By,
+}
+
+/// Who makes a stage.
+#[derive(Clone, Copy)]
+pub(super) enum By {
+    /// A process of its own: a GPU that hangs or takes no further work ends with it.
+    Process(fn(&Inside<'_>, &mut Sheet) -> anyhow::Result<()>),
+    /// The process of the proof, which starts others and sums up what they write.
+    Parts(fn(&mut Parts<'_>, &mut Sheet) -> anyhow::Result<()>),
+}
+
+/// What a stage of several processes works with.
+pub(super) use super::Parts;
+
+/// The stages, in their order: what says most comes first.
+pub(super) const STAGES: &[Stage] = &[
+    Stage {
+        name: "device",
+        title: "Device",
+        share: 0.5,
+        by: By::Process(device),
+    },
+    Stage {
+        name: "start",
+        title: "Process start to first result",
+        share: 1.5,
+        by: By::Parts(start),
+    },
+    Stage {
+        name: "self-check",
+        title: "Self-check",
+        share: 6.0,
+        by: By::Process(self_check),
+    },
+    Stage {
+        name: "programs",
+        title: "Whole programs",
+        share: 2.0,
+        by: By::Process(programs),
+    },
+    Stage {
+        name: "benchmark",
+        title: "Benchmark of the device",
+        share: 7.0,
+        by: By::Process(benchmark),
+    },
+    Stage {
+        name: "modes",
+        title: "Benchmark of the engine by modes",
+        share: 3.5,
+        by: By::Process(modes),
+    },
+    Stage {
+        name: "shapes",
+        title: "Launch shapes",
+        share: 0.5,
+        by: By::Process(shapes),
+    },
+    Stage {
+        name: "memory",
+        title: "Out of memory",
+        share: 1.0,
+        by: By::Process(memory),
+    },
+    Stage {
+        name: "contexts",
+        title: "Several contexts on one GPU",
+        share: 1.0,
+        by: By::Parts(contexts),
+    },
+    Stage {
+        name: "cupy",
+        title: "CuPy on the same pipelines",
+        share: 2.0,
+        by: By::Parts(cupy::stage),
+    },
+];
+
+/// What processes of the stages are started for that are made in parts.
+pub(super) const PARTS: &[(&str, fn(&Inside<'_>, &mut Sheet) -> anyhow::Result<()>)] =
+    &[("first-result", first_result), ("context", context)];
+
+/// Built-in programs on tasks of this seed, and on others by the number of a part.
+const SEED: u64 = 11;
+
+fn device(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+    let environment = Environment::here(false, sheet.page.of.commit.clone());
+    if environment.gpus().is_empty() {
+        bail!("{}", environment.why_no_gpu());
+    }
+    sheet.say(&environment);
+    // The tool would tell of another GPU.
+    let tool = if inside.is_stand_in() {
+        Err("not asked: the driver is a fake one".to_owned())
+    } else {
+        driver::told_by_tool()
+    };
+    match &tool {
+        Ok(told) => told
+            .iter()
+            .for_each(|(name, value)| sheet.say(format_args!("{name:<22}{value}"))),
+        Err(why) => sheet.say(format_args!("clocks are not known: {why}")),
+    }
+    let version = std::fs::read_to_string("/proc/driver/nvidia/version").ok();
+    let version = version.filter(|_| !inside.is_stand_in());
+    if let Some(line) = version.as_deref().and_then(|text| text.lines().next()) {
+        sheet.say(line);
+    }
+    sheet.page.result = json!({
+        "environment": environment,
+        "nvidia_smi": tool.as_ref().ok().map(|told| told.iter().cloned().collect::<std::collections::BTreeMap<_, _>>()),
+        "no_nvidia_smi": tool.as_ref().err(),
+        "driver": version,
+    });
+    Ok(())
+}
+
+/// Seconds since 1970: what two processes of one machine can compare.
+fn now() -> f64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default().as_secs_f64()
+}
+
+fn first_result(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+    let start = bench::device::start(inside.began)?;
+    sheet.page.result = json!({ "at": now(), "start": start });
+    Ok(())
+}
+
+/// With a cache of the driver's that is empty, and then with what that has left in it.
+fn start(parts: &mut Parts<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+    parts.empty_cache()?;
+    let filled = if parts.is_quick() { 1 } else { 3 };
+    let mut rows = Vec::new();
+    for number in 0..=filled {
+        let began = now();
+        let pages = parts.run("first-result", 1)?;
+        let Some(page) = pages.first() else { continue };
+        let number_of = |value: &Value| value.as_f64().context("a process told no time");
+        let seconds = number_of(&page.result["at"])? - began;
+        let cache = if number == 0 { "empty" } else { "filled" };
+        sheet.say(format_args!(
+            "driver's cache {cache:<8}{:>10.1} ms, of which the device was opened in {:.1} ms",
+            seconds * 1e3,
+            number_of(&page.result["start"]["device"])? * 1e3
+        ));
+        rows.push(json!({
+            "driver_cache": cache, "seconds": seconds, "start": page.result["start"],
+        }));
+        sheet.page.result = json!({ "rows": rows });
+        sheet.write()?;
+    }
+    Ok(())
+}
+
+fn self_check(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+    // A pass over everything comes before the one with a million cases, for which time may be short.
+    let passes = if inside.quick {
+        vec![Extent {
+            cases: 16,
+            programs: 100,
+            batch: 100,
+            seed: 1,
+        }]
+    } else {
+        vec![Extent::of(20_000, 1), Extent::of(1_000_000, 2)]
+    };
+    let mut results: Vec<Value> = Vec::new();
+    for extent in passes {
+        let replay = if inside.quick {
+            "not by `selfcheck`: the look is smaller than its least".to_owned()
+        } else {
+            let cases = if results.is_empty() {
+                20_000
+            } else {
+                1_000_000
+            };
+            let seed = extent.seed;
+            format!("mega-batch selfcheck --backend cuda --cases {cases} --seed {seed}")
+        };
+        let lines = sheet.page.lines.clone();
+        let mut failed = None;
+        let report = check::conformance_until(extent, |report| {
+            if sheet.is_due() {
+                let so_far = vec![checked(report, &replay)];
+                let passes = [results.clone(), so_far].concat();
+                sheet.page.result = json!({ "passes": passes });
+                sheet.page.lines.clone_from(&lines);
+                sheet.say(report);
+                failed = failed.take().or_else(|| sheet.write().err());
+            }
+            failed.is_none() && !inside.is_over()
+        })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        sheet.page.lines = lines;
+        sheet.say(&report);
+        sheet.say(format_args!("the same again: {replay}\n"));
+        for failure in &report.failures {
+            let check::Failed { family, test, why } = failure;
+            let told = format!("{family}, {test}: {why}");
+            sheet.page.failures.push(told);
+        }
+        if report.not_run > 0 {
+            let left = format!("{} tests of `{replay}`", report.not_run);
+            sheet.page.left_out.push(left);
+        } else if report.failures.is_empty() && !report.is_passed() {
+            sheet
+                .page
+                .failures
+                .push("hardly anything was compared".to_owned());
+        }
+        results.push(checked(&report, &replay));
+        sheet.page.result = json!({ "passes": results });
+        sheet.write()?;
+    }
+    Ok(())
+}
+
+fn checked(report: &Report, replay: &str) -> Value {
+    let counts = report.counts();
+    let failures = report
+        .failures
+        .iter()
+        .map(|failed| json!({ "family": failed.family, "test": failed.test, "why": failed.why }));
+    json!({
+        "replay": replay, "cases": counts.cases(), "same": counts.same, "errors": counts.failing,
+        "bail_outs": counts.bail_outs, "differ": counts.different,
+        "tests": report.rows.iter().map(|row| row.tests).sum::<usize>(),
+        "tests_not_run": report.not_run, "failures": failures.collect::<Vec<_>>(),
+    })
+}
+
+/// The built-in programs, and their tasks with so many pairs each.
+fn built_in(pairs: usize, seed: u64) -> Given {
+    let all = builtin::all().iter();
+    Given {
+        programs: all.clone().map(|one| one.program().clone()).collect(),
+        tasks: all.map(|one| one.task(seed, pairs, 0, MAX_SIDE)).collect(),
+    }
+}
+
+/// What makes evaluations: the first GPU wherever it can, or the host alone.
+fn options(inside: &Inside<'_>, backend: Backend, keep_outputs: bool) -> Options {
+    Options {
+        mode: Mode::Parallel,
+        backend,
+        workers: inside.workers,
+        placement: (backend == Backend::Cuda).then_some(Placement::Devices),
+        gpus: (backend == Backend::Cuda).then_some(1),
+        keep_outputs,
+        ..Options::default()
+    }
+}
+
+/// What became of a batch, and how long it took.
+struct Made {
+    outcomes: Outcomes,
+    device: OnDevice,
+    seconds: f64,
+}
+
+fn make(batch: &Batch<'_>, options: &Options) -> anyhow::Result<Made> {
+    let mut runner = Runner::new(options)?;
+    let missing = runner.no_device().map(str::to_owned);
+    let mut outcomes = Outcomes::default();
+    let began = Instant::now();
+    let summary = runner.run_into(batch, &mut outcomes)?;
+    let seconds = began.elapsed().as_secs_f64();
+    let mut device = summary.backends.device.unwrap_or_default();
+    device.failure = device.failure.or(missing);
+    Ok(Made {
+        outcomes,
+        device,
+        seconds,
+    })
+}
+
+fn told(made: &Made, evaluations: u64) -> Value {
+    let Made {
+        device, seconds, ..
+    } = made;
+    json!({
+        "evaluations": evaluations, "seconds": seconds, "by_device": device.evaluations,
+        "bail_outs": device.bail_outs, "programs_on_device": device.programs,
+        "programs_host_only": device.programs_host_only, "failure": device.failure,
+        "launches_halved": device.launches_halved,
+    })
+}
+
+fn programs(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+    let own = built_in(if inside.quick { 1 } else { 400 }, SEED);
+    let (given, errors) = inside.given.read();
+    sheet
+        .page
+        .failures
+        .extend(errors.iter().map(ToString::to_string));
+    let mut batches = vec![(
+        "built-in programs",
+        Batch::own_tasks(&own.programs, &own.tasks),
+    )];
+    if given.programs.is_empty() {
+        sheet.say("no programs were given: --programs FILE --tasks DIR");
+    } else {
+        let own = Batch::own_tasks(&given.programs, &given.tasks);
+        batches.push(("given programs on their tasks", own));
+        if !inside.quick {
+            let all = Batch::all_pairs(&given.programs, &given.tasks);
+            batches.push(("given programs on all tasks", all));
+        }
+    }
+    let mut rows = Vec::new();
+    for (name, batch) in &batches {
+        let evaluations = batch.evaluations();
+        for keep_outputs in [true, false] {
+            let what = if keep_outputs { "outputs" } else { "verdicts" };
+            if inside.is_over() {
+                let left = format!("{name}, {what}");
+                sheet.page.left_out.push(left);
+                continue;
+            }
+            let expected = make(batch, &options(inside, Backend::Auto, keep_outputs))?;
+            let found = make(batch, &options(inside, Backend::Cuda, keep_outputs))?;
+            let difference = expected.outcomes.difference(&found.outcomes, batch);
+            sheet.say(format_args!(
+                "{name}, {what}: {evaluations} evaluations, {} by the device, {}; {:.2} s, the host alone {:.2} s",
+                found.device.evaluations,
+                difference.as_ref().map_or("all as by the host", |_| "not as by the host"),
+                found.seconds,
+                expected.seconds
+            ));
+            rows.push(json!({
+                "name": name, "compared": what, "found": told(&found, evaluations),
+                "host_seconds": expected.seconds, "difference": difference,
+            }));
+            let failures = difference.into_iter().chain(found.device.failure);
+            let failures = failures.map(|why| format!("{name}, {what}: {why}"));
+            sheet.page.failures.extend(failures);
+            if found.device.evaluations == 0 && evaluations > 0 {
+                let failure = format!("{name}, {what}: the device made no evaluation");
+                sheet.page.failures.push(failure);
+            }
+            sheet.page.result = json!({ "rows": rows });
+            sheet.write()?;
+        }
+    }
+    if !given.programs.is_empty() && !inside.is_over() {
+        // By their values on the device, where a run compares what becomes of them.
+        let row = check::programs(Checked::Cuda, &given.programs, &given.tasks)?;
+        let report = Report {
+            rows: vec![row],
+            ..Report::default()
+        };
+        sheet.say(&report);
+        if let Some((_, why)) = &report.rows[0].first {
+            sheet.page.failures.push(format!("given programs: {why}"));
+        }
+        sheet.page.result = json!({ "rows": rows, "values": checked(&report, "") });
+    }
+    Ok(())
+}
+
+/// The document of a benchmark that is under way.
+fn so_far(limits: Option<&Limits>, rows: &[Row]) -> Value {
+    json!({ "limits": limits, "rows": rows, "break_even": break_even(rows) })
+}
+
+fn benchmark(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+    let (given, errors) = inside.given.read();
+    sheet
+        .page
+        .failures
+        .extend(errors.iter().map(ToString::to_string));
+    let plan = if inside.quick {
+        Plan::smallest(Target::Cuda)
+    } else {
+        Plan::full(Target::Cuda)
+    };
+    let plan = Plan {
+        time: inside.left(),
+        workers: inside.workers,
+        goes_on: true,
+        ..plan
+    };
+    let (mut limits, mut rows, mut failed): (Option<Limits>, Vec<Row>, _) =
+        (None, Vec::new(), None);
+    let measured = bench::device::measure(&plan, &given, Instant::now(), |told| {
+        match told {
+            Told::Limits(found) => limits = Some(found.clone()),
+            Told::Row(row) => rows.push(row.clone()),
+        }
+        if sheet.is_due() {
+            sheet.page.result = so_far(limits.as_ref(), &rows);
+            failed = failed.take().or_else(|| sheet.write().err());
+        }
+    });
+    let mut document = match measured {
+        Ok(document) => document,
+        Err(error) => {
+            sheet.page.result = so_far(limits.as_ref(), &rows);
+            return Err(error.into());
+        }
+    };
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    document.commit.clone_from(&sheet.page.of.commit);
+    sheet.say(bench::device::Heading);
+    document.rows.iter().for_each(|row| sheet.say(row));
+    sheet.say(&document);
+    for left in &document.left_out {
+        let list = if left.differs {
+            &mut sheet.page.failures
+        } else {
+            &mut sheet.page.left_out
+        };
+        list.push(left_out(left));
+    }
+    sheet.page.result = serde_json::to_value::<Document>(document)?;
+    Ok(())
+}
+
+fn left_out(left: &LeftOut) -> String {
+    let name = left.name.as_deref().unwrap_or("everything");
+    let size = left
+        .size
+        .map(|size| format!(", {size}"))
+        .unwrap_or_default();
+    format!("{name}{size}: {}", left.reason)
+}
+
+fn modes(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+    let plan = if inside.quick {
+        bench::Plan::smallest()
+    } else {
+        bench::Plan::full()
+    };
+    let plan = bench::Plan {
+        workers: inside.workers,
+        until: Some(inside.deadline),
+        ..plan
+    };
+    let environment = Environment::here(false, sheet.page.of.commit.clone());
+    let (mut cells, mut failed) = (Vec::new(), None);
+    let document = bench::measure(&plan, environment, |event| {
+        if let Event::Cells(some) = event {
+            cells.extend_from_slice(some);
+        }
+        if sheet.is_due() {
+            sheet.page.result = json!({ "cells": cells });
+            failed = failed.take().or_else(|| sheet.write().err());
+        }
+    });
+    if let Err(error) = document {
+        sheet.page.result = json!({ "cells": cells });
+        return Err(error.into());
+    }
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let document = document?;
+    sheet.say(bench::Heading);
+    document
+        .cells
+        .iter()
+        .for_each(|cell| sheet.say(bench::Row(cell)));
+    document.verdict.iter().for_each(|one| sheet.say(one));
+    let failures = document.cells.iter().filter_map(|cell| {
+        let failure = cell.on_device.as_ref()?.failure.as_ref()?;
+        Some(format!(
+            "{}, {} evaluations a batch: {failure}",
+            cell.kind, cell.size
+        ))
+    });
+    sheet.page.failures.extend(failures);
+    sheet
+        .page
+        .left_out
+        .extend(document.left_out.iter().cloned());
+    sheet.page.result = serde_json::to_value(document)?;
+    Ok(())
+}
+
+fn shapes(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+    let budget = if inside.quick {
+        Duration::from_millis(200)
+    } else {
+        inside.left().min(Duration::from_secs(10))
+    };
+    let information = open::within(open::TIME_LIMIT, open::gpus)??;
+    let information = information
+        .into_iter()
+        .next()
+        .context("there is no GPU")??;
+    let host = Host::this();
+    let device = Box::new(|| open::gpu(0));
+    let found = Measured {
+        id: ExecutorId::device(&information, &host),
+        result: calibration::device(device, &Sample::builtin(), budget),
+    };
+    if let Ok(calibration) = &found.result {
+        match calibration.shape {
+            Some(best) => sheet.say(format_args!(
+                "the fastest of {} shapes: {} warps a block, {} evaluations side by side, {} blocks a \
+                 multiprocessor; {:.1} us a batch, by default {:.1} us",
+                best.tried,
+                best.tuning.warps,
+                best.tuning.side_by_side,
+                best.tuning.blocks,
+                best.time.as_secs_f64() * 1e6,
+                best.default_time.as_secs_f64() * 1e6
+            )),
+            None => sheet.page.left_out.push("no shape was timed".to_owned()),
+        }
+        for point in &calibration.points {
+            sheet.say(format_args!(
+                "kind {:>2}, {:>6} evaluations: {:>10.1} us",
+                point.kind.0,
+                point.items,
+                point.seconds * 1e6
+            ));
+        }
+    }
+    sheet.page.result = serde_json::to_value(MeasuredReport::new(&found))?;
+    found.result.map(drop).map_err(Into::into)
+}
+
+/// The least piece of memory that is taken of a GPU that is filled.
+const PIECE: usize = 64 << 10;
+
+/// Bytes that are free while the GPU is nearly full.
+const ROOM: [usize; 3] = [0, 4 << 20, 64 << 20];
+
+fn memory(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+    let given = built_in(if inside.quick { 1 } else { 100 }, SEED);
+    let batch = Batch::own_tasks(&given.programs, &given.tasks);
+    let evaluations = batch.evaluations();
+    let expected = make(&batch, &options(inside, Backend::Auto, false))?.outcomes;
+    let device = open::gpu(0)?;
+    let before = device.memory()?;
+    let mut rows = Vec::new();
+    let mut run = |name: String, sheet: &mut Sheet, must_run: bool| {
+        let found = make(&batch, &options(inside, Backend::Cuda, false))?;
+        let difference = expected.difference(&found.outcomes, &batch);
+        let failure = found.device.failure.as_deref().unwrap_or("none");
+        sheet.say(format_args!(
+            "{name}: {evaluations} evaluations, {} by the device, {} batches made in halves, failure: {failure}",
+            found.device.evaluations, found.device.launches_halved
+        ));
+        if let Some(why) = &difference {
+            sheet.page.failures.push(format!("{name}: {why}"));
+        }
+        if must_run && (found.device.evaluations == 0 || found.device.failure.is_some()) {
+            let why = format!("{name}: the device did not do its part, failure: {failure}");
+            sheet.page.failures.push(why);
+        }
+        rows.push(
+            json!({ "name": name, "found": told(&found, evaluations), "difference": difference }),
+        );
+        sheet.page.result =
+            json!({ "memory": { "total": before.total, "free": before.free }, "rows": rows });
+        sheet.write()
+    };
+    run("before".to_owned(), sheet, true)?;
+    for room in ROOM {
+        if inside.is_over() {
+            sheet.page.left_out.push(format!("{room} bytes free"));
+            continue;
+        }
+        let mut held = fill(&device)?;
+        let full = device.memory()?;
+        // Pieces come smaller and smaller.
+        while (device.memory()?.free as usize) < room && held.pop().is_some() {}
+        let free = device.memory()?.free;
+        let name = format!(
+            "{free} bytes free, after the driver had refused {PIECE} with {} of {} free",
+            full.free, full.total
+        );
+        run(name, sheet, false)?;
+    }
+    run("memory given back".to_owned(), sheet, true)
+}
+
+/// Takes memory until the driver has none.
+fn fill(device: &gpu_kernels::device::cuda::CudaDevice) -> anyhow::Result<Vec<Buffer>> {
+    let mut held = Vec::new();
+    let mut piece = (device.memory()?.free as usize / 4).max(PIECE);
+    loop {
+        match device.allocate(piece) {
+            Ok(buffer) => held.push(buffer),
+            Err(DeviceError::OutOfMemory { .. }) if piece > PIECE => piece = (piece / 2).max(PIECE),
+            Err(DeviceError::OutOfMemory { .. }) => return Ok(held),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// One of several processes that use the GPU at a time.
+fn context(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+    let window = if inside.quick {
+        Duration::ZERO
+    } else {
+        Duration::from_secs(3)
+    };
+    let pairs = if inside.quick { 1 } else { 100 };
+    let given = built_in(pairs, SEED + inside.part as u64);
+    let batch = Batch::own_tasks(&given.programs, &given.tasks);
+    let expected = make(&batch, &options(inside, Backend::Auto, true))?.outcomes;
+    let with_outputs = make(&batch, &options(inside, Backend::Cuda, true))?;
+    let difference = expected.difference(&with_outputs.outcomes, &batch);
+    let mut runner = Runner::new(&options(inside, Backend::Cuda, false))?;
+    let mut failure = with_outputs.device.failure;
+    runner.run_into(&batch, &mut ())?;
+    let (began, mut evaluations, mut by_device) = (Instant::now(), 0, 0);
+    loop {
+        let summary = runner.run_into(&batch, &mut ())?;
+        evaluations += batch.evaluations();
+        let device = summary.backends.device.unwrap_or_default();
+        by_device += device.evaluations;
+        failure = failure.or(device.failure);
+        if began.elapsed() >= window || inside.is_over() {
+            break;
+        }
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    sheet.page.failures.extend(difference);
+    sheet.page.failures.extend(failure);
+    if by_device == 0 {
+        sheet
+            .page
+            .failures
+            .push("the device made no evaluation".to_owned());
+    }
+    sheet.page.result = json!({
+        "evaluations": evaluations, "by_device": by_device, "seconds": seconds,
+        "per_second": evaluations as f64 / seconds.max(1e-9),
+    });
+    Ok(())
+}
+
+fn contexts(parts: &mut Parts<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+    let counts: &[usize] = if parts.is_quick() { &[2] } else { &[1, 2, 4] };
+    let mut rows = Vec::new();
+    for &count in counts {
+        let pages = parts.run("context", count)?;
+        let sum = |key: &str| -> f64 {
+            let numbers = pages.iter().filter_map(|page| page.result[key].as_f64());
+            numbers.sum()
+        };
+        sheet.say(format_args!(
+            "{count} at a time: {:.0} evaluations compared and made again, {:.0} by the device, {:.0} a second in all",
+            sum("evaluations"),
+            sum("by_device"),
+            sum("per_second")
+        ));
+        for (number, page) in pages.iter().enumerate() {
+            let failures = page.failures.iter();
+            let failures = failures.map(|why| format!("{count} at a time, number {number}: {why}"));
+            sheet.page.failures.extend(failures);
+        }
+        let found: Vec<&Value> = pages.iter().map(|page| &page.result).collect();
+        rows.push(json!({ "contexts": count, "per_second": sum("per_second"), "each": found }));
+        sheet.page.result = json!({ "rows": rows });
+        sheet.write()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use arc_dsl::{Program, Task};
+
+    use super::*;
+
+    #[test]
+    fn stages_have_names_of_their_own() {
+        let mut names: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
+        names.extend(PARTS.iter().map(|(name, _)| *name));
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        assert!(STAGES.iter().all(|stage| stage.share > 0.0));
+    }
+
+    #[test]
+    fn built_in_programs_have_their_tasks() {
+        let given = built_in(2, SEED);
+        let of = |(programs, tasks): (&[Program], &[Task])| {
+            Batch::own_tasks(programs, tasks).evaluations()
+        };
+        let evaluations = of((&given.programs, &given.tasks));
+        assert_eq!(evaluations, 2 * given.programs.len() as u64);
+    }
+}
