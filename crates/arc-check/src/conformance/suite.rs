@@ -235,6 +235,9 @@ pub enum Failure {
     /// A batch could not be made.
     #[error(transparent)]
     Batch(#[from] BatchError),
+    /// What the device gave is of no form, or it is an error of ours.
+    #[error("the host panicked over what the device gave: {0}")]
+    Panicked(String),
 }
 
 impl Failure {
@@ -245,7 +248,8 @@ impl Failure {
             Failure::NotMade(_)
             | Failure::Device(_)
             | Failure::Unavailable(_)
-            | Failure::Batch(_) => Counts::default(),
+            | Failure::Batch(_)
+            | Failure::Panicked(_) => Counts::default(),
         }
     }
 }

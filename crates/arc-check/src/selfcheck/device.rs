@@ -2,6 +2,7 @@
 //! as are asked for.
 
 use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
 use std::time::{Duration, Instant};
 
 use crate::conformance::suite::{self, Counts, Extent, Failure, Family, Test};
@@ -228,6 +229,16 @@ pub fn conformance_until(
 /// A test with how it ended and how long it took.
 type Ended = (Test, Result<Counts, Failure>, Duration);
 
+/// Runs a test. What a broken device gives may be no value at all: a panic over it costs that test.
+fn run<D: Device>(test: Test, engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
+    let ended = panic::catch_unwind(AssertUnwindSafe(|| test.run(engine, extent)));
+    ended.unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));
+        Err(Failure::Panicked(text.unwrap_or_default()))
+    })
+}
+
 /// Runs each test on a device of its own, which is opened by its number.
 fn in_parallel<D: Device>(
     open: impl Fn(u64) -> Result<Engine<D>, Unavailable> + Sync,
@@ -243,7 +254,7 @@ fn in_parallel<D: Device>(
         .map(|(number, test)| {
             let began = Instant::now();
             let engine = open(number as u64).map_err(Failure::from);
-            let ended = engine.and_then(|engine| test.run(&engine, extent));
+            let ended = engine.and_then(|engine| run(test, &engine, extent));
             done();
             (test, ended, began.elapsed())
         })
@@ -267,8 +278,14 @@ fn one_by_one<D: Device>(
         let opened = engine.take().map_or_else(&open, Ok);
         let ended = match opened {
             Ok(opened) => {
-                let ended = test.run(&opened, extent);
-                if !matches!(ended, Err(Failure::Device(_) | Failure::Batch(_))) {
+                let ended = run(test, &opened, extent);
+                let is_lost = |failure: &Failure| {
+                    matches!(
+                        failure,
+                        Failure::Device(_) | Failure::Batch(_) | Failure::Panicked(_)
+                    )
+                };
+                if !ended.as_ref().is_err_and(is_lost) {
                     engine = Some(opened);
                 }
                 ended

@@ -8,6 +8,7 @@
 
 use std::fmt;
 use std::io;
+use std::panic::{self, AssertUnwindSafe};
 use std::time::{Duration, Instant};
 
 use gpu_kernels::Engine;
@@ -168,6 +169,9 @@ pub(crate) enum DeviceBenchError {
         /// Those of them that were wrong.
         wrong: usize,
     },
+    /// What the device gave is of no form, or it is an error of ours.
+    #[error("the host panicked over what the device gave")]
+    Panicked,
     /// A program of the benchmark cannot be made.
     #[error("a program of the benchmark: {0}")]
     Program(String),
@@ -425,7 +429,16 @@ impl<D: Device> Run<'_, D> {
             }
             let effort = self.budget.next(size, spent);
             let (engine, cpu) = (&self.engine, &mut self.cpu);
-            match row::measure(engine, cpu, work, load, &arguments, effort) {
+            let measured = panic::catch_unwind(AssertUnwindSafe(|| {
+                row::measure(engine, cpu, work, load, &arguments, effort)
+            }));
+            let measured = match measured {
+                Ok(measured) => measured,
+                // What a broken device gives may be no value at all.
+                Err(_) if self.plan.goes_on => Err(DeviceBenchError::Panicked),
+                Err(panic) => panic::resume_unwind(panic),
+            };
+            match measured {
                 Ok(measured) => {
                     once += measured.once;
                     let mut row = measured.row;
@@ -438,7 +451,9 @@ impl<D: Device> Run<'_, D> {
                     self.leave_out(Some(&work.name), size, error.to_string());
                     continue;
                 }
-                Err(error @ DeviceBenchError::Difference(_)) if self.plan.goes_on => {
+                Err(error @ (DeviceBenchError::Difference(_) | DeviceBenchError::Panicked))
+                    if self.plan.goes_on =>
+                {
                     self.leave_out(Some(&work.name), size, error.to_string());
                     if let Some(left) = self.left_out.last_mut() {
                         left.differs = true;

@@ -55,7 +55,8 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 
-    /// The commit that this was built from, to be noted in the JSON document.
+    /// The commit that this was built from, to be noted in the JSON document [default: as it was found when
+    /// it was built].
     #[arg(long, value_name = "HASH")]
     commit: Option<String>,
 
@@ -133,7 +134,10 @@ impl Bench {
                 return Ok(Exit::BadInput);
             }
         };
-        let environment = Environment::here(self.emulated, self.commit.clone());
+        let environment = Environment::here(
+            self.emulated,
+            self.commit.clone().or_else(crate::built_from),
+        );
         let folder = self.out.clone().unwrap_or_else(|| RESULTS.into());
         let folder = folder.join(environment.folder());
         let suffix = self.suffix();
@@ -211,7 +215,7 @@ impl Bench {
             }
             lines.print(row);
         })?;
-        document.commit.clone_from(&self.commit);
+        document.commit = self.commit.clone().or_else(crate::built_from);
         lines.print(format_args!("\n{document}"));
 
         if let Some(export) = export {

@@ -1,1 +1,42 @@
-fn main() {}
+//! `mega-batch prove` on the driver that stands in for NVIDIA's. Where that was not built the tests are
+//! ignored, and say so.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by a panic, its helpers too"
+)]
+
+use std::process::ExitCode;
+
+#[cfg(target_os = "linux")]
+mod tests;
+
+#[cfg(target_os = "linux")]
+fn main() -> ExitCode {
+    use libtest_mimic::{Arguments, Trial};
+
+    let libraries = cuda_stand_in::folder();
+    if let Err(error) = &libraries {
+        eprintln!("the proof: skipped: {error}");
+    }
+    let trials = tests::ALL.map(|(name, test)| {
+        let libraries = libraries.as_ref().map(Clone::clone);
+        let libraries = libraries.map_err(ToString::to_string);
+        let missing = libraries.is_err();
+        let run = move || {
+            test(&libraries?);
+            Ok(())
+        };
+        Trial::test(format!("prove::{name}"), run).with_ignored_flag(missing)
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
+}
+
+/// The stand-in is for Linux.
+#[cfg(not(target_os = "linux"))]
+fn main() -> ExitCode {
+    eprintln!("the proof: skipped: the stand-in for the driver is for Linux");
+    ExitCode::SUCCESS
+}

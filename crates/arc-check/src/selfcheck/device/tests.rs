@@ -15,6 +15,14 @@ struct Wrong<D> {
     device: D,
     /// Downloads since the last launch, the first of which is of verdicts.
     downloads: Cell<u32>,
+    /// What it makes of a result.
+    spoil: fn(&mut [u8]),
+}
+
+/// Each first byte of four is one less.
+fn one_less(bytes: &mut [u8]) {
+    let firsts = bytes.iter_mut().step_by(4);
+    firsts.for_each(|byte| *byte = byte.checked_sub(1).unwrap_or(1));
 }
 
 impl<D: Device> Device for Wrong<D> {
@@ -29,6 +37,7 @@ impl<D: Device> Device for Wrong<D> {
         Ok(Wrong {
             device: self.device.sibling()?,
             downloads: Cell::default(),
+            spoil: self.spoil,
         })
     }
 
@@ -47,9 +56,7 @@ impl<D: Device> Device for Wrong<D> {
     fn download(&self, from: &D::Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
         self.device.download(from, at, to)?;
         if self.downloads.replace(self.downloads.get() + 1) > 0 {
-            to.iter_mut()
-                .step_by(4)
-                .for_each(|byte| *byte = byte.checked_sub(1).unwrap_or(1));
+            (self.spoil)(to);
         }
         Ok(())
     }
@@ -104,6 +111,7 @@ fn a_wrong_result_is_noticed_by_every_test() {
         Ok(Engine::new(Wrong {
             device: opened()?,
             downloads,
+            spoil: one_less,
         }))
     };
     let report = in_parallel(open, extent(), || {});
@@ -116,6 +124,28 @@ fn a_wrong_result_is_noticed_by_every_test() {
         let (_, why) = row.first.as_ref().unwrap();
         assert!(why.contains("cases differ; the first:"), "{report}");
     }
+}
+
+/// Sizes of grids, say, that no grid can have.
+#[test]
+fn what_is_no_value_costs_its_test() {
+    let open = || {
+        Ok(Engine::new(Wrong {
+            device: opened()?,
+            downloads: Cell::default(),
+            spoil: |bytes| bytes.fill(0xA5),
+        }))
+    };
+    let mut left = 20;
+    let report = one_by_one(open, extent(), |_| {
+        left -= 1;
+        left > 0
+    });
+    let report = report.unwrap();
+    assert_eq!(report.failures.len(), 20, "{report}");
+    let panicked = report.failures.iter();
+    let panicked = panicked.filter(|failed| failed.why.contains("the host panicked over"));
+    assert!(panicked.count() > 0, "{report}");
 }
 
 /// The device that is opened anew works: one test is lost, and no other.

@@ -1,12 +1,13 @@
 //! [`STAGES`]: what a proof is made of, and the stages that are made in a process of their own.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use arc_check::conformance::suite::Extent;
 use arc_check::selfcheck::device::{self as check, Checked, Report};
 use arc_dsl::{MAX_SIDE, builtin};
-use gpu_kernels::device::cuda::Buffer;
+use gpu_kernels::device::cuda::{Buffer, CudaDevice};
 use gpu_kernels::device::{Device as _, DeviceError, open};
 use mega_batch::calibration::{self, Sample};
 use mega_batch::costs::ExecutorId;
@@ -136,9 +137,11 @@ fn device(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     if let Some(line) = version.as_deref().and_then(|text| text.lines().next()) {
         sheet.say(line);
     }
+    let told = tool.as_ref().ok();
+    let told: Option<BTreeMap<_, _>> = told.map(|told| told.iter().cloned().collect());
     sheet.page.result = json!({
         "environment": environment,
-        "nvidia_smi": tool.as_ref().ok().map(|told| told.iter().cloned().collect::<std::collections::BTreeMap<_, _>>()),
+        "nvidia_smi": told,
         "no_nvidia_smi": tool.as_ref().err(),
         "driver": version,
     });
@@ -436,8 +439,13 @@ fn benchmark(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
         return Err(error);
     }
     document.commit.clone_from(&sheet.page.of.commit);
+    document.device.clone_from(&sheet.page.of.device);
+    document.note = inside.is_stand_in().then_some("not run on a GPU");
     sheet.say(bench::device::Heading);
-    document.rows.iter().for_each(|row| sheet.say(row));
+    let largest = document.rows.iter().map(|row| row.grids).max();
+    let rows = document.rows.iter();
+    rows.filter(|row| Some(row.grids) == largest)
+        .for_each(|row| sheet.say(row));
     sheet.say(&document);
     for left in &document.left_out {
         let list = if left.differs {
@@ -496,12 +504,20 @@ fn modes(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
         .iter()
         .for_each(|cell| sheet.say(bench::Row(cell)));
     document.verdict.iter().for_each(|one| sheet.say(one));
-    let failures = document.cells.iter().filter_map(|cell| {
-        let failure = cell.on_device.as_ref()?.failure.as_ref()?;
-        Some(format!(
-            "{}, {} evaluations a batch: {failure}",
-            cell.kind, cell.size
-        ))
+    let of_devices = document.cells.iter();
+    let of_devices = of_devices.filter(|cell| cell.mode.is_of_devices());
+    let failures = of_devices.filter_map(|cell| {
+        let device = cell.on_device.as_ref();
+        let failure = match device.and_then(|device| device.failure.as_deref()) {
+            Some(failure) => failure,
+            // One that failed is given nothing for a while.
+            None if device.is_none_or(|device| device.evaluations == 0.0) => {
+                "the device made no evaluation"
+            }
+            None => return None,
+        };
+        let (kind, size) = (cell.kind, cell.size);
+        Some(format!("{kind}, {size} evaluations a batch: {failure}"))
     });
     sheet.page.failures.extend(failures);
     sheet
@@ -600,7 +616,7 @@ fn memory(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
         }
         let mut held = fill(&device)?;
         let full = device.memory()?;
-        // Pieces come smaller and smaller.
+        // The smallest go first.
         while (device.memory()?.free as usize) < room && held.pop().is_some() {}
         let free = device.memory()?.free;
         let name = format!(
@@ -612,17 +628,18 @@ fn memory(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     run("memory given back".to_owned(), sheet, true)
 }
 
-/// Takes memory until the driver has none.
-fn fill(device: &gpu_kernels::device::cuda::CudaDevice) -> anyhow::Result<Vec<Buffer>> {
+/// Takes memory until the driver has none, the largest pieces first.
+fn fill(device: &CudaDevice) -> anyhow::Result<Vec<Buffer>> {
     let mut held = Vec::new();
-    let mut piece = (device.memory()?.free as usize / 4).max(PIECE);
+    let mut piece = device.memory()?.free as usize / 2;
     loop {
         match device.allocate(piece) {
             Ok(buffer) => held.push(buffer),
-            Err(DeviceError::OutOfMemory { .. }) if piece > PIECE => piece = (piece / 2).max(PIECE),
+            Err(DeviceError::OutOfMemory { .. }) if piece > PIECE => {}
             Err(DeviceError::OutOfMemory { .. }) => return Ok(held),
             Err(error) => return Err(error.into()),
         }
+        piece = (piece / 2).max(PIECE);
     }
 }
 
