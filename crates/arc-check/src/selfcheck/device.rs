@@ -112,7 +112,9 @@ impl Report {
     /// What came of all tests together.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        self.rows.iter().for_each(|row| counts.add(row.counts));
+        for row in &self.rows {
+            counts.add(row.counts);
+        }
         counts
     }
 
@@ -260,7 +262,9 @@ fn in_parallel<D: Device>(
         })
         .collect();
     let mut report = Report::of_families();
-    ended.into_iter().for_each(|ended| report.add(ended));
+    for ended in ended {
+        report.add(ended);
+    }
     report
 }
 

@@ -38,7 +38,7 @@ mod stages;
 /// fast.
 ///
 /// Self-check, whole programs, benchmarks beside the CPU, launch shapes, a GPU that is full, several contexts,
-/// and CuPy where there is one, each in a process and a document of its own, and a summary of all that says
+/// and `CuPy` where there is one, each in a process and a document of its own, and a summary of all that says
 /// which aims are reached. It needs this binary and a driver alone. It may be ended at any moment: what is
 /// written stays, and the same command goes on behind the stages that have ended. A stage that fails, hangs or
 /// is killed costs itself, and the exit code is 1.

@@ -152,7 +152,21 @@ fn what_is_killed_goes_on_and_all_stages_end(libraries: &Path) {
         device
     );
 
-    let summary = document(&folder, "out/prove.json");
+    summary_is_that_of_the_stages(&folder);
+    results_are_right(&folder);
+
+    let again = prove().output().unwrap();
+    assert_eq!(again.status.code(), Some(0));
+    assert!(
+        !said(&again).contains("Out of memory: up to"),
+        "{}",
+        said(&again)
+    );
+}
+
+/// Both forms of the summary say what the documents of the stages say.
+fn summary_is_that_of_the_stages(folder: &TempDir) {
+    let summary = document(folder, "out/prove.json");
     let page = fs::read_to_string(folder.path().join("out/prove.md")).unwrap();
     assert_eq!(summary["commit"], "abc");
     assert_eq!(summary["device"], "stand-in 0 (fake driver)");
@@ -164,7 +178,7 @@ fn what_is_killed_goes_on_and_all_stages_end(libraries: &Path) {
         let expected = if name == "cupy" { "skipped" } else { "ended" };
         assert_eq!(stage["state"], expected, "{stage}");
         let file = stage["file"].as_str().unwrap();
-        let document = document(&folder, &format!("out/{file}"));
+        let document = document(folder, &format!("out/{file}"));
         assert_eq!(document["ended"], true, "{file}");
         assert_eq!(document["device"], summary["device"], "{file}");
         assert_eq!(document["note"], summary["note"], "{file}");
@@ -189,8 +203,10 @@ fn what_is_killed_goes_on_and_all_stages_end(libraries: &Path) {
     }
     // All but that of CuPy.
     assert_eq!(told, aims.len() - 1, "{aims:?}");
+}
 
-    let result = |name: &str| document(&folder, &format!("out/{name}.json"))["result"].clone();
+fn results_are_right(folder: &TempDir) {
+    let result = |name: &str| document(folder, &format!("out/{name}.json"))["result"].clone();
     let programs = result("programs");
     let rows = programs["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 4);
@@ -220,14 +236,6 @@ fn what_is_killed_goes_on_and_all_stages_end(libraries: &Path) {
             .unwrap()
             .len(),
         2
-    );
-
-    let again = prove().output().unwrap();
-    assert_eq!(again.status.code(), Some(0));
-    assert!(
-        !said(&again).contains("Out of memory: up to"),
-        "{}",
-        said(&again)
     );
 }
 

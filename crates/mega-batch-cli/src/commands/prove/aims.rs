@@ -143,9 +143,10 @@ fn short(number: f64) -> String {
         _ => 3,
     };
     let text = format!("{scaled:.digits$}");
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
     };
     format!("{text}{name}")
 }
@@ -194,7 +195,7 @@ pub(super) fn judge(results: &Results, is_stand_in: bool) -> Vec<Judged> {
 #[derive(Clone, Copy)]
 struct Row<'r>(&'r Value);
 
-impl<'r> Row<'r> {
+impl Row<'_> {
     fn is(self, key: &str, value: &str) -> bool {
         self.0[key] == value
     }

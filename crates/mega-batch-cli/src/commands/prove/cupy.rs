@@ -1,4 +1,4 @@
-//! The pipelines of the benchmark written for tensors, run by CuPy where there is one.
+//! The pipelines of the benchmark written for tensors, run by `CuPy` where there is one.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +21,7 @@ const PYTHON: [&str; 2] = ["python3", "python"];
 const SIZES: [usize; 5] = [1_000_000, 100_000, 10_000, 1_000, 1];
 const QUICK_SIZES: [usize; 1] = [8];
 
-/// The Python that has CuPy and finds a GPU by it, or why there is none.
+/// The Python that has `CuPy` and finds a GPU by it, or why there is none.
 fn python() -> Result<&'static str, String> {
     let mut why = String::new();
     for name in PYTHON {

@@ -119,16 +119,18 @@ pub(super) fn reason(log: &Path) -> Option<String> {
     Some(words.join(" ").chars().take(REASON).collect())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     fn shell(text: &str) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", text]);
         command
     }
 
+    #[cfg(unix)]
     fn watched(commands: Vec<Command>, limit: Duration, cancellation: &Cancellation) -> How {
         let folder = tempfile::tempdir().unwrap();
         let until = Instant::now() + limit;
@@ -136,6 +138,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn processes_end_by_themselves_or_are_ended() {
         let long = Duration::from_secs(600);
         let none = Cancellation::default();

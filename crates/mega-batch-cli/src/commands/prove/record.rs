@@ -1,6 +1,6 @@
 //! What a proof writes: a [`Page`] of each stage, and the [`Summary`] of all, as JSON and as a page.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -105,8 +105,8 @@ impl Sheet {
     }
 
     /// Adds lines.
-    pub(super) fn say(&mut self, lines: impl ToString) {
-        let lines = lines.to_string();
+    pub(super) fn say(&mut self, lines: impl Display) {
+        let lines = format!("{lines}");
         let lines = lines.trim_end_matches('\n').lines();
         self.page.lines.extend(lines.map(str::to_owned));
     }

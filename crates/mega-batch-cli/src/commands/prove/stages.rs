@@ -31,11 +31,14 @@ pub(super) struct Stage {
     pub(super) by: By,
 }
 
+/// Makes a stage in this process, or a part of one.
+type Make = fn(&Inside<'_>, &mut Sheet) -> anyhow::Result<()>;
+
 /// Who makes a stage.
 #[derive(Clone, Copy)]
 pub(super) enum By {
     /// A process of its own: a GPU that hangs or takes no further work ends with it.
-    Process(fn(&Inside<'_>, &mut Sheet) -> anyhow::Result<()>),
+    Process(Make),
     /// The process of the proof, which starts others and sums up what they write.
     Parts(fn(&mut Parts<'_>, &mut Sheet) -> anyhow::Result<()>),
 }
@@ -108,8 +111,7 @@ pub(super) const STAGES: &[Stage] = &[
 ];
 
 /// What processes of the stages are started for that are made in parts.
-pub(super) const PARTS: &[(&str, fn(&Inside<'_>, &mut Sheet) -> anyhow::Result<()>)] =
-    &[("first-result", first_result), ("context", context)];
+pub(super) const PARTS: &[(&str, Make)] = &[("first-result", first_result), ("context", context)];
 
 /// Built-in programs on tasks of this seed, and on others by the number of a part.
 const SEED: u64 = 11;
@@ -127,9 +129,11 @@ fn device(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
         driver::told_by_tool()
     };
     match &tool {
-        Ok(told) => told
-            .iter()
-            .for_each(|(name, value)| sheet.say(format_args!("{name:<22}{value}"))),
+        Ok(told) => {
+            for (name, value) in told {
+                sheet.say(format_args!("{name:<22}{value}"));
+            }
+        }
         Err(why) => sheet.say(format_args!("clocks are not known: {why}")),
     }
     let version = std::fs::read_to_string("/proc/driver/nvidia/version").ok();
@@ -274,6 +278,10 @@ fn built_in(pairs: usize, seed: u64) -> Given {
     }
 }
 
+fn own_tasks(given: &Given) -> Batch<'_> {
+    Batch::own_tasks(&given.programs, &given.tasks)
+}
+
 /// What makes evaluations: the first GPU wherever it can, or the host alone.
 fn options(inside: &Inside<'_>, backend: Backend, keep_outputs: bool) -> Options {
     Options {
@@ -323,21 +331,20 @@ fn told(made: &Made, evaluations: u64) -> Value {
 }
 
 fn programs(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
-    let own = built_in(if inside.quick { 1 } else { 400 }, SEED);
+    // A small batch comes before the large one, for which time may be short.
+    let sizes: &[usize] = if inside.quick { &[1] } else { &[4, 400] };
+    let own: Vec<Given> = sizes.iter().map(|pairs| built_in(*pairs, SEED)).collect();
     let (given, errors) = inside.given.read();
     sheet
         .page
         .failures
         .extend(errors.iter().map(ToString::to_string));
-    let mut batches = vec![(
-        "built-in programs",
-        Batch::own_tasks(&own.programs, &own.tasks),
-    )];
+    let built_in = |own| ("built-in programs", own_tasks(own));
+    let mut batches: Vec<(&str, Batch<'_>)> = own.iter().map(built_in).collect();
     if given.programs.is_empty() {
         sheet.say("no programs were given: --programs FILE --tasks DIR");
     } else {
-        let own = Batch::own_tasks(&given.programs, &given.tasks);
-        batches.push(("given programs on their tasks", own));
+        batches.insert(1, ("given programs on their tasks", own_tasks(&given)));
         if !inside.quick {
             let all = Batch::all_pairs(&given.programs, &given.tasks);
             batches.push(("given programs on all tasks", all));
@@ -394,9 +401,17 @@ fn programs(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The document of a benchmark that is under way.
-fn so_far(limits: Option<&Limits>, rows: &[Row]) -> Value {
-    json!({ "limits": limits, "rows": rows, "break_even": break_even(rows) })
+/// What a benchmark has that is under way, and what it says for people.
+fn so_far(sheet: &mut Sheet, limits: Option<&Limits>, rows: &[Row]) {
+    sheet.page.result = json!({ "limits": limits, "rows": rows, "break_even": break_even(rows) });
+    sheet.page.lines.clear();
+    if let Some(limits) = limits {
+        sheet.say(limits);
+    }
+    sheet.say(bench::device::Heading);
+    for row in rows {
+        sheet.say(row);
+    }
 }
 
 fn benchmark(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
@@ -424,14 +439,14 @@ fn benchmark(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
             Told::Row(row) => rows.push(row.clone()),
         }
         if sheet.is_due() {
-            sheet.page.result = so_far(limits.as_ref(), &rows);
+            so_far(sheet, limits.as_ref(), &rows);
             failed = failed.take().or_else(|| sheet.write().err());
         }
     });
     let mut document = match measured {
         Ok(document) => document,
         Err(error) => {
-            sheet.page.result = so_far(limits.as_ref(), &rows);
+            so_far(sheet, limits.as_ref(), &rows);
             return Err(error.into());
         }
     };
@@ -441,11 +456,13 @@ fn benchmark(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     document.commit.clone_from(&sheet.page.of.commit);
     document.device.clone_from(&sheet.page.of.device);
     document.note = inside.is_stand_in().then_some("not run on a GPU");
+    sheet.page.lines.clear();
     sheet.say(bench::device::Heading);
     let largest = document.rows.iter().map(|row| row.grids).max();
     let rows = document.rows.iter();
-    rows.filter(|row| Some(row.grids) == largest)
-        .for_each(|row| sheet.say(row));
+    for row in rows.filter(|row| Some(row.grids) == largest) {
+        sheet.say(row);
+    }
     sheet.say(&document);
     for left in &document.left_out {
         let list = if left.differs {
@@ -499,11 +516,12 @@ fn modes(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     }
     let document = document?;
     sheet.say(bench::Heading);
-    document
-        .cells
-        .iter()
-        .for_each(|cell| sheet.say(bench::Row(cell)));
-    document.verdict.iter().for_each(|one| sheet.say(one));
+    for cell in &document.cells {
+        sheet.say(bench::Row(cell));
+    }
+    for judgement in &document.verdict {
+        sheet.say(judgement);
+    }
     let of_devices = document.cells.iter();
     let of_devices = of_devices.filter(|cell| cell.mode.is_of_devices());
     let failures = of_devices.filter_map(|cell| {
@@ -580,7 +598,7 @@ const ROOM: [usize; 3] = [0, 4 << 20, 64 << 20];
 
 fn memory(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let given = built_in(if inside.quick { 1 } else { 100 }, SEED);
-    let batch = Batch::own_tasks(&given.programs, &given.tasks);
+    let batch = own_tasks(&given);
     let evaluations = batch.evaluations();
     let expected = make(&batch, &options(inside, Backend::Auto, false))?.outcomes;
     let device = open::gpu(0)?;
@@ -652,7 +670,7 @@ fn context(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     };
     let pairs = if inside.quick { 1 } else { 100 };
     let given = built_in(pairs, SEED + inside.part as u64);
-    let batch = Batch::own_tasks(&given.programs, &given.tasks);
+    let batch = own_tasks(&given);
     let expected = make(&batch, &options(inside, Backend::Auto, true))?.outcomes;
     let with_outputs = make(&batch, &options(inside, Backend::Cuda, true))?;
     let difference = expected.difference(&with_outputs.outcomes, &batch);
@@ -716,8 +734,6 @@ fn contexts(parts: &mut Parts<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::{Program, Task};
-
     use super::*;
 
     #[test]
@@ -734,10 +750,7 @@ mod tests {
     #[test]
     fn built_in_programs_have_their_tasks() {
         let given = built_in(2, SEED);
-        let of = |(programs, tasks): (&[Program], &[Task])| {
-            Batch::own_tasks(programs, tasks).evaluations()
-        };
-        let evaluations = of((&given.programs, &given.tasks));
+        let evaluations = own_tasks(&given).evaluations();
         assert_eq!(evaluations, 2 * given.programs.len() as u64);
     }
 }
