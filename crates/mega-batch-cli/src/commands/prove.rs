@@ -21,7 +21,7 @@ use super::exit::Exit;
 use super::output::{shown, try_to_make};
 use super::signals::Signals;
 use super::terminal::Lines;
-use super::warn;
+use super::{tell, warn};
 use aims::Results;
 use processes::How;
 use record::{Entry, JSON, MARKDOWN, Of, Page, SCHEMA, Settings, Sheet, State, Summary};
@@ -106,6 +106,9 @@ const SOFT: f64 = 0.85;
 
 /// The folder of the driver's cache, which is not the user's.
 const DRIVER_CACHE: &str = "driver-cache";
+
+/// The folder of what processes write that make a part of a stage, while they do.
+const PARTS_FOLDER: &str = "parts";
 
 /// Other files of a proof.
 const OTHERS: [&str; 3] = ["cupy_pipeline.py", "grids.json", "cupy-rows.json"];
@@ -196,6 +199,14 @@ impl Prove {
             engine_version: VERSION.to_owned(),
             commit: self.commit.clone().or_else(crate::built_from),
         };
+        let (given, errors) = self.given.read();
+        tell(&errors);
+        if !self.given.is_empty() && (given.programs.is_empty() || given.tasks.is_empty()) {
+            warn(format_args!(
+                "of the given programs and tasks none can be run"
+            ));
+            return Ok(Exit::BadInput);
+        }
         let given = self.given.arguments();
         let given = given.iter().map(|word| word.to_string_lossy().into_owned());
         let settings = Settings {
@@ -314,6 +325,15 @@ fn clear(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Makes a folder in which there is nothing.
+fn emptied(folder: &Path) -> anyhow::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => fs::create_dir_all(folder),
+    }
+    .with_context(|| format!("{}: cannot be emptied", shown(folder)))
+}
+
 /// A proof that is under way.
 struct Proof {
     prove: Prove,
@@ -331,7 +351,7 @@ struct Parts<'p> {
     until: Instant,
     /// When they are to leave out what remains.
     soft: Instant,
-    /// Why a process failed that was to be part of it.
+    /// Whether some were ended, since the proof is to end.
     cut_off: bool,
 }
 
@@ -392,7 +412,8 @@ impl Proof {
             });
             self.write()?;
             let began = Instant::now();
-            let (state, why, told) = self.stage(stage, time)?;
+            let failed = |error| (State::Failed, vec![format!("{error:#}")], Vec::new());
+            let (state, why, told) = self.stage(stage, time).unwrap_or_else(failed);
             let seconds = began.elapsed().as_secs_f64();
             let name = state.name();
             let first = why.first().map(|why| format!(": {why}"));
@@ -460,7 +481,8 @@ impl Proof {
             }
             By::Parts(make) => {
                 let made = make(&mut parts, &mut sheet);
-                let cut_off = parts.cut_off;
+                // A signal may have come to the processes first.
+                let cut_off = parts.cut_off || self.cancellation.is_cancelled();
                 sheet.page.ended = !cut_off;
                 let made = made.map_err(|error| format!("{error:#}"));
                 match made {
@@ -557,12 +579,7 @@ impl Parts<'_> {
 
     /// Takes from the driver what it has compiled.
     fn empty_cache(&self) -> anyhow::Result<()> {
-        let folder = self.driver_cache();
-        match fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => fs::create_dir_all(&folder),
-        }
-        .with_context(|| format!("{}: cannot be emptied", shown(&folder)))
+        emptied(&self.driver_cache())
     }
 
     /// Waits for processes; an error of any, in words.
@@ -605,16 +622,17 @@ impl Parts<'_> {
 
     /// Runs so many processes of a part at a time, and gives what they write.
     fn run(&mut self, part: &str, count: usize) -> anyhow::Result<Vec<Page>> {
-        let folder = tempfile::Builder::new()
-            .prefix(".parts.")
-            .tempdir_in(self.folder())?;
-        let file = |number: usize| folder.path().join(format!("{part}-{number}.json"));
+        let folder = self.folder().join(PARTS_FOLDER);
+        emptied(&folder)?;
+        let file = |number: usize| folder.join(format!("{part}-{number}.json"));
         let commands = (0..count).map(|number| self.command(part, number, &file(number)));
         let commands = commands.collect();
         let ended = self.watch(commands, part)?;
         let pages: Vec<Page> = (0..count)
             .filter_map(|number| Page::read(&file(number)).ok())
             .collect();
+        // Whatever is left there is of nobody.
+        let _ = fs::remove_dir_all(&folder);
         // What they say themselves is said by whoever reads it.
         let is_told = pages.iter().any(|page| !page.failures.is_empty());
         match ended {

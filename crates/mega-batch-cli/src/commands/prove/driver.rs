@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// The variable of the stand-in for the driver, whose name is in its library.
 const STAND_IN: &str = "CUDA_STAND_IN";
 
-/// How long is waited for a tool.
+/// How long is waited for `nvidia-smi`.
 const TOOL: Duration = Duration::from_secs(10);
 
 /// What `nvidia-smi` is asked for.
@@ -49,7 +49,7 @@ pub(super) fn told_by_tool() -> Result<Vec<(String, String)>, String> {
         "--format=csv,noheader",
         "--id=0",
     ]);
-    let text = answer(command)?;
+    let text = answer(command, TOOL)?;
     let values = text.lines().next().unwrap_or_default().split(',');
     let named = ASKED.split(',').zip(values);
     Ok(named
@@ -58,7 +58,7 @@ pub(super) fn told_by_tool() -> Result<Vec<(String, String)>, String> {
 }
 
 /// What a short program prints, or why it failed.
-pub(super) fn answer(mut command: Command) -> Result<String, String> {
+pub(super) fn answer(mut command: Command, limit: Duration) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     command
         .stdin(Stdio::null())
@@ -67,12 +67,15 @@ pub(super) fn answer(mut command: Command) -> Result<String, String> {
     let mut child = command
         .spawn()
         .map_err(|error| format!("{name} cannot be run: {error}"))?;
-    let until = Instant::now() + TOOL;
+    let until = Instant::now() + limit;
     while matches!(child.try_wait(), Ok(None)) {
         if Instant::now() >= until {
             // It may have ended meanwhile.
             let _ = child.kill();
-            return Err(format!("{name} gave no answer within {} s", TOOL.as_secs()));
+            return Err(format!(
+                "{name} gave no answer within {} s",
+                limit.as_secs()
+            ));
         }
         thread::sleep(Duration::from_millis(10));
     }
@@ -103,7 +106,7 @@ mod tests {
         let shell = |text: &str| {
             let mut command = Command::new("sh");
             command.args(["-c", text]);
-            answer(command)
+            answer(command, TOOL)
         };
         assert_eq!(shell("echo one; echo two").unwrap(), "one\ntwo");
         let why = shell("echo no GPU >&2; exit 9").unwrap_err();
@@ -111,7 +114,7 @@ mod tests {
             why.starts_with("sh failed") && why.ends_with(": no GPU"),
             "{why}"
         );
-        let none = answer(Command::new("/no/such/tool")).unwrap_err();
+        let none = answer(Command::new("/no/such/tool"), TOOL).unwrap_err();
         assert!(none.contains("cannot be run"), "{none}");
     }
 }

@@ -335,10 +335,8 @@ fn programs(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let sizes: &[usize] = if inside.quick { &[1] } else { &[4, 400] };
     let own: Vec<Given> = sizes.iter().map(|pairs| built_in(*pairs, SEED)).collect();
     let (given, errors) = inside.given.read();
-    sheet
-        .page
-        .failures
-        .extend(errors.iter().map(ToString::to_string));
+    let errors = errors.iter().map(ToString::to_string);
+    sheet.page.left_out.extend(errors);
     let built_in = |own| ("built-in programs", own_tasks(own));
     let mut batches: Vec<(&str, Batch<'_>)> = own.iter().map(built_in).collect();
     if given.programs.is_empty() {
@@ -416,10 +414,8 @@ fn so_far(sheet: &mut Sheet, limits: Option<&Limits>, rows: &[Row]) {
 
 fn benchmark(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let (given, errors) = inside.given.read();
-    sheet
-        .page
-        .failures
-        .extend(errors.iter().map(ToString::to_string));
+    let errors = errors.iter().map(ToString::to_string);
+    sheet.page.left_out.extend(errors);
     let plan = if inside.quick {
         Plan::smallest(Target::Cuda)
     } else {
@@ -433,12 +429,17 @@ fn benchmark(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     };
     let (mut limits, mut rows, mut failed): (Option<Limits>, Vec<Row>, _) =
         (None, Vec::new(), None);
+    let mut clocks: Vec<Vec<(String, String)>> = Vec::new();
     let measured = bench::device::measure(&plan, &given, Instant::now(), |told| {
         match told {
             Told::Limits(found) => limits = Some(found.clone()),
             Told::Row(row) => rows.push(row.clone()),
         }
         if sheet.is_due() {
+            // Just after the GPU had work, and between two rows.
+            if !inside.is_stand_in() {
+                clocks.extend(driver::told_by_tool().ok());
+            }
             so_far(sheet, limits.as_ref(), &rows);
             failed = failed.take().or_else(|| sheet.write().err());
         }
@@ -473,6 +474,9 @@ fn benchmark(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
         list.push(left_out(left));
     }
     sheet.page.result = serde_json::to_value::<Document>(document)?;
+    let named = |told: Vec<(String, String)>| told.into_iter().collect::<BTreeMap<_, _>>();
+    let clocks = clocks.into_iter().map(named);
+    sheet.page.result["nvidia_smi"] = serde_json::to_value(clocks.collect::<Vec<_>>())?;
     Ok(())
 }
 
@@ -745,6 +749,20 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), all);
         assert!(STAGES.iter().all(|stage| stage.share > 0.0));
+    }
+
+    #[test]
+    fn the_page_has_every_stage_with_its_share() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let all: f64 = STAGES.iter().map(|stage| stage.share).sum();
+        for Stage { name, share, .. } in STAGES {
+            let mut lines = page.lines();
+            let begin = format!("| `{name}` | ");
+            let line = lines.find(|line| line.starts_with(&begin)).unwrap();
+            let end = format!(" | {:.0}% |", share / all * 100.0);
+            assert!(line.ends_with(&end), "{line}{end}");
+        }
     }
 
     #[test]
