@@ -37,6 +37,14 @@ pub const BUDGET: Duration = Duration::from_secs(1);
 /// Evaluations of the batch on which launch shapes are tried, at least.
 const SHAPE_BATCH: u64 = 4096;
 
+/// How many they are where less than the usual time is given for them: as much fewer, so that a look at a
+/// device that is slow is short too.
+fn fewest(budget: Duration) -> u64 {
+    const LEAST: u64 = 64;
+    let share = budget.as_secs_f64() / (BUDGET / 2).as_secs_f64();
+    ((SHAPE_BATCH as f64 * share.min(1.0)) as u64).max(LEAST)
+}
+
 /// How many shapes there should be time for on a larger batch.
 const SHAPES_WANTED: f64 = 8.0;
 
@@ -230,15 +238,16 @@ fn shape<D: Device>(
     budget: Duration,
 ) -> Result<Option<Best>, DeviceError> {
     let mut engine = Engine::new(device);
+    let fewest = fewest(budget);
     let mut find = || {
-        let least = OnEngine::new(&engine, sample, SHAPE_BATCH)?;
+        let least = OnEngine::new(&engine, sample, fewest)?;
         let Some(least) = least else {
             return Ok(None);
         };
         // The first launch of all loads the kernel.
         least.time(&engine)?;
         let time = least.time(&engine)?;
-        let expected = time.as_secs_f64() * items as f64 / SHAPE_BATCH as f64;
+        let expected = time.as_secs_f64() * items as f64 / fewest as f64;
         let larger = if expected * SHAPES_WANTED <= budget.as_secs_f64() {
             OnEngine::new(&engine, sample, items)?
         } else {

@@ -398,6 +398,10 @@ impl Proof {
             let shares = order.iter().skip(done).filter_map(|at| STAGES.get(*at));
             let shares: f64 = shares.map(|stage| stage.share).sum();
             let left = self.until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                self.enter(at, |entry| entry.why = vec!["no time was left".to_owned()]);
+                continue;
+            }
             let time = left.mul_f64(stage.share / shares);
             lines.print(format_args!(
                 "{}: up to {:.0} s",
@@ -429,6 +433,7 @@ impl Proof {
             });
             self.write()?;
         }
+        self.write()?;
         for aim in &self.summary.aims {
             lines.print(format_args!(
                 "{}: {}; wanted: {}",

@@ -90,6 +90,10 @@ fn launch_shapes_are_tried_on_a_batch_that_fills_the_device() {
     assert_eq!(shape_batch(&of(132, 64, 141 << 30)), 132 * 64 * 4);
     assert_eq!(shape_batch(&of(40, 32, 16 << 30)), 40 * 32 * 4);
     assert_eq!(shape_batch(&of(2, 32, 2 << 30)), SHAPE_BATCH);
+    // Of less time than usual, fewer.
+    assert_eq!([fewest(BUDGET), fewest(BUDGET / 2)], [SHAPE_BATCH; 2]);
+    assert_eq!(fewest(BUDGET / 8), SHAPE_BATCH / 4);
+    assert_eq!(fewest(Duration::ZERO), 64);
 }
 
 #[test]

@@ -50,7 +50,6 @@ pub(super) fn watch(
     loop {
         let mut all = Vec::with_capacity(children.0.len());
         for (child, ended) in &mut children.0 {
-            // A second call would close the pipe.
             if ended.is_none() {
                 *ended = child.try_wait()?;
             }
