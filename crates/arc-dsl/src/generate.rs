@@ -28,6 +28,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 mod arguments;
+mod compositions;
 mod degenerate;
 mod dice;
 mod functions;
@@ -39,6 +40,7 @@ mod sketch;
 mod typed;
 mod variations;
 
+pub use compositions::{composition, without_unused};
 use dice::Dice;
 use kinds::Kind;
 use scenes::Scene;

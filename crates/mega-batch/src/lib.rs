@@ -33,6 +33,8 @@
 //! what evaluations cost them, and [`costs`] keeps that between runs. With [`shards`] other processes evaluate a
 //! batch.
 //!
+//! [`synth`] makes tasks of programs, to train on.
+//!
 //! Files are read by [`inputs`], and [`JsonReport`] writes what came out. The command `mega-batch`, with
 //! its tables, progress bars and benchmarks, is a crate of its own over this one.
 
@@ -63,6 +65,7 @@ pub mod search;
 pub mod shards;
 mod submission;
 mod summary;
+pub mod synth;
 
 pub use arc_cpu::batt;
 pub use attempts::{Attempts, Behaviour, Behaviours, TaskDetails};

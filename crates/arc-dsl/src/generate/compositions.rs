@@ -1,0 +1,184 @@
+//! Compositions: programs made of the steps of two.
+
+use super::Generator;
+use super::sketch::Sketch;
+use crate::dialect::Dialect;
+use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot};
+use crate::types::Type;
+
+/// The program that does `outer` on what `inner` gives, under the name of `outer`. Both have one input.
+pub fn composition(inner: &Program, outer: &Program) -> Result<Program, BuildError> {
+    let mut builder = ProgramBuilder::new(outer.name());
+    let between = builder.inline(inner, &[builder.input()])?;
+    let output = builder.inline(outer, &[between])?;
+    builder.finish(output)
+}
+
+/// The program without the steps on which its output does not depend. Where one of them fails, the program
+/// fails and this one does not; otherwise they give the same.
+pub fn without_unused(program: &Program) -> Result<Program, BuildError> {
+    if program.dialect() != Dialect::Public {
+        return Ok(program.clone());
+    }
+    let mut is_used = vec![false; program.steps().len() + 1];
+    let mark = |operand: &Operand, is_used: &mut Vec<bool>| {
+        if let Operand::Slot(slot) = operand {
+            is_used[slot.index()] = true;
+        }
+    };
+    mark(program.output(), &mut is_used);
+    for step in program.steps().iter().rev() {
+        if is_used[step.target.index()] {
+            if let Callee::Slot(slot) = step.callee {
+                mark(&Operand::Slot(slot), &mut is_used);
+            }
+            for argument in &step.arguments {
+                mark(argument, &mut is_used);
+            }
+        }
+    }
+    let mut builder = ProgramBuilder::new(program.name());
+    let mut variables = vec![Some(builder.input())];
+    for step in program.steps() {
+        let is_used = is_used[step.target.index()];
+        let made = is_used.then(|| call(&mut builder, &variables, step.callee, &step.arguments));
+        variables.push(made.transpose()?);
+    }
+    let output = renamed(&variables, program.output())?;
+    builder.finish(output)
+}
+
+/// Adds a call whose variables are called otherwise.
+fn call(
+    builder: &mut ProgramBuilder,
+    variables: &[Option<Operand>],
+    callee: Callee,
+    arguments: &[Operand],
+) -> Result<Operand, BuildError> {
+    let callee = match callee {
+        Callee::Slot(slot) => match renamed(variables, &Operand::Slot(slot))? {
+            Operand::Slot(slot) => Callee::Slot(slot),
+            Operand::Primitive(primitive) => Callee::Primitive(primitive),
+            Operand::Constant(_) | Operand::Literal(_) => return Err(BuildError::UnknownSlot),
+        },
+        callee => callee,
+    };
+    let arguments = arguments.iter();
+    let arguments: Result<Vec<_>, _> = arguments.map(|given| renamed(variables, given)).collect();
+    builder.call(callee, arguments?)
+}
+
+fn renamed(variables: &[Option<Operand>], operand: &Operand) -> Result<Operand, BuildError> {
+    match operand {
+        Operand::Slot(slot) => {
+            let known = variables.get(slot.index()).cloned().flatten();
+            known.ok_or(BuildError::UnknownSlot)
+        }
+        other => Ok(other.clone()),
+    }
+}
+
+impl Generator {
+    /// The second program with one of its grids, the input or what a step gives, in whose place stands a grid
+    /// of the first one. A program without a step that gives a grid, by its primitive's signature, has its
+    /// input alone.
+    pub fn crossover(&mut self, from: &Program, into: &Program) -> Result<Program, BuildError> {
+        let grids = |program: &Program| -> Vec<usize> {
+            let steps = program.steps().iter();
+            let grids = steps.filter(|step| match step.callee {
+                Callee::Primitive(primitive) => primitive.returns() == Type::Grid,
+                Callee::Typed(_) | Callee::Slot(_) => false,
+            });
+            grids.map(|step| step.target.index()).collect()
+        };
+        let given = grids(from);
+        let given = if given.is_empty() {
+            from.clone()
+        } else {
+            let step = *self.dice.pick(&given);
+            Sketch::new(from).prefix(step).build()?
+        };
+        let mut replaced = grids(into);
+        replaced.push(Slot::INPUT.index());
+        let replaced = *self.dice.pick(&replaced);
+
+        let mut builder = ProgramBuilder::new(into.name());
+        let given = builder.inline(&given, &[builder.input()])?;
+        let is_input = replaced == Slot::INPUT.index();
+        let input = if is_input {
+            given.clone()
+        } else {
+            builder.input()
+        };
+        let mut variables = vec![Some(input)];
+        for step in into.steps() {
+            if step.target.index() == replaced {
+                variables.push(Some(given.clone()));
+                continue;
+            }
+            let made = call(&mut builder, &variables, step.callee, &step.arguments)?;
+            variables.push(Some(made));
+        }
+        let output = renamed(&variables, into.output())?;
+        builder.finish(output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin;
+    use crate::interpreter::Interpreter;
+    use crate::text::parse_programs;
+
+    fn program(text: &str) -> Program {
+        parse_programs(text).remove(0).unwrap()
+    }
+
+    #[test]
+    fn a_composition_gives_what_one_program_makes_of_the_other_ones_output() {
+        let halves = program("def f(I):\n x1 = lefthalf(I)\n return x1");
+        let doubled = program("def g(I):\n x1 = vmirror(I)\n x2 = hconcat(I, x1)\n return x2");
+        let composed = composition(&halves, &doubled).unwrap();
+        let text = "def g(I):\n    x1 = lefthalf(I)\n    x2 = vmirror(x1)\n    x3 = hconcat(x1, x2)\n    return x3\n";
+        assert_eq!(composed.to_string(), text);
+    }
+
+    #[test]
+    fn steps_that_nothing_uses_are_taken_out_and_functions_that_are_called_stay() {
+        let long = program(
+            "def f(I):\n x1 = rot90(I)\n x2 = compose(first, last)\n x3 = trim(x1)\n x4 = x2(I)\n x5 = increment(x4)\n return x5",
+        );
+        let text = "def f(I):\n    x1 = compose(first, last)\n    x2 = x1(I)\n    x3 = increment(x2)\n    return x3\n";
+        assert_eq!(without_unused(&long).unwrap().to_string(), text);
+        let nothing = program("def f(I):\n x1 = rot90(I)\n return I");
+        assert_eq!(without_unused(&nothing).unwrap().steps().len(), 0);
+    }
+
+    #[test]
+    fn crossovers_have_steps_of_both_and_many_run() {
+        let mut generator = Generator::new(3);
+        let all = builtin::all();
+        let (mut runs, mut other) = (0, 0);
+        for (at, from) in all.iter().enumerate() {
+            let into = &all[(at * 7 + 3) % all.len()];
+            let crossed = generator.crossover(from.program(), into.program()).unwrap();
+            other += u32::from(crossed.steps() != into.program().steps());
+            let input = into.input(1, 0, 8);
+            runs += u32::from(Interpreter::default().run(&crossed, input).is_ok());
+        }
+        let all = all.len() as u32;
+        assert!(runs > all / 4, "{runs} of {all} run");
+        assert!(other > all * 9 / 10, "{other} of {all} differ");
+    }
+
+    #[test]
+    fn a_seed_fixes_the_crossovers() {
+        let all = builtin::all();
+        let crossed = |seed| {
+            let mut generator = Generator::new(seed);
+            generator.crossover(all[20].program(), all[30].program())
+        };
+        assert_eq!(crossed(3), crossed(3));
+    }
+}

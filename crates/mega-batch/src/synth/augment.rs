@@ -1,0 +1,453 @@
+//! [`Augmentation`]: a task in another position and in other colours, with its program.
+
+use std::sync::Arc;
+
+use arc_dsl::{
+    BuildError, Constant, Grid, Operand, Pair, Primitive, Program, ProgramBuilder, Task, Value,
+};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::draws::Draws;
+
+/// One of the eight ways to lay a rectangle on its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Symmetry {
+    /// As it is.
+    Identity,
+    /// A quarter turn clockwise.
+    Rot90,
+    /// A half turn.
+    Rot180,
+    /// A quarter turn anticlockwise.
+    Rot270,
+    /// Upside down.
+    Hmirror,
+    /// Left and right exchanged.
+    Vmirror,
+    /// Rows and columns exchanged.
+    Dmirror,
+    /// Mirrored along the counterdiagonal.
+    Cmirror,
+}
+
+impl Symmetry {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Identity,
+        Self::Rot90,
+        Self::Rot180,
+        Self::Rot270,
+        Self::Hmirror,
+        Self::Vmirror,
+        Self::Dmirror,
+        Self::Cmirror,
+    ];
+
+    /// The primitive that does it; nothing for the one that does nothing.
+    pub fn primitive(self) -> Option<Primitive> {
+        match self {
+            Self::Identity => None,
+            Self::Rot90 => Some(Primitive::Rot90),
+            Self::Rot180 => Some(Primitive::Rot180),
+            Self::Rot270 => Some(Primitive::Rot270),
+            Self::Hmirror => Some(Primitive::Hmirror),
+            Self::Vmirror => Some(Primitive::Vmirror),
+            Self::Dmirror => Some(Primitive::Dmirror),
+            Self::Cmirror => Some(Primitive::Cmirror),
+        }
+    }
+
+    /// Its name: that of its primitive, or `identity`.
+    pub fn name(self) -> &'static str {
+        self.primitive().map_or("identity", Primitive::name)
+    }
+
+    /// The one of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.name() == name)
+    }
+
+    /// What takes it back.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        match self {
+            Self::Rot90 => Self::Rot270,
+            Self::Rot270 => Self::Rot90,
+            own => own,
+        }
+    }
+
+    /// Whether rows become columns.
+    pub fn turns(self) -> bool {
+        matches!(
+            self,
+            Self::Rot90 | Self::Rot270 | Self::Dmirror | Self::Cmirror
+        )
+    }
+
+    /// Where, in a grid of so many rows and columns, the cell stands that comes to this row and column.
+    #[inline]
+    pub fn source(self, (height, width): (usize, usize), i: usize, j: usize) -> (usize, usize) {
+        match self {
+            Self::Identity => (i, j),
+            Self::Rot90 => (height - 1 - j, i),
+            Self::Rot180 => (height - 1 - i, width - 1 - j),
+            Self::Rot270 => (j, width - 1 - i),
+            Self::Hmirror => (height - 1 - i, j),
+            Self::Vmirror => (i, width - 1 - j),
+            Self::Dmirror => (j, i),
+            Self::Cmirror => (height - 1 - j, width - 1 - i),
+        }
+    }
+
+    /// The grid laid so.
+    #[must_use]
+    pub fn of(self, grid: &Grid) -> Grid {
+        let sides = (grid.height(), grid.width());
+        let (height, width) = if self.turns() {
+            (sides.1, sides.0)
+        } else {
+            sides
+        };
+        let mut cells = Vec::with_capacity(height * width);
+        for i in 0..height {
+            for j in 0..width {
+                let (row, column) = self.source(sides, i, j);
+                cells.push(grid.cells()[row * sides.1 + column]);
+            }
+        }
+        Grid::from_cells(height, width, cells)
+    }
+}
+
+/// How many colours there are.
+pub const COLOURS: usize = 10;
+
+/// What each colour becomes, by its number.
+pub type Recolouring = [i8; COLOURS];
+
+/// Every colour as it is.
+pub const AS_THEY_ARE: Recolouring = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+/// The colour that this one becomes; what is none of the ten stays.
+#[inline]
+pub fn recoloured(colours: &Recolouring, colour: i8) -> i8 {
+    usize::try_from(colour)
+        .ok()
+        .and_then(|at| colours.get(at))
+        .copied()
+        .unwrap_or(colour)
+}
+
+/// What is changed of a task, its inputs and outputs alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Augmentation {
+    /// How grids are laid.
+    pub symmetry: Symmetry,
+    /// What each colour becomes: each of the ten exactly once.
+    pub colours: Recolouring,
+    /// The pairs of the task in their new order, by their places, those of `train` first, then those of `test`:
+    /// the first become the train pairs, as many as there were. Empty where they stay.
+    pub order: Vec<usize>,
+}
+
+/// What may be changed.
+#[derive(Debug, Clone, Copy)]
+pub struct Changes<'a> {
+    /// Whether grids are laid otherwise.
+    pub symmetries: bool,
+    /// Whether colours change, but for `fixed`.
+    pub colours: bool,
+    /// Whether pairs change places.
+    pub order: bool,
+    /// Colours that stay.
+    pub fixed: &'a [i8],
+}
+
+/// Why a task cannot be augmented so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AugmentError {
+    /// A colour is there twice, or is none.
+    #[error("colours: expected each of 0 to 9 exactly once")]
+    Colours,
+    /// A pair is there twice, or is none.
+    #[error("order: expected each of 0 to {} exactly once, one for each pair", pairs.saturating_sub(1))]
+    Order {
+        /// How many pairs there are.
+        pairs: usize,
+    },
+    /// The program cannot be put between other steps.
+    #[error("program: {0}")]
+    Program(BuildError),
+}
+
+impl Augmentation {
+    /// Nothing is changed.
+    pub fn none() -> Self {
+        Self {
+            symmetry: Symmetry::Identity,
+            colours: AS_THEY_ARE,
+            order: Vec::new(),
+        }
+    }
+
+    /// One of those that make these changes to a task of so many pairs: the same for the same seed and number.
+    pub fn drawn(seed: u64, number: u64, changes: &Changes<'_>, pairs: usize) -> Self {
+        let mut draws = Draws::new(&[seed, number]);
+        let mut drawn = Self::none();
+        if changes.symmetries {
+            drawn.symmetry = Symmetry::ALL[draws.below(Symmetry::ALL.len())];
+        }
+        if changes.colours {
+            drawn.colours = drawn_colours(changes.fixed, |end| draws.below(end));
+        }
+        if changes.order {
+            drawn.order = (0..pairs).collect();
+            draws.shuffle(&mut drawn.order);
+        }
+        drawn
+    }
+
+    /// An id for the task of this id as it is changed.
+    pub fn id(&self, id: &str) -> String {
+        let Self {
+            symmetry,
+            colours,
+            order,
+        } = self;
+        let all = format!("{id} {} {colours:?} {order:?}", symmetry.name());
+        format!("{:016x}", xxh3_64(all.as_bytes()))
+    }
+
+    /// The grid as it is changed.
+    pub fn grid(&self, grid: &Grid) -> Grid {
+        let mut grid = self.symmetry.of(grid);
+        if self.colours != AS_THEY_ARE {
+            for cell in grid.cells_mut() {
+                *cell = recoloured(&self.colours, *cell);
+            }
+        }
+        grid
+    }
+
+    /// The task as it is changed, under this id.
+    pub fn task(&self, task: &Task, id: &str) -> Result<Task, AugmentError> {
+        if !is_order(self.colours.iter().map(|colour| *colour as usize), COLOURS) {
+            return Err(AugmentError::Colours);
+        }
+        let pairs: Vec<&Pair> = task.train.iter().chain(&task.test).collect();
+        let in_order: Vec<&Pair> = if self.order.is_empty() {
+            pairs
+        } else if is_order(self.order.iter().copied(), pairs.len()) {
+            self.order.iter().map(|at| pairs[*at]).collect()
+        } else {
+            return Err(AugmentError::Order { pairs: pairs.len() });
+        };
+        let changed = |pair: &Pair| Pair {
+            input: Arc::new(self.grid(&pair.input)),
+            output: pair.output.as_ref().map(|output| self.grid(output)),
+        };
+        let mut train: Vec<Pair> = in_order.into_iter().map(changed).collect();
+        let test = train.split_off(task.train.len());
+        let mut others = task.others.clone();
+        for split in &mut others {
+            split.pairs = split.pairs.iter().map(changed).collect();
+        }
+        Ok(Task {
+            id: id.to_owned(),
+            train,
+            test,
+            others,
+            tests_left_out: Vec::new(),
+        })
+    }
+
+    /// The program of the changed task, under this name: it takes the changes back, does what the program does,
+    /// and makes them again.
+    pub fn program(&self, program: &Program, name: &str) -> Result<Program, AugmentError> {
+        let made = || -> Result<Program, BuildError> {
+            let mut builder = ProgramBuilder::new(name);
+            let input = builder.input();
+            let input = recolour(&mut builder, input, &inverse(&self.colours))?;
+            let input = lay(&mut builder, input, self.symmetry.inverse())?;
+            let output = builder.inline(program, &[input])?;
+            let output = lay(&mut builder, output, self.symmetry)?;
+            let output = recolour(&mut builder, output, &self.colours)?;
+            builder.finish(output)
+        };
+        made().map_err(AugmentError::Program)
+    }
+}
+
+/// A recolouring that leaves the fixed colours, by numbers that `below` draws.
+pub fn drawn_colours(fixed: &[i8], mut below: impl FnMut(usize) -> usize) -> Recolouring {
+    let mut colours = AS_THEY_ARE;
+    let mut free = [0; COLOURS];
+    let mut count = 0;
+    for colour in AS_THEY_ARE {
+        if !fixed.contains(&colour) {
+            free[count] = colour as usize;
+            count += 1;
+        }
+    }
+    for at in (1..count).rev() {
+        colours.swap(free[at], free[below(at + 1)]);
+    }
+    colours
+}
+
+/// Whether these are the numbers from 0 on, so many, each once.
+fn is_order(numbers: impl Iterator<Item = usize>, count: usize) -> bool {
+    let mut seen = vec![false; count];
+    let mut all = 0;
+    for number in numbers {
+        match seen.get_mut(number) {
+            Some(seen) if !*seen => *seen = true,
+            _ => return false,
+        }
+        all += 1;
+    }
+    all == count
+}
+
+fn inverse(colours: &Recolouring) -> Recolouring {
+    let mut inverse = AS_THEY_ARE;
+    for (from, to) in (0..).zip(colours) {
+        if let Some(place) = inverse.get_mut(*to as usize) {
+            *place = from;
+        }
+    }
+    inverse
+}
+
+fn lay(
+    builder: &mut ProgramBuilder,
+    grid: Operand,
+    symmetry: Symmetry,
+) -> Result<Operand, BuildError> {
+    match symmetry.primitive() {
+        Some(primitive) => builder.call(primitive, [grid]),
+        None => Ok(grid),
+    }
+}
+
+/// Adds the calls that exchange two colours each until every colour is what it is to be.
+fn recolour(
+    builder: &mut ProgramBuilder,
+    mut grid: Operand,
+    colours: &Recolouring,
+) -> Result<Operand, BuildError> {
+    let mut is_done = [false; COLOURS];
+    for begin in 0..COLOURS {
+        // Along the cycle: what begins it stands for the colour that comes next.
+        let mut next = colours[begin] as usize;
+        while next != begin && !is_done[begin] && !is_done[next] {
+            is_done[next] = true;
+            grid = builder.call(Primitive::Switch, [grid, colour(begin), colour(next)])?;
+            next = colours[next] as usize;
+        }
+        is_done[begin] = true;
+    }
+    Ok(grid)
+}
+
+/// A colour as programs name it.
+fn colour(colour: usize) -> Operand {
+    let value = Value::Int(colour as i32);
+    let named = Constant::ALL.iter().find(|named| *named.value() == value);
+    named.map_or(Operand::Literal(value), |named| Operand::Constant(*named))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arc_dsl::{Interpreter, builtin};
+
+    #[test]
+    fn symmetries_are_what_the_primitives_do_and_are_taken_back() {
+        let grid = Grid::from_rows(&[[1, 2, 3], [4, 5, 6]]).unwrap();
+        for symmetry in Symmetry::ALL {
+            let laid = symmetry.of(&grid);
+            if let Some(primitive) = symmetry.primitive() {
+                let mut builder = ProgramBuilder::new("p");
+                let output = builder.call(primitive, [builder.input()]).unwrap();
+                let program = builder.finish(output).unwrap();
+                let made = Interpreter::default().run(&program, grid.clone()).unwrap();
+                assert_eq!(made.as_grid().unwrap().as_ref(), &laid, "{symmetry:?}");
+            }
+            assert_eq!(symmetry.inverse().of(&laid), grid);
+            assert_eq!(Symmetry::from_name(symmetry.name()), Some(symmetry));
+        }
+    }
+
+    #[test]
+    fn the_program_of_an_augmented_task_gives_its_outputs() {
+        let changes = Changes {
+            symmetries: true,
+            colours: true,
+            order: true,
+            fixed: &[],
+        };
+        let mut checked = 0;
+        for (number, built_in) in builtin::all().iter().enumerate() {
+            let task = built_in.task(5, 2, 1, 8);
+            let augmentation = Augmentation::drawn(9, number as u64, &changes, 3);
+            let augmented = augmentation.task(&task, "other").unwrap();
+            let program = augmentation.program(built_in.program(), "solve_other");
+            let program = program.unwrap();
+            for (_, pair) in augmented.pairs() {
+                let Some(expected) = &pair.output else {
+                    continue;
+                };
+                let input = Arc::clone(&pair.input);
+                let made = Interpreter::default().run(&program, input).unwrap();
+                assert_eq!(made.as_grid().unwrap().as_ref(), expected, "{program}");
+                checked += 1;
+            }
+        }
+        assert!(checked > 200, "{checked}");
+    }
+
+    #[test]
+    fn pairs_change_places_and_fixed_colours_stay() {
+        let task = builtin::all()[0].task(5, 3, 1, 8);
+        let augmentation = Augmentation {
+            order: vec![3, 1, 2, 0],
+            ..Augmentation::none()
+        };
+        let changed = augmentation.task(&task, "a").unwrap();
+        assert_eq!(changed.train[0], task.test[0]);
+        assert_eq!(changed.test[0], task.train[0]);
+        let changes = Changes {
+            symmetries: false,
+            colours: true,
+            order: false,
+            fixed: &[0, 5],
+        };
+        for number in 0..50 {
+            let drawn = Augmentation::drawn(1, number, &changes, 4);
+            assert_eq!((drawn.colours[0], drawn.colours[5]), (0, 5));
+            assert!(drawn.order.is_empty() && drawn.symmetry == Symmetry::Identity);
+        }
+    }
+
+    #[test]
+    fn what_is_no_permutation_is_refused() {
+        let task = builtin::all()[0].task(5, 3, 1, 8);
+        let mut augmentation = Augmentation::none();
+        augmentation.colours[3] = 4;
+        assert_eq!(augmentation.task(&task, "a"), Err(AugmentError::Colours));
+        augmentation.colours[3] = -1;
+        assert_eq!(augmentation.task(&task, "a"), Err(AugmentError::Colours));
+        let augmentation = Augmentation {
+            order: vec![0, 1, 2, 4],
+            ..Augmentation::none()
+        };
+        let error = augmentation.task(&task, "a").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "order: expected each of 0 to 3 exactly once, one for each pair"
+        );
+    }
+}
