@@ -3,8 +3,10 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arc_dsl::{EvalError, Grid, Pair, Task, Value};
+use arc_dsl::{EvalError, Grid, Pair, Primitive, Task, Value};
 use mega_batch::batt::{Batt, Bounds, Called, Distance, Mark, NodeId, Pushed, Why};
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyArray2};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
@@ -92,7 +94,25 @@ struct State {
     ages: Vec<u64>,
 }
 
+/// What a call has in one of its places.
+enum Given {
+    Node(PyNode),
+    Primitive(Primitive),
+    Value(Value),
+}
+
 impl State {
+    /// The node, if it is one of the batt of this number and not forgotten; otherwise why not.
+    fn known(&self, batt: u64, node: PyNode) -> Result<NodeId, &'static str> {
+        if node.batt != batt {
+            return Err("a Node of another Batt");
+        }
+        if self.ages.get(node.node.index()) != Some(&node.age) {
+            return Err("a Node that was forgotten by release");
+        }
+        Ok(node.node)
+    }
+
     fn node(&mut self, batt: u64, node: NodeId) -> PyNode {
         self.ages.resize(self.batt.len(), self.age);
         let age = self.ages.get(node.index()).copied().unwrap_or(self.age);
@@ -229,6 +249,80 @@ impl PyBatt {
         Self::pushed(py, pushed, node)
     }
 
+    /// Adds calls one after the other, each a tuple of what `push` takes: what became of each.
+    ///
+    /// It takes the batt once for all of them. A call has no nodes of calls beside it: these are not known before.
+    /// Raises as `push` does, with the place of the call, before any is added; MemoryError where the batt is full, with
+    /// the calls before it added.
+    fn push_many(&self, py: Python<'_>, calls: &Bound<'_, PyAny>) -> PyResult<Vec<PyPushed>> {
+        let place = Place::Named("calls");
+        let mut read = Vec::new();
+        for (at, call) in calls.try_iter()?.enumerate() {
+            let (call, place) = (call?, place.at(at));
+            let parts: Vec<Bound<'_, PyAny>> = match call.cast::<PyTuple>() {
+                Ok(tuple) if !tuple.is_empty() => tuple.iter().collect(),
+                _ => return Err(place.expected("a tuple of a function and its arguments", &call)),
+            };
+            let function = if let Ok(name) = parts[0].cast::<PyString>() {
+                let primitive = values::primitive(&name.to_cow()?);
+                Given::Primitive(primitive.map_err(|error| place.value_error(error.value(py)))?)
+            } else if let Ok(node) = parts[0].cast::<PyNode>() {
+                Given::Node(*node.get())
+            } else {
+                let expected = "the name of a primitive or a Node";
+                return Err(place.at(0).expected(expected, &parts[0]));
+            };
+            let arguments =
+                parts.iter().enumerate().skip(1).map(|(number, argument)| {
+                    match argument.cast::<PyNode>() {
+                        Ok(node) => Ok(Given::Node(*node.get())),
+                        Err(_) => {
+                            values::from_python(argument, &place.at(number)).map(Given::Value)
+                        }
+                    }
+                });
+            read.push((function, arguments.collect::<PyResult<Vec<_>>>()?));
+        }
+        let pushed = self.with(py, |state, number| -> PyResult<Vec<_>> {
+            for (at, (function, arguments)) in read.iter().enumerate() {
+                for given in arguments.iter().chain([function]) {
+                    if let Given::Node(node) = given {
+                        let known = state.known(number, *node);
+                        known
+                            .map_err(|why| PyValueError::new_err(format!("calls[{at}]: {why}")))?;
+                    }
+                }
+            }
+            let full = |full: mega_batch::batt::Full| PyMemoryError::new_err(full.to_string());
+            let mut all = Vec::with_capacity(read.len());
+            for (function, arguments) in &read {
+                let mut nodes = Vec::with_capacity(arguments.len());
+                for given in arguments {
+                    nodes.push(match given {
+                        Given::Node(node) => node.node,
+                        Given::Value(value) => state.batt.constant(value).map_err(full)?,
+                        Given::Primitive(primitive) => {
+                            state.batt.primitive(*primitive).map_err(full)?
+                        }
+                    });
+                }
+                let called = match function {
+                    Given::Primitive(primitive) => Called::Primitive(*primitive),
+                    Given::Node(node) => Called::Function(node.node),
+                    Given::Value(_) => continue,
+                };
+                let pushed = state.batt.push(called, &nodes).map_err(full)?;
+                let node = pushed.node().map(|node| state.node(number, node));
+                all.push((pushed, node));
+            }
+            Ok(all)
+        })??;
+        let pushed = pushed.into_iter();
+        pushed
+            .map(|(pushed, node)| Self::pushed(py, pushed, node))
+            .collect()
+    }
+
     /// Adds the calls of a program: the node of its output, and `error` where it fails on all inputs.
     fn add(&self, py: Python<'_>, program: &PyProgram) -> PyResult<PyPushed> {
         let program = program.program();
@@ -294,6 +388,45 @@ impl PyBatt {
             });
             distances.collect()
         })
+    }
+
+    /// How many cells of nodes, all of them by default, differ from the targets: an array of int64 of shape (nodes,
+    /// inputs), -1 where the value has another size or is no grid, -2 where there is no target.
+    #[pyo3(signature = (nodes = None))]
+    fn distances<'py>(
+        &self,
+        py: Python<'py>,
+        nodes: Option<Vec<Bound<'py, PyNode>>>,
+    ) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let nodes =
+            nodes.map(|nodes| -> Vec<PyNode> { nodes.iter().map(|node| *node.get()).collect() });
+        let (shape, distances) = self.with(py, |state, number| -> PyResult<_> {
+            let nodes: Vec<NodeId> = match nodes {
+                None => state.batt.nodes().collect(),
+                Some(nodes) => {
+                    let known = nodes.iter().enumerate().map(|(at, node)| {
+                        let known = state.known(number, *node);
+                        known.map_err(|why| PyValueError::new_err(format!("nodes[{at}]: {why}")))
+                    });
+                    known.collect::<PyResult<_>>()?
+                }
+            };
+            let inputs = state.batt.inputs();
+            let mut distances = Vec::with_capacity(nodes.len() * inputs);
+            for node in &nodes {
+                for input in 0..inputs {
+                    distances.push(match state.batt.distance(*node, input) {
+                        Some(Distance::Cells(cells)) => i64::from(cells),
+                        Some(Distance::Size) => -1,
+                        None => -2,
+                    });
+                }
+            }
+            Ok(((nodes.len(), inputs), distances))
+        })??;
+        let array = Array2::from_shape_vec(shape, distances);
+        let array = array.map_err(|error| crate::internal(&error.to_string()))?;
+        Ok(array.into_pyarray(py))
     }
 
     /// Whether a node gives the target on every input that has one, and a grid on the others.
@@ -422,18 +555,8 @@ impl PyBatt {
 
     /// The node, if it is one of this batt and not forgotten.
     fn known(&self, py: Python<'_>, node: PyNode) -> PyResult<NodeId> {
-        if node.batt != self.number {
-            return Err(PyValueError::new_err("a Node of another Batt"));
-        }
-        let is_there = self.with(py, |state, _| {
-            state.ages.get(node.node.index()) == Some(&node.age)
-        })?;
-        if is_there {
-            return Ok(node.node);
-        }
-        Err(PyValueError::new_err(
-            "a Node that was forgotten by release",
-        ))
+        let known = self.with(py, |state, number| state.known(number, node))?;
+        known.map_err(PyValueError::new_err)
     }
 
     fn pushed(py: Python<'_>, pushed: Pushed, node: Option<PyNode>) -> PyResult<PyPushed> {

@@ -27,6 +27,7 @@ mod devices;
 mod engine;
 mod enumerate;
 mod errors;
+mod feed;
 mod grids;
 mod guard;
 mod options;
@@ -38,6 +39,7 @@ mod results;
 mod search;
 mod shards;
 mod show;
+mod synth;
 mod tasks;
 mod trace;
 mod values;
@@ -65,6 +67,19 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
         "PRIMITIVES",
         PyTuple::new(py, primitives.collect::<Vec<_>>())?,
     )?;
+    let table = arc_dsl::Primitive::ALL.iter().map(|primitive| {
+        let parameters = primitive.parameters().iter();
+        let parameters: Vec<_> = parameters.map(|(name, ty)| (*name, ty.name())).collect();
+        let (name, family) = (primitive.name(), primitive.family());
+        (
+            name,
+            family,
+            primitive.doc(),
+            parameters,
+            primitive.returns().name(),
+        )
+    });
+    module.add("_SIGNATURES", table.collect::<Vec<_>>())?;
     module.add("PALETTE", PyTuple::new(py, arc_dsl::PALETTE)?)?;
     module.add("ProgramError", py.get_type::<errors::ProgramError>())?;
     module.add_class::<errors::PyEvalError>()?;
@@ -92,6 +107,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<devices::PyDevice>()?;
     module.add_class::<search::PySearched>()?;
     module.add_class::<search::PyAttempt>()?;
+    module.add_class::<synth::PySynthTask>()?;
+    module.add_class::<synth::PySynthesis>()?;
+    module.add_class::<feed::PyPool>()?;
     module.add_function(wrap_pyfunction!(programs::parse_programs, module)?)?;
     module.add_function(wrap_pyfunction!(programs::read_programs, module)?)?;
     module.add_function(wrap_pyfunction!(completions::extract_programs, module)?)?;

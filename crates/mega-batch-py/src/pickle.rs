@@ -10,6 +10,7 @@ use crate::programs::PyProgram;
 use crate::report::PyReport;
 use crate::results::{PyOneResult, PyResults};
 use crate::search::PyAttempt;
+use crate::synth::PySynthTask;
 
 /// What `__reduce__` gives.
 pub(crate) type Reduced<'py> = (Bound<'py, PyAny>, Bound<'py, PyTuple>);
@@ -53,6 +54,7 @@ pub(crate) fn _unpickled<'py>(
         "Attempt" => PyAttempt::unpickled(state.extract()?)?
             .into_pyobject(py)?
             .into_any(),
+        "SynthTask" => PySynthTask::unpickled(state)?.into_pyobject(py)?.into_any(),
         _ => {
             return Err(PyValueError::new_err(format!(
                 "{class:?}: another version of mega_batch pickled this"

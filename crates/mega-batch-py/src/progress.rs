@@ -41,6 +41,11 @@ impl Told {
         })
     }
 
+    /// Whether anybody wants to know.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.function.is_some()
+    }
+
     pub(crate) fn tell(&self, py: Python<'_>, done: u64, total: u64) -> PyResult<()> {
         match &self.function {
             Some(function) => function.call1(py, (done, total)).map(drop),

@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 
 use crate::pickle::{Reduced, reduced};
 use crate::programs::PyProgram;
-use crate::results::{Columns, PyResults};
+use crate::results::{Columns, PyResults, table};
 use crate::show;
 use crate::tasks::PyTask;
 
@@ -283,6 +283,19 @@ impl PyReport {
     #[getter]
     fn backends<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("json")?.call_method1("loads", (&self.backends,))
+    }
+
+    /// The results as a `pyarrow.Table`, as `Results.to_arrow` has them, with "program_name" and "task_id" before its
+    /// columns. Empty where a callback took the results.
+    #[pyo3(signature = (*, drop_unfit = false))]
+    fn to_arrow<'py>(slf: &Bound<'py, Self>, drop_unfit: bool) -> PyResult<Bound<'py, PyAny>> {
+        table(slf.as_any(), "arrow", drop_unfit)
+    }
+
+    /// The results as a `pandas.DataFrame`, with the columns of `to_arrow`.
+    #[pyo3(signature = (*, drop_unfit = false))]
+    fn to_pandas<'py>(slf: &Bound<'py, Self>, drop_unfit: bool) -> PyResult<Bound<'py, PyAny>> {
+        table(slf.as_any(), "pandas", drop_unfit)
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use arc_dsl::{Split, Value};
+use arc_dsl::{MAX_SIDE, Split, Value};
 use mega_batch::{Job, Outcome, PairResult};
 use numpy::ndarray::{Array2, Array3};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyUntypedArrayMethods};
@@ -389,14 +389,15 @@ impl PyResults {
     /// The outputs as an array of int8 of shape (n, side, side), each at the top left of its square with `fill`
     /// around it, and a mask of bool of the same shape, True where the output has a cell.
     ///
-    /// What has no output, is no grid, or has more rows or columns than `side` has no cell: its square is `fill`.
-    /// Raises ValueError without `outputs`.
-    #[pyo3(signature = (side = 30, fill = 0))]
+    /// What has no output, is no grid, or has more rows or columns than `side` has no cell: its square is `fill`; so
+    /// has, with `drop_foreign`, what has colours other than 0 to 9. Raises ValueError without `outputs`.
+    #[pyo3(signature = (side = 30, fill = 0, drop_foreign = false))]
     fn padded<'py>(
         &self,
         py: Python<'py>,
         side: usize,
         fill: i8,
+        drop_foreign: bool,
     ) -> PyResult<(Cube<'py, i8>, Cube<'py, bool>)> {
         if self.cells.is_none() {
             return Err(PyValueError::new_err(
@@ -418,7 +419,7 @@ impl PyResults {
             let Some((height, width, output)) = self.cells_of(py, at)? else {
                 continue;
             };
-            if height > side || width > side {
+            if height > side || width > side || width == 0 || drop_foreign && is_foreign(&output) {
                 continue;
             }
             for (row, of_row) in output.chunks_exact(width).enumerate() {
@@ -432,6 +433,39 @@ impl PyResults {
             three_sides(py, shape, cells)?,
             three_sides(py, shape, mask)?,
         ))
+    }
+
+    /// Which outputs have more than 30 rows or columns: an array of bool. Raises ValueError without `outputs`.
+    #[getter]
+    fn too_large<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        self.of_outputs(py, "too_large", |height, width, _| {
+            height.max(width) > MAX_SIDE
+        })
+    }
+
+    /// Which outputs have colours other than 0 to 9: an array of bool. Raises ValueError without `outputs`.
+    #[getter]
+    fn foreign<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        self.of_outputs(py, "foreign", |_, _, cells| is_foreign(cells))
+    }
+
+    /// The results as a `pyarrow.Table`, a row an evaluation: "program", "task", "split", "pair", "verdict", "seconds",
+    /// "error_kind", "error_line" and "error_primitive" (null where there is none); of a run with `scores` "cells_right" and
+    /// "hash" (32 hexadecimal digits); of one with `outputs` "height", "width", "too_large", "foreign" and "output", a list
+    /// of lists of int8 (null where there is none).
+    ///
+    /// `drop_unfit` leaves out the rows whose output has more than 30 rows or columns or colours other than 0 to 9, which
+    /// needs `outputs`. Raises ImportError, which names the extra, without pyarrow.
+    #[pyo3(signature = (*, drop_unfit = false))]
+    fn to_arrow<'py>(slf: &Bound<'py, Self>, drop_unfit: bool) -> PyResult<Bound<'py, PyAny>> {
+        table(slf.as_any(), "arrow", drop_unfit)
+    }
+
+    /// The results as a `pandas.DataFrame`, with the columns of `to_arrow`; outputs are arrays of int8 or None. Raises
+    /// ImportError, which names the extra, without pandas.
+    #[pyo3(signature = (*, drop_unfit = false))]
+    fn to_pandas<'py>(slf: &Bound<'py, Self>, drop_unfit: bool) -> PyResult<Bound<'py, PyAny>> {
+        table(slf.as_any(), "pandas", drop_unfit)
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -490,6 +524,21 @@ fn same_array<T>(py: Python<'_>, a: Option<&Py<T>>, b: Option<&Py<T>>) -> PyResu
     }
 }
 
+/// Whether a grid of these cells has colours other than those of ARC.
+fn is_foreign(cells: &[i8]) -> bool {
+    cells.iter().any(|cell| !(0..10).contains(cell))
+}
+
+/// The results, or those of a report, as a table of another library.
+pub(crate) fn table<'py>(
+    of: &Bound<'py, PyAny>,
+    library: &str,
+    drop_unfit: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let module = of.py().import("mega_batch._tables")?;
+    module.call_method1(library, (of, drop_unfit))
+}
+
 /// An array of three dimensions.
 type Cube<'py, T> = Bound<'py, PyArray3<T>>;
 
@@ -505,6 +554,27 @@ fn three_sides<T: numpy::Element>(
 }
 
 impl PyResults {
+    /// Which outputs are so, by their rows, columns and cells.
+    fn of_outputs<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        is_so: impl Fn(usize, usize, &[i8]) -> bool,
+    ) -> PyResult<Bound<'py, PyArray1<bool>>> {
+        if self.cells.is_none() {
+            return Err(PyValueError::new_err(format!(
+                "{name}: expected results of a run with outputs=True"
+            )));
+        }
+        let mut so = vec![false; self.len];
+        for (at, so) in so.iter_mut().enumerate() {
+            if let Some((height, width, cells)) = self.cells_of(py, at)? {
+                *so = is_so(height, width, &cells);
+            }
+        }
+        Ok(so.into_pyarray(py))
+    }
+
     /// The columns by name; those that are not kept are None.
     fn columns(&self, py: Python<'_>) -> [(&'static str, Option<Py<PyAny>>); 14] {
         fn kept<'c, T: 'c>(

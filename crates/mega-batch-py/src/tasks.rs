@@ -171,7 +171,7 @@ impl PyTask {
 
     /// The task as the public data has it: "train" and "test", lists of dicts with "input" and "output",
     /// lists of rows.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    pub(crate) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (split, pairs) in self.0.splits() {
             let list = PyList::empty(py);
@@ -201,7 +201,8 @@ impl PyTask {
         (py.get_type::<Self>().into_any(), state)
     }
 
-    fn _repr_html_(&self) -> String {
+    #[pyo3(name = "_repr_html_")]
+    pub(crate) fn html(&self) -> String {
         let rows = self.0.pairs().map(|(id, pair)| {
             let name = self.0.pair_name(id);
             format!(

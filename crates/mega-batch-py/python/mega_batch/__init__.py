@@ -13,7 +13,6 @@ from ._completions import compute_score, compute_scores, evaluate, majority_atte
 from ._engine import (
     ERROR_KINDS,
     PALETTE,
-    PRIMITIVES,
     VERDICTS,
     Attempt,
     Batt,
@@ -36,6 +35,8 @@ from ._engine import (
     Result,
     Results,
     Searched,
+    Synthesis,
+    SynthTask,
     Task,
     TraceStep,
     Variable,
@@ -52,6 +53,7 @@ from ._engine import (
 )
 from ._engine import enumerate as enumerate  # Not in __all__: it would hide Python's own.
 from ._mutants import stream
+from ._primitives import PRIMITIVES, Primitive, primitives_text
 from ._run import run
 
 
@@ -83,6 +85,7 @@ __all__ = [
     "Grid",
     "Node",
     "Pair",
+    "Primitive",
     "Program",
     "ProgramBuilder",
     "ProgramError",
@@ -91,6 +94,8 @@ __all__ = [
     "Result",
     "Results",
     "Searched",
+    "SynthTask",
+    "Synthesis",
     "Task",
     "TraceStep",
     "Variable",
@@ -106,6 +111,7 @@ __all__ = [
     "mutate",
     "parse_programs",
     "pass_at_k",
+    "primitives_text",
     "read_programs",
     "read_tasks",
     "reward",

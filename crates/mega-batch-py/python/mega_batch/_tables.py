@@ -1,0 +1,116 @@
+"""Results as tables of other libraries; the engine calls it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._engine import ERROR_KINDS, PRIMITIVES, VERDICTS, Report, Results
+
+_SPLITS = ("train", "test", "other")
+
+
+def _names(of: Report | Results) -> tuple[Results, dict[str, NDArray[Any]]]:
+    """The results, and the names of their programs and tasks where they are known."""
+    if isinstance(of, Results):
+        return of, {}
+    results = of.results
+    programs = np.array([program.name for program in of.programs], dtype=object)
+    tasks = np.array([task.id for task in of.tasks], dtype=object)
+    return results, {"program_name": programs[results.programs], "task_id": tasks[results.tasks]}
+
+
+def _words(words: tuple[str, ...], places: NDArray[Any]) -> NDArray[Any]:
+    return np.array(words, dtype=object)[places]
+
+
+def _columns(of: Report | Results) -> tuple[Results, dict[str, NDArray[Any]]]:
+    results, columns = _names(of)
+    columns |= {
+        "program": results.programs,
+        "task": results.tasks,
+        "split": _words(_SPLITS, results.splits),
+        "pair": results.pairs,
+        "verdict": _words(VERDICTS, results.verdicts),
+        "seconds": results.seconds,
+    }
+    has_error = results.verdicts >= VERDICTS.index("error")
+    kinds = _words(ERROR_KINDS, results.error_kinds)
+    kinds[~has_error] = None
+    lines = results.error_lines.astype(object)
+    lines[~has_error] = None
+    primitives = _words(PRIMITIVES, results.error_primitives)
+    primitives[results.error_primitives < 0] = None
+    columns |= {"error_kind": kinds, "error_line": lines, "error_primitive": primitives}
+    if results.cells_right is not None and results.hashes is not None:
+        columns["cells_right"] = results.cells_right
+        hashes = [f"{int(upper):016x}{int(lower):016x}" for upper, lower in results.hashes]
+        columns["hash"] = np.array(hashes, dtype=object)
+    if results.shapes is not None:
+        columns["height"] = results.shapes[:, 0]
+        columns["width"] = results.shapes[:, 1]
+        columns["too_large"] = results.too_large
+        columns["foreign"] = results.foreign
+    return results, columns
+
+
+def _wanted(results: Results, drop_unfit: bool) -> NDArray[Any] | None:
+    """The places of the rows that stay; None where all do."""
+    if not drop_unfit:
+        return None
+    return np.flatnonzero(~(results.too_large | results.foreign))
+
+
+def arrow(of: Report | Results, drop_unfit: bool) -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise ImportError(
+            'to_arrow needs pyarrow, which the extra "arrow" has: pip install "mega-batch[arrow]", or pip install pyarrow'
+        ) from error
+    results, columns = _columns(of)
+    types: dict[str, Any] = {
+        "program_name": pa.string(),
+        "task_id": pa.string(),
+        "split": pa.string(),
+        "verdict": pa.string(),
+        "error_kind": pa.string(),
+        "error_line": pa.int32(),
+        "error_primitive": pa.string(),
+        "hash": pa.string(),
+    }
+    arrays = {name: pa.array(column, type=types.get(name)) for name, column in columns.items()}
+    if results.cells is not None and results.offsets is not None and results.shapes is not None:
+        height, width = results.shapes[:, 0], results.shapes[:, 1]
+        is_grid = height >= 0
+        rows = np.where(is_grid, height, 0)
+        of_rows = np.concatenate([[0], np.cumsum(np.repeat(np.where(is_grid, width, 0), rows))])
+        of_grids = np.concatenate([[0], np.cumsum(rows)])
+        inner = pa.ListArray.from_arrays(pa.array(of_rows, pa.int32()), pa.array(results.cells))
+        arrays["output"] = pa.ListArray.from_arrays(
+            pa.array(of_grids, pa.int32()), inner, mask=pa.array(~is_grid)
+        )
+    table = pa.table(arrays)
+    wanted = _wanted(results, drop_unfit)
+    return table if wanted is None else table.take(pa.array(wanted))
+
+
+def pandas(of: Report | Results, drop_unfit: bool) -> Any:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            'to_pandas needs pandas, which the extra "pandas" has: pip install "mega-batch[pandas]", or pip install pandas'
+        ) from error
+    results, columns = _columns(of)
+    frame = pd.DataFrame(columns)
+    frame["error_line"] = frame["error_line"].astype("Int32")
+    if results.cells is not None:
+        outputs = np.empty(len(results), dtype=object)
+        for at, result in enumerate(results):
+            outputs[at] = result.output
+        frame["output"] = outputs
+    wanted = _wanted(results, drop_unfit)
+    return frame if wanted is None else frame.iloc[wanted].reset_index(drop=True)

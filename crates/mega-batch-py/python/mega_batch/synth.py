@@ -1,0 +1,485 @@
+"""Tasks made of programs, to train on: made, augmented, written and read.
+
+>>> from mega_batch import synth
+>>> made = list(synth.tasks(count=2, seed=7))
+>>> len(made[0].task.train), len(made[0].task.test)
+(3, 1)
+>>> made[0].program(made[0].task.test[0].input).tolist() == made[0].task.test[0].output.tolist()
+True
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ._engine import Program, Synthesis, SynthTask, Task
+from ._progress import Bar, Progress
+
+if TYPE_CHECKING:
+    from .typing import Programs, Tasks
+
+__all__ = [
+    "SynthTask",
+    "Synthesis",
+    "augment",
+    "augmented",
+    "read_arrow",
+    "read_jsonl",
+    "read_parquet",
+    "tasks",
+    "to_arrow",
+    "write_arrow",
+    "write_dataset",
+    "write_jsonl",
+    "write_parquet",
+]
+
+Kind = Literal["program", "mutant", "variation", "composition", "crossover"]
+
+_GROUP = 1000
+"""How many tasks are held at a time while files are written: a group of rows."""
+
+
+def tasks(
+    programs: Programs | None = None,
+    tasks: Tasks | None = None,
+    *,
+    count: int | None = None,
+    seed: int = 0,
+    train: int = 3,
+    test: int = 1,
+    kinds: Sequence[Kind] | None = None,
+    inputs: Literal["both", "scenes", "tasks"] = "both",
+    scene_side: int = 20,
+    keep_identity: bool = False,
+    keep_constant: bool = False,
+    max_side: int | None = 30,
+    keep_foreign: bool = False,
+    keep_duplicates: bool = False,
+    easy_nodes: int = 300,
+    max_steps: int = 100_000,
+    shard: tuple[int, int] = (0, 1),
+    workers: int | None = None,
+    progress: Progress = None,
+) -> Synthesis:
+    """Tasks made of programs: an iterator of SynthTask, each a task with the program that gives its outputs.
+
+    A candidate is a program and inputs; what the program gives for them is a task unless a filter drops it.
+    ``counts`` of what is returned says how many were dropped for which reason. The same arguments give the same
+    tasks on every machine, for any number of ``workers`` (threads, one for each core by default).
+
+    ``programs`` are what programs are made of, the engine's own built-in ones by default. ``kinds`` are the ways:
+    ``"program"``, one of them as it is, ``"mutant"``, with one to three changes, ``"variation"``, with changes that
+    keep types, ``"composition"``, one on what another one gives, ``"crossover"``, one with a grid of another one in
+    the place of one of its own. Each is as likely as the others; the default is all but the first. Steps on which
+    the output does not depend are taken out.
+
+    Inputs are generated scenes of up to ``scene_side`` rows and columns (a few programs need more), those of the
+    built-in program itself or of any; and inputs of ``tasks``, of the one to which the program belongs or of any,
+    half of them turned and mirrored. ``"both"`` has half of the candidates on each, where tasks are given.
+
+    Dropped are tasks of which half of the outputs or more are their inputs (unless ``keep_identity``), whose outputs
+    are all the same (``keep_constant``), with grids of more than ``max_side`` rows or columns (None: any), with
+    colours other than 0 to 9 in outputs (``keep_foreign``), whose program gives the same as one before on scenes that
+    are always the same and, where these say little, on inputs of its own (``keep_duplicates``), and whose test outputs
+    a `search` of ``easy_nodes`` nodes finds (0: none is searched). An evaluation takes ``max_steps`` steps at most.
+
+    It ends after ``count`` tasks, or where 20,000 candidates in a row are none; without ``count`` it goes on.
+    ``shard=(part, of)`` makes a part of the candidates: all parts together make those of the whole, and each leaves out
+    duplicates of its own. ``progress`` is True for a bar by tqdm, or a function of the tasks made and of all.
+
+    Raises ValueError and TypeError for what is none of this, with the name of the argument. Ctrl-C raises
+    KeyboardInterrupt; the iterator can be gone on with.
+    """
+    return Synthesis(
+        programs,
+        tasks,
+        count=count,
+        seed=seed,
+        train=train,
+        test=test,
+        kinds=kinds,
+        inputs=inputs,
+        scene_side=scene_side,
+        keep_identity=keep_identity,
+        keep_constant=keep_constant,
+        max_side=max_side,
+        keep_foreign=keep_foreign,
+        keep_duplicates=keep_duplicates,
+        easy_nodes=easy_nodes,
+        max_steps=max_steps,
+        shard=shard,
+        workers=workers,
+        progress=progress,
+    )
+
+
+def augment(
+    made: SynthTask,
+    seed: int,
+    *,
+    count: int = 1,
+    symmetries: bool = True,
+    colours: bool = True,
+    order: bool = True,
+    fixed: Sequence[int] = (0,),
+) -> list[SynthTask]:
+    """Augmentations of a task, up to ``count`` that differ from it and from each other: the same for the same seed.
+
+    Each has one of the eight ``symmetries``, its ``colours`` permuted but for those that are ``fixed``, and its pairs
+    in another ``order``, whereby those of train and test change places too. Its program is that of the task between
+    the steps that take the changes back and make them again: it gives the augmented outputs for the augmented inputs.
+
+    There are fewer than ``count`` where no others are found. Raises ValueError for a seed that is not from 0 to
+    2**64 - 1, or a colour that is not from 0 to 9.
+    """
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed: expected 0 to 2**64 - 1, found {seed}")
+    for colour in fixed:
+        if not 0 <= colour <= 9:
+            raise ValueError(f"fixed: expected colours from 0 to 9, found {colour}")
+    found: list[SynthTask] = []
+    known = {_pairs(made)}
+    for number in range(4 * count + 8):
+        if len(found) == count:
+            break
+        drawn = made._drawn(seed, number, symmetries, colours, order, list(fixed))
+        pairs = _pairs(drawn)
+        if pairs not in known:
+            known.add(pairs)
+            found.append(drawn)
+    return found
+
+
+def _pairs(made: SynthTask) -> tuple[Any, ...]:
+    return (tuple(made.task.train), tuple(made.task.test))
+
+
+def augmented(
+    made: Iterable[SynthTask],
+    seed: int,
+    *,
+    count: int = 1,
+    symmetries: bool = True,
+    colours: bool = True,
+    order: bool = True,
+    fixed: Sequence[int] = (0,),
+) -> Iterator[SynthTask]:
+    """Each task, and after it its augmentations, as `augment` makes them: as they come, none are kept."""
+    for each in made:
+        yield each
+        yield from augment(
+            each, seed, count=count, symmetries=symmetries, colours=colours, order=order, fixed=fixed
+        )
+
+
+class _Told:
+    """Progress of what is written, of which nobody knows how much there will be: of all there is as much as is done."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._bar = Bar("task") if progress is True else None
+        self._call = self._bar if progress is True else progress or None
+
+    def tell(self, done: int) -> None:
+        if callable(self._call):
+            self._call(done, done)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def write_jsonl(path: str | PathLike[str], made: Iterable[SynthTask], *, progress: Progress = None) -> int:
+    """Write tasks as they come, a line of JSON each, as `SynthTask.to_dict` has them; how many there were.
+
+    A path that ends in ``.gz`` is compressed. ``progress`` is True, or a function of the tasks written, twice.
+    """
+    path = Path(path)
+    count = 0
+    with closing(_Told(progress)) as told:
+        with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w", encoding="utf-8") as file:
+            for count, each in enumerate(made, 1):
+                file.write(json.dumps(each.to_dict(), separators=(",", ":")))
+                file.write("\n")
+                told.tell(count)
+    return count
+
+
+def read_jsonl(path: str | PathLike[str]) -> Iterator[SynthTask]:
+    """The tasks that `write_jsonl` wrote, as they are read.
+
+    Raises ValueError with file and line for what is none.
+    """
+    path = Path(path)
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                yield _of_dict(json.loads(line))
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise ValueError(f"{path}:{number}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    return f"expected the key {error}" if isinstance(error, KeyError) else str(error)
+
+
+def _of_dict(row: Mapping[str, Any]) -> SynthTask:
+    if not isinstance(row, Mapping):
+        raise ValueError(f"expected a task, found {type(row).__name__}")
+    text = row.get("program")
+    return SynthTask(
+        Task(row["id"], row["train"], row["test"]),
+        None if text is None else Program.parse(text),
+        kind=row.get("kind"),
+        parents=list(row.get("parents") or ()),
+        behaviour=row.get("behaviour"),
+        augmented_from=row.get("augmented_from"),
+    )
+
+
+def _pyarrow(what: str) -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError(
+            f'{what} needs pyarrow, which the extra "arrow" has: pip install "mega-batch[arrow]", or pip install pyarrow'
+        ) from error
+    return pyarrow
+
+
+def _schema(pa: Any) -> Any:
+    grid = pa.list_(pa.list_(pa.int8()))
+    pairs = pa.list_(pa.struct([("input", grid), ("output", grid)]))
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("train", pairs),
+            ("test", pairs),
+            ("program", pa.string()),
+            ("kind", pa.string()),
+            ("parents", pa.list_(pa.string())),
+            ("behaviour", pa.string()),
+            ("augmented_from", pa.string()),
+        ]
+    )
+
+
+def _batches(pa: Any, made: Iterable[SynthTask], told: _Told) -> Iterator[Any]:
+    """Record batches of rows, the last one shorter."""
+    schema = _schema(pa)
+    rows: list[dict[str, Any]] = []
+    count = 0
+    for count, each in enumerate(made, 1):
+        rows.append(each.to_dict())
+        if len(rows) == _GROUP:
+            yield pa.RecordBatch.from_pylist(rows, schema=schema)
+            rows = []
+        told.tell(count)
+    if rows:
+        yield pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+def to_arrow(made: Iterable[SynthTask]) -> Any:
+    """Tasks as a ``pyarrow.Table``, a row each, with the columns of `SynthTask.to_dict`; grids are lists of lists of
+    int8.
+
+    Raises ImportError, which names the extra, without pyarrow.
+    """
+    pa = _pyarrow("to_arrow")
+    with closing(_Told(None)) as told:
+        return pa.Table.from_batches(list(_batches(pa, made, told)), schema=_schema(pa))
+
+
+def write_arrow(path: str | PathLike[str], made: Iterable[SynthTask], *, progress: Progress = None) -> int:
+    """Write tasks as an Arrow file (IPC, which Feather is too), as they come; how many there were. See `to_arrow`."""
+    pa = _pyarrow("write_arrow")
+    count = 0
+    with closing(_Told(progress)) as told, pa.OSFile(str(path), "wb") as file:
+        with pa.ipc.new_file(file, _schema(pa)) as writer:
+            for batch in _batches(pa, made, told):
+                writer.write_batch(batch)
+                count += batch.num_rows
+    return count
+
+
+def write_parquet(path: str | PathLike[str], made: Iterable[SynthTask], *, progress: Progress = None) -> int:
+    """Write tasks as a Parquet file, as they come; how many there were. See `to_arrow`."""
+    pa = _pyarrow("write_parquet")
+    count = 0
+    with closing(_Told(progress)) as told, pa.parquet.ParquetWriter(str(path), _schema(pa)) as writer:
+        for batch in _batches(pa, made, told):
+            writer.write_batch(batch)
+            count += batch.num_rows
+    return count
+
+
+def _of_batches(path: Path, batches: Iterable[Any]) -> Iterator[SynthTask]:
+    number = 0
+    for batch in batches:
+        for row in batch.to_pylist():
+            number += 1
+            try:
+                yield _of_dict(row)
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise ValueError(f"{path}: row {number}: {_reason(error)}") from error
+
+
+def read_arrow(path: str | PathLike[str]) -> Iterator[SynthTask]:
+    """The tasks that `write_arrow` wrote. Raises ValueError with file and row for what is none."""
+    pa = _pyarrow("read_arrow")
+    with pa.memory_map(str(path)) as file:
+        reader = pa.ipc.open_file(file)
+        yield from _of_batches(Path(path), (reader.get_batch(at) for at in range(reader.num_record_batches)))
+
+
+def read_parquet(path: str | PathLike[str]) -> Iterator[SynthTask]:
+    """The tasks that `write_parquet` wrote. Raises ValueError with file and row for what is none."""
+    pa = _pyarrow("read_parquet")
+    with pa.parquet.ParquetFile(str(path)) as file:
+        yield from _of_batches(Path(path), file.iter_batches(_GROUP))
+
+
+_SIZES = [1_000, 10_000, 100_000, 1_000_000, 10_000_000]
+"""The bounds of the size categories of dataset cards."""
+
+
+def _size(rows: int) -> str:
+    names = ["n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M"]
+    return names[sum(rows >= bound for bound in _SIZES)]
+
+
+_FEATURES = """\
+  - name: id
+    dtype: string
+{pairs}  - name: program
+    dtype: string
+  - name: kind
+    dtype: string
+  - name: parents
+    list: string
+  - name: behaviour
+    dtype: string
+  - name: augmented_from
+    dtype: string
+"""
+
+_PAIRS = """\
+  - name: {name}
+    list:
+    - name: input
+      list:
+        list: int8
+    - name: output
+      list:
+        list: int8
+"""
+
+
+def write_dataset(
+    folder: str | PathLike[str],
+    splits: Iterable[SynthTask] | Mapping[str, Iterable[SynthTask]],
+    *,
+    rows: int = 10_000,
+    name: str | None = None,
+    licence: str = "unknown",
+    text: str = "",
+    progress: Progress = None,
+) -> dict[str, int]:
+    """Write tasks as a folder that ``datasets.load_dataset(folder)`` reads and the hub shows; how many of each split.
+
+    ``splits`` are tasks, which become the split "train", or tasks by split. Each split is written as it comes, in
+    Parquet files of ``rows`` rows, ``data/SPLIT-00000.parquet`` and on, and ``README.md`` is the dataset card:
+    its YAML has the files, the features, the number of rows, ``name`` (the folder's by default) and ``licence`` (an
+    identifier of the hub), and ``text`` stands below. Columns are those of `to_arrow`.
+
+    Raises FileExistsError where the folder has such files, ValueError for names of splits that are none, and
+    ImportError, which names the extra, without pyarrow.
+    """
+    pa = _pyarrow("write_dataset")
+    folder = Path(folder)
+    by_name = splits if isinstance(splits, Mapping) else {"train": splits}
+    if rows < 1:
+        raise ValueError(f"rows: expected 1 or more, found {rows}")
+    for split in by_name:
+        if not split.replace("_", "").replace(".", "").isalnum():
+            raise ValueError(f"splits: {split!r}: expected letters, digits, `_` and `.`")
+    data = folder / "data"
+    card = folder / "README.md"
+    there = [card] if card.exists() else sorted(data.glob("*.parquet"))
+    if there:
+        raise FileExistsError(f"{there[0]}: a data set is there already")
+    data.mkdir(parents=True, exist_ok=True)
+    counts: dict[str, int] = {}
+    with closing(_Told(progress)) as told:
+        for split, made in by_name.items():
+            counts[split] = _write_split(pa, data, split, made, rows, told)
+    card.write_text(_card(folder, counts, name, licence, text), encoding="utf-8")
+    return counts
+
+
+def _write_split(pa: Any, data: Path, split: str, made: Iterable[SynthTask], rows: int, told: _Told) -> int:
+    count = 0
+    waiting = iter(made)
+    schema = _schema(pa)
+    for number in range(100_000):
+        part = _first(waiting, rows)
+        first = next(part, None)
+        if first is None and number > 0:
+            break
+        with pa.parquet.ParquetWriter(str(data / f"{split}-{number:05}.parquet"), schema) as writer:
+            for batch in _batches(pa, _after(first, part), told):
+                writer.write_batch(batch)
+                count += batch.num_rows
+        if first is None:
+            break
+    return count
+
+
+def _first(made: Iterator[SynthTask], most: int) -> Iterator[SynthTask]:
+    for _ in range(most):
+        try:
+            yield next(made)
+        except StopIteration:
+            return
+
+
+def _after(first: SynthTask | None, others: Iterator[SynthTask]) -> Iterator[SynthTask]:
+    if first is not None:
+        yield first
+        yield from others
+
+
+def _card(folder: Path, counts: Mapping[str, int], name: str | None, licence: str, text: str) -> str:
+    pretty = name or folder.resolve().name
+    files = "".join(f"  - split: {split}\n    path: data/{split}-*.parquet\n" for split in counts)
+    sizes = "".join(f"  - name: {split}\n    num_examples: {count}\n" for split, count in counts.items())
+    pairs = "".join(_PAIRS.format(name=part) for part in ("train", "test"))
+    table = "".join(f"| {split} | {count} |\n" for split, count in counts.items())
+    return (
+        "---\n"
+        f"pretty_name: {json.dumps(pretty)}\n"
+        f"license: {json.dumps(licence)}\n"
+        f"size_categories:\n- {json.dumps(_size(sum(counts.values())))}\n"
+        "tags:\n- arc-agi\n- program-synthesis\n- synthetic\n"
+        "configs:\n- config_name: default\n  data_files:\n"
+        f"{files}"
+        "dataset_info:\n  features:\n"
+        f"{_FEATURES.format(pairs=pairs)}"
+        "  splits:\n"
+        f"{sizes}"
+        "---\n\n"
+        f"# {pretty}\n\n"
+        f"{text}{chr(10) * 2 if text else ''}"
+        "Tasks of the Abstraction and Reasoning Corpus's form, made of programs by `mega_batch.synth`. `train` and "
+        "`test` are lists of pairs of grids, rows of colours from 0 to 9; `program` gives each output for its "
+        "input.\n\n"
+        "| Split | Tasks |\n|---|---|\n"
+        f"{table}"
+    )

@@ -1,0 +1,360 @@
+//! `_Pool`: the pairs of tasks, drawn as arrays that networks take: augmented, padded, with masks.
+
+use std::sync::{Arc, Mutex};
+
+use arc_dsl::{Grid, Task};
+use mega_batch::synth::{Augmentation, COLOURS, Changes, recoloured};
+use numpy::ndarray::{Array3, Array4};
+use numpy::{IntoPyArray, PyArray1, PyArray3, PyArray4, PyReadonlyArray1};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::guard::{self, lock};
+use crate::synth::PySynthTask;
+use crate::tasks::PyTask;
+
+/// The pairs of tasks: those whose output is known, of grids within `side` rows and columns and of colours 0 to 9.
+#[pyclass(frozen, name = "_Pool", module = "mega_batch")]
+pub(crate) struct PyPool {
+    side: usize,
+    tasks: Mutex<Vec<Arc<Pairs>>>,
+}
+
+struct Pairs {
+    pairs: Vec<(Arc<Grid>, Grid)>,
+    /// How many of them are train pairs.
+    train: usize,
+}
+
+/// What is changed of each draw.
+struct Drawing<'a> {
+    seed: u64,
+    changes: Changes<'a>,
+    side: usize,
+    fill: u8,
+}
+
+/// Arrays of pairs, one after the other.
+struct Arrays {
+    inputs: Vec<u8>,
+    input_mask: Vec<bool>,
+    outputs: Vec<u8>,
+    output_mask: Vec<bool>,
+}
+
+type Cube<'py, T> = Bound<'py, PyArray3<T>>;
+type Cubes<'py, T> = Bound<'py, PyArray4<T>>;
+
+#[pymethods]
+impl PyPool {
+    #[new]
+    fn new(side: usize) -> PyResult<Self> {
+        if !(1..=1024).contains(&side) {
+            return Err(PyValueError::new_err(format!(
+                "side: expected 1 to 1024, found {side}"
+            )));
+        }
+        Ok(Self {
+            side,
+            tasks: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Takes the pairs of a task in, in the place of those of an earlier task where `at` says so. Whether there are
+    /// `least` of them; otherwise nothing changes.
+    #[pyo3(signature = (task, least, at = None))]
+    fn add(&self, task: &Bound<'_, PyAny>, least: usize, at: Option<usize>) -> PyResult<bool> {
+        let pairs = if let Ok(task) = task.cast::<PySynthTask>() {
+            self.pairs_of(task.get().the_task())
+        } else if let Ok(task) = task.cast::<PyTask>() {
+            self.pairs_of(task.get().task())
+        } else {
+            return Err(PyTypeError::new_err("task: expected a Task or a SynthTask"));
+        };
+        if pairs.pairs.len() < least.max(1) {
+            return Ok(false);
+        }
+        let mut tasks = lock(&self.tasks);
+        match at {
+            None => tasks.push(Arc::new(pairs)),
+            Some(at) => match tasks.get_mut(at) {
+                Some(place) => *place = Arc::new(pairs),
+                None => return Err(PyValueError::new_err(format!("at: no task {at}"))),
+            },
+        }
+        Ok(true)
+    }
+
+    fn __len__(&self) -> usize {
+        lock(&self.tasks).len()
+    }
+
+    /// By task: how many pairs it has, an array of int64.
+    fn counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let counts: Vec<i64> = lock(&self.tasks)
+            .iter()
+            .map(|task| task.pairs.len() as i64)
+            .collect();
+        counts.into_pyarray(py)
+    }
+
+    /// Pairs by their tasks and their places in these: inputs (uint8, (n, side, side)), their mask (bool), outputs and
+    /// their mask. Each is augmented by itself.
+    #[allow(
+        clippy::too_many_arguments,
+        clippy::type_complexity,
+        reason = "they are keywords"
+    )]
+    fn pairs<'py>(
+        &self,
+        py: Python<'py>,
+        tasks: PyReadonlyArray1<'py, i64>,
+        pairs: PyReadonlyArray1<'py, i64>,
+        seed: u64,
+        symmetries: bool,
+        colours: bool,
+        fixed: Vec<i8>,
+        fill: u8,
+    ) -> PyResult<(
+        Cube<'py, u8>,
+        Cube<'py, bool>,
+        Cube<'py, u8>,
+        Cube<'py, bool>,
+    )> {
+        let wanted: Vec<(i64, i64)> = tasks
+            .as_array()
+            .iter()
+            .copied()
+            .zip(pairs.as_array().iter().copied())
+            .collect();
+        let drawing = Drawing {
+            seed,
+            changes: Changes {
+                symmetries,
+                colours,
+                order: false,
+                fixed: &fixed,
+            },
+            side: self.side,
+            fill,
+        };
+        let all = lock(&self.tasks).clone();
+        let count = wanted.len();
+        let arrays = guard::engine(py, || {
+            let mut arrays = Arrays::new(count, &drawing);
+            for (number, (task, pair)) in wanted.iter().enumerate() {
+                let task = chosen(&all, *task)?;
+                let Some(pair) = usize::try_from(*pair)
+                    .ok()
+                    .and_then(|at| task.pairs.get(at))
+                else {
+                    return Err(PyValueError::new_err(format!("pairs: no pair {pair}")));
+                };
+                let change = Augmentation::drawn(drawing.seed, number as u64, &drawing.changes, 0);
+                arrays.put(number, pair, &change, &drawing);
+            }
+            Ok(arrays)
+        })??;
+        let shape = (count, self.side, self.side);
+        Ok((
+            cube(py, shape, arrays.inputs)?,
+            cube(py, shape, arrays.input_mask)?,
+            cube(py, shape, arrays.outputs)?,
+            cube(py, shape, arrays.output_mask)?,
+        ))
+    }
+
+    /// So many pairs of each task: inputs (uint8, (n, count, side, side)), their mask (bool), outputs and their mask. All
+    /// pairs of a task are augmented alike. With `order` they are any, otherwise the first train pairs and, as the last
+    /// one, a test pair.
+    #[allow(
+        clippy::too_many_arguments,
+        clippy::type_complexity,
+        reason = "they are keywords"
+    )]
+    fn groups<'py>(
+        &self,
+        py: Python<'py>,
+        tasks: PyReadonlyArray1<'py, i64>,
+        count: usize,
+        seed: u64,
+        symmetries: bool,
+        colours: bool,
+        order: bool,
+        fixed: Vec<i8>,
+        fill: u8,
+    ) -> PyResult<(
+        Cubes<'py, u8>,
+        Cubes<'py, bool>,
+        Cubes<'py, u8>,
+        Cubes<'py, bool>,
+    )> {
+        let wanted: Vec<i64> = tasks.as_array().iter().copied().collect();
+        let drawing = Drawing {
+            seed,
+            changes: Changes {
+                symmetries,
+                colours,
+                order,
+                fixed: &fixed,
+            },
+            side: self.side,
+            fill,
+        };
+        let all = lock(&self.tasks).clone();
+        let groups = wanted.len();
+        let arrays = guard::engine(py, || {
+            let mut arrays = Arrays::new(groups * count, &drawing);
+            for (number, task) in wanted.iter().enumerate() {
+                let task = chosen(&all, *task)?;
+                let of_task = task.pairs.len();
+                if of_task < count {
+                    return Err(PyValueError::new_err(format!(
+                        "count: a task has {of_task} pairs, expected {count}"
+                    )));
+                }
+                let change =
+                    Augmentation::drawn(drawing.seed, number as u64, &drawing.changes, of_task);
+                for at in 0..count {
+                    let place = match change.order.get(at) {
+                        Some(place) => *place,
+                        None if at + 1 == count && task.train < of_task => task.train.max(at),
+                        None => at,
+                    };
+                    arrays.put(number * count + at, &task.pairs[place], &change, &drawing);
+                }
+            }
+            Ok(arrays)
+        })??;
+        let shape = (groups, count, self.side, self.side);
+        Ok((
+            cubes(py, shape, arrays.inputs)?,
+            cubes(py, shape, arrays.input_mask)?,
+            cubes(py, shape, arrays.outputs)?,
+            cubes(py, shape, arrays.output_mask)?,
+        ))
+    }
+}
+
+impl PyPool {
+    fn pairs_of(&self, task: &Task) -> Pairs {
+        let fits = |grid: &Grid| {
+            let side = grid.height().max(grid.width());
+            let colours = 0..COLOURS as i8;
+            side <= self.side && grid.cells().iter().all(|cell| colours.contains(cell))
+        };
+        let mut pairs = Vec::with_capacity(task.train.len() + task.test.len());
+        let mut train = 0;
+        for (at, pair) in task.train.iter().chain(&task.test).enumerate() {
+            if let Some(output) = &pair.output
+                && fits(&pair.input)
+                && fits(output)
+            {
+                train += usize::from(at < task.train.len());
+                pairs.push((Arc::clone(&pair.input), output.clone()));
+            }
+        }
+        Pairs { pairs, train }
+    }
+}
+
+fn chosen(tasks: &[Arc<Pairs>], at: i64) -> PyResult<&Pairs> {
+    let task = usize::try_from(at).ok().and_then(|at| tasks.get(at));
+    task.map(|task| &**task)
+        .ok_or_else(|| PyValueError::new_err(format!("tasks: no task {at}")))
+}
+
+impl Arrays {
+    fn new(count: usize, drawing: &Drawing<'_>) -> Self {
+        let cells = count * drawing.side * drawing.side;
+        Self {
+            inputs: vec![drawing.fill; cells],
+            input_mask: vec![false; cells],
+            outputs: vec![drawing.fill; cells],
+            output_mask: vec![false; cells],
+        }
+    }
+
+    fn put(
+        &mut self,
+        at: usize,
+        (input, output): &(Arc<Grid>, Grid),
+        change: &Augmentation,
+        drawing: &Drawing<'_>,
+    ) {
+        let side = drawing.side;
+        let of = at * side * side..(at + 1) * side * side;
+        lay(
+            input,
+            change,
+            side,
+            &mut self.inputs[of.clone()],
+            &mut self.input_mask[of.clone()],
+        );
+        lay(
+            output,
+            change,
+            side,
+            &mut self.outputs[of.clone()],
+            &mut self.output_mask[of],
+        );
+    }
+}
+
+/// Puts a grid, changed, at the top left of a square.
+fn lay(grid: &Grid, change: &Augmentation, side: usize, cells: &mut [u8], mask: &mut [bool]) {
+    let sides = (grid.height(), grid.width());
+    let (height, width) = if change.symmetry.turns() {
+        (sides.1, sides.0)
+    } else {
+        sides
+    };
+    if height == 0 || width == 0 {
+        return;
+    }
+    // The colours by their numbers; cells have no others.
+    let table: [u8; COLOURS] =
+        std::array::from_fn(|colour| recoloured(&change.colours, colour as i8) as u8);
+    let from = grid.cells();
+    // Along a row of the square one goes by equal steps through the grid.
+    let place = |i, j| {
+        let (row, column) = change.symmetry.source(sides, i, j);
+        row * sides.1 + column
+    };
+    let step = if width > 1 {
+        place(0, 1) as isize - place(0, 0) as isize
+    } else {
+        0
+    };
+    let rows = cells
+        .chunks_exact_mut(side)
+        .zip(mask.chunks_exact_mut(side));
+    for (i, (of_row, of_mask)) in rows.take(height).enumerate() {
+        let mut at = place(i, 0) as isize;
+        for cell in &mut of_row[..width] {
+            *cell = table[from[at as usize] as usize % COLOURS];
+            at += step;
+        }
+        of_mask[..width].fill(true);
+    }
+}
+
+fn cube<T: numpy::Element>(
+    py: Python<'_>,
+    shape: (usize, usize, usize),
+    elements: Vec<T>,
+) -> PyResult<Cube<'_, T>> {
+    let array = Array3::from_shape_vec(shape, elements);
+    let array = array.map_err(|error| crate::internal(&error.to_string()))?;
+    Ok(array.into_pyarray(py))
+}
+
+fn cubes<T: numpy::Element>(
+    py: Python<'_>,
+    shape: (usize, usize, usize, usize),
+    elements: Vec<T>,
+) -> PyResult<Cubes<'_, T>> {
+    let array = Array4::from_shape_vec(shape, elements);
+    let array = array.map_err(|error| crate::internal(&error.to_string()))?;
+    Ok(array.into_pyarray(py))
+}

@@ -1,0 +1,516 @@
+//! `synth`: tasks made of programs, and tasks in other positions and colours.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use arc_dsl::{Program, Task};
+use mega_batch::synth::{
+    Augmentation, COLOURS, Changes, Dropped, Filters, Inputs, Made, Recipe, Settings, Symmetry,
+    Synthesis,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::guard::{self, lock};
+use crate::options::workers as read_workers;
+use crate::pickle::{Reduced, reduced};
+use crate::programs::{PyProgram, all_programs};
+use crate::progress::Told;
+use crate::tasks::{PyTask, all_tasks};
+
+/// A task with the program that gives its outputs.
+///
+/// `SynthTask(task, program=None)` is one of a task and a solver of one's own, to be augmented or written. It can
+/// be pickled and has a hash.
+#[pyclass(frozen, eq, hash, name = "SynthTask", module = "mega_batch")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct PySynthTask {
+    task: PyTask,
+    program: Option<ProgramText>,
+    kind: Option<String>,
+    parents: Vec<String>,
+    behaviour: Option<String>,
+    candidate: Option<u64>,
+    augmented_from: Option<String>,
+}
+
+/// A program that is compared and hashed by its text.
+#[derive(Debug, Clone)]
+struct ProgramText(PyProgram);
+
+impl PartialEq for ProgramText {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.program() == other.0.program()
+    }
+}
+
+impl Eq for ProgramText {}
+
+impl std::hash::Hash for ProgramText {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.program().to_string().hash(state);
+    }
+}
+
+/// What `SynthTask` is made of, in the order of its arguments.
+type State = (
+    PyTask,
+    Option<PyProgram>,
+    Option<String>,
+    Vec<String>,
+    Option<String>,
+    Option<u64>,
+    Option<String>,
+);
+
+#[pymethods]
+impl PySynthTask {
+    #[new]
+    #[pyo3(signature = (task, program = None, *, kind = None, parents = Vec::new(), behaviour = None,
+        candidate = None, augmented_from = None))]
+    fn py_new(
+        task: &Bound<'_, PyTask>,
+        program: Option<&Bound<'_, PyProgram>>,
+        kind: Option<String>,
+        parents: Vec<String>,
+        behaviour: Option<String>,
+        candidate: Option<u64>,
+        augmented_from: Option<String>,
+    ) -> Self {
+        Self {
+            task: task.get().clone(),
+            program: program.map(|program| ProgramText(program.get().clone())),
+            kind,
+            parents,
+            behaviour,
+            candidate,
+            augmented_from,
+        }
+    }
+
+    /// The task; its id is a hash of its program and its pairs.
+    #[getter]
+    fn task(&self) -> PyTask {
+        self.task.clone()
+    }
+
+    /// The program, `solve_` and the task's id, or None.
+    #[getter]
+    fn program(&self) -> Option<PyProgram> {
+        self.program.as_ref().map(|program| program.0.clone())
+    }
+
+    /// The id of the task.
+    #[getter]
+    fn id(&self) -> &str {
+        &self.task.task().id
+    }
+
+    /// How the program was made: "program", "mutant", "variation", "composition" or "crossover"; None where nobody
+    /// made it.
+    #[getter]
+    fn kind(&self) -> Option<&str> {
+        self.kind.as_deref()
+    }
+
+    /// The names of the programs that it was made of.
+    #[getter]
+    fn parents(&self) -> Vec<String> {
+        self.parents.clone()
+    }
+
+    /// 32 hexadecimal digits: a hash of what the program gives, equal for programs that are taken to behave alike, in
+    /// every run; None where nobody made it.
+    #[getter]
+    fn behaviour(&self) -> Option<&str> {
+        self.behaviour.as_deref()
+    }
+
+    /// The number of the candidate that it was, within its seed.
+    #[getter]
+    fn candidate(&self) -> Option<u64> {
+        self.candidate
+    }
+
+    /// The id of the task that it was augmented from, or None.
+    #[getter]
+    fn augmented_from(&self) -> Option<&str> {
+        self.augmented_from.as_deref()
+    }
+
+    /// The task as the public data has it, with "id", "program" (text), "kind", "parents", "behaviour" and
+    /// "augmented_from" beside "train" and "test".
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("id", self.id())?;
+        dict.update(self.task.to_dict(py)?.as_mapping())?;
+        let program = self.program.as_ref();
+        dict.set_item("program", program.map(|of| of.0.program().to_string()))?;
+        dict.set_item("kind", self.kind())?;
+        dict.set_item("parents", self.parents())?;
+        dict.set_item("behaviour", self.behaviour())?;
+        dict.set_item("augmented_from", self.augmented_from())?;
+        Ok(dict)
+    }
+
+    /// The same in another position, other colours and another order of pairs, with the program that gives these
+    /// outputs: it takes the changes back, does what the program did, and makes them again.
+    ///
+    /// `symmetry` is "identity", "rot90", "rot180", "rot270", "hmirror", "vmirror", "dmirror" or "cmirror". `colours`
+    /// says what each of 0 to 9 becomes, each of them once; other colours stay. `order` says which pair comes where,
+    /// by their places, those of train first: as many become train pairs as there were.
+    ///
+    /// Raises ValueError for what is none of these.
+    #[pyo3(signature = (*, symmetry = "identity", colours = None, order = None))]
+    fn augmented(
+        &self,
+        symmetry: &str,
+        colours: Option<Vec<i64>>,
+        order: Option<Vec<usize>>,
+    ) -> PyResult<Self> {
+        let symmetry = Symmetry::from_name(symmetry).ok_or_else(|| {
+            let names: Vec<_> = Symmetry::ALL.map(Symmetry::name).into();
+            let names = names.join("\", \"");
+            PyValueError::new_err(format!(
+                "symmetry: expected one of \"{names}\", found {symmetry:?}"
+            ))
+        })?;
+        let mut augmentation = Augmentation::none();
+        augmentation.symmetry = symmetry;
+        if let Some(given) = colours {
+            let given = given
+                .iter()
+                .map(|colour| i8::try_from(*colour).unwrap_or(-1));
+            let given: Vec<i8> = given.collect();
+            augmentation.colours = given.try_into().map_err(|given: Vec<i8>| {
+                let found = given.len();
+                PyValueError::new_err(format!(
+                    "colours: expected {COLOURS} of them, found {found}"
+                ))
+            })?;
+        }
+        if let Some(order) = order {
+            // An order of no pairs is one of too few, unless there are none.
+            let count = self.pairs();
+            if order.len() != count {
+                return Err(PyValueError::new_err(format!(
+                    "order: expected the places of the {count} pairs, found {}",
+                    order.len()
+                )));
+            }
+            augmentation.order = order;
+        }
+        self.changed(&augmentation)
+    }
+
+    /// An augmentation as `augment` draws them, by its number.
+    fn _drawn(
+        &self,
+        seed: u64,
+        number: u64,
+        symmetries: bool,
+        colours: bool,
+        order: bool,
+        fixed: Vec<i8>,
+    ) -> PyResult<Self> {
+        let changes = Changes {
+            symmetries,
+            colours,
+            order,
+            fixed: &fixed,
+        };
+        let seed = seed ^ xxhash_rust::xxh3::xxh3_64(self.id().as_bytes());
+        let augmentation = Augmentation::drawn(seed, number, &changes, self.pairs());
+        self.changed(&augmentation)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let state: State = (
+            self.task(),
+            self.program(),
+            self.kind.clone(),
+            self.parents(),
+            self.behaviour.clone(),
+            self.candidate,
+            self.augmented_from.clone(),
+        );
+        reduced(py, "SynthTask", state)
+    }
+
+    fn __repr__(&self) -> String {
+        let task = self.task.task();
+        let (train, test) = (task.train.len(), task.test.len());
+        let of = match (&self.kind, &self.augmented_from) {
+            (Some(kind), None) => format!(" by a {kind}"),
+            (_, Some(from)) => format!(" augmented from {from}"),
+            (None, None) => String::new(),
+        };
+        format!(
+            "<SynthTask {} of {train} train and {test} test pairs{of}>",
+            task.id
+        )
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.task.html()
+    }
+}
+
+impl PySynthTask {
+    pub(crate) fn unpickled(state: &Bound<'_, PyAny>) -> PyResult<Self> {
+        type State<'py> = (
+            Bound<'py, PyTask>,
+            Option<Bound<'py, PyProgram>>,
+            Option<String>,
+            Vec<String>,
+            Option<String>,
+            Option<u64>,
+            Option<String>,
+        );
+        let (task, program, kind, parents, behaviour, candidate, augmented_from): State<'_> =
+            state.extract()?;
+        Ok(Self {
+            task: task.get().clone(),
+            program: program.map(|program| ProgramText(program.get().clone())),
+            kind,
+            parents,
+            behaviour,
+            candidate,
+            augmented_from,
+        })
+    }
+
+    fn of(made: Made, names: &[String]) -> Self {
+        let parents = made.parents.iter().filter_map(|at| names.get(*at).cloned());
+        Self {
+            task: PyTask::new(made.task),
+            program: Some(ProgramText(PyProgram::new(made.program))),
+            kind: Some(made.recipe.name().to_owned()),
+            parents: parents.collect(),
+            behaviour: Some(format!("{:032x}", made.behaviour)),
+            candidate: Some(made.number),
+            augmented_from: None,
+        }
+    }
+
+    pub(crate) fn the_task(&self) -> &Task {
+        self.task.task()
+    }
+
+    /// How many pairs may change places.
+    fn pairs(&self) -> usize {
+        self.the_task().train.len() + self.the_task().test.len()
+    }
+
+    fn changed(&self, augmentation: &Augmentation) -> PyResult<Self> {
+        let wrong =
+            |error: mega_batch::synth::AugmentError| PyValueError::new_err(error.to_string());
+        let id = augmentation.id(self.id());
+        let task = augmentation.task(self.the_task(), &id).map_err(wrong)?;
+        let program = self.program.as_ref().map(|program| -> PyResult<_> {
+            let made = augmentation
+                .program(program.0.program(), &format!("solve_{id}"))
+                .map_err(wrong)?;
+            Ok(ProgramText(PyProgram::new(made)))
+        });
+        Ok(Self {
+            task: PyTask::new(task),
+            program: program.transpose()?,
+            augmented_from: Some(self.id().to_owned()),
+            ..self.clone()
+        })
+    }
+}
+
+/// Tasks made of programs: an iterator of SynthTask. `mega_batch.synth.tasks` makes it.
+///
+/// Threads may share it: each is given other tasks. After Ctrl-C, which raises KeyboardInterrupt, it can be gone on
+/// with.
+#[pyclass(frozen, name = "Synthesis", module = "mega_batch")]
+pub(crate) struct PySynthesis {
+    /// The names of the programs.
+    names: Vec<String>,
+    count: Option<u64>,
+    progress: Told,
+    state: Mutex<Making>,
+}
+
+struct Making {
+    synthesis: Synthesis,
+    made: u64,
+    is_over: bool,
+    told: Instant,
+}
+
+/// How often signals are looked for and progress is told.
+const TICK: Duration = Duration::from_millis(100);
+
+#[pymethods]
+impl PySynthesis {
+    #[new]
+    #[pyo3(signature = (programs = None, tasks = None, *, count = None, seed = 0, train = 3, test = 1, kinds = None,
+        inputs = "both", scene_side = 20, keep_identity = false, keep_constant = false, max_side = Some(30), keep_foreign = false,
+        keep_duplicates = false, easy_nodes = 300, max_steps = 100_000, shard = (0, 1), workers = None, progress = None))]
+    #[allow(
+        clippy::too_many_arguments,
+        clippy::fn_params_excessive_bools,
+        reason = "they are keywords"
+    )]
+    fn new(
+        programs: Option<&Bound<'_, PyAny>>,
+        tasks: Option<&Bound<'_, PyAny>>,
+        count: Option<u64>,
+        seed: u64,
+        train: usize,
+        test: usize,
+        kinds: Option<&Bound<'_, PyAny>>,
+        inputs: &str,
+        scene_side: usize,
+        keep_identity: bool,
+        keep_constant: bool,
+        max_side: Option<usize>,
+        keep_foreign: bool,
+        keep_duplicates: bool,
+        easy_nodes: usize,
+        max_steps: u64,
+        shard: (u64, u64),
+        workers: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let mut settings = Settings {
+            seed,
+            train,
+            test,
+            scene_side,
+            max_steps,
+            shard,
+            filters: Filters {
+                identity: !keep_identity,
+                constant: !keep_constant,
+                max_side,
+                foreign: !keep_foreign,
+                duplicates: !keep_duplicates,
+                easy_nodes,
+            },
+            ..Settings::default()
+        };
+        if let Some(programs) = programs {
+            settings.programs = all_programs(programs, None)?;
+        }
+        if let Some(tasks) = tasks {
+            settings.tasks = all_tasks(tasks, None)?;
+        }
+        if let Some(kinds) = kinds {
+            settings.recipes = read_kinds(kinds)?;
+        }
+        settings.inputs = match inputs {
+            "both" => Inputs::Both,
+            "scenes" => Inputs::Scenes,
+            "tasks" => Inputs::Tasks,
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "inputs: expected \"both\", \"scenes\" or \"tasks\", found {inputs:?}"
+                )));
+            }
+        };
+        settings.workers = workers
+            .map(|workers| read_workers("workers", workers))
+            .transpose()?;
+        let progress = Told::new(progress, "task")?;
+        if count.is_none() && progress.is_wanted() {
+            return Err(PyValueError::new_err(
+                "progress: expected a count of tasks, without which there is no end",
+            ));
+        }
+        let names = settings.programs.iter().map(Program::name);
+        let names = names.map(str::to_owned).collect();
+        let synthesis =
+            Synthesis::new(settings).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self {
+            names,
+            count,
+            progress,
+            state: Mutex::new(Making {
+                synthesis,
+                made: 0,
+                is_over: false,
+                told: Instant::now(),
+            }),
+        })
+    }
+
+    /// What became of the candidates so far: how many "candidates" there were, how many were "made", and how many
+    /// were dropped for each reason: "unchanged", the changes to the program came to nothing; "failed", it fails or
+    /// reaches a limit; "no_grid"; "too_large"; "foreign", colours other than 0 to 9; "identity"; "constant";
+    /// "few_inputs", too few different ones; "duplicate"; "easy".
+    #[getter]
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counts = guard::engine(py, || *lock(&self.state).synthesis.counts())?;
+        let dict = PyDict::new(py);
+        dict.set_item("candidates", counts.candidates)?;
+        dict.set_item("made", counts.made)?;
+        for reason in Dropped::ALL {
+            dict.set_item(reason.name(), counts.dropped(reason))?;
+        }
+        Ok(dict)
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<PySynthTask>> {
+        let (made, tell) = guard::engine(py, || {
+            let mut state = lock(&self.state);
+            if state.is_over || self.count == Some(state.made) {
+                return Ok((None, None));
+            }
+            let (mut raised, mut looked) = (None, Instant::now());
+            let made = state.synthesis.next_task(&mut || {
+                if looked.elapsed() >= TICK {
+                    looked = Instant::now();
+                    raised = Python::attach(|py| py.check_signals().err());
+                }
+                raised.is_some()
+            });
+            if let Some(error) = raised {
+                return Err(error);
+            }
+            let made = made.map_err(|error| crate::internal(&error.to_string()))?;
+            state.made += u64::from(made.is_some());
+            state.is_over |= made.is_none();
+            let is_end = made.is_none() || self.count == Some(state.made);
+            let tell = is_end || state.told.elapsed() >= TICK;
+            if tell {
+                state.told = Instant::now();
+            }
+            Ok((made, tell.then_some(state.made)))
+        })??;
+        if let (Some(done), Some(count)) = (tell, self.count) {
+            self.progress.tell(py, done, count)?;
+        }
+        Ok(made.map(|made| PySynthTask::of(*made, &self.names)))
+    }
+
+    fn __repr__(&self) -> String {
+        match self.count {
+            Some(count) => format!("<Synthesis of {count} tasks>"),
+            None => "<Synthesis without end>".to_owned(),
+        }
+    }
+}
+
+/// How programs are made: names, each as often as it is to be.
+fn read_kinds(kinds: &Bound<'_, PyAny>) -> PyResult<Vec<Recipe>> {
+    let names = Recipe::ALL.map(Recipe::name).join("\", \"");
+    let expected = format!("kinds: expected a list of \"{names}\"");
+    let kinds: Vec<String> = kinds
+        .extract()
+        .map_err(|_| PyTypeError::new_err(expected.clone()))?;
+    let kinds = kinds.iter().map(|kind| {
+        let known = Recipe::ALL.into_iter().find(|one| one.name() == kind);
+        known.ok_or_else(|| PyValueError::new_err(format!("{expected}, found {kind:?}")))
+    });
+    kinds.collect()
+}

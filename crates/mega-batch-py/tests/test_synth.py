@@ -1,0 +1,264 @@
+"""Tasks made of programs: what is made, dropped, augmented, written and read."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+import threading
+import time
+import _thread
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mega_batch as mb
+from mega_batch import synth
+
+
+def gives(made: mb.SynthTask) -> bool:
+    """Whether the program gives all outputs of its task."""
+    program = made.program
+    assert program is not None
+    pairs = made.task.train + made.task.test
+    return all(np.array_equal(np.asarray(program(pair.input)), np.asarray(pair.output)) for pair in pairs)
+
+
+def some(count: int = 12, **settings: Any) -> list[mb.SynthTask]:
+    return list(synth.tasks(count=count, **({"easy_nodes": 0} | settings)))
+
+
+def test_tasks_are_what_their_programs_give_and_are_solved_by_them() -> None:
+    made = some(20, train=2, test=2)
+    assert len(made) == 20 and all(gives(each) for each in made)
+    assert {(len(each.task.train), len(each.task.test)) for each in made} == {(2, 2)}
+    assert len({each.behaviour for each in made}) == 20
+    programs = [each.program for each in made if each.program is not None]
+    report = mb.run(programs, [each.task for each in made], jobs="own")
+    assert report.tasks_solved == 20
+    assert all(each.kind != "program" and each.parents for each in made)
+
+
+def test_a_seed_fixes_the_tasks_for_any_number_of_workers() -> None:
+    one = some(seed=5, workers=1, easy_nodes=30)
+    assert one == some(seed=5, workers=3, easy_nodes=30)
+    assert one[:4] == some(4, seed=5, easy_nodes=30)
+    assert one != some(seed=6, easy_nodes=30)
+
+
+def test_counts_say_what_was_dropped_and_why() -> None:
+    text = "def f(I):\n    return rot90(I)\n\ndef g(I):\n    return I\n"
+    made = synth.tasks(text, count=100, kinds=["program"])
+    assert len(list(made)) <= 1
+    counts = made.counts
+    dropped = sum(count for name, count in counts.items() if name not in ("candidates", "made"))
+    assert counts["candidates"] == counts["made"] + dropped
+    assert counts["unchanged"] > 1000 and counts["duplicate"] + counts["easy"] > 1000
+    kept = synth.tasks("def f(I):\n    return identity(I)\n", count=5, kinds=["program"], keep_identity=True,
+                       keep_duplicates=True, easy_nodes=0)
+    assert len(list(kept)) == 5 and kept.counts["identity"] == 0
+
+
+def test_own_programs_and_the_inputs_of_own_tasks_are_used() -> None:
+    task = {"train": [{"input": [[at, 1, 2], [0, 3, at]], "output": [[1]]} for at in range(6)], "test": []}
+    text = "def solve_mine(I):\n    x1 = hconcat(I, I)\n    x2 = vconcat(x1, I)\n    return x1\n"
+    made = some(3, programs=text, tasks={"mine": task}, inputs="tasks", kinds=["program"], keep_duplicates=True)
+    assert len(made) == 3 and all(each.parents == ["solve_mine"] for each in made)
+    shapes = {pair.input.shape for each in made for pair in each.task.train}
+    assert shapes <= {(2, 3), (3, 2)}
+    assert all("vconcat" not in str(each.program) for each in made), "unused steps are taken out"
+
+
+def test_shards_make_the_tasks_of_the_whole() -> None:
+    whole = some(30, keep_duplicates=True)
+    parts = some(30, keep_duplicates=True, shard=(0, 2)) + some(30, keep_duplicates=True, shard=(1, 2))
+    parts.sort(key=lambda made: made.candidate or 0)
+    assert parts[:30] == whole
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kinds": []}, "kinds: expected one or more"),
+        ({"kinds": ["clone"]}, 'kinds: expected a list of .*, found "clone"'),
+        ({"inputs": "tasks"}, 'inputs: "tasks" needs tasks'),
+        ({"inputs": "none"}, 'inputs: expected "both"'),
+        ({"train": 0}, "train, test: expected 1 to 1000 pairs"),
+        ({"shard": (3, 3)}, "shard: expected a part from 0 to before 3, found 3"),
+        ({"max_side": 0}, "max_side: expected 1 or more"),
+        ({"workers": 0}, "workers: expected 1 to"),
+        ({"count": None, "progress": print}, "progress: expected a count"),
+        ({"programs": "def f(I):\n    return nothing(I)"}, "nothing"),
+    ],
+)
+def test_what_makes_no_tasks_says_why(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        synth.tasks(**({"count": 3} | settings))
+
+
+def test_progress_is_told_and_its_exceptions_end_it() -> None:
+    told: list[tuple[int, int]] = []
+    list(synth.tasks(count=5, easy_nodes=0, progress=lambda done, total: told.append((done, total))))
+    assert told[-1] == (5, 5)
+
+    def angry(done: int, total: int) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        list(synth.tasks(count=5, easy_nodes=0, progress=angry))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of another thread")
+def test_ctrl_c_is_heard() -> None:
+    made = synth.tasks("def f(I):\n    return rot90(I)\n", kinds=["program"])
+    next(made, None)
+    endless = synth.tasks(count=10**9, easy_nodes=2000)
+    threading.Timer(0.3, _thread.interrupt_main).start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        for _ in endless:
+            pass
+    assert time.monotonic() - begin < 60
+    assert next(endless).program is not None
+
+
+def test_tasks_are_pickled_compared_and_shown() -> None:
+    made = some(1)[0]
+    again = pickle.loads(pickle.dumps(made))
+    assert again == made and hash(again) == hash(made) and again.candidate == made.candidate
+    assert made.id in repr(made) and "<table>" in made._repr_html_()
+
+
+# Augmentation.
+
+
+def test_augmented_programs_give_the_augmented_outputs() -> None:
+    for each in some(10):
+        changed = synth.augment(each, 3, count=4, fixed=())
+        assert len(changed) == 4 and all(gives(one) for one in changed)
+        assert len({one.id for one in changed} | {each.id}) == 5
+        assert all(one.augmented_from == each.id for one in changed)
+        assert changed == synth.augment(each, 3, count=4, fixed=())
+        assert changed != synth.augment(each, 4, count=4, fixed=())
+
+
+def test_each_symmetry_colours_and_order_do_what_they_say() -> None:
+    program = mb.Program.parse("def solve_a(I):\n    return lefthalf(I)\n")
+    pairs = [([[at, 2], [3, 4]], [[at], [3]]) for at in range(3)]
+    made = mb.SynthTask(mb.Task("a", pairs[:2], pairs[2:]), program)
+    grid = np.array(pairs[0][0])
+    laid = {
+        "identity": grid, "rot90": np.rot90(grid, -1), "rot180": np.rot90(grid, 2), "rot270": np.rot90(grid),
+        "hmirror": grid[::-1], "vmirror": grid[:, ::-1], "dmirror": grid.T, "cmirror": np.rot90(grid, 2).T,
+    }
+    for symmetry, expected in laid.items():
+        changed = made.augmented(symmetry=symmetry)
+        assert np.array_equal(changed.task.train[0].input, expected), symmetry
+        assert gives(changed)
+    colours = [0, 2, 3, 1, 4, 5, 6, 7, 9, 8]
+    changed = made.augmented(colours=colours)
+    assert np.array_equal(changed.task.train[0].input, np.array(colours)[grid]) and gives(changed)
+    changed = made.augmented(order=[2, 0, 1])
+    assert np.array_equal(changed.task.train[0].input, np.array(pairs[2][0]))
+    assert np.array_equal(changed.task.test[0].input, np.array(pairs[1][0]))
+    plain = mb.SynthTask(made.task).augmented(symmetry="rot90")
+    assert plain.program is None and plain.augmented_from == "a"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"symmetry": "rot45"}, 'symmetry: expected one of .*, found "rot45"'),
+        ({"colours": [0] * 10}, "colours: expected each of 0 to 9 exactly once"),
+        ({"colours": [0, 1]}, "colours: expected 10 of them, found 2"),
+        ({"order": [0, 0, 1, 2]}, "order: expected each of 0 to 3 exactly once"),
+        ({"order": [0]}, "order: expected the places of the 4 pairs, found 1"),
+    ],
+)
+def test_augmentations_that_are_none_say_why(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        some(1)[0].augmented(**change)
+    with pytest.raises(ValueError, match="fixed: expected colours from 0 to 9, found 12"):
+        synth.augment(some(1)[0], 0, fixed=[12])
+
+
+def test_a_stream_is_augmented_as_it_comes() -> None:
+    stream = synth.augmented(synth.tasks(easy_nodes=0), 1, count=2)
+    first = [next(stream) for _ in range(6)]
+    assert [each.augmented_from is None for each in first] == [True, False, False] * 2
+
+
+# Files.
+
+
+@pytest.mark.parametrize("name", ["tasks.jsonl", "tasks.jsonl.gz"])
+def test_jsonl_is_read_back(tmp_path: Path, name: str) -> None:
+    made = some(5)
+    told: list[int] = []
+    path = tmp_path / name
+    assert synth.write_jsonl(path, iter(made), progress=lambda done, total: told.append(done)) == 5
+    assert told == [1, 2, 3, 4, 5]
+    read = list(synth.read_jsonl(path))
+    assert [each.to_dict() for each in read] == [each.to_dict() for each in made]
+    assert all(gives(each) for each in read)
+
+
+def test_bad_lines_are_told_with_their_place(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.jsonl"
+    good = json.dumps(some(1)[0].to_dict())
+    for bad, message in [
+        ("{", "Expecting"),
+        ("[]", "expected a task, found list"),
+        ('{"id": "a"}', "expected the key 'train'"),
+        (good.replace("return", "retrun"), "line"),
+        ('{"id": "a", "train": [{"input": [[300]]}], "test": []}', "colour 300"),
+    ]:
+        path.write_text(f"{good}\n{bad}\n")
+        with pytest.raises(ValueError, match=f"tasks.jsonl:2: .*{message}"):
+            list(synth.read_jsonl(path))
+
+
+def test_arrow_and_parquet_are_read_back(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    made = some(7)
+    rows = [each.to_dict() for each in made]
+    assert synth.to_arrow(made).to_pylist() == rows
+    assert synth.write_parquet(tmp_path / "a.parquet", made) == 7
+    assert synth.write_arrow(tmp_path / "a.arrow", iter(made)) == 7
+    assert [each.to_dict() for each in synth.read_parquet(tmp_path / "a.parquet")] == rows
+    assert [each.to_dict() for each in synth.read_arrow(tmp_path / "a.arrow")] == rows
+
+
+def test_a_data_set_is_what_hugging_face_reads(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    made = some(9)
+    folder = tmp_path / "set"
+    counts = synth.write_dataset(folder, {"train": made[:7], "test": iter(made[7:])}, rows=3, licence="mit", text="Mine.")
+    assert counts == {"train": 7, "test": 2}
+    files = sorted(path.name for path in (folder / "data").iterdir())
+    assert files == ["test-00000.parquet", "train-00000.parquet", "train-00001.parquet", "train-00002.parquet"]
+    card = (folder / "README.md").read_text()
+    assert card.startswith("---\n") and "num_examples: 7" in card and 'license: "mit"' in card and "Mine." in card
+    with pytest.raises(FileExistsError, match="README.md: a data set is there already"):
+        synth.write_dataset(folder, made)
+    with pytest.raises(ValueError, match="expected letters"):
+        synth.write_dataset(tmp_path / "other", {"../up": made})
+
+
+def test_a_data_set_is_loaded_by_datasets(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    made = some(5)
+    synth.write_dataset(tmp_path / "set", {"train": made[:4], "validation": made[4:]}, rows=3)
+    loaded = datasets.load_dataset(str(tmp_path / "set"), cache_dir=str(tmp_path / "cache"))
+    assert {split: len(rows) for split, rows in loaded.items()} == {"train": 4, "validation": 1}
+    assert loaded["train"][3] == made[3].to_dict()
+
+
+def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for write in (synth.write_parquet, synth.write_arrow, synth.write_dataset):
+        with pytest.raises(ImportError, match=r"mega-batch\[arrow\]"):
+            write(tmp_path / "a", [])
