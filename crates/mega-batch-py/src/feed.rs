@@ -138,12 +138,11 @@ impl PyPool {
             side: self.side,
             fill,
         };
-        let all = lock(&self.tasks).clone();
+        let chosen = self.chosen(wanted.iter().map(|(task, _)| *task))?;
         let count = wanted.len();
         let arrays = guard::engine(py, || {
             let mut arrays = Arrays::new(count, &drawing);
-            for (number, (task, pair)) in wanted.iter().enumerate() {
-                let task = chosen(&all, *task)?;
+            for (number, ((_, pair), task)) in wanted.iter().zip(&chosen).enumerate() {
                 let Some(pair) = usize::try_from(*pair)
                     .ok()
                     .and_then(|at| task.pairs.get(at))
@@ -189,7 +188,7 @@ impl PyPool {
         Cubes<'py, u8>,
         Cubes<'py, bool>,
     )> {
-        let wanted: Vec<i64> = tasks.as_array().iter().copied().collect();
+        let chosen = self.chosen(tasks.as_array().iter().copied())?;
         let drawing = Drawing {
             seed,
             changes: Changes {
@@ -201,12 +200,10 @@ impl PyPool {
             side: self.side,
             fill,
         };
-        let all = lock(&self.tasks).clone();
-        let groups = wanted.len();
+        let groups = chosen.len();
         let arrays = guard::engine(py, || {
             let mut arrays = Arrays::new(groups * count, &drawing);
-            for (number, task) in wanted.iter().enumerate() {
-                let task = chosen(&all, *task)?;
+            for (number, task) in chosen.iter().enumerate() {
                 let of_task = task.pairs.len();
                 if of_task < count {
                     return Err(PyValueError::new_err(format!(
@@ -237,6 +234,17 @@ impl PyPool {
 }
 
 impl PyPool {
+    /// The tasks in these places.
+    fn chosen(&self, places: impl Iterator<Item = i64>) -> PyResult<Vec<Arc<Pairs>>> {
+        let tasks = lock(&self.tasks);
+        let chosen = places.map(|at| {
+            let task = usize::try_from(at).ok().and_then(|at| tasks.get(at));
+            task.cloned()
+                .ok_or_else(|| PyValueError::new_err(format!("tasks: no task {at}")))
+        });
+        chosen.collect()
+    }
+
     fn pairs_of(&self, task: &Task) -> Pairs {
         let fits = |grid: &Grid| {
             let side = grid.height().max(grid.width());
@@ -256,12 +264,6 @@ impl PyPool {
         }
         Pairs { pairs, train }
     }
-}
-
-fn chosen(tasks: &[Arc<Pairs>], at: i64) -> PyResult<&Pairs> {
-    let task = usize::try_from(at).ok().and_then(|at| tasks.get(at));
-    task.map(|task| &**task)
-        .ok_or_else(|| PyValueError::new_err(format!("tasks: no task {at}")))
 }
 
 impl Arrays {

@@ -1,0 +1,317 @@
+"""Trains a small network on tasks that are made of programs: from pairs of a task and an input to the output.
+
+    python train.py --seconds 300 --checkpoint run.pt
+    python train.py --seconds 300 --checkpoint run.pt --resume
+
+It shows where each idea of the training guides stands: workers and prefetching (`loader`), pinned memory and copies
+beside the computation, mixed precision, gradient accumulation, clipping, the search for the largest batch,
+checkpoints and resuming. It runs on a CUDA device where there is one, otherwise on the CPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import mega_batch as mb
+from mega_batch import synth
+
+try:
+    import torch
+    import torch.nn.functional as F
+    from torch import nn
+except ImportError:
+    sys.exit("torch is not installed: pip install torch")
+
+from mega_batch.torch import Batch, TaskDataset, best_workers, find_max_batch, loader, memory_report
+
+COLOURS = 10
+OUTSIDE = COLOURS
+"""The class of what lies beside a grid in its square."""
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tasks", type=int, default=6000, help="tasks to train on")
+    parser.add_argument("--held-out", type=int, default=400, help="tasks of another seed, to look at alone")
+    parser.add_argument("--side", type=int, default=8, help="the most rows and columns of grids")
+    parser.add_argument("--width", type=int, default=32, help="channels of the network")
+    parser.add_argument("--batch", default="32", help="tasks of a step's part, or `auto`: as many as memory has room for")
+    parser.add_argument("--accumulate", type=int, default=1, help="parts of a step")
+    parser.add_argument("--workers", default="1", help="processes that make batches, or `auto`: as many as are best")
+    parser.add_argument("--rate", type=float, default=2e-3, help="learning rate")
+    parser.add_argument("--clip", type=float, default=1.0, help="the largest norm of a step's gradients")
+    parser.add_argument("--precision", choices=["auto", "float32", "bfloat16", "float16"], default="auto")
+    parser.add_argument("--seconds", type=float, default=300, help="how long to train")
+    parser.add_argument("--steps", type=int, help="how many steps to train, in all")
+    parser.add_argument("--checkpoint", type=Path, help="a file to keep the training in")
+    parser.add_argument("--every", type=int, default=200, help="steps from checkpoint to checkpoint")
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    return parser.parse_args()
+
+
+def one_hot(grids: Any, masks: Any) -> Any:
+    """Squares (n, side, side) as planes (n, 11, side, side): one for each colour, and one for what lies beside."""
+    classes = torch.where(masks, grids.long(), OUTSIDE)
+    return F.one_hot(classes, COLOURS + 1).movedim(-1, 1).float()
+
+
+class Block(nn.Module):  # type: ignore[misc]
+    """Two convolutions beside a short cut, scaled and shifted by what is known of the rule."""
+
+    def __init__(self, width: int, rule: int) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(width, width, 3, padding=1)
+        self.second = nn.Conv2d(width, width, 3, padding=1)
+        self.norm = nn.GroupNorm(4, width)
+        self.rule = nn.Linear(rule, 2 * width) if rule else None
+
+    def forward(self, x: Any, rule: Any = None) -> Any:
+        y = self.norm(x)
+        if self.rule is not None:
+            scale, shift = self.rule(rule)[:, :, None, None].chunk(2, 1)
+            y = y * (1 + scale) + shift
+        return x + self.second(F.gelu(self.first(F.gelu(y))))
+
+
+class Network(nn.Module):  # type: ignore[misc]
+    """The pairs of a task become one vector, the rule; by it the input becomes the output, cell by cell."""
+
+    def __init__(self, width: int, side: int) -> None:
+        super().__init__()
+        classes = COLOURS + 1
+        self.place = nn.Parameter(torch.zeros(1, width, side, side))
+        self.pair = nn.Conv2d(2 * classes, width, 3, padding=1)
+        self.pair_blocks = nn.ModuleList([Block(width, 0) for _ in range(2)])
+        self.rule = nn.Linear(2 * width, 2 * width)
+        self.input = nn.Conv2d(classes, width, 3, padding=1)
+        # What lies far from a cell, as in a grid that is mirrored: all rows and columns are mixed.
+        self.mix = nn.ModuleList([nn.Linear(side * side, side * side) for _ in range(2)])
+        self.blocks = nn.ModuleList([Block(width, 2 * width) for _ in range(4)])
+        self.output = nn.Conv2d(width, classes, 1)
+        # How far each colour stays as it is.
+        self.stays = nn.Linear(2 * width, classes)
+
+    def forward(self, batch: Batch) -> Any:
+        """Logits (n, 11, side, side) of the output of the last pair of each task."""
+        inputs, outputs = batch["inputs"], batch["outputs"]
+        n, pairs, side, _ = inputs.shape
+        known = slice(0, pairs - 1)
+        planes = [
+            one_hot(grids[:, known].flatten(0, 1), masks[:, known].flatten(0, 1))
+            for grids, masks in ((inputs, batch["input_mask"]), (outputs, batch["output_mask"]))
+        ]
+        x = self.pair(torch.cat(planes, 1)) + self.place
+        for block in self.pair_blocks:
+            x = block(x)
+        seen = torch.cat([x.mean((2, 3)), x.amax((2, 3))], 1)
+        rule = F.gelu(self.rule(seen.view(n, pairs - 1, -1).mean(1)))
+
+        asked = one_hot(inputs[:, -1], batch["input_mask"][:, -1])
+        x = self.input(asked) + self.place
+        for at, block in enumerate(self.blocks):
+            x = block(x, rule)
+            if at < len(self.mix):
+                x = x + self.mix[at](x.flatten(2)).view_as(x)
+        return self.output(x) + self.stays(rule)[:, :, None, None] * asked
+
+
+def loss_of(network: Any, batch: Batch) -> Any:
+    wanted = torch.where(batch["output_mask"][:, -1], batch["outputs"][:, -1].long(), OUTSIDE)
+    return F.cross_entropy(network(batch).float(), wanted)
+
+
+def moved(batch: Batch, device: str) -> Batch:
+    """The batch on the device: of pinned memory it is copied while the device computes."""
+    return {name: tensor.to(device, non_blocking=True) for name, tensor in batch.items()}  # type: ignore[attr-defined, return-value]
+
+
+@torch.no_grad()  # type: ignore[untyped-decorator, unused-ignore]
+def held_out(network: Any, batches: Any, device: str) -> tuple[float, float]:
+    """Of tasks that were not trained on: the part of output cells that are right, and of outputs that are right as a whole."""
+    network.eval()
+    cells = right_cells = tasks = right_tasks = 0
+    for batch in batches:
+        batch = moved(batch, device)
+        mask = batch["output_mask"][:, -1]
+        wanted = torch.where(mask, batch["outputs"][:, -1].long(), OUTSIDE)
+        right = network(batch).argmax(1) == wanted
+        cells += int(mask.sum())
+        right_cells += int((right & mask).sum())
+        tasks += len(right)
+        right_tasks += int(right.flatten(1).all(1).sum())
+    network.train()
+    return right_cells / cells, right_tasks / tasks
+
+
+def precision(asked: str, device: str) -> Any:
+    """The type of activations: half as wide where the device computes faster with it."""
+    if asked == "auto":
+        if device != "cuda":
+            return None
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+    return {"float32": None, "bfloat16": torch.bfloat16, "float16": torch.float16}[asked]
+
+
+def save(path: Path, state: dict[str, Any]) -> None:
+    """Replaces the file as a whole: a training that is ended meanwhile leaves the old one."""
+    written = path.with_name(f"{path.name}.new")
+    torch.save(state, written)
+    os.replace(written, path)
+
+
+def random_batch(size: int, pairs: int, side: int, device: str) -> Batch:
+    """A batch of nothing in particular, full of cells."""
+    shape = (size, pairs, side, side)
+    grids = torch.randint(0, COLOURS, shape, dtype=torch.uint8, device=device)
+    mask = torch.ones(shape, dtype=torch.bool, device=device)
+    tasks = torch.zeros(size, dtype=torch.int64, device=device)
+    return {"inputs": grids, "input_mask": mask, "outputs": grids, "output_mask": mask, "task": tasks}
+
+
+def main() -> None:
+    asked = arguments()
+    device: str = asked.device
+    torch.manual_seed(asked.seed)
+    begin = time.perf_counter()
+
+    def made(count: int, seed: int) -> list[mb.SynthTask]:
+        return list(
+            synth.tasks(count=count, seed=seed, scene_side=asked.side, max_side=asked.side, easy_nodes=0)
+        )
+
+    # Other seeds make other tasks; those that behave as one of the others are left out of what is held out.
+    tasks = made(asked.tasks, asked.seed)
+    known = {each.behaviour for each in tasks}
+    others = [each for each in made(asked.held_out, asked.seed + 1) if each.behaviour not in known]
+    print(f"{len(tasks)} tasks, {len(others)} held out, in {time.perf_counter() - begin:.1f} s", flush=True)
+
+    network = Network(asked.width, asked.side).to(device)
+    optimiser = torch.optim.AdamW(network.parameters(), lr=asked.rate, weight_decay=0.01)
+    warm_up = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1.0, (step + 1) / 100))
+    half = precision(asked.precision, device)
+    # Gradients of float16 are scaled, so that small ones are not 0; bfloat16 has the range of float32.
+    scaler = torch.amp.GradScaler(device, enabled=half is torch.float16)
+
+    def autocast() -> Any:
+        return torch.autocast(device, dtype=half or torch.bfloat16, enabled=half is not None)
+
+    if asked.batch == "auto":
+
+        def step(model: Any, size: int) -> None:
+            with autocast():
+                loss = loss_of(model, random_batch(size, 4, asked.side, device))
+            loss.backward()
+
+        found = find_max_batch(network, step, most=len(tasks) if device == "cuda" else 256)
+        batch_size = found.recommended
+        print(f"batches of {found.size} have room, {batch_size} are taken", flush=True)
+    else:
+        batch_size = int(asked.batch)
+
+    common = {"batch_size": batch_size, "unit": "task", "pairs": 4, "side": asked.side}
+    data = TaskDataset(tasks, seed=asked.seed, drop_last=True, **common)
+    test = TaskDataset(others, shuffle=False, symmetries=False, colours=False, order=False, **common)
+    if asked.workers == "auto":
+        rates = best_workers(data, seconds=1.0)
+        workers = rates.best
+        print(rates, flush=True)
+    else:
+        workers = int(asked.workers)
+    batches = loader(data, workers=workers)
+    tests = loader(test, workers=0)
+
+    number, epoch, at = 0, 0, 0
+    if asked.resume:
+        if asked.checkpoint is None or not asked.checkpoint.exists():
+            sys.exit("--resume: there is no checkpoint")
+        kept = torch.load(asked.checkpoint, map_location=device, weights_only=True)
+        if kept["batch_size"] != batch_size:
+            sys.exit(f"--resume: the checkpoint has batches of {kept['batch_size']}, found {batch_size}")
+        network.load_state_dict(kept["network"])
+        optimiser.load_state_dict(kept["optimiser"])
+        warm_up.load_state_dict(kept["warm_up"])
+        scaler.load_state_dict(kept["scaler"])
+        number, epoch, at = kept["step"], kept["epoch"], kept["at"]
+        print(f"resumed at step {number}", flush=True)
+
+    def keep() -> None:
+        if asked.checkpoint is not None:
+            save(
+                asked.checkpoint,
+                {
+                    "network": network.state_dict(),
+                    "optimiser": optimiser.state_dict(),
+                    "warm_up": warm_up.state_dict(),
+                    "scaler": scaler.state_dict(),
+                    "step": number,
+                    "epoch": epoch,
+                    "at": at,
+                    "batch_size": batch_size,
+                },
+            )
+
+    def tell(losses: list[Any]) -> None:
+        cells, whole = held_out(network, tests, device)
+        mean = float(torch.stack(losses).mean()) if losses else float("nan")
+        passed = time.perf_counter() - began
+        print(
+            f"step {number}, {passed:.0f} s: loss {mean:.4f}; held out: {cells:.1%} of cells, {whole:.1%} of outputs right",
+            flush=True,
+        )
+
+    began = time.perf_counter()
+    tell([])
+    losses: list[Any] = []
+    told = time.perf_counter()
+
+    def is_over() -> bool:
+        return time.perf_counter() - began >= asked.seconds or (asked.steps is not None and number >= asked.steps)
+
+    try:
+        while not is_over():
+            data.set_epoch(epoch, start=at)
+            part = 0
+            for batch in batches:
+                with autocast():
+                    loss = loss_of(network, moved(batch, device))
+                # Of a step in parts the gradients are added up, as if of one large batch.
+                scaler.scale(loss / asked.accumulate).backward()
+                # Not `item()`: that waits for the device.
+                losses.append(loss.detach())
+                part += 1
+                at += 1
+                if part % asked.accumulate:
+                    continue
+                scaler.unscale_(optimiser)
+                nn.utils.clip_grad_norm_(network.parameters(), asked.clip)
+                scaler.step(optimiser)
+                scaler.update()
+                optimiser.zero_grad(set_to_none=True)
+                warm_up.step()
+                number += 1
+                if number % asked.every == 0:
+                    keep()
+                if time.perf_counter() - told >= min(30.0, asked.seconds / 5):
+                    tell(losses)
+                    losses, told = [], time.perf_counter()
+                if is_over():
+                    break
+            else:
+                epoch, at = epoch + 1, 0
+                optimiser.zero_grad(set_to_none=True)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    keep()
+    tell(losses)
+    print(memory_report(network, optimiser))
+
+
+if __name__ == "__main__":
+    main()
