@@ -38,20 +38,23 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", type=int, default=6000, help="tasks to train on")
     parser.add_argument("--held-out", type=int, default=400, help="tasks of another seed, to look at alone")
+    parser.add_argument("--augment", action="store_true", help="train on other positions and colours too")
     parser.add_argument("--side", type=int, default=8, help="the most rows and columns of grids")
     parser.add_argument("--width", type=int, default=32, help="channels of the network")
     parser.add_argument("--batch", default="32", help="tasks of a step's part, or `auto`: as many as memory has room for")
     parser.add_argument("--accumulate", type=int, default=1, help="parts of a step")
-    parser.add_argument("--workers", default="1", help="processes that make batches, or `auto`: as many as are best")
+    parser.add_argument("--workers", default="0", help="processes that make batches, or `auto`: as many as are best")
     parser.add_argument("--rate", type=float, default=2e-3, help="learning rate")
     parser.add_argument("--clip", type=float, default=1.0, help="the largest norm of a step's gradients")
     parser.add_argument("--precision", choices=["auto", "float32", "bfloat16", "float16"], default="auto")
     parser.add_argument("--seconds", type=float, default=300, help="how long to train")
     parser.add_argument("--steps", type=int, help="how many steps to train, in all")
     parser.add_argument("--checkpoint", type=Path, help="a file to keep the training in")
+    parser.add_argument("--tell", type=float, default=30, help="seconds from line to line")
     parser.add_argument("--every", type=int, default=200, help="steps from checkpoint to checkpoint")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, help="threads that compute on a CPU; fewer where others need its cores")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     return parser.parse_args()
 
@@ -179,6 +182,8 @@ def main() -> None:
     asked = arguments()
     device: str = asked.device
     torch.manual_seed(asked.seed)
+    if asked.threads:
+        torch.set_num_threads(asked.threads)
     begin = time.perf_counter()
 
     def made(count: int, seed: int) -> list[mb.SynthTask]:
@@ -209,14 +214,16 @@ def main() -> None:
                 loss = loss_of(model, random_batch(size, 4, asked.side, device))
             loss.backward()
 
-        found = find_max_batch(network, step, most=len(tasks) if device == "cuda" else 256)
+        found = find_max_batch(network, step, most=len(tasks))
         batch_size = found.recommended
         print(f"batches of {found.size} have room, {batch_size} are taken", flush=True)
     else:
         batch_size = int(asked.batch)
 
     common = {"batch_size": batch_size, "unit": "task", "pairs": 4, "side": asked.side}
-    data = TaskDataset(tasks, seed=asked.seed, drop_last=True, **common)
+    data = TaskDataset(
+        tasks, seed=asked.seed, drop_last=True, symmetries=asked.augment, colours=asked.augment, **common
+    )
     test = TaskDataset(others, shuffle=False, symmetries=False, colours=False, order=False, **common)
     if asked.workers == "auto":
         rates = best_workers(data, seconds=1.0)
@@ -298,7 +305,7 @@ def main() -> None:
                 number += 1
                 if number % asked.every == 0:
                     keep()
-                if time.perf_counter() - told >= min(30.0, asked.seconds / 5):
+                if time.perf_counter() - told >= min(asked.tell, asked.seconds / 5):
                     tell(losses)
                     losses, told = [], time.perf_counter()
                 if is_over():

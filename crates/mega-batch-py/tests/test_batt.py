@@ -119,3 +119,44 @@ def test_a_search_finds_programs(task: mb.Task, tmp_path: Path) -> None:
 
     with pytest.raises(KeyError, match="mine"):
         mb.search(task, nodes=300, on_task=fail)
+
+
+def test_many_calls_are_pushed_at_once(task: mb.Task) -> None:
+    one, many = mb.Batt(task), mb.Batt(task)
+    calls: list[tuple[str, object]] = [("vmirror", one.input), ("palette", one.input), ("size", 7), ("vmirror", one.input)]
+    single = [one.push(name, argument) for name, argument in calls]  # type: ignore[arg-type]
+    given = [(name, many.input if isinstance(argument, mb.Node) else argument) for name, argument in calls]
+    pushed = many.push_many(given)  # type: ignore[arg-type]
+    assert [each.node.index if each.node else None for each in pushed] == [
+        each.node.index if each.node else None for each in single
+    ]
+    assert [each.is_new for each in pushed] == [True, True, False, False]
+    assert pushed[2].error is not None and pushed[2].error.kind == single[2].error.kind  # type: ignore[union-attr]
+    assert many.push_many([]) == []
+
+
+def test_a_call_of_many_that_is_none_says_its_place_and_none_is_pushed(task: mb.Task) -> None:
+    batt = mb.Batt(task)
+    length = len(batt)
+    good = ("vmirror", batt.input)
+    for bad, error, message in [
+        (("vmiror", batt.input), ValueError, r"calls\[1\]: .*vmiror"),
+        ((3, batt.input), TypeError, r"calls\[1\]\[0\]: expected the name of a primitive or a Node"),
+        ("vmirror", TypeError, r"calls\[1\]: expected a tuple"),
+        (("vmirror", mb.Batt(task).input), ValueError, r"calls\[1\]: a Node of another Batt"),
+    ]:
+        with pytest.raises(error, match=message):
+            batt.push_many([good, bad])  # type: ignore[list-item]
+    assert len(batt) == length
+
+
+def test_distances_are_an_array(task: mb.Task) -> None:
+    batt = mb.Batt(task)
+    right = batt.push("vmirror", batt.input).node
+    large = batt.push("hconcat", batt.input, batt.input).node
+    assert right is not None and large is not None
+    found = batt.distances([batt.input, right, large])
+    assert found.dtype == np.int64 and found.tolist() == [[2, 2, -2], [0, 0, -2], [-1, -1, -2]]
+    assert batt.distances().shape == (len(batt), 3)
+    with pytest.raises(ValueError, match=r"nodes\[0\]: a Node of another Batt"):
+        batt.distances([mb.Batt(task).input])

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import mega_batch as mb
 
 PAGE = Path(__file__).parents[3] / "docs" / "python.md"
 
 
-def test_the_example_of_the_page_runs() -> None:
-    code, judged, enumerates = (part.split("```")[0] for part in PAGE.read_text().split("```python\n")[1:])
+def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, judged, enumerates, makes = (part.split("```")[0] for part in PAGE.read_text().split("```python\n")[1:])
     names: dict[str, Any] = {}
     exec(code, names)
     report: mb.Report = names["report"]
@@ -27,6 +28,12 @@ def test_the_example_of_the_page_runs() -> None:
     assert "did you mean `vmirror`" in names["evaluated"][2].reason
     exec(enumerates, names)
     assert names["found"].batt.is_solution(names["found"].of("grid")[0].node) is False
+    monkeypatch.chdir(tmp_path)
+    exec(makes, names)
+    turned: mb.SynthTask = names["turned"]
+    assert turned.program is not None and names["makes"].counts["made"] == 6
+    assert np.array_equal(np.asarray(turned.program(turned.task.test[0].input)), np.asarray(turned.task.test[0].output))
+    assert len((tmp_path / "tasks.jsonl").read_text().splitlines()) == 24
 
 
 def test_all_that_the_page_names_is_there() -> None:
@@ -39,8 +46,9 @@ def test_all_that_the_page_names_is_there() -> None:
 
 
 def test_docstrings_run() -> None:
-    results = doctest.testmod(mb)
-    assert results.failed == 0 and results.attempted > 2
+    for module in (mb, mb.synth):
+        results = doctest.testmod(module)
+        assert results.failed == 0 and results.attempted > 2
 
 
 def test_all_that_is_imported_hides_nothing_of_python() -> None:
@@ -48,7 +56,8 @@ def test_all_that_is_imported_hides_nothing_of_python() -> None:
 
 
 def test_all_that_is_public_has_a_docstring() -> None:
-    for name in mb.__all__:
-        value = getattr(mb, name)
-        if callable(value):
-            assert value.__doc__, name
+    for module in (mb, mb.synth):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if callable(value):
+                assert value.__doc__, name

@@ -40,7 +40,7 @@ def rows(batches: Any) -> list[tuple[bytes, ...]]:
 
 def test_an_epoch_has_each_pair_once_as_it_is(tasks: list[mb.SynthTask]) -> None:
     data = TaskDataset(tasks, batch_size=7, symmetries=False, colours=False, fill=11)
-    batches = list(data)
+    batches: Any = list(data)
     assert len(batches) == len(data) == data.batches == -(-160 // 7) and data.examples == 160
     seen = set()
     for batch in batches:
@@ -65,9 +65,9 @@ def test_an_epoch_has_each_pair_once_as_it_is(tasks: list[mb.SynthTask]) -> None
 
 
 def test_augmented_pairs_are_those_of_a_symmetry_and_a_permutation(tasks: list[mb.SynthTask]) -> None:
-    data = TaskDataset(tasks[:1], batch_size=4, fixed=(0, 3))
+    data: Any = TaskDataset(tasks[:1], batch_size=4, fixed=(0, 3))
     pairs = [(np.asarray(pair.input), np.asarray(pair.output)) for pair in tasks[0].task.train + tasks[0].task.test]
-    turns = [lambda g, k=k, t=t: np.rot90(g.T if t else g, k) for k in range(4) for t in (False, True)]
+    turns: Any = [lambda g, k=k, t=t: np.rot90(g.T if t else g, k) for k in range(4) for t in (False, True)]
     different = set()
     for epoch in range(20):
         data.set_epoch(epoch)

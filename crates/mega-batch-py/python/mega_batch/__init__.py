@@ -9,6 +9,7 @@
 
 from enum import IntEnum
 
+from . import synth
 from ._completions import compute_score, compute_scores, evaluate, majority_attempts, pass_at_k, reward
 from ._engine import (
     ERROR_KINDS,
@@ -118,5 +119,6 @@ __all__ = [
     "run",
     "search",
     "stream",
+    "synth",
     "trace",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._progress import Progress
-from .typing import Argument, Completion, DialectName, EvaluateTasks, GridLike, Jobs, Options, PairLike, Programs, Solutions, Tasks, Value, VerdictName
+from .typing import Argument, Completion, DialectName, EvaluateTasks, GridLike, Jobs, Options, PairLike, Programs, Solutions, SynthKind, Tasks, Value, VerdictName
 
 __all__ = [
     "ERROR_KINDS",
@@ -634,7 +634,7 @@ class SynthTask:
         program: Program | None = None,
         *,
         kind: str | None = None,
-        parents: Sequence[str] = [],
+        parents: Sequence[str] = ...,
         behaviour: str | None = None,
         candidate: int | None = None,
         augmented_from: str | None = None,
@@ -684,17 +684,17 @@ class Synthesis:
         seed: int = 0,
         train: int = 3,
         test: int = 1,
-        kinds: Sequence[str] | None = None,
+        kinds: Sequence[SynthKind] | None = None,
         inputs: Literal["both", "scenes", "tasks"] = "both",
         scene_side: int = 20,
         keep_identity: bool = False,
         keep_constant: bool = False,
-        max_side: int | None = 30,
+        max_side: int | None = ...,
         keep_foreign: bool = False,
         keep_duplicates: bool = False,
         easy_nodes: int = 300,
         max_steps: int = 100000,
-        shard: tuple[int, int] = (0, 1),
+        shard: tuple[int, int] = ...,
         workers: int | None = None,
         progress: Progress = None,
     ) -> Synthesis: ...

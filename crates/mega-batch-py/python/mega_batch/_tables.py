@@ -23,7 +23,8 @@ def _names(of: Report | Results) -> tuple[Results, dict[str, NDArray[Any]]]:
 
 
 def _words(words: tuple[str, ...], places: NDArray[Any]) -> NDArray[Any]:
-    return np.array(words, dtype=object)[places]
+    found: NDArray[Any] = np.array(words, dtype=object)[places]
+    return found
 
 
 def _columns(of: Report | Results) -> tuple[Results, dict[str, NDArray[Any]]]:

@@ -22,7 +22,7 @@ from ._engine import Program, Synthesis, SynthTask, Task
 from ._progress import Bar, Progress
 
 if TYPE_CHECKING:
-    from .typing import Programs, Tasks
+    from .typing import Programs, SynthKind, Tasks
 
 __all__ = [
     "SynthTask",
@@ -40,8 +40,6 @@ __all__ = [
     "write_parquet",
 ]
 
-Kind = Literal["program", "mutant", "variation", "composition", "crossover"]
-
 _GROUP = 1000
 """How many tasks are held at a time while files are written: a group of rows."""
 
@@ -54,7 +52,7 @@ def tasks(
     seed: int = 0,
     train: int = 3,
     test: int = 1,
-    kinds: Sequence[Kind] | None = None,
+    kinds: Sequence[SynthKind] | None = None,
     inputs: Literal["both", "scenes", "tasks"] = "both",
     scene_side: int = 20,
     keep_identity: bool = False,

@@ -29,10 +29,10 @@ try:
     import torch
     import torch.distributed
     from torch.utils.data import DataLoader, IterableDataset, get_worker_info
-except ImportError as error:
+except ImportError:
     raise ImportError(
         'mega_batch.torch needs torch, which the extra "torch" has: pip install "mega-batch[torch]", or pip install torch'
-    ) from error
+    ) from None
 
 if TYPE_CHECKING:
     from .typing import Programs, Tasks
@@ -371,14 +371,15 @@ def loader(
 ) -> Any:
     """A ``torch.utils.data.DataLoader`` over batches of a data set.
 
-    ``workers`` are processes that make batches, one fewer than there are cores by default (0: this process makes
-    them); each makes up to ``prefetch`` batches ahead and stays from epoch to epoch where ``persistent``. Memory is pinned,
+    ``workers`` are processes that make batches (0: this process makes them). The default is 0 for a `TaskDataset`, whose
+    batches take less time than to come from another process, and one fewer than there are cores for a
+    `SynthDataset`, which makes tasks meanwhile; `best_workers` measures what is best. Each makes up to ``prefetch`` batches ahead and stays from epoch to epoch where ``persistent``. Memory is pinned,
     so that ``.to(device, non_blocking=True)`` copies while the device computes, where there is a CUDA device, unless
     ``pin_memory`` says otherwise. ``context`` is how processes are started: ``"fork"``, ``"spawn"`` or ``"forkserver"``.
     ``timeout`` is how many seconds to wait for a batch, 0 for ever.
     """
     if workers is None:
-        workers = max(_cores() - 1, 0)
+        workers = 0 if isinstance(dataset, TaskDataset) else max(_cores() - 1, 0)
     if workers < 0:
         raise ValueError(f"workers: expected 0 or more, found {workers}")
     if prefetch < 1:

@@ -54,6 +54,7 @@ Argument: TypeAlias = Union[None, bool, int, str, tuple[Any, ...], frozenset[Any
 
 Jobs: TypeAlias = Union[Literal["own", "all"], Iterable[tuple[int, int]]]
 DialectName: TypeAlias = Literal["public", "typed"]
+SynthKind: TypeAlias = Literal["program", "mutant", "variation", "composition", "crossover"]
 VerdictName: TypeAlias = Literal["match", "mismatch", "no_expected", "error", "limit"]
 
 
