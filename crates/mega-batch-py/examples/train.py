@@ -191,11 +191,16 @@ def main() -> None:
             synth.tasks(count=count, seed=seed, scene_side=asked.side, max_side=asked.side, easy_nodes=0)
         )
 
-    # Other seeds make other tasks; those that behave as one of the others are left out of what is held out.
+    # Another seed makes other tasks, some of them by programs that behave as one of those that are trained on.
     tasks = made(asked.tasks, asked.seed)
     known = {each.behaviour for each in tasks}
-    others = [each for each in made(asked.held_out, asked.seed + 1) if each.behaviour not in known]
-    print(f"{len(tasks)} tasks, {len(others)} held out, in {time.perf_counter() - begin:.1f} s", flush=True)
+    others = made(asked.held_out, asked.seed + 1)
+    held = {
+        "known": [each for each in others if each.behaviour in known],
+        "new": [each for each in others if each.behaviour not in known],
+    }
+    counts = ", ".join(f"{len(of)} of {rules} rules" for rules, of in held.items())
+    print(f"{len(tasks)} tasks, held out {counts}, in {time.perf_counter() - begin:.1f} s", flush=True)
 
     network = Network(asked.width, asked.side).to(device)
     optimiser = torch.optim.AdamW(network.parameters(), lr=asked.rate, weight_decay=0.01)
@@ -224,7 +229,6 @@ def main() -> None:
     data = TaskDataset(
         tasks, seed=asked.seed, drop_last=True, symmetries=asked.augment, colours=asked.augment, **common
     )
-    test = TaskDataset(others, shuffle=False, symmetries=False, colours=False, order=False, **common)
     if asked.workers == "auto":
         rates = best_workers(data, seconds=1.0)
         workers = rates.best
@@ -232,7 +236,8 @@ def main() -> None:
     else:
         workers = int(asked.workers)
     batches = loader(data, workers=workers)
-    tests = loader(test, workers=0)
+    as_they_are = {"shuffle": False, "symmetries": False, "colours": False, "order": False}
+    tests = {rules: loader(TaskDataset(of, **as_they_are, **common), workers=0) for rules, of in held.items() if of}
 
     number, epoch, at = 0, 0, 0
     if asked.resume:
@@ -265,12 +270,14 @@ def main() -> None:
             )
 
     def tell(losses: list[Any]) -> None:
-        cells, whole = held_out(network, tests, device)
+        parts = []
+        for rules, of in tests.items():
+            cells, whole = held_out(network, of, device)
+            parts.append(f"{rules} rules {cells:.1%} of cells, {whole:.1%} of outputs")
         mean = float(torch.stack(losses).mean()) if losses else float("nan")
         passed = time.perf_counter() - began
         print(
-            f"step {number}, {passed:.0f} s: loss {mean:.4f}; held out: {cells:.1%} of cells, {whole:.1%} of outputs right",
-            flush=True,
+            f"step {number}, {passed:.0f} s: loss {mean:.4f}; right of what is held out: {'; '.join(parts)}", flush=True
         )
 
     began = time.perf_counter()

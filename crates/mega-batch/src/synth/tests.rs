@@ -85,6 +85,9 @@ fn shards_make_the_candidates_of_the_whole_between_them() {
     assert_eq!(parts[..60], whole);
 }
 
+/// A change to filters, or to settings.
+type Change<T> = fn(&mut T);
+
 #[test]
 fn each_filter_drops_what_it_says_and_only_where_it_is_wanted() {
     let base = |text: &str| Settings {
@@ -96,9 +99,9 @@ fn each_filter_drops_what_it_says_and_only_where_it_is_wanted() {
         let (all, counts) = made(settings, 3);
         (all.len(), counts.dropped(reason))
     };
-    let cases: [(&str, Dropped, fn(&mut Filters)); 5] = [
+    let cases: [(&str, Dropped, Change<Filters>); 5] = [
         ("def f(I):\n return identity(I)", Dropped::Identity, |of| {
-            of.identity = false
+            of.identity = false;
         }),
         (
             "def f(I):\n return canvas(THREE, TWO_BY_TWO)",
@@ -116,7 +119,7 @@ fn each_filter_drops_what_it_says_and_only_where_it_is_wanted() {
             |of| of.foreign = false,
         ),
         ("def f(I):\n return rot90(I)", Dropped::Duplicate, |of| {
-            of.duplicates = false
+            of.duplicates = false;
         }),
     ];
     for (text, reason, allow) in cases {
@@ -200,14 +203,14 @@ fn what_is_exhausted_or_interrupted_ends() {
 
 #[test]
 fn settings_that_make_nothing_say_why() {
-    let error = |change: fn(&mut Settings)| {
+    let error = |change: Change<Settings>| {
         let mut settings = Settings::default();
         change(&mut settings);
         Synthesis::new(settings)
             .err()
             .map(|error| error.to_string())
     };
-    let cases: [(fn(&mut Settings), &str); 6] = [
+    let cases: [(Change<Settings>, &str); 6] = [
         (|it| it.programs.clear(), "programs: expected one or more"),
         (|it| it.recipes.clear(), "kinds: expected one or more"),
         (
