@@ -328,6 +328,7 @@ fn test_wheel(root: &Path, python: &Path) -> Result<()> {
     run("pytest", &["-q", "-p", "no:cacheprovider", "tests"])?;
     run("", &["examples/trainer_loop.py", "--seconds", "0.2"])?;
     run("", &["examples/reward.py"])?;
+    run("", &["examples/make_tasks.py", "--count", "40"])?;
     let command = python.with_file_name(format!("{COMMAND}{}", std::env::consts::EXE_SUFFIX));
     run_command(Command::new(command).args(["run", "--quiet"]))?;
     let cache = ["--cache-dir", "/dev/null"];
