@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ._engine import Program, Synthesis, SynthTask, Task
 from ._progress import Bar, Progress
@@ -227,17 +227,18 @@ def _reason(error: Exception) -> str:
     return f"expected the key {error}" if isinstance(error, KeyError) else str(error)
 
 
-def _of_dict(row: Mapping[str, Any]) -> SynthTask:
-    if not isinstance(row, Mapping):
+def _of_dict(row: Any) -> SynthTask:
+    if not isinstance(row, dict):
         raise ValueError(f"expected a task, found {type(row).__name__}")
-    text = row.get("program")
+    fields = cast(dict[str, Any], row)
+    text = fields.get("program")
     return SynthTask(
-        Task(row["id"], row["train"], row["test"]),
+        Task(fields["id"], fields["train"], fields["test"]),
         None if text is None else Program.parse(text),
-        kind=row.get("kind"),
-        parents=list(row.get("parents") or ()),
-        behaviour=row.get("behaviour"),
-        augmented_from=row.get("augmented_from"),
+        kind=fields.get("kind"),
+        parents=list(fields.get("parents") or ()),
+        behaviour=fields.get("behaviour"),
+        augmented_from=fields.get("augmented_from"),
     )
 
 
@@ -402,7 +403,7 @@ def write_dataset(
     """
     pa = _pyarrow("write_dataset")
     folder = Path(folder)
-    by_name = splits if isinstance(splits, Mapping) else {"train": splits}
+    by_name = cast(Mapping[str, Iterable[SynthTask]], splits if isinstance(splits, Mapping) else {"train": splits})
     if rows < 1:
         raise ValueError(f"rows: expected 1 or more, found {rows}")
     for split in by_name:

@@ -131,13 +131,14 @@ class _Drawing:
             arrays = pool.groups(
                 tasks, self.pairs, seed, self.symmetries, self.colours, self.order, self.fixed, self.fill
             )
-        inputs, input_mask, outputs, output_mask = map(torch.from_numpy, arrays)
+        tensor: Callable[[Any], Any] = torch.from_numpy
+        inputs, input_mask, outputs, output_mask = map(tensor, arrays)
         return {
             "inputs": inputs,
             "input_mask": input_mask,
             "outputs": outputs,
             "output_mask": output_mask,
-            "task": torch.from_numpy(tasks),
+            "task": tensor(tasks),
         }
 
 
@@ -147,7 +148,7 @@ def _batch_size(batch_size: int) -> int:
     return batch_size
 
 
-class TaskDataset(IterableDataset):  # type: ignore[misc]
+class TaskDataset(IterableDataset[Batch]):  # type: ignore[misc]
     """Batches of the pairs of tasks: each pair once an epoch, in an order of its own, augmented anew.
 
     Use it with `loader`, or with a ``DataLoader`` of ``batch_size=None``: batches are made whole. With
@@ -187,14 +188,14 @@ class TaskDataset(IterableDataset):  # type: ignore[misc]
         world: int | None = None,
     ) -> None:
         super().__init__()
-        self.batch_size = _batch_size(batch_size)
+        self.batch_size: int = _batch_size(batch_size)
         self.seed = seed
         self.shuffle = shuffle
         self.drop_last = drop_last
         self._drawing = _Drawing(unit, pairs, symmetries, colours, order, list(fixed), fill, side)
         self._parts = _Parts(rank, world)
         # The epoch, and its first batch. Shared, so that workers that stay from epoch to epoch are told.
-        self._epoch = torch.zeros(2, dtype=torch.int64).share_memory_()
+        self._epoch: Any = torch.zeros(2, dtype=torch.int64).share_memory_()
         pool = _Pool(side)
         self._tasks = [task for task in tasks if pool.add(task, self._drawing.least)]
         self._pool: _Pool | None = pool
@@ -256,7 +257,7 @@ class TaskDataset(IterableDataset):  # type: ignore[misc]
             yield self._drawing.batch(pool, self._of_task[places], self._of_pair[places], seed)
 
 
-class SynthDataset(IterableDataset):  # type: ignore[misc]
+class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
     """Batches of tasks that are made meanwhile, without end.
 
     Each worker of each rank makes tasks of its own, as `mega_batch.synth.tasks` does with ``programs``, ``tasks`` and
@@ -299,7 +300,7 @@ class SynthDataset(IterableDataset):  # type: ignore[misc]
         for name, value in (("pool", pool), ("first", first), ("reuse", reuse)):
             if not value >= 1:
                 raise ValueError(f"{name}: expected 1 or more, found {value}")
-        self.batch_size = _batch_size(batch_size)
+        self.batch_size: int = _batch_size(batch_size)
         self.seed = seed
         self.batches = batches
         self._drawing = _Drawing(unit, pairs, symmetries, colours, order, list(fixed), fill, side)
@@ -308,8 +309,8 @@ class SynthDataset(IterableDataset):  # type: ignore[misc]
         settings.setdefault("max_side", min(side, 30))
         if unit == "task" and "train" not in settings:
             settings["train"] = max(pairs - settings.get("test", 1), 1)
-        self._settings = {"programs": programs, "tasks": tasks} | settings
-        self._epoch = torch.zeros(1, dtype=torch.int64).share_memory_()
+        self._settings: dict[str, Any] = {"programs": programs, "tasks": tasks} | settings
+        self._epoch: Any = torch.zeros(1, dtype=torch.int64).share_memory_()
         # What is wrong with the settings is told here and not in a worker.
         Synthesis(**self._settings)
 
@@ -465,7 +466,7 @@ class MaxBatch:
     """The largest size that went well."""
     recommended: int
     """The size with the margin taken off, 1 at least."""
-    tried: list[tuple[int, bool, int]] = field(default_factory=list)
+    tried: list[tuple[int, bool, int]] = field(default_factory=list[tuple[int, bool, int]])
     """Each size that was tried, whether it went well, and the most bytes of the device that it took (0 on a CPU)."""
 
 
