@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from mega_batch import synth
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")
 
+import mega_batch.torch  # noqa: E402
 from mega_batch.torch import (  # noqa: E402
     SynthDataset,
     TaskDataset,
@@ -264,3 +266,18 @@ def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delitem(sys.modules, "mega_batch.torch")
     with pytest.raises(ImportError, match=r"mega-batch\[torch\]"):
         import mega_batch.torch  # noqa: F401
+
+
+def test_the_example_of_the_page_runs(
+    tasks: list[mb.SynthTask], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "training.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    synth.write_jsonl("tasks.jsonl", tasks * 4)
+    names: dict[str, Any] = {}
+    exec(page.split("```python\n")[1].split("```")[0], names)
+    assert names["epoch"] == 9 and names["batch"]["inputs"].shape == (640 - 512, 30, 30)
+    for name in page.split("## Each idea")[1].split("`")[1::2]:
+        called = name.split("(")[0]
+        if called.isidentifier() and called.islower() and "(" in name and "." not in called:
+            assert called in mega_batch.torch.__all__, name
