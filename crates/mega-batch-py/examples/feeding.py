@@ -7,13 +7,29 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 
 from mega_batch import synth
 
 try:
-    from mega_batch.torch import SynthDataset, TaskDataset, best_workers
+    from mega_batch.torch import SynthDataset, TaskDataset, best_workers, loader
 except ImportError as error:
     sys.exit(str(error))
+
+
+def by_processor(data: TaskDataset | SynthDataset, seconds: float) -> float:
+    """Pairs a second of processors, in this process alone: the same on a machine that has other work too."""
+    batches = iter(loader(data, workers=0))
+    next(batches)
+    begin, done = time.process_time(), 0
+    while time.process_time() - begin < seconds:
+        for batch in batches:
+            done += len(batch["inputs"])
+            if time.process_time() - begin >= seconds:
+                break
+        else:
+            batches = iter(loader(data, workers=0))
+    return done / (time.process_time() - begin)
 
 
 def main() -> None:
@@ -25,10 +41,14 @@ def main() -> None:
     asked = parser.parse_args()
     tasks = list(synth.tasks(count=asked.tasks, easy_nodes=0))
     for size in asked.batch:
-        print(f"pairs of {len(tasks)} tasks, batches of {size}")
-        print(best_workers(TaskDataset(tasks, batch_size=size), asked.workers, seconds=asked.seconds), flush=True)
-        print(f"pairs of tasks made meanwhile, batches of {size}, each drawn 64 times")
-        print(best_workers(SynthDataset(batch_size=size, easy_nodes=0), asked.workers, seconds=asked.seconds), flush=True)
+        kinds: list[tuple[str, TaskDataset | SynthDataset]] = [
+            (f"pairs of {len(tasks)} tasks", TaskDataset(tasks, batch_size=size)),
+            ("pairs of tasks made meanwhile, each drawn 64 times", SynthDataset(batch_size=size, easy_nodes=0)),
+        ]
+        for name, data in kinds:
+            print(f"{name}, batches of {size}")
+            print(f"{by_processor(data, asked.seconds / 2):,.0f} a second of processors")
+            print(best_workers(data, asked.workers, seconds=asked.seconds), flush=True)
 
 
 if __name__ == "__main__":
