@@ -233,6 +233,10 @@ impl Tally {
             let weight = 1.0 / (attempt.layers.len() as f64).sqrt() / task.test.len() as f64;
             self.uses.add(&attempt.uses, weight);
             if asked.has("--show") {
+                let layers = attempt.layers.iter();
+                for rule in layers.filter(|layer| layer.part == "rule") {
+                    println!("# {}: {}", attempt.by, rule.expression);
+                }
                 println!("{}", attempt.program);
             }
         }

@@ -1,0 +1,130 @@
+//! A search with one more proposer.
+//!
+//! `cargo run --release --package arc-search --example own_proposer`
+//!
+//! It does one step until nothing changes: a colour of the task spreads over what is empty.
+
+use std::error::Error;
+
+use arc_dsl::{Interpreter, Pair, Program, Task, Value, builtin, parse_functions};
+use arc_search::pieces::Layer;
+use arc_search::propose::{Proposal, Proposer, Scene};
+use arc_search::{Language, Options, Searcher};
+
+/// The steps: where each cell of a colour spreads to, a function of locations.
+const STEPS: [(&str, &str); 5] = [
+    (
+        "spreads along rows and columns",
+        "lbind(mapply, dneighbors)",
+    ),
+    ("spreads in all directions", "lbind(mapply, neighbors)"),
+    ("spreads along diagonals", "lbind(mapply, ineighbors)"),
+    ("flows down", "rbind(shift, DOWN)"),
+    ("flows to the right", "rbind(shift, RIGHT)"),
+];
+
+/// What a step costs.
+const COST: u8 = 6;
+
+/// Proposes what a step has made when nothing changes any more.
+struct Settled(Vec<Program>);
+
+impl Settled {
+    fn new() -> Result<Self, Box<dyn Error>> {
+        // Sixty times is enough on any grid: what is still changing then is no answer.
+        let text = STEPS.iter().enumerate().map(|(number, (_, step))| {
+            format!(
+                "def settled_{number}(g, c):\n    own = rbind(ofcolor, c)\n    there = compose({step}, own)\n    empty = fork(intersection, there, rbind(ofcolor, 0))\n    step = fork(paint, identity, compose(lbind(recolor, c), empty))\n    settled = power(step, 60)\n    return settled(g)\n\n"
+            )
+        });
+        let functions = parse_functions(&text.collect::<String>()).into_iter();
+        Ok(Self(functions.collect::<Result<_, _>>()?))
+    }
+}
+
+impl Proposer for Settled {
+    fn name(&self) -> &'static str {
+        "settled"
+    }
+
+    fn functions(&self) -> &[Program] {
+        &self.0
+    }
+
+    fn needs_values(&self) -> bool {
+        false
+    }
+
+    fn propose(&self, scene: &mut Scene<'_>, take: &mut dyn FnMut(Proposal) -> bool) {
+        let input = scene.batt.input();
+        for ((words, _), function) in STEPS.iter().zip(scene.functions) {
+            for colour in scene.colours {
+                let Ok(value) = scene.batt.constant(&Value::Int(*colour)) else {
+                    return;
+                };
+                let Ok(pushed) = scene.batt.push(*function, &[input, value]) else {
+                    return;
+                };
+                let Some(node) = pushed.node().filter(|node| scene.batt.is_solution(*node)) else {
+                    continue;
+                };
+                let goes_on = take(Proposal {
+                    layers: vec![Layer::All(node)],
+                    fits: scene.frame.train as u32,
+                    cost: COST,
+                    total: COST.into(),
+                    rule: Some(format!("{colour} {words} until nothing changes")),
+                    by: self.name(),
+                });
+                if !goes_on {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // Colour 3 spreads along diagonals, as far as it comes.
+    let text = "def solve(I):\n    x = compose(lbind(mapply, ineighbors), rbind(ofcolor, 3))\n    y = fork(intersection, x, rbind(ofcolor, 0))\n    f = power(fork(paint, identity, compose(lbind(recolor, 3), y)), 40)\n    return f(I)\n";
+    let program = arc_dsl::parse_programs(text).remove(0)?;
+    let mut tasks = Vec::new();
+    for made in builtin::all().iter().map(|it| it.task(1, 3, 1, 10)) {
+        let answer = |pair: &Pair| {
+            let output = Interpreter::default().run(&program, Value::Grid(pair.input.clone()));
+            let output = output.ok()?.as_grid()?.into_owned();
+            Some(Pair::new((*pair.input).clone(), output))
+        };
+        let train: Option<Vec<_>> = made.train.iter().map(answer).collect();
+        let test: Option<Vec<_>> = made.test.iter().map(answer).collect();
+        if let (Some(train), Some(test)) = (train, test) {
+            tasks.push(Task {
+                train,
+                test,
+                ..made
+            });
+        }
+    }
+    let searcher = || Searcher::new(Language::default(), Options::of_nodes(1_000));
+    for (name, mut searcher) in [
+        ("usual", searcher()),
+        ("with one more", searcher().with_proposer(Settled::new()?)),
+    ] {
+        let (mut solved, mut own) = (0, 0);
+        for task in &tasks {
+            let found = searcher.search(task, &mut || false);
+            let place = found
+                .answers_of(0)
+                .position(|it| Some(it) == task.test[0].output.as_ref());
+            if let Some(place) = place {
+                solved += 1;
+                own += usize::from(found.attempts[found.answers[0][place]].by == "settled");
+            }
+        }
+        println!(
+            "{name}: {solved} of {} tasks solved, {own} by its own proposer",
+            tasks.len()
+        );
+    }
+    Ok(())
+}
