@@ -24,12 +24,14 @@ fn main() -> ExitCode {
     let trials = tests::ALL.map(|(name, test)| {
         let libraries = libraries.as_ref().map(Clone::clone);
         let libraries = libraries.map_err(ToString::to_string);
-        let missing = libraries.is_err();
+        // Without optimisation the interpreter takes minutes for all of them.
+        let is_slow = cfg!(debug_assertions) && name.starts_with("a_stage");
+        let ignored = libraries.is_err() || is_slow;
         let run = move || {
             test(&libraries?);
             Ok(())
         };
-        Trial::test(format!("prove::{name}"), run).with_ignored_flag(missing)
+        Trial::test(format!("prove::{name}"), run).with_ignored_flag(ignored)
     });
     libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
 }
