@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use arc_dsl::{Grid, Task};
 use mega_batch::synth::{Augmentation, COLOURS, Changes, recoloured};
-use numpy::ndarray::{Array3, Array4};
-use numpy::{IntoPyArray, PyArray1, PyArray3, PyArray4, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray4, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::guard::{self, lock};
+use crate::results::{Cube, shaped};
 use crate::synth::PySynthTask;
 use crate::tasks::PyTask;
 
@@ -42,7 +42,7 @@ struct Arrays {
     output_mask: Vec<bool>,
 }
 
-type Cube<'py, T> = Bound<'py, PyArray3<T>>;
+/// An array of four dimensions.
 type Cubes<'py, T> = Bound<'py, PyArray4<T>>;
 
 #[pymethods]
@@ -156,10 +156,10 @@ impl PyPool {
         })??;
         let shape = (count, self.side, self.side);
         Ok((
-            cube(py, shape, arrays.inputs)?,
-            cube(py, shape, arrays.input_mask)?,
-            cube(py, shape, arrays.outputs)?,
-            cube(py, shape, arrays.output_mask)?,
+            shaped(py, shape, arrays.inputs)?,
+            shaped(py, shape, arrays.input_mask)?,
+            shaped(py, shape, arrays.outputs)?,
+            shaped(py, shape, arrays.output_mask)?,
         ))
     }
 
@@ -225,10 +225,10 @@ impl PyPool {
         })??;
         let shape = (groups, count, self.side, self.side);
         Ok((
-            cubes(py, shape, arrays.inputs)?,
-            cubes(py, shape, arrays.input_mask)?,
-            cubes(py, shape, arrays.outputs)?,
-            cubes(py, shape, arrays.output_mask)?,
+            shaped(py, shape, arrays.inputs)?,
+            shaped(py, shape, arrays.input_mask)?,
+            shaped(py, shape, arrays.outputs)?,
+            shaped(py, shape, arrays.output_mask)?,
         ))
     }
 }
@@ -339,24 +339,4 @@ fn lay(grid: &Grid, change: &Augmentation, side: usize, cells: &mut [u8], mask: 
         }
         of_mask[..width].fill(true);
     }
-}
-
-fn cube<T: numpy::Element>(
-    py: Python<'_>,
-    shape: (usize, usize, usize),
-    elements: Vec<T>,
-) -> PyResult<Cube<'_, T>> {
-    let array = Array3::from_shape_vec(shape, elements);
-    let array = array.map_err(|error| crate::internal(&error.to_string()))?;
-    Ok(array.into_pyarray(py))
-}
-
-fn cubes<T: numpy::Element>(
-    py: Python<'_>,
-    shape: (usize, usize, usize, usize),
-    elements: Vec<T>,
-) -> PyResult<Cubes<'_, T>> {
-    let array = Array4::from_shape_vec(shape, elements);
-    let array = array.map_err(|error| crate::internal(&error.to_string()))?;
-    Ok(array.into_pyarray(py))
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use arc_dsl::{MAX_SIDE, Split, Value};
 use mega_batch::{Job, Outcome, PairResult};
-use numpy::ndarray::{Array2, Array3};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::ndarray::{Array, Array2, Dimension, StrideShape};
+use numpy::{
+    IntoPyArray, PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyUntypedArrayMethods,
+};
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -429,10 +431,7 @@ impl PyResults {
             }
         }
         let shape = (self.len, side, side);
-        Ok((
-            three_sides(py, shape, cells)?,
-            three_sides(py, shape, mask)?,
-        ))
+        Ok((shaped(py, shape, cells)?, shaped(py, shape, mask)?))
     }
 
     /// Which outputs have more than 30 rows or columns: an array of bool. Raises ValueError without `outputs`.
@@ -540,15 +539,15 @@ pub(crate) fn table<'py>(
 }
 
 /// An array of three dimensions.
-type Cube<'py, T> = Bound<'py, PyArray3<T>>;
+pub(crate) type Cube<'py, T> = Bound<'py, PyArray3<T>>;
 
-/// An array of three dimensions of these elements.
-fn three_sides<T: numpy::Element>(
+/// An array of this shape of these elements.
+pub(crate) fn shaped<T: numpy::Element, S: Into<StrideShape<D>>, D: Dimension>(
     py: Python<'_>,
-    shape: (usize, usize, usize),
+    shape: S,
     elements: Vec<T>,
-) -> PyResult<Cube<'_, T>> {
-    let array = Array3::from_shape_vec(shape, elements);
+) -> PyResult<Bound<'_, PyArray<T, D>>> {
+    let array = Array::from_shape_vec(shape, elements);
     let array = array.map_err(|error| crate::internal(&error.to_string()))?;
     Ok(array.into_pyarray(py))
 }

@@ -1,7 +1,10 @@
 //! Tests of [`Synthesis`].
 
+use std::sync::Arc;
+
+use arc_dsl::{Grid, Interpreter, builtin, parse_programs};
+
 use super::*;
-use arc_dsl::parse_programs;
 
 fn made(settings: Settings, count: usize) -> (Vec<Made>, Counts) {
     let mut synthesis = Synthesis::new(settings).unwrap();

@@ -193,28 +193,24 @@ fn start(parts: &mut Parts<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
 fn self_check(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     // A pass over everything comes before the one with a million cases, for which time may be short.
     let passes = if inside.quick {
-        vec![Extent {
+        let smallest = Extent {
             cases: 16,
             programs: 100,
             batch: 100,
             seed: 1,
-        }]
+        };
+        let replay = "not by `selfcheck`: the look is smaller than its least".to_owned();
+        vec![(smallest, replay)]
     } else {
-        vec![Extent::of(20_000, 1), Extent::of(1_000_000, 2)]
+        let pass = |(cases, seed)| {
+            let replay =
+                format!("mega-batch selfcheck --backend cuda --cases {cases} --seed {seed}");
+            (Extent::of(cases, seed), replay)
+        };
+        [(20_000, 1), (1_000_000, 2)].map(pass).into()
     };
     let mut results: Vec<Value> = Vec::new();
-    for extent in passes {
-        let replay = if inside.quick {
-            "not by `selfcheck`: the look is smaller than its least".to_owned()
-        } else {
-            let cases = if results.is_empty() {
-                20_000
-            } else {
-                1_000_000
-            };
-            let seed = extent.seed;
-            format!("mega-batch selfcheck --backend cuda --cases {cases} --seed {seed}")
-        };
+    for (extent, replay) in passes {
         let lines = sheet.page.lines.clone();
         let mut failed = None;
         let report = check::conformance_until(extent, |report| {

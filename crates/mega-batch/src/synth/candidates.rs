@@ -1,0 +1,415 @@
+//! [`Shared`]: makes candidates: a program, its inputs, what it gives for them, and what the filters say.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arc_dsl::builtin::{self, BuiltIn};
+use arc_dsl::generate::{Generator, composition, without_unused};
+use arc_dsl::{Grid, Interpreter, Limits, Pair, Program, Task};
+use arc_search::{Language, Searcher};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use super::draws::Draws;
+use super::{COLOURS, Dropped, Inputs, Made, Recipe, Settings, Symmetry};
+use crate::score::digest;
+
+/// How many candidates share a generator: to make one takes as long as some candidates.
+const CHUNK: usize = 16;
+
+/// On so many scenes programs are compared, and where most of these say nothing of a program, on so many inputs
+/// of its own.
+const PROBES: usize = 24;
+const OWN_PROBES: usize = 8;
+
+/// The most rows and columns of a scene on which programs are compared.
+const PROBE_SIDE: usize = 12;
+
+pub(super) type Outcome = Result<Box<Made>, Dropped>;
+
+/// What all workers look at.
+pub(super) struct Shared {
+    /// Its programs have no steps that nothing needs.
+    pub(super) settings: Settings,
+    /// By task that has any: its inputs.
+    inputs: Vec<Vec<Arc<Grid>>>,
+    /// By program: which inputs are those of its task, and the built-in program that it is.
+    tasks: Vec<Option<usize>>,
+    scenes: Vec<Option<&'static BuiltIn>>,
+    probes: Vec<Arc<Grid>>,
+}
+
+/// What one thread needs.
+pub(super) struct Worker {
+    interpreter: Interpreter,
+    searcher: Option<Searcher>,
+}
+
+/// Where the inputs of a candidate come from.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Scenes(&'static BuiltIn),
+    Task(&'a [Arc<Grid>]),
+}
+
+impl Source<'_> {
+    /// An input.
+    fn draw(self, draws: &mut Draws, side: usize) -> Arc<Grid> {
+        match self {
+            Source::Scenes(scenes) => {
+                let number = draws.below(u32::MAX as usize);
+                Arc::new(scenes.input(draws.next(), number, side))
+            }
+            Source::Task(inputs) => {
+                let input = &inputs[draws.below(inputs.len())];
+                if draws.below(2) == 0 {
+                    return Arc::clone(input);
+                }
+                Arc::new(Symmetry::ALL[draws.below(Symmetry::ALL.len())].of(input))
+            }
+        }
+    }
+
+    /// Inputs that are always the same.
+    fn probes(self) -> Vec<Arc<Grid>> {
+        match self {
+            Source::Scenes(scenes) => (0..OWN_PROBES)
+                .map(|number| Arc::new(scenes.input(0, number, PROBE_SIDE)))
+                .collect(),
+            Source::Task(inputs) => inputs.iter().take(OWN_PROBES).cloned().collect(),
+        }
+    }
+}
+
+/// What a program gives for an input.
+enum Gave {
+    Grid(Grid),
+    Other,
+    Failed,
+}
+
+impl Worker {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            interpreter: Interpreter::new(limits),
+            searcher: None,
+        }
+    }
+
+    fn run(&mut self, program: &Program, input: &Arc<Grid>) -> Gave {
+        match self.interpreter.run(program, Arc::clone(input)) {
+            Ok(value) => match value.as_grid() {
+                Some(grid) if grid.height() > 0 && grid.width() > 0 => {
+                    Gave::Grid(grid.into_owned())
+                }
+                _ => Gave::Other,
+            },
+            Err(_) => Gave::Failed,
+        }
+    }
+}
+
+impl Shared {
+    pub(super) fn new(mut settings: Settings) -> Self {
+        let (mut inputs, mut by_id) = (Vec::new(), HashMap::new());
+        for task in &settings.tasks {
+            let of_task: Vec<_> = task
+                .pairs()
+                .map(|(_, pair)| Arc::clone(&pair.input))
+                .collect();
+            if !of_task.is_empty() {
+                by_id.insert(&*task.id, inputs.len());
+                inputs.push(of_task);
+            }
+        }
+        let programs = settings.programs.iter();
+        let tasks = programs.map(|program| by_id.get(program.task_id()).copied());
+        let tasks = tasks.collect();
+        let programs = settings.programs.iter();
+        let scenes = programs.map(|program| builtin::get(program.task_id()));
+        let scenes = scenes.collect();
+        for program in &mut settings.programs {
+            if let Ok(without) = without_unused(program) {
+                *program = without;
+            }
+        }
+        let all = builtin::all();
+        let probe = |number: usize| {
+            let scenes = &all[number * all.len() / PROBES];
+            Arc::new(scenes.input(1, number, PROBE_SIDE))
+        };
+        Self {
+            tasks,
+            scenes,
+            inputs,
+            probes: (0..PROBES).map(probe).collect(),
+            settings,
+        }
+    }
+
+    /// Makes the candidates of a chunk, fewer where they are not wanted any more.
+    pub(super) fn chunk(
+        &self,
+        worker: &mut Worker,
+        chunk: u64,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Vec<Outcome> {
+        let mut draws = Draws::new(&[self.settings.seed, chunk]);
+        let mut generator = Generator::with_scenes(draws.next(), 4);
+        let mut outcomes = Vec::with_capacity(CHUNK);
+        for at in 0..CHUNK as u64 {
+            if stop() {
+                break;
+            }
+            let number = chunk * CHUNK as u64 + at;
+            outcomes.push(self.candidate(worker, &mut generator, &mut draws, number));
+        }
+        outcomes
+    }
+
+    fn candidate(
+        &self,
+        worker: &mut Worker,
+        generator: &mut Generator,
+        draws: &mut Draws,
+        number: u64,
+    ) -> Outcome {
+        let recipe = draws
+            .pick(&self.settings.recipes)
+            .unwrap_or(Recipe::Program);
+        let (program, parents) = self.program(recipe, generator, draws)?;
+        // The one whose steps see the inputs.
+        let source = self.source(parents[0], draws);
+        let pairs = self.pairs(worker, &program, source, draws)?;
+        let behaviour = self.behaviour(worker, &program, source);
+        let (task, program) = named(pairs, program, self.settings.train);
+        Ok(Box::new(Made {
+            task,
+            program,
+            recipe,
+            parents,
+            behaviour,
+            number,
+        }))
+    }
+
+    /// A program, without steps that nothing needs, and what it is made of.
+    fn program(
+        &self,
+        recipe: Recipe,
+        generator: &mut Generator,
+        draws: &mut Draws,
+    ) -> Result<(Program, Vec<usize>), Dropped> {
+        let programs = &self.settings.programs;
+        let first = draws.below(programs.len());
+        let mut parents = vec![first];
+        let parent = &programs[first];
+        let made = match recipe {
+            Recipe::Program => parent.clone(),
+            Recipe::Mutant => generator.mutant(parent),
+            Recipe::Variation => generator.variation(parent),
+            Recipe::Composition | Recipe::Crossover => {
+                let second = draws.below(programs.len());
+                parents.push(second);
+                let other = &programs[second];
+                let made = if recipe == Recipe::Composition {
+                    composition(parent, other)
+                } else {
+                    generator.crossover(other, parent)
+                };
+                made.map_err(|_| Dropped::Failed)?
+            }
+        };
+        let made = without_unused(&made).map_err(|_| Dropped::Failed)?;
+        let is_changed = recipe == Recipe::Program || made != *parent;
+        if !is_changed || made.steps().is_empty() {
+            return Err(Dropped::Unchanged);
+        }
+        Ok((made, parents))
+    }
+
+    fn source(&self, program: usize, draws: &mut Draws) -> Source<'_> {
+        let has_tasks = !self.inputs.is_empty();
+        let of_task = match self.settings.inputs {
+            Inputs::Tasks => has_tasks,
+            Inputs::Scenes => false,
+            Inputs::Both => has_tasks && draws.below(2) == 0,
+        };
+        let any = draws.next();
+        if of_task {
+            let any = any as usize % self.inputs.len();
+            return Source::Task(&self.inputs[self.tasks[program].unwrap_or(any)]);
+        }
+        let all = builtin::all();
+        Source::Scenes(self.scenes[program].unwrap_or(&all[any as usize % all.len()]))
+    }
+
+    /// The pairs of a candidate, unless a filter drops it.
+    fn pairs(
+        &self,
+        worker: &mut Worker,
+        program: &Program,
+        source: Source<'_>,
+        draws: &mut Draws,
+    ) -> Result<Vec<Pair>, Dropped> {
+        let Settings {
+            train,
+            test,
+            filters,
+            ..
+        } = &self.settings;
+        let count = train + test;
+        let side = self
+            .settings
+            .scene_side
+            .min(filters.max_side.unwrap_or(usize::MAX));
+        let mut pairs: Vec<Pair> = Vec::with_capacity(count);
+        let (mut wrong, mut same) = (None, 0);
+        let mut unchanged = 0;
+        // As many inputs may be unsuitable as are wanted.
+        let mut misses = 0;
+        while pairs.len() < count {
+            if misses > count {
+                return Err(wrong.unwrap_or(Dropped::FewInputs));
+            }
+            let input = source.draw(draws, side);
+            if pairs.iter().any(|pair| pair.input == input) {
+                same += 1;
+                misses += usize::from(same > 4 * count);
+                continue;
+            }
+            match self.output(worker, program, &input) {
+                Ok(output) => {
+                    unchanged += usize::from(output == *input);
+                    pairs.push(Pair::new(input, output));
+                }
+                Err(reason) => {
+                    wrong.get_or_insert(reason);
+                    misses += 1;
+                }
+            }
+        }
+        if filters.identity && unchanged * 2 >= count {
+            return Err(Dropped::Identity);
+        }
+        let is_constant = pairs.iter().all(|pair| pair.output == pairs[0].output);
+        if filters.constant && count > 1 && is_constant {
+            return Err(Dropped::Constant);
+        }
+        Ok(pairs)
+    }
+
+    fn output(
+        &self,
+        worker: &mut Worker,
+        program: &Program,
+        input: &Arc<Grid>,
+    ) -> Result<Grid, Dropped> {
+        let filters = &self.settings.filters;
+        let is_large = |grid: &Grid| {
+            let side = grid.height().max(grid.width());
+            filters.max_side.is_some_and(|most| side > most)
+        };
+        if is_large(input) {
+            return Err(Dropped::TooLarge);
+        }
+        let output = match worker.run(program, input) {
+            Gave::Grid(grid) => grid,
+            Gave::Other => return Err(Dropped::NoGrid),
+            Gave::Failed => return Err(Dropped::Failed),
+        };
+        if is_large(&output) {
+            return Err(Dropped::TooLarge);
+        }
+        let is_foreign = |cell: &i8| !(0..COLOURS as i8).contains(cell);
+        if filters.foreign && output.cells().iter().any(is_foreign) {
+            return Err(Dropped::Foreign);
+        }
+        Ok(output)
+    }
+
+    /// A hash of what the program gives: on scenes that are the same for all, and where it fails on most of
+    /// these, or leaves them as they are, on inputs of its source too.
+    fn behaviour(&self, worker: &mut Worker, program: &Program, source: Source<'_>) -> u128 {
+        let mut all = Vec::new();
+        let mut says = 0;
+        let mut see = |input: &Arc<Grid>, of_input: bool| {
+            let gave = match worker.run(program, input) {
+                Gave::Grid(grid) => {
+                    says += usize::from(grid != **input);
+                    digest(&grid)
+                }
+                Gave::Other => 1,
+                Gave::Failed => 0,
+            };
+            if of_input {
+                all.extend(digest(input).to_le_bytes());
+            }
+            all.extend(gave.to_le_bytes());
+            says
+        };
+        let mut of_scenes = 0;
+        for probe in &self.probes {
+            of_scenes = see(probe, false);
+        }
+        if of_scenes * 2 < self.probes.len() {
+            for probe in source.probes() {
+                see(&probe, true);
+            }
+        }
+        xxh3_128(&all)
+    }
+
+    /// Whether a search of few nodes finds the test outputs; of a task without test pairs, a program that is
+    /// right on all train pairs.
+    pub(super) fn is_easy(
+        &self,
+        worker: &mut Worker,
+        task: &Task,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> bool {
+        let nodes = self.settings.filters.easy_nodes;
+        let searcher = worker.searcher.get_or_insert_with(|| {
+            // What finds nearly as many and takes a fifth of the time.
+            let options = arc_search::Options {
+                repeats: false,
+                patches: false,
+                off: vec!["cells".to_owned(), "objects".to_owned()],
+                ..arc_search::Options::of_nodes(nodes)
+            };
+            Searcher::new(Language::default(), options)
+        });
+        let found = searcher.search(task, stop);
+        if task.test.is_empty() {
+            let fits = found.attempts.iter().map(|attempt| attempt.fits as usize);
+            return fits.max() == Some(task.train.len());
+        }
+        task.test.iter().enumerate().all(|(test, pair)| {
+            let mut answers = found.answers_of(test);
+            answers.any(|answer| Some(answer) == pair.output.as_ref())
+        })
+    }
+}
+
+/// The task of these pairs and its program, each with the same id.
+fn named(mut pairs: Vec<Pair>, program: Program, train: usize) -> (Task, Program) {
+    let id = id_of(&program, pairs.iter());
+    let test = pairs.split_off(train);
+    let program = program.with_name(format!("solve_{id}"));
+    let task = Task {
+        id,
+        train: pairs,
+        test,
+        ..Task::default()
+    };
+    (task, program)
+}
+
+/// An id for a task: a hash of its program and its pairs.
+fn id_of<'a>(program: &Program, pairs: impl Iterator<Item = &'a Pair>) -> String {
+    let mut all = program.clone().with_name("solve").to_string().into_bytes();
+    for pair in pairs {
+        all.extend(digest(&pair.input).to_le_bytes());
+        all.extend(pair.output.as_ref().map_or(0, digest).to_le_bytes());
+    }
+    format!("{:016x}", xxh3_64(&all))
+}
