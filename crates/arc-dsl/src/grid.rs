@@ -34,6 +34,7 @@ pub struct Grid {
 
 /// Why rows do not make a grid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum GridError {
     /// A row has another length than the first one.
     #[error(

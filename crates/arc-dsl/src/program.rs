@@ -226,6 +226,7 @@ impl Program {
 
 /// Why a step cannot be added to a program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BuildError {
     /// A variable has a name already taken.
     #[error("variable `{0}` is assigned twice")]

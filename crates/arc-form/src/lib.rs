@@ -211,6 +211,7 @@ pub enum Op {
 
 /// What is wrong with a call whatever the input is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Failure {
     /// An argument is of another type than the primitive takes.
     Type {

@@ -10,6 +10,7 @@ use arc_dsl::{Kind, ParseError, Primitive, Value, parse_value};
 /// What is wrong with the text of a form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
+#[non_exhaustive]
 pub struct FormError {
     /// Where it is wrong, counted from 1.
     pub line: usize,

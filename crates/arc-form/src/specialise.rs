@@ -64,6 +64,7 @@ impl Default for Options {
 
 /// Why a program has no form.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reason {
     /// The form would be too large.
     Size,

@@ -11,6 +11,7 @@ use arc_dsl::Primitive;
 /// What is wrong with a form, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("v{}: {message}", id.0)]
+#[non_exhaustive]
 pub struct Fault {
     /// The instruction or parameter.
     pub id: Id,

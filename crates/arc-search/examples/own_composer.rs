@@ -85,12 +85,10 @@ impl Ranker for FewestLayers {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let options = Options {
-        nodes: 1_000,
-        // All pairs of them are tried.
-        pieces: 500,
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.nodes = 1_000;
+    // All pairs of them are tried.
+    options.pieces = 500;
     let searcher = || Searcher::new(Language::default(), options.clone());
     let mut own = searcher().with_composer(Pairwise).with_ranker(FewestLayers);
     let mut usual = searcher()

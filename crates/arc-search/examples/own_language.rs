@@ -61,10 +61,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // What is wrong in a language is told with the line in which it stands.
     let language = Language::parse(DERIVED, TABLE)?;
     println!("{language}\n");
-    let options = Options {
-        nodes: 2_000,
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.nodes = 2_000;
     let mut searcher = Searcher::new(language, options);
     for program in parse_programs(ASKED) {
         let task = task(&program?)?;

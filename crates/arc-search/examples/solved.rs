@@ -90,14 +90,12 @@ impl Asked {
 
     fn searcher(&self) -> Searcher {
         let nodes = self.arguments.get(1).and_then(|nodes| nodes.parse().ok());
-        let options = Options {
-            attempts: ATTEMPTS,
-            renames: !self.is_off("colours"),
-            repeats: !self.is_off("repeats"),
-            patches: !self.is_off("patches"),
-            off: self.off(),
-            ..nodes.map_or_else(Options::default, Options::of_nodes)
-        };
+        let mut options = nodes.map_or_else(Options::default, Options::of_nodes);
+        options.attempts = ATTEMPTS;
+        options.renames = !self.is_off("colours");
+        options.repeats = !self.is_off("repeats");
+        options.patches = !self.is_off("patches");
+        options.off = self.off();
         let composer = Greedy {
             all_pairs: self.is_off("pairs"),
             layers: if self.is_off("layers") {

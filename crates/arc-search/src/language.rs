@@ -141,6 +141,7 @@ pub struct Language {
 
 /// Why a text is no language.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LanguageError {
     /// A derived operation is wrong.
     #[error("derived operations: {0}")]

@@ -18,6 +18,7 @@ use crate::size::{self, KnownSize, Prediction};
 
 /// How tasks are searched.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Options {
     /// Values that are kept for a task, at most, each time that it is searched. Default 12,000.
     pub nodes: usize,

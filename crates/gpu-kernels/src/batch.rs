@@ -102,6 +102,7 @@ impl Column<'_> {
 
 /// Why a batch was not run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BatchError {
     /// The columns have different numbers of items.
     #[error("columns of {0} and {1} items")]

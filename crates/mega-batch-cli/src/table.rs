@@ -9,7 +9,7 @@ use arc_dsl::Program;
 use mega_batch::Batch;
 use mega_batch::escaped;
 use mega_batch::{Activity, Backend, Backends, Stages};
-use mega_batch::{Failure, Summary, TaskState};
+use mega_batch::{Summary, TaskState};
 
 /// How many programs and tasks a list in the table names.
 const LISTED: usize = 5;
@@ -285,14 +285,15 @@ impl Table<'_> {
             "\nprograms that failed on some pair: {}",
             thousands(failing as u64)
         )?;
-        for Failure { job, pair, outcome } in self.summary.failures.iter().take(LISTED) {
+        for failure in self.summary.failures.iter().take(LISTED) {
+            let (job, pair, outcome) = (failure.job, failure.pair, &failure.outcome);
             let stats = &self.summary.by_program[job.program as usize];
             writeln!(
                 f,
                 "  {} on {} {}: {}: {} ({} of {} evaluations)",
-                program_label(self.batch.program(*job), self.batch.programs()),
-                escaped(&self.batch.task(*job).id),
-                escaped(&self.batch.task(*job).pair_name(*pair)),
+                program_label(self.batch.program(job), self.batch.programs()),
+                escaped(&self.batch.task(job).id),
+                escaped(&self.batch.task(job).pair_name(pair)),
                 outcome.name(),
                 escaped(&outcome.error().unwrap_or_default()),
                 thousands(stats.failures),

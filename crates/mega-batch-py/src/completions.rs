@@ -446,12 +446,10 @@ impl Sink for Judge<'_> {
         Ok(())
     }
 
-    fn progress(&mut self, progress: Progress) {
-        self.watch.progress(Progress {
-            done: self.before + progress.done,
-            total: self.total,
-            ..progress
-        });
+    fn progress(&mut self, mut progress: Progress) {
+        progress.done += self.before;
+        progress.total = self.total;
+        self.watch.progress(progress);
     }
 
     fn notice(&mut self, notice: Notice) {

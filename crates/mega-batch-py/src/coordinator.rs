@@ -95,9 +95,7 @@ impl Coordinated {
             Err(error @ CoordinatorError::Checkpoint(_)) => {
                 return Err(PyValueError::new_err(error.to_string()));
             }
-            Err(error @ CoordinatorError::Submission { .. }) => {
-                return Err(PyOSError::new_err(error.to_string()));
-            }
+            Err(error) => return Err(PyOSError::new_err(error.to_string())),
         };
         let ((summary, submission), columns) = sink.finish(py, finished)?;
         *made = submission;

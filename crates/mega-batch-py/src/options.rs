@@ -52,10 +52,8 @@ pub(crate) fn options(
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<(Options, Arc<AtomicBool>)> {
     let cancelled = Arc::new(AtomicBool::new(false));
-    let mut options = Options {
-        cancellation: Cancellation::from(Arc::clone(&cancelled)),
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.cancellation = Cancellation::from(Arc::clone(&cancelled));
     let (mut max_steps, mut timeout) = (None, None);
     for (name, value) in keywords.into_iter().flatten() {
         let name: String = name.extract()?;

@@ -296,14 +296,12 @@ pub(crate) fn search(
     }
     let tasks = all_tasks(tasks, solutions)?;
     let cancelled = Arc::new(AtomicBool::new(false));
-    let mut options = SearchOptions {
-        workers: workers.map(|it| read_workers("workers", it)).transpose()?,
-        time_per_task: time_per_task
-            .map(|it| seconds(it, "time_per_task"))
-            .transpose()?,
-        cancellation: Cancellation::from(Arc::clone(&cancelled)),
-        ..SearchOptions::default()
-    };
+    let mut options = SearchOptions::default();
+    options.workers = workers.map(|it| read_workers("workers", it)).transpose()?;
+    options.time_per_task = time_per_task
+        .map(|it| seconds(it, "time_per_task"))
+        .transpose()?;
+    options.cancellation = Cancellation::from(Arc::clone(&cancelled));
     if let Some(nodes) = nodes {
         options.search = arc_search::Options::of_nodes(nodes);
     }

@@ -378,22 +378,20 @@ impl PySynthesis {
         workers: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let mut settings = Settings {
-            seed,
-            train,
-            test,
-            scene_side,
-            max_steps,
-            shard,
-            filters: Filters {
-                identity: !keep_identity,
-                constant: !keep_constant,
-                max_side,
-                foreign: !keep_foreign,
-                duplicates: !keep_duplicates,
-                easy_nodes,
-            },
-            ..Settings::default()
+        let mut settings = Settings::default();
+        settings.seed = seed;
+        settings.train = train;
+        settings.test = test;
+        settings.scene_side = scene_side;
+        settings.max_steps = max_steps;
+        settings.shard = shard;
+        settings.filters = Filters {
+            identity: !keep_identity,
+            constant: !keep_constant,
+            max_side,
+            foreign: !keep_foreign,
+            duplicates: !keep_duplicates,
+            easy_nodes,
         };
         if let Some(programs) = programs {
             settings.programs = all_programs(programs, None)?;

@@ -25,11 +25,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         .get(3)
         .and_then(|workers| NonZeroUsize::new(*workers));
     let runner = |mode| {
-        let options = Options {
-            mode,
-            workers,
-            ..Options::default()
-        };
+        let mut options = Options::default();
+        options.mode = mode;
+        options.workers = workers;
         Runner::new(&options)
     };
     for kind in ["apart", "merged"] {

@@ -90,11 +90,9 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     }
 
     // The same in a stream, as a search would have it: one runner for many batches.
-    let options = Options {
-        mode: Mode::Parallel,
-        workers: NonZeroUsize::new(2),
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.mode = Mode::Parallel;
+    options.workers = NonZeroUsize::new(2);
     let mut runner = Runner::new(&options)?;
     let mut right = Right::default();
     let summary = runner.run_into(&batch, &mut right)?;

@@ -92,11 +92,10 @@ struct Comparison {
 impl Comparison {
     fn new(merging: Merging, asked: [bool; 2]) -> Result<Self, Box<dyn Error>> {
         let runner = |merging| {
-            Runner::new(&Options {
-                mode: Mode::Sequential,
-                merging,
-                ..Options::default()
-            })
+            let mut options = Options::default();
+            options.mode = Mode::Sequential;
+            options.merging = merging;
+            Runner::new(&options)
         };
         Ok(Self {
             runners: [runner(Merging::Never)?, runner(merging)?],

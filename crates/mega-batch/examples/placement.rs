@@ -24,11 +24,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(other) => return Err(format!("expected cuda or nothing, found {other}").into()),
     };
     let runner = |placement| {
-        Runner::new(&Options {
-            backend,
-            placement: Some(placement),
-            ..Options::default()
-        })
+        let mut options = Options::default();
+        options.backend = backend;
+        options.placement = Some(placement);
+        Runner::new(&options)
     };
     let mut runners = [
         runner(Placement::Auto)?,

@@ -50,13 +50,12 @@ fn main() -> Result<ExitCode, Failure> {
     });
     let batch = Batch::listed(&programs, &tasks, jobs.collect())?;
     let runner = |placement| {
-        Runner::new(&Options {
-            backend: Backend::Cuda,
-            placement: Some(placement),
-            keep_outputs: true,
-            gpus: Some(1),
-            ..Options::default()
-        })
+        let mut options = Options::default();
+        options.backend = Backend::Cuda;
+        options.placement = Some(placement);
+        options.keep_outputs = true;
+        options.gpus = Some(1);
+        Runner::new(&options)
     };
     let expected = runner(Placement::Host)?.run(&batch)?;
     let mut on_device = runner(Placement::Devices)?;

@@ -36,6 +36,7 @@ pub(crate) trait Header: Serialize + DeserializeOwned {
 
 /// Why there is no checkpoint.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CheckpointError {
     /// It cannot be read or written.
     #[error("{}: {error}", escaped(&path.to_string_lossy()))]

@@ -67,6 +67,7 @@ const ROUNDS: usize = 3;
 
 /// Why an executor could not be measured.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CalibrationError {
     /// The device is not there, or hangs.
     #[error(transparent)]

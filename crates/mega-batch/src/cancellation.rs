@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// use mega_batch::{Batch, Cancellation, Options};
 ///
 /// let cancellation = Cancellation::default();
-/// let options = Options { cancellation: cancellation.clone(), ..Options::default() };
+/// let mut options = Options::default();
+/// options.cancellation = cancellation.clone();
 /// cancellation.cancel();
 /// # let pair = arc_dsl::Pair::new(arc_dsl::Grid::filled(1, 1, 3), None);
 /// # let tasks = [arc_dsl::Task { id: "a".into(), train: vec![pair], test: vec![], ..arc_dsl::Task::default() }];

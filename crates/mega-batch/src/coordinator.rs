@@ -41,6 +41,7 @@ pub enum Notice {
 
 /// Why there was no run.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CoordinatorError {
     /// The checkpoint cannot be used.
     #[error(transparent)]
@@ -81,7 +82,8 @@ pub struct Finished<'a> {
 /// # let folder = tempfile::tempdir()?;
 /// # let [checkpoint, submission] = ["run.checkpoint", "submission.json"].map(|name| folder.path().join(name));
 /// let batch = Batch::all_pairs(&programs, &tasks);
-/// let options = Options { mode: Mode::Auto, ..Options::default() };
+/// let mut options = Options::default();
+/// options.mode = Mode::Auto;
 /// let finished = Coordinator::new(&batch, &options)
 ///     .resume(checkpoint)
 ///     .submission(submission)

@@ -110,6 +110,7 @@ const SLOWEST: usize = 20;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct JsonReport<'a> {
     batch: Batch<'a>,
     results: BufWriter<SpooledTempFile>,

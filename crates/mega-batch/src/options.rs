@@ -48,6 +48,7 @@ impl fmt::Display for Mode {
 /// How a [`Runner`](crate::Runner) runs.
 #[derive(Debug, Clone, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
+#[non_exhaustive]
 pub struct Options {
     /// How evaluations are spread.
     pub mode: Mode,

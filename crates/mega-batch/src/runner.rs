@@ -127,6 +127,7 @@ impl Sink for Vec<JobResult> {
 
 /// What [`run`] gives: the results of every job, in the order of the batch, and what they come to.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Report {
     /// What the batch came to.
     pub summary: Summary,

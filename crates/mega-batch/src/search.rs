@@ -37,6 +37,7 @@ pub use summary::{SearchProgress, SearchSummary, SearchTotals};
 
 /// How tasks are searched.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct SearchOptions {
     /// How each task is searched.
     pub search: arc_search::Options,

@@ -75,6 +75,7 @@ pub enum TaskState {
 
 /// An evaluation without output.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Failure {
     /// The program and the task.
     pub job: Job,
@@ -86,6 +87,7 @@ pub struct Failure {
 
 /// How far a batch is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Evaluations made.
     pub done: u64,
@@ -99,6 +101,7 @@ pub struct Progress {
 ///
 /// Its size depends on the number of programs and tasks, not of evaluations.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Summary {
     /// How it was run.
     pub mode: Mode,

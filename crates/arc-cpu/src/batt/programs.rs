@@ -71,6 +71,7 @@ impl Merged {
 
 /// Why a batt does not take a program. What was made of it stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refused {
     /// There is no more room.
     #[error(transparent)]

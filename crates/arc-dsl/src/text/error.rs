@@ -9,6 +9,7 @@ use crate::value::MAX_INT;
 /// What is wrong with a program or a literal, and where in its text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {kind}")]
+#[non_exhaustive]
 pub struct ParseError {
     /// The line, counted from 1.
     pub line: u32,
@@ -20,6 +21,7 @@ pub struct ParseError {
 
 /// What can be wrong with program text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ParseErrorKind {
     /// Something else stands where the language needs one certain thing.
     #[error("expected {expected}, found {found}")]

@@ -45,6 +45,7 @@ pub struct Counts {
 /// What is wrong with a table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: expected {expected}, found {found}")]
+#[non_exhaustive]
 pub struct CostError {
     /// The line, counted from 1.
     pub line: usize,

@@ -151,10 +151,8 @@ impl Modes {
     fn compare_outputs(&self, plan: &Plan, kind: Workload, pool: &Pool) -> Result<(), BenchError> {
         let mut contenders = Vec::new();
         for mode in &self.modes {
-            let options = Options {
-                keep_outputs: true,
-                ..mode.options(plan.workers)
-            };
+            let mut options = mode.options(plan.workers);
+            options.keep_outputs = true;
             let most = plan.most(*mode).min(OUTPUTS_COMPARED);
             // A device that is not to be had again was compared by its outcomes.
             contenders.extend(Contender::new(mode.name(), &options, most)?.ok());
@@ -225,19 +223,21 @@ fn scales(
     let mut taken = Vec::new();
     for count in counts(most) {
         let options = match resource {
-            Resource::Workers => Options {
-                mode: Mode::Parallel,
-                workers: NonZeroUsize::new(count),
-                ..Options::default()
-            },
-            Resource::Gpus => Options {
-                mode: Mode::Parallel,
-                backend: Backend::Cuda,
-                placement: Some(Placement::Devices),
-                gpus: Some(count),
-                workers: plan.workers,
-                ..Options::default()
-            },
+            Resource::Workers => {
+                let mut options = Options::default();
+                options.mode = Mode::Parallel;
+                options.workers = NonZeroUsize::new(count);
+                options
+            }
+            Resource::Gpus => {
+                let mut options = Options::default();
+                options.mode = Mode::Parallel;
+                options.backend = Backend::Cuda;
+                options.placement = Some(Placement::Devices);
+                options.gpus = Some(count);
+                options.workers = plan.workers;
+                options
+            }
         };
         let name = resource.counted(count);
         if let Ok(contender) = Contender::new(name, &options, usize::MAX)? {

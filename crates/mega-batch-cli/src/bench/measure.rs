@@ -207,11 +207,9 @@ mod tests {
             (Mode::Parallel, Backend::Auto),
         ]
         .map(|(mode, backend)| {
-            let options = Options {
-                mode,
-                backend,
-                ..Options::default()
-            };
+            let mut options = Options::default();
+            options.mode = mode;
+            options.backend = backend;
             contender(&backend.to_string(), &options)
         })
     }
@@ -246,11 +244,9 @@ mod tests {
             max_steps: 0,
             ..Limits::default()
         };
-        let bounded = Options {
-            limits,
-            backend: Backend::Reference,
-            ..Options::default()
-        };
+        let mut bounded = Options::default();
+        bounded.limits = limits;
+        bounded.backend = Backend::Reference;
         let [right, _] = both();
         let mut contenders = [right, contender("bounded", &bounded)];
         let error = Load::new(&pool, kind, 5).measure(&mut contenders, EFFORT);

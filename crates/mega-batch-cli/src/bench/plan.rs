@@ -57,14 +57,13 @@ impl BenchMode {
             Self::Gpu | Self::Gpus => (Mode::Parallel, Backend::Cuda),
             Self::Emulated => (Mode::Parallel, Backend::Emulated),
         };
-        Options {
-            mode,
-            backend,
-            workers,
-            placement: self.is_of_devices().then_some(Placement::Devices),
-            gpus: (self == Self::Gpu).then_some(1),
-            ..Options::default()
-        }
+        let mut options = Options::default();
+        options.mode = mode;
+        options.backend = backend;
+        options.workers = workers;
+        options.placement = self.is_of_devices().then_some(Placement::Devices);
+        options.gpus = (self == Self::Gpu).then_some(1);
+        options
     }
 
     /// Whether a device makes what it can.

@@ -369,31 +369,31 @@ impl Run {
             BackendName::Ptx => Backend::Interpreted,
             BackendName::Cuda => Backend::Cuda,
         };
-        Options {
-            mode,
-            workers: self.workers,
-            limits,
-            backend,
-            merging: match self.merging {
-                MergingName::Auto => Merging::Auto,
-                MergingName::Never => Merging::Never,
-                MergingName::Always => Merging::Always,
-            },
-            placement: self.placement.map(|placement| match placement {
-                PlacementName::Auto => Placement::Auto,
-                PlacementName::Host => Placement::Host,
-                PlacementName::Devices => Placement::Devices,
-            }),
-            gpus: self.gpus,
-            threshold: self.threshold,
-            batch_size: self.batch_size,
-            keep_costs: true,
-            keep_outputs: self.outputs,
-            scores: false,
-            stop_after_wrong: self.stop_after_wrong,
-            time_limit: self.time_limit,
-            cancellation,
-        }
+        let mut options = Options::default();
+        options.mode = mode;
+        options.workers = self.workers;
+        options.limits = limits;
+        options.backend = backend;
+        options.merging = match self.merging {
+            MergingName::Auto => Merging::Auto,
+            MergingName::Never => Merging::Never,
+            MergingName::Always => Merging::Always,
+        };
+        options.placement = self.placement.map(|placement| match placement {
+            PlacementName::Auto => Placement::Auto,
+            PlacementName::Host => Placement::Host,
+            PlacementName::Devices => Placement::Devices,
+        });
+        options.gpus = self.gpus;
+        options.threshold = self.threshold;
+        options.batch_size = self.batch_size;
+        options.keep_costs = true;
+        options.keep_outputs = self.outputs;
+        options.scores = false;
+        options.stop_after_wrong = self.stop_after_wrong;
+        options.time_limit = self.time_limit;
+        options.cancellation = cancellation;
+        options
     }
 
     /// The table, and a note of what was not run.

@@ -262,16 +262,14 @@ impl Search {
 
     fn options(&self, cancellation: Cancellation) -> SearchOptions {
         let nodes = self.nodes.map(|nodes| nodes as usize);
-        let search = arc_search::Options {
-            attempts: self.attempts.into(),
-            ..nodes.map_or_else(Default::default, arc_search::Options::of_nodes)
-        };
-        SearchOptions {
-            search,
-            workers: self.workers,
-            time_per_task: self.seconds_per_task,
-            cancellation,
-        }
+        let mut search = nodes.map_or_else(Default::default, arc_search::Options::of_nodes);
+        search.attempts = self.attempts.into();
+        let mut options = SearchOptions::default();
+        options.search = search;
+        options.workers = self.workers;
+        options.time_per_task = self.seconds_per_task;
+        options.cancellation = cancellation;
+        options
     }
 
     fn read_language(&self) -> Result<Language, InputError> {

@@ -121,11 +121,9 @@ impl Show {
             program.map_or(&[][..], std::slice::from_ref),
             [task.clone()],
         );
-        let options = Options {
-            mode: Mode::Sequential,
-            keep_outputs: true,
-            ..Options::default()
-        };
+        let mut options = Options::default();
+        options.mode = Mode::Sequential;
+        options.keep_outputs = true;
         let report = mega_batch::run(&Batch::all_pairs(programs, &tasks), &options)?;
         let results = report.results.first().map(|JobResult { pairs, .. }| pairs);
 

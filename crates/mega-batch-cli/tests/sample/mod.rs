@@ -15,10 +15,8 @@ const FILE: &str = "dir/solvers & more.py";
 /// A document of so many tasks.
 pub(crate) fn document(count: usize) -> Value {
     let (programs, tasks, jobs) = batch(count);
-    let options = Options {
-        keep_outputs: true,
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.keep_outputs = true;
     let batch = Batch::listed(&programs, &tasks, jobs).unwrap();
     let report = mega_batch::run(&batch, &options).unwrap();
     let results: Vec<Value> = report

@@ -36,6 +36,7 @@ pub struct Searched {
 /// What an enumeration of calls was ended by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SearchEnd {
     /// As many values as were asked for.
     Nodes,

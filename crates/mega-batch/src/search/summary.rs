@@ -9,6 +9,7 @@ use super::{AttemptKind, SearchEnd, SearchState, Searched};
 
 /// How far a search is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct SearchProgress {
     /// Tasks that are finished.
     pub done: usize,
@@ -20,6 +21,7 @@ pub struct SearchProgress {
 
 /// What a search came to.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct SearchSummary {
     /// Tasks that were to be searched.
     pub tasks: usize,

@@ -13,11 +13,8 @@ fn tasks() -> Vec<Task> {
 }
 
 fn options(workers: usize) -> SearchOptions {
-    let search = arc_search::Options {
-        nodes: 400,
-        calls: 20_000,
-        ..arc_search::Options::default()
-    };
+    let mut search = arc_search::Options::of_nodes(400);
+    search.calls = 20_000;
     SearchOptions {
         search,
         workers: NonZeroUsize::new(workers),

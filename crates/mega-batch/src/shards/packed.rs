@@ -72,6 +72,7 @@ struct PackedTask(
 
 /// Why there is no packed batch.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PackedBatchError {
     /// A program cannot be written as text.
     #[error("program {at}: {error}")]

@@ -167,6 +167,7 @@ pub struct Changes<'a> {
 
 /// Why a task cannot be augmented so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AugmentError {
     /// A colour is there twice, or is none.
     #[error("colours: expected each of 0 to 9 exactly once")]

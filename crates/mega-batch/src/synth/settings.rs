@@ -89,6 +89,7 @@ impl Default for Filters {
 
 /// How tasks are made.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Settings {
     /// The programs that others are made of, of the public dialect. Default the [built-in ones](builtin).
     pub programs: Vec<Program>,
@@ -140,6 +141,7 @@ impl Default for Settings {
 
 /// Why settings make no tasks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SettingsError {
     /// There is nothing to make programs of.
     #[error("programs: expected one or more")]

@@ -280,15 +280,14 @@ fn own_tasks(given: &Given) -> Batch<'_> {
 
 /// What makes evaluations: the first GPU wherever it can, or the host alone.
 fn options(inside: &Inside<'_>, backend: Backend, keep_outputs: bool) -> Options {
-    Options {
-        mode: Mode::Parallel,
-        backend,
-        workers: inside.workers,
-        placement: (backend == Backend::Cuda).then_some(Placement::Devices),
-        gpus: (backend == Backend::Cuda).then_some(1),
-        keep_outputs,
-        ..Options::default()
-    }
+    let mut options = Options::default();
+    options.mode = Mode::Parallel;
+    options.backend = backend;
+    options.workers = inside.workers;
+    options.placement = (backend == Backend::Cuda).then_some(Placement::Devices);
+    options.gpus = (backend == Backend::Cuda).then_some(1);
+    options.keep_outputs = keep_outputs;
+    options
 }
 
 /// What became of a batch, and how long it took.

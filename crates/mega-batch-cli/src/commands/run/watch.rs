@@ -130,6 +130,7 @@ impl Sink for Watch<'_> {
             done,
             total,
             on_devices,
+            ..
         } = progress;
         self.bar.set_position(done);
         let made = done.saturating_sub(self.before);

@@ -83,6 +83,7 @@ impl SearchSink for Watch<'_> {
             done,
             total,
             fitting,
+            ..
         } = progress;
         self.bar.set_position(done as u64);
         self.bar
