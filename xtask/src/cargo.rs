@@ -1,7 +1,9 @@
 //! The commands that are calls of cargo: `test`, `ci`, `bench`.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
@@ -57,9 +59,9 @@ pub(crate) fn has_cpp_compiler() -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
-/// What has to hold before a change lands.
+/// What has to hold before a change lands. The tests come late, so that their summary is near the end.
 pub(crate) fn ci(root: &Path, all: bool) -> Result<()> {
-    cargo(root, &["fmt", "--all", "--check"], &[])?;
+    let mut stages = Stages::default();
     let clippy = [
         "clippy",
         "--workspace",
@@ -68,30 +70,66 @@ pub(crate) fn ci(root: &Path, all: bool) -> Result<()> {
         "--deny",
         "warnings",
     ];
-    cargo(root, &clippy, &[])?;
     let doc = [
         "doc",
         "--workspace",
         "--no-deps",
         "--document-private-items",
     ];
-    cargo(root, &doc, &[("RUSTDOCFLAGS", "--deny warnings")])?;
-    let was_asked = deny(root)?;
-    crate::docs::run(root, true)?;
-    let kernels = check_kernels(root, all)?;
-    test(root)?;
-    crate::walkthrough::run(root)?;
-    if !was_asked {
-        println!("licences, sources and versions of crates: skipped: cargo-deny is not installed");
-    }
-    if let Some(reason) = crate::kaggle::check_where_possible(root)? {
-        println!("the notebook for Kaggle: skipped: {reason}");
-    }
-    if let Some(reason) = crate::wheel::check_where_possible(root)? {
-        println!("the Python package: skipped: {reason}");
-    }
-    println!("{kernels}");
+    let is_done = |()| None;
+    stages.run("format", || {
+        cargo(root, &["fmt", "--all", "--check"], &[]).map(is_done)
+    })?;
+    stages.run("lints", || cargo(root, &clippy, &[]).map(is_done))?;
+    stages.run("documentation", || {
+        cargo(root, &doc, &[("RUSTDOCFLAGS", "--deny warnings")]).map(is_done)
+    })?;
+    stages.run("licences, sources and versions of crates", || deny(root))?;
+    stages.run("generated files", || {
+        crate::docs::run(root, true).map(is_done)
+    })?;
+    stages.run("kernels", || check_kernels(root, all))?;
+    stages.run("tests", || test(root).map(is_done))?;
+    stages.run("walkthrough", || crate::walkthrough::run(root).map(is_done))?;
+    stages.run("the notebook for Kaggle", || {
+        crate::kaggle::check_where_possible(root)
+    })?;
+    stages.run("the Python package", || {
+        crate::wheel::check_where_possible(root)
+    })?;
+    print!("{stages}");
     Ok(())
+}
+
+/// The stages of `ci` that have ended: the name of each, how long it took, and why it was skipped if it was.
+#[derive(Default)]
+struct Stages(Vec<(&'static str, Duration, Option<String>)>);
+
+impl Stages {
+    /// Runs a stage, which fails or gives the reason for which it was skipped, if any.
+    fn run(
+        &mut self,
+        name: &'static str,
+        stage: impl FnOnce() -> Result<Option<String>>,
+    ) -> Result<()> {
+        let began = Instant::now();
+        let skipped = stage().with_context(|| name.to_owned())?;
+        self.0.push((name, began.elapsed(), skipped));
+        Ok(())
+    }
+}
+
+impl fmt::Display for Stages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, took, skipped) in &self.0 {
+            write!(f, "{:>5.0} s  {name}", took.as_secs_f64())?;
+            match skipped {
+                Some(reason) => writeln!(f, ": skipped: {reason}")?,
+                None => writeln!(f)?,
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The digest of the kernels that were checked last.
@@ -99,25 +137,26 @@ const CHECKED: &str = "kernels/checked.txt";
 
 /// Checks what the kernels' PTX executes; and the kernels against their PTX and under the sanitizers, which takes
 /// longer than all else together, where they are no longer those that were checked last, or all is to be checked.
-/// What there is to say of it at the end.
-fn check_kernels(root: &Path, all: bool) -> Result<String> {
+/// Why part of it was skipped, if it was.
+fn check_kernels(root: &Path, all: bool) -> Result<Option<String>> {
     crate::ptx::count::run(root, true, None)?;
     let digest = kernels_digest(root)?;
     let path = root.join(CHECKED);
     let checked = std::fs::read_to_string(&path).unwrap_or_default();
     if !all && checked.trim() == digest {
-        return Ok(format!(
-            "kernels against their PTX, sanitizers: skipped: as checked last ({CHECKED}); --all checks them"
-        ));
+        return Ok(Some(format!(
+            "PTX and sanitizers: as checked last ({CHECKED}); --all checks them"
+        )));
     }
     if let Some(reason) = crate::ptx::check_where_possible(root)? {
-        return Ok(format!("kernels against their PTX: skipped: {reason}"));
+        return Ok(Some(format!("PTX and sanitizers: {reason}")));
     }
     if let Some(reason) = crate::sanitize::run(root)? {
-        return Ok(format!("kernels under the sanitizers: skipped: {reason}"));
+        return Ok(Some(format!("sanitizers: {reason}")));
     }
     std::fs::write(&path, format!("{digest}\n")).with_context(|| CHECKED.to_owned())?;
-    Ok(format!("the kernels were checked: {CHECKED} is written"))
+    println!("the kernels were checked: {CHECKED} is written");
+    Ok(None)
 }
 
 fn kernels_digest(root: &Path) -> Result<String> {
@@ -134,14 +173,14 @@ fn kernels_digest(root: &Path) -> Result<String> {
     Ok(format!("{:032x}", hasher.digest128()))
 }
 
-/// Checks what everything is built with by deny.toml; false where there is no cargo-deny.
-fn deny(root: &Path) -> Result<bool> {
+/// Checks what everything is built with by deny.toml, unless there is no cargo-deny.
+fn deny(root: &Path) -> Result<Option<String>> {
     let version = Command::new("cargo-deny").arg("--version").output();
     if !version.is_ok_and(|version| version.status.success()) {
-        return Ok(false);
+        return Ok(Some("cargo-deny is not installed".to_owned()));
     }
     cargo(root, &["deny", "check", "licenses", "sources", "bans"], &[])?;
-    Ok(true)
+    Ok(None)
 }
 
 /// Builds the binary as users have it, and hands over to it.

@@ -250,7 +250,7 @@ fn build_wheel(root: &Path, python: &Path, out: &Path, zig: bool) -> Result<Path
 /// Builds the wheel of a crate into a folder.
 fn maturin(root: &Path, python: &Path, package: &str, out: &Path, zig: bool) -> Result<()> {
     let mut maturin = Command::new(python);
-    maturin.args(["-m", "maturin", "build", "--release", "--locked", "--strip"]);
+    maturin.args(["-m", "maturin", "build", "--release", "--locked"]);
     maturin
         .arg("--out")
         .arg(out)
