@@ -1,14 +1,10 @@
-//! The commands that are calls of cargo: `test`, `ci`, `bench`.
+//! The commands that are calls of cargo: `test`, `bench`.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
-use walkdir::WalkDir;
-use xxhash_rust::xxh3::Xxh3;
 
 /// The folder of ARC tasks that some tests read.
 const DATA: &str = "ARC_DATA_DIR";
@@ -57,130 +53,6 @@ pub(crate) fn has_cpp_compiler() -> bool {
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
     let output = Command::new(compiler).arg("--version").output();
     output.is_ok_and(|output| output.status.success())
-}
-
-/// What has to hold before a change lands. The tests come late, so that their summary is near the end.
-pub(crate) fn ci(root: &Path, all: bool) -> Result<()> {
-    let mut stages = Stages::default();
-    let clippy = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "--deny",
-        "warnings",
-    ];
-    let doc = [
-        "doc",
-        "--workspace",
-        "--no-deps",
-        "--document-private-items",
-    ];
-    let is_done = |()| None;
-    stages.run("format", || {
-        cargo(root, &["fmt", "--all", "--check"], &[]).map(is_done)
-    })?;
-    stages.run("lints", || cargo(root, &clippy, &[]).map(is_done))?;
-    stages.run("documentation", || {
-        cargo(root, &doc, &[("RUSTDOCFLAGS", "--deny warnings")]).map(is_done)
-    })?;
-    stages.run("licences, sources and versions of crates", || deny(root))?;
-    stages.run("generated files", || {
-        crate::docs::run(root, true).map(is_done)
-    })?;
-    stages.run("kernels", || check_kernels(root, all))?;
-    stages.run("tests", || test(root).map(is_done))?;
-    stages.run("walkthrough", || crate::walkthrough::run(root).map(is_done))?;
-    stages.run("the notebook for Kaggle", || {
-        crate::kaggle::check_where_possible(root)
-    })?;
-    stages.run("the Python package", || {
-        crate::wheel::check_where_possible(root)
-    })?;
-    print!("{stages}");
-    Ok(())
-}
-
-/// The stages of `ci` that have ended: the name of each, how long it took, and why it was skipped if it was.
-#[derive(Default)]
-struct Stages(Vec<(&'static str, Duration, Option<String>)>);
-
-impl Stages {
-    /// Runs a stage, which fails or gives the reason for which it was skipped, if any.
-    fn run(
-        &mut self,
-        name: &'static str,
-        stage: impl FnOnce() -> Result<Option<String>>,
-    ) -> Result<()> {
-        let began = Instant::now();
-        let skipped = stage().with_context(|| name.to_owned())?;
-        self.0.push((name, began.elapsed(), skipped));
-        Ok(())
-    }
-}
-
-impl fmt::Display for Stages {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, took, skipped) in &self.0 {
-            write!(f, "{:>5.0} s  {name}", took.as_secs_f64())?;
-            match skipped {
-                Some(reason) => writeln!(f, ": skipped: {reason}")?,
-                None => writeln!(f)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The digest of the kernels that were checked last.
-const CHECKED: &str = "kernels/checked.txt";
-
-/// Checks what the kernels' PTX executes; and the kernels against their PTX and under the sanitizers, which takes
-/// longer than all else together, where they are no longer those that were checked last, or all is to be checked.
-/// Why part of it was skipped, if it was.
-fn check_kernels(root: &Path, all: bool) -> Result<Option<String>> {
-    crate::ptx::count::run(root, true, None)?;
-    let digest = kernels_digest(root)?;
-    let path = root.join(CHECKED);
-    let checked = std::fs::read_to_string(&path).unwrap_or_default();
-    if !all && checked.trim() == digest {
-        return Ok(Some(format!(
-            "PTX and sanitizers: as checked last ({CHECKED}); --all checks them"
-        )));
-    }
-    if let Some(reason) = crate::ptx::check_where_possible(root)? {
-        return Ok(Some(format!("PTX and sanitizers: {reason}")));
-    }
-    if let Some(reason) = crate::sanitize::run(root)? {
-        return Ok(Some(format!("sanitizers: {reason}")));
-    }
-    std::fs::write(&path, format!("{digest}\n")).with_context(|| CHECKED.to_owned())?;
-    println!("the kernels were checked: {CHECKED} is written");
-    Ok(None)
-}
-
-fn kernels_digest(root: &Path) -> Result<String> {
-    let mut hasher = Xxh3::new();
-    for entry in WalkDir::new(root.join("kernels")).sort_by_file_name() {
-        let entry = entry?;
-        let path = entry.path();
-        if entry.file_type().is_file() && !path.ends_with(CHECKED) {
-            let name = path.strip_prefix(root)?.to_string_lossy();
-            hasher.update(name.as_bytes());
-            hasher.update(&std::fs::read(path)?);
-        }
-    }
-    Ok(format!("{:032x}", hasher.digest128()))
-}
-
-/// Checks what everything is built with by deny.toml, unless there is no cargo-deny.
-fn deny(root: &Path) -> Result<Option<String>> {
-    let version = Command::new("cargo-deny").arg("--version").output();
-    if !version.is_ok_and(|version| version.status.success()) {
-        return Ok(Some("cargo-deny is not installed".to_owned()));
-    }
-    cargo(root, &["deny", "check", "licenses", "sources", "bans"], &[])?;
-    Ok(None)
 }
 
 /// Builds the binary as users have it, and hands over to it.

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
-use arc_dsl::{Dialect, TypedPrimitive};
+use arc_dsl::{Dialect, Primitive, TypedPrimitive};
 
 mod batts;
 mod builtins;
@@ -21,7 +21,7 @@ mod vectors;
 
 use compare::Tally;
 use python::{Command, Order, Reference, Theirs};
-use suite::{Called, Suite};
+use suite::Suite;
 
 /// Arguments of `conformance`.
 #[derive(Debug, clap::Args)]
@@ -145,4 +145,45 @@ fn defaults(reference: &Reference) -> Result<Vec<String>> {
         (!same).then(|| format!("{primitive} {ours}, {theirs:?}"))
     });
     Ok(differing.collect())
+}
+
+/// A primitive of a dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Called {
+    Public(Primitive),
+    Typed(TypedPrimitive),
+}
+
+impl Called {
+    /// All that the dialect's reference has.
+    pub(crate) fn all(dialect: Dialect) -> Vec<Self> {
+        match dialect {
+            Dialect::Public => Primitive::of_reference().map(Called::Public).collect(),
+            Dialect::Typed => TypedPrimitive::ALL
+                .iter()
+                .copied()
+                .map(Called::Typed)
+                .collect(),
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Called::Public(primitive) => primitive.name(),
+            Called::Typed(primitive) => primitive.name(),
+        }
+    }
+
+    pub(crate) fn family(self) -> &'static str {
+        match self {
+            Called::Public(primitive) => primitive.family(),
+            Called::Typed(primitive) => primitive.family(),
+        }
+    }
+}
+
+impl std::fmt::Display for Called {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
 }

@@ -7,6 +7,8 @@ use anyhow::{Context as _, Result};
 use clap::Parser;
 
 mod cargo;
+mod ci;
+mod circles;
 mod conformance;
 mod costs;
 mod docs;
@@ -31,6 +33,8 @@ enum Command {
         #[arg(long)]
         all: bool,
     },
+    /// Fails where files of a crate need each other in a circle, and says what ties them.
+    Circles,
     /// Writes what is made of the code: docs/primitives.md, docs/device-interface.md, parts of
     /// docs/form.md, and kernels/interface.cuh.
     Docs {
@@ -67,7 +71,8 @@ enum Command {
 fn main() -> ExitCode {
     let result = root().and_then(|root| match Command::parse() {
         Command::Test => cargo::test(&root),
-        Command::Ci { all } => cargo::ci(&root, all),
+        Command::Ci { all } => ci::run(&root, all),
+        Command::Circles => circles::run(&root),
         Command::Docs { check } => docs::run(&root, check),
         Command::Bench { arguments } => cargo::bench(&root, &arguments),
         Command::Conformance(arguments) => conformance::run(&root, &arguments),

@@ -124,7 +124,6 @@ use smallvec::SmallVec;
 use arc_dsl::{ErrorKind, Kind, Primitive, Value};
 
 pub mod analysis;
-mod build;
 mod dead;
 mod evaluate;
 pub mod facts;
@@ -143,7 +142,6 @@ mod words;
 
 pub use dead::remove_dead;
 pub use evaluate::{BailOut, Evaluator, Stop};
-pub use outputs::{Need, Needs, Output};
 pub use parse::{FormError, parse};
 pub use plan::{Plan, Representation, Shown, Target, plan};
 pub use rewrite::{Fused, rewrite};
@@ -342,6 +340,37 @@ impl Region {
         };
         self.instructions.iter().map(depth).max().unwrap_or(0)
     }
+}
+
+/// What is known of a result of a form.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Output {
+    /// The number by which the caller knows it.
+    pub id: u32,
+    /// What has to succeed for it.
+    pub needs: Needs,
+}
+
+/// Which instructions of a form's body have to succeed for a result, in which order.
+///
+/// An evaluation of the result ends with the error of the first of them that fails, whether the
+/// result is made of it or not.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Needs {
+    /// All of them, in the order in which they stand: the form is of one program.
+    #[default]
+    All,
+    /// These, in the order of the program that gives the result.
+    These(Vec<Need>),
+}
+
+/// An instruction of a form's body, as the program of one result has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Need {
+    /// The value that it makes.
+    pub id: Id,
+    /// The line on which this program has it: what fails in it, fails there.
+    pub line: u32,
 }
 
 #[cfg(test)]

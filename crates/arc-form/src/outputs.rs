@@ -2,42 +2,9 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashSet;
 use smallvec::smallvec;
 
-use super::verify::{Fault, fault};
-use super::{Form, Id, Instruction, Operand, Region, dead};
-
-/// What is known of a result of a form.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Output {
-    /// The number by which the caller knows it.
-    pub id: u32,
-    /// What has to succeed for it.
-    pub needs: Needs,
-}
-
-/// Which instructions of a form's body have to succeed for a result, in which order.
-///
-/// An evaluation of the result ends with the error of the first of them that fails, whether the
-/// result is made of it or not.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Needs {
-    /// All of them, in the order in which they stand: the form is of one program.
-    #[default]
-    All,
-    /// These, in the order of the program that gives the result.
-    These(Vec<Need>),
-}
-
-/// An instruction of a form's body, as the program of one result has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Need {
-    /// The value that it makes.
-    pub id: Id,
-    /// The line on which this program has it: what fails in it, fails there.
-    pub line: u32,
-}
+use super::{Form, Id, Instruction, Need, Needs, Operand, Output, Region, dead};
 
 impl Form {
     /// What the result that stands at this place needs, in its order.
@@ -152,57 +119,6 @@ impl Instruction {
         used.retain(|id| made.binary_search(id).is_err());
         used
     }
-}
-
-/// Whether every result is told apart from the others, and needs whatever it is made of.
-pub(super) fn check(form: &Form) -> Result<(), Fault> {
-    let (results, outputs) = (form.body.results.len(), form.outputs.len());
-    if results == 0 || results != outputs {
-        let message = format_args!("{results} results, of which {outputs} are described");
-        return fault(Id::INPUT, message);
-    }
-    let mut places = vec![None; form.ids as usize];
-    let mut reads = Vec::with_capacity(form.body.instructions.len());
-    for (at, instruction) in form.body.instructions.iter().enumerate() {
-        places[instruction.id.index()] = Some(at);
-        reads.push(instruction.reads());
-    }
-    // The number of the output that needs it and was looked at last.
-    let mut needed = vec![None; form.ids as usize];
-    let mut seen = FxHashSet::default();
-    for (number, (output, result)) in form.outputs.iter().zip(&form.body.results).enumerate() {
-        let id = output.id;
-        if !seen.insert(id) {
-            return fault(Id::INPUT, format_args!("result #{id} is there twice"));
-        }
-        let Needs::These(needs) = &output.needs else {
-            continue;
-        };
-        needed[Id::INPUT.index()] = Some(number);
-        for need in needs {
-            let place = places.get(need.id.index()).copied().flatten();
-            let Some(place) = place else {
-                let message = format_args!("result #{id} needs what the body does not make");
-                return fault(need.id, message);
-            };
-            if needed[need.id.index()] == Some(number) {
-                return fault(need.id, format_args!("result #{id} needs it twice"));
-            }
-            let missing = |read: &&Id| needed[read.index()] != Some(number);
-            if let Some(read) = reads[place].iter().find(missing) {
-                let message = format_args!("result #{id} needs v{} before it", read.0);
-                return fault(need.id, message);
-            }
-            needed[need.id.index()] = Some(number);
-        }
-        if let Operand::Id(made) = result
-            && needed[made.index()] != Some(number)
-        {
-            let message = format_args!("result #{id} is this value and does not need it");
-            return fault(*made, message);
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! common, as functions have none, stays a choice until something is done with it, which is then
 //! done to each in an arm of its own.
 
+mod build;
 mod calls;
 mod choices;
 mod loops;
@@ -19,10 +20,10 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-use super::build::Builder;
 use super::memo::Memo;
 use super::{Failure, Form, Id, Need, Needs, Op, Operand, Output, Region, Results, Type, dead};
 use arc_dsl::{Callee, Dialect, Elements, Program, Value};
+use build::Builder;
 pub use single::{Argument, specialise_call};
 use symbols::{Node, Symbol, Symbols};
 

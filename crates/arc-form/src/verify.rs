@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::rules::{self, Typing};
-use super::{Form, Id, Instruction, Op, Operand, Region, Type};
+use super::{Form, Id, Instruction, Needs, Op, Operand, Region, Type};
 use arc_dsl::Primitive;
 
 /// What is wrong with a form, and where.
@@ -38,8 +39,59 @@ impl Form {
             return fault(Id::INPUT, "expected parameters numbered v0, v1 and so on");
         }
         verifier.region(&self.body, Id::INPUT)?;
-        super::outputs::check(self)
+        check_outputs(self)
     }
+}
+
+/// Whether every result is told apart from the others, and needs whatever it is made of.
+fn check_outputs(form: &Form) -> Result<(), Fault> {
+    let (results, outputs) = (form.body.results.len(), form.outputs.len());
+    if results == 0 || results != outputs {
+        let message = format_args!("{results} results, of which {outputs} are described");
+        return fault(Id::INPUT, message);
+    }
+    let mut places = vec![None; form.ids as usize];
+    let mut reads = Vec::with_capacity(form.body.instructions.len());
+    for (at, instruction) in form.body.instructions.iter().enumerate() {
+        places[instruction.id.index()] = Some(at);
+        reads.push(instruction.reads());
+    }
+    // The number of the output that needs it and was looked at last.
+    let mut needed = vec![None; form.ids as usize];
+    let mut seen = FxHashSet::default();
+    for (number, (output, result)) in form.outputs.iter().zip(&form.body.results).enumerate() {
+        let id = output.id;
+        if !seen.insert(id) {
+            return fault(Id::INPUT, format_args!("result #{id} is there twice"));
+        }
+        let Needs::These(needs) = &output.needs else {
+            continue;
+        };
+        needed[Id::INPUT.index()] = Some(number);
+        for need in needs {
+            let place = places.get(need.id.index()).copied().flatten();
+            let Some(place) = place else {
+                let message = format_args!("result #{id} needs what the body does not make");
+                return fault(need.id, message);
+            };
+            if needed[need.id.index()] == Some(number) {
+                return fault(need.id, format_args!("result #{id} needs it twice"));
+            }
+            let missing = |read: &&Id| needed[read.index()] != Some(number);
+            if let Some(read) = reads[place].iter().find(missing) {
+                let message = format_args!("result #{id} needs v{} before it", read.0);
+                return fault(need.id, message);
+            }
+            needed[need.id.index()] = Some(number);
+        }
+        if let Operand::Id(made) = result
+            && needed[made.index()] != Some(number)
+        {
+            let message = format_args!("result #{id} is this value and does not need it");
+            return fault(*made, message);
+        }
+    }
+    Ok(())
 }
 
 struct Verifier {

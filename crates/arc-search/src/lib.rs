@@ -23,6 +23,7 @@ pub mod compose;
 pub mod enumerate;
 pub mod invariants;
 pub mod language;
+mod options;
 pub mod pieces;
 pub mod propose;
 pub mod rank;
@@ -34,4 +35,5 @@ mod testing;
 
 pub use attempt::Attempt;
 pub use language::Language;
-pub use searcher::{Counts, Found, Options, Searcher};
+pub use options::Options;
+pub use searcher::{Counts, Found, Searcher};

@@ -6,8 +6,8 @@ use arc_dsl::{Program, Task};
 
 use crate::compose::{Composer, Greedy};
 use crate::enumerate::Enumeration;
+use crate::options::Options;
 use crate::pieces::{Frame, Layer, Pieces};
-use crate::searcher::Options;
 
 /// What has been made for a task.
 #[derive(Debug)]

@@ -16,7 +16,8 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::MutexGuard;
 
-use crate::gpu::{self, Gpu, Outcome, Ran, broken_rule};
+use crate::Outcome;
+use crate::gpu::{self, Gpu, Ran, broken_rule};
 use crate::stream::{Operation, Parameter};
 use crate::{code, host};
 

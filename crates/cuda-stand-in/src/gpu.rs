@@ -14,6 +14,7 @@ use gpu_kernels::device::{Entry, open};
 use rand::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg32;
 
+use crate::Outcome;
 use crate::memory::Memory;
 use crate::settings::{FaultKind, Progress, Settings};
 use crate::stream::{Event, Launch, Operation, Parameter, Stream};
@@ -24,9 +25,6 @@ const MOST_SHARED_UNASKED: u32 = 48 << 10;
 
 /// Threads of a block.
 const MOST_THREADS: u32 = 1024;
-
-/// What a call gives, or with which code it fails.
-pub(crate) type Outcome<T> = Result<T, i32>;
 
 /// A GPU, whose context exists while it is retained.
 #[derive(Debug)]

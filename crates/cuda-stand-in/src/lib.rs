@@ -54,6 +54,9 @@ pub const VARIABLE: &str = "CUDA_STAND_IN";
 /// The name that a dynamic linker looks for.
 const LIBRARY: &str = "libcuda.so";
 
+/// What a call gives, or with which code it fails.
+type Outcome<T> = Result<T, i32>;
+
 /// The folder with the library, beside the program that runs: that of the examples of this build.
 ///
 /// # Errors

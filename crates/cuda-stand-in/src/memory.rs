@@ -7,8 +7,8 @@ use gpu_kernels::device::interpreted::{Buffer, InterpretedDevice};
 use gpu_kernels::device::{Argument, Device as _, DeviceError, Entry};
 use gpu_kernels::interface::Description;
 
+use crate::Outcome;
 use crate::code;
-use crate::gpu::Outcome;
 use crate::stream::{Launch, Parameter};
 
 /// Where it begins.

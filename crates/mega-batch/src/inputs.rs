@@ -6,7 +6,7 @@ use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use arc_dsl::{ParseError, TaskError};
+use arc_dsl::{ParseError, Program, TaskError};
 use serde::{Serialize, Serializer};
 use walkdir::WalkDir;
 
@@ -19,7 +19,7 @@ mod programs;
 mod tasks;
 
 pub(crate) use packed::unpacked;
-pub use programs::{ProgramsRead, read_batts, read_programs, read_renames};
+pub use programs::{read_batts, read_programs, read_renames};
 pub use tasks::{TasksRead, read_solutions, read_tasks};
 
 /// How large a file of tasks or programs may be: 1 GiB, ten times the public data in one file.
@@ -269,4 +269,17 @@ fn text(file: &Path, bytes: Vec<u8>) -> Result<String, InputError> {
             format!("not UTF-8 text: byte 0x{:02x}", rest[0]),
         )
     })
+}
+
+/// What files of programs came to.
+#[derive(Debug, Clone, Default)]
+pub struct ProgramsRead {
+    /// The programs, file by file.
+    pub programs: Vec<Program>,
+    /// What was wrong.
+    pub errors: Vec<InputError>,
+    /// What is strange, but not wrong: what has no part in any program.
+    pub notes: Vec<InputError>,
+    /// Names that the DSL does not have, with the files that use them.
+    unknown: Vec<(PathBuf, String)>,
 }

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use arc_dsl::{EvalError, PairId, Value};
+use arc_dsl::{EvalError, Pair, PairId, Split, Value};
 
 use crate::batch::Job;
+use crate::options::Options;
 use crate::score::Score;
 
 /// What became of one evaluation: one program on one pair.
@@ -102,4 +103,36 @@ pub struct JobResult {
     pub job: Job,
     /// A result for every pair of the task that was evaluated, those of `train` first.
     pub pairs: Vec<PairResult>,
+}
+
+/// Whether an evaluation has to say what the program returned. Of an output that is right the task
+/// says it.
+pub(crate) fn is_wanted(options: &Options, outcome: &Outcome) -> bool {
+    options.keep_outputs || options.scores && *outcome != Outcome::Match
+}
+
+/// Gives a result its score, where scores are asked for, and leaves it the output that is to be kept.
+pub(crate) fn settle(options: &Options, result: &mut PairResult, pair: &Pair) {
+    if !options.scores || result.outcome.is_failure() {
+        return;
+    }
+    let expected = pair.output.as_ref();
+    if result.outcome == Outcome::Match && result.output.is_none() {
+        result.score = expected.map(|expected| Score::of(expected, Some(expected)));
+        if result.pair.split == Split::Test {
+            result.output = expected.cloned().map(Value::from);
+        }
+        return;
+    }
+    let grid = result.output.as_ref().and_then(Value::as_grid);
+    result.score = Some(match grid {
+        Some(grid) => Score::of(&grid, expected),
+        None => Score {
+            digest: Score::NO_GRID,
+            cells_right: 0,
+        },
+    });
+    if !options.keep_outputs && result.pair.split != Split::Test {
+        result.output = None;
+    }
 }

@@ -1,10 +1,7 @@
 //! [`Score`]: how near an output is, and which outputs are the same.
 
-use arc_dsl::{Grid, Pair, Split, Value};
+use arc_dsl::Grid;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
-
-use crate::options::Options;
-use crate::outcome::{Outcome, PairResult};
 
 /// What an output is worth, where it is not right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -19,7 +16,7 @@ pub struct Score {
 
 impl Score {
     /// The digest of what is no grid.
-    const NO_GRID: u128 = 0;
+    pub(crate) const NO_GRID: u128 = 0;
 
     /// The score of an output.
     pub fn of(output: &Grid, expected: Option<&Grid>) -> Self {
@@ -43,38 +40,6 @@ fn cells_right(output: &Grid, expected: &Grid) -> u32 {
     }
     let cells = output.cells().iter().zip(expected.cells());
     cells.filter(|(a, b)| a == b).count() as u32
-}
-
-/// Whether an evaluation has to say what the program returned. Of an output that is right the task
-/// says it.
-pub(crate) fn is_wanted(options: &Options, outcome: &Outcome) -> bool {
-    options.keep_outputs || options.scores && *outcome != Outcome::Match
-}
-
-/// Gives a result its score, where scores are asked for, and leaves it the output that is to be kept.
-pub(crate) fn settle(options: &Options, result: &mut PairResult, pair: &Pair) {
-    if !options.scores || result.outcome.is_failure() {
-        return;
-    }
-    let expected = pair.output.as_ref();
-    if result.outcome == Outcome::Match && result.output.is_none() {
-        result.score = expected.map(|expected| Score::of(expected, Some(expected)));
-        if result.pair.split == Split::Test {
-            result.output = expected.cloned().map(Value::from);
-        }
-        return;
-    }
-    let grid = result.output.as_ref().and_then(Value::as_grid);
-    result.score = Some(match grid {
-        Some(grid) => Score::of(&grid, expected),
-        None => Score {
-            digest: Score::NO_GRID,
-            cells_right: 0,
-        },
-    });
-    if !options.keep_outputs && result.pair.split != Split::Test {
-        result.output = None;
-    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use arc_dsl::{COLOUR_RANGE, EvalError, Interpreter, Limit, MAX_INT};
 
+use super::Called;
 use super::python::{Results, Theirs};
-use super::suite::{Called, Ours, Suite};
+use super::suite::{Ours, Suite};
 
 /// A difference that is meant to be.
 #[derive(Debug)]

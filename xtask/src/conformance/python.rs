@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use arc_dsl::Dialect;
 use serde_json::{Value as Json, json};
 
-use super::suite::Called;
+use super::Called;
 
 /// The driver, which runs beside the reference and holds nothing of it.
 const DRIVER: &str = include_str!("../../python/conformance.py");

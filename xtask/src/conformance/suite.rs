@@ -4,10 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use arc_dsl::generate::{Case, Expression, Generator, TypedCase};
-use arc_dsl::{
-    Dialect, EvalError, Grid, Interpreter, Primitive, TypedPrimitive, Value, parse_programs_in,
-};
+use arc_dsl::{Dialect, EvalError, Grid, Interpreter, Value, parse_programs_in};
 
+use super::Called;
 use super::python::Command;
 
 /// Grids from which the arguments are drawn, each with its patches.
@@ -23,47 +22,6 @@ pub(crate) struct Suite {
     pub(crate) pool: Vec<String>,
     places: HashMap<String, usize>,
     pub(crate) calls: Vec<Call>,
-}
-
-/// A primitive of a dialect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Called {
-    Public(Primitive),
-    Typed(TypedPrimitive),
-}
-
-impl Called {
-    /// All that the dialect's reference has.
-    pub(crate) fn all(dialect: Dialect) -> Vec<Self> {
-        match dialect {
-            Dialect::Public => Primitive::of_reference().map(Called::Public).collect(),
-            Dialect::Typed => TypedPrimitive::ALL
-                .iter()
-                .copied()
-                .map(Called::Typed)
-                .collect(),
-        }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Called::Public(primitive) => primitive.name(),
-            Called::Typed(primitive) => primitive.name(),
-        }
-    }
-
-    pub(crate) fn family(self) -> &'static str {
-        match self {
-            Called::Public(primitive) => primitive.family(),
-            Called::Typed(primitive) => primitive.family(),
-        }
-    }
-}
-
-impl std::fmt::Display for Called {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 /// A case with its arguments by place.

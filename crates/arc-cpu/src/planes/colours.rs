@@ -1,7 +1,7 @@
 //! Colours of grids, as planes.
 
 use super::object::in_order;
-use super::sets::Sideways;
+use super::shape::Sideways;
 use super::tile::spread_code;
 use super::{Bits, Misfit, Shape, Tile, code_of, colour_of};
 use arc_dsl::Loc;

@@ -1,7 +1,8 @@
 //! At which of many places a pattern meets a set of locations how often: all places at once.
 
-use super::sets::{Sideways, require_range, room};
+use super::sets::{require_range, room};
 use super::shape::Columns;
+use super::shape::Sideways;
 use super::{COLUMNS, Misfit, Shape, Window};
 
 /// What is asked of how many of a pattern's locations a set has.

@@ -1,8 +1,8 @@
 //! How two shapes lie to each other, how one lies on a tile, and what a shape looks like.
 
 use super::outlines::centre;
-use super::sets::Sideways;
 use super::shape::Columns;
+use super::shape::Sideways;
 use super::{COLUMNS, Shape};
 use arc_dsl::{Loc, MAX_INT};
 

@@ -2,36 +2,9 @@
 
 use std::cmp::Ordering;
 
+use super::shape::Sideways;
 use super::{COLUMNS, Misfit, ROWS, Shape, Window};
 use arc_dsl::{Loc, MAX_INT};
-
-/// A move along the columns, the same for all rows; what passes a word's ends is lost.
-#[derive(Clone, Copy)]
-pub(super) struct Sideways {
-    left: u32,
-    right: u32,
-    keep: u64,
-}
-
-impl Sideways {
-    /// So many columns to the right, or to the left where negative.
-    #[inline(always)]
-    pub(super) fn by(columns: i32) -> Self {
-        let kept = columns.unsigned_abs() < COLUMNS;
-        Self {
-            left: columns.max(0) as u32 & 63,
-            right: columns.min(0).unsigned_abs() & 63,
-            keep: if kept { u64::MAX } else { 0 },
-        }
-    }
-
-    /// The row moved.
-    #[inline(always)]
-    pub(super) fn of(self, row: u64) -> u64 {
-        // One of both is 0, so that this needs no branch.
-        ((row << self.left) >> self.right) & self.keep
-    }
-}
 
 /// As many columns from the first on, of which there must be one.
 #[inline(always)]

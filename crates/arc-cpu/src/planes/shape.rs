@@ -1,6 +1,5 @@
 //! [`Shape`]: a set of locations, a word a row; [`Window`]: where one is made.
 
-use super::sets::Sideways;
 use super::{Bits, Misfit};
 use arc_dsl::Loc;
 
@@ -9,6 +8,34 @@ pub(crate) const COLUMNS: u32 = 64;
 
 /// How many rows a shape may span.
 pub(crate) const ROWS: usize = 128;
+
+/// A move along the columns, the same for all rows; what passes a word's ends is lost.
+#[derive(Clone, Copy)]
+pub(super) struct Sideways {
+    left: u32,
+    right: u32,
+    keep: u64,
+}
+
+impl Sideways {
+    /// So many columns to the right, or to the left where negative.
+    #[inline(always)]
+    pub(super) fn by(columns: i32) -> Self {
+        let kept = columns.unsigned_abs() < COLUMNS;
+        Self {
+            left: columns.max(0) as u32 & 63,
+            right: columns.min(0).unsigned_abs() & 63,
+            keep: if kept { u64::MAX } else { 0 },
+        }
+    }
+
+    /// The row moved.
+    #[inline(always)]
+    pub(super) fn of(self, row: u64) -> u64 {
+        // One of both is 0, so that this needs no branch.
+        ((row << self.left) >> self.right) & self.keep
+    }
+}
 
 /// A set of locations in its bounding box.
 ///

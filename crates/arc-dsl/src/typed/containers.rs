@@ -6,7 +6,7 @@ use super::TypedPrimitive as T;
 use super::python::{
     INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, RAISES, Taken, as_set, as_tuple, call, collected,
     compare, elements, empty_tuple, equal, first as first_of, int, is_empty_tuple, is_tuple, item,
-    len, length, list, plus, public, triple, two,
+    key, len, length, list, plus, public, triple, two,
 };
 use super::samples::sorted;
 use crate::container::ContainerKind;
@@ -302,11 +302,6 @@ fn extreme(
         }
     }
     Ok(best.map(|(element, _)| element))
-}
-
-/// The function by which elements are compared, if by one: Python takes `None` for none.
-pub(super) fn key(function: &Value) -> Option<&Value> {
-    (*function != Value::Nothing).then_some(function)
 }
 
 pub(super) fn argmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::TypedPrimitive as T;
-use super::patches::Of;
+use super::patches::{Of, center_of};
 use super::python::{
     NOT_A_NUMBER, RAISES, Taken, call, elements, empty_tuple, equal, int, length, list, minus,
     outermost, plus, two,
@@ -258,11 +258,6 @@ pub(super) fn centerofmass(cx: &mut Context<'_>, patch: &Value) -> Taken {
 fn center_of_locations(cx: &mut Context<'_>, patch: &Value) -> Taken<(i32, i32)> {
     let locations = Of::Patch.locations(cx, patch)?;
     center_of(cx, &locations)
-}
-
-pub(super) fn center_of(cx: &mut Context<'_>, patch: &Value) -> Taken<(i32, i32)> {
-    let (i, j) = two(&call(cx, T::Center, &[patch])?)?;
-    Ok((int(&i)?, int(&j)?))
 }
 
 pub(super) fn position(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {

@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 
 use super::TypedPrimitive as T;
-use super::extents::center_of;
 use super::objects::{cells_of, locs_of, public_object};
 use super::python::{
     INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, RAISES, Taken, as_set, call, collected, elements,
@@ -302,6 +301,12 @@ pub(super) fn bordering(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> Ta
     let rightmost = call(cx, T::Rightmost, &[patch])?;
     let width = length(&item(grid, 0)?)?;
     Ok(Value::Bool(equal(&rightmost, &Value::Int(width - 1))))
+}
+
+/// The centre as two integers.
+pub(super) fn center_of(cx: &mut Context<'_>, patch: &Value) -> Taken<(i32, i32)> {
+    let (i, j) = two(&call(cx, T::Center, &[patch])?)?;
+    Ok((int(&i)?, int(&j)?))
 }
 
 pub(super) fn gravitate(cx: &mut Context<'_>, source: &Value, destination: &Value) -> Taken {

@@ -188,3 +188,8 @@ pub(super) fn place(rank: &Value, count: usize) -> Taken<Option<usize>> {
     let at = if rank < 0 { rank + count } else { rank };
     Ok((0..count).contains(&at).then_some(at as usize))
 }
+
+/// The function by which elements are compared, if by one: Python takes `None` for none.
+pub(super) fn key(function: &Value) -> Option<&Value> {
+    (*function != Value::Nothing).then_some(function)
+}

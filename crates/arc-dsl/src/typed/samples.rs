@@ -3,10 +3,9 @@
 use std::cmp::Ordering;
 
 use super::TypedPrimitive as T;
-use super::containers::key as keyed_by;
 use super::python::{
     NOT_A_NUMBER, RAISES, Taken, call, collected, compare, elements, empty_tuple, equal, int,
-    is_tuple, list, place, three, two,
+    is_tuple, key as keyed_by, list, place, three, two,
 };
 use crate::container::{ContainerKind, sorted_places, sorting};
 use crate::interpreter::Context;

@@ -1,8 +1,8 @@
 //! Calls: functions are inlined, steps that only rearrange are done, others are emitted.
 
 use super::super::analysis::Called;
-use super::super::build::Argument;
 use super::super::{Failure, Id, Op, Type, rules};
+use super::build::Argument;
 use super::symbols::{Function, Node, Symbol};
 use super::{Arguments, DEPTH, Made, Reason, Specialiser, Stop, is_plain};
 use std::ops::Range;

@@ -6,25 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_dsl::{
-    BattFile, Beside, ParseError, ParseErrorKind, Program, Reading, Renames, parse_batt, read_file,
+    BattFile, Beside, ParseError, ParseErrorKind, Reading, Renames, parse_batt, read_file,
     says_nothing, says_program,
 };
 
 use super::json_programs::ProgramsInJson;
-use super::{InputError, files, read_text};
-
-/// What files of programs came to.
-#[derive(Debug, Clone, Default)]
-pub struct ProgramsRead {
-    /// The programs, file by file.
-    pub programs: Vec<Program>,
-    /// What was wrong.
-    pub errors: Vec<InputError>,
-    /// What is strange, but not wrong: what has no part in any program.
-    pub notes: Vec<InputError>,
-    /// Names that the DSL does not have, with the files that use them.
-    unknown: Vec<(PathBuf, String)>,
-}
+use super::{InputError, ProgramsRead, files, read_text};
 
 /// The modules of the DSL, which hold no programs. Python takes names from the first two where they lie beside
 /// programs.

@@ -24,8 +24,8 @@ use crate::backend::{Backend, MergeCounts};
 use crate::batch::Batch;
 use crate::options::Merging;
 use crate::outcome::Outcome;
+use crate::outcome::is_wanted;
 use crate::panics::lock;
-use crate::score::is_wanted;
 
 /// How many jobs are looked at together.
 const BLOCK: usize = 256;

@@ -18,8 +18,8 @@ use crate::compilers::Compilers;
 use crate::delivery::Known;
 use crate::options::Options;
 use crate::outcome::{Maker, Outcome, PairResult};
+use crate::outcome::{is_wanted, settle};
 use crate::panics::{lock, message};
-use crate::score::{is_wanted, settle};
 use crate::summary;
 
 /// What belongs to one thread, alone on its cache lines.

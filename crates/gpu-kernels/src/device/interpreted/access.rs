@@ -1,12 +1,14 @@
 //! Loads, stores and atomic accesses of a warp.
 
+use super::compute::first_of;
 use super::compute::{Lanes, WARP, extended, lanes};
 use super::counts::Counts;
 use super::error::Violation;
-use super::execute::{Broken, Step, first_of};
+use super::execute::Broken;
 use super::memory::{DATA, Memory, SHARED, SHARED_REGION};
 use super::module::{Access, Atomic, File, Register, Space};
 use super::warp::Machine;
+use super::warp::Step;
 
 /// What an access reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

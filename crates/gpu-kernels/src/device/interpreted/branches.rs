@@ -1,8 +1,7 @@
 //! Branches: which lanes go where, and who waits for them.
 
-use super::compute::{Lanes, WARP, lanes};
+use super::compute::{Lanes, WARP, first_of, lanes};
 use super::error::{Fault, Violation};
-use super::execute::first_of;
 use super::module::{Instruction, NOWHERE, Place};
 
 /// Lanes that run together, up to where they meet others.

@@ -326,3 +326,8 @@ pub(super) fn extended(value: u64, bits: u32, signed: bool) -> u64 {
         value << unused >> unused
     }
 }
+
+/// The first lane of a mask.
+pub(super) fn first_of(mask: u32) -> u32 {
+    mask.trailing_zeros() % WARP as u32
+}

@@ -1,31 +1,17 @@
 //! What one instruction does in the lanes of a warp.
 
 use super::compute::{
-    Lanes, WARP, Word, both, each, extended, funnel, half, lanes, logic, permute, put, table, three,
+    Lanes, WARP, Word, both, each, extended, first_of, funnel, half, lanes, logic, permute, put,
+    table, three,
 };
 use super::counts::Counts;
 use super::error::Violation;
 use super::memory::{Memory, SHARED};
-use super::module::{
-    Binary, Comparison, File, Instruction, Op, Register, Shift, Shuffle, Type, Vote, Width,
-};
-use super::warp::{ALL, Machine};
+use super::module::{Binary, Comparison, File, Op, Register, Shift, Shuffle, Type, Vote, Width};
+use super::warp::{ALL, Machine, Step};
 
 /// The first lane that broke a rule, and which.
 pub(super) type Broken = (u32, Violation);
-
-/// The first lane of a mask.
-pub(super) fn first_of(mask: u32) -> u32 {
-    mask.trailing_zeros() % WARP as u32
-}
-
-/// An instruction, the lanes that came to it together, and those that its guard lets execute it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Step<'a> {
-    pub(super) instruction: &'a Instruction,
-    pub(super) group: u32,
-    pub(super) mask: u32,
-}
 
 impl Machine {
     pub(super) fn execute(

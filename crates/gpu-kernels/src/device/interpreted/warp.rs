@@ -7,7 +7,6 @@ use super::branches::{Chosen, Group, branch, fault};
 use super::compute::{Lanes, WARP, put};
 use super::counts::{Counts, Kind};
 use super::error::{Fault, Violation};
-use super::execute::Step;
 use super::memory::{Interval, Memory, SHARED_REGION};
 use super::module::{File, Instruction, Module, NOWHERE, Op, Place, Register, SPECIAL};
 
@@ -66,6 +65,14 @@ fn lane_numbers(f: impl Fn(u32) -> u32) -> Lanes<u32> {
         *value = f(lane);
     }
     all
+}
+
+/// An instruction, the lanes that came to it together, and those that its guard lets execute it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step<'a> {
+    pub(super) instruction: &'a Instruction,
+    pub(super) group: u32,
+    pub(super) mask: u32,
 }
 
 impl Machine {

@@ -3,11 +3,11 @@
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
-use super::memo::{Hash, Memo};
-use super::rewrite::{Candidates, rewrite_candidates};
-use super::rules::{Typing, Typings};
-use super::verify::typing;
-use super::{
+use crate::memo::{Hash, Memo};
+use crate::rewrite::{Candidates, rewrite_candidates};
+use crate::rules::{Typing, Typings};
+use crate::verify::typing;
+use crate::{
     Failure, Form, Id, Instruction, Need, Op, Operand, Options, Output, Region, Results, Type,
     dead, words,
 };
@@ -21,14 +21,14 @@ type Types = SmallVec<[Type; 4]>;
 
 /// An argument of a call: a value made before, or one that is known, with its type.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Argument<'v> {
+pub(crate) enum Argument<'v> {
     Value(Id),
     Constant(&'v Value, &'v Type),
 }
 
 /// Code under construction: regions inside each other, the innermost one open.
 #[derive(Debug, Default)]
-pub(super) struct Builder {
+pub(crate) struct Builder {
     frames: Vec<Frame>,
     /// The instructions of all open regions, those of the innermost one last.
     instructions: Vec<Instruction>,
@@ -45,7 +45,7 @@ pub(super) struct Builder {
     /// What the passes at the end work with.
     scratch: dead::Scratch,
     /// The line that instructions come from.
-    pub(super) line: u32,
+    pub(crate) line: u32,
     /// Whether the same step is made once.
     share: bool,
     /// Whether the program is one of several.
@@ -62,7 +62,7 @@ pub(super) struct Builder {
 
 /// Where a program begins, to go back there if it has no form.
 #[derive(Debug)]
-pub(super) struct Start {
+pub(crate) struct Start {
     instructions: usize,
     shared: usize,
 }
@@ -77,7 +77,7 @@ struct Frame {
 }
 
 impl Builder {
-    pub(super) fn new(share: bool) -> Self {
+    pub(crate) fn new(share: bool) -> Self {
         let mut builder = Self {
             share,
             ..Self::default()
@@ -87,7 +87,7 @@ impl Builder {
     }
 
     /// Forgets everything, but keeps the memory.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.frames.clear();
         self.instructions.clear();
         self.types.clear();
@@ -102,23 +102,23 @@ impl Builder {
     }
 
     /// A new id for a value of this type.
-    pub(super) fn fresh(&mut self, ty: Type) -> Id {
+    pub(crate) fn fresh(&mut self, ty: Type) -> Id {
         self.types.push(ty);
         Id(self.types.len() as u32 - 1)
     }
 
     /// How many ids there are.
-    pub(super) fn ids(&self) -> u32 {
+    pub(crate) fn ids(&self) -> u32 {
         self.types.len() as u32
     }
 
     /// The type of a value.
-    pub(super) fn id_type(&self, id: Id) -> &Type {
+    pub(crate) fn id_type(&self, id: Id) -> &Type {
         &self.types[id.index()]
     }
 
     /// The type of an operand; a constant has one, or is none.
-    pub(super) fn operand_type(&self, operand: &Operand) -> Option<Type> {
+    pub(crate) fn operand_type(&self, operand: &Operand) -> Option<Type> {
         match operand {
             Operand::Id(id) => Some(self.types[id.index()].clone()),
             Operand::Constant(value) => Type::of(value),
@@ -138,7 +138,7 @@ impl Builder {
     }
 
     /// The form of this body, rewritten and without its dead steps as the options ask.
-    pub(super) fn form(&mut self, name: &str, body: Region, options: &Options) -> Form {
+    pub(crate) fn form(&mut self, name: &str, body: Region, options: &Options) -> Form {
         let mut form = Form {
             name: name.to_owned(),
             body,
@@ -158,7 +158,7 @@ impl Builder {
     }
 
     /// Opens a region inside the open one.
-    pub(super) fn open(&mut self, parameters: &[Type]) -> SmallVec<[Id; 2]> {
+    pub(crate) fn open(&mut self, parameters: &[Type]) -> SmallVec<[Id; 2]> {
         let mut ids = SmallVec::new();
         let mut typed = Vec::with_capacity(parameters.len());
         for ty in parameters {
@@ -176,7 +176,7 @@ impl Builder {
 
     /// Begins another program in the outermost region. The steps of those before it are given
     /// back where it comes to them itself, so that it gets the form that it has alone.
-    pub(super) fn begin(&mut self) -> Start {
+    pub(crate) fn begin(&mut self) -> Start {
         self.merges = true;
         self.needs.clear();
         self.met.clear();
@@ -188,12 +188,12 @@ impl Builder {
     }
 
     /// What the program needs that was begun last.
-    pub(super) fn needs(&mut self) -> Vec<Need> {
+    pub(crate) fn needs(&mut self) -> Vec<Need> {
         std::mem::take(&mut self.needs)
     }
 
     /// Takes back what the program has made that began there.
-    pub(super) fn undo(&mut self, start: &Start) {
+    pub(crate) fn undo(&mut self, start: &Start) {
         while self.frames.len() > 1 {
             self.close(Operand::Constant(Value::Nothing));
         }
@@ -219,12 +219,12 @@ impl Builder {
     }
 
     /// Closes the open region.
-    pub(super) fn close(&mut self, result: Operand) -> Region {
+    pub(crate) fn close(&mut self, result: Operand) -> Region {
         self.close_with(smallvec![result])
     }
 
     /// Closes the open region, which gives this.
-    pub(super) fn close_with(&mut self, results: Results) -> Region {
+    pub(crate) fn close_with(&mut self, results: Results) -> Region {
         let (parameters, instructions) = match self.frames.pop() {
             Some(frame) => {
                 self.shared.truncate(frame.shared);
@@ -241,7 +241,7 @@ impl Builder {
     }
 
     /// Opens a region again that was closed last at this place.
-    pub(super) fn reopen(&mut self, region: Region) {
+    pub(crate) fn reopen(&mut self, region: Region) {
         self.frames.push(Frame {
             parameters: region.parameters,
             start: self.instructions.len(),
@@ -251,7 +251,7 @@ impl Builder {
     }
 
     /// The value of an operation; an error says why it has no type.
-    pub(super) fn emit(
+    pub(crate) fn emit(
         &mut self,
         op: Op,
         arguments: Vec<Operand>,
@@ -269,7 +269,7 @@ impl Builder {
     }
 
     /// The value of the call of a first-order primitive; an error says why it has no type.
-    pub(super) fn call(
+    pub(crate) fn call(
         &mut self,
         primitive: Primitive,
         arguments: &[Argument<'_>],
