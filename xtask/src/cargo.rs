@@ -77,12 +77,16 @@ pub(crate) fn ci(root: &Path, all: bool) -> Result<()> {
     ];
     cargo(root, &doc, &[("RUSTDOCFLAGS", "--deny warnings")])?;
     let was_asked = deny(root)?;
+    let oldest = crate::msrv::check(root)?;
     crate::docs::run(root, true)?;
     let kernels = check_kernels(root, all)?;
     test(root)?;
     crate::walkthrough::run(root)?;
     if !was_asked {
         println!("licences, sources and versions of crates: skipped: cargo-deny is not installed");
+    }
+    if let Some(reason) = oldest {
+        println!("the oldest Rust that is supported: not compiled by it: {reason}");
     }
     if let Some(reason) = crate::kaggle::check_where_possible(root)? {
         println!("the notebook for Kaggle: skipped: {reason}");

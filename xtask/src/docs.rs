@@ -224,7 +224,11 @@ mod tests {
         tree(root, &mut files);
         let is_page = |path: &&PathBuf| {
             let folder = path.parent().unwrap();
-            let folders = [root.to_owned(), root.join("docs"), root.join("benches/notes")];
+            let folders = [
+                root.to_owned(),
+                root.join("docs"),
+                root.join("benches/notes"),
+            ];
             path.extension().is_some_and(|e| e == "md") && folders.iter().any(|f| f == folder)
         };
         let mut missing = Vec::new();

@@ -12,6 +12,7 @@ mod costs;
 mod docs;
 mod fuzz;
 mod kaggle;
+mod msrv;
 mod ptx;
 mod sanitize;
 mod walkthrough;
@@ -23,8 +24,8 @@ mod wheel;
 enum Command {
     /// Runs all tests, with `ARC_DATA_DIR` set those that read every ARC task too.
     Test,
-    /// Checks formatting, lints, documentation and generated files, runs all tests, and follows the
-    /// documents.
+    /// Checks formatting, lints, documentation, generated files and the oldest Rust that is supported, runs all tests, and
+    /// follows the documents.
     Ci {
         /// Checks the kernels too where they are as they were when they were checked last
         /// (kernels/checked.txt): against their PTX, and under the sanitizers.
@@ -32,9 +33,9 @@ enum Command {
         all: bool,
     },
     /// Writes what is made of the code: docs/primitives.md, docs/device-interface.md, parts of
-    /// docs/form.md, and kernels/interface.cuh.
+    /// docs/form.md, and kernels/interface.cuh; and checks the links of all pages.
     Docs {
-        /// Writes nothing; fails where a file is out of date.
+        /// Writes nothing; fails where a file is out of date or a link leads nowhere.
         #[arg(long)]
         check: bool,
     },

@@ -17,7 +17,8 @@ pub(super) fn check(root: &Path) -> Result<()> {
         let entry = entry?;
         if entry.path().extension().is_some_and(|end| end == "md") {
             let path = entry.path().canonicalize()?;
-            let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            let text =
+                std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
             pages.insert(path, prose(&text));
         }
     }
@@ -143,7 +144,9 @@ mod tests {
 
     #[test]
     fn links_are_found_but_in_code() {
-        let text = prose("[a](b.md) and\n[two\nlines](c.md#d) `[no](x)`\n```\n[no](y)\n```\n![p](q.svg)\n");
+        let text = prose(
+            "[a](b.md) and\n[two\nlines](c.md#d) `[no](x)`\n```\n[no](y)\n```\n![p](q.svg)\n",
+        );
         assert_eq!(targets(&text), ["b.md", "c.md#d", "q.svg"]);
     }
 
@@ -158,7 +161,10 @@ mod tests {
     fn what_leads_nowhere_is_told_with_its_page() {
         let folder = tempfile::tempdir().unwrap();
         let page = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-        page("a.md", "# One\n[b](b.md#two), [self](#one), [out](https://x.org/#y)\n");
+        page(
+            "a.md",
+            "# One\n[b](b.md#two), [self](#one), [out](https://x.org/#y)\n",
+        );
         page("b.md", "## Two\n[a](a.md)\n");
         check(folder.path()).unwrap();
         page("b.md", "## Three\n[a](c.md)\n");
