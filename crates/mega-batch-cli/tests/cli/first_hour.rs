@@ -32,11 +32,19 @@ fn settled(printed: &str) -> Vec<String> {
     let mut in_slowest = false;
     for line in printed.trim().lines() {
         in_slowest = (in_slowest || line.starts_with("slowest")) && !line.is_empty();
-        let depends = ["calls/s", "evaluations/s", "most values", "peak memory", "seconds"];
+        let depends = [
+            "calls/s",
+            "evaluations/s",
+            "most values",
+            "peak memory",
+            "seconds",
+        ];
         if in_slowest || depends.iter().any(|start| line.starts_with(start)) {
             continue;
         }
-        let line = line.split_once("compiling").map_or(line, |(_, _)| "compiling");
+        let line = line
+            .split_once("compiling")
+            .map_or(line, |(_, _)| "compiling");
         let words: Vec<_> = line
             .split_whitespace()
             .filter(|word| *word != "workers," && *word != "worker," && *word != "worker")
