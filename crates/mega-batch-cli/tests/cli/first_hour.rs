@@ -10,7 +10,7 @@ fn page() -> String {
     fs::read_to_string(path).unwrap().replace("\r\n", "\n")
 }
 
-/// The blocks of code of a language, `` for those of none.
+/// The blocks of code of a language; of no language those of commands.
 fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
     let mut found = Vec::new();
     let mut rest = page;
