@@ -40,7 +40,10 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
         crate::circles::run(root).map(is_done)
     })?;
     stages.run("licences, sources and versions of crates", || deny(root))?;
-    stages.run("generated files", || {
+    stages.run("the oldest Rust that is supported", || {
+        crate::msrv::check(root)
+    })?;
+    stages.run("generated files and links", || {
         crate::docs::run(root, true).map(is_done)
     })?;
     stages.run("kernels", || check_kernels(root, all))?;

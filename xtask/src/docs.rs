@@ -1,4 +1,5 @@
-//! `docs`: the files that derive from the code: pages under docs/, and the kernels' header.
+//! `docs`: the files that derive from the code: pages under docs/, and the kernels' header; and whether the pages'
+//! links lead anywhere.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,8 +10,9 @@ use gpu_kernels::interface::Description;
 
 mod form;
 mod interface;
+mod links;
 
-/// Writes the files, or checks that they are as they would be written.
+/// Writes the files, or checks that they are as they would be written; either way checks the links of all pages.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let files = [
         ("docs/primitives.md", primitives()),
@@ -30,7 +32,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
         ensure!(!check, "{name} is out of date: run `cargo xtask docs`");
         std::fs::write(&path, text).with_context(|| path.display().to_string())?;
     }
-    Ok(())
+    links::check(root)
 }
 
 /// The page of dialects.
@@ -222,8 +224,12 @@ mod tests {
         tree(root, &mut files);
         let is_page = |path: &&PathBuf| {
             let folder = path.parent().unwrap();
-            path.extension().is_some_and(|e| e == "md")
-                && (folder == root || folder == root.join("docs"))
+            let folders = [
+                root.to_owned(),
+                root.join("docs"),
+                root.join("benches/notes"),
+            ];
+            path.extension().is_some_and(|e| e == "md") && folders.iter().any(|f| f == folder)
         };
         let mut missing = Vec::new();
         let mut named = 0;
@@ -270,7 +276,7 @@ mod tests {
         let (_, table) = page
             .split_once("The lints refuse `unsafe` but in these files:")
             .unwrap();
-        let (table, _) = table.split_once("\n## ").unwrap();
+        let table = table.split("\n## ").next().unwrap();
         let mut listed = paths(table);
         listed.sort_unstable();
         assert_eq!(found, listed);

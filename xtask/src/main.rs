@@ -14,6 +14,7 @@ mod costs;
 mod docs;
 mod fuzz;
 mod kaggle;
+mod msrv;
 mod ptx;
 mod sanitize;
 mod walkthrough;
@@ -25,8 +26,8 @@ mod wheel;
 enum Command {
     /// Runs all tests, with `ARC_DATA_DIR` set those that read every ARC task too.
     Test,
-    /// Checks formatting, lints, documentation and generated files, runs all tests, and follows the
-    /// documents.
+    /// Checks formatting, lints, documentation, generated files and the oldest Rust that is supported, runs all tests, and
+    /// follows the documents.
     Ci {
         /// Checks the kernels too where they are as they were when they were checked last
         /// (kernels/checked.txt): against their PTX, and under the sanitizers.
@@ -36,9 +37,9 @@ enum Command {
     /// Fails where files of a crate need each other in a circle, and says what ties them.
     Circles,
     /// Writes what is made of the code: docs/primitives.md, docs/device-interface.md, parts of
-    /// docs/form.md, and kernels/interface.cuh.
+    /// docs/form.md, and kernels/interface.cuh; and checks the links of all pages.
     Docs {
-        /// Writes nothing; fails where a file is out of date.
+        /// Writes nothing; fails where a file is out of date or a link leads nowhere.
         #[arg(long)]
         check: bool,
     },

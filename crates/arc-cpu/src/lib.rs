@@ -27,6 +27,15 @@
 //! assert_eq!(output.to_string(), "((3, 3), (3, 0))");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Modules, from the form to a value:
+//!
+//! - compiling: `lower` (the form to steps), `convert` (between representations), `program` (steps and regions);
+//! - running: `machine`, `execute`, `memory`, `slot`, `bail_out`;
+//! - kernels: `ops` by family, `kernel` (how they are compiled twice), `lanes` (vectorised loops), `elements` and `order`
+//!   for containers;
+//! - data: `planes` (grids and patches as bits), `values` (in and out);
+//! - programs that grow: [`batt`].
 
 #![allow(
     clippy::inline_always,

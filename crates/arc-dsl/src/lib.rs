@@ -35,6 +35,15 @@
 //!
 //! All primitives are in [`Primitive`]; [`builtin`] has programs and tasks of any size without a
 //! download, [`generate`] random values, calls and programs for tests.
+//!
+//! Modules, by what they are about:
+//!
+//! - values: `value`, `grid`, `patch`, `container`, `function`, their order and text in `value` and `literal`;
+//! - the language: `primitives` (the table, and the functions by family), `types`, `constants`, `typed` and `foreign`
+//!   for the typed dialect of `dialect`;
+//! - programs: `program`, `text` (from text, `batt_file` for batts), `interpreter`, `error`;
+//! - tasks: `task` (with their JSON), `task_ids`, [`builtin`];
+//! - for tests: [`generate`], `looks`.
 
 mod batt_file;
 pub mod builtin;

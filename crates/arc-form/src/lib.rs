@@ -114,6 +114,14 @@
 //! - What kind of value is found, in the message about a value that is called whatever the input is,
 //!   comes from its type. An argument of another type than the signature asks for bails out.
 //!
+//! # Modules
+//!
+//! - from program to form: `specialise`, `build`, `rules` (types of results), `memo`, `words`;
+//! - the form: `types`, `text` and `parse`, `verify`, `outputs` (several results);
+//! - what is known of it: [`facts`] of primitives, [`analysis`] of definitions and uses, `symmetry`;
+//! - what is changed: `rewrite`, `dead`; how values are held: `plan`;
+//! - running it: `evaluate`.
+//!
 //! [`Limit::Steps`]: arc_dsl::Limit::Steps
 //! [`Limit::Memory`]: arc_dsl::Limit::Memory
 //! [`Limit::Nesting`]: arc_dsl::Limit::Nesting

@@ -35,6 +35,9 @@
 //! or `N-M`. `WHAT` is the `CUresult` with which they fail, `hang`, or a time by which they are slower, as
 //! `20ms`. After a code that breaks a context, as 700 of a kernel or 999, each later call gives the
 //! same.
+//!
+//! [`calls`] has the driver's functions, over `gpu` (a context), `stream` (what is under way), `memory` (of the GPU),
+//! `host` (pinned memory) and `code` (results); `settings` reads the words above.
 
 use std::fs;
 use std::io;

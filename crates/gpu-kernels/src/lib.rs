@@ -3,6 +3,15 @@
 //! The kernels are CUDA C++ (`kernels/`), built to PTX that is embedded here. The same sources,
 //! compiled for the host, make the emulated device, so that every kernel is tested on machines
 //! that have no GPU.
+//!
+//! Modules, from the form to a verdict:
+//!
+//! - `encode` makes a [`DeviceProgram`] (`program`) of a form, in terms of [`operations`], [`list_operations`] and
+//!   [`lane_operations`];
+//! - `engine` puts programs and arguments (`pool`) on a [`device`] and launches them; `verdict` is what comes back;
+//! - [`batch`] runs single operations and pipelines for callers of their own;
+//! - [`interface`] is all that host and kernels agree on;
+//! - [`device`] has GPUs, the emulated device, the interpreted one, and what wraps a device.
 
 pub mod batch;
 pub mod device;

@@ -4,6 +4,12 @@
 //! ([`Item`]), and of executors what batches cost them, which it learns ([`Costs`]). The [`Scheduler`]
 //! decides; it neither starts threads nor reads a clock, so that [`simulated`] executors show in
 //! virtual time what it does. A [`Fleet`] has the threads.
+//!
+//! Modules, by what they decide:
+//!
+//! - how long: `cost`; who gets how much: `shares`, `size`; what is started next: `scheduler`;
+//! - what is given out: `work`, `runs`; in which order answers leave: `order`; where time goes: `stages`;
+//! - who runs it: [`fleet`] (threads), [`launcher`] (evaluations on a device), [`simulated`] (in virtual time).
 
 mod cost;
 pub mod fleet;

@@ -1,4 +1,8 @@
 //! The command `mega-batch`: a thin shell over the library of the same name.
+//!
+//! `commands` has a module for each subcommand, with how a run ends (`exit`, `signals`) and how documents are written
+//! (`output`); `bench` the benchmarks, `report` the page of a run, `table` and `show` what a terminal gets, `machine` the
+//! host and its devices.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -3,6 +3,14 @@
 //! This crate is the module `mega_batch._engine`; what is around it, stubs and tests are Python's, in
 //! `python/` and `tests/`. Programs that fail are values here too; what the caller gives wrong raises
 //! `TypeError` or `ValueError`, with the place; a panic of the engine is a `RuntimeError`.
+//!
+//! Modules, by what Python sees of them:
+//!
+//! - what it gives: `grids`, `values`, `tasks`, `programs`, `options`;
+//! - a single program: `call`, `trace`, `builder`; runs: `engine`, `coordinator`, `shards`, `progress`;
+//! - what it gets: `results`, `report`, `errors`, `show`;
+//! - searches: `batt`, `search`, `enumerate`, `behaviour`, `completions`; training: `synth`, `feed`;
+//! - what holds for all: `guard` (panics as exceptions), `pickle`, `devices`.
 
 #![allow(
     clippy::needless_pass_by_value,

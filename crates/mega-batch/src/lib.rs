@@ -37,6 +37,14 @@
 //!
 //! Files are read by [`inputs`], and [`JsonReport`] writes what came out. The command `mega-batch`, with
 //! its tables, progress bars and benchmarks, is a crate of its own over this one.
+//!
+//! The other modules, from files to results:
+//!
+//! - what is run: [`inputs`], `batch`, `options`, `batts`;
+//! - running it: `runner`, `backend`, `compilers` (compiled programs from batch to batch), `cancellation`, `panics`;
+//! - what comes out: `outcome`, `delivery`, `summary`, `score`, `order`, `json`, `escape`;
+//! - runs that lose nothing: `coordinator`, `checkpoint`, `block_log`, [`files`];
+//! - answers: `attempts`, `submission`, [`search`].
 
 mod attempts;
 mod backend;

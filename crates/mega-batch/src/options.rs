@@ -144,6 +144,6 @@ impl Merging {
     pub const LEAST_PROGRAMS: usize = 8;
 
     /// So many of a hundred steps are those of a program before, at least. It was chosen between two
-    /// measured ends: see docs/performance.md.
+    /// measured ends: see benches/notes/merging.md.
     pub const LEAST_SHARED: usize = 40;
 }

@@ -23,7 +23,7 @@ the fingerprint of the header that it was compiled with, and opening a device wi
 one fails. So a change of anything on this page takes `cargo xtask docs`, then `cargo xtask ptx`.
 
 All numbers are little-endian; a word is 32 bits, and sizes and offsets are in bytes where nothing else
-is said. [Architecture](architecture.md) says what all this is for.
+is said. [Devices](devices.md) says what all this is for.
 ";
 
 const VALUES: &str = "\

@@ -87,7 +87,7 @@ const TARGETS: &[Target] = &[
 const SLOW_GPU: f64 = 5.0;
 
 /// Of the instructions of a batch the part that only the calling thread executes: counted for all built-in
-/// programs, each on tasks of its own (docs/performance.md, "More cores").
+/// programs, each on tasks of its own (benches/notes/cores.md, "More cores").
 const SERIAL: f64 = 0.0075;
 
 /// The speed-up that workers would have if each had a core, and memory kept up: Amdahl's law.

@@ -16,6 +16,8 @@ mod devices;
 #[cfg(target_os = "linux")]
 mod documents;
 mod explain;
+#[cfg(unix)]
+mod first_hour;
 mod layouts;
 mod names;
 mod readers;

@@ -752,7 +752,7 @@ mod tests {
 
     #[test]
     fn the_page_has_every_stage_with_its_share() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/proof.md");
         let page = std::fs::read_to_string(page).unwrap();
         let all: f64 = STAGES.iter().map(|stage| stage.share).sum();
         for Stage { name, share, .. } in STAGES {
