@@ -30,11 +30,11 @@ PROGRAM = """def solve(I):
 """
 LOOP = """def solve(I):
     x1 = asobject(I)
-    x2 = order(x1, first)
-    x3 = rbind(shift, {step})
-    x4 = product(x2, x2)
+    x2 = shift(x1, {step})
+    x3 = order(x2, first)
+    x4 = product(x3, x3)
     x5 = product(x4, x4)
-    O = fill(I, {colour}, x5)
+    O = fill(I, ONE, x5)
     return O
 """
 
@@ -76,7 +76,7 @@ def main() -> None:
     programs = [PROGRAM, *map(str, mb.mutate(mb.Program.parse(PROGRAM), 1, count=many - 1))]
     batch = [completion(program) for program in programs]
     print(f"{many:>8,} completions: {milliseconds(lambda: mb.reward(batch, of), arguments.rounds)}")
-    loops = [completion(LOOP.format(step=(at, at), colour=at % 9)) for at in range(many)]
+    loops = [completion(LOOP.format(step=(at, at))) for at in range(many)]
     ten = [loops[at // 10] if at % 10 == 0 else batch[at % many] for at in range(10 * many)]
     limits = sum(each.verdict == "limit" for each in mb.evaluate(ten, of))
     told = milliseconds(lambda: mb.reward(ten, of), arguments.rounds)

@@ -170,3 +170,41 @@ def test_attempts_are_pickled_hashed_and_compared(task: mb.Task) -> None:
     best = again(found.attempts[0])
     assert best == found.attempts[0] and best.program == found.attempts[0].program
     assert [output.tolist() for output in best.outputs] == [[[6, 5]]]
+
+
+def test_what_a_search_came_to_is_pickled_and_compared(task: mb.Task) -> None:
+    (found,), (same,) = mb.search(task, nodes=300), mb.search(task, nodes=300)
+    read = again(found)
+    assert read == found == same and read != mb.search(task, nodes=10)[0] and found != 3
+    assert (read.task, read.index, read.state, read.seconds) == (task, 0, found.state, found.seconds)
+    assert read.attempts == found.attempts and read.counts == found.counts and read.answers[0][0].tolist() == [[6, 5]]
+    other = mb.Task("b", task.train, task.test)
+    assert mb.search([task, other], nodes=300)[1] != found
+
+
+@needs_fork
+def test_a_batt_that_another_thread_has_at_a_fork_raises_in_the_child(task: mb.Task) -> None:
+    pair = mb.Pair([[at % 10 for at in range(30)]] * 30)
+    batt = mb.Batt(mb.Task("a", [pair] * 10))
+    free = mb.Batt(task)
+    indices = batt.push("asindices", batt.input).node
+    assert indices is not None
+    calls = [("shift", indices, (down, right)) for down in range(300) for right in range(300)]
+
+    def in_child() -> None:
+        free.push("vmirror", free.input)
+        try:
+            len(batt)
+        except RuntimeError as error:
+            assert "forked while another thread" in str(error)
+            os._exit(7)
+
+    thread = threading.Thread(target=batt.push_many, args=[calls])
+    thread.start()
+    codes = []
+    while thread.is_alive() and 7 not in codes:
+        codes.append(in_a_fork(in_child))
+    thread.join()
+    # Before the calls begin the batt is free, and goes on in the child; it hangs in none.
+    assert set(codes) <= {0, 7} and 7 in codes
+    assert in_a_fork(lambda: batt.push("vmirror", batt.input)) == 0
