@@ -346,7 +346,7 @@ fn install_made(python: &Path, made: &Path, is_source: bool) -> Result<()> {
     run_command(Command::new(python).args(["-m", "pip", "check"]))
 }
 
-/// Tests of the package, its examples, and its types; of a source distribution the tests alone.
+/// Tests of the package and its examples, and its types; of a source distribution the tests alone.
 fn test_wheel(root: &Path, python: &Path, is_source: bool) -> Result<()> {
     let package = root.join(CRATE);
     let run = |module: &str, arguments: &[&str]| {
@@ -355,18 +355,12 @@ fn test_wheel(root: &Path, python: &Path, is_source: bool) -> Result<()> {
         command
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .current_dir(&package);
-        if !module.is_empty() {
-            command.args(["-m", module]);
-        }
-        run_command(command.args(arguments))
+        run_command(command.args(["-m", module]).args(arguments))
     };
     run("pytest", &["-q", "-p", "no:cacheprovider", "tests"])?;
     if is_source {
         return Ok(());
     }
-    run("", &["examples/trainer_loop.py", "--seconds", "0.2"])?;
-    run("", &["examples/reward.py"])?;
-    run("", &["examples/make_tasks.py", "--count", "40"])?;
     let command = python.with_file_name(format!("{COMMAND}{}", std::env::consts::EXE_SUFFIX));
     run_command(Command::new(command).args(["run", "--quiet"]))?;
     let cache = ["--cache-dir", "/dev/null"];
