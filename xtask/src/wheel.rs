@@ -23,6 +23,7 @@ const LEAST_PYTHON: (u32, u32) = (3, 11);
 
 /// Arguments of `wheel`.
 #[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "they are flags")]
 pub(crate) struct Arguments {
     /// Installs the wheel into a fresh environment and runs its tests, examples and type checks there.
     #[arg(long)]

@@ -599,40 +599,15 @@ fn parted(task: &Task) -> (Task, Task) {
     (first, others)
 }
 
-/// Judges texts: see `mega_batch.evaluate`.
-pub(crate) fn evaluate(
+/// What members come to, by their places; those that others are evaluated for have nothing of their own.
+fn judged(
     engine: &PyEngine,
-    texts: &Bound<'_, PyAny>,
-    tasks: &Bound<'_, PyAny>,
+    py: Python<'_>,
+    asked: &mut Asked,
     train_only: bool,
-    dialect: Option<&str>,
-    progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<Vec<PyEvaluated>> {
-    let py = texts.py();
-    let dialect = dialect_of(dialect)?;
-    let texts: Vec<Result<String, String>> = match texts.cast::<PyString>() {
-        Ok(_) => {
-            return Err(PyTypeError::new_err(
-                "texts: expected a list of texts, found one str",
-            ));
-        }
-        Err(_) => match texts.try_iter() {
-            Ok(items) => items
-                .map(|item| Ok(completion(&item?)))
-                .collect::<PyResult<_>>()?,
-            Err(_) => return Err(Place::Named("texts").expected("a list of texts", texts)),
-        },
-    };
-    let tasks = read_tasks(tasks, texts.len())?;
-    let callbacks = Callbacks::new(None, progress, 1)?;
+    callbacks: &Callbacks,
+) -> PyResult<Vec<Came>> {
     let (options, cancelled) = (engine.options(), engine.cancelled());
-    if !options.scores {
-        return Err(PyValueError::new_err(
-            "evaluate: expected an engine with scores=True",
-        ));
-    }
-    let workers = engine.workers(py)?;
-    let mut asked = guard::engine(py, || Asked::of(&texts, tasks, dialect, workers))?;
     // A program that reaches a limit is evaluated on no further pair: it would take as long again on each.
     let (first, others): (Vec<Task>, Vec<Task>) = asked.tasks.iter().map(parted).unzip();
     let mut came: Vec<_> = asked.members.iter().map(|_| Came::default()).collect();
@@ -675,7 +650,7 @@ pub(crate) fn evaluate(
                 keeps_outputs: options.keep_outputs,
                 before,
                 total,
-                watch: PySink::new(&callbacks, options, cancelled),
+                watch: PySink::new(callbacks, options, cancelled),
             };
             let run = engine.with_runner(py, |runner| runner.run_into(&batch, &mut judge))?;
             let watch;
@@ -705,6 +680,43 @@ pub(crate) fn evaluate(
             came[*at] = of;
         }
     }
+    Ok(came)
+}
+
+/// Judges texts: see `mega_batch.evaluate`.
+pub(crate) fn evaluate(
+    engine: &PyEngine,
+    texts: &Bound<'_, PyAny>,
+    tasks: &Bound<'_, PyAny>,
+    train_only: bool,
+    dialect: Option<&str>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Vec<PyEvaluated>> {
+    let py = texts.py();
+    let dialect = dialect_of(dialect)?;
+    let texts: Vec<Result<String, String>> = match texts.cast::<PyString>() {
+        Ok(_) => {
+            return Err(PyTypeError::new_err(
+                "texts: expected a list of texts, found one str",
+            ));
+        }
+        Err(_) => match texts.try_iter() {
+            Ok(items) => items
+                .map(|item| Ok(completion(&item?)))
+                .collect::<PyResult<_>>()?,
+            Err(_) => return Err(Place::Named("texts").expected("a list of texts", texts)),
+        },
+    };
+    let tasks = read_tasks(tasks, texts.len())?;
+    let callbacks = Callbacks::new(None, progress, 1)?;
+    if !engine.options().scores {
+        return Err(PyValueError::new_err(
+            "evaluate: expected an engine with scores=True",
+        ));
+    }
+    let workers = engine.workers(py)?;
+    let mut asked = guard::engine(py, || Asked::of(&texts, tasks, dialect, workers))?;
+    let came = judged(engine, py, &mut asked, train_only, &callbacks)?;
     let came: Vec<_> = came.into_iter().map(Arc::new).collect();
     let none = Arc::new(Came::default());
     let evaluated = asked.read.iter().map(|read| match read {

@@ -1,4 +1,4 @@
-//! The bill of materials of a wheel (PEP 770): the crates that are linked into what it brings, as CycloneDX.
+//! The bill of materials of a wheel (PEP 770): the crates that are linked into what it brings, as `CycloneDX`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
