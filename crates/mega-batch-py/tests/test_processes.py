@@ -5,10 +5,12 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -208,3 +210,30 @@ def test_a_batt_that_another_thread_has_at_a_fork_raises_in_the_child(task: mb.T
     # Before the calls begin the batt is free, and goes on in the child; it hangs in none.
     assert set(codes) <= {0, 7} and 7 in codes
     assert in_a_fork(lambda: batt.push("vmirror", batt.input)) == 0
+
+
+def right_of(engine: mb.Engine, text: str, task: mb.Task) -> tuple[int, int]:
+    return os.getpid(), engine.run(text, task, jobs="all").right
+
+
+def test_jobs_of_joblib_take_an_engine(task: mb.Task) -> None:
+    joblib: Any = pytest.importorskip("joblib", reason="joblib is not installed")
+    engine = mb.Engine(workers=2, scores=True)
+    made = joblib.Parallel(n_jobs=2)(joblib.delayed(right_of)(engine, text, task) for text in PROGRAMS * 2)
+    assert [right for _, right in made] == [3, 0, 0] * 2
+    assert os.getpid() not in {process for process, _ in made}
+
+
+def test_workers_of_pytest_xdist_each_have_their_engine(tmp_path: Path) -> None:
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    (tmp_path / "test_engines.py").write_text(
+        "import pytest, mega_batch as mb\n"
+        "ENGINE = mb.Engine(workers=2, scores=True)\n"
+        "@pytest.mark.parametrize('at', range(8))\n"
+        "def test_it_is_right(at):\n"
+        "    task = {'train': [{'input': [[at, 1]], 'output': [[1, at]]}]}\n"
+        "    assert ENGINE.run('O = vmirror(I)', task, jobs='all').right == 1\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", str(tmp_path)]
+    made = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, cwd=tmp_path)
+    assert made.returncode == 0 and "8 passed" in made.stdout, made.stdout + made.stderr
