@@ -17,6 +17,7 @@ mod kaggle;
 mod msrv;
 mod ptx;
 mod sanitize;
+mod site;
 mod walkthrough;
 mod wheel;
 
@@ -63,6 +64,8 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Makes two folders to upload to Kaggle: a dataset with the engine, and a notebook that runs it.
     Kaggle(kaggle::Arguments),
+    /// Builds the site of the Python package, where `MkDocs` is installed.
+    Site(site::Arguments),
     /// Follows docs/adding-a-primitive.md and docs/adding-a-rewrite.md in a copy of the project.
     Walkthrough,
     /// Builds the Python package, and tests it in a fresh environment.
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         }),
         Command::Fuzz(arguments) => fuzz::run(&root, &arguments),
         Command::Kaggle(arguments) => kaggle::run(&root, &arguments),
+        Command::Site(arguments) => site::run(&root, &arguments),
         Command::Walkthrough => walkthrough::run(&root),
         Command::Wheel(arguments) => wheel::run(&root, &arguments),
     });

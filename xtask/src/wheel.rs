@@ -4,8 +4,12 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
+
+mod sbom;
+mod sdist;
 
 /// The crate, where the package's project file, tests and examples lie too.
 const CRATE: &str = "crates/mega-batch-py";
@@ -19,6 +23,7 @@ const LEAST_PYTHON: (u32, u32) = (3, 11);
 
 /// Arguments of `wheel`.
 #[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "they are flags")]
 pub(crate) struct Arguments {
     /// Installs the wheel into a fresh environment and runs its tests, examples and type checks there.
     #[arg(long)]
@@ -33,6 +38,10 @@ pub(crate) struct Arguments {
     /// Nothing that is built otherwise is used again.
     #[arg(long)]
     zig: bool,
+    /// Makes the source distribution instead, which pip builds where there is Rust; `--check` builds and installs it
+    /// into a fresh environment and runs the tests there.
+    #[arg(long, conflicts_with = "zig")]
+    sdist: bool,
     /// Tests runs over a cluster of Ray too, which is installed from its package.
     #[arg(long, requires = "check")]
     ray: bool,
@@ -70,6 +79,7 @@ pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
         out: None,
         python: None,
         zig: false,
+        sdist: false,
         // A quarter of a minute, and 200 MB of packages. What decides which node evaluates what is tested without.
         ray: false,
     };
@@ -89,25 +99,40 @@ fn make(root: &Path, arguments: &Arguments) -> Result<PathBuf, Missing> {
     if arguments.zig {
         tools.push("ziglang".into());
     }
-    install(&build, &tools)?;
-    let out = arguments.out.clone();
-    let wheel = build_wheel(
-        root,
-        &build,
-        &out.unwrap_or(folder.join("dist")),
-        arguments.zig,
-    )?;
+    stage("the tools that build it", || install(&build, &tools))?;
+    let out = arguments.out.clone().unwrap_or(folder.join("dist"));
+    // Relative to where this is called, while what is run works in other folders.
+    let out = std::path::absolute(out).context("the folder of the wheel")?;
+    let made = if arguments.sdist {
+        fs::create_dir_all(&out).with_context(|| format!("{}", out.display()))?;
+        stage("the source distribution", || {
+            sdist::build(root, &build, &out)
+        })?
+    } else {
+        build_wheel(root, &build, &out, arguments.zig)?
+    };
     if arguments.check {
         let test = environment(&python, &folder.join("test"))?;
         let mut packages = vec!["-r".into(), requirements.join("test.txt")];
         if arguments.ray {
             packages.extend(["-r".into(), requirements.join("ray.txt")]);
         }
-        install(&test, &packages)?;
-        install_wheel(&test, &wheel)?;
-        test_wheel(root, &test)?;
+        stage("the packages of the tests", || install(&test, &packages))?;
+        stage("its installation", || {
+            install_made(&test, &made, arguments.sdist)
+        })?;
+        stage("its tests", || test_wheel(root, &test, arguments.sdist))?;
     }
-    Ok(wheel)
+    Ok(made)
+}
+
+/// Does a part of the work, and says what it is and how long it took.
+fn stage<T, E>(name: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    eprintln!("wheel: {name} ...");
+    let began = Instant::now();
+    let made = work()?;
+    eprintln!("wheel: {name}: {:.1} s", began.elapsed().as_secs_f64());
+    Ok(made)
 }
 
 /// Cargo's folder of what is built, so that the command's dependencies are built once.
@@ -228,8 +253,10 @@ fn build_wheel(root: &Path, python: &Path, out: &Path, zig: bool) -> Result<Path
                 .with_context(|| format!("{} cannot be emptied", folder.display()))?;
         }
     }
-    maturin(root, python, COMMAND_CRATE, &command, zig)?;
-    maturin(root, python, CRATE, &package, zig)?;
+    stage("the command", || {
+        maturin(root, python, COMMAND_CRATE, &command, zig)
+    })?;
+    stage("the module", || maturin(root, python, CRATE, &package, zig))?;
     let command = unpack(python, &command)?;
     let package = unpack(python, &package)?;
     let scripts = data(&package)?.join("scripts");
@@ -238,8 +265,11 @@ fn build_wheel(root: &Path, python: &Path, out: &Path, zig: bool) -> Result<Path
     let from = data(&command)?.join("scripts").join(&program);
     fs::copy(&from, scripts.join(&program))
         .with_context(|| format!("{} cannot be copied", from.display()))?;
+    stage("its bill of materials", || sbom::write(root, &package))?;
     let pack = ["-m", "wheel", "pack", "--dest-dir"];
-    run_command(Command::new(python).args(pack).arg(out).arg(&package))?;
+    stage("one wheel of both", || {
+        run_command(Command::new(python).args(pack).arg(out).arg(&package))
+    })?;
     let wheel = only(out, |path| path.extension() == Some(OsStr::new("whl")))?;
     for folder in ["package", "command"] {
         fs::remove_dir_all(out.join(folder))?;
@@ -284,10 +314,14 @@ fn unpack(python: &Path, folder: &Path) -> Result<PathBuf> {
 
 /// What an unpacked wheel has beside its modules; made by the name of what describes it.
 fn data(package: &Path) -> Result<PathBuf> {
-    let described = only(package, |path| {
+    Ok(only_dist_info(package)?.with_extension("data"))
+}
+
+/// The folder that describes an unpacked wheel.
+fn only_dist_info(package: &Path) -> Result<PathBuf> {
+    only(package, |path| {
         path.extension() == Some(OsStr::new("dist-info"))
-    })?;
-    Ok(described.with_extension("data"))
+    })
 }
 
 /// The one entry of a folder that is so.
@@ -305,14 +339,16 @@ fn only(folder: &Path, is_so: impl Fn(&Path) -> bool) -> Result<PathBuf> {
     Ok(found.remove(0))
 }
 
-/// Installs the wheel, and nothing but it: what it needs is there.
-fn install_wheel(python: &Path, wheel: &Path) -> Result<()> {
-    run_command(pip(python).args(["--no-index", "--no-deps"]).arg(wheel))?;
+/// Installs the wheel or the source distribution, and nothing but it: what it needs is there. To build a source
+/// distribution pip takes maturin from the index.
+fn install_made(python: &Path, made: &Path, is_source: bool) -> Result<()> {
+    let from: &[&str] = if is_source { &[] } else { &["--no-index"] };
+    run_command(pip(python).args(from).arg("--no-deps").arg(made))?;
     run_command(Command::new(python).args(["-m", "pip", "check"]))
 }
 
-/// Tests of the package, its examples, and its types.
-fn test_wheel(root: &Path, python: &Path) -> Result<()> {
+/// Tests of the package and its examples, and its types; of a source distribution the tests alone.
+fn test_wheel(root: &Path, python: &Path, is_source: bool) -> Result<()> {
     let package = root.join(CRATE);
     let run = |module: &str, arguments: &[&str]| {
         let mut command = Command::new(python);
@@ -320,15 +356,12 @@ fn test_wheel(root: &Path, python: &Path) -> Result<()> {
         command
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .current_dir(&package);
-        if !module.is_empty() {
-            command.args(["-m", module]);
-        }
-        run_command(command.args(arguments))
+        run_command(command.args(["-m", module]).args(arguments))
     };
     run("pytest", &["-q", "-p", "no:cacheprovider", "tests"])?;
-    run("", &["examples/trainer_loop.py", "--seconds", "0.2"])?;
-    run("", &["examples/reward.py"])?;
-    run("", &["examples/make_tasks.py", "--count", "40"])?;
+    if is_source {
+        return Ok(());
+    }
     let command = python.with_file_name(format!("{COMMAND}{}", std::env::consts::EXE_SUFFIX));
     run_command(Command::new(command).args(["run", "--quiet"]))?;
     let cache = ["--cache-dir", "/dev/null"];

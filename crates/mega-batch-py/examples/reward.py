@@ -3,8 +3,8 @@
     python examples/reward.py [--completions N] [--rounds N]
 
 It shows the verdicts on some completions, and how long batches of them take: different programs in fenced code with
-prose around it, as `mega_batch.reward` gets them from TRL's trainers; and ten times as many, of which a tenth are
-different programs that run into a limit. Engines are warm: a round before is not counted.
+prose around it, as `mega_batch.reward` gets them from TRL's trainers; ten times as many, of which a tenth are
+different programs that run into a limit; and one such program under other names. Engines are warm: a round before is not counted.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ PROGRAM = """def solve(I):
 """
 LOOP = """def solve(I):
     x1 = asobject(I)
-    x2 = order(x1, first)
-    x3 = rbind(shift, {step})
-    x4 = product(x2, x2)
+    x2 = shift(x1, {step})
+    x3 = order(x2, first)
+    x4 = product(x3, x3)
     x5 = product(x4, x4)
-    O = fill(I, {colour}, x5)
+    O = fill(I, ONE, x5)
     return O
 """
 
@@ -53,13 +53,16 @@ def task() -> mb.Task:
 
 
 def milliseconds(work: Callable[[], object], rounds: int) -> str:
-    taken = []
+    """The time of a round, by the clock and of processors, which other work on the machine changes less."""
+    taken, cpu = list[float](), list[float]()
     work()
     for _ in range(rounds):
-        began = time.perf_counter()
+        began, before = time.perf_counter(), time.process_time()
         work()
+        cpu.append((time.process_time() - before) * 1e3)
         taken.append((time.perf_counter() - began) * 1e3)
-    return f"{statistics.median(taken):8.1f} ms ({min(taken):.1f} to {max(taken):.1f})"
+    clock = f"{statistics.median(taken):8.1f} ms ({min(taken):.1f} to {max(taken):.1f})"
+    return f"{clock}, of processors {statistics.median(cpu):.1f} ms ({min(cpu):.1f} to {max(cpu):.1f})"
 
 
 def main() -> None:
@@ -76,11 +79,13 @@ def main() -> None:
     programs = [PROGRAM, *map(str, mb.mutate(mb.Program.parse(PROGRAM), 1, count=many - 1))]
     batch = [completion(program) for program in programs]
     print(f"{many:>8,} completions: {milliseconds(lambda: mb.reward(batch, of), arguments.rounds)}")
-    loops = [completion(LOOP.format(step=(at, at), colour=at % 9)) for at in range(many)]
+    loops = [completion(LOOP.format(step=(at, at))) for at in range(many)]
     ten = [loops[at // 10] if at % 10 == 0 else batch[at % many] for at in range(10 * many)]
     limits = sum(each.verdict == "limit" for each in mb.evaluate(ten, of))
     told = milliseconds(lambda: mb.reward(ten, of), arguments.rounds)
-    print(f"{len(ten):>8,} completions, {limits:,} at the limit: {told}")
+    print(f"{len(ten):>8,} completions, {limits:,} different ones at the limit: {told}")
+    copies = [completion(LOOP.format(step=(0, 0)).replace("x", f"v{at}_")) for at in range(many)]
+    print(f"{many:>8,} copies of one at the limit: {milliseconds(lambda: mb.reward(copies, of), arguments.rounds)}")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,16 @@
 //! `Batt`: a program that grows call by call, evaluated on all inputs of a task as it grows.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::process;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::thread;
+use std::time::Duration;
 
 use arc_dsl::{EvalError, Grid, Pair, Primitive, Task, Value};
 use mega_batch::batt::{Batt, Bounds, Called, Distance, Mark, NodeId, Pushed, Why};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
-use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
@@ -77,11 +80,24 @@ impl PyPushed {
 /// `Batt(task)` is over all inputs of a task, the outputs of its train pairs being the targets;
 /// `Batt(inputs=[...], targets=[...])` over these grids, where a target may be None. `max_bytes` bounds
 /// its memory (MemoryError past it); with `keeps_failing` a call that fails on some inputs is a node too;
-/// without `by_reference` calls that the fast path does not take fail. Threads may share a batt.
+/// without `by_reference` calls that the fast path does not take fail. Threads may share a batt. In a process that
+/// is forked while another thread works with it, its calls raise RuntimeError: it may have been half changed.
 #[pyclass(frozen, name = "Batt", module = "mega_batch")]
 pub(crate) struct PyBatt {
     number: u64,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
+    /// The process in which the state has last been taken for the first time. In a fork of it the state may be held by
+    /// a thread that is not there.
+    process: AtomicU32,
+}
+
+impl Drop for PyBatt {
+    fn drop(&mut self) {
+        if self.is_of_another_process() && self.state.try_lock().is_err() {
+            // What a thread was changing when the process was forked cannot be gone through.
+            std::mem::forget(Arc::clone(&self.state));
+        }
+    }
 }
 
 struct State {
@@ -492,13 +508,14 @@ impl PyBatt {
     pub(crate) fn of(batt: Batt) -> Self {
         Self {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
-            state: Mutex::new(State {
+            state: Arc::new(Mutex::new(State {
                 ages: vec![0; batt.len()],
                 batt,
                 marks: Vec::new(),
                 next_mark: 0,
                 age: 0,
-            }),
+            })),
+            process: AtomicU32::new(process::id()),
         }
     }
 
@@ -542,7 +559,39 @@ impl PyBatt {
         py: Python<'_>,
         work: impl FnOnce(&mut State, u64) -> T + Send,
     ) -> PyResult<T> {
-        guard::engine(py, || work(&mut lock(&self.state), self.number))
+        guard::engine(py, || Ok(work(&mut *self.lock()?, self.number)))?
+    }
+
+    fn is_of_another_process(&self) -> bool {
+        self.process.load(Ordering::Relaxed) != process::id()
+    }
+
+    /// The state, once no other thread has it; an error where that would never be.
+    fn lock(&self) -> PyResult<MutexGuard<'_, State>> {
+        // Another thread of this process says who it is as soon as it has the state.
+        let mut waits = 100;
+        while self.is_of_another_process() {
+            match self.state.try_lock() {
+                Err(TryLockError::WouldBlock) if waits > 0 => {
+                    waits -= 1;
+                    thread::sleep(Duration::from_millis(1));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(PyRuntimeError::new_err(
+                        "this process was forked while another thread worked with the Batt: \
+                         make one in this process",
+                    ));
+                }
+                Ok(state) => return Ok(self.taken(state)),
+                Err(TryLockError::Poisoned(state)) => return Ok(self.taken(state.into_inner())),
+            }
+        }
+        Ok(lock(&self.state))
+    }
+
+    fn taken<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        self.process.store(process::id(), Ordering::Relaxed);
+        state
     }
 
     fn constant_of(&self, py: Python<'_>, value: &Value) -> PyResult<PyNode> {

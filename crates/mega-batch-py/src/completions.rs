@@ -1,11 +1,14 @@
-//! `evaluate`: what a language model writes, judged. Programs are found in texts (`completions/code.rs`), equal
-//! ones are evaluated once, and what is no program is a verdict like any other.
+//! `evaluate`: what a language model writes, judged. Programs are found in texts (`completions/code.rs`), those
+//! that do the same by their steps are evaluated once (`completions/normal.rs`), and what is no program is a verdict
+//! like any other.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::io;
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread;
 
 use arc_dsl::{Dialect, EvalError, Grid, Pair, Program, Split, Task, Value};
 use mega_batch::{Batch, Job, Notice, Outcome, PairResult, Progress, Score, Sink};
@@ -18,11 +21,14 @@ use crate::engine::{Callbacks, PyEngine, PySink};
 use crate::errors::{Fault, PyEvalError, told};
 use crate::grids::{self, Place, type_name};
 use crate::guard;
-use crate::programs::{EXPECTED_PROGRAM, PyProgram, built, dialect_of, digest, each_as_python};
+use crate::programs::{EXPECTED_PROGRAM, PyProgram, dialect_of, each_as_python};
 use crate::results::VERDICTS;
 use crate::tasks::{PyTask, one_task};
 
 mod code;
+mod normal;
+
+use normal::{Normal, Normaliser, sorted};
 
 /// What became of one text: the program that was found in it, and what that gave on its task.
 ///
@@ -154,13 +160,14 @@ impl PyEvaluated {
 
 /// The places of these among the names of verdicts.
 const MATCH: usize = 0;
+const ERROR: usize = 3;
 const LIMIT: usize = 4;
 
 /// A text as it was read.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 enum Read {
-    /// A program, and the place of the one that is evaluated in its place.
-    Program(PyProgram, usize),
+    /// A program, the lines of its steps, and the place of the member that is evaluated for it.
+    Program(PyProgram, Box<[u32]>, usize),
     Bad(u32, String),
 }
 
@@ -305,14 +312,70 @@ fn task(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Task> {
     })
 }
 
+/// What was read of a text.
+enum Reading {
+    Program(PyProgram, Box<Normal>),
+    Bad(u32, String),
+}
+
+/// Fewer texts than this are read by one thread.
+const LEAST_TEXTS: usize = 64;
+
+/// Reads texts, on several threads where there are many.
+fn read_texts(texts: &[&str], dialect: Option<Dialect>, workers: usize) -> Vec<Reading> {
+    let read = |texts: &[&str]| {
+        let mut normaliser = Normaliser::default();
+        let readings = texts.iter().map(|text| match last_program(text, dialect) {
+            Err((line, reason)) => Reading::Bad(line, reason),
+            Ok(program) => {
+                let normal = Box::new(normaliser.normal(&program));
+                Reading::Program(PyProgram::new(program), normal)
+            }
+        });
+        readings.collect::<Vec<_>>()
+    };
+    let part = texts.len().div_ceil(workers.max(1)).max(LEAST_TEXTS);
+    if part >= texts.len() {
+        return read(texts);
+    }
+    let parts = thread::scope(|scope| {
+        let threads = texts.chunks(part).map(|part| scope.spawn(|| read(part)));
+        let threads: Vec<_> = threads.collect();
+        let joined = threads.into_iter().map(|thread| match thread.join() {
+            Ok(read) => read,
+            Err(panic) => resume_unwind(panic),
+        });
+        joined.collect::<Vec<_>>()
+    });
+    parts.into_iter().flatten().collect()
+}
+
+/// A program on a task, as the first text that has it gave it.
+struct Member {
+    task: u32,
+    normal: Normal,
+    /// What it came to, once that is known.
+    came: Option<Known>,
+}
+
+/// What a member came to.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// The member that was evaluated, itself or another one of its family.
+    evaluated: usize,
+    /// The place of the step of the first error, where the order of the members is another one.
+    step: Option<usize>,
+}
+
 /// Texts and what there is to evaluate for them.
 struct Asked {
     tasks: Vec<Task>,
     /// By text: how it was read.
     read: Vec<Read>,
-    /// The programs that are evaluated, no two of the same steps on one task.
-    programs: Vec<Program>,
-    jobs: Vec<Job>,
+    /// No two of the same steps in the same order on one task.
+    members: Vec<Member>,
+    /// The members of each family on one task, see [`Normal::family`].
+    families: Vec<Vec<usize>>,
 }
 
 impl Asked {
@@ -320,54 +383,108 @@ impl Asked {
         texts: &[Result<String, String>],
         (tasks, task_of): (Vec<Task>, Vec<u32>),
         dialect: Option<Dialect>,
-    ) -> PyResult<Self> {
-        let mut by_text: HashMap<_, Read> = HashMap::new();
-        let mut by_steps = HashMap::new();
-        let (mut programs, mut jobs) = (Vec::new(), Vec::new());
+        workers: usize,
+    ) -> Self {
+        let (mut places, mut distinct) = (HashMap::new(), Vec::new());
+        for text in texts.iter().flatten() {
+            places.entry(&**text).or_insert_with(|| {
+                distinct.push(&**text);
+                distinct.len() - 1
+            });
+        }
+        let readings = read_texts(&distinct, dialect, workers);
+        let (mut members, mut families) = (Vec::new(), Vec::new());
+        let (mut by_steps, mut by_family) = (HashMap::new(), HashMap::new());
         let read = texts.iter().zip(task_of).map(|(text, task)| {
             let text = match text {
                 Ok(text) => text,
-                Err(reason) => return Ok(Read::Bad(1, reason.clone())),
+                Err(reason) => return Read::Bad(1, reason.clone()),
             };
-            let known = match by_text.entry((task, text)) {
-                Entry::Occupied(known) => return Ok(known.get().clone()),
-                Entry::Vacant(free) => free,
+            let (program, normal) = match &readings[places[&**text]] {
+                Reading::Bad(line, reason) => return Read::Bad(*line, reason.clone()),
+                Reading::Program(program, normal) => (program, normal),
             };
-            let read = match last_program(text, dialect) {
-                Err((line, reason)) => Read::Bad(line, reason),
-                Ok(program) => {
-                    let steps = digest(&program).map_err(built)?;
-                    let place = *by_steps.entry((task, steps)).or_insert_with(|| {
-                        let number = programs.len();
-                        programs.push(program.clone());
-                        jobs.push(Job {
-                            program: number as u32,
-                            task,
-                        });
-                        number
-                    });
-                    Read::Program(PyProgram::new(program), place)
-                }
-            };
-            Ok(known.insert(read).clone())
+            let member = *by_steps.entry((task, normal.same)).or_insert_with(|| {
+                let family = *by_family.entry((task, normal.family)).or_insert_with(|| {
+                    families.push(Vec::new());
+                    families.len() - 1
+                });
+                families[family].push(members.len());
+                members.push(Member {
+                    task,
+                    normal: Normal::clone(normal),
+                    came: None,
+                });
+                members.len() - 1
+            });
+            Read::Program(program.clone(), normal.lines.clone(), member)
         });
-        let read = read.collect::<PyResult<_>>()?;
-        Ok(Self {
+        Self {
+            read: read.collect(),
             tasks,
-            read,
-            programs,
-            jobs,
-        })
+            members,
+            families,
+        }
     }
 
-    /// The error of the program that was evaluated, with the line of this one, which has the same steps.
-    fn error(&self, mut error: EvalError, program: &Program, evaluated: usize) -> EvalError {
-        let steps = self.programs[evaluated].steps().iter().zip(program.steps());
-        let lines = steps.map(|(evaluated, own)| (evaluated.line, own.line));
-        if let Some((_, own)) = lines.into_iter().find(|(line, _)| *line == error.line) {
-            error.line = own;
+    /// The members to evaluate next: one of each family, and where that one did not get to its end, those of another
+    /// order for which this says nothing.
+    fn due(&mut self, came: &[Came]) -> Vec<usize> {
+        let mut due = Vec::new();
+        for family in &self.families {
+            let mut limits = Vec::new();
+            let mut is_open = true;
+            for &at in family {
+                let Some(known) = self.members[at].came.filter(|known| known.evaluated == at)
+                else {
+                    continue;
+                };
+                let of = &came[at];
+                if of.counts[ERROR] + of.counts[LIMIT] == 0 {
+                    is_open = false;
+                    for &other in family {
+                        self.members[other].came.get_or_insert(Known {
+                            evaluated: at,
+                            step: None,
+                        });
+                    }
+                    break;
+                }
+                if let (true, Some(step)) = (of.is_at_first_limit(), known.step) {
+                    let steps = &self.members[at].normal.steps;
+                    limits.push((at, steps[step], sorted(&steps[..step])));
+                }
+            }
+            if !is_open {
+                continue;
+            }
+            // Who makes the same calls before the one that reached the limit reaches it there too.
+            let has_begun = self.members[family[0]].came.is_some();
+            let mut waiting = HashSet::new();
+            for &at in family {
+                if self.members[at].came.is_some() {
+                    continue;
+                }
+                let steps = &self.members[at].normal.steps;
+                let places = limits.iter().filter_map(|(_, limit, _)| {
+                    let place = steps.iter().position(|step| step == limit)?;
+                    Some((place, sorted(&steps[..place])))
+                });
+                let places: Vec<_> = places.collect();
+                let same = limits.iter().zip(&places);
+                let mut same = same.filter(|((.., before), (_, own))| own == before);
+                if let Some(((evaluated, ..), (place, _))) = same.next() {
+                    self.members[at].came = Some(Known {
+                        evaluated: *evaluated,
+                        step: Some(*place),
+                    });
+                } else if has_begun && limits.is_empty() || waiting.insert(places) {
+                    due.push(at);
+                }
+                // Of those that are alike one is evaluated, and the others wait for it.
+            }
         }
-        error
+        due
     }
 }
 
@@ -400,6 +517,16 @@ impl Came {
         };
     }
 
+    /// The place of the step of the first error: a normal program has its steps on the lines of their numbers.
+    fn step(&self) -> Option<usize> {
+        (self.error?.line as usize).checked_sub(1)
+    }
+
+    /// Whether it has reached a limit on the first pair, and was evaluated on no other.
+    fn is_at_first_limit(&self) -> bool {
+        self.verdicts.first() == Some(&VERDICTS[LIMIT]) && self.internal.is_none()
+    }
+
     /// What is not evaluated after a limit counts as one.
     fn skip(&mut self, task: &Task, train_only: bool, keeps_outputs: bool) {
         let tests: &[Pair] = if train_only { &[] } else { &task.test };
@@ -424,7 +551,7 @@ impl Sink for Judge<'_> {
             Outcome::Match => MATCH,
             Outcome::Mismatch => 1,
             Outcome::NoExpected => 2,
-            Outcome::Error(_) | Outcome::Internal(_) => 3,
+            Outcome::Error(_) | Outcome::Internal(_) => ERROR,
             Outcome::Limit(_) => LIMIT,
         };
         if let Some(pair) = pair {
@@ -470,6 +597,90 @@ fn parted(task: &Task) -> (Task, Task) {
     (first, others)
 }
 
+/// What members come to, by their places; those that others are evaluated for have nothing of their own.
+fn judged(
+    engine: &PyEngine,
+    py: Python<'_>,
+    asked: &mut Asked,
+    train_only: bool,
+    callbacks: &Callbacks,
+) -> PyResult<Vec<Came>> {
+    let (options, cancelled) = (engine.options(), engine.cancelled());
+    // A program that reaches a limit is evaluated on no further pair: it would take as long again on each.
+    let (first, others): (Vec<Task>, Vec<Task>) = asked.tasks.iter().map(parted).unzip();
+    let mut came: Vec<_> = asked.members.iter().map(|_| Came::default()).collect();
+    let evaluations = |jobs: &[Job], tasks: &[Task]| {
+        let tasks = jobs.iter().map(|job| &tasks[job.task as usize]);
+        let pairs =
+            tasks.map(|task| task.train.len() + if train_only { 0 } else { task.test.len() });
+        pairs.sum::<usize>() as u64
+    };
+    let (mut before, mut has_begun) = (0, false);
+    loop {
+        let due = guard::engine(py, || asked.due(&came))?;
+        if due.is_empty() && has_begun {
+            break;
+        }
+        has_begun = true;
+        let programs: Vec<_> = due
+            .iter()
+            .map(|at| asked.members[*at].normal.program.clone())
+            .collect();
+        let jobs = due.iter().zip(0..).map(|(at, program)| Job {
+            program,
+            task: asked.members[*at].task,
+        });
+        let mut jobs: Vec<_> = jobs.collect();
+        let all = jobs.clone();
+        let mut of_due: Vec<_> = due.iter().map(|_| Came::default()).collect();
+        let mut total = before + evaluations(&jobs, &asked.tasks);
+        for tasks in [&first, &others] {
+            let batch = Batch::listed(&programs, tasks, jobs.clone())
+                .map_err(|error| crate::internal(&error.to_string()))?;
+            let batch = if train_only {
+                batch.train_only()
+            } else {
+                batch
+            };
+            let mut judge = Judge {
+                tasks,
+                came: of_due,
+                keeps_outputs: options.keep_outputs,
+                before,
+                total,
+                watch: PySink::new(callbacks, options, cancelled),
+            };
+            let run = engine.with_runner(py, |runner| runner.run_into(&batch, &mut judge))?;
+            let watch;
+            Judge {
+                came: of_due,
+                watch,
+                ..
+            } = judge;
+            let (summary, _) = watch.finish(py, run)?;
+            if !summary.is_complete() {
+                return Err(PyOSError::new_err(
+                    "the time was over before all programs were run",
+                ));
+            }
+            jobs.retain(|job| of_due[job.program as usize].counts[LIMIT] == 0);
+            before += summary.totals.evaluations;
+            total = before + evaluations(&jobs, &others);
+        }
+        for ((at, job), mut of) in due.iter().zip(&all).zip(of_due) {
+            if of.verdicts == [VERDICTS[LIMIT]] {
+                of.skip(&others[job.task as usize], train_only, options.keep_outputs);
+            }
+            asked.members[*at].came = Some(Known {
+                evaluated: *at,
+                step: of.step(),
+            });
+            came[*at] = of;
+        }
+    }
+    Ok(came)
+}
+
 /// Judges texts: see `mega_batch.evaluate`.
 pub(crate) fn evaluate(
     engine: &PyEngine,
@@ -496,58 +707,14 @@ pub(crate) fn evaluate(
     };
     let tasks = read_tasks(tasks, texts.len())?;
     let callbacks = Callbacks::new(None, progress, 1)?;
-    let asked = guard::engine(py, || Asked::of(&texts, tasks, dialect))??;
-    let (options, cancelled) = (engine.options(), engine.cancelled());
-    if !options.scores {
+    if !engine.options().scores {
         return Err(PyValueError::new_err(
             "evaluate: expected an engine with scores=True",
         ));
     }
-    // A program that reaches a limit is evaluated on no further pair: it would take as long again on each.
-    let (first, others): (Vec<Task>, Vec<Task>) = asked.tasks.iter().map(parted).unzip();
-    let mut came: Vec<_> = asked.programs.iter().map(|_| Came::default()).collect();
-    let mut jobs = asked.jobs.clone();
-    let evaluations = |jobs: &[Job], tasks: &[Task]| {
-        let tasks = jobs.iter().map(|job| &tasks[job.task as usize]);
-        let pairs =
-            tasks.map(|task| task.train.len() + if train_only { 0 } else { task.test.len() });
-        pairs.sum::<usize>() as u64
-    };
-    let (mut before, mut total) = (0, evaluations(&jobs, &asked.tasks));
-    for tasks in [&first, &others] {
-        let batch = Batch::listed(&asked.programs, tasks, jobs.clone())
-            .map_err(|error| crate::internal(&error.to_string()))?;
-        let batch = if train_only {
-            batch.train_only()
-        } else {
-            batch
-        };
-        let mut judge = Judge {
-            tasks,
-            came,
-            keeps_outputs: options.keep_outputs,
-            before,
-            total,
-            watch: PySink::new(&callbacks, options, cancelled),
-        };
-        let run = engine.with_runner(py, |runner| runner.run_into(&batch, &mut judge))?;
-        let watch;
-        Judge { came, watch, .. } = judge;
-        let (summary, _) = watch.finish(py, run)?;
-        if !summary.is_complete() {
-            return Err(PyOSError::new_err(
-                "the time was over before all programs were run",
-            ));
-        }
-        jobs.retain(|job| came[job.program as usize].counts[LIMIT] == 0);
-        before += summary.totals.evaluations;
-        total = before + evaluations(&jobs, &others);
-    }
-    for (job, came) in asked.jobs.iter().zip(&mut came) {
-        if came.verdicts == [VERDICTS[LIMIT]] {
-            came.skip(&others[job.task as usize], train_only, options.keep_outputs);
-        }
-    }
+    let workers = engine.workers(py)?;
+    let mut asked = guard::engine(py, || Asked::of(&texts, tasks, dialect, workers))?;
+    let came = judged(engine, py, &mut asked, train_only, &callbacks)?;
     let came: Vec<_> = came.into_iter().map(Arc::new).collect();
     let none = Arc::new(Came::default());
     let evaluated = asked.read.iter().map(|read| match read {
@@ -557,10 +724,12 @@ pub(crate) fn evaluate(
             error: None,
             came: Arc::clone(&none),
         },
-        Read::Program(program, at) => {
-            let came = &came[*at];
-            let error = came.error.map(|error| {
-                let error = asked.error(error, program.program(), *at);
+        Read::Program(program, lines, at) => {
+            let known = asked.members[*at].came;
+            let came = known.map_or(&none, |known| &came[known.evaluated]);
+            let error = came.error.map(|mut error| {
+                let line = known.and_then(|known| lines.get(known.step?));
+                error.line = line.copied().unwrap_or(error.line);
                 Fault::from(&error)
             });
             let internal = || came.internal.as_deref().map(Fault::internal);

@@ -351,7 +351,7 @@ impl PyEngine {
 
     /// The number of its threads.
     #[getter]
-    fn workers(&self, py: Python<'_>) -> PyResult<usize> {
+    pub(crate) fn workers(&self, py: Python<'_>) -> PyResult<usize> {
         let running = self.running(py)?;
         Ok(py.detach(|| lock(&running.runner).workers()))
     }

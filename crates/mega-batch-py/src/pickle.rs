@@ -9,7 +9,7 @@ use crate::errors::PyEvalError;
 use crate::programs::PyProgram;
 use crate::report::PyReport;
 use crate::results::{PyOneResult, PyResults};
-use crate::search::PyAttempt;
+use crate::search::{PyAttempt, PySearched};
 use crate::synth::PySynthTask;
 
 /// What `__reduce__` gives.
@@ -54,6 +54,7 @@ pub(crate) fn _unpickled<'py>(
         "Attempt" => PyAttempt::unpickled(state.extract()?)?
             .into_pyobject(py)?
             .into_any(),
+        "Searched" => PySearched::unpickled(state)?.into_pyobject(py)?.into_any(),
         "SynthTask" => PySynthTask::unpickled(state)?.into_pyobject(py)?.into_any(),
         _ => {
             return Err(PyValueError::new_err(format!(

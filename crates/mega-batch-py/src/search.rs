@@ -115,14 +115,40 @@ impl PyAttempt {
     }
 }
 
-/// What a search came to for a task.
-#[pyclass(frozen, name = "Searched", module = "mega_batch")]
+/// What a search came to for a task. It can be pickled, and equals what another search came to by all but its
+/// times and bytes; it has no hash.
+#[pyclass(frozen, eq, name = "Searched", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PySearched {
     searched: Searched,
     task: Arc<Task>,
     /// The place of the task.
     at: usize,
+}
+
+impl PartialEq for PySearched {
+    fn eq(&self, other: &Self) -> bool {
+        let timeless = |searched: &Searched| Searched {
+            seconds: 0.0,
+            bytes: 0,
+            ..searched.clone()
+        };
+        (self.at, &self.task) == (other.at, &other.task)
+            && timeless(&self.searched) == timeless(&other.searched)
+    }
+}
+
+impl PySearched {
+    pub(crate) fn unpickled(state: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (searched, task, at): (String, Bound<'_, PyTask>, usize) = state.extract()?;
+        let searched = serde_json::from_str(&searched)
+            .map_err(|error| PyValueError::new_err(format!("Searched: {error}")))?;
+        Ok(Self {
+            searched,
+            task: Arc::new(task.get().task().clone()),
+            at,
+        })
+    }
 }
 
 #[pymethods]
@@ -191,6 +217,12 @@ impl PySearched {
     #[getter]
     fn seconds(&self) -> f64 {
         self.searched.seconds
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let searched = serde_json::to_string(&self.searched);
+        let searched = searched.map_err(|error| crate::internal(&error.to_string()))?;
+        reduced(py, "Searched", (searched, self.task(), self.at))
     }
 
     fn __repr__(&self) -> String {

@@ -3,6 +3,7 @@
 import inspect
 import itertools
 import json
+import random
 import re
 import threading
 import time
@@ -123,6 +124,83 @@ def test_equal_programs_are_evaluated_once(task: mb.Task) -> None:
     began = time.monotonic()
     copies = mb.evaluate([LOOP.replace("x", f"v{at}_") for at in range(100)], mb.Task("a", [pair]), max_steps=10_000_000)
     assert {each.verdict for each in copies} == {"limit"} and time.monotonic() - began < 3
+
+
+def shuffled(lines: list[str], dice: random.Random) -> list[str]:
+    """Steps ``x = f(...)`` in another order, in which each still comes behind those that it takes."""
+    left, made = list(lines), list[str]()
+    while left:
+        names = {line.split(" = ")[0] for line in left}
+        free = [line for line in left if not names & set(re.findall(r"\w+", line.split(" = ")[1]))]
+        made.append(dice.choice(free))
+        left.remove(made[-1])
+    return made
+
+
+def told_of(texts: list[str], task: mb.Task, **options: Any) -> tuple[list[mb.Evaluated], int]:
+    """What texts come to, and how many evaluations were made for it."""
+    told: list[tuple[int, int]] = []
+    made = mb.evaluate(texts, task, progress=lambda done, total: told.append((done, total)), **options)
+    assert told[-1][0] == told[-1][1]
+    return made, told[-1][0]
+
+
+def test_the_order_of_steps_and_dead_steps_make_no_further_evaluation(task: mb.Task) -> None:
+    steps = ["a = hmirror(I)", "b = vmirror(I)", "c = rot90(a)", "d = rot270(c)", "e = vmirror(d)"]
+    dice = random.Random(0)
+    orders = ["\n".join([*shuffled(steps, dice), "O = hmirror(e)"]) for _ in range(50)]
+    assert len(set(orders)) == 5
+    # Each grid can be mirrored: a step that does so and is not needed is none.
+    dead = [text.replace("O = ", f"z{at} = dmirror(b)\nO = ") for at, text in enumerate(orders)]
+    without = [text.replace("b = vmirror(I)\n", "") for text in orders]
+    made, evaluations = told_of(orders + dead + without, task)
+    assert evaluations == 3 and {each.verdict for each in made} == {"match"}
+    # What is no pair has no first element: this step is not needed either, and fails.
+    may_fail = [text.replace("O = ", "z = first(first(palette(a)))\nO = ") for text in orders]
+    made, _ = told_of(may_fail, task)
+    assert {each.verdict for each in made} == {"error"}
+    lines = [1 + text.split("\n").index("z = first(first(palette(a)))") for text in may_fail]
+    assert [each.line for each in made] == lines
+
+
+def test_copies_of_a_loop_at_its_limit_cost_one() -> None:
+    pair = mb.Pair(np.arange(900).reshape(30, 30) % 10, [[0]])
+    task = mb.Task("a", [pair] * 3)
+    before = LOOP.split("\n")
+    copies = []
+    for at in range(100):
+        lines = [line.replace("x", f"v{at}_") for line in before]
+        lines.insert(at % 4, f"dead{at} = vmirror(I)")
+        copies.append("\n" * (at % 3) + "\n".join(lines))
+    made, evaluations = told_of(copies, task)
+    assert evaluations == 1 and {each.verdict for each in made} == {"limit"}
+    for text, each in zip(copies, made, strict=True):
+        (at,) = (at for at, line in enumerate(text.split("\n")) if re.search(r"product\(v\d+_2", line))
+        assert each.line == at + 1
+
+
+def test_a_text_comes_to_the_same_beside_any_others(task: mb.Task) -> None:
+    dice = random.Random(5)
+    large = mb.Pair(np.arange(900).reshape(30, 30) % 10, [[0]])
+    task = mb.Task("a", [*task.train, large], task.test)
+    dead = ["dead = first(palette(I))", "dead = first(fgpartition(I))", "dead = product(asindices(I), asindices(I))", "dead = ZERO"]
+    first = [LOOP, "x1 = palette(I)\nx2 = argmax(x1, first)\nx3 = height(I)\nO = canvas(x2, astuple(x3, x3))"]
+    first.append("x1 = objects(I, T, F, T)\nx2 = argmax(x1, size)\nO = subgrid(x2, I)")
+    texts = list[str]()
+    for start in first:
+        for mutant in mb.mutate(mb.Program.parse(start), 2, count=15):
+            lines = [line.strip() for line in str(mutant).split("\n")[1:-2]]
+            returned = str(mutant).strip().rsplit(" ", 1)[1]
+            for _ in range(4):
+                kept = shuffled([*lines, dice.choice(dead)] if dice.random() < 0.7 else lines, dice)
+                texts.append("\n".join([*kept, f"O = identity({returned})"]))
+    made = mb.evaluate(texts, task, outputs=True)
+    assert {each.verdict for each in made} >= {"error", "limit", "mismatch"}
+    for text, each in zip(texts, made, strict=True):
+        (alone,) = mb.evaluate([text], task, outputs=True)
+        assert (alone.verdicts, alone.line, alone.reason, alone.score) == (each.verdicts, each.line, each.reason, each.score), text
+        for own, other in zip(alone.outputs, each.outputs, strict=True):
+            assert np.array_equal(own, other) if own is not None and other is not None else own is other
 
 
 def test_after_a_limit_on_the_first_pair_no_other_is_evaluated() -> None:

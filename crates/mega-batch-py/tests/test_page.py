@@ -10,6 +10,7 @@ import pytest
 
 import mega_batch as mb
 
+README = Path(__file__).parents[1] / "README.md"
 PAGE = Path(__file__).parents[3] / "docs" / "python.md"
 
 
@@ -34,6 +35,14 @@ def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     assert turned.program is not None and names["makes"].counts["made"] == 6
     assert np.array_equal(np.asarray(turned.program(turned.task.test[0].input)), np.asarray(turned.task.test[0].output))
     assert len((tmp_path / "tasks.jsonl").read_text().splitlines()) == 24
+
+
+def test_the_example_of_the_package_s_own_page_runs() -> None:
+    (code,) = (part.split("```")[0] for part in README.read_text().split("```python\n")[1:])
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["report"][0].verdict == "match" and names["report"][1].output.tolist() == [[6, 5], [8, 7]]
+    assert mb.reward([names["completion"]], names["task"]) == [1.0]
 
 
 def test_all_that_the_page_names_is_there() -> None:

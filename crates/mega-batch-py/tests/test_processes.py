@@ -5,10 +5,12 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -170,3 +172,68 @@ def test_attempts_are_pickled_hashed_and_compared(task: mb.Task) -> None:
     best = again(found.attempts[0])
     assert best == found.attempts[0] and best.program == found.attempts[0].program
     assert [output.tolist() for output in best.outputs] == [[[6, 5]]]
+
+
+def test_what_a_search_came_to_is_pickled_and_compared(task: mb.Task) -> None:
+    (found,), (same,) = mb.search(task, nodes=300), mb.search(task, nodes=300)
+    read = again(found)
+    assert read == found == same and read != mb.search(task, nodes=10)[0]
+    assert (read.task, read.index, read.state, read.seconds) == (task, 0, found.state, found.seconds)
+    assert read.attempts == found.attempts and read.counts == found.counts and read.answers[0][0].tolist() == [[6, 5]]
+    other = mb.Task("b", task.train, task.test)
+    assert mb.search([task, other], nodes=300)[1] != found
+
+
+@needs_fork
+def test_a_batt_that_another_thread_has_at_a_fork_raises_in_the_child(task: mb.Task) -> None:
+    pair = mb.Pair([[at % 10 for at in range(30)]] * 30)
+    batt = mb.Batt(mb.Task("a", [pair] * 10))
+    free = mb.Batt(task)
+    indices = batt.push("asindices", batt.input).node
+    assert indices is not None
+    calls = [("shift", indices, (down, right)) for down in range(300) for right in range(300)]
+
+    def in_child() -> None:
+        free.push("vmirror", free.input)
+        try:
+            len(batt)
+        except RuntimeError as error:
+            assert "forked while another thread" in str(error)
+            os._exit(7)
+
+    thread = threading.Thread(target=batt.push_many, args=[calls])
+    thread.start()
+    codes = []
+    while thread.is_alive() and 7 not in codes:
+        codes.append(in_a_fork(in_child))
+    thread.join()
+    # Before the calls begin the batt is free, and goes on in the child; it hangs in none.
+    assert set(codes) <= {0, 7} and 7 in codes
+    assert in_a_fork(lambda: batt.push("vmirror", batt.input)) == 0
+
+
+def right_of(engine: mb.Engine, text: str, task: mb.Task) -> tuple[int, int]:
+    return os.getpid(), engine.run(text, task, jobs="all").right
+
+
+def test_jobs_of_joblib_take_an_engine(task: mb.Task) -> None:
+    joblib: Any = pytest.importorskip("joblib", reason="joblib is not installed")
+    engine = mb.Engine(workers=2, scores=True)
+    made = joblib.Parallel(n_jobs=2)(joblib.delayed(right_of)(engine, text, task) for text in PROGRAMS * 2)
+    assert [right for _, right in made] == [3, 0, 0] * 2
+    assert os.getpid() not in {process for process, _ in made}
+
+
+def test_workers_of_pytest_xdist_each_have_their_engine(tmp_path: Path) -> None:
+    pytest.importorskip("xdist", reason="pytest-xdist is not installed")
+    (tmp_path / "test_engines.py").write_text(
+        "import pytest, mega_batch as mb\n"
+        "ENGINE = mb.Engine(workers=2, scores=True)\n"
+        "@pytest.mark.parametrize('at', range(8))\n"
+        "def test_it_is_right(at):\n"
+        "    task = {'train': [{'input': [[at, 1]], 'output': [[1, at]]}]}\n"
+        "    assert ENGINE.run('O = vmirror(I)', task, jobs='all').right == 1\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", str(tmp_path)]
+    made = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, cwd=tmp_path)
+    assert made.returncode == 0 and "8 passed" in made.stdout, made.stdout + made.stderr

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,24 @@ def once_at(share: float, do: Callable[[], object]) -> Callable[[int, int], None
 def test_nodes_give_what_one_machine_gives(cluster: Any) -> None:
     for options in ({"outputs": True, "scores": True}, {"stop_after_wrong": True, "max_steps": 40}):
         same(over_ray.run(**inputs(), **options), mb.run(**inputs(), **options))
+
+
+@needs_ray
+def test_cores_that_actors_hold_are_waited_for_and_told(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_shards, "SILENT", 1.0)
+
+    class Holder:
+        def is_there(self) -> bool:
+            return True
+
+    remote = ray.remote(num_cpus=1)(Holder)
+    holders = [remote.remote() for _ in range(2)]
+    assert ray.get([holder.is_there.remote() for holder in holders]) == [True, True]
+    timer = threading.Timer(4.0, lambda: [ray.kill(holder) for holder in holders])
+    timer.start()
+    with pytest.warns(UserWarning, match="other tasks or actors may hold its CPUs, of which a shard takes 1 "):
+        same(over_ray.run(**inputs()), mb.run(**inputs()))
+    timer.join()
 
 
 @needs_ray

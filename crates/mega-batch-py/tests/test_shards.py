@@ -280,6 +280,26 @@ def test_a_run_waits_for_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
         same(run.run(Shards(run.packed(), pool, clock)), mb.run(PROGRAMS[:10], tasks(), jobs="all"))
 
 
+def test_a_node_whose_shards_do_not_begin_is_told_once() -> None:
+    now = 0.0
+    run = _ShardedRun(PROGRAMS, tasks(), ranks=False, jobs="all")
+    pool = Pool(run, {"free": 2, "held": 4})
+
+    def clock() -> float:
+        nonlocal now
+        now += 0.5
+        return now
+
+    def hold() -> None:
+        is_held = now < 40
+        pool.stuck = {at for at, (node, _, _) in pool.shards.items() if node == "held" and is_held}
+
+    pool.before_wait = hold
+    with pytest.warns(UserWarning, match="no shard for 1[0-9] seconds: .* takes 4 ") as told:
+        same(run.run(Shards(run.packed(), pool, clock)), mb.run(PROGRAMS, tasks(), jobs="all"))
+    assert ["node held" in str(each.message) for each in told] == [True]
+
+
 def test_a_checkpoint_is_the_same_whoever_evaluates(tmp_path: Path) -> None:
     expected = mb.Coordinator(PROGRAMS, tasks(), jobs="all", outputs=True)
     report = expected.run()

@@ -56,8 +56,9 @@ def evaluate(
     ``reason``; nothing that a text holds raises.
 
     ``tasks`` is one task for all texts, or a list of one for each text. A task is what `read_tasks` takes, or JSON
-    text of one. Each program is evaluated on all pairs of its task, or on those of train with ``train_only``; equal
-    programs of a task are evaluated once, whatever they and their variables are called.
+    text of one. Each program is evaluated on all pairs of its task, or on those of train with ``train_only``.
+    Programs of a task that make the same calls are evaluated once, whatever they and their variables are called, also
+    with independent steps in another order, and with steps that the output does not need and that cannot fail.
 
     Further keywords are those of `run`; ``scores`` is on, and ``max_steps`` is 100,000 where nothing else is given, so
     that the same texts get the same verdicts on every machine. ``outputs`` keeps what programs give for test pairs.

@@ -623,6 +623,7 @@ class Searched:
     def counts(self) -> tuple[int, int]: ...
     @property
     def seconds(self) -> float: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
 
 @final
 class SynthTask:

@@ -55,6 +55,9 @@ REST = 0.5
 NO_NODE = 30.0
 """After so many seconds without any node a warning says so."""
 
+SILENT = 10.0
+"""After so many seconds in which a node that has shards has ended none a warning says so, once."""
+
 
 class Lost(Exception):
     """A shard that is to be evaluated again: its node, its worker or its results are gone."""
@@ -134,6 +137,10 @@ class _Node:
     """How many shards it has lost since it made one."""
     rests_until: float = 0.0
     """When it is given shards again."""
+    heard: float = 0.0
+    """When it has last ended a shard."""
+    is_silent: bool = False
+    """Whether it was told that it ends none."""
 
 
 class Shards:
@@ -242,6 +249,7 @@ class Shards:
                 heapq.heappush(self._again, (made.end, shard.end))
             node = self._nodes[flight.node]
             node.losses = 0
+            node.heard, node.is_silent = self._clock(), False
             self.seconds[flight.node] += made.seconds
             rate = made.evaluations / max(made.seconds, 1e-6)
             # What has become slow is believed at once.
@@ -280,6 +288,7 @@ class Shards:
         elif now - self._idle_since >= NO_NODE:
             warnings.warn("no node of the cluster can be used: the run waits for one", stacklevel=2)
             self._idle_since = now
+        self._tell_of_silent(known, now)
         load = dict.fromkeys(nodes, 0)
         for flight in self._flights.values():
             if flight.node in load:
@@ -296,6 +305,22 @@ class Shards:
                     number = self._pool.submit(node, shard.first, shard.end, MOST * self._seconds())
                     self._flights[number] = _Flight(shard, node, now)
                     load[node] += 1
+
+    def _tell_of_silent(self, known: Mapping[str, int], now: float) -> None:
+        """Warns of nodes that hold shards and end none: most likely theirs do not begin."""
+        oldest: dict[str, float] = {}
+        for flight in self._flights.values():
+            oldest[flight.node] = min(oldest.get(flight.node, now), flight.began)
+        for name, began in oldest.items():
+            node = self._nodes[name]
+            since = now - max(began, node.heard)
+            if name in known and not node.is_silent and since >= SILENT * self._stretch:
+                node.is_silent = True
+                warnings.warn(
+                    f"node {name} has ended no shard for {since:.0f} seconds: other tasks or actors may hold its CPUs, of "
+                    f"which a shard takes {known[name]} (cores= takes fewer), or a program takes that long",
+                    stacklevel=2,
+                )
 
     def _shard_for(self, node: str, threads: int, nodes: Mapping[str, int]) -> _Shard | None:
         """What a node is to evaluate: what was lost or left, or what follows."""

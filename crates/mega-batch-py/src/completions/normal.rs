@@ -1,0 +1,197 @@
+//! Programs as they are evaluated: without the steps that change nothing, on lines of their own, and with hashes
+//! by which those are known that make the same calls.
+
+use std::fmt::Write as _;
+
+use arc_dsl::{Callee, Operand, Program, ProgramBuilder, Slot};
+use arc_form::{Options, Region, Specialiser};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// A program without its dead steps, each step on the line of its own number.
+#[derive(Debug, Clone)]
+pub(super) struct Normal {
+    pub(super) program: Program,
+    /// The hash of each step: equal where the same is called on the same, whatever variables are called.
+    pub(super) steps: Box<[u128]>,
+    /// The line of each step in the text.
+    pub(super) lines: Box<[u32]>,
+    /// Equal for programs of the same steps in the same order.
+    pub(super) same: u128,
+    /// Equal for programs of the same steps in any order. Where one of them gets to its end, so do the others, with
+    /// the same output; which of several steps that fail comes first depends on the order.
+    pub(super) family: u128,
+}
+
+/// Makes programs normal.
+#[derive(Debug, Default)]
+pub(super) struct Normaliser {
+    specialiser: Option<Specialiser>,
+}
+
+impl Normaliser {
+    pub(super) fn normal(&mut self, program: &Program) -> Normal {
+        let without = self.without_dead(program);
+        let program = without.as_ref().unwrap_or(program);
+        let lines = program.steps().iter().map(|step| step.line).collect();
+        let program = program.clone().with_lines(1..);
+        let (steps, output) = hashes(&program);
+        let whole = |steps: &[u128]| {
+            let mut bytes = Vec::with_capacity(16 * steps.len() + 17);
+            bytes.push(program.dialect() as u8);
+            bytes.extend(output.to_le_bytes());
+            bytes.extend(steps.iter().flat_map(|step| step.to_le_bytes()));
+            xxh3_128(&bytes)
+        };
+        Normal {
+            same: whole(&steps),
+            family: whole(&sorted(&steps)),
+            program,
+            steps: steps.into(),
+            lines,
+        }
+    }
+
+    /// The program without the steps that its output does not need and that cannot fail; nothing where it has none.
+    fn without_dead(&mut self, program: &Program) -> Option<Program> {
+        if needed(program, |_| false).iter().all(|needed| *needed) {
+            return None;
+        }
+        // The form keeps what may fail, which is known by its line.
+        let specialiser = self.specialiser.get_or_insert_with(|| {
+            Specialiser::new(Options {
+                rewrite: false,
+                ..Options::default()
+            })
+        });
+        let form = specialiser.specialise(&program.clone().with_lines(1..));
+        let mut stays = vec![false; program.steps().len()];
+        mark_lines(&form.ok()?.body, &mut stays);
+        let needed = needed(program, |step| stays[step]);
+        if needed.iter().all(|needed| *needed) {
+            return None;
+        }
+        let names = program.inputs().to_vec();
+        let mut builder =
+            ProgramBuilder::in_dialect(program.dialect(), program.name(), names, program.line());
+        let mut variables: Vec<Option<Operand>> = program
+            .inputs()
+            .iter()
+            .map(|name| builder.variable(name).map(Operand::Slot))
+            .collect();
+        let renamed = |variables: &[Option<Operand>], operand: &Operand| match operand {
+            Operand::Slot(slot) => variables[slot.index()].clone(),
+            other => Some(other.clone()),
+        };
+        for (step, needed) in program.steps().iter().zip(needed) {
+            if !needed {
+                variables.push(None);
+                continue;
+            }
+            let callee = match step.callee {
+                Callee::Slot(slot) => match renamed(&variables, &Operand::Slot(slot))? {
+                    Operand::Slot(slot) => Callee::Slot(slot),
+                    _ => return None,
+                },
+                callee => callee,
+            };
+            let arguments = step.arguments.iter();
+            let arguments: Option<_> = arguments
+                .map(|argument| renamed(&variables, argument))
+                .collect();
+            let name = program.variables()[variables.len()].clone();
+            let made = builder.step(step.line, name, callee, arguments?);
+            variables.push(Some(made.ok()?));
+        }
+        builder.finish(renamed(&variables, program.output())?).ok()
+    }
+}
+
+pub(super) fn sorted(steps: &[u128]) -> Vec<u128> {
+    let mut sorted = steps.to_vec();
+    sorted.sort_unstable();
+    sorted
+}
+
+/// Which steps the output needs, or one of those that stay.
+fn needed(program: &Program, stays: impl Fn(usize) -> bool) -> Vec<bool> {
+    fn mark(needed: &mut [bool], slot: Slot, inputs: usize) {
+        if let Some(step) = slot.index().checked_sub(inputs) {
+            needed[step] = true;
+        }
+    }
+    let inputs = program.inputs().len();
+    let mut needed = vec![false; program.steps().len()];
+    if let Operand::Slot(slot) = program.output() {
+        mark(&mut needed, *slot, inputs);
+    }
+    for (at, step) in program.steps().iter().enumerate().rev() {
+        needed[at] |= stays(at);
+        if !needed[at] {
+            continue;
+        }
+        if let Callee::Slot(slot) = step.callee {
+            mark(&mut needed, slot, inputs);
+        }
+        for argument in &step.arguments {
+            if let Operand::Slot(slot) = argument {
+                mark(&mut needed, *slot, inputs);
+            }
+        }
+    }
+    needed
+}
+
+/// Marks the steps, by their lines counted from 1, of which instructions come.
+fn mark_lines(region: &Region, stays: &mut [bool]) {
+    for instruction in &region.instructions {
+        let step = (instruction.line as usize).checked_sub(1);
+        if let Some(stays) = step.and_then(|step| stays.get_mut(step)) {
+            *stays = true;
+        }
+        for region in &instruction.regions {
+            mark_lines(region, stays);
+        }
+    }
+}
+
+/// A hash of what each step makes, and one of what is returned.
+fn hashes(program: &Program) -> (Vec<u128>, u128) {
+    let inputs = program.inputs().len();
+    let mut variables: Vec<u128> = (0..inputs as u128).collect();
+    let mut bytes = Vec::with_capacity(128);
+    for step in program.steps() {
+        bytes.clear();
+        match step.callee {
+            Callee::Primitive(primitive) => tagged(&mut bytes, 0, primitive as u128),
+            Callee::Typed(primitive) => tagged(&mut bytes, 1, primitive as u128),
+            Callee::Slot(slot) => tagged(&mut bytes, 2, variables[slot.index()]),
+        }
+        for argument in &step.arguments {
+            operand(&mut bytes, &variables, argument);
+        }
+        variables.push(xxh3_128(&bytes));
+    }
+    bytes.clear();
+    operand(&mut bytes, &variables, program.output());
+    (variables.split_off(inputs), xxh3_128(&bytes))
+}
+
+fn tagged(bytes: &mut Vec<u8>, tag: u8, number: u128) {
+    bytes.push(tag);
+    bytes.extend(number.to_le_bytes());
+}
+
+fn operand(bytes: &mut Vec<u8>, variables: &[u128], operand: &Operand) {
+    match operand {
+        Operand::Slot(slot) => tagged(bytes, 2, variables[slot.index()]),
+        Operand::Primitive(primitive) => tagged(bytes, 3, *primitive as u128),
+        Operand::Constant(constant) => tagged(bytes, 4, *constant as u128),
+        Operand::Literal(value) => {
+            // Its text, since values of two types can be equal.
+            let mut text = String::new();
+            let _ = write!(text, "{value}");
+            tagged(bytes, 5, text.len() as u128);
+            bytes.extend(text.as_bytes());
+        }
+    }
+}
