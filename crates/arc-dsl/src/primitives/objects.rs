@@ -22,6 +22,17 @@ pub(super) fn objects(
     } else {
         None
     };
+    objects_on(cx, grid, univalued, diagonal, background)
+}
+
+/// The objects of a grid on this background, or of all its cells.
+pub(super) fn objects_on(
+    cx: &mut Context<'_>,
+    grid: &Grid,
+    univalued: bool,
+    diagonal: bool,
+    background: Option<i8>,
+) -> Result<Value, ErrorKind> {
     grid.require_row()?;
     let reach = u32::from(diagonal);
     let objects = if univalued {

@@ -311,6 +311,27 @@ mod tests {
     }
 
     #[test]
+    fn rows_are_seen_as_far_as_the_first_one_reaches() {
+        gives(
+            "O = cellwise((frozenset(), frozenset({1})), (), ZERO)",
+            "((), ())",
+        );
+        gives("O = cellwise(((), (1, 2)), (), ZERO)", "((), ())");
+        raises("O = cellwise(((1,), frozenset({1})), I, ZERO)");
+        gives("O = downscale(((), frozenset({3})), TWO)", "((),)");
+        // What is past it counts for the background.
+        gives(
+            "O = objects(((1,), (2, 2, 2)), T, F, T)",
+            "frozenset({frozenset({(1, (0, 0))})})",
+        );
+        gives(
+            "O = objects(((1, 1), (2, 1, 3, 3, 3, 3)), F, T, T)",
+            "frozenset({frozenset({(1, (0, 0)), (1, (0, 1)), (1, (1, 1)), (2, (1, 0))})})",
+        );
+        gives("O = objects(((), (2,)), T, T, T)", "frozenset()");
+    }
+
+    #[test]
     fn unlike_values_are_not_equal() {
         gives("O = ofcolor(I, ORIGIN)", "frozenset()");
         gives("O = replace(I, ORIGIN, THREE)", "((1, 2, 0), (0, 2, 2))");

@@ -9,8 +9,10 @@ use super::{
     length, list, location, rows, set_of, tuple, typed, unpack,
 };
 use crate::container::ContainerKind;
+use crate::grid::Grid;
 use crate::interpreter::Context;
 use crate::patch::Loc;
+use crate::primitives::objects::objects_on;
 use crate::primitives::{Primitive, colours};
 use crate::value::Value;
 
@@ -32,7 +34,8 @@ pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Val
         (P::Cellwise, &[a, b, fallback]) => cellwise(cx, a, b, fallback),
         (P::Index, &[grid, loc]) => index(grid, loc),
         (P::Objects, &[grid, univalued, diagonal, without_bg]) => {
-            by_rank(cx, primitive, grid, &[univalued, diagonal, without_bg])
+            let flags = [univalued, diagonal, without_bg].map(Value::is_truthy);
+            by_rank(cx, grid, flags)
         }
         (P::Partition | P::Fgpartition, &[grid]) => partition(cx, primitive, grid),
         (P::Occurrences, &[grid, object]) => occurrences(cx, grid, object),
@@ -233,9 +236,13 @@ fn sides(grid: &Value) -> Taken<(usize, usize)> {
     Ok((length(grid)?, length(&item(grid, 0)?)?))
 }
 
-/// The cells of a grid whose rows are as wide as the first, or wider, which is not seen.
+/// The cells of a grid whose rows are as wide as the first, or wider, which is not seen. Of rows whose cells nobody
+/// asks for it does not matter what they are.
 fn cells(grid: &Value) -> Taken<Rows> {
     let (height, width) = sides(grid)?;
+    if width == 0 {
+        return Ok(vec![Vec::new(); height]);
+    }
     (0..height)
         .map(|i| {
             let mut row = list(tuple_value(&item(grid, i)?)?)?;
@@ -350,9 +357,13 @@ fn index(grid: &Value, loc: &Value) -> Taken {
     item(&item(grid, i as usize)?, j as usize)
 }
 
-/// Calls the primitive with the rank of each cell's value among all for the cell, and gives the
-/// cells of its objects their values back: objects hold whatever a grid holds.
-fn by_rank(cx: &mut Context<'_>, primitive: Primitive, grid: &Value, others: &[&Value]) -> Taken {
+/// Finds the objects of a grid of the ranks of its cells' values among all, and gives the cells of these objects
+/// their values back: objects hold whatever a grid holds.
+fn by_rank(
+    cx: &mut Context<'_>,
+    grid: &Value,
+    [univalued, diagonal, without_bg]: [bool; 3],
+) -> Taken {
     let cells = cells(grid)?;
     let mut values: Vec<Value> = cells.iter().flatten().cloned().collect();
     values.sort();
@@ -361,14 +372,18 @@ fn by_rank(cx: &mut Context<'_>, primitive: Primitive, grid: &Value, others: &[&
     if values.len() > usize::from(i8::MAX as u8) {
         return Err(Refusal::Raises);
     }
-    let ranks = cells.iter().map(|row| {
-        let rank = |cell: &Value| values.partition_point(|other| other < cell);
-        row.iter()
-            .map(|cell| Value::Int(rank(cell) as i32))
-            .collect()
-    });
-    let ranked = grid_of(cx, ranks)?;
-    let found = typed(cx, primitive, &[&[&ranked], others].concat())?;
+    let rank = |cell: &Value| values.partition_point(|other| other < cell) as i8;
+    // Cells past the width of the first row belong to no object, and count for the background.
+    let below = if without_bg {
+        Some(background(grid)?).filter(|below| values.contains(below))
+    } else {
+        None
+    };
+    let width = cells.first().map_or(0, Vec::len);
+    let ranks = cells.iter().flatten().map(rank).collect();
+    let ranked = Grid::from_cells(cells.len(), width, ranks);
+    let background = below.as_ref().map(rank);
+    let found = objects_on(cx, &ranked, univalued, diagonal, background)?;
     let mut objects = Vec::new();
     for object in elements(&found)?.iter() {
         let mut made = Vec::new();
