@@ -11,10 +11,10 @@ fn main() {
     println!("cargo::rerun-if-env-changed=ARC_SANITIZE");
     // Asked for when this runs: a checkout may have moved since this was compiled.
     let project = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
-    let kernels = Path::new(&project).join("../../kernels");
+    let kernels = Path::new(&project).join("kernels");
     let host = kernels.join("host");
     if std::env::var_os("CARGO_FEATURE_EMULATED").is_none() || !host.is_dir() {
-        // Not asked for, or the crate alone, without the project.
+        // Not asked for, or a copy of the crate without the kernels.
         return;
     }
     println!("cargo::rerun-if-changed={}", kernels.display());

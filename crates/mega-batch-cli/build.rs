@@ -14,7 +14,7 @@ const SOURCES: [&str; 11] = [
     "../gpu-kernels/src",
     "../gpu-sched/src",
     "../mega-batch/src",
-    "../../kernels/ptx",
+    "../gpu-kernels/kernels/ptx",
     "src",
 ];
 

@@ -91,7 +91,7 @@ impl fmt::Display for Stages {
 }
 
 /// The digest of the kernels that were checked last.
-const CHECKED: &str = "kernels/checked.txt";
+const CHECKED: &str = "crates/gpu-kernels/kernels/checked.txt";
 
 /// Checks what the kernels' PTX executes; and the kernels against their PTX and under the sanitizers, which takes
 /// longer than all else together, where they are no longer those that were checked last, or all is to be checked.
@@ -119,11 +119,12 @@ fn check_kernels(root: &Path, all: bool) -> Result<Option<String>> {
 
 fn kernels_digest(root: &Path) -> Result<String> {
     let mut hasher = Xxh3::new();
+    let root = root.join(crate::ptx::CRATE);
     for entry in WalkDir::new(root.join("kernels")).sort_by_file_name() {
         let entry = entry?;
         let path = entry.path();
         if entry.file_type().is_file() && !path.ends_with(CHECKED) {
-            let name = path.strip_prefix(root)?.to_string_lossy();
+            let name = path.strip_prefix(&root)?.to_string_lossy();
             hasher.update(name.as_bytes());
             hasher.update(&std::fs::read(path)?);
         }

@@ -31,14 +31,14 @@ enum Command {
     /// follows the documents.
     Ci {
         /// Checks the kernels too where they are as they were when they were checked last
-        /// (kernels/checked.txt): against their PTX, and under the sanitizers.
+        /// (crates/gpu-kernels/kernels/checked.txt): against their PTX, and under the sanitizers.
         #[arg(long)]
         all: bool,
     },
     /// Fails where files of a crate need each other in a circle, and says what ties them.
     Circles,
     /// Writes what is made of the code: docs/primitives.md, docs/device-interface.md, parts of
-    /// docs/form.md, and kernels/interface.cuh; and checks the links of all pages.
+    /// docs/form.md, and crates/gpu-kernels/kernels/interface.cuh; and checks the links of all pages.
     Docs {
         /// Writes nothing; fails where a file is out of date or a link leads nowhere.
         #[arg(long)]
@@ -55,7 +55,7 @@ enum Command {
     /// Counts what programs call and writes the table by which a search goes through programs:
     /// crates/arc-search/src/language/costs.txt.
     Costs(costs::Arguments),
-    /// Builds kernels/ptx/programs.ptx from the kernels.
+    /// Builds crates/gpu-kernels/kernels/ptx/programs.ptx from the kernels.
     Ptx(ptx::Arguments),
     /// Tests the kernels, compiled for the host by GCC, under the sanitizers of addresses and of
     /// undefined behaviour.

@@ -24,6 +24,9 @@ mod wheels;
 use nvrtc::Nvrtc;
 use ptxas::Ptxas;
 
+/// The crate of the kernels, from which the names of files that follow begin.
+pub(crate) const CRATE: &str = "crates/gpu-kernels";
+
 /// The folder of the kernels, against which their includes are resolved.
 const KERNELS: &str = "kernels";
 
@@ -85,7 +88,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         Some(nvcc) => nvcc_compile(root, nvcc)?,
         None => compile(root, &wheels::NVRTC.fetch(root)?)?,
     };
-    let path = root.join(IMAGE);
+    let path = root.join(CRATE).join(IMAGE);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
@@ -135,7 +138,7 @@ fn check(root: &Path, tools: &Tools) -> Result<()> {
     if let Some(difference) = difference(&committed(root), &image) {
         bail!("{IMAGE} is out of date ({difference}): run `cargo xtask ptx`");
     }
-    let reports = Ptxas::new(&tools.nvcc).assemble_for_all(&root.join(IMAGE))?;
+    let reports = Ptxas::new(&tools.nvcc).assemble_for_all(&root.join(CRATE).join(IMAGE))?;
     print!("{}", ptxas::table(&reports));
     let complaints = ptxas::complaints(&reports, ptxas::EXCEPTIONS);
     ensure!(
@@ -148,18 +151,20 @@ fn check(root: &Path, tools: &Tools) -> Result<()> {
 
 /// The PTX as it is committed; empty where there is none.
 fn committed(root: &Path) -> String {
-    std::fs::read_to_string(root.join(IMAGE))
+    std::fs::read_to_string(root.join(CRATE).join(IMAGE))
         .unwrap_or_default()
         .replace("\r\n", "\n")
 }
 
 /// The PTX of the pinned compiler, unpacked in `folder`.
 fn compile(root: &Path, folder: &Path) -> Result<String> {
-    let source = root.join(SOURCE);
+    let source = root.join(CRATE).join(SOURCE);
     let text = std::fs::read_to_string(&source).with_context(|| source.display().to_string())?;
-    // The compiler reads the headers itself. Relative to the root, their names say nothing of
+    // The compiler reads the headers itself. Relative to the crate, their names say nothing of
     // this machine.
-    std::env::set_current_dir(root).with_context(|| root.display().to_string())?;
+    let folder_of_crate = root.join(CRATE);
+    std::env::set_current_dir(&folder_of_crate)
+        .with_context(|| folder_of_crate.display().to_string())?;
     let options = [
         format!("--gpu-architecture={ARCHITECTURE}"),
         format!("--std={STANDARD}"),
@@ -191,7 +196,7 @@ fn nvcc_compile(root: &Path, nvcc: &Path) -> Result<String> {
         .arg(SOURCE)
         .arg("--output-file")
         .arg(&path)
-        .current_dir(root)
+        .current_dir(root.join(CRATE))
         .output()
         .with_context(|| format!("{} cannot be run", nvcc.display()))?;
     let log = [output.stdout, output.stderr].concat();

@@ -9,8 +9,8 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::{CRATE, only, run_command};
 
-/// What crates read outside of their own folders, and the terms; maturin takes the crates alone.
-const BESIDE: [&str; 3] = ["kernels", "LICENSE-APACHE", "LICENSE-MIT"];
+/// The terms; maturin takes the crates alone.
+const BESIDE: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
 /// Builds it into a folder; where it lies.
 pub(super) fn build(root: &Path, python: &Path, out: &Path) -> Result<PathBuf> {
@@ -80,6 +80,6 @@ fn files(root: &Path) -> Result<Vec<PathBuf>> {
     ensure!(output.status.success(), "`git ls-files` failed");
     let told = String::from_utf8(output.stdout)?;
     let files: Vec<_> = told.split_terminator('\0').map(PathBuf::from).collect();
-    ensure!(!files.is_empty(), "git knows no files of the kernels here");
+    ensure!(!files.is_empty(), "git knows no terms here");
     Ok(files)
 }

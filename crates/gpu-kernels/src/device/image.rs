@@ -3,7 +3,7 @@
 use super::Entry;
 
 /// Built by `cargo xtask ptx`.
-pub(super) const PTX: &str = include_str!("../../../../kernels/ptx/programs.ptx");
+pub(super) const PTX: &str = include_str!("../../kernels/ptx/programs.ptx");
 
 /// What is read in PTX before any driver has seen it.
 #[derive(Debug)]

@@ -66,7 +66,7 @@ pub(crate) struct Bench {
     seconds: Option<u64>,
 
     /// A file for grids and the outputs of the pipelines on them, as JSON, for
-    /// `benches/peers/cupy_pipeline.py`.
+    /// `cupy_pipeline.py`.
     #[arg(long, value_name = "FILE", requires = "backend")]
     export: Option<PathBuf>,
 

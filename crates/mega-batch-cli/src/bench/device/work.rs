@@ -91,7 +91,7 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
 
 /// Ten operations that keep a grid's cells or its size turned about, so that a program on padded
 /// tensors does the same. `{}` is what the operation before gives, `{2}` the one before that.
-/// `benches/peers/cupy_pipeline.py` has the same ten.
+/// `cupy_pipeline.py` has the same ten.
 const PIPELINE: [&str; 10] = [
     "rot90({})",
     "replace({}, 1, 2)",
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn families_are_those_of_the_kernels() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/ops");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpu-kernels/kernels/ops");
         let mut families: Vec<&str> = OPERATIONS.iter().map(|(_, family, _)| *family).collect();
         families.retain(|family| *family != "none");
         families.dedup();

@@ -14,7 +14,7 @@ use super::stages::Parts;
 use crate::bench::device::export;
 
 /// The script, which the binary brings along.
-const SCRIPT: &str = include_str!("../../../../../benches/peers/cupy_pipeline.py");
+const SCRIPT: &str = include_str!("cupy_pipeline.py");
 
 /// Names under which there may be a Python.
 const PYTHON: [&str; 2] = ["python3", "python"];

@@ -2,7 +2,7 @@
 """Times the pipelines of `mega-batch bench --backend` written for tensors: CuPy on a GPU, or NumPy.
 
     mega-batch bench --backend cuda --export grids.json
-    python3 benches/peers/cupy_pipeline.py --grids grids.json [--sizes N,N,...] [--rounds N] > cupy.json
+    python3 crates/mega-batch-cli/src/commands/prove/cupy_pipeline.py --grids grids.json [--sizes N,N,...] [--rounds N] > cupy.json
 
 A batch is one tensor of n x 30 x 30 bytes, padded with zeroes, and two of heights and widths: how such
 a program is written without an engine for grids. With `--grids` it is run on the exported grids, and
