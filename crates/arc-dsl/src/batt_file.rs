@@ -162,8 +162,8 @@ impl BattFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Limits;
     use crate::error::Limit;
-    use crate::interpreter::Limits;
     use crate::{Grid, parse_batt};
 
     const TEXT: &str = "

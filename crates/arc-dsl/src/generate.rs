@@ -458,7 +458,8 @@ impl Generator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interpreter::{Interpreter, Limits};
+    use crate::budget::Limits;
+    use crate::interpreter::Interpreter;
 
     #[test]
     fn a_seed_fixes_everything() {

@@ -38,22 +38,19 @@
 //!
 //! Modules, by what they are about:
 //!
-//! - values: `value`, `grid`, `patch`, `container`, `function`, their order and text in `value` and `literal`;
-//! - the language: `primitives` (the table, and the functions by family), `types`, `constants`, `typed` and `foreign`
+//! - values: `value` (with `container`, `function`, `foreign`, `digest`), `grid`, `patch`; their text in `literal`;
+//! - the language: `primitives` (the table, and the functions by family), `types`, `constants`, `typed`
 //!   for the typed dialect of `dialect`;
-//! - programs: `program`, `text` (from text, `batt_file` for batts), `interpreter`, `error`;
+//! - programs: `program`, `text` (from text, `batt_file` for batts), `interpreter`, `budget` (bounds, and what is used of them), `error`;
 //! - tasks: `task` (with their JSON), `task_ids`, [`builtin`];
 //! - for tests: [`generate`], `looks`.
 
 mod batt_file;
+mod budget;
 pub mod builtin;
 mod constants;
-mod container;
 mod dialect;
-mod digest;
 mod error;
-mod foreign;
-mod function;
 pub mod generate;
 mod grid;
 mod interpreter;
@@ -70,14 +67,12 @@ mod types;
 mod value;
 
 pub use batt_file::{BattFile, Entry, EntryKind};
+pub use budget::{Context, Limits, WORK_PER_STEP};
 pub use constants::Constant;
-pub use container::{Container, ContainerKind, Items, sorted_places};
 pub use dialect::{Dialect, Sample};
 pub use error::{ErrorKind, EvalError, Kind, Limit};
-pub use foreign::Foreign;
-pub use function::{Function, FunctionKind};
 pub use grid::{COLOUR_RANGE, Grid, GridError, PALETTE, ansi_cell};
-pub use interpreter::{Context, Interpreter, Limits, WORK_PER_STEP};
+pub use interpreter::Interpreter;
 pub use literal::{write_list, write_tuple};
 pub use patch::{Cell, Indices, Loc, Object};
 pub use primitives::{LoopBody, Primitive};
@@ -94,4 +89,7 @@ pub use text::{
 };
 pub use typed::TypedPrimitive;
 pub use types::Type;
+pub use value::container::{Container, ContainerKind, Items, sorted_places};
+pub use value::foreign::Foreign;
+pub use value::function::{Function, FunctionKind};
 pub use value::{Elements, MAX_INT, Value};

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::interpreter::ELEMENT_BYTES;
+use crate::budget::ELEMENT_BYTES;
 use crate::literal::{write_set, write_tuple};
 use crate::looks::looked_at;
 

@@ -14,8 +14,8 @@
 
 use std::fmt;
 
+use crate::budget::{Context, WORK_PER_STEP};
 use crate::error::ErrorKind;
-use crate::interpreter::{Context, WORK_PER_STEP};
 use crate::types::{ArcType, Returns, Type, takers};
 use crate::value::Value;
 

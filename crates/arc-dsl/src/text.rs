@@ -21,18 +21,15 @@
 //! Nothing that a text contains makes the parser panic. Its memory and time are in proportion to
 //! the text's length, and brackets nest at most 100 deep.
 
-mod arithmetic;
 mod bare;
 mod batt;
 mod error;
 mod expression;
 mod globals;
 mod imports;
-mod inlining;
 mod lexer;
 mod module;
 mod names;
-mod parser;
 mod reference;
 mod statements;
 mod tokens;
@@ -47,8 +44,8 @@ pub use error::{ParseError, ParseErrorKind};
 pub use globals::Renames;
 use lexer::{Block, Lexer};
 use module::Module;
+use module::parser::Parser;
 pub use module::{ProgramText, Reading, says_program};
-use parser::Parser;
 pub use reference::{Beside, definition_digests};
 
 /// The programs of a text in its order.

@@ -17,11 +17,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
+use crate::budget::{Context, WORK_PER_STEP};
 use crate::error::ErrorKind;
-use crate::foreign::Foreign;
-use crate::interpreter::{Context, WORK_PER_STEP};
 use crate::primitives::Primitive;
 use crate::value::Value;
+use crate::value::foreign::Foreign;
 
 #[allow(
     clippy::unnecessary_wraps,
@@ -189,10 +189,11 @@ impl fmt::Display for TypedPrimitive {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Limits;
     use crate::dialect::{Dialect, Sample};
     use crate::error::Limit;
     use crate::generate::Generator;
-    use crate::interpreter::{Interpreter, Limits};
+    use crate::interpreter::Interpreter;
     use crate::text::parse_programs_in;
     use crate::{Constant, EvalError, Grid, Primitive};
 

@@ -6,12 +6,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::container::{Container, ContainerKind, Items};
+use crate::budget::Context;
 use crate::error::ErrorKind;
 use crate::grid::Grid;
-use crate::interpreter::{Bounded, Context};
+use crate::interpreter::Bounded;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
+use crate::value::container::{Container, ContainerKind, Items};
 
 /// Takes values for one of the [`Type`]s.
 pub(crate) trait ArcType {

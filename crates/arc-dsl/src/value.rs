@@ -1,24 +1,29 @@
 //! [`Value`]: whatever a step of a program can hold, its equality, its canonical order and its text.
 
+pub(crate) mod container;
+pub(crate) mod digest;
+pub(crate) mod foreign;
+pub(crate) mod function;
+
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::container::{Container, ContainerKind, Gathered, Items};
+use crate::value::container::{Container, ContainerKind, Gathered, Items};
 use smallvec::SmallVec;
 
-use crate::digest::digest;
+use crate::budget::{ELEMENT_BYTES, LIGHT};
 use crate::error::Kind;
-use crate::foreign::Foreign;
-use crate::function::Function;
 use crate::grid::Grid;
-use crate::interpreter::{ELEMENT_BYTES, LIGHT};
 use crate::literal::{write_set, write_tuple};
 use crate::looks::looked_at;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::primitives::Primitive;
+use crate::value::digest::digest;
+use crate::value::foreign::Foreign;
+use crate::value::function::Function;
 
 /// Integers that a program may hold lie in `-MAX_INT..=MAX_INT`; past it is
 /// [`Limit::Integer`](crate::Limit::Integer). The difference of any two of them fits 32 bits.

@@ -23,7 +23,7 @@ pub struct Options {
     pub repeats: bool,
     /// Whether objects and locations are pieces, beside grids. Default true.
     pub patches: bool,
-    /// The [proposers](crate::Proposer::name) that are switched off: `stacks`, `cells`, `objects`, or one's own. Default
+    /// The [proposers](crate::propose::Proposer::name) that are switched off: `stacks`, `cells`, `objects`, or one's own. Default
     /// none.
     pub off: Vec<String>,
 }

@@ -13,11 +13,13 @@ pub(crate) mod constants;
 mod header;
 pub(crate) mod launches;
 pub(crate) mod records;
+mod signature;
 pub(crate) mod words;
 
 pub use codes::{BailOut, ElementKind, Key, Representation, Structure};
 pub use constants::{COLOURS, MAX_ORIGIN, ROW_BYTES, SIDE, UNIT_BYTES};
 pub use launches::{CopyArguments, Entry, ProgramsArguments};
+pub use signature::OperationSignature;
 pub use words::{BitField, Bits};
 
 /// A number by its name.
@@ -175,17 +177,6 @@ impl Passed {
     }
 }
 
-/// An operation, as far as the kernels know it; its opcode is its index.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OperationSignature {
-    /// The device function.
-    pub name: &'static str,
-    /// How its result is represented.
-    pub gives: &'static str,
-    /// How its operands are.
-    pub takes: Vec<&'static str>,
-}
-
 /// All that the host and the kernels must agree on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
@@ -214,7 +205,7 @@ impl Description {
             words: words::all(),
             records: records::all(),
             kernels: launches::all(),
-            operations: crate::operations::signatures(),
+            operations: crate::list_operations::signatures(),
             lane_operations: crate::lane_operations::signatures(),
         }
     }

@@ -5,8 +5,8 @@
 //! differs. Opcodes go on where those of [`ListOperation`] end.
 
 use crate::interface::OperationSignature;
-use crate::list_operations::ListOperation;
-use crate::operations::{self, OPERATIONS};
+use crate::list_operations::{self, ListOperation};
+use crate::operations::OPERATIONS;
 
 /// Of the operations on lists, those that ask nothing of other lanes.
 const ON_LISTS: &[ListOperation] = &[
@@ -78,7 +78,7 @@ pub fn name(opcode: u16) -> &'static str {
 
 /// What the kernels know of them.
 pub(crate) fn signatures() -> Vec<OperationSignature> {
-    let all = operations::signatures();
+    let all = list_operations::signatures();
     ALL.map(|opcode| all[usize::from(opcode)].clone()).to_vec()
 }
 

@@ -6,7 +6,7 @@
 //! on where those of [`OPERATIONS`] end.
 
 use crate::interface::{OperationSignature, Representation};
-use crate::operations::OPERATIONS;
+use crate::operations::{self, OPERATIONS};
 
 macro_rules! list_operations {
     ($($(#[doc = $about:literal])* $operation:ident = $name:ident($($takes:ident),*) -> $gives:ident;)*) => {
@@ -170,17 +170,18 @@ impl ListOperation {
     }
 }
 
-/// What the kernels know of them.
-pub(crate) fn signatures() -> impl Iterator<Item = OperationSignature> {
-    ListOperation::ALL
-        .iter()
-        .map(|operation| OperationSignature {
-            name: operation.name(),
-            gives: operation.gives().symbol(),
-            takes: operation
-                .takes()
-                .iter()
-                .map(|taken| taken.symbol())
-                .collect(),
-        })
+/// What the kernels know of all operations: these stand behind those of [`OPERATIONS`].
+pub(crate) fn signatures() -> Vec<OperationSignature> {
+    let signature = |operation: &ListOperation| OperationSignature {
+        name: operation.name(),
+        gives: operation.gives().symbol(),
+        takes: operation
+            .takes()
+            .iter()
+            .map(|taken| taken.symbol())
+            .collect(),
+    };
+    let on_lists = ListOperation::ALL.iter().map(signature);
+    let others = operations::signatures().into_iter();
+    others.chain(on_lists).collect()
 }

@@ -8,7 +8,6 @@
 use arc_dsl::Primitive;
 
 use crate::interface::{OperationSignature, Representation};
-use crate::list_operations;
 
 /// One operation of the kernels.
 #[derive(Debug, Clone, Copy)]
@@ -344,8 +343,7 @@ pub(crate) fn signatures() -> Vec<OperationSignature> {
             takes: operands.map(|taken| taken.symbol()).collect(),
         }
     };
-    let operations = OPERATIONS.iter().map(signature);
-    operations.chain(list_operations::signatures()).collect()
+    OPERATIONS.iter().map(signature).collect()
 }
 
 #[cfg(test)]

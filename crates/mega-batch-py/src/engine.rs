@@ -1,5 +1,7 @@
 //! `Engine`: a runner that threads share, and the sink that makes arrays of its results.
 
+pub(crate) mod completions;
+
 use std::io;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +14,8 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyUserWarning, Py
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use crate::completions::{self, PyEvaluated};
+use completions::PyEvaluated;
+
 use crate::guard::{self, lock};
 use crate::options::options;
 use crate::programs::{all_programs, dialect_of};

@@ -1,5 +1,7 @@
 //! Grids in and out: lists of lists, tuples of tuples and integer arrays in, arrays of `int8` out.
 
+pub(crate) mod show;
+
 use std::fmt;
 
 use arc_dsl::{Grid, MAX_CELLS};
@@ -83,7 +85,7 @@ pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Gri
     if let Ok(array) = object.cast::<PyUntypedArray>() {
         return of_array(array, place);
     }
-    if let Ok(grid) = object.cast::<crate::show::PyGrid>() {
+    if let Ok(grid) = object.cast::<show::PyGrid>() {
         return Ok(grid.get().grid().clone());
     }
     // Tensors of other libraries and kin.

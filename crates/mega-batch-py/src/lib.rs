@@ -7,10 +7,10 @@
 //! Modules, by what Python sees of them:
 //!
 //! - what it gives: `grids`, `values`, `tasks`, `programs`, `options`;
-//! - a single program: `call`, `trace`, `builder`; runs: `engine`, `coordinator`, `shards`, `progress`;
-//! - what it gets: `results`, `report`, `errors`, `show`;
-//! - searches: `batt`, `search`, `enumerate`, `behaviour`, `completions`; training: `synth`, `feed`;
-//! - what holds for all: `guard` (panics as exceptions), `pickle`, `devices`.
+//! - a single program: `call`, `trace`, `builder`; runs: `engine` with `completions`, `coordinator`, `shards`, `progress`;
+//! - what it gets: `results`, `report`, `errors`, `grids::show`;
+//! - searches: `batt`, `search`, `enumerate`, `behaviour`; training: `synth`, `feed`;
+//! - what holds for all: `guard` (panics as exceptions), `pickle` and `unpickle`, `devices`.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -29,7 +29,6 @@ mod batt;
 mod behaviour;
 mod builder;
 mod call;
-mod completions;
 mod coordinator;
 mod devices;
 mod engine;
@@ -46,10 +45,10 @@ mod report;
 mod results;
 mod search;
 mod shards;
-mod show;
 mod synth;
 mod tasks;
 mod trace;
+mod unpickle;
 mod values;
 
 /// Evaluations allocate small things by the million, which this allocator does in half the time.
@@ -92,7 +91,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ProgramError", py.get_type::<errors::ProgramError>())?;
     module.add_class::<errors::PyEvalError>()?;
     module.add_class::<values::PyFunction>()?;
-    module.add_class::<show::PyGrid>()?;
+    module.add_class::<grids::show::PyGrid>()?;
     module.add_class::<tasks::PyPair>()?;
     module.add_class::<tasks::PyTask>()?;
     module.add_class::<programs::PyProgram>()?;
@@ -103,7 +102,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<results::PyOneResult>()?;
     module.add_class::<report::PyReport>()?;
     module.add_class::<engine::PyEngine>()?;
-    module.add_class::<completions::PyEvaluated>()?;
+    module.add_class::<engine::completions::PyEvaluated>()?;
     module.add_class::<coordinator::PyCoordinator>()?;
     module.add_class::<shards::PyPackedBatch>()?;
     module.add_class::<shards::PyShardedRun>()?;
@@ -120,10 +119,13 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<feed::PyPool>()?;
     module.add_function(wrap_pyfunction!(programs::parse_programs, module)?)?;
     module.add_function(wrap_pyfunction!(programs::read_programs, module)?)?;
-    module.add_function(wrap_pyfunction!(completions::extract_programs, module)?)?;
+    module.add_function(wrap_pyfunction!(
+        engine::completions::extract_programs,
+        module
+    )?)?;
     module.add_function(wrap_pyfunction!(trace::trace, module)?)?;
     module.add_function(wrap_pyfunction!(programs::mutate, module)?)?;
-    module.add_function(wrap_pyfunction!(pickle::_unpickled, module)?)?;
+    module.add_function(wrap_pyfunction!(unpickle::_unpickled, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::read_tasks, module)?)?;
     module.add_function(wrap_pyfunction!(behaviour::dedup_by_behaviour, module)?)?;
     module.add_function(wrap_pyfunction!(enumerate::enumerate, module)?)?;

@@ -8,10 +8,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use crate::grids::show;
 use crate::pickle::{Reduced, reduced};
 use crate::programs::PyProgram;
 use crate::results::{Columns, PyResults, table};
-use crate::show;
 use crate::tasks::PyTask;
 
 /// The programs and tasks of a run.

@@ -12,9 +12,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
+use crate::grids::show;
 use crate::grids::{self, Place};
 use crate::programs::{input_errors, path};
-use crate::show;
 
 /// An input grid with the output that is expected for it, where that is known.
 #[pyclass(frozen, eq, hash, name = "Pair", module = "mega_batch")]

@@ -12,8 +12,8 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::batch::{Batch, Job};
 use crate::outcome::{Outcome, PairResult};
-use crate::runner::Sink;
 use crate::score::Score;
+use crate::sink::Sink;
 
 pub use details::TaskDetails;
 

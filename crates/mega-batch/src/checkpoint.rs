@@ -8,11 +8,11 @@ use arc_dsl::{EvalError, Grid, Limits, PairId, Split, Task, Value};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::VERSION;
 use crate::batch::Batch;
 use crate::block_log::{BlockLog, Blocks, CheckpointError, Header, changed};
-use crate::delivery::Known;
-use crate::json::VERSION;
 use crate::options::Options;
+use crate::outcome::Known;
 use crate::outcome::{Outcome, PairResult};
 use crate::score::{Score, digest};
 

@@ -11,33 +11,14 @@ use crate::checkpoint::{Checkpoint, Identity, Recorded};
 use crate::files;
 use crate::options::Options;
 use crate::outcome::PairResult;
-use crate::runner::{Runner, Sink};
+use crate::runner::Runner;
 use crate::shards::{self, Shards};
+use crate::sink::{Notice, Sink};
 use crate::submission::Submission;
 use crate::summary::{Progress, Summary};
 
 /// How often the submission is written while there are better attempts.
 pub(crate) const SUBMISSION_INTERVAL: Duration = Duration::from_secs(3);
-
-/// Something to be told while a run goes on.
-#[derive(Debug)]
-pub enum Notice {
-    /// Why there is no device, where one is asked for: the CPU does its work.
-    NoDevice(String),
-    /// Why a device that is asked for is not used, where others are.
-    DeviceLeftOut(String),
-    /// The run goes on with one from before.
-    Resumed {
-        /// So many of its evaluations were made then; of a search so many tasks were finished.
-        finished: u64,
-        /// So many bytes at the checkpoint's end were not whole, and were dropped.
-        dropped: u64,
-    },
-    /// The checkpoint cannot be written any more; the run goes on without.
-    CheckpointFailed(PathBuf, io::Error),
-    /// The submission cannot be written; it is tried again.
-    SubmissionFailed(PathBuf, io::Error),
-}
 
 /// Why there was no run.
 #[derive(Debug, thiserror::Error)]

@@ -22,10 +22,10 @@ use gpu_kernels::{Tuning, interface};
 use gpu_sched::{Cost, Costs, Kind, LeftParts, Remembered};
 use serde::{Deserialize, Serialize};
 
+use crate::VERSION;
 use crate::devices::Host;
 use crate::escape::escaped;
 use crate::files;
-use crate::json::VERSION;
 
 /// Whose costs they are: an executor of a machine, with all that makes it cost something else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

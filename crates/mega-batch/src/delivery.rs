@@ -3,12 +3,9 @@
 use std::io;
 
 use crate::batch::Batch;
-use crate::outcome::PairResult;
-use crate::runner::Sink;
+use crate::outcome::Known;
+use crate::sink::Sink;
 use crate::summary::{Counts, Tally};
-
-/// What is known of an evaluation: its result, or nothing where it was left out or a stop came first.
-pub(crate) type Known = Option<PairResult>;
 
 /// Goes through the evaluations of a batch.
 #[derive(Debug, Default)]

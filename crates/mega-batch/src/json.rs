@@ -4,22 +4,20 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
-use arc_dsl::{Grid, Value};
+use arc_dsl::Value;
 use serde::Serialize;
-use serde::ser::{SerializeSeq, Serializer};
 use tempfile::SpooledTempFile;
 
+use crate::VERSION;
 use crate::attempts::TaskDetails;
 use crate::backend::Backends;
 use crate::batch::{Batch, Job};
 use crate::inputs::InputError;
 use crate::order::OrderCheck;
 use crate::outcome::PairResult;
-use crate::runner::Sink;
+use crate::rows::Rows;
+use crate::sink::Sink;
 use crate::summary::{SplitCounts, Summary};
-
-/// The version of the engine, which reports carry.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// How many bytes of results are kept in memory before they go to a temporary file.
 const SPOOL: usize = 16 << 20;
@@ -181,19 +179,6 @@ struct PairEntry<'a> {
     output: Option<Rows<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cells_right: Option<u32>,
-}
-
-/// A grid as the list of its rows.
-pub(crate) struct Rows<'a>(pub(crate) &'a Grid);
-
-impl Serialize for Rows<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut rows = serializer.serialize_seq(Some(self.0.height()))?;
-        for row in self.0.rows() {
-            rows.serialize_element(row)?;
-        }
-        rows.end()
-    }
 }
 
 impl<'a> JsonReport<'a> {

@@ -51,7 +51,6 @@ mod backend;
 mod batch;
 mod batts;
 mod block_log;
-pub mod calibration;
 mod cancellation;
 mod checkpoint;
 mod compilers;
@@ -67,13 +66,18 @@ mod options;
 mod order;
 mod outcome;
 mod panics;
+mod rows;
 mod runner;
 mod score;
 pub mod search;
 pub mod shards;
+mod sink;
 mod submission;
 mod summary;
 pub mod synth;
+
+/// The version of the engine, which reports carry.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub use arc_cpu::batt;
 pub use attempts::{Attempts, Behaviour, Behaviours, TaskDetails};
@@ -85,14 +89,15 @@ pub use batts::{
 pub use block_log::CheckpointError;
 pub use cancellation::Cancellation;
 pub use checkpoint::{Checkpoint, Identity, Recorded};
-pub use coordinator::{Coordinator, CoordinatorError, Finished, Notice};
+pub use coordinator::{Coordinator, CoordinatorError, Finished};
 pub use escape::escaped;
 pub use gpu_sched::{Activity, Placement, Stages};
-pub use json::{JsonReport, VERSION};
+pub use json::JsonReport;
 pub use options::{Merging, Mode, Options};
 pub use order::OrderCheck;
 pub use outcome::{JobResult, Maker, Outcome, PairResult};
-pub use runner::{Report, Runner, Sink, run};
+pub use runner::{Report, Runner, calibration, run};
 pub use score::Score;
+pub use sink::{Notice, Sink};
 pub use submission::{KnownOutputs, Submission, SubmissionScore, Submitted, TaskScore};
 pub use summary::{Failure, ProgramStats, Progress, SplitCounts, Summary, TaskState, Totals};

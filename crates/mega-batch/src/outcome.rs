@@ -105,6 +105,9 @@ pub struct JobResult {
     pub pairs: Vec<PairResult>,
 }
 
+/// What is known of an evaluation: its result, or nothing where it was left out or a stop came first.
+pub(crate) type Known = Option<PairResult>;
+
 /// Whether an evaluation has to say what the program returned. Of an output that is right the task
 /// says it.
 pub(crate) fn is_wanted(options: &Options, outcome: &Outcome) -> bool {

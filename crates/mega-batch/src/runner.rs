@@ -18,16 +18,17 @@ use arc_dsl::Limits;
 use gpu_sched::HOST;
 
 use crate::backend::{Backend, Counts, Library, MergeCounts};
-use crate::batch::{Batch, Job};
+use crate::batch::Batch;
 use crate::compilers::Compilers;
-use crate::coordinator::Notice;
-use crate::delivery::{Delivery, Known};
+use crate::delivery::Delivery;
 use crate::devices::gpus;
 use crate::options::{Mode, Options};
-use crate::outcome::{JobResult, PairResult};
+use crate::outcome::{JobResult, Known, PairResult};
 use crate::panics::lock;
+use crate::sink::Sink;
 use crate::summary::{Progress, Summary, Tally};
 
+pub mod calibration;
 mod device;
 mod fleet;
 mod host;
@@ -38,92 +39,14 @@ mod unit;
 mod window;
 mod worker;
 
-use device::{Desk, Made};
-use fleet::{Fleet, Found, Kept, Opened};
+use device::{Desk, Fleet, Made};
+use fleet::{Found, Kept, Opened};
 use host::{Awake, Host};
 use line::{InPlace, Line, Workers, on_devices};
 use merging::Plan;
 use queue::{Pace, Queue};
 use unit::Unit;
 use worker::Worker;
-
-/// Takes results as they come, in the order of the batch.
-///
-/// Where the batch is [cancelled](Options::cancellation), pairs that were not evaluated are left out,
-/// and so are jobs without any. An error stops the batch and is what [`Runner::run_into`] returns.
-pub trait Sink {
-    /// Whether it is to be given results. One that is not is told of progress and notices alone, and no
-    /// result leaves the thread that has made it. It is asked once a batch.
-    fn takes_results(&self) -> bool {
-        true
-    }
-
-    /// The results that follow are of this job.
-    fn job(&mut self, job: Job) -> io::Result<()> {
-        let _ = job;
-        Ok(())
-    }
-
-    /// The results of the next pairs of `job`: some at a time, and not always all of them.
-    fn results(&mut self, job: Job, results: impl Iterator<Item = PairResult>) -> io::Result<()> {
-        for result in results {
-            self.pair(job, result)?;
-        }
-        Ok(())
-    }
-
-    /// The result of the next pair of `job`, where [`results`](Self::results) does not take it.
-    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()>;
-
-    /// The next pair of `job` is [left out](Options::stop_after_wrong).
-    fn skipped(&mut self, job: Job) -> io::Result<()> {
-        let _ = job;
-        Ok(())
-    }
-
-    /// Something is to be told.
-    fn notice(&mut self, notice: Notice) {
-        let _ = notice;
-    }
-
-    /// Called ten times a second or so while evaluations are under way.
-    fn progress(&mut self, progress: Progress) {
-        let _ = progress;
-    }
-}
-
-/// Lets the results go: for runs of which only the [`Summary`] is of interest.
-impl Sink for () {
-    fn takes_results(&self) -> bool {
-        false
-    }
-
-    fn pair(&mut self, _: Job, _: PairResult) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Keeps every result.
-impl Sink for Vec<JobResult> {
-    fn job(&mut self, job: Job) -> io::Result<()> {
-        self.push(JobResult {
-            job,
-            pairs: Vec::new(),
-        });
-        Ok(())
-    }
-
-    fn results(&mut self, _: Job, results: impl Iterator<Item = PairResult>) -> io::Result<()> {
-        if let Some(last) = self.last_mut() {
-            last.pairs.extend(results);
-        }
-        Ok(())
-    }
-
-    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
-        self.results(job, std::iter::once(result))
-    }
-}
 
 /// What [`run`] gives: the results of every job, in the order of the batch, and what they come to.
 #[derive(Debug, Clone)]

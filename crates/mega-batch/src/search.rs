@@ -22,9 +22,10 @@ use arc_search::Language;
 use crate::attempts::{handed_in, handed_in_for};
 use crate::block_log::BlockLog;
 use crate::cancellation::Cancellation;
-use crate::coordinator::{CoordinatorError, Notice, SUBMISSION_INTERVAL};
+use crate::coordinator::{CoordinatorError, SUBMISSION_INTERVAL};
 use crate::files;
 use crate::runner::Runner;
+use crate::sink::Notice;
 use crate::submission::Submission;
 use identity::Identity;
 

@@ -22,10 +22,12 @@ use serde::{Deserialize, Serialize};
 use crate::backend::{Backends, OnDevice};
 use crate::batch::{Batch, Job};
 use crate::checkpoint::{Entry, Recorded};
-use crate::delivery::{Delivery, Known, Place};
+use crate::delivery::{Delivery, Place};
 use crate::options::Options;
+use crate::outcome::Known;
 use crate::outcome::{Maker, PairResult};
-use crate::runner::{Runner, Sink};
+use crate::runner::Runner;
+use crate::sink::Sink;
 use crate::summary::{Progress, Summary, Tally};
 
 mod packed;

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::attempts::Attempts;
 use crate::inputs::InputError;
-use crate::json::Rows;
+use crate::rows::Rows;
 
 mod csv;
 mod submitted;

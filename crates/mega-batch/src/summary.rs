@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use crate::backend::Backends;
 use crate::batch::{Batch, Job};
-use crate::delivery::Known;
 use crate::options::Mode;
+use crate::outcome::Known;
 use crate::outcome::Outcome;
 use crate::panics::lock;
 

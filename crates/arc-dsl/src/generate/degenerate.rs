@@ -126,7 +126,7 @@ fn takes(wanted: Type, kind: &Kind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::Container;
+    use crate::value::container::Container;
     use crate::{Grid, Interpreter};
 
     /// Of every primitive some calls have an argument of nothing, and some of them give a value.

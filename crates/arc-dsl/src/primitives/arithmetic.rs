@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use super::loops::improves;
-use crate::container::{Container, Items};
 use crate::error::{ErrorKind, Limit};
 use crate::patch::Loc;
 use crate::types::Number;
+use crate::value::container::{Container, Items};
 use crate::value::{MAX_INT, Value};
 
 /// The integer, where a program may hold it.

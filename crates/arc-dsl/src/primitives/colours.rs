@@ -1,13 +1,13 @@
 //! Colours of grids and objects.
 
 use super::containers::keep_elements;
-use crate::container::{Container, ContainerKind, Items, in_reverse};
+use crate::budget::Context;
 use crate::error::{ErrorKind, Kind, Limit};
 use crate::grid::Grid;
-use crate::interpreter::Context;
 use crate::patch::Loc;
 use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;
+use crate::value::container::{Container, ContainerKind, Items, in_reverse};
 
 /// The colour, where a cell of a grid can hold it.
 pub(super) fn colour(value: i32) -> Result<i8, ErrorKind> {

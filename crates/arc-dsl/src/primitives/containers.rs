@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::container::{Collector, Container, ContainerKind, Items, in_reverse, sorting};
+use crate::budget::Context;
 use crate::error::{ErrorKind, Kind};
-use crate::interpreter::Context;
 use crate::patch::{Indices, Object};
 use crate::value::Value;
+use crate::value::container::{Collector, Container, ContainerKind, Items, in_reverse, sorting};
 
 pub(super) fn identity(x: &Value) -> Value {
     x.clone()

@@ -1,9 +1,9 @@
 //! Size and place of grids and patches, in cells.
 
 use super::arithmetic::floor_div;
+use crate::budget::Context;
 use crate::error::ErrorKind;
 use crate::grid::Grid;
-use crate::interpreter::Context;
 use crate::patch::{Cell, Loc, Object};
 use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;

@@ -1,11 +1,11 @@
 //! Functions as values, and containers taken through functions.
 
 use super::loops;
-use crate::container::Container;
+use crate::budget::Context;
 use crate::error::ErrorKind;
-use crate::function::{Function, FunctionKind};
-use crate::interpreter::Context;
 use crate::value::Value;
+use crate::value::container::Container;
+use crate::value::function::{Function, FunctionKind};
 
 fn made(kind: FunctionKind) -> Value {
     Function::new(kind).into()

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::containers::merge_into;
-use crate::container::{Collector, Container, ContainerKind, Items, sorted_places, sorting};
+use crate::budget::Context;
 use crate::error::{ErrorKind, Kind};
-use crate::interpreter::Context;
 use crate::primitives::Primitive;
 use crate::types::Type;
 use crate::value::Value;
+use crate::value::container::{Collector, Container, ContainerKind, Items, sorted_places, sorting};
 use smallvec::SmallVec;
 
 /// What [`Context::call_loop`] does with the elements, one of each container.

@@ -2,13 +2,13 @@
 
 use super::colours::background;
 use super::extents::Bounds;
-use crate::container::ContainerKind;
+use crate::budget::Context;
 use crate::error::ErrorKind;
 use crate::grid::Grid;
-use crate::interpreter::Context;
 use crate::looks::looked_at;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
+use crate::value::container::ContainerKind;
 
 pub(super) fn objects(
     cx: &mut Context<'_>,

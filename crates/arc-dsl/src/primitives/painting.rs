@@ -2,12 +2,12 @@
 
 use super::colours::{background, colour};
 use super::patches::shifted;
-use crate::container::in_reverse;
+use crate::budget::Context;
 use crate::error::ErrorKind;
 use crate::grid::Grid;
-use crate::interpreter::Context;
 use crate::patch::{Cell, Loc, Object};
 use crate::types::Patch;
+use crate::value::container::in_reverse;
 
 pub(super) fn canvas(cx: &mut Context<'_>, value: i32, dimensions: Loc) -> Result<Grid, ErrorKind> {
     let (height, width) = (dimensions.i.max(0), dimensions.j.max(0));

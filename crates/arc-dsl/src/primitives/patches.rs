@@ -3,9 +3,9 @@
 use super::arithmetic::{loc, sum};
 use super::containers::among_sorted;
 use super::extents::Bounds;
+use crate::budget::Context;
 use crate::error::{ErrorKind, Limit};
 use crate::grid::Grid;
-use crate::interpreter::Context;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems, Type};
 use crate::value::{MAX_INT, Value};

@@ -5,13 +5,13 @@ use std::ops::Range;
 use super::arithmetic::{floor_div, loc};
 use super::extents::{Bounds, extent};
 use super::patches;
-use crate::container::ContainerKind;
+use crate::budget::Context;
 use crate::error::{ErrorKind, Kind};
 use crate::grid::Grid;
-use crate::interpreter::Context;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;
+use crate::value::container::ContainerKind;
 
 /// The grid of `height` x `width` cells, each taken from where `source` says.
 fn sampled(

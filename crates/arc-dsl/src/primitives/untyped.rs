@@ -14,11 +14,11 @@ use std::cmp::Ordering;
 
 use super::loops::compare;
 use super::{Context, ErrorKind, Primitive};
-use crate::container::{Container, ContainerKind, Items};
 use crate::error::Limit;
 use crate::looks::looked_at;
 use crate::patch::Loc;
 use crate::value::Value;
+use crate::value::container::{Container, ContainerKind, Items};
 
 mod functions;
 mod grids;

@@ -14,7 +14,7 @@ use crate::patch::{Cell, Indices, Loc, Object};
 const PASSES: u64 = 24;
 
 /// Elements that are free with each call.
-const FREE: u64 = 4 * crate::interpreter::LIGHT;
+const FREE: u64 = 4 * crate::budget::LIGHT;
 
 fn ints(numbers: impl Iterator<Item = i32>) -> Vec<Value> {
     numbers.map(Value::Int).collect()

@@ -9,7 +9,7 @@
 use crate::program::{BuildError, Operand, Program, ProgramBuilder};
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer::Kind;
-use crate::text::parser::{Parser, Scope};
+use crate::text::module::parser::{Parser, Scope};
 use crate::text::statements::indentation;
 use crate::text::tokens::Result;
 

@@ -6,7 +6,7 @@ use crate::program::{Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::expression::Expression;
 use crate::text::lexer::{Block, Kind, Lexer, Token};
-use crate::text::parser::{Parser, Scope};
+use crate::text::module::parser::{Parser, Scope};
 use crate::text::tokens::{Result, told};
 use crate::value::MAX_INT;
 

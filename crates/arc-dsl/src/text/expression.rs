@@ -1,18 +1,19 @@
 //! The expressions of a program.
 
+mod arithmetic;
+
 use smallvec::SmallVec;
 
 use crate::dialect::Dialect;
-use crate::foreign::Foreign;
 use crate::primitives::Primitive;
 use crate::program::{BuildError, Callee, Operand};
-use crate::text::arithmetic;
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer::{Kind, Token};
+use crate::text::module::parser::Parser;
 use crate::text::names;
-use crate::text::parser::Parser;
 use crate::text::tokens::{Result, told};
 use crate::typed::TypedPrimitive;
+use crate::value::foreign::Foreign;
 use crate::value::{MAX_INT, Value};
 
 /// How many brackets may stand inside each other; what bounds the depth of the parser's own calls.

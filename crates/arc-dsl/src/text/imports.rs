@@ -2,8 +2,8 @@
 
 use crate::text::globals::{Binding, Holds, Star, is_of_dsl};
 use crate::text::lexer::{Kind, Token};
+use crate::text::module::parser::Parser;
 use crate::text::names;
-use crate::text::parser::Parser;
 use crate::text::tokens::{Result, told};
 
 /// What an import does.

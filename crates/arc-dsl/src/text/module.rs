@@ -3,6 +3,9 @@
 //! A text is gone through twice: for what it binds, and then function by function, those that a
 //! function calls before it.
 
+pub(super) mod inlining;
+pub(super) mod parser;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,10 +15,10 @@ use crate::primitives::Primitive;
 use crate::program::{Operand, Program, ProgramBuilder};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::globals::{Binding, Globals, LATE, Renames};
-use crate::text::inlining::Parsed;
 use crate::text::lexer::{Block, Kind, Lexer, Mark, Token, is_doubtful};
+use crate::text::module::inlining::Parsed;
+use crate::text::module::parser::Parser;
 use crate::text::names;
-use crate::text::parser::Parser;
 use crate::text::reference::{self, Beside};
 use crate::text::tokens::{Tokens, told};
 

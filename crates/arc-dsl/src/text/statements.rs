@@ -2,21 +2,21 @@
 
 use std::fmt;
 
-use crate::container::ContainerKind;
 use crate::dialect::Dialect;
 use crate::primitives::Primitive;
 use crate::program::{BuildError, Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::{Expression, constant};
 use crate::text::globals::Star;
-use crate::text::inlining::Parsed;
 use crate::text::lexer::{Kind, Token};
+use crate::text::module::inlining::Parsed;
+use crate::text::module::parser::{Parser, Scope};
 use crate::text::names;
-use crate::text::parser::{Parser, Scope};
 use crate::text::tokens::{Result, told};
 use crate::typed::TypedPrimitive;
 use crate::types::Type;
 use crate::value::Value;
+use crate::value::container::ContainerKind;
 
 /// The most inputs of a derived operation.
 const MOST_INPUTS: usize = 4;

@@ -3,9 +3,9 @@
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::globals::{Binding, Holds, LATE, Star};
 use crate::text::lexer::{Block, Kind, Token};
+use crate::text::module::parser::Parser;
 use crate::text::module::{FunctionKind, Module};
 use crate::text::names;
-use crate::text::parser::Parser;
 use crate::text::tokens::{Result, Tokens, told};
 use std::rc::Rc;
 

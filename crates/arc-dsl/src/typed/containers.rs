@@ -9,11 +9,11 @@ use super::python::{
     key, len, length, list, plus, public, triple, two,
 };
 use super::samples::sorted;
-use crate::container::ContainerKind;
-use crate::foreign::Foreign;
-use crate::interpreter::Context;
+use crate::budget::Context;
 use crate::primitives::Primitive as P;
 use crate::value::Value;
+use crate::value::container::ContainerKind;
+use crate::value::foreign::Foreign;
 
 /// The argument, or what an empty tuple counts as.
 fn or(value: &Value, instead: i32) -> Value {

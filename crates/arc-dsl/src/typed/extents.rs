@@ -8,9 +8,9 @@ use super::python::{
     NOT_A_NUMBER, RAISES, Taken, call, elements, empty_tuple, equal, int, length, list, minus,
     outermost, plus, two,
 };
-use crate::container::ContainerKind;
-use crate::interpreter::Context;
+use crate::budget::Context;
 use crate::value::Value;
+use crate::value::container::ContainerKind;
 
 const SET: ContainerKind = ContainerKind::Set;
 

@@ -9,12 +9,12 @@ use super::python::{
     NEGATIVE_INFINITY, RAISES, Taken, as_tuple, call, elements, empty_tuple, equal, int, is_empty,
     is_empty_tuple, is_tuple, item, length, list, public, two,
 };
-use crate::container::ContainerKind;
+use crate::budget::Context;
 use crate::error::Kind;
-use crate::foreign::Foreign;
-use crate::interpreter::Context;
 use crate::patch::Loc;
 use crate::primitives::Primitive as P;
+use crate::value::container::ContainerKind;
+use crate::value::foreign::Foreign;
 use crate::value::{MAX_INT, Value};
 
 const TUPLE: ContainerKind = ContainerKind::Tuple;

@@ -7,11 +7,11 @@ use super::python::{
     RAISES, Taken, as_tuple, call, collected, elements, empty_tuple, equal, int, is_empty,
     is_empty_tuple, is_tuple, item, length, list, public, three, triple, two,
 };
-use crate::container::ContainerKind;
-use crate::interpreter::Context;
+use crate::budget::Context;
 use crate::patch::Loc;
 use crate::primitives::Primitive as P;
 use crate::value::Value;
+use crate::value::container::ContainerKind;
 
 const TUPLE: ContainerKind = ContainerKind::Tuple;
 const SET: ContainerKind = ContainerKind::Set;

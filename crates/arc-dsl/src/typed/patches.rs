@@ -9,11 +9,11 @@ use super::python::{
     equal, first, int, is_empty, is_empty_tuple, is_tuple, item, len, length, minus, negated, plus,
     public, three, triple, two,
 };
-use crate::container::ContainerKind;
-use crate::interpreter::Context;
+use crate::budget::Context;
 use crate::primitives::Primitive as P;
 use crate::primitives::untyped;
 use crate::value::Value;
+use crate::value::container::ContainerKind;
 
 const SET: ContainerKind = ContainerKind::Set;
 

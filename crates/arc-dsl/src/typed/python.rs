@@ -6,13 +6,13 @@
 use std::cmp::Ordering;
 
 use super::TypedPrimitive;
-use crate::container::{Container, ContainerKind};
+use crate::budget::Context;
 use crate::error::{ErrorKind, Kind};
-use crate::foreign::Foreign;
-use crate::interpreter::Context;
 use crate::primitives::untyped::{self, Refusal};
 use crate::primitives::{Primitive, loops};
 use crate::value::Value;
+use crate::value::container::{Container, ContainerKind};
+use crate::value::foreign::Foreign;
 
 pub(super) type Taken<T = Value> = Result<T, ErrorKind>;
 

@@ -7,10 +7,10 @@ use super::python::{
     NOT_A_NUMBER, RAISES, Taken, call, collected, compare, elements, empty_tuple, equal, int,
     is_tuple, key as keyed_by, list, place, three, two,
 };
-use crate::container::{ContainerKind, sorted_places, sorting};
-use crate::interpreter::Context;
+use crate::budget::Context;
 use crate::primitives::loops;
 use crate::value::Value;
+use crate::value::container::{ContainerKind, sorted_places, sorting};
 
 /// The element at this rank.
 fn ranked(values: &[Value], rank: &Value) -> Taken<Option<Value>> {

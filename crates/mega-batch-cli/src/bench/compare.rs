@@ -1,4 +1,4 @@
-//! [`Comparison`]: a benchmark beside one that was kept, with the noise of both.
+//! [`compare`]: a benchmark beside one that was kept, with the noise of both.
 //!
 //! A cell is faster or slower where the middle halves of its times, here and there, have nothing in
 //! common; otherwise the difference is within the noise. The noise is that within each run: from day to
@@ -9,58 +9,14 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use mega_batch::escaped;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::document::{Document, SCHEMA};
+use super::document::{Change, Compared, Comparison, Document, SCHEMA};
 use super::plan::BenchMode;
 use super::statistics::geometric_mean;
-use super::workload::Workload;
 
 /// A kept document is at most this large; a full one has some hundred KB.
 const MOST_BYTES: u64 = 64 << 20;
-
-/// What two benchmarks have in common.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Comparison {
-    /// The file of the kept one.
-    pub(crate) file: String,
-    /// What else is not the same.
-    pub(crate) remarks: Vec<String>,
-    /// The cells that both have.
-    pub(crate) cells: Vec<Compared>,
-}
-
-/// A cell here and there.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Compared {
-    pub(crate) kind: Workload,
-    pub(crate) size: usize,
-    pub(crate) mode: BenchMode,
-    /// Medians: how many times as fast it is here.
-    pub(crate) ratio: f64,
-    /// The same by the quartiles that are least and most in favour of this one.
-    pub(crate) least: f64,
-    pub(crate) greatest: f64,
-    pub(crate) change: Change,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Change {
-    Faster,
-    Slower,
-    WithinNoise,
-}
-
-impl Change {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::WithinNoise => "within the noise",
-        }
-    }
-}
 
 /// What every version of the document begins with.
 #[derive(Deserialize)]
@@ -187,6 +143,7 @@ impl Comparison {
 #[cfg(test)]
 mod tests {
     use super::super::verdict::tests::{cell, document};
+    use super::super::workload::Workload;
     use super::*;
 
     fn twice() -> [Document; 2] {

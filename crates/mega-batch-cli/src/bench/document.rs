@@ -1,13 +1,13 @@
 //! [`Document`]: what a benchmark came to, as it is written and read again.
 
+use std::fmt::{self, Display, Formatter};
+
 use mega_batch::OnDevice;
 use serde::{Deserialize, Serialize};
 
-use super::compare::Comparison;
 use super::environment::Environment;
 use super::plan::{BenchMode, PlanNote};
 use super::statistics::{Ratio, Spread};
-use super::verdict::Judgement;
 use super::workload::Workload;
 
 /// The version of the form of the document.
@@ -37,6 +37,95 @@ pub(crate) struct Document {
     /// It beside a kept one, where that was asked for.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub(crate) comparison: Option<Comparison>,
+}
+
+/// What of a target is met.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Judgement {
+    pub(crate) target: &'static str,
+    pub(crate) wording: &'static str,
+    /// The speed-up that is to be had on this machine.
+    pub(crate) from: f64,
+    pub(crate) to: Option<f64>,
+    pub(crate) measured: Option<Measured>,
+    pub(crate) finding: Finding,
+    /// Why it was not measured, what bounds it, what to look at.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// Speed-ups on the largest batches.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Measured {
+    /// Evaluations of a batch.
+    pub(crate) size: usize,
+    /// The geometric mean over the kinds.
+    pub(crate) mean: f64,
+    /// The kind with the least, and it.
+    pub(crate) least: (Workload, f64),
+    pub(crate) greatest: (Workload, f64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Finding {
+    Above,
+    Met,
+    Below,
+    NotMeasured,
+}
+
+impl Display for Finding {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Above => "above",
+            Self::Met => "met",
+            Self::Below => "below",
+            Self::NotMeasured => "not measured",
+        })
+    }
+}
+
+/// What two benchmarks have in common.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Comparison {
+    /// The file of the kept one.
+    pub(crate) file: String,
+    /// What else is not the same.
+    pub(crate) remarks: Vec<String>,
+    /// The cells that both have.
+    pub(crate) cells: Vec<Compared>,
+}
+
+/// A cell here and there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Compared {
+    pub(crate) kind: Workload,
+    pub(crate) size: usize,
+    pub(crate) mode: BenchMode,
+    /// Medians: how many times as fast it is here.
+    pub(crate) ratio: f64,
+    /// The same by the quartiles that are least and most in favour of this one.
+    pub(crate) least: f64,
+    pub(crate) greatest: f64,
+    pub(crate) change: Change,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Change {
+    Faster,
+    Slower,
+    WithinNoise,
+}
+
+impl Change {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::WithinNoise => "within the noise",
+        }
+    }
 }
 
 /// One mode on batches of one kind and size.

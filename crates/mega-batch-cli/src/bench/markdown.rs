@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::charts::Chart;
-use super::compare::{Change, Comparison};
+use super::document::Finding;
+use super::document::{Change, Comparison};
 use super::document::{Document, Resource};
 use super::plan::BenchMode;
 use super::table::{COLUMNS, quartiles, rate, speedup, time};
-use super::verdict::Finding;
 use crate::table::thousands;
 
 /// The page of a benchmark, with these charts beside it.

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::compare::Comparison;
+use super::document::Comparison;
 use super::document::{Cell, Resource, Scale};
 use super::statistics::{Ratio, Spread};
 use crate::table::thousands;

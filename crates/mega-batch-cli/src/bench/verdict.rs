@@ -4,9 +4,8 @@
 use std::fmt::{self, Display, Formatter};
 
 use arc_dsl::builtin::Kind;
-use serde::Serialize;
 
-use super::document::{Cell, DeviceShare, Document};
+use super::document::{Cell, DeviceShare, Document, Finding, Judgement, Measured};
 use super::plan::BenchMode;
 use super::statistics::geometric_mean;
 use super::workload::Workload;
@@ -97,52 +96,6 @@ fn predicted(workers: usize) -> f64 {
 
 /// From this load on other processes are told of.
 const LOADED: f64 = 0.5;
-
-/// What of a target is met.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Judgement {
-    pub(crate) target: &'static str,
-    pub(crate) wording: &'static str,
-    /// The speed-up that is to be had on this machine.
-    pub(crate) from: f64,
-    pub(crate) to: Option<f64>,
-    pub(crate) measured: Option<Measured>,
-    pub(crate) finding: Finding,
-    /// Why it was not measured, what bounds it, what to look at.
-    pub(crate) remarks: Vec<String>,
-}
-
-/// Speed-ups on the largest batches.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Measured {
-    /// Evaluations of a batch.
-    pub(crate) size: usize,
-    /// The geometric mean over the kinds.
-    pub(crate) mean: f64,
-    /// The kind with the least, and it.
-    pub(crate) least: (Workload, f64),
-    pub(crate) greatest: (Workload, f64),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Finding {
-    Above,
-    Met,
-    Below,
-    NotMeasured,
-}
-
-impl Display for Finding {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Above => "above",
-            Self::Met => "met",
-            Self::Below => "below",
-            Self::NotMeasured => "not measured",
-        })
-    }
-}
 
 /// What of each target is met.
 pub(crate) fn judge(document: &Document) -> Vec<Judgement> {

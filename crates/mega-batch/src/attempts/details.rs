@@ -10,8 +10,8 @@ use serde::{Serialize, Serializer};
 use super::{Attempts, Behaviour};
 use crate::backend::Backend;
 use crate::batch::{Batch, Job};
-use crate::json::Rows;
 use crate::options::{Merging, Mode, Options};
+use crate::rows::Rows;
 use crate::runner::Runner;
 use crate::summary::{Summary, TaskState};
 

@@ -19,7 +19,7 @@ const OF_DSL: &[&str] = &["dsl.py", "constants.py", "arc_types.py"];
 const WITH_NAMES: &[&str] = OF_DSL.split_at(2).0;
 
 /// Reads programs from `*.py` files and folders of them, which are read by name. Each has the file as
-/// its [source](Program::source). The text of a program may also stand in a file of JSON or JSONL, beside the
+/// its [source](arc_dsl::Program::source). The text of a program may also stand in a file of JSON or JSONL, beside the
 /// id of its task. A file may hold the lines of one program alone, that end in `O = ..`.
 /// Such a program, and one whose name says nothing of a task, as `p` or `solve`, is named by its file:
 /// `solve_ID`, where `ID` is what stands in the file's name behind the last `_`. A file of a folder that

@@ -21,9 +21,8 @@ use rustc_hash::FxHashMap;
 
 use grids::{Grids, Held};
 
-use super::Passed;
-use super::fleet::Fleet;
 use super::unit::Unit;
+use super::{Passed, Window};
 use crate::backend::OnDevice;
 use crate::batch::Batch;
 use crate::devices::kind;
@@ -60,6 +59,9 @@ impl Made {
         self.found.iter().flatten().count()
     }
 }
+
+/// The host's workers and the devices.
+pub(super) type Fleet = gpu_sched::Fleet<Evaluations<Note>, Answers<Note>, Window>;
 
 /// What is to be known of a device's batch when it is made.
 #[derive(Debug)]

@@ -9,19 +9,15 @@ use gpu_kernels::device::interpreted::Interpretation;
 use gpu_kernels::device::presets::{Preset, suggested_batch};
 use gpu_kernels::device::{Device, Information, Unavailable, open};
 use gpu_kernels::interface::{EVALUATION_BYTES, Representation};
-use gpu_sched::launcher::{Answers, Evaluations, Launcher, Open};
+use gpu_sched::launcher::{Launcher, Open};
 use gpu_sched::{About, Cost, Policy};
 
-use super::Window;
-use super::device::Note;
+use super::device::{Fleet, Note};
 use crate::backend::Backend;
-use crate::calibration::{self, BUDGET, CalibrationError, Sample};
 use crate::costs::{CostFile, ExecutorId, Learned};
 use crate::devices::{DeviceId, Devices, Host, Request, Selection};
 use crate::options::Options;
-
-/// The host's workers and the devices.
-pub(super) type Fleet = gpu_sched::Fleet<Evaluations<Note>, Answers<Note>, Window>;
+use crate::runner::calibration::{self, BUDGET, CalibrationError, Sample};
 
 /// Takes a device into a fleet.
 type Add = Box<dyn FnOnce(&mut Fleet, About) -> io::Result<usize> + Send>;

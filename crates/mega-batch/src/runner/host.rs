@@ -20,10 +20,11 @@ use super::queue::{Chunk, Claimed, Queue};
 use super::unit::{Unit, units_of};
 use super::worker::{Given, Watch};
 use super::{PROGRESS_INTERVAL, Run, lost};
-use crate::delivery::{Delivery, Known};
+use crate::delivery::Delivery;
+use crate::outcome::Known;
 use crate::outcome::Maker;
 use crate::panics::lock;
-use crate::runner::Sink;
+use crate::sink::Sink;
 use crate::summary::{Counts, Progress, Tally};
 
 /// How much work there is to be for each thread that is woken: waking one takes so long, or so long where

@@ -11,8 +11,8 @@ use gpu_sched::launcher::{Answers, Evaluations};
 use gpu_sched::{Courier, Failure, HOST, Happened, Item, Order, Start};
 use rayon::Scope;
 
-use super::device::{Made, Note};
-use super::fleet::{BYTES, BYTES_WITH_OUTPUT, Fleet};
+use super::device::{Fleet, Made, Note};
+use super::fleet::{BYTES, BYTES_WITH_OUTPUT};
 use super::unit::{Unit, Units};
 use super::{Passed, Run, Window, lost, windows};
 use crate::devices::kind;

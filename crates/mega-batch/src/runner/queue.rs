@@ -17,7 +17,7 @@ use super::Clock;
 use super::device::Found;
 use super::merging::Plan;
 use crate::batch::Batch;
-use crate::delivery::Known;
+use crate::outcome::Known;
 use crate::panics::lock;
 
 /// Consecutive evaluations.

@@ -7,6 +7,7 @@ use arc_dsl::{
 use super::*;
 use crate::Cancellation;
 use crate::backend::Backends;
+use crate::batch::Job;
 use crate::outcome::Outcome;
 
 fn grid(rows: &[&[i32]]) -> Grid {

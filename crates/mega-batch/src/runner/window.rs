@@ -11,7 +11,7 @@ use super::device::Made;
 use super::unit::Unit;
 use super::worker::{Given, Watch};
 use super::{Passed, Run, Window};
-use crate::delivery::Known;
+use crate::outcome::Known;
 use crate::outcome::Maker;
 
 /// How long a unit takes before others are offered half of what is left of it.

@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use super::identity::language_hash;
 use super::{SearchOptions, SearchState, SearchSummary, SearchTotals, Searched};
+use crate::VERSION;
 use crate::inputs::InputError;
-use crate::json::{Rows, VERSION};
+use crate::rows::Rows;
 
 /// What a document is made of: a search and what it found.
 ///

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::SearchOptions;
+use crate::VERSION;
 use crate::block_log::Header;
 use crate::checkpoint::{hash_tasks, hash_text, hex};
-use crate::json::VERSION;
 
 /// What the first line calls the file.
 const FORMAT: &str = "mega-batch search checkpoint";

@@ -293,7 +293,7 @@ mod grids {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use crate::json::Rows;
+    use crate::rows::Rows;
 
     pub(super) fn serialize<S: Serializer>(
         grids: &[Grid],

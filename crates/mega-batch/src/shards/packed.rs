@@ -10,9 +10,9 @@ use arc_dsl::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::VERSION;
 use crate::batch::{Batch, Job};
 use crate::checkpoint::Cells;
-use crate::json::VERSION;
 use crate::runner::Runner;
 use crate::shards::ShardResults;
 

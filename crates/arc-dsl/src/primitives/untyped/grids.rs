@@ -8,13 +8,13 @@ use super::{
     Refusal, Taken, commonest, elements, grid_of, int, ints, is_coloured, is_empty, is_tuple, item,
     length, list, location, rows, set_of, tuple, typed, unpack,
 };
-use crate::container::ContainerKind;
+use crate::budget::Context;
 use crate::grid::Grid;
-use crate::interpreter::Context;
 use crate::patch::Loc;
 use crate::primitives::objects::objects_on;
 use crate::primitives::{Primitive, colours};
 use crate::value::Value;
+use crate::value::container::ContainerKind;
 
 type Rows = Vec<Vec<Value>>;
 

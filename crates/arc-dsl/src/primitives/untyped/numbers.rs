@@ -7,10 +7,10 @@ use super::{
     Refusal, Taken, elements, empty_like, int, is_empty, is_tuple, item, length, list, order,
     set_of, tuple,
 };
-use crate::container::ContainerKind;
+use crate::budget::Context;
 use crate::error::{ErrorKind, Limit};
-use crate::interpreter::Context;
 use crate::primitives::Primitive;
+use crate::value::container::ContainerKind;
 use crate::value::{MAX_INT, Value};
 
 pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {

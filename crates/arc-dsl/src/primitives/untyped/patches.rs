@@ -7,11 +7,11 @@ use super::{
     Refusal, Taken, elements, int, ints, is_coloured, is_empty, is_tuple, item, length, list,
     location, outermost, rows, set_of, typed, unpack,
 };
-use crate::container::ContainerKind;
-use crate::interpreter::Context;
+use crate::budget::Context;
 use crate::patch::Loc;
 use crate::primitives::Primitive;
 use crate::value::Value;
+use crate::value::container::ContainerKind;
 
 /// How many cells a frontier has.
 const FRONTIER: usize = 30;

@@ -3,13 +3,13 @@
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::{Expression, MAX_NESTING, constant};
 use crate::text::lexer::{Kind, Token};
-use crate::text::parser::Parser;
+use crate::text::module::parser::Parser;
 use crate::text::tokens::{Result, told};
 use crate::value::{MAX_INT, Value};
 
 /// An operator between two integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operator {
+pub(in crate::text) enum Operator {
     Plus,
     Minus,
     Times,
@@ -22,7 +22,7 @@ pub(super) enum Operator {
 const SIGN: u8 = 3;
 
 impl Operator {
-    pub(super) fn of(token: Token<'_>) -> Option<Self> {
+    pub(in crate::text) fn of(token: Token<'_>) -> Option<Self> {
         if token.kind != Kind::Symbol {
             return None;
         }
@@ -73,7 +73,7 @@ impl Operator {
 
 impl<'t> Parser<'_, 't> {
     /// The expression with the operators behind it that bind at least so strongly.
-    pub(super) fn operators(
+    pub(in crate::text) fn operators(
         &mut self,
         first: Expression<'t>,
         least: u8,
@@ -112,7 +112,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// `-x` or `+x`.
-    pub(super) fn signed(&mut self, depth: u32) -> Result<Expression<'t>> {
+    pub(in crate::text) fn signed(&mut self, depth: u32) -> Result<Expression<'t>> {
         let sign = self.tokens.bump();
         if self.tokens.peek().kind == Kind::Integer && !self.tokens.second().is("**") {
             let sign = if sign.is("-") { "-" } else { "" };

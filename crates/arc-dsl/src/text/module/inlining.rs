@@ -9,25 +9,25 @@ use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
 use crate::text::globals::{Binding, Holds, LATE};
 use crate::text::lexer::{Kind, Token};
+use crate::text::module::parser::Parser;
 use crate::text::module::{Function, Module, State};
 use crate::text::names;
-use crate::text::parser::Parser;
 use crate::text::tokens::{Result, told};
 
 /// A function or a value of a text, read.
 #[derive(Debug)]
-pub(super) struct Parsed {
+pub(in crate::text) struct Parsed {
     /// Its steps; of a value without inputs.
-    pub(super) program: Program,
+    pub(in crate::text) program: Program,
     /// The names of the parameters, for arguments by keyword.
-    pub(super) parameters: Vec<String>,
+    pub(in crate::text) parameters: Vec<String>,
     /// What a parameter is where no argument is given.
-    pub(super) defaults: Vec<Option<Operand>>,
+    pub(in crate::text) defaults: Vec<Option<Operand>>,
 }
 
 impl<'t> Parser<'_, 't> {
     /// What begins with the name that comes next.
-    pub(super) fn named(&mut self, depth: u32) -> Result<Expression<'t>> {
+    pub(in crate::text) fn named(&mut self, depth: u32) -> Result<Expression<'t>> {
         let token = self.tokens.peek();
         let scope = self.scope.as_ref();
         let imported = scope.and_then(|scope| scope.imported.get(token.text));

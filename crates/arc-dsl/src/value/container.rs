@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use crate::budget::{Context, LIGHT, Room, WORK_PER_STEP};
 use crate::error::ErrorKind;
 use crate::grid::Grid;
-use crate::interpreter::{Context, LIGHT, Room, WORK_PER_STEP};
 use crate::looks::looked_at;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::{Value, grid_work};
@@ -200,6 +200,13 @@ fn row(colours: &[i8]) -> Value {
 pub(crate) struct Collector {
     gathered: Gathered,
     room: Room,
+}
+
+impl Context<'_> {
+    /// A collector for a container that this evaluation may make.
+    pub(crate) fn collector(&self, kind: ContainerKind) -> Collector {
+        Collector::new(kind, self.room())
+    }
 }
 
 impl Collector {

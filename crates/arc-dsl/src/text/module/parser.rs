@@ -11,27 +11,27 @@ use crate::text::module::Module;
 use crate::text::tokens::{Result, Tokens};
 
 /// Reads one [`Block`].
-pub(super) struct Parser<'b, 't> {
-    pub(super) tokens: Tokens<'b, 't>,
+pub(in crate::text) struct Parser<'b, 't> {
+    pub(in crate::text) tokens: Tokens<'b, 't>,
     /// The dialect that names are of.
-    pub(super) dialect: Dialect,
+    pub(in crate::text) dialect: Dialect,
     /// The program whose body is read; nothing in its first line, and where a literal is read.
-    pub(super) scope: Option<Scope<'t>>,
+    pub(in crate::text) scope: Option<Scope<'t>>,
     /// The text around the block; nothing where there is none.
-    pub(super) module: Option<&'b Module<'t>>,
+    pub(in crate::text) module: Option<&'b Module<'t>>,
     /// When names are looked up that the text around the block binds.
-    pub(super) at: u32,
+    pub(in crate::text) at: u32,
     /// When the function that is read is defined.
-    pub(super) defined: u32,
+    pub(in crate::text) defined: u32,
     /// A function that has to be read before this block can be.
-    pub(super) needs: Option<usize>,
+    pub(in crate::text) needs: Option<usize>,
 }
 
 /// A program half read.
-pub(super) struct Scope<'t> {
-    pub(super) builder: ProgramBuilder,
+pub(in crate::text) struct Scope<'t> {
+    pub(in crate::text) builder: ProgramBuilder,
     /// What the program imports under a name.
-    pub(super) imported: HashMap<&'t str, Binding<'t>>,
+    pub(in crate::text) imported: HashMap<&'t str, Binding<'t>>,
     /// Names in the program's text that a generated one must differ from; gathered when the first
     /// one is needed.
     avoided: Option<HashSet<&'t str>>,
@@ -41,7 +41,7 @@ pub(super) struct Scope<'t> {
 
 impl Scope<'_> {
     /// A program of which nothing has been read but its first line.
-    pub(super) fn new(builder: ProgramBuilder) -> Self {
+    pub(in crate::text) fn new(builder: ProgramBuilder) -> Self {
         Self {
             builder,
             imported: HashMap::new(),
@@ -53,7 +53,7 @@ impl Scope<'_> {
 
 impl<'b, 't> Parser<'b, 't> {
     /// A parser of text that stands alone, of this dialect.
-    pub(super) fn new(text: &'t str, block: &'b Block<'t>, dialect: Dialect) -> Self {
+    pub(in crate::text) fn new(text: &'t str, block: &'b Block<'t>, dialect: Dialect) -> Self {
         Self {
             tokens: Tokens::new(text, block),
             dialect,
@@ -66,7 +66,11 @@ impl<'b, 't> Parser<'b, 't> {
     }
 
     /// A parser of a block of a text.
-    pub(super) fn within(module: &'b Module<'t>, block: &'b Block<'t>, dialect: Dialect) -> Self {
+    pub(in crate::text) fn within(
+        module: &'b Module<'t>,
+        block: &'b Block<'t>,
+        dialect: Dialect,
+    ) -> Self {
         Self {
             module: Some(module),
             ..Self::new(module.text, block, dialect)
@@ -74,7 +78,7 @@ impl<'b, 't> Parser<'b, 't> {
     }
 
     /// Adds a step to the program.
-    pub(super) fn step(
+    pub(in crate::text) fn step(
         &mut self,
         token: Token<'t>,
         name: String,
@@ -91,7 +95,7 @@ impl<'b, 't> Parser<'b, 't> {
     }
 
     /// A name that the program's text does not contain.
-    pub(super) fn generate_name(&mut self) -> String {
+    pub(in crate::text) fn generate_name(&mut self) -> String {
         let Some(scope) = &mut self.scope else {
             return String::new();
         };

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use crate::budget::Context;
 use crate::error::{ErrorKind, Kind};
-use crate::interpreter::Context;
 use crate::typed::TypedPrimitive;
 use crate::value::Value;
 

@@ -1,0 +1,47 @@
+//! The function that reads what was pickled, whatever class it is of.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::PyEvalError;
+use crate::programs::PyProgram;
+use crate::report::PyReport;
+use crate::results::{PyOneResult, PyResults};
+use crate::search::{PyAttempt, PySearched};
+use crate::synth::PySynthTask;
+
+/// Reads what was pickled; it is in the module's namespace for `pickle` alone.
+#[pyfunction]
+pub(crate) fn _unpickled<'py>(
+    py: Python<'py>,
+    class: &str,
+    state: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match class {
+        "Program" => PyProgram::unpickled(py, state.extract()?)?
+            .into_pyobject(py)?
+            .into_any(),
+        "EvalError" => PyEvalError::unpickled(state.extract()?)?
+            .into_pyobject(py)?
+            .into_any(),
+        "Result" => PyOneResult::unpickled(state.extract()?)?
+            .into_pyobject(py)?
+            .into_any(),
+        "Results" => PyResults::unpickled(state.extract()?)?
+            .into_pyobject(py)?
+            .into_any(),
+        "Report" => PyReport::unpickled(state.extract()?)?
+            .into_pyobject(py)?
+            .into_any(),
+        "Attempt" => PyAttempt::unpickled(state.extract()?)?
+            .into_pyobject(py)?
+            .into_any(),
+        "Searched" => PySearched::unpickled(state)?.into_pyobject(py)?.into_any(),
+        "SynthTask" => PySynthTask::unpickled(state)?.into_pyobject(py)?.into_any(),
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "{class:?}: another version of mega_batch pickled this"
+            )));
+        }
+    })
+}
