@@ -119,6 +119,21 @@ pub(crate) fn host() -> Result<String> {
     Ok(host.context("`rustc -vV` names no host")?.to_owned())
 }
 
+/// What `cargo metadata` says of the project, with these arguments.
+pub(crate) fn metadata(root: &Path, arguments: &[&str]) -> Result<Value> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(program)
+        .args(["metadata", "--format-version=1"])
+        .args(arguments)
+        .current_dir(root)
+        .stderr(Stdio::inherit())
+        .output()
+        .context("`cargo metadata` cannot be run")?;
+    let status = output.status;
+    ensure!(status.success(), "`cargo metadata` failed ({status})");
+    serde_json::from_slice(&output.stdout).context("`cargo metadata` gave no JSON")
+}
+
 /// The commit checked out, with a mark where files differ from it; nothing outside a checkout.
 fn commit(root: &Path) -> Option<String> {
     let git = Command::new("git")

@@ -49,18 +49,7 @@ pub(crate) fn check(root: &Path) -> Result<Option<String>> {
 /// What `cargo metadata` says of the project and all that it is built with here.
 fn metadata(root: &Path) -> Result<Value> {
     let host = crate::cargo::host()?;
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(program)
-        .args(["metadata", "--format-version=1", "--filter-platform", &host])
-        .current_dir(root)
-        .output()
-        .context("`cargo metadata` cannot be run")?;
-    ensure!(
-        output.status.success(),
-        "`cargo metadata` failed ({})",
-        output.status
-    );
-    serde_json::from_slice(&output.stdout).context("`cargo metadata` gave no JSON")
+    crate::cargo::metadata(root, &["--filter-platform", &host])
 }
 
 /// The one version that all crates of the project have.

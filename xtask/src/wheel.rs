@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -137,15 +137,7 @@ fn stage<T, E>(name: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> 
 
 /// Cargo's folder of what is built, so that the command's dependencies are built once.
 fn target(root: &Path) -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--format-version", "1", "--no-deps"])
-        .current_dir(root)
-        .stderr(Stdio::inherit())
-        .output()
-        .context("`cargo metadata` cannot be run")?;
-    ensure!(output.status.success(), "`cargo metadata` failed");
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let metadata = crate::cargo::metadata(root, &["--no-deps"])?;
     let folder = metadata["target_directory"].as_str();
     folder
         .map(PathBuf::from)

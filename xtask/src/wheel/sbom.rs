@@ -16,9 +16,7 @@ type Name = (String, String);
 /// Writes it into an unpacked wheel, in place of those that its tools wrote: these name crates that only build, and
 /// crates of other systems, and know nothing of the command.
 pub(super) fn write(root: &Path, package: &Path) -> Result<()> {
-    let host = told(Command::new("rustc").arg("-vV"))?;
-    let host = host.lines().find_map(|line| line.strip_prefix("host: "));
-    let host = host.context("`rustc -vV` tells no host")?;
+    let host = &crate::cargo::host()?;
     let mut linked = BTreeSet::new();
     for of in [CRATE, COMMAND_CRATE] {
         let tree = told(
@@ -30,13 +28,8 @@ pub(super) fn write(root: &Path, package: &Path) -> Result<()> {
         )?;
         linked.extend(tree.lines().filter_map(name_in_tree));
     }
-    let metadata = told(
-        cargo()
-            .args(["metadata", "--locked", "--format-version", "1"])
-            .args(["--filter-platform", host])
-            .current_dir(root),
-    )?;
-    let document = document(&serde_json::from_str(&metadata)?, &linked)?;
+    let metadata = crate::cargo::metadata(root, &["--locked", "--filter-platform", host])?;
+    let document = document(&metadata, &linked)?;
     let folder = only_dist_info(package)?.join("sboms");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
