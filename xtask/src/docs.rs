@@ -91,7 +91,7 @@ fn primitives() -> String {
     let mut page = format!(
         "# The primitives\n\n\
          The {} primitives of the DSL, by family. This page is made by `cargo xtask docs` from the \
-         table in\n`crates/arc-dsl/src/primitives.rs`; [adding a primitive](adding-a-primitive.md) \
+         table in\n`crates/arc-isa/src/table.rs`; [adding a primitive](adding-a-primitive.md) \
          says how one gets there.\n\n\
          Rows and columns are counted from 0, downwards and to the right. A pair is `(row, column)` \
          or\n`(height, width)`. A set's elements have one order, which `first`, `argmax` and kin go \

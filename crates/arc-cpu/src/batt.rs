@@ -501,7 +501,7 @@ impl Batt {
         }
         let source = Source::Constant(value.clone());
         let values = std::iter::repeat_n(value, self.inputs);
-        let pushed = self.put_all(source, Type::of(value).as_ref(), values);
+        let pushed = self.put_all(source, value.value_type().as_ref(), values);
         // A constant fails on no input.
         Ok(pushed.node().unwrap_or(NodeId(0)))
     }

@@ -166,13 +166,40 @@ fn unpack_wide(tile: &Tile) -> Grid {
 ///
 /// A body gives a `Result<Slot, BailOut>`. What it calls is compiled for wide vectors where it is
 /// inlined.
+///
+/// A kernel that does what a primitive does, whatever the types of its arguments, says so behind its name, with a
+/// [`Want`](crate::ops::Want) for each argument, and what it gives where that is not of the instruction's type:
+/// `NAME for Primitive(Want, ..) -> Gives`. `kernels! { fn select; .. }` makes the function that gives the choice of
+/// these.
 macro_rules! kernels {
+    (fn $select:ident; $(
+        $(#[$doc:meta])* $name:ident
+            $(for $primitive:ident($($want:ident),*) $(-> $gives:ident)?)?
+            |$m:pat_param, $code:pat_param, $step:pat_param| $body:block
+    )+) => {
+        /// The kernel of a primitive that has one for arguments of any types that can be converted.
+        fn $select(primitive: arc_dsl::Primitive) -> Option<crate::ops::Choice> {
+            match primitive {
+                $($(
+                    arc_dsl::Primitive::$primitive => Some(
+                        crate::ops::Choice::new(&$name, &[$(crate::ops::Want::$want),*])
+                            $(.giving(crate::ops::Gives::$gives))?,
+                    ),
+                )?)+
+                _ => None,
+            }
+        }
+
+        kernels! {
+            $($(#[$doc])* $name |$m, $code, $step| $body)+
+        }
+    };
     ($($(#[$doc:meta])* $name:ident |$m:pat_param, $code:pat_param, $step:pat_param| $body:block)+) => {
         $(
             $(#[$doc])*
             pub(crate) static $name: crate::program::Kernel = {
                 use crate::bail_out::BailOut;
-use crate::machine::Machine;
+                use crate::machine::Machine;
                 use crate::program::{Code, Kernel, Step};
                 use crate::slot::Slot;
 

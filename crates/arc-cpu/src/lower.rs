@@ -223,7 +223,7 @@ impl Lowering {
     pub(super) fn type_of_operand(&self, operand: &Operand) -> Option<Type> {
         match operand {
             Operand::Id(id) => Some(self.types[id.index()].clone()),
-            Operand::Constant(value) => Type::of(value),
+            Operand::Constant(value) => value.value_type(),
         }
     }
 
@@ -299,7 +299,7 @@ impl Lowering {
     pub(super) fn operand(&mut self, operand: &Operand) -> Result<(u32, Type), Unsupported> {
         match operand {
             Operand::Id(id) => Ok((self.slot_of(*id), self.types[id.index()].clone())),
-            Operand::Constant(value) => match Type::of(value) {
+            Operand::Constant(value) => match value.value_type() {
                 Some(ty) => Ok((self.constant(value.clone(), ty.clone()), ty)),
                 None => self.unsupported("a constant without a type"),
             },

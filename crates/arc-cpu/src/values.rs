@@ -528,7 +528,9 @@ mod tests {
         for round in 0..3000 {
             let signature = arc_dsl::Type::ALL[round % arc_dsl::Type::ALL.len()];
             let value = generator.value(signature);
-            let Some(ty) = Type::of(&value) else { continue };
+            let Some(ty) = value.value_type() else {
+                continue;
+            };
             if let Ok(slot) = machine.put(&value, &ty) {
                 back += 1;
                 assert_eq!(machine.value(&ty, slot), Ok(value), "{ty}");

@@ -30,7 +30,7 @@ fn grid(side: usize) -> Value {
 
 fn call(function: Primitive, arguments: &[&Value]) -> Value {
     Interpreter::default()
-        .call(function.value(), arguments)
+        .call(Value::primitive(function), arguments)
         .unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
@@ -40,7 +40,10 @@ fn primitives(criterion: &mut Criterion) {
     for side in [3, 10, 30] {
         let grid = grid(side);
         let objects = call(Primitive::Objects, &[&grid, &yes, &no, &yes]);
-        let object = call(Primitive::Argmax, &[&objects, Primitive::Size.value()]);
+        let object = call(
+            Primitive::Argmax,
+            &[&objects, Value::primitive(Primitive::Size)],
+        );
         let background = call(Primitive::Ofcolor, &[&grid, &Value::Int(0)]);
         let (two, three) = (Value::Int(2), Value::Int(3));
         let right = Value::Loc(Loc::new(0, 1));
@@ -66,7 +69,8 @@ fn primitives(criterion: &mut Criterion) {
             let mut group = criterion.benchmark_group(primitive.name());
             group.throughput(Throughput::Elements((side * side) as u64));
             group.bench_function(BenchmarkId::from_parameter(side), |bencher| {
-                bencher.iter(|| interpreter.call(primitive.value(), black_box(arguments)));
+                bencher
+                    .iter(|| interpreter.call(Value::primitive(*primitive), black_box(arguments)));
             });
             group.finish();
         }
@@ -77,11 +81,18 @@ fn primitives(criterion: &mut Criterion) {
 fn calls(criterion: &mut Criterion) {
     let interpreter = Interpreter::default();
     let pair = Value::Loc(Loc::new(3, 4));
-    let first = Primitive::First.value();
-    let composed = call(Primitive::Compose, &[Primitive::Increment.value(), first]);
+    let first = Value::primitive(Primitive::First);
+    let composed = call(
+        Primitive::Compose,
+        &[Value::primitive(Primitive::Increment), first],
+    );
     let forked = call(
         Primitive::Fork,
-        &[Primitive::Add.value(), first, Primitive::Last.value()],
+        &[
+            Value::primitive(Primitive::Add),
+            first,
+            Value::primitive(Primitive::Last),
+        ],
     );
     for (name, function) in [
         ("primitive", first),

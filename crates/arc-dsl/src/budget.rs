@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use arc_isa::Primitive;
+
 use crate::error::{ErrorKind, Limit};
-use crate::primitives::Primitive;
 
 /// The bounds of one evaluation (one program on one grid).
 ///

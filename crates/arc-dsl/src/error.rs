@@ -1,11 +1,10 @@
 //! What can go wrong while a program runs.
 
+use arc_isa::{Primitive, Type};
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-
-use crate::primitives::Primitive;
-use crate::types::Type;
 
 /// Why one evaluation gave no value, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

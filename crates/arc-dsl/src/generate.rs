@@ -20,11 +20,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use arc_isa::{Primitive, Type};
+
 use crate::literal::write_list;
 use crate::patch::{Cell, Loc};
-use crate::primitives::Primitive;
 use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder};
-use crate::types::Type;
 use crate::value::Value;
 
 mod arguments;
@@ -483,7 +483,7 @@ mod tests {
             for _ in 0..50 {
                 let value = generator.value(ty);
                 // Tuples of cells and of locations count as patches, but not as sets.
-                assert!(ty.takes(&value), "{ty}: {value}");
+                assert!(value.fits(ty), "{ty}: {value}");
             }
         }
     }

@@ -5,17 +5,17 @@
 
 use smallvec::SmallVec;
 
+use arc_isa::Primitive;
+
 use crate::budget::{Context, Limits};
 use crate::dialect::Sample;
 use crate::error::{ErrorKind, EvalError, Limit};
-use crate::grid::Grid;
-use crate::patch::{Indices, Loc, Object};
-use crate::primitives::Primitive;
+use crate::primitives::native;
 use crate::program::{Callee, Operand, Program, Slot, Step};
 use crate::typed::TypedPrimitive;
+use crate::value::Value;
 use crate::value::container::SetOrder;
 use crate::value::function::{Function, FunctionKind};
-use crate::value::{CONTAINER_WEIGHT, MAX_INT, Value};
 
 /// Runs programs; keeps its buffers from one run to the next.
 ///
@@ -250,7 +250,7 @@ fn call_step_of(
 fn resolve<'a>(variables: &'a [Value], operand: &'a Operand) -> &'a Value {
     match operand {
         Operand::Slot(slot) => &variables[slot.index()],
-        Operand::Primitive(primitive) => primitive.value(),
+        Operand::Primitive(primitive) => Value::primitive(*primitive),
         Operand::Constant(constant) => constant.value(),
         Operand::Literal(value) => value,
     }
@@ -325,7 +325,7 @@ impl Context<'_> {
     ) -> Result<Value, ErrorKind> {
         self.running = Some(primitive);
         match self.spend(1) {
-            Ok(()) => (primitive.native())(self, arguments),
+            Ok(()) => native(primitive)(self, arguments),
             Err(kind) => Err(kind),
         }
     }
@@ -471,111 +471,5 @@ impl Context<'_> {
     #[inline]
     pub(crate) fn hold_heavy(&mut self, value: &Value) -> Result<u64, ErrorKind> {
         self.hold_weight(u64::from(value.weight()))
-    }
-
-    /// Checks what a primitive made against the bounds, and accounts for it.
-    #[inline]
-    pub(crate) fn check(&mut self, made: &impl Bounded) -> Result<(), ErrorKind> {
-        made.within(self)
-    }
-
-    /// Checks a value that was made without a primitive against the bounds, and accounts for it.
-    pub fn check_value(&mut self, made: &Value) -> Result<(), ErrorKind> {
-        self.check(made)
-    }
-
-    /// Checks a container or function of this weight.
-    fn check_weight(&mut self, weight: usize) -> Result<(), ErrorKind> {
-        if weight as u64
-            > self
-                .limits
-                .max_elements
-                .saturating_add(CONTAINER_WEIGHT.into())
-        {
-            return Err(Limit::Elements.into());
-        }
-        self.work(weight as u64)
-    }
-}
-
-/// What a primitive makes, held against the [`Limits`] of the evaluation.
-pub(crate) trait Bounded {
-    /// Fails where it passes a bound.
-    fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind>;
-}
-
-impl Bounded for bool {
-    #[inline]
-    fn within(&self, _: &mut Context<'_>) -> Result<(), ErrorKind> {
-        Ok(())
-    }
-}
-
-impl Bounded for i32 {
-    #[inline]
-    fn within(&self, _: &mut Context<'_>) -> Result<(), ErrorKind> {
-        if self.unsigned_abs() > MAX_INT as u32 {
-            return Err(out_of_range());
-        }
-        Ok(())
-    }
-}
-
-/// Apart, so that the check of every integer is one branch that is never taken.
-#[cold]
-fn out_of_range() -> ErrorKind {
-    Limit::Integer.into()
-}
-
-impl Bounded for Loc {
-    #[inline]
-    fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind> {
-        self.i.within(cx)?;
-        self.j.within(cx)
-    }
-}
-
-impl Bounded for Grid {
-    fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind> {
-        if self.cells().len() as u64 > cx.limits.max_cells {
-            return Err(Limit::Cells.into());
-        }
-        cx.work(self.cells().len() as u64)
-    }
-}
-
-impl Bounded for Indices {
-    fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind> {
-        cx.check_weight(self.len())
-    }
-}
-
-impl Bounded for Object {
-    fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind> {
-        cx.check_weight(self.len())
-    }
-}
-
-impl Bounded for Value {
-    #[inline]
-    fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind> {
-        match self {
-            Value::Nothing | Value::Bool(_) | Value::Primitive(_) | Value::Foreign(_) => Ok(()),
-            Value::Int(n) => n.within(cx),
-            Value::Loc(loc) => loc.within(cx),
-            Value::Cell(cell) => {
-                cell.colour.within(cx)?;
-                cell.loc.within(cx)
-            }
-            Value::Grid(grid) => grid.within(cx),
-            Value::Indices(indices) => indices.within(cx),
-            Value::Object(object) => object.within(cx),
-            Value::Tuple(_) | Value::Set(_) | Value::Function(_) => {
-                if self.depth() > cx.limits.max_nesting {
-                    return Err(Limit::Nesting.into());
-                }
-                cx.check_weight(self.weight() as usize)
-            }
-        }
     }
 }

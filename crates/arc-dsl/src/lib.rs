@@ -39,13 +39,14 @@
 //! Modules, by what they are about:
 //!
 //! - values: `value` (with `container`, `function`, `foreign`, `digest`), `grid`, `patch`; their text in `literal`;
-//! - the language: `primitives` (the table, and the functions by family), `types`, `constants`, `typed`
+//! - the language: `primitives` (the reference functions of the table of `arc-isa`, by family), `types`, `constants`, `typed`
 //!   for the typed dialect of `dialect`;
-//! - programs: `program`, `text` (from text, `batt_file` for batts), `interpreter`, `budget` (bounds, and what is used of them), `error`;
+//! - programs: `program`, `text` (from text, `batt_file` for batts), `interpreter`, `budget` (bounds, and what is used of them), `bounds` (what is checked against them), `error`;
 //! - tasks: `task` (with their JSON), `task_ids`, [`builtin`];
 //! - for tests: [`generate`], `looks`.
 
 mod batt_file;
+mod bounds;
 mod budget;
 pub mod builtin;
 mod constants;
@@ -66,6 +67,7 @@ mod typed;
 mod types;
 mod value;
 
+pub use arc_isa::{ContainerKind, Primitive, Type};
 pub use batt_file::{BattFile, Entry, EntryKind};
 pub use budget::{Context, Limits, WORK_PER_STEP};
 pub use constants::Constant;
@@ -75,7 +77,7 @@ pub use grid::{COLOUR_RANGE, Grid, GridError, PALETTE, ansi_cell};
 pub use interpreter::Interpreter;
 pub use literal::{write_list, write_tuple};
 pub use patch::{Cell, Indices, Loc, Object};
-pub use primitives::{LoopBody, Primitive};
+pub use primitives::LoopBody;
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
 pub use task::{
     FileForm, FileProgram, FileTask, MAX_CELLS, MAX_SIDE, OtherSplit, Pair, PairId, Solution,
@@ -88,8 +90,7 @@ pub use text::{
     read_file, read_programs, says_program,
 };
 pub use typed::TypedPrimitive;
-pub use types::Type;
-pub use value::container::{Container, ContainerKind, Items, sorted_places};
+pub use value::container::{Container, Items, sorted_places};
 pub use value::foreign::Foreign;
 pub use value::function::{Function, FunctionKind};
 pub use value::{Elements, MAX_INT, Value};

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use arc_isa::Primitive;
+
 use crate::constants::Constant;
 use crate::dialect::Dialect;
-use crate::primitives::Primitive;
 use crate::typed::TypedPrimitive;
 use crate::value::{MAX_INT, Value};
 

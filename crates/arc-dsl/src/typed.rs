@@ -17,9 +17,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
+use arc_isa::Primitive;
+
 use crate::budget::{Context, WORK_PER_STEP};
 use crate::error::ErrorKind;
-use crate::primitives::Primitive;
+use crate::primitives::native;
 use crate::value::Value;
 use crate::value::foreign::Foreign;
 
@@ -163,7 +165,7 @@ impl TypedPrimitive {
         const COPIES: u64 = 4;
         const LOOKS: u64 = 4;
         match &self.row().how {
-            How::Public(primitive) => primitive.native()(cx, arguments),
+            How::Public(primitive) => native(*primitive)(cx, arguments),
             How::Same(other) => other.call(cx, arguments),
             How::Own(own) => {
                 let weight: u64 = arguments.iter().map(|value| u64::from(value.work())).sum();

@@ -1,18 +1,19 @@
-//! [`Type`]: the types of ARC signatures, and how a [`Value`] is taken for one.
+//! How a [`Value`] is taken for a [`Type`] of a signature; and which [`ValueType`] it is of.
 //!
-//! A row of the primitives table names these types; [`ArcType`] says what Rust type the primitive's
+//! A row of the primitives table names types; [`ArcType`] says what Rust type the primitive's
 //! function is given for each, so a function that disagrees with its row does not compile.
 
 use std::borrow::Cow;
-use std::fmt;
 
+use arc_isa::{ContainerKind, Type, ValueType};
+
+use crate::bounds::Bounded;
 use crate::budget::Context;
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, Kind};
 use crate::grid::Grid;
-use crate::interpreter::Bounded;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
-use crate::value::container::{Container, ContainerKind, Items};
+use crate::value::container::{Container, Items};
 
 /// Takes values for one of the [`Type`]s.
 pub(crate) trait ArcType {
@@ -53,35 +54,12 @@ impl Returns<takers::Any> for Result<Value, ErrorKind> {
 }
 
 macro_rules! types {
-    ($($(#[doc = $doc:literal])+ $name:ident: $held:ty, $param:ty, $hold:expr, $lend:expr, [$($returned:ty),*];)*) => {
-        /// A type of an ARC signature.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-        pub enum Type {
-            $($(#[doc = $doc])+ $name,)*
-        }
-
-        impl Type {
-            /// All types.
-            pub const ALL: &'static [Type] = &[$(Type::$name),*];
-
-            /// The name that signatures use.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Type::$name => stringify!($name),)*
-                }
-            }
-
-            /// What values it has, in a line.
-            pub fn doc(self) -> &'static str {
-                match self {
-                    $(Type::$name => concat!($($doc),+).trim(),)*
-                }
-            }
-
-            /// Whether `value` can be passed where this type is expected.
-            pub fn takes(self, value: &Value) -> bool {
-                match self {
-                    $(Type::$name => <takers::$name as ArcType>::hold(value).is_some(),)*
+    ($($name:ident: $held:ty, $param:ty, $hold:expr, $lend:expr, [$($returned:ty),*];)*) => {
+        impl Value {
+            /// Whether it can be passed where a signature names this type.
+            pub fn fits(&self, ty: Type) -> bool {
+                match ty {
+                    $(Type::$name => <takers::$name as ArcType>::hold(self).is_some(),)*
                 }
             }
         }
@@ -128,50 +106,25 @@ macro_rules! types {
 }
 
 types! {
-    /// Any value.
     Any: &'a Value, &'p Value, |v| Some(v), copied, [];
-    /// True or false; whatever Python takes for true or false is taken as such.
     Boolean: bool, bool, |v| Some(v.is_truthy()), copied, [bool];
-    /// An integer; true and false count as 1 and 0.
     Integer: i32, i32, Value::as_int, copied, [i32];
-    /// A pair of integers.
     IntegerTuple: Loc, Loc, as_pair, copied, [Loc, Value];
-    /// An integer or a pair of integers.
     Numerical: Number, Number, as_number, copied, [Number];
-    /// A set (or tuple) of integers.
     IntegerSet: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
-    /// A grid: a tuple of equally long rows of colours.
     Grid: Cow<'a, Grid>, &'p Grid, Value::as_grid, |held: &'p Cow<'_, Grid>| &**held, [Grid, Value];
-    /// A set of cells; a tuple of cells is taken too.
     Object: PatchHeld<'a>, &'p [Cell], as_object, cells, [Object];
-    /// A set of objects.
     Objects: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
-    /// A set of locations.
     Indices: PatchHeld<'a>, Patch<'p>, as_patch, PatchHeld::lend, [Indices, Value];
-    /// An object or indices; tuples of cells or locations are taken too.
     Patch: PatchHeld<'a>, Patch<'p>, as_patch, PatchHeld::lend, [Value];
-    /// A grid or an object.
     Element: PieceHeld<'a>, Piece<'p>, as_piece, PieceHeld::lend, [Value];
-    /// A grid or a patch.
     Piece: PieceHeld<'a>, Piece<'p>, as_piece, PieceHeld::lend, [Value];
-    /// A function.
     Callable: &'a Value, &'p Value, as_callable, copied, [Value];
-    /// A tuple (a grid is one, of its rows) or a set.
     Container: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
-    /// A tuple or set of tuples or sets.
     ContainerContainer: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
-    /// A tuple.
     Tuple: Container<'a>, Container<'p>, as_tuple, copied, [Value];
-    /// A tuple of tuples.
     TupleTuple: Container<'a>, Container<'p>, as_tuple, copied, [Value];
-    /// A set.
     FrozenSet: Container<'a>, Container<'p>, as_set, copied, [Value];
-}
-
-impl fmt::Display for Type {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 fn copied<T: Copy>(held: &T) -> T {
@@ -384,5 +337,134 @@ fn as_piece(value: &Value) -> Option<PieceHeld<'_>> {
     match value.as_container()?.kind {
         ContainerKind::Tuple => value.as_grid().map(PieceHeld::Grid),
         ContainerKind::Set => as_patch(value).map(PieceHeld::Patch),
+    }
+}
+
+impl Value {
+    /// The type that it is of; `None` if it holds functions, or elements of unlike types.
+    pub fn value_type(&self) -> Option<ValueType> {
+        Some(match self {
+            Value::Nothing => ValueType::MaybeInt,
+            Value::Bool(_) => ValueType::Bool,
+            Value::Int(_) => ValueType::Int,
+            Value::Loc(_) => ValueType::Pair,
+            Value::Cell(_) => ValueType::Cell,
+            Value::Grid(grid) if grid.height() == 0 => ValueType::tuple_of(ValueType::Never),
+            Value::Grid(_) => ValueType::Grid,
+            Value::Indices(_) => ValueType::Indices,
+            Value::Object(_) => ValueType::Object,
+            Value::Tuple(elements) => {
+                let items: Option<Vec<_>> =
+                    elements.as_slice().iter().map(Value::value_type).collect();
+                ValueType::fixed(items?)
+            }
+            Value::Set(elements) => {
+                let joined = elements
+                    .as_slice()
+                    .iter()
+                    .try_fold(ValueType::Never, |joined, item| {
+                        joined.join(&item.value_type()?)
+                    });
+                ValueType::set_of(joined?)
+            }
+            Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => return None,
+        })
+    }
+
+    /// Whether it is of this type.
+    pub fn has_type(&self, ty: &ValueType) -> bool {
+        let all = |kind: ContainerKind, element: &ValueType| {
+            self.as_container().is_some_and(|container| {
+                container.kind == kind && container.iter().all(|item| item.has_type(element))
+            })
+        };
+        match ty {
+            ValueType::Never => false,
+            ValueType::Bool => matches!(self, Value::Bool(_)),
+            ValueType::Int => matches!(self, Value::Int(_)),
+            ValueType::MaybeInt => matches!(self, Value::Int(_) | Value::Nothing),
+            ValueType::Pair => matches!(self, Value::Loc(_)),
+            ValueType::MaybePair => {
+                matches!(self, Value::Loc(_))
+                    || matches!(self.as_container(), Some(c) if c.kind == ContainerKind::Tuple && c.is_empty())
+            }
+            ValueType::Cell => matches!(self, Value::Cell(_)),
+            ValueType::Grid => self.as_grid().is_some(),
+            ValueType::Indices => {
+                matches!(self, Value::Indices(_)) || self.kind() == Kind::EmptySet
+            }
+            ValueType::Object => matches!(self, Value::Object(_)) || self.kind() == Kind::EmptySet,
+            ValueType::Patch => {
+                self.has_type(&ValueType::Indices) || self.has_type(&ValueType::Object)
+            }
+            ValueType::Set(element) => all(ContainerKind::Set, element),
+            ValueType::Tuple(element) => match self.as_container() {
+                // Every row is a tuple of integers: no need to make them.
+                Some(Container {
+                    items: Items::Rows(_),
+                    ..
+                }) if matches!(&**element, ValueType::Tuple(inner) if **inner == ValueType::Int) => {
+                    true
+                }
+                _ => all(ContainerKind::Tuple, element),
+            },
+            ValueType::Fixed(items) => self.as_container().is_some_and(|container| {
+                container.kind == ContainerKind::Tuple
+                    && container.len() == items.len()
+                    && items
+                        .iter()
+                        .zip(container.iter())
+                        .all(|(ty, item)| item.has_type(ty))
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Generator;
+
+    #[test]
+    fn what_is_a_grid_is_of_a_type_that_may_be_one() {
+        let mut generator = Generator::new(3);
+        let mut seen = [0, 0];
+        for round in 0..4000 {
+            let signature = Type::ALL[round % Type::ALL.len()];
+            let value = generator.value(signature);
+            let Some(ty) = value.value_type() else {
+                continue;
+            };
+            seen[usize::from(ty.may_be_grid())] += 1;
+            assert!(
+                ty.may_be_grid() || value.as_grid().is_none(),
+                "{ty}: {value}"
+            );
+        }
+        assert!(seen.iter().all(|count| *count > 500), "{seen:?}");
+        assert!(ValueType::MaybePair.may_be_grid() && !ValueType::Pair.may_be_grid());
+    }
+
+    #[test]
+    fn a_type_of_a_value_holds_it_and_so_does_every_join() {
+        let mut generator = Generator::new(5);
+        let values: Vec<_> = (0..400)
+            .map(|at| generator.value(Type::ALL[at % Type::ALL.len()]))
+            .filter_map(|value| Some((value.value_type()?, value)))
+            .collect();
+        assert!(values.len() > 250);
+        for (a, value) in &values {
+            assert!(value.has_type(a), "{a} {value}");
+            for (b, other) in &values {
+                assert_eq!(a.join(b), b.join(a), "{a} {b}");
+                if let Some(joined) = a.join(b) {
+                    assert!(
+                        value.has_type(&joined) && other.has_type(&joined),
+                        "{a} {b} {joined}"
+                    );
+                    assert!(a.within(&joined) && b.within(&joined), "{a} {b} {joined}");
+                }
+            }
+        }
     }
 }

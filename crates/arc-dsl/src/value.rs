@@ -11,7 +11,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::value::container::{Container, ContainerKind, Gathered, Items};
+use arc_isa::{ContainerKind, Primitive};
+
+use crate::value::container::{Container, Gathered, Items};
 use smallvec::SmallVec;
 
 use crate::budget::{ELEMENT_BYTES, LIGHT};
@@ -20,7 +22,6 @@ use crate::grid::Grid;
 use crate::literal::{write_set, write_tuple};
 use crate::looks::looked_at;
 use crate::patch::{Cell, Indices, Loc, Object};
-use crate::primitives::Primitive;
 use crate::value::digest::digest;
 use crate::value::foreign::Foreign;
 use crate::value::function::Function;

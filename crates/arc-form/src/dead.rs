@@ -5,7 +5,6 @@
 
 use smallvec::SmallVec;
 
-use super::facts::facts;
 use super::{Form, Id, Instruction, Needs, Op, Operand, Region, Type};
 
 /// The form without its dead steps, and with ids that leave no holes.
@@ -126,10 +125,10 @@ impl Pass<'_> {
                     .iter()
                     .map(|operand| match operand {
                         Operand::Id(id) => self.types.get(id.index()).cloned(),
-                        Operand::Constant(value) => Type::of(value),
+                        Operand::Constant(value) => value.value_type(),
                     })
                     .collect();
-                types.is_some_and(|types| (facts(primitive).is_total)(&types))
+                types.is_some_and(|types| (primitive.facts().is_total)(&types))
             }
             Op::Tuple | Op::Set | Op::Item(_) | Op::Absent => true,
             Op::If | Op::Choose => instruction

@@ -287,7 +287,7 @@ impl Run<'_> {
         arguments: &[&Value],
     ) -> Result<Value, ErrorKind> {
         for ((id, ty), argument) in region.parameters.iter().zip(arguments) {
-            debug_assert!(ty.holds(argument), "v{}: {ty} = {argument}", id.0);
+            debug_assert!(argument.has_type(ty), "v{}: {ty} = {argument}", id.0);
             self.values[id.index()] = (*argument).clone();
         }
         for instruction in &region.instructions {
@@ -314,7 +314,7 @@ impl Run<'_> {
                 return Err(kind);
             }
         };
-        if instruction.checked && !instruction.ty.holds(&value) {
+        if instruction.checked && !value.has_type(&instruction.ty) {
             self.bail_out = Some(BailOut::Type(primitive));
             return Err(Limit::Steps.into());
         }
@@ -341,12 +341,12 @@ impl Run<'_> {
                     .iter()
                     .zip(container.iter())
                     .all(|(ty, item)| fits(ty, &item)),
-                _ => ty.holds(value),
+                _ => value.has_type(ty),
             }
         }
         match instruction.op {
             Op::If | Op::Choose | Op::Tuple | Op::Set | Op::Item(_) => fits(&instruction.ty, value),
-            _ => instruction.ty.holds(value),
+            _ => value.has_type(&instruction.ty),
         }
     }
 

@@ -116,9 +116,9 @@
 //!
 //! # Modules
 //!
-//! - from program to form: `specialise`, `build`, `rules` (types of results), `memo`, `words`;
-//! - the form: `types`, `text` and `parse`, `verify`, `outputs` (several results);
-//! - what is known of it: [`facts`] of primitives, [`analysis`] of definitions and uses, `symmetry`;
+//! - from program to form: `specialise`, `build`, `typings` (types of results), `memo`, `words`;
+//! - the form: `text` and `parse`, `verify`, `outputs` (several results);
+//! - what is known of it: the [facts](arc_isa::Facts) of primitives, [`analysis`] of definitions and uses;
 //! - what is changed: `rewrite`, `dead`; how values are held: `plan`;
 //! - running it: `evaluate`.
 //!
@@ -134,20 +134,18 @@ use arc_dsl::{ErrorKind, Kind, Primitive, Value};
 pub mod analysis;
 mod dead;
 mod evaluate;
-pub mod facts;
 mod memo;
 mod outputs;
 mod parse;
 mod plan;
 mod rewrite;
-mod rules;
 mod specialise;
-mod symmetry;
 mod text;
-mod types;
+mod typings;
 mod verify;
 mod words;
 
+pub use arc_isa::{Symmetry, ValueType as Type};
 pub use dead::remove_dead;
 pub use evaluate::{BailOut, Evaluator, Stop};
 pub use parse::{FormError, parse};
@@ -157,8 +155,6 @@ pub use specialise::{
     Argument, Merged, Options, Reason, Specialiser, Unspecialised, specialise, specialise_all,
     specialise_call, specialise_with,
 };
-pub use symmetry::Symmetry;
-pub use types::Type;
 pub use verify::Fault;
 
 /// A value of the form: what one instruction gives, or a parameter.

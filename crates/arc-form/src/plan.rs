@@ -12,8 +12,8 @@ use std::sync::LazyLock;
 use crate::analysis::order::{self, Order, Sight};
 use crate::analysis::window::{clippable, has_cells};
 use crate::analysis::{Called, Index, User};
-use crate::facts::{Body, Elements, Size, Use, facts};
 use crate::{Fault, Form, Id, Instruction, Op, Operand, Region, Type};
+use arc_isa::{Body, Elements, Size, Use};
 
 /// A way to hold a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -255,11 +255,11 @@ impl Planner<'_, '_> {
     fn joins_far(&self, instruction: &Instruction) -> bool {
         let far = |operand: &Operand| {
             let maker = self.index.maker(operand).and_then(Instruction::primitive);
-            maker.is_some_and(|primitive| facts(primitive).size == Size::Far)
+            maker.is_some_and(|primitive| primitive.facts().size == Size::Far)
         };
         let primitive = instruction.primitive();
         let joins = primitive.is_some_and(|primitive| {
-            let facts = facts(primitive);
+            let facts = primitive.facts();
             facts.elements == Elements::Joined && facts.body.is_none()
         });
         instruction.ty == Type::Indices && joins && instruction.arguments.iter().all(far)
@@ -275,7 +275,7 @@ impl Planner<'_, '_> {
             let made = self.index.definition(result).by?;
             let outlines = made
                 .primitive()
-                .is_some_and(|primitive| facts(primitive).size == Size::Far);
+                .is_some_and(|primitive| primitive.facts().size == Size::Far);
             (outlines && is_far_outline(made, self.index)).then_some(result)
         });
         if let Some(outline) = outline {
@@ -321,7 +321,7 @@ impl Planner<'_, '_> {
 /// Which values are painted, or moved and painted, and nothing else; by id.
 fn only_painted(index: &Index<'_>) -> Vec<bool> {
     static PAINTING: LazyLock<Called> =
-        LazyLock::new(|| Called::all(|primitive| facts(primitive).painted().is_some()));
+        LazyLock::new(|| Called::all(|primitive| primitive.facts().painted().is_some()));
     if !index.called().meets(&PAINTING) {
         return vec![false; index.len()];
     }
@@ -332,7 +332,7 @@ fn only_painted(index: &Index<'_>) -> Vec<bool> {
             && index.is_only(made.id, |by, at| {
                 let of = by
                     .primitive()
-                    .map(|primitive| facts(primitive).of_argument(at));
+                    .map(|primitive| primitive.facts().of_argument(at));
                 match of {
                     Some(Use::Painted { .. }) => true,
                     Some(Use::Moved) => painted[by.id.index()],
@@ -346,13 +346,13 @@ fn only_painted(index: &Index<'_>) -> Vec<bool> {
 /// Whether an instruction moves the cells of its first argument.
 fn moves(instruction: &Instruction) -> bool {
     let primitive = instruction.primitive();
-    primitive.is_some_and(|primitive| facts(primitive).of_argument(0) == Use::Moved)
+    primitive.is_some_and(|primitive| primitive.facts().of_argument(0) == Use::Moved)
 }
 
 /// Whether an instruction goes through the elements of its one container and looks at nothing else.
 fn goes_through(instruction: &Instruction, _: usize) -> bool {
     instruction.primitive().is_some_and(|primitive| {
-        let facts = facts(primitive);
+        let facts = primitive.facts();
         facts.body.is_some()
             && instruction.arguments.len() == 1
             && facts.of_argument(0) != Use::Some
@@ -362,7 +362,7 @@ fn goes_through(instruction: &Instruction, _: usize) -> bool {
 /// Whether an instruction gives some elements of its one container, by a region.
 fn is_filter(instruction: &Instruction, _: usize) -> bool {
     instruction.primitive().is_some_and(|primitive| {
-        let facts = facts(primitive);
+        let facts = primitive.facts();
         facts.body.is_some() && facts.of_argument(0) == Use::Some
     })
 }
@@ -371,7 +371,7 @@ fn is_filter(instruction: &Instruction, _: usize) -> bool {
 fn makes_locations(instruction: &Instruction) -> bool {
     let primitive = instruction.primitive();
     instruction.ty == Type::Indices
-        && primitive.is_some_and(|primitive| facts(primitive).elements == Elements::Made)
+        && primitive.is_some_and(|primitive| primitive.facts().elements == Elements::Made)
 }
 
 /// Whether an instruction gives all pairs of an element of one set and one of another, both scalar.
@@ -383,7 +383,7 @@ fn is_product_of_scalars(instruction: &Instruction) -> bool {
         return false;
     };
     let makes_all = instruction.primitive().is_some_and(|primitive| {
-        let facts = facts(primitive);
+        let facts = primitive.facts();
         facts.elements == Elements::Made && facts.body.is_none()
     });
     let scalar = |item: &Type| matches!(item, Type::Int | Type::Pair | Type::Cell);
@@ -398,7 +398,7 @@ fn merges_patches(instruction: &Instruction) -> bool {
         _ => false,
     };
     let merges = instruction.primitive().is_some_and(|primitive| {
-        let facts = facts(primitive);
+        let facts = primitive.facts();
         facts.elements == Elements::Joined
             && (facts.of_argument(0) == Use::Each || facts.body == Some(Body::Merged))
     });
@@ -450,7 +450,7 @@ fn is_streamed(maker: &Instruction, taker: &Instruction) -> bool {
     let (Some(made), Some(taken)) = (maker.primitive(), taker.primitive()) else {
         return false;
     };
-    let (made, taken) = (facts(made), facts(taken));
+    let (made, taken) = (made.facts(), taken.facts());
     let makes = made.body == Some(Body::Collected) && made.of_argument(0) == Use::Each;
     let takes = matches!(
         (taken.of_argument(0), taken.body),
@@ -549,7 +549,7 @@ impl Plan {
             Some((by, at)) => {
                 let of = by
                     .primitive()
-                    .map(|primitive| facts(primitive).of_argument(at));
+                    .map(|primitive| primitive.facts().of_argument(at));
                 match of {
                     Some(Use::Painted { .. }) => true,
                     Some(Use::Moved) => in_parts(by),
@@ -574,7 +574,7 @@ impl Plan {
                         || matches!(by.ty, Type::Indices | Type::Object)
                         // What is put in order again, or has an order without being put in it.
                         || by.primitive().is_some_and(|primitive| {
-                            facts(primitive).elements == Elements::Joined
+                            primitive.facts().elements == Elements::Joined
                         })
                 }
             },
@@ -586,7 +586,7 @@ impl Plan {
         matches!(instruction.ty, Type::Fixed(_))
             && index.is_only(instruction.id, |by, _| {
                 index.is_only(by.id, |by, at| {
-                    let of = by.primitive().map(|primitive| facts(primitive).painted());
+                    let of = by.primitive().map(|primitive| primitive.facts().painted());
                     of.flatten() == Some((at, true))
                 })
             })

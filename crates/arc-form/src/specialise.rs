@@ -279,7 +279,7 @@ const DEPTH: u32 = 100;
 /// Whether the form can have it as a constant.
 fn is_plain(value: &Value) -> bool {
     match value {
-        Value::Tuple(_) | Value::Set(_) => Type::of(value).is_some() && !has_grid(value),
+        Value::Tuple(_) | Value::Set(_) => value.value_type().is_some() && !has_grid(value),
         Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => false,
         _ => true,
     }
@@ -508,7 +508,7 @@ impl Specialiser {
             })
         };
         let set_of =
-            |element: &Type| super::rules::collected(arc_dsl::ContainerKind::Set, element).ty;
+            |element: &Type| arc_isa::rules::collected(arc_dsl::ContainerKind::Set, element).ty;
         Some(Cow::Owned(match object {
             Node::Tuple(items) => {
                 let mut types: SmallVec<[Type; 4]> = SmallVec::new();

@@ -5,9 +5,9 @@ use std::fmt;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::rules::{self, Typing};
 use super::{Form, Id, Instruction, Needs, Op, Operand, Region, Type};
 use arc_dsl::Primitive;
+use arc_isa::rules::{self, Typing};
 
 /// What is wrong with a form, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -119,7 +119,7 @@ impl Verifier {
                 Some(Some(ty)) => Ok(ty.clone()),
                 _ => fault(of, format_args!("v{} is not made before, in sight", id.0)),
             },
-            Operand::Constant(value) => match Type::of(value) {
+            Operand::Constant(value) => match value.value_type() {
                 Some(ty) => Ok(ty),
                 None => fault(of, "a constant without a type"),
             },
@@ -187,10 +187,6 @@ impl Verifier {
     }
 }
 
-fn unlike(rules::Unlike(a, b): rules::Unlike) -> String {
-    rules::unlike(&a, &b)
-}
-
 fn count(found: usize, expected: Option<usize>, what: &str) -> Result<(), String> {
     match expected {
         Some(expected) if expected != found => {
@@ -207,7 +203,7 @@ fn join_all(types: &[Type]) -> Result<Type, String> {
             let next = joined.join(ty);
             next.ok_or_else(|| rules::Unlike(joined, ty.clone()))
         })
-        .map_err(unlike)
+        .map_err(|unlike| unlike.to_string())
 }
 
 /// Whether these are the types of a region's parameters.
@@ -259,7 +255,7 @@ pub(super) fn typing(
             loop_typing(primitive, arguments, regions, results)
         }
         Op::Call(primitive) if primitive.is_first_order() => {
-            rules::result(primitive, arguments).map_err(unlike)
+            rules::result(primitive, arguments).map_err(|unlike| unlike.to_string())
         }
         Op::Call(primitive) => Err(format!("`{primitive}` makes or takes functions")),
         Op::Tuple => sure(Type::fixed(arguments)),
@@ -313,7 +309,7 @@ fn loop_typing(
             "expected the elements of the arguments as parameters of the region of `{primitive}`"
         ));
     }
-    loop_result(primitive, arguments, &elements, results).map_err(unlike)
+    loop_result(primitive, arguments, &elements, results).map_err(|unlike| unlike.to_string())
 }
 
 /// The types of the elements that a loop's body is given.

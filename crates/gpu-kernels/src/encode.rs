@@ -262,7 +262,7 @@ impl Encoder {
     fn type_of(&self, operand: &Operand) -> Option<Type> {
         match operand {
             Operand::Id(id) => self.types.get(id.index()).cloned(),
-            Operand::Constant(value) => Type::of(value),
+            Operand::Constant(value) => value.value_type(),
         }
     }
 

@@ -96,7 +96,7 @@ fn traced_step(
     };
     let arguments: Vec<_> = step.arguments.iter().map(operand).collect();
     let r#type = match value {
-        Ok(value) => arc_form::Type::of(value).map(|ty| ty.to_string()),
+        Ok(value) => value.value_type().map(|ty| ty.to_string()),
         Err(_) => None,
     };
     Ok(PyTraceStep {

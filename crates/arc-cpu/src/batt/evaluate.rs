@@ -228,7 +228,7 @@ impl Batt {
         // What is read back must be of the kind that it was, which errors name: a grid may equal the
         // tuple of its rows.
         let is_grid = matches!(value, Value::Grid(_));
-        let fits = is_grid == (*ty == Type::Grid) && ty.holds(value);
+        let fits = is_grid == (*ty == Type::Grid) && value.has_type(ty);
         let put = if fits {
             self.machine.put(value, ty)
         } else {
@@ -333,7 +333,7 @@ impl Batt {
         for (_, value) in &self.made_loose {
             joined = joined
                 .filter(|_| !is_rows(value) && value.weight() <= MOST_RETYPED)
-                .and_then(|ty| ty.join(&Type::of(value)?));
+                .and_then(|ty| ty.join(&value.value_type()?));
         }
         let joined = joined.filter(|ty| *ty != Type::Never);
         let number = joined.and_then(|ty| self.calls.type_number(&ty));

@@ -223,9 +223,9 @@ fn a_list_of_grids_leaves_no_tile_behind() {
     for (at, grid) in inputs.iter().enumerate() {
         let grid = Value::from(grid.clone());
         let interpreter = Interpreter::default();
-        let expected = interpreter.call(P::Vsplit.value(), &[&grid, &Value::Int(3)]);
+        let expected = interpreter.call(Value::primitive(P::Vsplit), &[&grid, &Value::Int(3)]);
         assert_eq!(batt.value(parts, at), expected);
-        let expected = interpreter.call(P::First.value(), &[&expected.unwrap()]);
+        let expected = interpreter.call(Value::primitive(P::First), &[&expected.unwrap()]);
         assert_eq!(batt.value(first, at), expected);
     }
 }

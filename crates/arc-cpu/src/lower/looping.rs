@@ -57,7 +57,7 @@ impl Lowering {
         region: &arc_form::Region,
     ) -> Result<Type, Unsupported> {
         match region.result() {
-            Operand::Constant(value) => match Type::of(value) {
+            Operand::Constant(value) => match value.value_type() {
                 Some(ty) => Ok(ty),
                 None => self.unsupported("a constant without a type"),
             },

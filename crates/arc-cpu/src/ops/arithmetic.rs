@@ -86,12 +86,14 @@ unary! {
 }
 
 kernels! {
+    fn by_row;
+
     /// Whether the integer is a multiple of two.
-    EVEN |m, _, step| { Ok(Slot::of_bool(m.int(step.a) % 2 == 0)) }
+    EVEN for Even(Int) |m, _, step| { Ok(Slot::of_bool(m.int(step.a) % 2 == 0)) }
     /// Whether the integer is greater than zero.
-    POSITIVE |m, _, step| { Ok(Slot::of_bool(m.int(step.a) > 0)) }
+    POSITIVE for Positive(Int) |m, _, step| { Ok(Slot::of_bool(m.int(step.a) > 0)) }
     /// Whether the first integer is greater.
-    GREATER |m, _, step| { Ok(Slot::of_bool(m.int(step.a) > m.int(step.b))) }
+    GREATER for Greater(Int, Int) |m, _, step| { Ok(Slot::of_bool(m.int(step.a) > m.int(step.b))) }
     /// Not.
     FLIP |m, _, step| { Ok(Slot::of_bool(!m.get(step.a).bool())) }
     /// The second where the first is true, otherwise the first.
@@ -99,9 +101,9 @@ kernels! {
     /// The first where it is true, otherwise the second.
     EITHER |m, _, step| { Ok(m.get(if m.get(step.a).bool() { step.a } else { step.b })) }
     /// The pair of a row and column 0.
-    TOIVEC |m, _, step| { Ok(Slot::of_loc(Loc::new(m.int(step.a), 0))) }
+    TOIVEC for Toivec(Int) |m, _, step| { Ok(Slot::of_loc(Loc::new(m.int(step.a), 0))) }
     /// The pair of row 0 and a column.
-    TOJVEC |m, _, step| { Ok(Slot::of_loc(Loc::new(0, m.int(step.a)))) }
+    TOJVEC for Tojvec(Int) |m, _, step| { Ok(Slot::of_loc(Loc::new(0, m.int(step.a)))) }
     /// The larger component of a pair.
     MAXIMUM_OF_PAIR |m, _, step| {
         let loc = m.loc(step.a);
@@ -193,14 +195,9 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
         P::Decrement => unary([&DECREMENT_INT, &DECREMENT_PAIR], arguments),
         P::Crement => unary([&CREMENT_INT, &CREMENT_PAIR], arguments),
         P::Sign => unary([&SIGN_INT, &SIGN_PAIR], arguments),
-        P::Even => Choice::new(&EVEN, &[W::Int]),
-        P::Positive => Choice::new(&POSITIVE, &[W::Int]),
-        P::Greater => Choice::new(&GREATER, &[W::Int, W::Int]),
         P::Flip if is_truth(&arguments[0]) => Choice::new(&FLIP, &[W::AsIs]),
         P::Both if arguments.iter().all(is_truth) => Choice::new(&BOTH, &[W::AsIs, W::AsIs]),
         P::Either if arguments.iter().all(is_truth) => Choice::new(&EITHER, &[W::AsIs, W::AsIs]),
-        P::Toivec => Choice::new(&TOIVEC, &[W::Int]),
-        P::Tojvec => Choice::new(&TOJVEC, &[W::Int]),
         P::Maximum | P::Minimum => {
             let most = primitive == P::Maximum;
             match &arguments[0] {
@@ -223,7 +220,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
                 _ => return None,
             }
         }
-        _ => return None,
+        _ => return by_row(primitive),
     })
 }
 

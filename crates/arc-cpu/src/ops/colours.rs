@@ -1,30 +1,32 @@
 //! Colours of grids.
 
 use super::transforms::join_tiles;
-use super::{Choice, Want, is_grid};
+use super::{Choice, is_grid};
 use crate::kernel::kernels;
 use crate::planes::colours;
 use arc_dsl::Primitive;
 use arc_form::Type;
 
 kernels! {
+    fn by_row;
+
     /// The most common colour.
-    MOSTCOLOR |m, _, step| {
+    MOSTCOLOR for Mostcolor(Grid) |m, _, step| {
         colours::mostcolor(m.tile(step.a)).map(Slot::of_int).ok_or(BailOut::Empty)
     }
 
     /// The least common colour.
-    LEASTCOLOR |m, _, step| {
+    LEASTCOLOR for Leastcolor(Grid) |m, _, step| {
         colours::leastcolor(m.tile(step.a)).map(Slot::of_int).ok_or(BailOut::Empty)
     }
 
     /// Number of cells that have a colour.
-    COLORCOUNT |m, _, step| {
+    COLORCOUNT for Colorcount(Grid, Int) |m, _, step| {
         Ok(Slot::of_int(colours::colorcount(m.tile(step.a), m.int(step.b)) as i32))
     }
 
     /// The colours that occur, ascending.
-    PALETTE |m, _, step| {
+    PALETTE for Palette(Grid) |m, _, step| {
         let codes = colours::palette(m.tile(step.a));
         // The code 15 stands for the smallest colour.
         let mut codes = u32::from(codes.rotate_left(1));
@@ -39,12 +41,12 @@ kernels! {
     }
 
     /// How many colours occur.
-    NUMCOLORS |m, _, step| {
+    NUMCOLORS for Numcolors(Grid) |m, _, step| {
         Ok(Slot::of_int(colours::numcolors(m.tile(step.a)) as i32))
     }
 
     /// With one colour replaced by another.
-    REPLACE |m, _, step| {
+    REPLACE for Replace(Grid, Int, Int) |m, _, step| {
         let (replacee, replacer) = (m.int(step.b), m.int(step.c));
         let from = m.get(step.a).index();
         let (made, to) = m.memory.tiles.next()?;
@@ -53,7 +55,7 @@ kernels! {
     }
 
     /// With two colours exchanged.
-    SWITCH |m, _, step| {
+    SWITCH for Switch(Grid, Int, Int) |m, _, step| {
         let (a, b) = (m.int(step.b), m.int(step.c));
         let from = m.get(step.a).index();
         let (made, to) = m.memory.tiles.next()?;
@@ -62,7 +64,7 @@ kernels! {
     }
 
     /// The cells in which two grids agree.
-    CELLWISE |m, _, step| {
+    CELLWISE for Cellwise(Grid, Grid, Int) |m, _, step| {
         let fallback = m.int(step.c);
         join_tiles(m, step.a, step.b, #[inline(always)] |a, b, to| {
             if colours::cellwise(a, b, fallback, to)? { Ok(()) } else { Err(BailOut::Fails) }
@@ -70,7 +72,7 @@ kernels! {
     }
 
     /// The colour at a location.
-    INDEX |m, _, step| {
+    INDEX for Index(Grid, Pair) |m, _, step| {
         let tile = m.tile(step.a);
         if tile.height == 0 {
             return Err(BailOut::Empty);
@@ -81,23 +83,8 @@ kernels! {
 
 /// The kernel of a primitive of this family, of grids.
 pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
-    use Primitive as P;
-    use Want as W;
-    if !arguments.first().is_some_and(is_grid) {
-        return None;
-    }
-    Some(match primitive {
-        P::Mostcolor => Choice::new(&MOSTCOLOR, &[W::Grid]),
-        P::Leastcolor => Choice::new(&LEASTCOLOR, &[W::Grid]),
-        P::Colorcount => Choice::new(&COLORCOUNT, &[W::Grid, W::Int]),
-        P::Palette => Choice::new(&PALETTE, &[W::Grid]),
-        P::Numcolors => Choice::new(&NUMCOLORS, &[W::Grid]),
-        P::Replace => Choice::new(&REPLACE, &[W::Grid, W::Int, W::Int]),
-        P::Switch => Choice::new(&SWITCH, &[W::Grid, W::Int, W::Int]),
-        P::Cellwise => Choice::new(&CELLWISE, &[W::Grid, W::Grid, W::Int]),
-        P::Index => Choice::new(&INDEX, &[W::Grid, W::Pair]),
-        _ => return None,
-    })
+    let of_grid = arguments.first().is_some_and(is_grid);
+    by_row(primitive).filter(|_| of_grid)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Size and place of grids and patches.
 
-use super::{Choice, Gives, Want, is_grid};
+use super::{Choice, Want, is_grid};
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
@@ -57,6 +57,8 @@ fn related<T>(
 }
 
 kernels! {
+    fn by_row;
+
     /// Number of rows of a grid.
     HEIGHT_OF_GRID |m, _, step| { Ok(Slot::of_int(m.tile(step.a).height as i32)) }
 
@@ -106,73 +108,73 @@ kernels! {
     SQUARE_OF_PATCH |m, _, step| { Ok(Slot::of_bool(relations::square(m.shape(step.a)))) }
 
     /// Whether a patch is one column without gaps.
-    VLINE |m, _, step| { Ok(Slot::of_bool(relations::vline(m.shape(step.a)))) }
+    VLINE for Vline(Patch) |m, _, step| { Ok(Slot::of_bool(relations::vline(m.shape(step.a)))) }
 
     /// Whether a patch is one row without gaps.
-    HLINE |m, _, step| { Ok(Slot::of_bool(relations::hline(m.shape(step.a)))) }
+    HLINE for Hline(Patch) |m, _, step| { Ok(Slot::of_bool(relations::hline(m.shape(step.a)))) }
 
     /// The smallest row.
-    UPPERMOST |m, _, step| { Ok(Slot::of_int(filled(m, step.a)?.i)) }
+    UPPERMOST for Uppermost(Patch) |m, _, step| { Ok(Slot::of_int(filled(m, step.a)?.i)) }
 
     /// The largest row.
-    LOWERMOST |m, _, step| { Ok(Slot::of_int(end(&filled(m, step.a)?).i)) }
+    LOWERMOST for Lowermost(Patch) |m, _, step| { Ok(Slot::of_int(end(&filled(m, step.a)?).i)) }
 
     /// The smallest column.
-    LEFTMOST |m, _, step| { Ok(Slot::of_int(filled(m, step.a)?.j)) }
+    LEFTMOST for Leftmost(Patch) |m, _, step| { Ok(Slot::of_int(filled(m, step.a)?.j)) }
 
     /// The largest column.
-    RIGHTMOST |m, _, step| { Ok(Slot::of_int(end(&filled(m, step.a)?).j)) }
+    RIGHTMOST for Rightmost(Patch) |m, _, step| { Ok(Slot::of_int(end(&filled(m, step.a)?).j)) }
 
     /// The upper left corner of the box.
-    ULCORNER |m, _, step| { Ok(corner(m, step.a, |start, _| Loc::new(start.i, start.j))) }
+    ULCORNER for Ulcorner(Patch) -> MaybePair |m, _, step| { Ok(corner(m, step.a, |start, _| Loc::new(start.i, start.j))) }
 
     /// The upper right corner of the box.
-    URCORNER |m, _, step| { Ok(corner(m, step.a, |start, end| Loc::new(start.i, end.j))) }
+    URCORNER for Urcorner(Patch) -> MaybePair |m, _, step| { Ok(corner(m, step.a, |start, end| Loc::new(start.i, end.j))) }
 
     /// The lower left corner of the box.
-    LLCORNER |m, _, step| { Ok(corner(m, step.a, |start, end| Loc::new(end.i, start.j))) }
+    LLCORNER for Llcorner(Patch) -> MaybePair |m, _, step| { Ok(corner(m, step.a, |start, end| Loc::new(end.i, start.j))) }
 
     /// The lower right corner of the box.
-    LRCORNER |m, _, step| { Ok(corner(m, step.a, |_, end| end)) }
+    LRCORNER for Lrcorner(Patch) -> MaybePair |m, _, step| { Ok(corner(m, step.a, |_, end| end)) }
 
     /// The middle of the box.
-    CENTER |m, _, step| {
+    CENTER for Center(Patch) |m, _, step| {
         let centre = outlines::centre(m.shape(step.a)).ok_or(BailOut::Empty)?;
         Ok(Slot::of_loc(centre))
     }
 
     /// The mean location of a set of locations, or of cells: none has two.
-    CENTEROFMASS |m, _, step| {
+    CENTEROFMASS for Centerofmass(Patch) -> MaybePair |m, _, step| {
         Ok(outlines::centre_of_mass(m.shape(step.a)).map_or(Slot::MISSING, Slot::of_loc))
     }
 
     /// Where the second patch lies from the first.
-    POSITION |m, _, step| {
+    POSITION for Position(Patch, Patch) |m, _, step| {
         Ok(Slot::of_loc(related(m, step, relations::position)?))
     }
 
     /// Whether two patches share a row.
-    HMATCHING |m, _, step| {
+    HMATCHING for Hmatching(Patch, Patch) |m, _, step| {
         Ok(Slot::of_bool(relations::hmatching(m.shape(step.a), m.shape(step.b))))
     }
 
     /// Whether two patches share a column.
-    VMATCHING |m, _, step| {
+    VMATCHING for Vmatching(Patch, Patch) |m, _, step| {
         Ok(Slot::of_bool(relations::vmatching(m.shape(step.a), m.shape(step.b))))
     }
 
     /// The smallest distance of two patches.
-    MANHATTAN |m, _, step| {
+    MANHATTAN for Manhattan(Patch, Patch) |m, _, step| {
         Ok(Slot::of_int(related(m, step, relations::manhattan)?))
     }
 
     /// Whether two patches are one step apart.
-    ADJACENT |m, _, step| {
+    ADJACENT for Adjacent(Patch, Patch) |m, _, step| {
         Ok(Slot::of_bool(related(m, step, relations::adjacent)?))
     }
 
     /// Whether a patch's box reaches an edge of a grid.
-    BORDERING |m, _, step| {
+    BORDERING for Bordering(Patch, Grid) |m, _, step| {
         let tile = m.tile(step.b);
         let reaches = relations::bordering(m.shape(step.a), tile.height, tile.width);
         // No location and no row end alike.
@@ -180,59 +182,35 @@ kernels! {
     }
 
     /// How far the first patch falls towards the second.
-    GRAVITATE |m, _, step| {
+    GRAVITATE for Gravitate(Patch, Patch) |m, _, step| {
         Ok(Slot::of_loc(related(m, step, relations::gravitate)?))
     }
 }
 
-/// Whether the argument is a set: a tuple of locations has another size, and counts what it has
-/// twice.
-fn is_set(ty: &Type) -> bool {
-    !is_grid(ty)
-}
-
 pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
     use Primitive as P;
-    use Want as W;
     let first = arguments.first()?;
     let of_piece = |of_grid, of_patch| {
-        if is_grid(first) {
-            Choice::new(of_grid, &[W::Grid])
+        Some(if is_grid(first) {
+            Choice::new(of_grid, &[Want::Grid])
         } else {
-            Choice::new(of_patch, &[W::Patch])
-        }
+            Choice::new(of_patch, &[Want::Patch])
+        })
     };
-    let sets = || arguments.iter().all(is_set);
-    let of_patch = |kernel| Choice::new(kernel, &[W::Patch]);
-    let of_patches = |kernel| Choice::new(kernel, &[W::Patch, W::Patch]);
-    let maybe = |kernel| Choice::new(kernel, &[W::Patch]).giving(Gives::MaybePair);
-    Some(match primitive {
+    match primitive {
         P::Height => of_piece(&HEIGHT_OF_GRID, &HEIGHT_OF_PATCH),
         P::Width => of_piece(&WIDTH_OF_GRID, &WIDTH_OF_PATCH),
         P::Shape => of_piece(&SHAPE_OF_GRID, &SHAPE_OF_PATCH),
         P::Portrait => of_piece(&PORTRAIT_OF_GRID, &PORTRAIT_OF_PATCH),
         P::Square => of_piece(&SQUARE_OF_GRID, &SQUARE_OF_PATCH),
-        P::Vline if sets() => of_patch(&VLINE),
-        P::Hline if sets() => of_patch(&HLINE),
-        P::Uppermost => of_patch(&UPPERMOST),
-        P::Lowermost => of_patch(&LOWERMOST),
-        P::Leftmost => of_patch(&LEFTMOST),
-        P::Rightmost => of_patch(&RIGHTMOST),
-        P::Ulcorner => maybe(&ULCORNER),
-        P::Urcorner => maybe(&URCORNER),
-        P::Llcorner => maybe(&LLCORNER),
-        P::Lrcorner => maybe(&LRCORNER),
-        P::Center if sets() => of_patch(&CENTER),
-        P::Centerofmass if sets() => maybe(&CENTEROFMASS),
-        P::Position if sets() => of_patches(&POSITION),
-        P::Hmatching => of_patches(&HMATCHING),
-        P::Vmatching => of_patches(&VMATCHING),
-        P::Manhattan => of_patches(&MANHATTAN),
-        P::Adjacent => of_patches(&ADJACENT),
-        P::Bordering => Choice::new(&BORDERING, &[W::Patch, W::Grid]),
-        P::Gravitate if sets() => of_patches(&GRAVITATE),
-        _ => return None,
-    })
+        // A tuple of locations has another size, and counts what it has twice.
+        P::Vline | P::Hline | P::Center | P::Centerofmass | P::Position | P::Gravitate
+            if arguments.iter().any(is_grid) =>
+        {
+            None
+        }
+        _ => by_row(primitive),
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
     reason = "only what is inlined is compiled for the vectors of its caller"
 )]
 
-use super::{Choice, Want};
+use super::Choice;
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
@@ -15,7 +15,6 @@ use crate::planes::{
     Misfit, Object, Shape, Tile, Window, code_of, colour_of, colours, components, mirrors,
     patterns, scaling, transforms,
 };
-use crate::program::Kernel;
 use crate::slot::At;
 use crate::slot::Slot;
 use arc_dsl::{ContainerKind, Primitive};
@@ -148,20 +147,22 @@ fn changed(
 }
 
 kernels! {
+    fn by_row;
+
     /// The objects of a grid, told whether univalued, diagonal, and without the background.
-    OBJECTS |m, _, step| {
+    OBJECTS for Objects(Grid, Int, Int, Int) |m, _, step| {
         let [univalued, diagonal, without_bg] = [step.b, step.c, step.d].map(|at| m.get(at).bool());
         objects(m, step.a, univalued, diagonal, without_bg)
     }
 
     /// One object a colour.
-    PARTITION |m, _, step| { partition(m, step.a, false) }
+    PARTITION for Partition(Grid) |m, _, step| { partition(m, step.a, false) }
 
     /// One object a colour but the background.
-    FGPARTITION |m, _, step| { partition(m, step.a, true) }
+    FGPARTITION for Fgpartition(Grid) |m, _, step| { partition(m, step.a, true) }
 
     /// Where on a grid an object occurs.
-    OCCURRENCES |m, _, step| {
+    OCCURRENCES for Occurrences(Grid, Object) |m, _, step| {
         let patch = m.patch(step.b);
         let Machine { memory, window, slots, .. } = &mut *m;
         let tile = memory.tiles.get(slots[step.a as usize]);
@@ -173,7 +174,7 @@ kernels! {
     }
 
     /// The rows and the columns of one colour.
-    FRONTIERS |m, _, step| {
+    FRONTIERS for Frontiers(Grid) |m, _, step| {
         let base = m.stack.len();
         let Machine { memory, stack, slots, .. } = &mut *m;
         let tile = memory.tiles.get(slots[step.a as usize]);
@@ -188,37 +189,37 @@ kernels! {
     }
 
     /// After how many columns an object repeats.
-    HPERIOD |m, _, step| { Ok(Slot::of_int(patterns::hperiod(&object_of(m, step.a)) as i32)) }
+    HPERIOD for Hperiod(Object) |m, _, step| { Ok(Slot::of_int(patterns::hperiod(&object_of(m, step.a)) as i32)) }
 
     /// After how many rows an object repeats.
-    VPERIOD |m, _, step| { Ok(Slot::of_int(patterns::vperiod(&object_of(m, step.a)) as i32)) }
+    VPERIOD for Vperiod(Object) |m, _, step| { Ok(Slot::of_int(patterns::vperiod(&object_of(m, step.a)) as i32)) }
 
     /// The colour of an object's first cell.
-    COLOR |m, _, step| {
+    COLOR for Color(Object) |m, _, step| {
         object_of(m, step.a).first_code().map(colour).ok_or(BailOut::Empty)
     }
 
     /// The colours of an object, ascending.
-    PALETTE |m, _, step| {
+    PALETTE for Palette(Object) |m, _, step| {
         let codes = object_of(m, step.a).palette();
         m.memory.lists.collect(in_order(codes).map(colour))
     }
 
     /// How many colours an object has.
-    NUMCOLORS |m, _, step| { Ok(Slot::of_int(object_of(m, step.a).numcolors() as i32)) }
+    NUMCOLORS for Numcolors(Object) |m, _, step| { Ok(Slot::of_int(object_of(m, step.a).numcolors() as i32)) }
 
     /// The most common colour of an object.
-    MOSTCOLOR |m, _, step| {
+    MOSTCOLOR for Mostcolor(Object) |m, _, step| {
         object_of(m, step.a).mostcolor().map(colour).ok_or(BailOut::Empty)
     }
 
     /// The least common colour of an object.
-    LEASTCOLOR |m, _, step| {
+    LEASTCOLOR for Leastcolor(Object) |m, _, step| {
         object_of(m, step.a).leastcolor().map(colour).ok_or(BailOut::Empty)
     }
 
     /// How many cells of an object have a colour.
-    COLORCOUNT |m, _, step| {
+    COLORCOUNT for Colorcount(Object, Int) |m, _, step| {
         let Ok(code) = code_of(m.int(step.b)) else {
             return Ok(Slot::of_int(0));
         };
@@ -240,19 +241,19 @@ kernels! {
     }
 
     /// A patch upside down.
-    HMIRROR |m, _, step| { mirrored(m, step.a, mirrors::hmirror, transforms::hmirror) }
+    HMIRROR for Hmirror(Patch) |m, _, step| { mirrored(m, step.a, mirrors::hmirror, transforms::hmirror) }
 
     /// A patch left to right.
-    VMIRROR |m, _, step| { mirrored(m, step.a, mirrors::vmirror, transforms::vmirror) }
+    VMIRROR for Vmirror(Patch) |m, _, step| { mirrored(m, step.a, mirrors::vmirror, transforms::vmirror) }
 
     /// A patch along the diagonal.
-    DMIRROR |m, _, step| { mirrored(m, step.a, mirrors::dmirror, transforms::dmirror) }
+    DMIRROR for Dmirror(Patch) |m, _, step| { mirrored(m, step.a, mirrors::dmirror, transforms::dmirror) }
 
     /// A patch along the other diagonal.
-    CMIRROR |m, _, step| { mirrored(m, step.a, mirrors::cmirror, transforms::cmirror) }
+    CMIRROR for Cmirror(Patch) |m, _, step| { mirrored(m, step.a, mirrors::cmirror, transforms::cmirror) }
 
     /// An object with a square for each cell.
-    UPSCALE |m, _, step| {
+    UPSCALE for Upscale(Object, Int) |m, _, step| {
         let (patch, factor) = (m.patch(step.a), m.int(step.b));
         if patch.is_empty() || factor <= 0 {
             return Ok(Slot::default());
@@ -268,7 +269,7 @@ kernels! {
     }
 
     /// An object of the locations of a patch, all in one colour.
-    RECOLOR |m, _, step| {
+    RECOLOR for Recolor(Int, Patch) |m, _, step| {
         let patch = m.patch(step.b);
         if patch.is_empty() {
             return Ok(Slot::default());
@@ -278,7 +279,7 @@ kernels! {
     }
 
     /// The cells of a grid at the locations of a patch.
-    TOOBJECT |m, _, step| {
+    TOOBJECT for Toobject(Patch, Grid) |m, _, step| {
         let (patch, grid) = (m.patch(step.a), m.get(step.b));
         let Machine { memory, window, .. } = &mut *m;
         let tile = memory.tiles.get(grid);
@@ -297,7 +298,7 @@ kernels! {
     }
 
     /// All cells of a grid.
-    ASOBJECT |m, _, step| {
+    ASOBJECT for Asobject(Grid) |m, _, step| {
         let grid = m.get(step.a);
         let Machine { memory, window, .. } = &mut *m;
         let tile = memory.tiles.get(grid);
@@ -320,48 +321,24 @@ kernels! {
 /// The kernel for a primitive of objects, or of an object where other arguments are possible.
 pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
     use Primitive as P;
-    use Want as W;
-    let choice = |kernel: &'static Kernel, wants: &'static [Want]| Some(Choice::new(kernel, wants));
-    match primitive {
-        P::Objects => {
-            return choice(&OBJECTS, &[W::Grid, W::Int, W::Int, W::Int]);
-        }
-        P::Partition => return choice(&PARTITION, &[W::Grid]),
-        P::Fgpartition => return choice(&FGPARTITION, &[W::Grid]),
-        P::Occurrences => return choice(&OCCURRENCES, &[W::Grid, W::Object]),
-        P::Frontiers => return choice(&FRONTIERS, &[W::Grid]),
-        P::Recolor => return choice(&RECOLOR, &[W::Int, W::Patch]),
-        P::Toobject => return choice(&TOOBJECT, &[W::Patch, W::Grid]),
-        P::Asobject => return choice(&ASOBJECT, &[W::Grid]),
-        _ => {}
-    }
-    // What follows takes bare locations too, with their rows for colours, and tuples as they come:
-    // that is left to the reference.
+    // What has colours or is mirrored takes bare locations too, with their rows for colours, and tuples as they
+    // come: that is left to the reference.
     let a = arguments.first()?;
-    let patch = a.container() == Some(ContainerKind::Set) && a.join(&Type::Patch).is_some();
-    if !patch {
-        return None;
-    }
-    match primitive {
-        P::Hmirror => return choice(&HMIRROR, &[W::Patch]),
-        P::Vmirror => return choice(&VMIRROR, &[W::Patch]),
-        P::Dmirror => return choice(&DMIRROR, &[W::Patch]),
-        P::Cmirror => return choice(&CMIRROR, &[W::Patch]),
-        _ if *a == Type::Indices => return None,
-        _ => {}
-    }
-    match primitive {
-        P::Upscale => choice(&UPSCALE, &[W::Object, W::Int]),
-        P::Hperiod => choice(&HPERIOD, &[W::Object]),
-        P::Vperiod => choice(&VPERIOD, &[W::Object]),
-        P::Color => choice(&COLOR, &[W::Object]),
-        P::Palette => choice(&PALETTE, &[W::Object]),
-        P::Numcolors => choice(&NUMCOLORS, &[W::Object]),
-        P::Mostcolor => choice(&MOSTCOLOR, &[W::Object]),
-        P::Leastcolor => choice(&LEASTCOLOR, &[W::Object]),
-        P::Colorcount => choice(&COLORCOUNT, &[W::Object, W::Int]),
-        _ => None,
-    }
+    let is_set = a.container() == Some(ContainerKind::Set) && a.join(&Type::Patch).is_some();
+    let is_left = match primitive {
+        P::Hmirror | P::Vmirror | P::Dmirror | P::Cmirror => !is_set,
+        P::Upscale
+        | P::Hperiod
+        | P::Vperiod
+        | P::Color
+        | P::Palette
+        | P::Numcolors
+        | P::Mostcolor
+        | P::Leastcolor
+        | P::Colorcount => !is_set || *a == Type::Indices,
+        _ => false,
+    };
+    by_row(primitive).filter(|_| !is_left)
 }
 
 #[cfg(test)]

@@ -230,6 +230,8 @@ fn paint_by_colour(
 }
 
 kernels! {
+    fn by_row;
+
     /// With all patches of a list in one colour.
     FILL_LAYERS |m, _, step| {
         let tile = m.tile(step.a);
@@ -273,7 +275,7 @@ kernels! {
     }
 
     /// A grid of one colour.
-    CANVAS |m, _, step| {
+    CANVAS for Canvas(Int, Pair) |m, _, step| {
         let (colour, dims) = (m.int(step.a), m.loc(step.b));
         let (_, to) = m.memory.tiles.next()?;
         colours::canvas(colour, dims, to)?;
@@ -281,7 +283,7 @@ kernels! {
     }
 
     /// With a patch in one colour.
-    FILL |m, _, step| {
+    FILL for Fill(Grid, Int, Patch) |m, _, step| {
         let tile = m.tile(step.a);
         require_row(tile)?;
         let code = code_of(m.int(step.b))?;
@@ -290,7 +292,7 @@ kernels! {
     }
 
     /// With a patch in one colour where the background is.
-    UNDERFILL |m, _, step| {
+    UNDERFILL for Underfill(Grid, Int, Patch) |m, _, step| {
         let tile = m.tile(step.a);
         let background = background(tile)?;
         let code = code_of(m.int(step.b))?;
@@ -301,7 +303,7 @@ kernels! {
     }
 
     /// With a patch in the background's colour.
-    COVER |m, _, step| {
+    COVER for Cover(Grid, Patch) |m, _, step| {
         let tile = m.tile(step.a);
         let background = background(tile)?;
         let bits = m.shape(step.b).clipped(tile.height, tile.width);
@@ -311,7 +313,7 @@ kernels! {
     }
 
     /// With an object.
-    PAINT |m, _, step| {
+    PAINT for Paint(Grid, Object) |m, _, step| {
         let tile = m.tile(step.a);
         require_row(tile)?;
         let bits = m.shape(step.b).clipped(tile.height, tile.width);
@@ -322,7 +324,7 @@ kernels! {
     }
 
     /// With an object where the background is.
-    UNDERPAINT |m, _, step| {
+    UNDERPAINT for Underpaint(Grid, Object) |m, _, step| {
         let tile = m.tile(step.a);
         let background = background(tile)?;
         let bits = m.shape(step.b).clipped(tile.height, tile.width);
@@ -334,7 +336,7 @@ kernels! {
     }
 
     /// With an object covered and painted again some way off.
-    MOVE |m, _, step| {
+    MOVE for Move(Grid, Object, Pair) |m, _, step| {
         let tile = m.tile(step.a);
         let background = background(tile)?;
         let patch = m.patch(step.b);
@@ -371,14 +373,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
         P::Underpaint if is_layers(&arguments[1]) => {
             Choice::new(&UNDERPAINT_LAYERS, &[W::Grid, W::AsIs]).with(ordered(&arguments[1]))
         }
-        P::Canvas => Choice::new(&CANVAS, &[W::Int, W::Pair]),
-        P::Fill => Choice::new(&FILL, &[W::Grid, W::Int, W::Patch]),
-        P::Underfill => Choice::new(&UNDERFILL, &[W::Grid, W::Int, W::Patch]),
-        P::Cover => Choice::new(&COVER, &[W::Grid, W::Patch]),
-        P::Paint => Choice::new(&PAINT, &[W::Grid, W::Object]),
-        P::Underpaint => Choice::new(&UNDERPAINT, &[W::Grid, W::Object]),
-        P::Move => Choice::new(&MOVE, &[W::Grid, W::Object, W::Pair]),
-        _ => return None,
+        _ => return by_row(primitive),
     })
 }
 

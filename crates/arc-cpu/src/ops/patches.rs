@@ -1,6 +1,6 @@
 //! Locations made of patches, of locations and of grids; patches moved.
 
-use super::{Choice, Extra, Want, is_grid};
+use super::{Choice, Extra, is_grid};
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
@@ -103,8 +103,10 @@ pub(super) fn of_colour(m: &mut Machine, step: &Step) -> Result<Slot, BailOut> {
 }
 
 kernels! {
+    fn by_row;
+
     /// All locations of a grid.
-    ASINDICES |m, _, step| {
+    ASINDICES for Asindices(Grid) |m, _, step| {
         let tile = m.memory.tiles.get(m.slots[step.a as usize]);
         let columns = u64::from(tile.columns());
         m.window.place(0, 0, tile.height)?;
@@ -113,10 +115,10 @@ kernels! {
     }
 
     /// The locations of a grid that have a colour.
-    OFCOLOR |m, _, step| { of_colour(m, step) }
+    OFCOLOR for Ofcolor(Grid, Int) |m, _, step| { of_colour(m, step) }
 
     /// The patch without its colours.
-    TOINDICES |m, _, step| {
+    TOINDICES for Toindices(Patch) |m, _, step| {
         let patch = m.patch(step.a);
         match patch.paint {
             Paint::None => Ok(m.get(step.a)),
@@ -125,7 +127,7 @@ kernels! {
     }
 
     /// The patch moved.
-    SHIFT |m, _, step| {
+    SHIFT for Shift(Patch, Pair) |m, _, step| {
         let patch = m.patch(step.a);
         if patch.is_empty() {
             return nothing_moved(step);
@@ -135,7 +137,7 @@ kernels! {
     }
 
     /// The patch moved to the origin.
-    NORMALIZE |m, _, step| {
+    NORMALIZE for Normalize(Patch) |m, _, step| {
         let patch = m.patch(step.a);
         if patch.is_empty() {
             return nothing_moved(step);
@@ -144,22 +146,22 @@ kernels! {
     }
 
     /// The four locations beside a location.
-    DNEIGHBORS |m, _, step| { of_loc(m, step.a, outlines::dneighbors) }
+    DNEIGHBORS for Dneighbors(Pair) |m, _, step| { of_loc(m, step.a, outlines::dneighbors) }
 
     /// The four locations diagonal to a location.
-    INEIGHBORS |m, _, step| { of_loc(m, step.a, outlines::ineighbors) }
+    INEIGHBORS for Ineighbors(Pair) |m, _, step| { of_loc(m, step.a, outlines::ineighbors) }
 
     /// The eight locations around a location.
-    NEIGHBORS |m, _, step| { of_loc(m, step.a, outlines::neighbors) }
+    NEIGHBORS for Neighbors(Pair) |m, _, step| { of_loc(m, step.a, outlines::neighbors) }
 
     /// The column of a location.
-    VFRONTIER |m, _, step| { of_loc(m, step.a, outlines::vfrontier) }
+    VFRONTIER for Vfrontier(Pair) |m, _, step| { of_loc(m, step.a, outlines::vfrontier) }
 
     /// The row of a location.
-    HFRONTIER |m, _, step| { of_loc(m, step.a, outlines::hfrontier) }
+    HFRONTIER for Hfrontier(Pair) |m, _, step| { of_loc(m, step.a, outlines::hfrontier) }
 
     /// The line between two locations.
-    CONNECT |m, _, step| {
+    CONNECT for Connect(Pair, Pair) |m, _, step| {
         let (loc, other) = (m.loc(step.a), m.loc(step.b));
         let width = outlines::connect(loc, other, &mut m.window)?;
         if width == 0 {
@@ -170,14 +172,14 @@ kernels! {
     }
 
     /// The line from a location in a direction.
-    SHOOT |m, _, step| {
+    SHOOT for Shoot(Pair, Pair) |m, _, step| {
         let (loc, direction) = (m.loc(step.a), m.loc(step.b));
         outlines::shoot(loc, direction, &mut m.window)?;
         m.store_tight()
     }
 
     /// The corners of the box.
-    CORNERS |m, _, step| {
+    CORNERS for Corners(Patch) |m, _, step| {
         // Those of nothing are no locations.
         if m.patch(step.a).is_empty() {
             return Err(BailOut::Type);
@@ -186,17 +188,17 @@ kernels! {
     }
 
     /// All locations of the box.
-    BACKDROP |m, _, step| { of_shape(m, step.a, outlines::backdrop) }
+    BACKDROP for Backdrop(Patch) |m, _, step| { of_shape(m, step.a, outlines::backdrop) }
 
     /// The locations of the box that are not in the patch.
-    DELTA |m, _, step| {
+    DELTA for Delta(Patch) |m, _, step| {
         let patch = m.patch(step.a);
         outlines::delta(m.memory.patches.shape(&patch), &mut m.window)?;
         m.store_window()
     }
 
     /// The outline of the box.
-    BOX |m, _, step| {
+    BOX for Box(Patch) |m, _, step| {
         if m.patch(step.a).is_empty() {
             return nothing_moved(step);
         }
@@ -204,42 +206,24 @@ kernels! {
     }
 
     /// The outline inside the box.
-    INBOX |m, _, step| { of_box(m, step.a, outlines::inbox) }
+    INBOX for Inbox(Patch) |m, _, step| { of_box(m, step.a, outlines::inbox) }
 
     /// The outline around the box.
-    OUTBOX |m, _, step| { of_box(m, step.a, outlines::outbox) }
+    OUTBOX for Outbox(Patch) |m, _, step| { of_box(m, step.a, outlines::outbox) }
 }
 
 pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
     use Primitive as P;
-    use Want as W;
-    let set = !is_grid(arguments.first()?);
-    // Of the cells of a tuple the reference makes a set first.
-    let cells = || arguments[0].element() == Some(Type::Cell);
-    let of_patch = |kernel| Choice::new(kernel, &[W::Patch]);
-    let of_loc = |kernel| Choice::new(kernel, &[W::Pair]);
-    let tuple = Extra::Number(if set { 0 } else { TUPLE });
-    Some(match primitive {
-        P::Asindices => Choice::new(&ASINDICES, &[W::Grid]),
-        P::Ofcolor => Choice::new(&OFCOLOR, &[W::Grid, W::Int]),
-        P::Toindices if set || cells() => of_patch(&TOINDICES),
-        P::Shift => Choice::new(&SHIFT, &[W::Patch, W::Pair]).with(tuple),
-        P::Normalize => of_patch(&NORMALIZE).with(tuple),
-        P::Dneighbors => of_loc(&DNEIGHBORS),
-        P::Ineighbors => of_loc(&INEIGHBORS),
-        P::Neighbors => of_loc(&NEIGHBORS),
-        P::Vfrontier => of_loc(&VFRONTIER),
-        P::Hfrontier => of_loc(&HFRONTIER),
-        P::Connect => Choice::new(&CONNECT, &[W::Pair, W::Pair]),
-        P::Shoot => Choice::new(&SHOOT, &[W::Pair, W::Pair]),
-        P::Corners => of_patch(&CORNERS),
-        P::Backdrop => of_patch(&BACKDROP),
-        P::Delta if set || cells() => of_patch(&DELTA),
-        P::Box => of_patch(&BOX).with(tuple),
-        P::Inbox => of_patch(&INBOX),
-        P::Outbox => of_patch(&OUTBOX),
-        _ => return None,
-    })
+    let is_tuple = is_grid(arguments.first()?);
+    let choice = by_row(primitive)?;
+    match primitive {
+        // Of the cells of a tuple the reference makes a set first.
+        P::Toindices | P::Delta if is_tuple && arguments[0].element() != Some(Type::Cell) => None,
+        P::Shift | P::Normalize | P::Box => {
+            Some(choice.with(Extra::Number(if is_tuple { TUPLE } else { 0 })))
+        }
+        _ => Some(choice),
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
     reason = "only what is inlined is compiled for the vectors of its caller"
 )]
 
-use super::{Choice, Want, is_grid};
+use super::{Choice, is_grid};
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
@@ -13,7 +13,7 @@ use crate::planes::transforms::{self, Split};
 use crate::planes::{Misfit, Tile, scaling};
 use crate::slot::At;
 use crate::slot::Slot;
-use arc_dsl::{ContainerKind, Loc, Primitive};
+use arc_dsl::{Loc, Primitive};
 use arc_form::Type;
 
 /// Into how many parts a grid is split here; every one of them needs a tile.
@@ -85,11 +85,13 @@ fn split(
 /// The function is called by its name: what is called through a value of its type is no part of
 /// the kernel, and has the baseline's vectors.
 macro_rules! of_one {
-    ($($(#[$doc:meta])* $name:ident = $function:path;)+) => {
+    ($($(#[$doc:meta])* $name:ident for $primitive:ident = $function:path;)+) => {
         kernels! {
+            fn of_one_grid;
+
             $(
                 $(#[$doc])*
-                $name |m, _, step| {
+                $name for $primitive(Grid) |m, _, step| {
                     m.make_tile(step.a, #[inline(always)] |from, to| $function(from, to))
                 }
             )+
@@ -99,36 +101,38 @@ macro_rules! of_one {
 
 of_one! {
     /// Upside down.
-    HMIRROR = transforms::hmirror;
+    HMIRROR for Hmirror = transforms::hmirror;
     /// Left and right exchanged.
-    VMIRROR = transforms::vmirror;
+    VMIRROR for Vmirror = transforms::vmirror;
     /// Rows and columns exchanged.
-    DMIRROR = transforms::dmirror;
+    DMIRROR for Dmirror = transforms::dmirror;
     /// Mirrored along the counterdiagonal.
-    CMIRROR = transforms::cmirror;
+    CMIRROR for Cmirror = transforms::cmirror;
     /// A quarter turn clockwise.
-    ROT90 = transforms::rot90;
+    ROT90 for Rot90 = transforms::rot90;
     /// A half turn.
-    ROT180 = transforms::rot180;
+    ROT180 for Rot180 = transforms::rot180;
     /// A quarter turn anticlockwise.
-    ROT270 = transforms::rot270;
+    ROT270 for Rot270 = transforms::rot270;
     /// Without the outermost rows and columns.
-    TRIM = transforms::trim;
+    TRIM for Trim = transforms::trim;
     /// The upper half.
-    TOPHALF = transforms::tophalf;
+    TOPHALF for Tophalf = transforms::tophalf;
     /// The lower half.
-    BOTTOMHALF = transforms::bottomhalf;
+    BOTTOMHALF for Bottomhalf = transforms::bottomhalf;
     /// The left half.
-    LEFTHALF = transforms::lefthalf;
+    LEFTHALF for Lefthalf = transforms::lefthalf;
     /// The right half.
-    RIGHTHALF = transforms::righthalf;
+    RIGHTHALF for Righthalf = transforms::righthalf;
     /// Without the rows and columns of one colour.
-    COMPRESS = scaling::compress;
+    COMPRESS for Compress = scaling::compress;
 }
 
 kernels! {
+    fn by_row;
+
     /// The cells from a location on, so many rows and columns of them.
-    CROP |m, _, step| {
+    CROP for Crop(Grid, Pair, Pair) |m, _, step| {
         let (start, dims) = (m.loc(step.b), m.loc(step.c));
         m.make_tile(step.a, #[inline(always)] |from, to| {
             transforms::crop(from, start, dims, to);
@@ -136,7 +140,7 @@ kernels! {
     }
 
     /// The cells in the bounding box of a set.
-    SUBGRID |m, _, step| {
+    SUBGRID for Subgrid(Patch, Grid) |m, _, step| {
         let patch = m.patch(step.a);
         if patch.is_empty() {
             return Err(BailOut::Empty);
@@ -149,28 +153,28 @@ kernels! {
     }
 
     /// Grids side by side.
-    HSPLIT |m, _, step| {
+    HSPLIT for Hsplit(Grid, Int) |m, _, step| {
         split(m, step.a, step.b, #[inline(always)] |tile| tile.width, #[inline(always)] |tile, split, number, to| {
             transforms::hpart(tile, split, number, to);
         })
     }
 
     /// Grids one below the other.
-    VSPLIT |m, _, step| {
+    VSPLIT for Vsplit(Grid, Int) |m, _, step| {
         split(m, step.a, step.b, #[inline(always)] |tile| tile.height, #[inline(always)] |tile, split, number, to| {
             transforms::vpart(tile, split, number, to);
         })
     }
 
     /// Two grids side by side.
-    HCONCAT |m, _, step| {
+    HCONCAT for Hconcat(Grid, Grid) |m, _, step| {
         join_tiles(m, step.a, step.b, #[inline(always)] |a, b, to| {
             Ok(transforms::hconcat(a, b, to)?)
         })
     }
 
     /// Two grids one above the other.
-    VCONCAT |m, _, step| {
+    VCONCAT for Vconcat(Grid, Grid) |m, _, step| {
         join_tiles(m, step.a, step.b, #[inline(always)] |a, b, to| {
             if a.width != b.width && a.height > 0 && b.height > 0 {
                 // The reference makes a tuple of rows of it, which is no grid.
@@ -181,20 +185,20 @@ kernels! {
     }
 
     /// Each cell so many columns wide.
-    HUPSCALE |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
+    HUPSCALE for Hupscale(Grid, Int) |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
             scaling::hupscale(tile, factor, to)
         }) }
     /// Each cell so many rows high.
-    VUPSCALE |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
+    VUPSCALE for Vupscale(Grid, Int) |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
             scaling::vupscale(tile, factor, to)
         }) }
     /// Each cell so many rows high and columns wide.
-    UPSCALE |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
+    UPSCALE for Upscale(Grid, Int) |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
             scaling::upscale(tile, factor, to)
         }) }
 
     /// Every so many rows and columns.
-    DOWNSCALE |m, _, step| {
+    DOWNSCALE for Downscale(Grid, Int) |m, _, step| {
         let (factor, from) = (m.int(step.b), m.get(step.a).index());
         let (made, to) = m.memory.tiles.next()?;
         match scaling::downscale(&made[from], factor, to) {
@@ -208,45 +212,13 @@ kernels! {
 /// The kernel of a primitive of this family.
 pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
     use Primitive as P;
-    use Want as W;
-    let grid: &'static [Want] = &[W::Grid];
-    let scaled: &'static [Want] = &[W::Grid, W::Int];
-    let joined: &'static [Want] = &[W::Grid, W::Grid];
-    let (kernel, wants) = match primitive {
-        P::Hmirror | P::Vmirror | P::Dmirror | P::Cmirror | P::Upscale
-            if !is_grid(&arguments[0]) =>
-        {
-            return None;
-        }
-        P::Hmirror => (&HMIRROR, grid),
-        P::Vmirror => (&VMIRROR, grid),
-        P::Dmirror => (&DMIRROR, grid),
-        P::Cmirror => (&CMIRROR, grid),
-        P::Rot90 => (&ROT90, grid),
-        P::Rot180 => (&ROT180, grid),
-        P::Rot270 => (&ROT270, grid),
-        P::Trim => (&TRIM, grid),
-        P::Tophalf => (&TOPHALF, grid),
-        P::Bottomhalf => (&BOTTOMHALF, grid),
-        P::Lefthalf => (&LEFTHALF, grid),
-        P::Righthalf => (&RIGHTHALF, grid),
-        P::Compress => (&COMPRESS, grid),
-        P::Crop => (&CROP, &[W::Grid, W::Pair, W::Pair][..]),
+    let is_tuple = is_grid(arguments.first()?);
+    match primitive {
+        P::Hmirror | P::Vmirror | P::Dmirror | P::Cmirror | P::Upscale if !is_tuple => None,
         // The DSL takes a tuple's length for the height of its box.
-        P::Subgrid if arguments[0].container() == Some(ContainerKind::Set) => {
-            (&SUBGRID, &[W::Patch, W::Grid][..])
-        }
-        P::Hsplit => (&HSPLIT, scaled),
-        P::Vsplit => (&VSPLIT, scaled),
-        P::Hconcat => (&HCONCAT, joined),
-        P::Vconcat => (&VCONCAT, joined),
-        P::Hupscale => (&HUPSCALE, scaled),
-        P::Vupscale => (&VUPSCALE, scaled),
-        P::Upscale => (&UPSCALE, scaled),
-        P::Downscale => (&DOWNSCALE, scaled),
-        _ => return None,
-    };
-    Some(Choice::new(kernel, wants))
+        P::Subgrid if is_tuple => None,
+        _ => of_one_grid(primitive).or_else(|| by_row(primitive)),
+    }
 }
 
 #[cfg(test)]

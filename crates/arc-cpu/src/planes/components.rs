@@ -254,7 +254,10 @@ mod tests {
             all | 1 << code_of(i32::from(colour)).unwrap()
         });
         let most = Interpreter::default()
-            .call(Primitive::Mostcolor.value(), &[&grid.clone().into()])
+            .call(
+                Value::primitive(Primitive::Mostcolor),
+                &[&grid.clone().into()],
+            )
             .ok();
         let most = most.and_then(|most| most.as_int());
         (palette, most.map(|colour| code_of(colour).unwrap()))
@@ -304,7 +307,7 @@ mod tests {
             let [univalued, diagonal, without] = [1, 2, 4].map(|bit| form & bit != 0);
             let flags = [univalued, diagonal, without].map(Value::Bool);
             let Ok(expected) = interpreter.call(
-                Primitive::Objects.value(),
+                Value::primitive(Primitive::Objects),
                 &[&value, &flags[0], &flags[1], &flags[2]],
             ) else {
                 continue;
@@ -319,7 +322,7 @@ mod tests {
             (Primitive::Partition, None),
             (Primitive::Fgpartition, background),
         ] {
-            let Ok(expected) = interpreter.call(primitive.value(), &[&value]) else {
+            let Ok(expected) = interpreter.call(Value::primitive(primitive), &[&value]) else {
                 continue;
             };
             let mut found = Vec::new();

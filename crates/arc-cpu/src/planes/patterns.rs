@@ -214,7 +214,7 @@ mod tests {
 
     fn call(primitive: Primitive, arguments: &[&Value]) -> Option<Value> {
         Interpreter::default()
-            .call(primitive.value(), arguments)
+            .call(Value::primitive(primitive), arguments)
             .ok()
     }
 

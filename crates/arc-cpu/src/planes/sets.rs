@@ -241,7 +241,7 @@ pub(in crate::planes) mod testing {
         primitive: Primitive,
         arguments: &[&Value],
     ) -> Result<Value, EvalError> {
-        Interpreter::default().call(primitive.value(), arguments)
+        Interpreter::default().call(Value::primitive(primitive), arguments)
     }
 
     /// The value of a location.

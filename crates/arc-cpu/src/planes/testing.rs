@@ -7,7 +7,7 @@ use arc_dsl::{Grid, Interpreter, Loc, Primitive, Type, Value};
 /// What the reference gives, where it is no error.
 pub(super) fn reference(primitive: Primitive, arguments: &[&Value]) -> Option<Value> {
     Interpreter::default()
-        .call(primitive.value(), arguments)
+        .call(Value::primitive(primitive), arguments)
         .ok()
 }
 

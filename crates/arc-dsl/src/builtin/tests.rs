@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use arc_isa::Primitive;
+
 use super::*;
-use crate::primitives::Primitive;
 use crate::program::{Callee, Operand};
 use crate::task::MAX_SIDE;
 

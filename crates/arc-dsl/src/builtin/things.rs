@@ -352,8 +352,8 @@ mod tests {
     use super::super::table::TABLE;
     use super::*;
     use crate::interpreter::Interpreter;
-    use crate::primitives::Primitive;
     use crate::value::Value;
+    use arc_isa::Primitive;
 
     /// The sizes of the objects of one colour (or of several), connected at corners too or not.
     fn sizes(grid: &Grid, univalued: bool, diagonal: bool) -> Vec<usize> {
@@ -362,7 +362,7 @@ mod tests {
         let interpreter = Interpreter::default();
         let arguments = [&grid, &flags[0], &flags[1], &flags[2]];
         let objects = interpreter
-            .call(Primitive::Objects.value(), &arguments)
+            .call(Value::primitive(Primitive::Objects), &arguments)
             .unwrap();
         let objects = objects.as_container().unwrap();
         let mut sizes: Vec<_> = objects

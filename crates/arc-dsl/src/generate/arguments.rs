@@ -3,12 +3,12 @@
 
 use std::borrow::Cow;
 
+use arc_isa::{Primitive, Sampling, Type};
+
 use super::functions::DEPTH;
 use super::kinds::{Kind, accepts};
 use super::{Case, Expression, Generator};
 use crate::patch::Loc;
-use crate::primitives::Primitive;
-use crate::types::Type;
 use crate::value::{MAX_INT, Value};
 
 impl Generator {
@@ -18,9 +18,8 @@ impl Generator {
         }
         let arguments = match primitive.family() {
             "functions" => self.with_function(primitive),
-            "containers" => self.with_containers(primitive),
             "arithmetic" => values(self.with_numbers(primitive)),
-            _ => values(self.with_patches(primitive)),
+            _ => self.by_sampling(primitive),
         };
         Case {
             primitive,
@@ -59,117 +58,29 @@ impl Generator {
         arguments
     }
 
-    /// Arguments on grids and patches that make a call say something.
-    fn with_patches(&mut self, primitive: Primitive) -> Vec<Value> {
+    /// Arguments that make a call say something, as the row of the primitive tells.
+    fn by_sampling(&mut self, primitive: Primitive) -> Vec<Expression> {
         let mut arguments = self.by_type(primitive);
-        match primitive {
+        let parameters = primitive.parameters();
+        match primitive.facts().sampling {
             // Two patches that are often near each other, at times the same one.
-            Primitive::Hmatching
-            | Primitive::Vmatching
-            | Primitive::Manhattan
-            | Primitive::Adjacent
-            | Primitive::Position
-            | Primitive::Gravitate
-                if self.dice.chance(10) =>
-            {
+            Sampling::ByType if are_patches(parameters) && self.dice.chance(10) => {
                 arguments[1] = arguments[0].clone();
             }
-            Primitive::Connect if self.dice.chance(75) => {
-                let from = self.pair();
-                let n = self.dice.between(0, 8);
-                let (di, dj) = (self.dice.between(-1, 1), self.dice.between(-1, 1));
-                arguments = vec![
-                    from.into(),
-                    Loc::new(from.i + n * di, from.j + n * dj).into(),
-                ];
-            }
-            Primitive::Shoot if self.dice.chance(80) => {
-                let direction = Loc::new(self.dice.between(-1, 1), self.dice.between(-1, 1));
-                arguments[1] = direction.into();
-            }
-            // Sizes up to a dozen, some of them nothing.
-            Primitive::Canvas => {
-                let size = Loc::new(self.dice.between(-1, 9), self.dice.between(-1, 9));
-                arguments[1] = size.into();
-            }
-            Primitive::Hconcat | Primitive::Vconcat if self.dice.chance(55) => {
-                let scene = self.scene();
-                arguments = vec![scene.grid.clone().into(), scene.twin.clone().into()];
-            }
-            Primitive::Vconcat => {
-                // Of one width, or rows that make no grid: that is tested where it is defined.
-                let grid = self.scene().grid.clone();
-                arguments = vec![grid.clone().into(), grid.into()];
-            }
-            Primitive::Cellwise => {
-                let scene = self.scene();
-                arguments[0] = scene.grid.clone().into();
-                arguments[1] = scene.twin.clone().into();
-            }
-            Primitive::Objects if self.dice.chance(50) => {
-                // The three settings that programs use most.
-                let settings = [[true, true, true], [true, false, true], [false, true, true]];
-                let chosen = *self.dice.pick(&settings);
-                for (argument, flag) in arguments[1..].iter_mut().zip(chosen) {
-                    *argument = flag.into();
+            // Primitives are values as well.
+            Sampling::AnyValue => return self.with_a_primitive(arguments),
+            Sampling::Equals => {
+                if self.dice.chance(40) {
+                    arguments[1] = arguments[0].clone();
+                } else if self.dice.chance(20) {
+                    let (a, ty) = (self.dice.chance(50), Type::Integer);
+                    arguments = vec![a.into(), self.typed(ty, "n").0];
                 }
+                return self.with_a_primitive(arguments);
             }
-            Primitive::Crop if self.dice.chance(70) => {
-                let dims = Loc::new(self.dice.between(0, 4), self.dice.between(0, 4));
-                arguments[2] = dims.into();
-            }
-            // A small part of the grid, which occurs at least once.
-            Primitive::Occurrences if self.dice.chance(60) => {
-                let grid = self.scene().grid.clone();
-                let at = self.pair();
-                let near = [Loc::new(0, 0), Loc::new(0, 1), Loc::new(1, 0)];
-                let count = 1 + self.dice.below(near.len());
-                let cells = near[..count].iter().filter_map(|step| {
-                    let loc = Loc::new(at.i + step.i, at.j + step.j);
-                    grid.get(loc)
-                        .map(|c| crate::Cell::new(i32::from(c), loc).into())
-                });
-                arguments = vec![grid.clone().into(), Value::set(cells)];
-            }
-            // The DSL measures the window by the object's own kind: a tuple is no object here.
-            Primitive::Occurrences => arguments[1] = self.value_of(&Kind::object()),
-            // Periods show on patterns.
-            Primitive::Hperiod | Primitive::Vperiod if self.dice.chance(60) => {
-                let grid = self.scene().grid.clone();
-                let step = self.pair();
-                let cells = grid.enumerate().map(|(loc, c)| {
-                    let loc = Loc::new(loc.i + step.i, loc.j + step.j);
-                    crate::Cell::new(i32::from(c), loc).into()
-                });
-                arguments = vec![Value::set(cells)];
-            }
-            Primitive::Color => {
-                let kind = match self.dice.below(10) {
-                    0..7 => Kind::object(),
-                    7 => Kind::tuple(Kind::Cell),
-                    8 => Kind::indices(),
-                    _ => Kind::Grid,
-                };
-                arguments = vec![self.value_of(&kind)];
-            }
-            _ => {}
-        }
-        arguments
-    }
-
-    /// Arguments for primitives on containers of any kind: elements that are there, containers
-    /// that share some.
-    fn with_containers(&mut self, primitive: Primitive) -> Vec<Expression> {
-        let mut arguments = self.by_type(primitive);
-        match primitive {
-            Primitive::Equality if self.dice.chance(40) => arguments[1] = arguments[0].clone(),
-            Primitive::Equality if self.dice.chance(20) => {
-                let (a, ty) = (self.dice.chance(50), Type::Integer);
-                arguments = vec![a.into(), self.typed(ty, "n").0];
-            }
-            Primitive::Contained | Primitive::Remove | Primitive::Insert | Primitive::Other => {
-                let value = usize::from(primitive == Primitive::Other);
-                let set_only = primitive == Primitive::Insert;
+            Sampling::Element => {
+                let value = usize::from(parameters[0].1 != Type::Any);
+                let set_only = parameters[1 - value].1 == Type::FrozenSet;
                 let (container, kind) = self.container(|k| !set_only || matches!(k, Kind::Set(_)));
                 let element = kind.element().unwrap_or(Kind::Any);
                 arguments[value] = match self.element_of(&container) {
@@ -178,8 +89,8 @@ impl Generator {
                 };
                 arguments[1 - value] = container;
             }
-            Primitive::Combine | Primitive::Difference | Primitive::Intersection => {
-                let sets = primitive == Primitive::Intersection;
+            Sampling::SharedElements => {
+                let sets = parameters[0].1 == Type::FrozenSet;
                 let (a, kind) = self.container(|k| !sets || matches!(k, Kind::Set(_)));
                 let mut b = self.value_of(&kind);
                 // Often elements in common, now and then of the other sort of container.
@@ -191,29 +102,27 @@ impl Generator {
                 }
                 arguments = vec![a, b];
             }
-            Primitive::Repeat => {
+            Sampling::SmallCount => {
                 let kind = self.kind();
                 let count = self.dice.between(-1, 5);
                 arguments = vec![self.value_of(&kind), count.into()];
             }
-            Primitive::Size | Primitive::First | Primitive::Last | Primitive::Totuple => {
-                arguments = vec![self.container(|_| true).0];
-            }
-            Primitive::Interval => {
+            Sampling::AnyContainer => arguments = vec![self.container(|_| true).0],
+            Sampling::Progression => {
                 let start = self.dice.between(-4, 6);
                 let step: i32 = *self.dice.pick(&[1, 1, 1, 2, 3, -1, -2, 0]);
                 let stop = start + step.signum() * self.dice.between(-2, 12);
                 arguments = vec![start.into(), stop.into(), step.into()];
             }
-            Primitive::Mostcommon | Primitive::Leastcommon => {
+            Sampling::AnyTuple => {
                 let (container, _) = self.container(|k| accepts(Type::Tuple, k));
                 arguments = vec![container];
             }
-            Primitive::Product => {
+            Sampling::SmallContainers => {
                 let small = |k: &Kind| matches!(k.element(), Some(Kind::Integer | Kind::Pair));
                 arguments = vec![self.container(small).0, self.container(small).0];
             }
-            Primitive::Sizefilter => {
+            Sampling::SizeOfElement => {
                 let (container, _) = self.container(|k| accepts(Type::ContainerContainer, k));
                 let count = match self
                     .element_of(&container)
@@ -224,7 +133,7 @@ impl Generator {
                 };
                 arguments = vec![container, count.into()];
             }
-            Primitive::Branch => {
+            Sampling::Alternatives => {
                 let kind = self.kind();
                 let condition = match self.dice.below(6) {
                     0 => Value::Int(self.dice.between(0, 2)),
@@ -232,15 +141,102 @@ impl Generator {
                     _ => self.value_of(&Kind::Boolean),
                 };
                 arguments = vec![condition, self.value_of(&kind), self.value_of(&kind)];
+                return self.with_a_primitive(arguments);
             }
+            sampling => self.on_grids(sampling, &mut arguments),
+        }
+        values(arguments)
+    }
+
+    /// The same for what is drawn of grids, patches and locations.
+    fn on_grids(&mut self, sampling: Sampling, arguments: &mut Vec<Value>) {
+        match sampling {
+            Sampling::StraightLine if self.dice.chance(75) => {
+                let from = self.pair();
+                let n = self.dice.between(0, 8);
+                let (di, dj) = (self.dice.between(-1, 1), self.dice.between(-1, 1));
+                *arguments = vec![
+                    from.into(),
+                    Loc::new(from.i + n * di, from.j + n * dj).into(),
+                ];
+            }
+            Sampling::Direction if self.dice.chance(80) => {
+                let direction = Loc::new(self.dice.between(-1, 1), self.dice.between(-1, 1));
+                arguments[1] = direction.into();
+            }
+            // Sizes up to a dozen, some of them nothing.
+            Sampling::SmallSize => {
+                let size = Loc::new(self.dice.between(-1, 9), self.dice.between(-1, 9));
+                arguments[1] = size.into();
+            }
+            Sampling::SameHeight | Sampling::SameWidth if self.dice.chance(55) => {
+                let scene = self.scene();
+                *arguments = vec![scene.grid.clone().into(), scene.twin.clone().into()];
+            }
+            Sampling::SameWidth => {
+                // Of one width, or rows that make no grid: that is tested where it is defined.
+                let grid = self.scene().grid.clone();
+                *arguments = vec![grid.clone().into(), grid.into()];
+            }
+            Sampling::Twins => {
+                let scene = self.scene();
+                arguments[0] = scene.grid.clone().into();
+                arguments[1] = scene.twin.clone().into();
+            }
+            Sampling::ObjectSettings if self.dice.chance(50) => {
+                // The three settings that programs use most.
+                let settings = [[true, true, true], [true, false, true], [false, true, true]];
+                let chosen = *self.dice.pick(&settings);
+                for (argument, flag) in arguments[1..].iter_mut().zip(chosen) {
+                    *argument = flag.into();
+                }
+            }
+            Sampling::SmallWindow if self.dice.chance(70) => {
+                let dims = Loc::new(self.dice.between(0, 4), self.dice.between(0, 4));
+                arguments[2] = dims.into();
+            }
+            // A small part of the grid, which occurs at least once.
+            Sampling::PartOfGrid if self.dice.chance(60) => {
+                let grid = self.scene().grid.clone();
+                let at = self.pair();
+                let near = [Loc::new(0, 0), Loc::new(0, 1), Loc::new(1, 0)];
+                let count = 1 + self.dice.below(near.len());
+                let cells = near[..count].iter().filter_map(|step| {
+                    let loc = Loc::new(at.i + step.i, at.j + step.j);
+                    grid.get(loc)
+                        .map(|c| crate::Cell::new(i32::from(c), loc).into())
+                });
+                *arguments = vec![grid.clone().into(), Value::set(cells)];
+            }
+            // The DSL measures the window by the object's own kind: a tuple is no object here.
+            Sampling::PartOfGrid => arguments[1] = self.value_of(&Kind::object()),
+            // Periods show on patterns.
+            Sampling::Pattern if self.dice.chance(60) => {
+                let grid = self.scene().grid.clone();
+                let step = self.pair();
+                let cells = grid.enumerate().map(|(loc, c)| {
+                    let loc = Loc::new(loc.i + step.i, loc.j + step.j);
+                    crate::Cell::new(i32::from(c), loc).into()
+                });
+                *arguments = vec![Value::set(cells)];
+            }
+            Sampling::Coloured => {
+                let kind = match self.dice.below(10) {
+                    0..7 => Kind::object(),
+                    7 => Kind::tuple(Kind::Cell),
+                    8 => Kind::indices(),
+                    _ => Kind::Grid,
+                };
+                *arguments = vec![self.value_of(&kind)];
+            }
+            // Of others, and at times of these, the types alone tell.
             _ => {}
         }
-        // Primitives are values as well.
-        if matches!(
-            primitive,
-            Primitive::Identity | Primitive::Equality | Primitive::Branch
-        ) && self.dice.chance(6)
-        {
+    }
+
+    /// The arguments, now and then with a primitive as the last one.
+    fn with_a_primitive(&mut self, mut arguments: Vec<Value>) -> Vec<Expression> {
+        if self.dice.chance(6) {
             let last = arguments.len() - 1;
             arguments[last] = self.value_of(&Kind::Function);
         }
@@ -452,4 +448,8 @@ impl Generator {
 
 fn values(values: Vec<Value>) -> Vec<Expression> {
     values.into_iter().map(Expression::from).collect()
+}
+
+fn are_patches(parameters: &[(&str, Type)]) -> bool {
+    matches!(parameters, [(_, Type::Patch), (_, Type::Patch)])
 }

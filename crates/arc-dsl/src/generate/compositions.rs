@@ -1,10 +1,11 @@
 //! Compositions: programs made of the steps of two.
 
+use arc_isa::Type;
+
 use super::Generator;
 use super::sketch::Sketch;
 use crate::dialect::Dialect;
 use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot};
-use crate::types::Type;
 
 /// The program that does `outer` on what `inner` gives, under the name of `outer`. Both have one input.
 pub fn composition(inner: &Program, outer: &Program) -> Result<Program, BuildError> {

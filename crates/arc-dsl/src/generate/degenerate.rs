@@ -1,12 +1,12 @@
 //! Programs on values that have nothing in them: where an evaluator takes another way than the one that
 //! most values go.
 
+use arc_isa::{Primitive, Type};
+
 use super::Generator;
 use super::kinds::{self, Kind, accepts};
 use super::programs::{Draft, finish, literal};
-use crate::primitives::Primitive;
 use crate::program::{BuildError, Operand, Program};
-use crate::types::Type;
 use crate::value::Value;
 
 /// The colour that no input may have: what is looked for by it is not there.

@@ -1,9 +1,9 @@
 //! Function values that suit what they are applied to.
 
+use arc_isa::{Primitive, Type};
+
 use super::kinds::{self, Kind, accepts};
 use super::{Expression, Generator};
-use crate::primitives::Primitive;
-use crate::types::Type;
 use crate::value::Value;
 
 /// How deeply closures are built into each other.

@@ -3,8 +3,7 @@
 //! The types of signatures say too little for that: `first` gives "any", yet `first` of a set of
 //! objects is an object, and a function that is to be applied to it had better take one.
 
-use crate::primitives::Primitive;
-use crate::types::Type;
+use arc_isa::{Primitive, Type};
 
 /// The kind of a value, down to the kind of its elements.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,13 +3,13 @@
 //! A [variation](Generator::variation) keeps to the types of signatures, and so finds nothing where
 //! an evaluator takes fewer values than another does, or more. A mutant passes anything anywhere.
 
+use arc_isa::{Primitive, Type};
+
 use super::Generator;
 use super::programs::literal;
 use super::sketch::Sketch;
 use crate::constants::Constant;
-use crate::primitives::Primitive;
 use crate::program::{Callee, Operand, Program, Slot};
-use crate::types::Type;
 use crate::value::Value;
 
 /// The most changes of one mutant.

@@ -1,12 +1,12 @@
 //! Random programs: straight lines of calls, well typed or not.
 
+use arc_isa::{Primitive, Type};
+
 use super::functions::DEPTH;
 use super::kinds::{self, Kind, accepts};
 use super::{Expression, Generator};
 use crate::constants::Constant;
-use crate::primitives::Primitive;
 use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder};
-use crate::types::Type;
 use crate::value::Value;
 
 /// A program that is being made: its variables by kind.

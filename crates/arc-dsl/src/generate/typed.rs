@@ -4,12 +4,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use arc_isa::Type;
+
 use super::Generator;
 use super::kinds::Kind;
 use super::write_call;
 use crate::patch::Loc;
 use crate::typed::TypedPrimitive;
-use crate::types::Type;
 use crate::value::Value;
 
 /// One call of a primitive of the typed dialect; where that gives a function, the call of the

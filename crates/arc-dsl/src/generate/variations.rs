@@ -3,11 +3,11 @@
 //! Random programs are seldom long and right at once. Those that people wrote are, and a small
 //! change leaves most of what they do in place.
 
+use arc_isa::{Primitive, Type};
+
 use super::Generator;
 use super::sketch::Sketch;
-use crate::primitives::Primitive;
 use crate::program::{Callee, Operand, Program, Slot};
-use crate::types::Type;
 use crate::value::Value;
 
 /// The most changes of one variation.

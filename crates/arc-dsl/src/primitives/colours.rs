@@ -1,5 +1,7 @@
 //! Colours of grids and objects.
 
+use arc_isa::ContainerKind;
+
 use super::containers::keep_elements;
 use crate::budget::Context;
 use crate::error::{ErrorKind, Kind, Limit};
@@ -7,7 +9,7 @@ use crate::grid::Grid;
 use crate::patch::Loc;
 use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;
-use crate::value::container::{Container, ContainerKind, Items, in_reverse};
+use crate::value::container::{Container, Items, in_reverse};
 
 /// The colour, where a cell of a grid can hold it.
 pub(super) fn colour(value: i32) -> Result<i8, ErrorKind> {
@@ -254,7 +256,7 @@ mod tests {
             .into();
         let call = |primitive: Primitive| {
             Interpreter::default()
-                .call(primitive.value(), &[&object])
+                .call(Value::primitive(primitive), &[&object])
                 .unwrap()
                 .to_string()
         };

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
+use arc_isa::ContainerKind;
+
 use crate::budget::Context;
 use crate::error::{ErrorKind, Kind};
 use crate::patch::{Indices, Object};
 use crate::value::Value;
-use crate::value::container::{Collector, Container, ContainerKind, Items, in_reverse, sorting};
+use crate::value::container::{Collector, Container, Items, in_reverse, sorting};
 
 pub(super) fn identity(x: &Value) -> Value {
     x.clone()

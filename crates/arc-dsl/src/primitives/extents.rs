@@ -547,7 +547,7 @@ mod tests {
             max_steps: 100,
             ..crate::Limits::default()
         });
-        let result = interpreter.call(primitive.value(), arguments);
+        let result = interpreter.call(Value::primitive(primitive), arguments);
         result.map_err(|error| error.kind)
     }
 

@@ -222,11 +222,11 @@ mod tests {
 
     #[test]
     fn functions_apply_to_tuples_and_sets() {
-        let double = Primitive::Double.value();
+        let double = Value::primitive(Primitive::Double);
         let tuple = call(Primitive::Apply, &[double, &ints(&[3, 1, 3])]).unwrap();
         assert_eq!(tuple.to_string(), "(6, 2, 6)");
         let set = Value::set([Value::Int(3), Value::Int(-3)]);
-        let same = call(Primitive::Apply, &[Primitive::Sign.value(), &set]).unwrap();
+        let same = call(Primitive::Apply, &[Value::primitive(Primitive::Sign), &set]).unwrap();
         assert_eq!(same.to_string(), "frozenset({-1, 1})");
     }
 
@@ -236,9 +236,9 @@ mod tests {
         let square = call(
             Primitive::Fork,
             &[
-                Primitive::Multiply.value(),
-                Primitive::Identity.value(),
-                Primitive::Identity.value(),
+                Value::primitive(Primitive::Multiply),
+                Value::primitive(Primitive::Identity),
+                Value::primitive(Primitive::Identity),
             ],
         )
         .unwrap();
@@ -260,12 +260,20 @@ mod tests {
 
     #[test]
     fn binding_leaves_the_number_of_parameters_that_the_dsl_says() {
-        let add_one = call(Primitive::Rbind, &[Primitive::Add.value(), &Value::Int(1)]).unwrap();
+        let add_one = call(
+            Primitive::Rbind,
+            &[Value::primitive(Primitive::Add), &Value::Int(1)],
+        )
+        .unwrap();
         assert_eq!(
             call(Primitive::Apply, &[&add_one, &ints(&[1, 2, 3])]),
             Ok(ints(&[2, 3, 4]))
         );
-        let bound = call(Primitive::Lbind, &[Primitive::Size.value(), &ints(&[1])]).unwrap();
+        let bound = call(
+            Primitive::Lbind,
+            &[Value::primitive(Primitive::Size), &ints(&[1])],
+        )
+        .unwrap();
         assert_eq!(
             call(Primitive::Apply, &[&bound, &ints(&[1, 2, 3])]),
             Err(ErrorKind::ArgumentCount {
@@ -279,7 +287,7 @@ mod tests {
     fn powers_apply_over_and_over() {
         let thrice = call(
             Primitive::Power,
-            &[Primitive::Double.value(), &Value::Int(3)],
+            &[Value::primitive(Primitive::Double), &Value::Int(3)],
         )
         .unwrap();
         assert_eq!(
@@ -289,7 +297,7 @@ mod tests {
         assert!(
             call(
                 Primitive::Power,
-                &[Primitive::Double.value(), &Value::Int(0)]
+                &[Value::primitive(Primitive::Double), &Value::Int(0)]
             )
             .is_err()
         );

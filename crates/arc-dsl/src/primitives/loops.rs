@@ -4,13 +4,13 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use arc_isa::{ContainerKind, Primitive, Type};
+
 use super::containers::merge_into;
 use crate::budget::Context;
 use crate::error::{ErrorKind, Kind};
-use crate::primitives::Primitive;
-use crate::types::Type;
 use crate::value::Value;
-use crate::value::container::{Collector, Container, ContainerKind, Items, sorted_places, sorting};
+use crate::value::container::{Collector, Container, Items, sorted_places, sorting};
 use smallvec::SmallVec;
 
 /// What [`Context::call_loop`] does with the elements, one of each container.
@@ -476,7 +476,10 @@ mod tests {
         // Found where keys are compared, not before: one element has nothing to be compared with.
         let nothing = Value::tuple(vec![Value::Nothing]);
         assert_eq!(
-            call(Primitive::Argmax, &[&nothing, Primitive::Identity.value()]),
+            call(
+                Primitive::Argmax,
+                &[&nothing, Value::primitive(Primitive::Identity)]
+            ),
             Ok(Value::Nothing)
         );
     }

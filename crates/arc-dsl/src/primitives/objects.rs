@@ -1,5 +1,7 @@
 //! Objects and patterns found on grids.
 
+use arc_isa::ContainerKind;
+
 use super::colours::background;
 use super::extents::Bounds;
 use crate::budget::Context;
@@ -8,7 +10,6 @@ use crate::grid::Grid;
 use crate::looks::looked_at;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
-use crate::value::container::ContainerKind;
 
 pub(super) fn objects(
     cx: &mut Context<'_>,
@@ -376,8 +377,10 @@ mod tests {
     fn patterns_occur_where_every_cell_agrees() {
         let start: Value = grid(&[&[1, 2, 1, 2], &[0, 1, 2, 0]]).into();
         let occurrences = |object: Object| {
-            let found = Interpreter::default()
-                .call(Primitive::Occurrences.value(), &[&start, &object.into()]);
+            let found = Interpreter::default().call(
+                Value::primitive(Primitive::Occurrences),
+                &[&start, &object.into()],
+            );
             found.unwrap().to_string()
         };
         let pair = Object::new(vec![

@@ -1,5 +1,7 @@
 //! Patches made of patches, locations and grids.
 
+use arc_isa::Type;
+
 use super::arithmetic::{loc, sum};
 use super::containers::among_sorted;
 use super::extents::Bounds;
@@ -7,7 +9,7 @@ use crate::budget::Context;
 use crate::error::{ErrorKind, Limit};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
-use crate::types::{Patch, PatchItems, Type};
+use crate::types::{Patch, PatchItems};
 use crate::value::{MAX_INT, Value};
 
 pub(super) fn asindices(grid: &Grid) -> Indices {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use arc_isa::ContainerKind;
+
 use super::arithmetic::{floor_div, loc};
 use super::extents::{Bounds, extent};
 use super::patches;
@@ -11,7 +13,6 @@ use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;
-use crate::value::container::ContainerKind;
 
 /// The grid of `height` x `width` cells, each taken from where `source` says.
 fn sampled(

@@ -12,13 +12,16 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use arc_isa::ContainerKind;
+
 use super::loops::compare;
+use super::native;
 use super::{Context, ErrorKind, Primitive};
 use crate::error::Limit;
 use crate::looks::looked_at;
 use crate::patch::Loc;
 use crate::value::Value;
-use crate::value::container::{Container, ContainerKind, Items};
+use crate::value::container::{Container, Items};
 
 mod functions;
 mod grids;
@@ -88,11 +91,11 @@ fn typed(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Ta
     let takes = parameters
         .iter()
         .zip(arguments)
-        .all(|((_, ty), argument)| ty.takes(argument));
+        .all(|((_, ty), argument)| argument.fits(*ty));
     if !takes {
         return Err(Refusal::Raises);
     }
-    Ok(primitive.native()(cx, arguments)?)
+    Ok(native(primitive)(cx, arguments)?)
 }
 
 /// The elements, of what can be gone through.
@@ -254,7 +257,7 @@ mod tests {
                     .collect();
                 let arguments: Vec<&Value> = arguments.iter().collect();
                 let mut context = Context::new(&limits);
-                let own = primitive.native()(&mut context, &arguments);
+                let own = native(primitive)(&mut context, &arguments);
                 let Ok(here) = take(&mut context, primitive, &arguments) else {
                     continue;
                 };

@@ -128,7 +128,9 @@ fn functions(values: &[Value]) -> Vec<Value> {
     use Primitive as P;
     let interpreter = crate::Interpreter::default();
     let make = |primitive: Primitive, arguments: &[&Value]| {
-        interpreter.call(primitive.value(), arguments).unwrap()
+        interpreter
+            .call(Value::primitive(primitive), arguments)
+            .unwrap()
     };
     let mut functions: Vec<_> = [
         P::Identity,
@@ -143,11 +145,11 @@ fn functions(values: &[Value]) -> Vec<Value> {
     ]
     .map(Value::Primitive)
     .into();
-    let always = make(P::Lbind, &[P::Branch.value(), &Value::Bool(true)]);
+    let always = make(P::Lbind, &[Value::primitive(P::Branch), &Value::Bool(true)]);
     for value in values.iter().step_by(17) {
         let always = make(P::Lbind, &[&always, value]);
         functions.push(make(P::Matcher, &[&always, value]));
-        functions.push(make(P::Rbind, &[P::Contained.value(), value]));
+        functions.push(make(P::Rbind, &[Value::primitive(P::Contained), value]));
         functions.push(always);
     }
     functions
@@ -184,7 +186,7 @@ fn one_call_on_a_large_value_is_many_steps() {
         (P::Height, vec![&patch]),
         (P::Compress, vec![&rows]),
     ] {
-        let result = interpreter.call(primitive.value(), &arguments);
+        let result = interpreter.call(Value::primitive(primitive), &arguments);
         let limit = result.as_ref().err().and_then(crate::EvalError::limit);
         assert_eq!(limit, Some(crate::Limit::Steps), "{primitive}");
     }
@@ -198,7 +200,7 @@ fn one_call_on_a_large_value_is_many_steps() {
         (P::Height, vec![&rows]),
         (P::Index, vec![&rows, &Value::Loc(Loc::new(5, 1))]),
     ] {
-        let result = interpreter.call(primitive.value(), &arguments);
+        let result = interpreter.call(Value::primitive(primitive), &arguments);
         assert!(result.is_ok(), "{primitive}: {result:?}");
     }
 }
@@ -227,7 +229,7 @@ fn what_calls_look_at_is_accounted_for() {
                     Type::Any => Box::new(large.iter().chain(&small)),
                     _ => Box::new(large.iter()),
                 };
-                all.filter(|value| ty.takes(value)).collect()
+                all.filter(|value| value.fits(ty)).collect()
             })
             .collect();
         for draw in 0..DRAWS {

@@ -1,7 +1,8 @@
 //! What can be wrong with program text.
 
+use arc_isa::Primitive;
+
 use crate::dialect::Dialect;
-use crate::primitives::Primitive;
 use crate::program::BuildError;
 use crate::typed::TypedPrimitive;
 use crate::value::MAX_INT;

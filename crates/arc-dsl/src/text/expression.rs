@@ -4,8 +4,9 @@ mod arithmetic;
 
 use smallvec::SmallVec;
 
+use arc_isa::Primitive;
+
 use crate::dialect::Dialect;
-use crate::primitives::Primitive;
 use crate::program::{BuildError, Callee, Operand};
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer::{Kind, Token};
@@ -430,7 +431,7 @@ fn tuple(elements: Vec<Operand>, token: Token<'_>) -> Expression<'_> {
 pub(super) fn constant(operand: &Operand) -> Option<Value> {
     match operand {
         Operand::Slot(_) => None,
-        Operand::Primitive(primitive) => Some(primitive.value().clone()),
+        Operand::Primitive(primitive) => Some(Value::primitive(*primitive).clone()),
         Operand::Constant(constant) => Some(constant.value().clone()),
         Operand::Literal(value) => Some(value.clone()),
     }

@@ -10,8 +10,9 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use arc_isa::Primitive;
+
 use crate::dialect::Dialect;
-use crate::primitives::Primitive;
 use crate::program::{Operand, Program, ProgramBuilder};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::globals::{Binding, Globals, LATE, Renames};

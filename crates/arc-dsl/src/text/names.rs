@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use arc_isa::Primitive;
+
 use crate::constants::Constant;
 use crate::dialect::Dialect;
-use crate::primitives::Primitive;
 use crate::program::Operand;
 use crate::text::lexer::{is_name_part, is_name_start};
 use crate::typed::TypedPrimitive;

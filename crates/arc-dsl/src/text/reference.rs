@@ -8,8 +8,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use arc_isa::Primitive;
+
 use crate::constants::Constant;
-use crate::primitives::Primitive;
 use crate::text::globals::is_of_dsl;
 use crate::text::lexer::{Block, Kind, Lexer, Token};
 use crate::text::names::is_keyword;

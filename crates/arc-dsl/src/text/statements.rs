@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use arc_isa::{ContainerKind, Primitive, Type};
+
 use crate::dialect::Dialect;
-use crate::primitives::Primitive;
 use crate::program::{BuildError, Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::{Expression, constant};
@@ -14,9 +15,7 @@ use crate::text::module::parser::{Parser, Scope};
 use crate::text::names;
 use crate::text::tokens::{Result, told};
 use crate::typed::TypedPrimitive;
-use crate::types::Type;
 use crate::value::Value;
-use crate::value::container::ContainerKind;
 
 /// The most inputs of a derived operation.
 const MOST_INPUTS: usize = 4;

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use arc_isa::{ContainerKind, Primitive as P};
+
 use super::TypedPrimitive as T;
 use super::python::{
     INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, RAISES, Taken, as_set, as_tuple, call, collected,
@@ -10,9 +12,7 @@ use super::python::{
 };
 use super::samples::sorted;
 use crate::budget::Context;
-use crate::primitives::Primitive as P;
 use crate::value::Value;
-use crate::value::container::ContainerKind;
 use crate::value::foreign::Foreign;
 
 /// The argument, or what an empty tuple counts as.

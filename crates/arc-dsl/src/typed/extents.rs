@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use arc_isa::ContainerKind;
+
 use super::TypedPrimitive as T;
 use super::patches::{Of, center_of};
 use super::python::{
@@ -10,7 +12,6 @@ use super::python::{
 };
 use crate::budget::Context;
 use crate::value::Value;
-use crate::value::container::ContainerKind;
 
 const SET: ContainerKind = ContainerKind::Set;
 

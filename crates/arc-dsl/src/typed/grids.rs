@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use arc_isa::{ContainerKind, Primitive as P};
+
 use super::TypedPrimitive as T;
 use super::objects::cells_of;
 use super::patches::commonest;
@@ -12,8 +14,6 @@ use super::python::{
 use crate::budget::Context;
 use crate::error::Kind;
 use crate::patch::Loc;
-use crate::primitives::Primitive as P;
-use crate::value::container::ContainerKind;
 use crate::value::foreign::Foreign;
 use crate::value::{MAX_INT, Value};
 

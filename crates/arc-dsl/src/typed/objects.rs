@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use arc_isa::{ContainerKind, Primitive as P};
+
 use super::TypedPrimitive as T;
 use super::python::{
     RAISES, Taken, as_tuple, call, collected, elements, empty_tuple, equal, int, is_empty,
@@ -9,9 +11,7 @@ use super::python::{
 };
 use crate::budget::Context;
 use crate::patch::Loc;
-use crate::primitives::Primitive as P;
 use crate::value::Value;
-use crate::value::container::ContainerKind;
 
 const TUPLE: ContainerKind = ContainerKind::Tuple;
 const SET: ContainerKind = ContainerKind::Set;

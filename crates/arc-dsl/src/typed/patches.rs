@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use arc_isa::{ContainerKind, Primitive as P};
+
 use super::TypedPrimitive as T;
 use super::objects::{cells_of, locs_of, public_object};
 use super::python::{
@@ -10,10 +12,8 @@ use super::python::{
     public, three, triple, two,
 };
 use crate::budget::Context;
-use crate::primitives::Primitive as P;
 use crate::primitives::untyped;
 use crate::value::Value;
-use crate::value::container::ContainerKind;
 
 const SET: ContainerKind = ContainerKind::Set;
 

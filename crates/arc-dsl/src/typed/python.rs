@@ -5,13 +5,15 @@
 
 use std::cmp::Ordering;
 
+use arc_isa::{ContainerKind, Primitive};
+
 use super::TypedPrimitive;
 use crate::budget::Context;
 use crate::error::{ErrorKind, Kind};
+use crate::primitives::loops;
 use crate::primitives::untyped::{self, Refusal};
-use crate::primitives::{Primitive, loops};
 use crate::value::Value;
-use crate::value::container::{Container, ContainerKind};
+use crate::value::container::Container;
 use crate::value::foreign::Foreign;
 
 pub(super) type Taken<T = Value> = Result<T, ErrorKind>;

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use arc_isa::ContainerKind;
+
 use super::TypedPrimitive as T;
 use super::python::{
     NOT_A_NUMBER, RAISES, Taken, call, collected, compare, elements, empty_tuple, equal, int,
@@ -10,7 +12,7 @@ use super::python::{
 use crate::budget::Context;
 use crate::primitives::loops;
 use crate::value::Value;
-use crate::value::container::{ContainerKind, sorted_places, sorting};
+use crate::value::container::{sorted_places, sorting};
 
 /// The element at this rank.
 fn ranked(values: &[Value], rank: &Value) -> Taken<Option<Value>> {

@@ -1,8 +1,9 @@
 //! The table: the one list of the typed dialect's primitives.
 
+use arc_isa::Primitive;
+
 use super::{Default, How, Row, containers, extents, grids, objects, patches, samples};
 use crate::error::ErrorKind;
-use crate::primitives::Primitive;
 
 macro_rules! how {
     ($family:ident ($($parameter:ident),*) public $target:ident) => {

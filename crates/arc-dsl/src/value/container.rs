@@ -3,21 +3,14 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use arc_isa::ContainerKind;
+
 use crate::budget::{Context, LIGHT, Room, WORK_PER_STEP};
 use crate::error::ErrorKind;
 use crate::grid::Grid;
 use crate::looks::looked_at;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::{Value, grid_work};
-
-/// Whether elements stand in a tuple or in a set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ContainerKind {
-    /// In the order given, repetitions kept.
-    Tuple,
-    /// Ascending, distinct.
-    Set,
-}
 
 /// A tuple or a set, whatever variant of [`Value`] holds it.
 #[derive(Debug, Clone, Copy)]

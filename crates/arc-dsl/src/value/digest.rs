@@ -69,7 +69,7 @@ pub(crate) fn digest(value: &Value) -> u64 {
 mod tests {
     use super::*;
     use crate::generate::Generator;
-    use crate::types::Type;
+    use arc_isa::Type;
     use std::collections::HashMap;
 
     /// The same value, with the tuple of its rows in the place of a grid.

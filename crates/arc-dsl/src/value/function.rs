@@ -208,25 +208,25 @@ mod tests {
     fn a_function_is_itself_wherever_it_was_made() {
         let interpreter = Interpreter::default();
         let matcher = |target: i32| {
-            let arguments = [Primitive::Color.value(), &Value::Int(target)];
+            let arguments = [Value::primitive(Primitive::Color), &Value::Int(target)];
             interpreter
-                .call(Primitive::Matcher.value(), &arguments)
+                .call(Value::primitive(Primitive::Matcher), &arguments)
                 .unwrap()
         };
         let (three, four) = (matcher(3), matcher(4));
         assert_ne!(three, four);
         assert_ne!(three, matcher(3));
         assert_eq!(three, three.clone());
-        let equal = interpreter.call(Primitive::Equality.value(), &[&three, &four]);
+        let equal = interpreter.call(Value::primitive(Primitive::Equality), &[&three, &four]);
         assert_eq!(equal, Ok(Value::Bool(false)));
         let both = Value::set([three.clone(), four, three]);
         assert_eq!(both.as_container().unwrap().len(), 2);
         // What another thread makes is another one too.
         let elsewhere = std::thread::spawn(move || {
-            let arguments = [Primitive::Color.value(), &Value::Int(3)];
+            let arguments = [Value::primitive(Primitive::Color), &Value::Int(3)];
             let interpreter = Interpreter::default();
             interpreter
-                .call(Primitive::Matcher.value(), &arguments)
+                .call(Value::primitive(Primitive::Matcher), &arguments)
                 .unwrap()
         });
         assert_ne!(matcher(3), elsewhere.join().unwrap());

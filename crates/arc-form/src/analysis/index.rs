@@ -221,7 +221,7 @@ impl<'f> Index<'f> {
     pub fn type_of(&self, operand: &Operand) -> Option<Type> {
         match operand {
             Operand::Id(id) => Some(self.definitions[id.index()].ty.clone()),
-            Operand::Constant(value) => Type::of(value),
+            Operand::Constant(value) => value.value_type(),
         }
     }
 
@@ -234,7 +234,7 @@ impl<'f> Index<'f> {
                 | (Type::Indices, Value::Indices(_))
                 | (Type::Object, Value::Object(_)) => true,
                 (Type::Grid | Type::Indices | Type::Object, _) => false,
-                _ => Type::of(value).is_some_and(|found| found == *ty),
+                _ => value.value_type().is_some_and(|found| found == *ty),
             },
         }
     }

@@ -2,8 +2,8 @@
 //! need no sorting.
 
 use super::Index;
-use crate::facts::{Body, Elements, Facts, Use, facts};
 use crate::{Instruction, Op, Operand, Region, Type};
+use arc_isa::{Body, Elements, Facts, Use};
 
 /// A loop body with more instructions than this costs more than it does to find equal elements.
 const SHORT: usize = 6;
@@ -117,7 +117,7 @@ pub fn may_be_unordered(instruction: &Instruction, from_unordered: bool) -> Opti
     let (made, element) = match (&instruction.ty, instruction.op) {
         (Type::Set(element), Op::Set) => (true, &**element),
         (Type::Set(element), Op::Call(primitive)) => {
-            let facts = facts(primitive);
+            let facts = primitive.facts();
             let made = match facts.elements {
                 Elements::Some => from_unordered,
                 Elements::Made => facts.body.is_some(),
@@ -154,7 +154,7 @@ pub fn sight(instruction: &Instruction, at: usize) -> Sight {
         return Sight::Order;
     };
     let without_order = matches!(instruction.ty, Type::Indices | Type::Object | Type::Set(_));
-    match facts(primitive).of_argument(at) {
+    match primitive.facts().of_argument(at) {
         Use::Each if without_order => Sight::Elements,
         Use::Some | Use::Joined if without_order => Sight::OfResult,
         // Of equal keys, the element that comes first in the set is found by comparing.
@@ -166,7 +166,7 @@ pub fn sight(instruction: &Instruction, at: usize) -> Sight {
 }
 
 fn facts_of(instruction: &Instruction) -> Option<&'static Facts> {
-    instruction.primitive().map(facts)
+    instruction.primitive().map(arc_dsl::Primitive::facts)
 }
 
 /// Whether the keys of an instruction have one order, which a larger key by parts has not.

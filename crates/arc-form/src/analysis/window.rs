@@ -19,9 +19,9 @@
 use std::sync::LazyLock;
 
 use super::{Called, Index};
-use crate::facts::{Body, Facts, Use, facts};
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{ContainerKind, Primitive};
+use arc_isa::{Body, Facts, Use};
 
 /// What the uses of a value look at, from nothing to everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +41,7 @@ pub fn clippable(form: &Form, index: &Index<'_>) -> Vec<bool> {
     // Most values that may are found by what paints them: without that there are none.
     static ENDS: LazyLock<Called> = LazyLock::new(|| {
         let is_end = |of: Use| matches!(of, Use::Painted { .. } | Use::OnGrid);
-        Called::all(|primitive| facts(primitive).arguments().any(is_end))
+        Called::all(|primitive| primitive.facts().arguments().any(is_end))
     });
     if !index.called().meets(&ENDS) {
         return vec![false; index.len()];
@@ -171,7 +171,7 @@ impl<'f> Demands<'f, '_> {
             if !has_cells(ty) || self.seen[id.index()] == Demand::Whole {
                 continue;
             }
-            let of = facts(primitive).of_argument(at);
+            let of = primitive.facts().of_argument(at);
             let demand = match look(of, ty, &instruction.ty) {
                 Look::Window => Demand::Window(depth),
                 Look::Result => self.own(instruction),
@@ -190,7 +190,7 @@ impl<'f> Demands<'f, '_> {
         }
         let own = self.own(instruction);
         match instruction.op {
-            Op::Call(primitive) => self.run_loop(instruction, facts(primitive), own, depth),
+            Op::Call(primitive) => self.run_loop(instruction, primitive.facts(), own, depth),
             Op::Tuple | Op::Set => {
                 for argument in arguments {
                     self.see(argument, own);
@@ -257,7 +257,7 @@ impl<'f> Demands<'f, '_> {
     fn is_harmless(&self, region: &Region) -> bool {
         region.instructions.len() <= 16
             && region.instructions.iter().all(|instruction| {
-                let Some(facts) = instruction.primitive().map(facts) else {
+                let Some(facts) = instruction.primitive().map(Primitive::facts) else {
                     return false;
                 };
                 let arguments = instruction.arguments.iter();

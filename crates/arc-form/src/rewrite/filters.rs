@@ -315,7 +315,7 @@ impl<'f> AtOnce<'f, '_> {
                 if *at == self.place =>
             {
                 let origin = Value::Loc(Loc::new(0, 0));
-                let around = Interpreter::default().call(around.value(), &[&origin]);
+                let around = Interpreter::default().call(Value::primitive(around), &[&origin]);
                 Some(Operand::Constant(around.ok()?))
             }
             _ => None,
@@ -391,7 +391,7 @@ fn moved_on(pattern: &Value, way: &Value) -> Option<Operand> {
     if !(around_zero(|loc| loc.i) && around_zero(|loc| loc.j)) {
         return None;
     }
-    let moved = Interpreter::default().call(P::Shift.value(), &[pattern, way]);
+    let moved = Interpreter::default().call(Value::primitive(P::Shift), &[pattern, way]);
     Some(Operand::Constant(moved.ok()?))
 }
 

@@ -123,7 +123,7 @@ impl Fusing {
                 None => {
                     let id = self.fresh();
                     let ty = match operand {
-                        Operand::Constant(value) => Type::of(value),
+                        Operand::Constant(value) => value.value_type(),
                         Operand::Id(_) => None,
                     };
                     arguments.push(operand.clone());

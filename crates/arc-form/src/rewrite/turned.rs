@@ -3,10 +3,9 @@
 
 use super::Candidates;
 use crate::analysis::Called;
-use crate::facts::facts;
-use crate::symmetry::Symmetry;
 use crate::{Form, Id, Instruction, Operand, Region, Type};
 use arc_dsl::Primitive as P;
+use arc_isa::Symmetry;
 
 /// What turns.
 pub(super) static TURNING: Called = Called::these(&[
@@ -50,7 +49,7 @@ pub(super) fn rewrite(form: &mut Form, types: &[Type]) {
 
 /// What an instruction turns, and how; nothing where it does something else.
 fn turns(instruction: &Instruction) -> Option<(Id, Symmetry)> {
-    let symmetry = facts(instruction.primitive()?).symmetry?;
+    let symmetry = instruction.primitive()?.facts().symmetry?;
     let [Operand::Id(of)] = instruction.arguments[..] else {
         return None;
     };

@@ -5,13 +5,14 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::memo::{Hash, Memo};
 use crate::rewrite::{Candidates, rewrite_candidates};
-use crate::rules::{Typing, Typings};
+use crate::typings::Typings;
 use crate::verify::typing;
 use crate::{
     Failure, Form, Id, Instruction, Need, Op, Operand, Options, Output, Region, Results, Type,
     dead, words,
 };
 use arc_dsl::{Primitive, Value};
+use arc_isa::rules::Typing;
 
 /// How many types may be in one.
 const MOST_TYPES: usize = 1_000;
@@ -121,7 +122,7 @@ impl Builder {
     pub(crate) fn operand_type(&self, operand: &Operand) -> Option<Type> {
         match operand {
             Operand::Id(id) => Some(self.types[id.index()].clone()),
-            Operand::Constant(value) => Type::of(value),
+            Operand::Constant(value) => value.value_type(),
         }
     }
 

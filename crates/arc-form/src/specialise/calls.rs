@@ -1,10 +1,11 @@
 //! Calls: functions are inlined, steps that only rearrange are done, others are emitted.
 
 use super::super::analysis::Called;
-use super::super::{Failure, Id, Op, Type, rules};
+use super::super::{Failure, Id, Op, Type};
 use super::build::Argument;
 use super::symbols::{Function, Node, Symbol};
 use super::{Arguments, DEPTH, Made, Reason, Specialiser, Stop, is_plain};
+use arc_isa::rules;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -222,7 +223,9 @@ impl Specialiser {
                 .value(symbol)
                 .map_or(Kind::Nothing, Value::kind),
             Node::OneOf { options, .. } => self.kind_of(options[0]),
-            _ => self.type_of(symbol).map_or(Kind::Container, |ty| ty.kind()),
+            _ => self
+                .type_of(symbol)
+                .map_or(Kind::Container, |ty| kind_of(&ty)),
         }
     }
 
@@ -514,7 +517,25 @@ impl Specialiser {
             max_elements: u64::from(MOST_WEIGHT),
             ..Limits::default()
         });
-        let value = interpreter.call(primitive.value(), &values?).ok()?;
+        let value = interpreter
+            .call(Value::primitive(primitive), &values?)
+            .ok()?;
         (value.weight() <= MOST_WEIGHT && is_plain(&value)).then_some(value)
+    }
+}
+
+/// The kind of the values of a type, as error messages name it.
+fn kind_of(ty: &Type) -> Kind {
+    match ty {
+        Type::Never | Type::MaybeInt => Kind::Nothing,
+        Type::Bool => Kind::Boolean,
+        Type::Int => Kind::Integer,
+        Type::Pair | Type::MaybePair => Kind::Pair,
+        Type::Cell => Kind::Cell,
+        Type::Grid => Kind::Grid,
+        Type::Tuple(_) | Type::Fixed(_) => Kind::Tuple,
+        Type::Indices => Kind::Indices,
+        Type::Object => Kind::Object,
+        Type::Patch | Type::Set(_) => Kind::Set,
     }
 }

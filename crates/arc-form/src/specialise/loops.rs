@@ -5,11 +5,11 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::super::rules;
 use super::super::{Id, Op, Operand, Region, Type};
 use super::symbols::{Node, Symbol, Tag};
 use super::{Arguments, Made, Reason, Specialiser, Stop};
 use arc_dsl::{Primitive, Type as Signature, Value};
+use arc_isa::rules;
 
 /// Up to so many elements of a tuple a loop is written out for each.
 const UNROLLED: usize = 4;

@@ -324,7 +324,7 @@ impl Symbols {
                 self.numbers.enter(place, at);
                 self.constants.push(Constant {
                     value: value.clone(),
-                    ty: Type::of(value),
+                    ty: value.value_type(),
                 });
                 at
             }

@@ -2,8 +2,8 @@
 //! one for operands held otherwise, or several on lists.
 
 use arc_dsl::Primitive;
-use arc_form::facts::{Use, facts};
 use arc_form::{Instruction, Operand, Type};
+use arc_isa::Use;
 
 use super::shapes::Shape;
 use super::{Call, Encoder, HostOnly, SymbolicValue, key_of, listed, representation_of, serves};
@@ -161,7 +161,7 @@ impl Encoder {
                 None => Ok(held.clone()),
                 Some(shape) => {
                     // What lies off a grid is not painted there.
-                    let of = facts(call.primitive).of_argument(at);
+                    let of = call.primitive.facts().of_argument(at);
                     self.clipped = matches!(of, Use::Painted { .. } | Use::OnGrid);
                     if gives_operand(call.primitive) {
                         self.not_empty(held, &instruction.arguments[at]);

@@ -3,8 +3,8 @@
 
 use arc_dsl::Primitive;
 use arc_form::analysis::{Index, User};
-use arc_form::facts::{Elements, Size, Use, facts};
 use arc_form::{Form, Id, Instruction, Operand, Plan, Region, Type};
+use arc_isa::{Elements, Size, Use};
 
 use super::shapes::Shape;
 use super::{Encoder, HostOnly, SymbolicValue};
@@ -73,7 +73,7 @@ impl Ways {
         let Some(primitive) = by.primitive() else {
             return false;
         };
-        let facts = facts(primitive);
+        let facts = primitive.facts();
         facts.body.is_some()
             || matches!(facts.of_argument(at), Use::Painted { object: false, .. })
             || (primitive == Primitive::Combine && self.is_listed(by.id))
@@ -90,13 +90,13 @@ fn may_be_far(instruction: &Instruction, index: &Index<'_>) -> bool {
         return false;
     };
     match primitive {
-        Primitive::Shoot | Primitive::Connect => facts(primitive).size == Size::Far,
+        Primitive::Shoot | Primitive::Connect => primitive.facts().size == Size::Far,
         Primitive::Combine => instruction.arguments.iter().all(far),
         Primitive::Mapply => instruction
             .regions
             .iter()
             .all(|region| far(region.result())),
-        _ => facts(primitive).elements == Elements::Made && facts(primitive).body.is_some(),
+        _ => primitive.facts().elements == Elements::Made && primitive.facts().body.is_some(),
     }
 }
 

@@ -149,7 +149,7 @@ impl Encoder {
             }
             SymbolicValue::Elements(elements) => Shape::Tuple(vec![Shape::Grid; elements.count]),
             SymbolicValue::Constant(value) => {
-                let shape = Type::of(value).as_ref().and_then(Shape::of_type);
+                let shape = value.value_type().as_ref().and_then(Shape::of_type);
                 shape.ok_or_else(|| HostOnly::Type(value.kind().to_string()))?
             }
             SymbolicValue::Never => Shape::Never,

@@ -62,7 +62,10 @@ impl Replay {
             let value = |input: usize| -> Result<Value, EvalError> {
                 let arguments = call.arguments.iter();
                 let arguments = arguments.map(|node| &nodes[node.index()][input]);
-                interpreter.call(call.primitive.value(), &arguments.collect::<Vec<_>>())
+                interpreter.call(
+                    Value::primitive(call.primitive),
+                    &arguments.collect::<Vec<_>>(),
+                )
             };
             let values: Result<Vec<_>, _> = (0..inputs).map(value).collect();
             let is_same = match (values, call.pushed) {

@@ -81,13 +81,13 @@ impl Batt {
                 .iter()
                 .map(|operand| match operand {
                     Operand::Slot(slot) => &values[slot.index()],
-                    Operand::Primitive(primitive) => primitive.value(),
+                    Operand::Primitive(primitive) => Value::primitive(*primitive),
                     Operand::Constant(constant) => constant.value(),
                     Operand::Literal(value) => value,
                 })
                 .collect();
             let function = match step.callee {
-                Callee::Primitive(primitive) => primitive.value(),
+                Callee::Primitive(primitive) => Value::primitive(primitive),
                 Callee::Slot(slot) => &values[slot.index()],
                 Callee::Typed(_) => return None,
             };

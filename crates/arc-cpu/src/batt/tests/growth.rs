@@ -154,7 +154,10 @@ impl Growth {
         let turned = self.inputs.iter().enumerate().map(|(at, input)| {
             let primitive = [P::Rot90, P::Hmirror, P::Lefthalf][seed as usize % 3];
             let value = Value::from(input.clone());
-            let made = self.reference.call(primitive.value(), &[&value]).ok()?;
+            let made = self
+                .reference
+                .call(Value::primitive(primitive), &[&value])
+                .ok()?;
             (at != 2).then_some(made.as_grid()?.into_owned())
         });
         self.targets = turned.collect();
@@ -195,7 +198,7 @@ impl Growth {
             let takes = match ty {
                 // What Python takes for true or false is everything.
                 Type::Boolean => matches!(value, Value::Bool(_)),
-                _ => ty.takes(&value),
+                _ => value.fits(*ty),
             };
             if takes {
                 self.takers.entry(*ty).or_default().push(node);
@@ -457,7 +460,7 @@ impl Growth {
     fn instead(&mut self, value: &Value) -> Option<NodeId> {
         let mut types: Vec<_> = Type::ALL
             .iter()
-            .filter(|ty| !matches!(ty, Type::Any | Type::Boolean) && ty.takes(value))
+            .filter(|ty| !matches!(ty, Type::Any | Type::Boolean) && value.fits(**ty))
             .collect();
         let ty = *types.pop()?;
         self.node(ty)

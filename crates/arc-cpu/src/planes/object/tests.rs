@@ -116,7 +116,7 @@ pub(crate) fn objects(seed: u64, count: usize) -> impl Iterator<Item = patch::Ob
         let object = generator.value(Type::Object);
         let object = match (at % 3, generator.value(Type::IntegerTuple)) {
             (0, by @ Value::Loc(_)) => Interpreter::default()
-                .call(Primitive::Shift.value(), &[&object, &by])
+                .call(Value::primitive(Primitive::Shift), &[&object, &by])
                 .unwrap(),
             _ => object,
         };
@@ -141,7 +141,7 @@ fn cells_come_back_as_they_went_in() {
 
 fn call(primitive: Primitive, arguments: &[&Value]) -> Option<Value> {
     Interpreter::default()
-        .call(primitive.value(), arguments)
+        .call(Value::primitive(primitive), arguments)
         .ok()
 }
 

@@ -1,7 +1,9 @@
 //! Functions that nothing has called yet, and containers with nothing to call them with.
 
+use arc_isa::Primitive;
+
 use super::{Refusal, Taken, empty_like, is_empty};
-use crate::primitives::{Primitive, functions};
+use crate::primitives::functions;
 use crate::value::Value;
 
 pub(super) fn take(primitive: Primitive, arguments: &[&Value]) -> Taken {

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use arc_isa::{ContainerKind, Primitive};
+
 use super::numbers::plus;
 use super::patches::{corner, moved, normalized, shape, shift, to_indices};
 use super::{
@@ -11,10 +13,9 @@ use super::{
 use crate::budget::Context;
 use crate::grid::Grid;
 use crate::patch::Loc;
+use crate::primitives::colours;
 use crate::primitives::objects::objects_on;
-use crate::primitives::{Primitive, colours};
 use crate::value::Value;
-use crate::value::container::ContainerKind;
 
 type Rows = Vec<Vec<Value>>;
 

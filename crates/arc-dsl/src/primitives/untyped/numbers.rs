@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use arc_isa::{ContainerKind, Primitive};
+
 use super::functions::no_pairs;
 use super::{
     Refusal, Taken, elements, empty_like, int, is_empty, is_tuple, item, length, list, order,
@@ -9,8 +11,6 @@ use super::{
 };
 use crate::budget::Context;
 use crate::error::{ErrorKind, Limit};
-use crate::primitives::Primitive;
-use crate::value::container::ContainerKind;
 use crate::value::{MAX_INT, Value};
 
 pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use arc_isa::{ContainerKind, Primitive};
+
 use super::numbers::plus;
 use super::{
     Refusal, Taken, elements, int, ints, is_coloured, is_empty, is_tuple, item, length, list,
@@ -9,9 +11,7 @@ use super::{
 };
 use crate::budget::Context;
 use crate::patch::Loc;
-use crate::primitives::Primitive;
 use crate::value::Value;
-use crate::value::container::ContainerKind;
 
 /// How many cells a frontier has.
 const FRONTIER: usize = 30;

@@ -1,9 +1,18 @@
-//! [`Type`]: what values an instruction of the form may give.
+//! [`ValueType`]: what values an instruction of the first-order form may give.
 
 use std::fmt;
 use std::sync::Arc;
 
-use arc_dsl::{Container, ContainerKind, Items, Kind, Value};
+use ValueType as Type;
+
+/// Whether elements stand in a tuple or in a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContainerKind {
+    /// In the order given, repetitions kept.
+    Tuple,
+    /// Ascending, distinct.
+    Set,
+}
 
 /// The type of a value of the form: which values of the DSL it may be.
 ///
@@ -11,7 +20,7 @@ use arc_dsl::{Container, ContainerKind, Items, Kind, Value};
 /// [`Type::fixed`] see to it, since the DSL has one representation too for a tuple of two integers
 /// or a set of such tuples.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub enum Type {
+pub enum ValueType {
     /// No value: of a step that always fails, and of the elements of an empty container.
     #[default]
     Never,
@@ -43,7 +52,7 @@ pub enum Type {
     Fixed(Arc<[Type]>),
 }
 
-impl Type {
+impl ValueType {
     /// The type of sets of such elements.
     pub fn set_of(element: Type) -> Type {
         match element {
@@ -100,7 +109,7 @@ impl Type {
         }
     }
 
-    /// Whether a value of the type may be a [grid](arc_dsl::Value::as_grid): a tuple of tuples is
+    /// Whether a value of the type may be a grid: a tuple of tuples is
     /// one too, and so is the empty tuple.
     pub fn may_be_grid(&self) -> bool {
         match self {
@@ -176,77 +185,8 @@ impl Type {
         self.join(other).is_some_and(|joined| joined == *other)
     }
 
-    /// The type of one value; nothing where it holds functions or elements of unlike types.
-    pub fn of(value: &Value) -> Option<Type> {
-        Some(match value {
-            Value::Nothing => Type::MaybeInt,
-            Value::Bool(_) => Type::Bool,
-            Value::Int(_) => Type::Int,
-            Value::Loc(_) => Type::Pair,
-            Value::Cell(_) => Type::Cell,
-            Value::Grid(grid) if grid.height() == 0 => Type::tuple_of(Type::Never),
-            Value::Grid(_) => Type::Grid,
-            Value::Indices(_) => Type::Indices,
-            Value::Object(_) => Type::Object,
-            Value::Tuple(elements) => {
-                let items: Option<Vec<_>> = elements.as_slice().iter().map(Type::of).collect();
-                Type::fixed(items?)
-            }
-            Value::Set(elements) => {
-                let joined = elements
-                    .as_slice()
-                    .iter()
-                    .try_fold(Type::Never, |joined, item| joined.join(&Type::of(item)?));
-                Type::set_of(joined?)
-            }
-            Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => return None,
-        })
-    }
-
-    /// Whether the value is of this type.
-    pub fn holds(&self, value: &Value) -> bool {
-        let all = |kind: ContainerKind, element: &Type| {
-            value.as_container().is_some_and(|container| {
-                container.kind == kind && container.iter().all(|item| element.holds(&item))
-            })
-        };
-        match self {
-            Type::Never => false,
-            Type::Bool => matches!(value, Value::Bool(_)),
-            Type::Int => matches!(value, Value::Int(_)),
-            Type::MaybeInt => matches!(value, Value::Int(_) | Value::Nothing),
-            Type::Pair => matches!(value, Value::Loc(_)),
-            Type::MaybePair => {
-                matches!(value, Value::Loc(_))
-                    || matches!(value.as_container(), Some(c) if c.kind == ContainerKind::Tuple && c.is_empty())
-            }
-            Type::Cell => matches!(value, Value::Cell(_)),
-            Type::Grid => value.as_grid().is_some(),
-            Type::Indices => matches!(value, Value::Indices(_)) || value.kind() == Kind::EmptySet,
-            Type::Object => matches!(value, Value::Object(_)) || value.kind() == Kind::EmptySet,
-            Type::Patch => Type::Indices.holds(value) || Type::Object.holds(value),
-            Type::Set(element) => all(ContainerKind::Set, element),
-            Type::Tuple(element) => match value.as_container() {
-                // Every row is a tuple of integers: no need to make them.
-                Some(Container {
-                    items: Items::Rows(_),
-                    ..
-                }) if matches!(&**element, Type::Tuple(inner) if **inner == Type::Int) => true,
-                _ => all(ContainerKind::Tuple, element),
-            },
-            Type::Fixed(items) => value.as_container().is_some_and(|container| {
-                container.kind == ContainerKind::Tuple
-                    && container.len() == items.len()
-                    && items
-                        .iter()
-                        .zip(container.iter())
-                        .all(|(ty, item)| ty.holds(&item))
-            }),
-        }
-    }
-
     /// The types that most values have.
-    pub(crate) fn common() -> [Type; 15] {
+    pub fn common() -> [Type; 15] {
         [
             Type::Never,
             Type::Bool,
@@ -267,7 +207,7 @@ impl Type {
     }
 
     /// Its place among the [`common`](Self::common) types, if it is one.
-    pub(crate) fn common_number(&self) -> Option<u8> {
+    pub fn common_number(&self) -> Option<u8> {
         Some(match self {
             Type::Never => 0,
             Type::Bool => 1,
@@ -295,7 +235,7 @@ impl Type {
     }
 
     /// How many types are in it, itself counted in; `most` where there are more.
-    pub(crate) fn size(&self, most: usize) -> usize {
+    pub fn size(&self, most: usize) -> usize {
         if most == 0 {
             return 0;
         }
@@ -308,31 +248,21 @@ impl Type {
         };
         (1 + inside).min(most)
     }
-
-    /// The kind of its values, as error messages name it.
-    pub(crate) fn kind(&self) -> Kind {
-        match self {
-            Type::Never | Type::MaybeInt => Kind::Nothing,
-            Type::Bool => Kind::Boolean,
-            Type::Int => Kind::Integer,
-            Type::Pair | Type::MaybePair => Kind::Pair,
-            Type::Cell => Kind::Cell,
-            Type::Grid => Kind::Grid,
-            Type::Tuple(_) | Type::Fixed(_) => Kind::Tuple,
-            Type::Indices => Kind::Indices,
-            Type::Object => Kind::Object,
-            Type::Patch | Type::Set(_) => Kind::Set,
-        }
-    }
 }
 
 /// As the form's text has it: `set<object>`, `tuple<int>`, `(grid, int)`.
-impl fmt::Display for Type {
+impl fmt::Display for ValueType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Type::Set(element) => write!(f, "set<{element}>"),
             Type::Tuple(element) => write!(f, "tuple<{element}>"),
-            Type::Fixed(items) => arc_dsl::write_tuple(f, items.iter()),
+            Type::Fixed(items) => {
+                f.write_str("(")?;
+                for (at, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if at > 0 { ", " } else { "" })?;
+                }
+                f.write_str(if items.len() == 1 { ",)" } else { ")" })
+            }
             _ => f.write_str(match self {
                 Type::Never => "never",
                 Type::Bool => "bool",
@@ -353,7 +283,6 @@ impl fmt::Display for Type {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arc_dsl::generate::Generator;
 
     #[test]
     fn common_types_are_found_by_their_numbers() {
@@ -361,24 +290,6 @@ mod tests {
         let numbers = types.iter().map(Type::common_number);
         assert!(numbers.eq((0..15).map(Some)));
         assert_eq!(Type::tuple_of(Type::Pair).common_number(), None);
-    }
-
-    #[test]
-    fn what_is_a_grid_is_of_a_type_that_may_be_one() {
-        let mut generator = Generator::new(3);
-        let mut seen = [0, 0];
-        for round in 0..4000 {
-            let signature = arc_dsl::Type::ALL[round % arc_dsl::Type::ALL.len()];
-            let value = generator.value(signature);
-            let Some(ty) = Type::of(&value) else { continue };
-            seen[usize::from(ty.may_be_grid())] += 1;
-            assert!(
-                ty.may_be_grid() || value.as_grid().is_none(),
-                "{ty}: {value}"
-            );
-        }
-        assert!(seen.iter().all(|count| *count > 500), "{seen:?}");
-        assert!(Type::MaybePair.may_be_grid() && !Type::Pair.may_be_grid());
     }
 
     #[test]
@@ -397,28 +308,5 @@ mod tests {
             Some(Type::tuple_of(Type::Int))
         );
         assert!(Type::Grid.within(&rows) && !rows.within(&Type::Grid));
-    }
-
-    #[test]
-    fn a_type_of_a_value_holds_it_and_so_does_every_join() {
-        let mut generator = Generator::new(5);
-        let values: Vec<_> = (0..400)
-            .map(|at| generator.value(arc_dsl::Type::ALL[at % arc_dsl::Type::ALL.len()]))
-            .filter_map(|value| Some((Type::of(&value)?, value)))
-            .collect();
-        assert!(values.len() > 250);
-        for (a, value) in &values {
-            assert!(a.holds(value), "{a} {value}");
-            for (b, other) in &values {
-                assert_eq!(a.join(b), b.join(a), "{a} {b}");
-                if let Some(joined) = a.join(b) {
-                    assert!(
-                        joined.holds(value) && joined.holds(other),
-                        "{a} {b} {joined}"
-                    );
-                    assert!(a.within(&joined) && b.within(&joined), "{a} {b} {joined}");
-                }
-            }
-        }
     }
 }

@@ -1,0 +1,175 @@
+//! The types of results, each rule gone through once for the types that most arguments have.
+
+use arc_isa::rules::{Typing, result};
+use smallvec::SmallVec;
+
+use super::Type;
+use arc_dsl::Primitive;
+
+/// What is known of the results of first-order primitives for arguments of
+/// [common](Type::common) types: the rules are gone through once for each, and not for every call.
+#[derive(Debug)]
+pub(super) struct Typings {
+    common: [Type; 15],
+    /// By a part of the key; empty before the first one.
+    known: Vec<Known>,
+}
+
+/// The result of a primitive for arguments of common types, where it is of one itself.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// The primitive and the arguments' types: 0 where there is none.
+    key: u32,
+    ty: u8,
+    checked: bool,
+}
+
+impl Default for Typings {
+    fn default() -> Self {
+        Self {
+            common: Type::common(),
+            known: Vec::new(),
+        }
+    }
+}
+
+impl Typings {
+    /// How many are kept, a power of two.
+    const PLACES: usize = 512;
+
+    /// The same as [`result`]; an error says why there is no type.
+    pub(super) fn of<'t>(
+        &mut self,
+        primitive: Primitive,
+        types: impl Iterator<Item = &'t Type> + Clone,
+    ) -> Result<Typing, String> {
+        let rule = |types: SmallVec<[Type; 4]>| {
+            result(primitive, &types).map_err(|unlike| unlike.to_string())
+        };
+        // The highest bit tells how many types follow.
+        let mut key = 1 << 8 | primitive as u32;
+        for ty in types.clone() {
+            match ty.common_number() {
+                Some(number) if key < 1 << 28 => key = key << 4 | (u32::from(number) + 1),
+                _ => return rule(types.cloned().collect()),
+            }
+        }
+        if self.known.is_empty() {
+            let none = Known {
+                key: 0,
+                ty: 0,
+                checked: false,
+            };
+            self.known.resize(Self::PLACES, none);
+        }
+        let hash = key.wrapping_mul(0x9E37_79B1) >> 16;
+        let place = &mut self.known[hash as usize % Self::PLACES];
+        if place.key != key {
+            let typing = rule(types.cloned().collect())?;
+            let Some(ty) = typing.ty.common_number() else {
+                return Ok(typing);
+            };
+            *place = Known {
+                key,
+                ty,
+                checked: typing.checked,
+            };
+        }
+        Ok(Typing {
+            ty: self.common[usize::from(place.ty)].clone(),
+            checked: place.checked,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arc_dsl::generate::Generator;
+    use arc_dsl::{Interpreter, Type as Signature, Value};
+
+    /// The call's argument types by their values; nothing for arguments without a type.
+    fn types(arguments: &[Value]) -> Option<Vec<Type>> {
+        arguments.iter().map(Value::value_type).collect()
+    }
+
+    /// Calls every first-order primitive with arguments of the generator's, as its signature wants
+    /// them or of any type, and gives what came of those whose result has a type.
+    fn cases(mut visit: impl FnMut(Primitive, &[Value], &[Type], &Typing, Option<Value>)) {
+        let mut generator = Generator::new(3);
+        let first_order = || Primitive::ALL.iter().filter(|p| p.is_first_order());
+        for round in 0..60 {
+            for &primitive in first_order() {
+                let parameters = primitive.parameters().iter().enumerate();
+                let arguments: Vec<_> = parameters
+                    .map(|(at, (_, signature))| match round % 4 {
+                        3 => {
+                            generator.value(Signature::ALL[(round + 7 * at) % Signature::ALL.len()])
+                        }
+                        _ => generator.value(*signature),
+                    })
+                    .collect();
+                let Some(types) = types(&arguments) else {
+                    continue;
+                };
+                let Ok(typing) = result(primitive, &types) else {
+                    continue;
+                };
+                let borrowed: Vec<_> = arguments.iter().collect();
+                let value = Interpreter::default()
+                    .call(Value::primitive(primitive), &borrowed)
+                    .ok();
+                visit(primitive, &arguments, &types, &typing, value);
+            }
+        }
+    }
+
+    #[test]
+    fn a_result_is_of_its_type_or_checked_and_mostly_of_it() {
+        let (mut values, mut misses) = (0, 0);
+        cases(|primitive, arguments, types, typing, value| {
+            let Some(value) = value else {
+                return;
+            };
+            let mut parameters = primitive.parameters().iter().zip(arguments);
+            let taken = parameters.all(|((_, signature), value)| value.fits(*signature));
+            values += usize::from(taken);
+            if !value.has_type(&typing.ty) {
+                misses += usize::from(taken);
+                let show = format!("{primitive}{arguments:?} {types:?} = {value}, {typing:?}");
+                assert!(typing.checked, "{show}");
+            }
+        });
+        assert!(
+            values > 4_000 && misses < values / 50,
+            "{misses} of {values}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_fail_does_not() {
+        let mut total = 0;
+        cases(|primitive, arguments, types, typing, value| {
+            if !typing.checked && (primitive.facts().is_total)(types) {
+                total += 1;
+                assert!(value.is_some(), "{primitive}{arguments:?}");
+            }
+        });
+        assert!(total > 300, "{total}");
+    }
+
+    #[test]
+    fn every_first_order_primitive_has_a_type_for_what_its_signature_asks() {
+        let mut typed = std::collections::HashSet::new();
+        cases(|primitive, _, _, typing, _| {
+            if typing.ty != Type::Never {
+                typed.insert(primitive);
+            }
+        });
+        let untyped: Vec<_> = Primitive::ALL
+            .iter()
+            .filter(|p| p.is_first_order() && !typed.contains(p))
+            .collect();
+        assert!(untyped.is_empty(), "{untyped:?}");
+    }
+}

@@ -1,0 +1,34 @@
+//! The primitives of the ARC domain-specific language, as one table.
+//!
+//! [`for_each_primitive!`] has a row for each of the 160 primitives: its signature, and what typing, optimisers,
+//! generators and documents ask of it ([`Facts`]). The crate knows no values and evaluates nothing: `arc-dsl` gives
+//! each row its reference function, `arc-cpu` and `gpu-kernels` their kernels.
+//!
+//! ```
+//! use arc_isa::{Primitive, Use, ValueType};
+//!
+//! let shift = Primitive::Shift;
+//! assert_eq!(shift.parameters()[1].0, "directions");
+//! assert_eq!(shift.facts().of_argument(0), Use::Moved);
+//! let result = ValueType::of_call(shift, &[ValueType::Object, ValueType::Pair]);
+//! assert_eq!(result, Some((ValueType::Object, true)));
+//! ```
+//!
+//! Modules: `table` (the rows), `primitive` (the enum made of them), `signature` (types of parameters), `types`
+//! (types of values), [`rules`] (the type of a result), `facts`, `symmetry`, `sampling`.
+
+mod facts;
+mod primitive;
+pub mod rules;
+mod sampling;
+mod signature;
+mod symmetry;
+mod table;
+mod types;
+
+pub use facts::{Body, Elements, Facts, Size, Use};
+pub use primitive::Primitive;
+pub use sampling::Sampling;
+pub use signature::Type;
+pub use symmetry::Symmetry;
+pub use types::{ContainerKind, ValueType};

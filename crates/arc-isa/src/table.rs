@@ -1,0 +1,561 @@
+//! The table of primitives: the one list from which everything else derives.
+//!
+//! A row is a documentation line, the name with its parameters and the type of its result, and in braces what else
+//! is known of it, where that is more than nothing: the fields of [`Facts`](crate::Facts), of which
+//! [`Facts::PLAIN`](crate::Facts::PLAIN) has the others. Families are in the order in which documents list them.
+//!
+//! Two marks say how the reference calls its function. `[cx]`: with the running context, since it calls functions,
+//! or makes values whose size its arguments set, or does more work than to look at its arguments once.
+//! `@constant`: it reads a few elements of its arguments, however many there are, and is charged for these alone.
+
+/// Gives all rows of the table to the macro of this name, which makes of them what it needs:
+///
+/// ```
+/// macro_rules! count {
+///     ($(
+///         $(#[doc = $family_doc:literal])+
+///         $family:ident {
+///             $(
+///                 #[doc = $doc:literal]
+///                 $name:ident $([$cx:ident])? $(@$reads:ident)? ($($parameter:ident: $type:ident),*) -> $returns:ident
+///                     $({ $($facts:tt)* })?;
+///             )+
+///         }
+///     )+) => {
+///         const COUNT: usize = [$($(stringify!($name)),+),+].len();
+///     };
+/// }
+/// arc_isa::for_each_primitive!(count);
+/// assert_eq!(COUNT, arc_isa::Primitive::ALL.len());
+/// ```
+#[macro_export]
+macro_rules! for_each_primitive {
+    ($make:ident) => {
+        $make! {
+        /// Integers, pairs of integers and truth values.
+        arithmetic {
+            /// `a + b`; pairs add by component, an integer counts for both components.
+            add(a: Numerical, b: Numerical) -> Numerical { is_near: true, result: Some(rules::of_numbers) };
+            /// `a - b`; pairs subtract by component, an integer counts for both components.
+            subtract(a: Numerical, b: Numerical) -> Numerical { is_near: true, result: Some(rules::of_numbers) };
+            /// `a * b`; pairs multiply by component, an integer counts for both components.
+            multiply(a: Numerical, b: Numerical) -> Numerical { result: Some(rules::of_numbers) };
+            /// `a / b` rounded down; pairs divide by component. Error: division by zero.
+            divide(a: Numerical, b: Numerical) -> Numerical { result: Some(rules::of_numbers) };
+            /// `-n`, by component for a pair.
+            invert(n: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
+            /// Whether `n` is a multiple of two.
+            even(n: Integer) -> Boolean { is_total: of_numbers };
+            /// `2 n`, by component for a pair.
+            double(n: Numerical) -> Numerical { result: Some(rules::of_number) };
+            /// `n / 2` rounded down, by component for a pair.
+            halve(n: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
+            /// `x + 1`, by component for a pair.
+            increment(x: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
+            /// `x - 1`, by component for a pair.
+            decrement(x: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
+            /// One step away from zero; zero stays. By component for a pair.
+            crement(x: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
+            /// -1, 0 or 1 as `x` is negative, zero or positive. By component for a pair.
+            sign(x: Numerical) -> Numerical { is_total: of_integer, is_near: true, result: Some(rules::of_number) };
+            /// Whether `x` is greater than zero.
+            positive(x: Integer) -> Boolean { is_total: of_numbers };
+            /// Whether `a` is greater than `b`.
+            greater(a: Integer, b: Integer) -> Boolean { is_total: of_numbers };
+            /// Not `b`.
+            flip(b: Boolean) -> Boolean { is_total: always };
+            /// `b` where `a` is true, otherwise `a`: whether both are, of truth values.
+            both(a: Any, b: Any) -> Any { is_total: always, result: Some(rules::either_of_first) };
+            /// `a` where it is true, otherwise `b`: whether one is, of truth values.
+            either(a: Any, b: Any) -> Any { is_total: always, result: Some(rules::either_of_first) };
+            /// The pair `(i, 0)`: `i` rows down.
+            toivec(i: Integer) -> IntegerTuple { is_total: of_integer };
+            /// The pair `(0, j)`: `j` columns to the right.
+            tojvec(j: Integer) -> IntegerTuple { is_total: of_integer };
+            /// The largest element, 0 where there is none. Error: elements that have no order.
+            maximum(container: IntegerSet) -> Any { result: Some(rules::extremum) };
+            /// The smallest element, 0 where there is none. Error: elements that have no order.
+            minimum(container: IntegerSet) -> Any { result: Some(rules::extremum) };
+        }
+
+        /// Tuples, sets and their elements.
+        containers {
+            /// `x` itself.
+            identity@constant (x: Any) -> Any {
+                uses: &[Use::Passed],
+                is_total: always,
+                result: Some(rules::like_first),
+                sampling: Sampling::AnyValue,
+            };
+            /// Whether `a` and `b` are equal.
+            equality(a: Any, b: Any) -> Boolean { is_total: always, sampling: Sampling::Equals };
+            /// Whether `value` is an element of `container`.
+            contained(value: Any, container: Container) -> Boolean {
+                is_total: of_container_behind,
+                sampling: Sampling::Element,
+            };
+            /// The elements of `a`, then those of `b`, in a container of the kind of `a`.
+            combine[cx](a: Container, b: Container) -> Container {
+                uses: &[Use::Joined, Use::Joined],
+                elements: Elements::Joined,
+                size: Size::Sum,
+                result: Some(rules::combined),
+                sampling: Sampling::SharedElements,
+            };
+            /// The elements that both sets have.
+            intersection[cx](a: FrozenSet, b: FrozenSet) -> FrozenSet {
+                uses: &[Use::Cells, Use::Cells],
+                result: Some(rules::like_first),
+                sampling: Sampling::SharedElements,
+            };
+            /// The elements of `a` that `b` lacks, in a container of the kind of `a`.
+            difference[cx](a: Container, b: Container) -> Container {
+                uses: &[Use::Cells, Use::Cells],
+                result: Some(rules::some_of_first),
+                sampling: Sampling::SharedElements,
+            };
+            /// The tuple without elements that stood in it before.
+            dedupe[cx](tup: Tuple) -> Tuple { result: Some(rules::some_of_first) };
+            /// `num` times `item`; empty where `num` is not positive.
+            repeat[cx]@constant (item: Any, num: Integer) -> Tuple {
+                size: Size::Told,
+                result: Some(rules::repeated),
+                sampling: Sampling::SmallCount,
+            };
+            /// Number of elements; of a grid, of its rows.
+            size@constant (container: Container) -> Integer {
+                uses: &[Use::Counted],
+                is_total: of_container,
+                sampling: Sampling::AnyContainer,
+            };
+            /// The elements of the elements, in a container of the outer kind. Error: an element that is no container.
+            merge[cx](containers: ContainerContainer) -> Container {
+                uses: &[Use::Each],
+                elements: Elements::Joined,
+                size: Size::Sum,
+                result: Some(rules::merged_container),
+            };
+            /// The element that a tuple has most often; of several, the smallest. Error: empty.
+            mostcommon[cx](container: Tuple) -> Any {
+                result: Some(rules::element_of_first),
+                sampling: Sampling::AnyTuple,
+            };
+            /// The element that a tuple has least often; of several, the smallest. Error: empty.
+            leastcommon[cx](container: Tuple) -> Any {
+                result: Some(rules::element_of_first),
+                sampling: Sampling::AnyTuple,
+            };
+            /// The set of `value` alone.
+            initset@constant (value: Any) -> FrozenSet {
+                uses: &[Use::Passed],
+                is_total: of_plain_values,
+                result: Some(rules::set_of_one),
+            };
+            /// The elements as a tuple, a set's in canonical order.
+            totuple[cx](container: Container) -> Tuple {
+                uses: &[Use::Cells],
+                result: Some(rules::as_tuple),
+                sampling: Sampling::AnyContainer,
+            };
+            /// The first element; a set's smallest. Error: empty.
+            first@constant (container: Container) -> Any {
+                is_total: of_known_length,
+                result: Some(rules::first_element),
+                sampling: Sampling::AnyContainer,
+            };
+            /// The last element; a set's largest. Error: empty.
+            last@constant (container: Container) -> Any {
+                is_total: of_known_length,
+                result: Some(rules::last_element),
+                sampling: Sampling::AnyContainer,
+            };
+            /// The set with `value` in it.
+            insert[cx](value: Any, container: FrozenSet) -> FrozenSet {
+                uses: &[Use::Passed, Use::Joined],
+                elements: Elements::Joined,
+                size: Size::Sum,
+                result: Some(rules::inserted),
+                sampling: Sampling::Element,
+            };
+            /// The container without the elements that equal `value`.
+            remove(value: Any, container: Container) -> Container {
+                uses: &[Use::Whole, Use::Cells],
+                result: Some(rules::some_of_second),
+                sampling: Sampling::Element,
+            };
+            /// The first element that differs from `value`. Error: there is none.
+            other(container: Container, value: Any) -> Any {
+                result: Some(rules::element_of_first),
+                sampling: Sampling::Element,
+            };
+            /// The integers from `start` on, before `stop`, `step` apart. Error: a step of zero.
+            interval[cx](start: Integer, stop: Integer, step: Integer) -> Tuple {
+                size: Size::Told,
+                result: Some(rules::integers),
+                sampling: Sampling::Progression,
+            };
+            /// The tuple `(a, b)`.
+            astuple@constant (a: Any, b: Any) -> Tuple {
+                uses: &[Use::Passed, Use::Passed],
+                is_total: of_integer_and_number,
+                result: Some(rules::tuple_of_arguments),
+            };
+            /// All tuples of an element of `a` and one of `b`.
+            product[cx](a: Container, b: Container) -> FrozenSet {
+                elements: Elements::Made,
+                size: Size::Product,
+                result: Some(rules::set_of_pairs),
+                sampling: Sampling::SmallContainers,
+            };
+            /// The tuples of elements that stand at the same place, up to the shorter length.
+            pair[cx](a: Container, b: Container) -> TupleTuple {
+                elements: Elements::Made,
+                result: Some(rules::tuple_of_pairs),
+            };
+            /// `a` where the condition is true, otherwise `b`.
+            branch@constant (condition: Boolean, a: Any, b: Any) -> Any {
+                uses: &[Use::Whole, Use::Passed, Use::Passed],
+                is_total: always,
+                result: Some(rules::either_of_last),
+                sampling: Sampling::Alternatives,
+            };
+            /// The elements that are containers of `n` elements. Error: an element that is no container.
+            sizefilter[cx](container: Container, n: Integer) -> FrozenSet {
+                uses: &[Use::Some],
+                elements: Elements::Some,
+                result: Some(rules::set_of_elements),
+                sampling: Sampling::SizeOfElement,
+            };
+        }
+
+        /// Functions as values, and containers taken through functions.
+        functions {
+            /// The function `x -> outer(inner(x))`.
+            compose@constant (outer: Callable, inner: Callable) -> Callable;
+            /// The function `x -> h(g(f(x)))`.
+            chain@constant (h: Callable, g: Callable, f: Callable) -> Callable;
+            /// The function `x -> function(x) == target`.
+            matcher@constant (function: Callable, target: Any) -> Callable;
+            /// `function` with its last argument fixed.
+            rbind@constant (function: Callable, fixed: Any) -> Callable;
+            /// `function` with its first argument fixed.
+            lbind@constant (function: Callable, fixed: Any) -> Callable;
+            /// `function` applied `n` times over. Error: `n` less than one.
+            power@constant (function: Callable, n: Integer) -> Callable;
+            /// The function `x -> outer(a(x), b(x))`.
+            fork@constant (outer: Callable, a: Callable, b: Callable) -> Callable;
+            /// The results of `function` for each element, in a container of the same kind.
+            apply[cx](function: Callable, container: Container) -> Container {
+                uses: &[Use::Each],
+                body: Some(Body::Collected),
+                elements: Elements::Made,
+            };
+            /// The results of each of the functions for `value`, in a container of the functions' kind.
+            rapply[cx](functions: Container, value: Any) -> Container;
+            /// [`apply`](Primitive::Apply), then [`merge`](Primitive::Merge).
+            mapply[cx](function: Callable, container: ContainerContainer) -> Container {
+                uses: &[Use::Each],
+                body: Some(Body::Merged),
+                elements: Elements::Joined,
+                size: Size::Sum,
+            };
+            /// The results of `function` for the elements at the same place of two containers.
+            papply[cx](function: Callable, a: Container, b: Container) -> Tuple {
+                body: Some(Body::Collected),
+                elements: Elements::Made,
+            };
+            /// [`papply`](Primitive::Papply), then [`merge`](Primitive::Merge).
+            mpapply[cx](function: Callable, a: Container, b: Container) -> Tuple {
+                body: Some(Body::Merged),
+                elements: Elements::Joined,
+                size: Size::Sum,
+            };
+            /// The set of the results of `function` for every element of `a` with every one of `b`.
+            prapply[cx](function: Callable, a: Container, b: Container) -> FrozenSet {
+                uses: &[Use::Each, Use::Each],
+                body: Some(Body::Collected),
+                elements: Elements::Made,
+                size: Size::Product,
+            };
+            /// The elements for which the condition holds, in a container of the same kind.
+            sfilter[cx](container: Container, condition: Callable) -> Container {
+                uses: &[Use::Some],
+                body: Some(Body::Tested),
+                elements: Elements::Some,
+            };
+            /// [`sfilter`](Primitive::Sfilter), then [`merge`](Primitive::Merge).
+            mfilter[cx](container: Container, function: Callable) -> Container {
+                uses: &[Use::Each],
+                body: Some(Body::Tested),
+                elements: Elements::Joined,
+                size: Size::Sum,
+            };
+            /// The first element for which the condition holds. Error: there is none.
+            extract[cx](container: Container, condition: Callable) -> Any { body: Some(Body::Tested) };
+            /// The elements as a tuple ascending by key; equal keys keep their order. Error: keys that have no order.
+            order[cx](container: Container, compfunc: Callable) -> Tuple { body: Some(Body::Tested) };
+            /// The key of the element with the largest key; of an empty container, of 0. Error: keys that have no order.
+            valmax[cx](container: Container, compfunc: Callable) -> Any { uses: &[Use::Key], body: Some(Body::Tested) };
+            /// The key of the element with the smallest key; of an empty container, of 0. Error: keys that have no order.
+            valmin[cx](container: Container, compfunc: Callable) -> Any { uses: &[Use::Key], body: Some(Body::Tested) };
+            /// The first element with the largest key. Errors: empty; keys that have no order.
+            argmax[cx](container: Container, compfunc: Callable) -> Any {
+                uses: &[Use::Outermost],
+                body: Some(Body::Tested),
+            };
+            /// The first element with the smallest key. Errors: empty; keys that have no order.
+            argmin[cx](container: Container, compfunc: Callable) -> Any {
+                uses: &[Use::Outermost],
+                body: Some(Body::Tested),
+            };
+        }
+
+        /// Colours of grids and objects.
+        colours {
+            /// The colour of most cells; of several, the smallest. Error: no cells.
+            mostcolor(element: Element) -> Integer;
+            /// The colour of fewest cells, of those that occur; of several, the smallest. Error: no cells.
+            leastcolor(element: Element) -> Integer;
+            /// Number of cells that have the colour.
+            colorcount(element: Element, value: Integer) -> Integer;
+            /// The objects whose first cell has the colour. Error: an empty object.
+            colorfilter[cx](objs: Objects, value: Integer) -> Objects {
+                uses: &[Use::Some],
+                elements: Elements::Some,
+                result: Some(rules::set_of_elements),
+            };
+            /// The set of colours that occur.
+            palette(element: Element) -> IntegerSet { result: Some(rules::colours) };
+            /// How many colours occur.
+            numcolors(element: Element) -> Integer;
+            /// The colour of the object's first cell. Error: empty.
+            color@constant (obj: Container) -> Any { result: Some(rules::colour), sampling: Sampling::Coloured };
+            /// The grid with one colour replaced by another.
+            replace(grid: Grid, replacee: Integer, replacer: Integer) -> Grid;
+            /// The grid with two colours exchanged.
+            switch(grid: Grid, a: Integer, b: Integer) -> Grid;
+            /// The cells in which two grids agree, elsewhere `fallback`; as large as `a`. Error: `b` smaller than `a`.
+            cellwise(a: Grid, b: Grid, fallback: Integer) -> Grid { sampling: Sampling::Twins };
+            /// The colour at a location; nothing off the grid. Error: a grid without rows.
+            index@constant (grid: Grid, loc: IntegerTuple) -> Any { result: Some(rules::maybe_integer) };
+        }
+
+        /// Size and place of grids and patches, in cells.
+        extents {
+            /// Number of rows, of a patch those of its bounding box.
+            height@constant (piece: Piece) -> Integer { is_total: of_grid };
+            /// Number of columns, of a patch those of its bounding box.
+            width@constant (piece: Piece) -> Integer { is_total: of_grid };
+            /// The pair of height and width.
+            shape@constant (piece: Piece) -> IntegerTuple { is_total: of_grid };
+            /// Whether it is higher than wide.
+            portrait@constant (piece: Piece) -> Boolean { is_total: of_grid };
+            /// Whether it is a grid as high as wide, or a patch that fills such a bounding box.
+            square@constant (piece: Piece) -> Boolean;
+            /// Whether the patch is one column without gaps.
+            vline(patch: Patch) -> Boolean;
+            /// Whether the patch is one row without gaps.
+            hline(patch: Patch) -> Boolean;
+            /// The smallest row of the patch. Error: empty.
+            uppermost(patch: Patch) -> Integer;
+            /// The largest row of the patch. Error: empty.
+            lowermost(patch: Patch) -> Integer;
+            /// The smallest column of the patch. Error: empty.
+            leftmost(patch: Patch) -> Integer;
+            /// The largest column of the patch. Error: empty.
+            rightmost(patch: Patch) -> Integer;
+            /// Upper left corner of the bounding box; the empty tuple for an empty patch.
+            ulcorner(patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
+            /// Upper right corner of the bounding box; the empty tuple for an empty patch.
+            urcorner(patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
+            /// Lower left corner of the bounding box; the empty tuple for an empty patch.
+            llcorner(patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
+            /// Lower right corner of the bounding box; the empty tuple for an empty patch.
+            lrcorner(patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
+            /// The middle of the bounding box, rounded down and to the right. Error: empty.
+            center(patch: Patch) -> IntegerTuple;
+            /// The mean location, rounded down; the empty tuple for an empty patch.
+            centerofmass(patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
+            /// Signs of the way from the centre of `a` to that of `b`; one component is 0 where they share a row or a column. Error: empty.
+            position(a: Patch, b: Patch) -> IntegerTuple;
+            /// Whether some row has cells of both patches.
+            hmatching[cx](a: Patch, b: Patch) -> Boolean;
+            /// Whether some column has cells of both patches.
+            vmatching[cx](a: Patch, b: Patch) -> Boolean;
+            /// Fewest steps along rows and columns from a cell of `a` to one of `b`. Error: empty.
+            manhattan[cx](a: Patch, b: Patch) -> Integer;
+            /// Whether the patches are one step apart. Error: empty.
+            adjacent[cx](a: Patch, b: Patch) -> Boolean;
+            /// Whether the patch's bounding box reaches an edge of the grid. Errors: an empty patch; a grid without rows.
+            bordering@constant (patch: Patch, grid: Grid) -> Boolean;
+            /// The way that `source` goes until it is adjacent to `destination`, 42 steps at most. Error: empty.
+            gravitate[cx](source: Patch, destination: Patch) -> IntegerTuple;
+            /// After how many columns an object repeats; its width where it never does.
+            hperiod[cx](obj: Object) -> Integer { sampling: Sampling::Pattern };
+            /// After how many rows an object repeats; its height where it never does.
+            vperiod[cx](obj: Object) -> Integer { sampling: Sampling::Pattern };
+        }
+
+        /// Patches made of patches, locations and grids.
+        patches {
+            /// All locations of the grid.
+            asindices(grid: Grid) -> Indices;
+            /// The locations that have the colour.
+            ofcolor(grid: Grid, value: Integer) -> Indices;
+            /// The patch without its colours.
+            toindices(patch: Patch) -> Indices { uses: &[Use::CellsOfSet], result: Some(rules::locations) };
+            /// The patch in one colour.
+            recolor(value: Integer, patch: Patch) -> Object { uses: &[Use::Whole, Use::Cells] };
+            /// The patch moved by `directions`: rows down, columns to the right.
+            shift(patch: Patch, directions: IntegerTuple) -> Patch { uses: &[Use::Moved], result: Some(rules::moved) };
+            /// The patch moved so that its bounding box starts at the origin.
+            normalize(patch: Patch) -> Patch { result: Some(rules::moved) };
+            /// The four locations beside a location.
+            dneighbors(loc: IntegerTuple) -> Indices;
+            /// The four locations diagonal to a location.
+            ineighbors(loc: IntegerTuple) -> Indices;
+            /// The eight locations around a location.
+            neighbors(loc: IntegerTuple) -> Indices;
+            /// The cells of the grid that lie under the patch. Error: a grid without rows.
+            toobject@constant (patch: Patch, grid: Grid) -> Object { uses: &[Use::OnGrid] };
+            /// All cells of the grid.
+            asobject(grid: Grid) -> Object;
+            /// The four corners of the bounding box.
+            corners(patch: Patch) -> Indices { result: Some(rules::checked_locations) };
+            /// The line from `a` to `b`, both included, where it is straight or diagonal; otherwise nothing.
+            connect[cx](a: IntegerTuple, b: IntegerTuple) -> Indices {
+                size: Size::Far,
+                sampling: Sampling::StraightLine,
+            };
+            /// The line from `start`, 42 steps of `direction` long.
+            shoot[cx](start: IntegerTuple, direction: IntegerTuple) -> Indices {
+                size: Size::Far,
+                sampling: Sampling::Direction,
+            };
+            /// The column of a location, rows 0 to 29.
+            vfrontier(location: IntegerTuple) -> Indices { size: Size::Far };
+            /// The row of a location, columns 0 to 29.
+            hfrontier(location: IntegerTuple) -> Indices { size: Size::Far };
+            /// All locations of the bounding box.
+            backdrop[cx](patch: Patch) -> Indices { size: Size::Far };
+            /// The locations of the bounding box that are not in the patch.
+            delta[cx](patch: Patch) -> Indices { size: Size::Far };
+            /// The outline one step inside the bounding box. Error: empty.
+            inbox[cx](patch: Patch) -> Indices { size: Size::Far };
+            /// The outline one step outside the bounding box. Error: empty.
+            outbox[cx](patch: Patch) -> Indices { size: Size::Far };
+            /// The outline of the bounding box.
+            r#box[cx](patch: Patch) -> Indices { size: Size::Far, result: Some(rules::checked_locations) };
+        }
+
+        /// Objects and patterns found on grids.
+        objects {
+            /// The connected objects: of one colour or of any, through corners too or not, without the background (the most common colour) or with it. Error: a grid without rows.
+            objects[cx](grid: Grid, univalued: Boolean, diagonal: Boolean, without_bg: Boolean) -> Objects {
+                sampling: Sampling::ObjectSettings,
+            };
+            /// One object a colour: all cells that have it.
+            partition(grid: Grid) -> Objects;
+            /// One object a colour but the most common one. Error: a grid without cells.
+            fgpartition(grid: Grid) -> Objects;
+            /// Where the object occurs on the grid, by the upper left corners of its bounding box. Error: a grid without rows.
+            occurrences[cx](grid: Grid, obj: Object) -> Indices { sampling: Sampling::PartOfGrid };
+            /// The rows and columns of one colour, as objects. Error: a grid without rows.
+            frontiers[cx](grid: Grid) -> Objects;
+            /// The grid without the rows and columns of one colour.
+            compress(grid: Grid) -> Grid;
+        }
+
+        /// Grids with patches painted on them.
+        painting {
+            /// A grid of one colour, of height and width `dimensions`.
+            canvas[cx]@constant (value: Integer, dimensions: IntegerTuple) -> Grid {
+                size: Size::Told,
+                sampling: Sampling::SmallSize,
+            };
+            /// The grid with the patch's locations in one colour. Error: a grid without rows.
+            fill(grid: Grid, value: Integer, patch: Patch) -> Grid { uses: &[Use::Whole, Use::Whole, Use::OVER] };
+            /// The grid with the object on it; of several colours at a location, the last. Error: a grid without rows.
+            paint(grid: Grid, obj: Object) -> Grid { uses: &[Use::Whole, Use::OBJECT_OVER] };
+            /// [`fill`](Primitive::Fill), but only where the background (the most common colour) is. Error: a grid without rows.
+            underfill(grid: Grid, value: Integer, patch: Patch) -> Grid { uses: &[Use::Whole, Use::Whole, Use::OVER] };
+            /// [`paint`](Primitive::Paint), but only where the background (the most common colour) is. Error: a grid without rows.
+            underpaint(grid: Grid, obj: Object) -> Grid { uses: &[Use::Whole, Use::OBJECT_UNDER] };
+            /// The grid with the patch's locations in the background colour. Error: a grid without cells.
+            cover(grid: Grid, patch: Patch) -> Grid { uses: &[Use::Whole, Use::OVER] };
+            /// The grid with the object covered and painted again `offset` away. Error: a grid without cells.
+            r#move(grid: Grid, obj: Object, offset: IntegerTuple) -> Grid;
+        }
+
+        /// Grids and objects turned, cut, joined and scaled.
+        transforms {
+            /// A quarter turn clockwise.
+            rot90(grid: Grid) -> Grid { is_total: of_grid, symmetry: Some(Symmetry::QUARTER) };
+            /// A half turn.
+            rot180(grid: Grid) -> Grid { is_total: of_grid, symmetry: Some(Symmetry::HALF) };
+            /// A quarter turn anticlockwise.
+            rot270(grid: Grid) -> Grid { is_total: of_grid, symmetry: Some(Symmetry::THREE_QUARTERS) };
+            /// Upside down. Error: an empty patch.
+            hmirror(piece: Piece) -> Piece {
+                is_total: of_grid,
+                symmetry: Some(Symmetry::UPSIDE_DOWN),
+                result: Some(rules::mirrored),
+            };
+            /// Left and right exchanged. Error: an empty patch.
+            vmirror(piece: Piece) -> Piece {
+                is_total: of_grid,
+                symmetry: Some(Symmetry::LEFT_TO_RIGHT),
+                result: Some(rules::mirrored),
+            };
+            /// Rows and columns exchanged: mirrored along the diagonal. Error: an empty patch.
+            dmirror(piece: Piece) -> Piece {
+                is_total: of_grid,
+                symmetry: Some(Symmetry::DIAGONAL),
+                result: Some(rules::mirrored),
+            };
+            /// Mirrored along the counterdiagonal. Error: an empty patch.
+            cmirror(piece: Piece) -> Piece {
+                is_total: of_grid,
+                symmetry: Some(Symmetry::COUNTER_DIAGONAL),
+                result: Some(rules::mirrored),
+            };
+            /// The cells from `start` on, `dims` rows and columns; cut off at the edges, negative starts count from the end.
+            crop@constant (grid: Grid, start: IntegerTuple, dims: IntegerTuple) -> Grid {
+                sampling: Sampling::SmallWindow,
+            };
+            /// The part of the grid that the patch's bounding box covers. Error: empty.
+            subgrid@constant (patch: Patch, grid: Grid) -> Grid;
+            /// The grid without its outermost rows and columns.
+            trim(grid: Grid) -> Grid;
+            /// The upper half; a middle row belongs to neither.
+            tophalf(grid: Grid) -> Grid;
+            /// The lower half; a middle row belongs to neither.
+            bottomhalf(grid: Grid) -> Grid;
+            /// The left half; a middle column belongs to neither.
+            lefthalf(grid: Grid) -> Grid;
+            /// The right half; a middle column belongs to neither.
+            righthalf(grid: Grid) -> Grid;
+            /// `n` grids side by side; what is over is left between them. Errors: division by zero; a grid without rows.
+            hsplit[cx](grid: Grid, n: Integer) -> Tuple { result: Some(rules::grids) };
+            /// `n` grids one below the other; what is over is left between them. Errors: division by zero; a grid without rows.
+            vsplit[cx](grid: Grid, n: Integer) -> Tuple { result: Some(rules::grids) };
+            /// The two grids side by side, as high as the lower one.
+            hconcat[cx](a: Grid, b: Grid) -> Grid { size: Size::Sum, sampling: Sampling::SameHeight };
+            /// The two grids one above the other; a tuple of rows where their widths differ.
+            vconcat[cx](a: Grid, b: Grid) -> Grid {
+                size: Size::Sum,
+                result: Some(rules::checked_grid),
+                sampling: Sampling::SameWidth,
+            };
+            /// Each cell `factor` columns wide.
+            hupscale[cx](grid: Grid, factor: Integer) -> Grid { size: Size::Told };
+            /// Each cell `factor` rows high.
+            vupscale[cx](grid: Grid, factor: Integer) -> Grid { size: Size::Told };
+            /// Each cell `factor` rows high and columns wide; an object keeps its upper left corner.
+            upscale[cx](element: Element, factor: Integer) -> Element { size: Size::Told, result: Some(rules::upscaled) };
+            /// Every `factor`-th row and column. Errors: division by zero; a grid without rows.
+            downscale(grid: Grid, factor: Integer) -> Grid;
+        }
+        }
+    };
+}
