@@ -291,7 +291,7 @@ impl Source {
 
 /// How a node's values are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
+enum Storage {
     /// In the machine, as values of the type of this number.
     Typed(u16),
     /// As the reference has them: they have no type in common.
@@ -301,9 +301,9 @@ enum Held {
     Function(u8),
 }
 
-impl Held {
+impl Storage {
     fn is_function(self) -> bool {
-        matches!(self, Held::Function(_))
+        matches!(self, Storage::Function(_))
     }
 }
 
@@ -311,7 +311,7 @@ impl Held {
 struct Node {
     hash: u128,
     source: Source,
-    held: Held,
+    held: Storage,
     /// Whether on some input the machine has no room for the value.
     has_loose: bool,
     /// Whether it has no value on some input.
@@ -323,7 +323,7 @@ struct Node {
 #[derive(Debug)]
 struct Target {
     grid: Grid,
-    /// Nothing where the machine has no room for it.
+    /// `None` if the machine has no room for it.
     tile: Option<Box<Tile>>,
 }
 
@@ -511,7 +511,7 @@ impl Batt {
         self.constant(&Value::Primitive(primitive))
     }
 
-    /// Takes a function whose calls are one step each: what it makes on the way is no node. Nothing where
+    /// Takes a function whose calls are one step each: what it makes on the way is no node. `None` if
     /// it has more inputs than a call has arguments, is of another dialect than the public one, or is one
     /// function too many. It is known until the batt ends, whatever that is [restarted](Self::restart) on.
     ///
@@ -575,7 +575,7 @@ impl Batt {
             Ok(held) => {
                 let source = Source::call(called, arguments);
                 let length = self.length_of(called, arguments);
-                Ok(self.settle(source, held, length, used))
+                Ok(self.intern(source, held, length, used))
             }
             Err(failed) => {
                 self.forget(first, used);
@@ -658,7 +658,7 @@ impl Batt {
                     count,
                     arguments,
                 },
-                Held::Function(_),
+                Storage::Function(_),
             ) => {
                 let place = (node.0, input as u32);
                 if let Some(function) = self.functions.borrow().get(&place) {
@@ -676,7 +676,7 @@ impl Batt {
             return Ok(value.clone());
         }
         let slot = self.slot(node.0, input);
-        if known.held == Held::Typed(GRID) {
+        if known.held == Storage::Typed(GRID) {
             return Ok(Value::from(self.grids.grid(slot)));
         }
         if self.is_too_heavy(node, input) {
@@ -686,7 +686,7 @@ impl Batt {
                 kind: ErrorKind::Limit(Limit::Memory),
             });
         }
-        if known.held == Held::Typed(GRIDS) {
+        if known.held == Storage::Typed(GRIDS) {
             let grids = self.grids.list(slot).map(|grid| self.grids.grid(grid));
             return Ok(Value::tuple(grids.map(Value::from).collect()));
         }
@@ -698,7 +698,7 @@ impl Batt {
     /// Whether what a node holds on an input is more, as a value, than a value may be.
     pub fn is_too_heavy(&self, node: NodeId, input: usize) -> bool {
         let known = &self.nodes[node.index()];
-        let Held::Typed(number) = known.held else {
+        let Storage::Typed(number) = known.held else {
             return false;
         };
         let is_elsewhere = number == GRID
@@ -718,8 +718,8 @@ impl Batt {
     /// The type of a node's values: nothing for a function, and where they have none in common.
     pub fn ty(&self, node: NodeId) -> Option<&Type> {
         match self.nodes[node.index()].held {
-            Held::Typed(number) => Some(self.calls.ty(number)),
-            Held::Loose | Held::Function(_) => None,
+            Storage::Typed(number) => Some(self.calls.ty(number)),
+            Storage::Loose | Storage::Function(_) => None,
         }
     }
 
@@ -742,7 +742,7 @@ impl Batt {
         })
     }
 
-    /// How far a node is from the target of an input; nothing where there is none.
+    /// How far a node is from the target of an input; `None` if there is none.
     pub fn distance(&self, node: NodeId, input: usize) -> Option<Distance> {
         let target = self.targets.get(input)?.as_ref()?;
         if self.error(node, input).is_some() {

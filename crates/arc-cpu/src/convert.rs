@@ -84,7 +84,7 @@ impl Lowering {
                 let number = self.number_of(from);
                 let list = self.push(steps, &basics::LIST_OF_ELEMENTS, |step| {
                     step.a = slot;
-                    step.extra = number;
+                    step.immediate = number;
                 });
                 return self.convert(steps, list, &Type::tuple_of(element), to);
             }
@@ -111,7 +111,7 @@ impl Lowering {
                 let number = self.number_of(element);
                 return Ok(self.push(steps, &ops::SET_OF_LIST, |step| {
                     step.a = list;
-                    step.extra = number;
+                    step.immediate = number;
                 }));
             }
             _ => return self.no_conversion(from, to),
@@ -172,7 +172,7 @@ impl Lowering {
             step.a = slot;
             step.c = finish;
             step.region = number;
-            step.extra = container;
+            step.immediate = container;
         }))
     }
 }

@@ -168,8 +168,8 @@ fn unpack_wide(tile: &Tile) -> Grid {
 /// inlined.
 ///
 /// A kernel that does what a primitive does, whatever the types of its arguments, says so behind its name, with a
-/// [`Want`](crate::ops::Want) for each argument, and what it gives where that is not of the instruction's type:
-/// `NAME for Primitive(Want, ..) -> Gives`. `kernels! { fn select; .. }` makes the function that gives the choice of
+/// [`Constraint`](crate::ops::Constraint) for each argument, and what it gives where that is not of the instruction's type:
+/// `NAME for Primitive(Constraint, ..) -> ResultType`. `kernels! { fn select; .. }` makes the function that gives the selection of
 /// these.
 macro_rules! kernels {
     (fn $select:ident; $(
@@ -178,12 +178,12 @@ macro_rules! kernels {
             |$m:pat_param, $code:pat_param, $step:pat_param| $body:block
     )+) => {
         /// The kernel of a primitive that has one for arguments of any types that can be converted.
-        fn $select(primitive: arc_dsl::Primitive) -> Option<crate::ops::Choice> {
+        fn $select(primitive: arc_dsl::Primitive) -> Option<crate::ops::Selection> {
             match primitive {
                 $($(
                     arc_dsl::Primitive::$primitive => Some(
-                        crate::ops::Choice::new(&$name, &[$(crate::ops::Want::$want),*])
-                            $(.giving(crate::ops::Gives::$gives))?,
+                        crate::ops::Selection::new(&$name, &[$(crate::ops::Constraint::$want),*])
+                            $(.giving(crate::ops::ResultType::$gives))?,
                     ),
                 )?)+
                 _ => None,

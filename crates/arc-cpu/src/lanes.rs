@@ -38,7 +38,7 @@ struct Before {
 
 // Functions rather than closures: what a closure does is not compiled for wide vectors.
 impl Machine {
-    /// What to go back to should a loop over so many elements fail by lanes; nothing where they are
+    /// What to go back to should a loop over so many elements fail by lanes; `None` if they are
     /// too few to begin.
     #[inline(always)]
     fn begin_lanes(&self, elements: usize) -> Option<Before> {

@@ -266,7 +266,7 @@ impl<'m> Outputs<'m> {
         self.len() == 0
     }
 
-    /// What the result at this place came to; nothing where there is none.
+    /// What the result at this place came to; `None` if there is none.
     pub fn get(&self, at: usize) -> Option<Result<Output<'m>, Stop>> {
         let output = |ty, slot| Output {
             machine: self.machine,

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::TARGET;
 use super::bail_out::Unsupported;
 use super::ops::placing::CELLS_OF_COLOUR;
-use super::ops::{self, Extra, Gives, Want, basics, loops};
+use super::ops::{self, Constraint, Immediate, ResultType, basics, loops};
 use super::program::{Available, Kernel, Run, Vectors};
 use super::program::{Code, Origin, Region, Step};
 use super::slot::At;
@@ -46,7 +46,7 @@ impl Operands {
         &self.types[..self.len]
     }
 
-    /// One more; nothing where there are as many as there may be.
+    /// One more; `None` if there are as many as there may be.
     pub(super) fn push(&mut self, slot: u32, ty: Type) -> Option<()> {
         *self.slots.get_mut(self.len)? = slot;
         self.types[self.len] = ty;
@@ -59,7 +59,7 @@ impl Operands {
 pub(super) type Steps = Vec<(Step<u32>, Origin)>;
 
 /// Where a lowering stands.
-pub(super) struct Place {
+pub(super) struct SavePoint {
     line: u32,
     primitive: Option<Primitive>,
 }
@@ -154,15 +154,15 @@ impl Lowering {
     }
 
     /// Where the lowering stands.
-    pub(super) fn place(&self) -> Place {
-        Place {
+    pub(super) fn save_point(&self) -> SavePoint {
+        SavePoint {
             line: self.line,
             primitive: self.primitive,
         }
     }
 
     /// Goes back there: what was made in between is in a region of its own.
-    pub(super) fn go_to(&mut self, place: &Place) {
+    pub(super) fn roll_back(&mut self, place: &SavePoint) {
         (self.line, self.primitive) = (place.line, place.primitive);
     }
 
@@ -279,7 +279,7 @@ impl Lowering {
             c: 0,
             d: 0,
             region: 0,
-            extra: 0,
+            immediate: 0,
         };
         set(&mut step);
         let origin = Origin {
@@ -372,7 +372,7 @@ impl Lowering {
         if is_list && are_nested(ty) {
             let number = self.number_of(&ty.clone());
             self.push_to(steps, id.0, &basics::COUNTED, |step| {
-                (step.a, step.extra) = (id.0, number);
+                (step.a, step.immediate) = (id.0, number);
             });
         }
     }
@@ -449,11 +449,11 @@ impl Lowering {
                 }
                 let count = instruction.regions.len();
                 let first = self.regions(count);
-                let place = self.place();
+                let place = self.save_point();
                 for (at, region) in instruction.regions.iter().enumerate() {
                     self.region(region, first + at as u32, Some(ty))?;
                 }
-                self.go_to(&place);
+                self.roll_back(&place);
                 let kernel = match instruction.op {
                     Op::If => &basics::EITHER_REGION,
                     _ => &basics::NUMBERED_REGION,
@@ -461,7 +461,7 @@ impl Lowering {
                 self.push_to(steps, to.0, kernel, |step| {
                     step.a = condition;
                     step.region = first;
-                    step.extra = count as u32;
+                    step.immediate = count as u32;
                 });
                 Ok(())
             }
@@ -477,9 +477,9 @@ impl Lowering {
                 let (from, from_type) = self.operand(&instruction.arguments[1])?;
                 let from = self.convert(steps, from, &from_type, ty)?;
                 let number = self.regions(1);
-                let place = self.place();
+                let place = self.save_point();
                 self.region(&instruction.regions[0], number, Some(ty))?;
-                self.go_to(&place);
+                self.roll_back(&place);
                 self.push_to(steps, to.0, &basics::ITERATE, |step| {
                     (step.a, step.b) = (rounds, from);
                     step.region = number;
@@ -540,14 +540,21 @@ impl Lowering {
             return self.collect(steps, instruction);
         }
         if held == Representation::Parts
-            && let Some((choice, ty)) = ops::layers::select(primitive, types)
+            && let Some((selection, ty)) = ops::layers::select(primitive, types)
         {
-            return self.push_choice(steps, instruction.id, Cow::Owned(ty), &choice, &operands);
+            return self.push_selection(
+                steps,
+                instruction.id,
+                Cow::Owned(ty),
+                &selection,
+                &operands,
+            );
         }
-        let Some(choice) = ops::select(primitive, types, &ty, self.is_clipped(instruction)) else {
+        let Some(selection) = ops::select(primitive, types, &ty, self.is_clipped(instruction))
+        else {
             return self.no_kernel(primitive, types, &ty);
         };
-        self.push_choice(steps, instruction.id, ty, &choice, &operands)
+        self.push_selection(steps, instruction.id, ty, &selection, &operands)
     }
 
     /// Several calls as one step where there is a kernel for that, otherwise one after the other.
@@ -558,9 +565,9 @@ impl Lowering {
         fused: Fused,
     ) -> Result<(), Unsupported> {
         let operands = self.operands(instruction)?;
-        if let Some(choice) = ops::select_fused(fused, operands.types()) {
+        if let Some(selection) = ops::select_fused(fused, operands.types()) {
             let ty = self.held_type(instruction);
-            return self.push_choice(steps, instruction.id, ty, &choice, &operands);
+            return self.push_selection(steps, instruction.id, ty, &selection, &operands);
         }
         let region = &instruction.regions[0];
         for ((parameter, _), operand) in region.parameters.iter().zip(&instruction.arguments) {
@@ -577,18 +584,18 @@ impl Lowering {
 
     /// The step of a call for which the kernel is chosen, with what it wants of its arguments, and
     /// with a value of this type: what is not borrowed is not the instruction's own.
-    fn push_choice(
+    fn push_selection(
         &mut self,
         steps: &mut Steps,
         id: Id,
         ty: Cow<'_, Type>,
-        choice: &ops::Choice,
+        selection: &ops::Selection,
         operands: &Operands,
     ) -> Result<(), Unsupported> {
         let mut slots = [0; 4];
         let mut operands = operands.slots().iter().zip(operands.types());
         let mut first = &Type::Never;
-        for (at, want) in choice.wants.iter().enumerate() {
+        for (at, want) in selection.constraints.iter().enumerate() {
             let Some((slot, from)) = operands.next() else {
                 break;
             };
@@ -596,45 +603,47 @@ impl Lowering {
                 first = from;
             }
             slots[at] = match (want, from) {
-                (Want::AsIs, _)
-                | (Want::Int, Type::Int | Type::Bool)
-                | (Want::Pair, Type::Pair)
-                | (Want::Cell, Type::Cell)
-                | (Want::Grid, Type::Grid)
-                | (Want::Object, Type::Object) => *slot,
-                (Want::Int, _) => self.convert(steps, *slot, from, &Type::Int)?,
-                (Want::Pair, _) => self.convert(steps, *slot, from, &Type::Pair)?,
-                (Want::Cell, _) => self.convert(steps, *slot, from, &Type::Cell)?,
-                (Want::Grid, _) => self.convert(steps, *slot, from, &Type::Grid)?,
-                (Want::Object, _) => self.convert(steps, *slot, from, &Type::Object)?,
-                (Want::Patch, _) => self.convert_to_patch(steps, *slot, from)?,
-                (Want::Result, _) => self.convert(steps, *slot, from, &ty)?,
-                (Want::CellsOfColour, _) => {
+                (Constraint::AsIs, _)
+                | (Constraint::Int, Type::Int | Type::Bool)
+                | (Constraint::Pair, Type::Pair)
+                | (Constraint::Cell, Type::Cell)
+                | (Constraint::Grid, Type::Grid)
+                | (Constraint::Object, Type::Object) => *slot,
+                (Constraint::Int, _) => self.convert(steps, *slot, from, &Type::Int)?,
+                (Constraint::Pair, _) => self.convert(steps, *slot, from, &Type::Pair)?,
+                (Constraint::Cell, _) => self.convert(steps, *slot, from, &Type::Cell)?,
+                (Constraint::Grid, _) => self.convert(steps, *slot, from, &Type::Grid)?,
+                (Constraint::Object, _) => self.convert(steps, *slot, from, &Type::Object)?,
+                (Constraint::Patch, _) => self.convert_to_patch(steps, *slot, from)?,
+                (Constraint::Result, _) => self.convert(steps, *slot, from, &ty)?,
+                (Constraint::CellsOfColour, _) => {
                     let colour = operands.next().map_or(0, |(colour, _)| *colour);
                     self.push(steps, &CELLS_OF_COLOUR, |step| {
                         [step.a, step.b] = [*slot, colour];
                     })
                 }
-                (Want::Own(own), _) => {
-                    self.convert(steps, *slot, from, &choice.own[usize::from(*own)])?
+                (Constraint::Own(own), _) => {
+                    self.convert(steps, *slot, from, &selection.own[usize::from(*own)])?
                 }
             };
         }
-        let extra = match choice.extra {
-            Extra::None => 0,
-            Extra::Number(number) => number,
-            Extra::First => self.number_of(first),
-            Extra::Own(own) => self.number_of(&choice.own[usize::from(own)]),
+        let immediate = match selection.immediate {
+            Immediate::None => 0,
+            Immediate::Number(number) => number,
+            Immediate::First => self.number_of(first),
+            Immediate::Own(own) => self.number_of(&selection.own[usize::from(own)]),
         };
-        let made = self.push(steps, choice.kernel, |step| {
+        let made = self.push(steps, selection.kernel, |step| {
             [step.a, step.b, step.c, step.d] = slots;
-            step.extra = extra;
+            step.immediate = immediate;
         });
-        let made = match choice.gives {
-            Gives::Result => made,
-            Gives::MaybePair => self.convert(steps, made, &Type::MaybePair, &ty)?,
-            Gives::Grid => self.convert(steps, made, &Type::Grid, &ty)?,
-            Gives::Own(own) => self.convert(steps, made, &choice.own[usize::from(own)], &ty)?,
+        let made = match selection.gives {
+            ResultType::Result => made,
+            ResultType::MaybePair => self.convert(steps, made, &Type::MaybePair, &ty)?,
+            ResultType::Grid => self.convert(steps, made, &Type::Grid, &ty)?,
+            ResultType::Own(own) => {
+                self.convert(steps, made, &selection.own[usize::from(own)], &ty)?
+            }
         };
         if let Cow::Owned(ty) = ty {
             self.types[id.index()] = ty;

@@ -504,7 +504,7 @@ impl Memory {
 }
 
 /// How many more of these a pool is to have: as many as it has, or as there is memory for.
-/// Nothing where that is too few, 0 where it has enough.
+/// `None` if that is too few, 0 where it has enough.
 fn more<T>(size: usize, free: usize, wanted: usize, left: &mut usize) -> Option<usize> {
     if free >= wanted {
         return Some(0);

@@ -1,7 +1,7 @@
 //! The operations of the compiled path, by family; which kernel does what for which types.
 //!
 //! A family's module has its [`kernels!`](super::kernel) and a `select`, which gives the kernel for
-//! a primitive whose arguments have these types, what it wants of each, and nothing where planes
+//! a primitive whose arguments have these types, what it wants of each, and `None` if planes
 //! have none: the program is the reference's then. A kernel reads its arguments from the slots
 //! `step.a` to `step.d`, converted to what was wanted, and gives the slot of its result, of the
 //! instruction's type. What it makes goes to the machine's memory:
@@ -48,7 +48,7 @@ pub(super) use containers::SET_OF_LIST;
 
 /// What a kernel wants of an argument; other types are converted where they can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Want {
+pub(super) enum Constraint {
     /// It takes any representation: `select` has looked at the type.
     AsIs,
     /// An integer (true and false are 1 and 0).
@@ -65,15 +65,15 @@ pub(super) enum Want {
     Object,
     /// A value of the type of the result.
     Result,
-    /// A value of the choice's own type with this number.
+    /// A value of the selection's own type with this number.
     Own(u8),
     /// The locations of a grid, which this argument is, that have the colour that the next one is.
     CellsOfColour,
 }
 
-/// What else a kernel is told, in `step.extra`.
+/// What else a kernel is told, in `step.immediate`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Extra {
+pub(super) enum Immediate {
     /// Nothing.
     #[default]
     None,
@@ -81,13 +81,13 @@ pub(super) enum Extra {
     Number(u32),
     /// The type of the first argument, which is `code.ty(step)`.
     First,
-    /// The choice's own type with this number, in the same way.
+    /// The selection's own type with this number, in the same way.
     Own(u8),
 }
 
 /// The type of what a kernel gives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Gives {
+pub(super) enum ResultType {
     /// That of the instruction.
     #[default]
     Result,
@@ -95,42 +95,42 @@ pub(super) enum Gives {
     MaybePair,
     /// A grid.
     Grid,
-    /// The choice's own type with this number.
+    /// The selection's own type with this number.
     Own(u8),
 }
 
 /// The kernel for a call.
 #[derive(Clone, Debug)]
-pub(super) struct Choice {
+pub(super) struct Selection {
     pub(super) kernel: &'static Kernel,
     /// One for every argument, but that some take two.
-    pub(super) wants: &'static [Want],
-    pub(super) extra: Extra,
+    pub(super) constraints: &'static [Constraint],
+    pub(super) immediate: Immediate,
     /// What it gives; that is converted where it is not of the instruction's type.
-    pub(super) gives: Gives,
+    pub(super) gives: ResultType,
     /// Types that are neither the arguments' nor the result's.
     pub(super) own: Vec<Type>,
 }
 
-impl Choice {
+impl Selection {
     /// A kernel that wants this.
-    pub(super) fn new(kernel: &'static Kernel, wants: &'static [Want]) -> Self {
+    pub(super) fn new(kernel: &'static Kernel, constraints: &'static [Constraint]) -> Self {
         Self {
             kernel,
-            wants,
-            extra: Extra::None,
-            gives: Gives::Result,
+            constraints,
+            immediate: Immediate::None,
+            gives: ResultType::Result,
             own: Vec::new(),
         }
     }
 
     /// The same, told this.
-    pub(super) fn with(self, extra: Extra) -> Self {
-        Self { extra, ..self }
+    pub(super) fn with(self, immediate: Immediate) -> Self {
+        Self { immediate, ..self }
     }
 
     /// The same, giving a value of this type.
-    pub(super) fn giving(self, gives: Gives) -> Self {
+    pub(super) fn giving(self, gives: ResultType) -> Self {
         Self { gives, ..self }
     }
 
@@ -151,7 +151,7 @@ pub(super) fn select(
     arguments: &[Type],
     result: &Type,
     clipped: bool,
-) -> Option<Choice> {
+) -> Option<Selection> {
     rows::select(primitive, arguments, result)
         .or_else(|| containers::select(primitive, arguments, result, clipped))
         .or_else(|| arithmetic::select(primitive, arguments))
@@ -164,48 +164,48 @@ pub(super) fn select(
 }
 
 /// The kernel that does several calls at once, for arguments of these types.
-pub(super) fn select_fused(fused: Fused, arguments: &[Type]) -> Option<Choice> {
+pub(super) fn select_fused(fused: Fused, arguments: &[Type]) -> Option<Selection> {
+    use Constraint::{AsIs, CellsOfColour};
     use Type::{Grid, Indices, Int, Object, Pair, Patch};
-    use Want::{AsIs, CellsOfColour};
     Some(match (fused, arguments) {
         (Fused::SizeOfIntersection, [Indices, Indices]) => {
-            Choice::new(&containers::SIZE_OF_INTERSECTION, &[AsIs, AsIs])
+            Selection::new(&containers::SIZE_OF_INTERSECTION, &[AsIs, AsIs])
         }
         (Fused::SizeOfDifference, [Indices, Indices]) => {
-            Choice::new(&containers::SIZE_OF_DIFFERENCE, &[AsIs, AsIs])
+            Selection::new(&containers::SIZE_OF_DIFFERENCE, &[AsIs, AsIs])
         }
         (Fused::ColorcountAt, [Indices | Object | Patch, Grid, Int]) => {
-            Choice::new(&objects::COLORCOUNT_ON_GRID, &[AsIs, AsIs, AsIs])
+            Selection::new(&objects::COLORCOUNT_ON_GRID, &[AsIs, AsIs, AsIs])
         }
-        (Fused::Magnitude, [Int]) => Choice::new(&arithmetic::MAGNITUDE_OF_INT, &[AsIs]),
-        (Fused::Magnitude, [Pair]) => Choice::new(&arithmetic::MAGNITUDE_OF_PAIR, &[AsIs]),
+        (Fused::Magnitude, [Int]) => Selection::new(&arithmetic::MAGNITUDE_OF_INT, &[AsIs]),
+        (Fused::Magnitude, [Pair]) => Selection::new(&arithmetic::MAGNITUDE_OF_PAIR, &[AsIs]),
         (Fused::MergedObjects, [Grid, ..]) => {
-            Choice::new(&merged::CELLS_OF_OBJECTS, &[AsIs, AsIs, AsIs, AsIs])
+            Selection::new(&merged::CELLS_OF_OBJECTS, &[AsIs, AsIs, AsIs, AsIs])
         }
-        (Fused::MergedPartition, [Grid]) => Choice::new(&merged::ALL_CELLS, &[AsIs]),
-        (Fused::MergedForeground, [Grid]) => Choice::new(&merged::FOREGROUND_CELLS, &[AsIs]),
+        (Fused::MergedPartition, [Grid]) => Selection::new(&merged::ALL_CELLS, &[AsIs]),
+        (Fused::MergedForeground, [Grid]) => Selection::new(&merged::FOREGROUND_CELLS, &[AsIs]),
         (Fused::LargerCells, [Grid, Grid]) => {
-            Choice::new(&rows::LARGER_COLOURS, &[AsIs, AsIs]).giving(Gives::Grid)
+            Selection::new(&rows::LARGER_COLOURS, &[AsIs, AsIs]).giving(ResultType::Grid)
         }
         (Fused::SmallerCells, [Grid, Grid]) => {
-            Choice::new(&rows::SMALLER_COLOURS, &[AsIs, AsIs]).giving(Gives::Grid)
+            Selection::new(&rows::SMALLER_COLOURS, &[AsIs, AsIs]).giving(ResultType::Grid)
         }
         (
             Fused::MetAsOften | Fused::MetMoreOften | Fused::MetLessOften,
             [Indices, Indices, Indices, Int],
-        ) => Choice::new(&placing::PASSING, &[AsIs, AsIs, AsIs, AsIs]).with(comparison(fused)),
+        ) => Selection::new(&placing::PASSING, &[AsIs, AsIs, AsIs, AsIs]).with(comparison(fused)),
         (
             Fused::ColouredAsOften | Fused::ColouredMoreOften | Fused::ColouredLessOften,
             [Indices, Indices, Grid, Int, Int],
-        ) => Choice::new(&placing::PASSING, &[AsIs, AsIs, CellsOfColour, AsIs])
+        ) => Selection::new(&placing::PASSING, &[AsIs, AsIs, CellsOfColour, AsIs])
             .with(comparison(fused)),
         _ => return None,
     })
 }
 
 /// How a filter of locations compares what it counts.
-fn comparison(fused: Fused) -> Extra {
-    Extra::Number(match fused {
+fn comparison(fused: Fused) -> Immediate {
+    Immediate::Number(match fused {
         Fused::MetMoreOften | Fused::ColouredMoreOften => Comparison::More,
         Fused::MetLessOften | Fused::ColouredLessOften => Comparison::Fewer,
         _ => Comparison::Equal,

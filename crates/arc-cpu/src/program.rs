@@ -103,7 +103,7 @@ pub(crate) struct Step<N = At> {
     /// The number of its first region.
     pub(crate) region: N,
     /// The number of the type that it works on, or of elements, or a flag: what its kernel says.
-    pub(crate) extra: u32,
+    pub(crate) immediate: u32,
 }
 
 impl Step<u32> {
@@ -123,7 +123,7 @@ impl Step<u32> {
             c: self.c as At,
             d: self.d as At,
             region: self.region as At,
-            extra: self.extra,
+            immediate: self.immediate,
         }
     }
 }
@@ -173,7 +173,7 @@ pub(crate) struct Leaf {
 
 /// The columns of what a body gives.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Gives {
+pub(crate) enum ResultType {
     Int([At; 1]),
     Pair([At; 2]),
     Cell([At; 3]),
@@ -190,16 +190,16 @@ pub(crate) struct LaneLoop {
     /// The steps on columns.
     pub(crate) lanes: Region,
     pub(crate) leaves: Vec<Leaf>,
-    pub(crate) gives: Gives,
+    pub(crate) gives: ResultType,
 }
 
 impl LaneLoop {
     /// Whether its body gives values of this type.
     pub(crate) fn gives(&self, ty: &Type) -> bool {
         match self.gives {
-            Gives::Int(_) => matches!(ty, Type::Int | Type::Bool),
-            Gives::Pair(_) => *ty == Type::Pair,
-            Gives::Cell(_) => *ty == Type::Cell,
+            ResultType::Int(_) => matches!(ty, Type::Int | Type::Bool),
+            ResultType::Pair(_) => *ty == Type::Pair,
+            ResultType::Cell(_) => *ty == Type::Cell,
         }
     }
 }
@@ -321,7 +321,7 @@ impl Code {
     /// The type that a step works on.
     #[inline(always)]
     pub(crate) fn ty(&self, step: &Step) -> &Type {
-        &self.types[step.extra as usize]
+        &self.types[step.immediate as usize]
     }
 
     /// One of a step's regions.

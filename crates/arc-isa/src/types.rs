@@ -132,7 +132,7 @@ impl ValueType {
         }
     }
 
-    /// The one type of all elements; nothing where it is no container or they have none in common.
+    /// The one type of all elements; `None` if it is no container or they have none in common.
     pub fn element(&self) -> Option<Type> {
         match self {
             Type::MaybePair => Some(Type::Int),

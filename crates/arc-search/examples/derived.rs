@@ -156,7 +156,7 @@ fn measure(
     Ok(least)
 }
 
-/// Arguments like those of the example, of the batt's grid and another one: nothing where it has none.
+/// Arguments like those of the example, of the batt's grid and another one: `None` if it has none.
 fn arguments(
     batt: &mut Batt,
     example: &Example,

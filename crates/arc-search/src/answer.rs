@@ -1,4 +1,4 @@
-//! [`Made`]: what was made for a task, of which the best proposals become attempts.
+//! [`Context`]: what was made for a task, of which the best proposals become attempts.
 
 use std::collections::hash_map::Entry;
 
@@ -19,7 +19,7 @@ use crate::rank::{Answers, CANDIDATES, Ranker};
 const PROPOSALS: usize = 20;
 
 /// What was made for a task.
-pub(crate) struct Made<'m> {
+pub(crate) struct Context<'m> {
     pub(crate) batt: &'m Batt,
     pub(crate) enumeration: &'m Enumeration<'m>,
     /// Where the outputs have their bits.
@@ -44,7 +44,7 @@ struct Candidate<'p> {
     same: Vec<&'p Proposal>,
 }
 
-impl Made<'_> {
+impl Context<'_> {
     /// Makes attempts of these proposals, the best of which stand first: so many for each test pair, at most. The best
     /// attempt stands first, and each is an answer to a test pair that none before it is.
     pub(crate) fn attempts(

@@ -182,7 +182,7 @@ impl Language {
         }
     }
 
-    /// The kind of this name, which may be a new one; nothing where there are too many.
+    /// The kind of this name, which may be a new one; `None` if there are too many.
     fn kind(&mut self, name: &str) -> Option<Kind> {
         let known = self.kinds.iter().position(|kind| kind == name);
         let at = known.unwrap_or_else(|| {
@@ -283,7 +283,7 @@ impl Language {
         Self { costs, ..self }
     }
 
-    /// What calls of primitives on each other cost, by programs; nothing where that is not looked at.
+    /// What calls of primitives on each other cost, by programs; `None` if that is not looked at.
     pub fn costs(&self) -> Option<&Costs> {
         self.costs.as_ref()
     }

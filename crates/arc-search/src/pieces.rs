@@ -121,7 +121,7 @@ impl Pieces {
             known: FxHashSet::default(),
         };
         let targets = Targets::of(task, &pieces.frame);
-        let mut made = Made::new(&pieces.frame);
+        let mut made = Candidate::new(&pieces.frame);
         for cost in 0..=crate::enumerate::MOST_COST as u8 {
             for layer in layers(enumeration, cost, with_patches) {
                 if pieces.all.len() >= most {
@@ -155,9 +155,16 @@ impl Pieces {
         &self.wrong[piece * words..][..words]
     }
 
-    fn add(&mut self, batt: &Batt, targets: &Targets<'_>, node: Node, cost: u8, made: &mut Made) {
+    fn add(
+        &mut self,
+        batt: &Batt,
+        targets: &Targets<'_>,
+        node: Node,
+        cost: u8,
+        made: &mut Candidate,
+    ) {
         let frame = &self.frame;
-        let Made { cells, locs, .. } = made;
+        let Candidate { cells, locs, .. } = made;
         match node {
             Node::Grid(grid) => {
                 if cells.read_grid(batt, grid, frame).is_none() {
@@ -188,7 +195,7 @@ impl Pieces {
 
     /// Adds what is painted of the cells that were made under this mask, unless nothing of it is right, or another
     /// piece paints the same.
-    fn add_layer(&mut self, layer: Layer, cost: u8, made: &Made, mask: Mask) {
+    fn add_layer(&mut self, layer: Layer, cost: u8, made: &Candidate, mask: Mask) {
         let first = self.paints.len();
         let mut hash = Hash::default();
         let (mut dirty, mut any_right) = (0u32, false);
@@ -274,7 +281,7 @@ impl<'t> Targets<'t> {
 }
 
 /// What a node paints, before it is said which part of it is a piece.
-struct Made {
+struct Candidate {
     cells: Cells,
     locs: Locs,
     /// A bit for each cell of a train pair's output that it paints.
@@ -284,7 +291,7 @@ struct Made {
     zero: Vec<u64>,
 }
 
-impl Made {
+impl Candidate {
     fn new(frame: &Frame) -> Self {
         let words = || vec![0; frame.train_words()];
         Self {
@@ -315,7 +322,7 @@ impl Made {
         }
     }
 
-    /// Paints the locations that were read in a colour; nothing where one would be seen in what is no colour.
+    /// Paints the locations that were read in a colour; `None` if one would be seen in what is no colour.
     fn fill(
         &mut self,
         batt: &Batt,
@@ -473,7 +480,7 @@ impl Cells {
         }
     }
 
-    /// Reads what a layer paints; nothing where it has another size, or paints what is no colour.
+    /// Reads what a layer paints; `None` if it has another size, or paints what is no colour.
     pub(crate) fn read(&mut self, batt: &Batt, layer: Layer, frame: &Frame) -> Option<()> {
         match layer {
             Layer::All(grid) => self.read_grid(batt, grid, frame)?,
@@ -578,7 +585,7 @@ impl Cells {
         Some(())
     }
 
-    /// Paints a cell; nothing where it would be seen in what is no colour.
+    /// Paints a cell; `None` if it would be seen in what is no colour.
     fn paint(&mut self, input: usize, size: (usize, usize), loc: Loc, colour: i32) -> Option<()> {
         let (rows, columns) = (size.0 as i32, size.1 as i32);
         let Loc { i, j } = loc;

@@ -67,7 +67,7 @@ fn functions(text: &str, prefix: &str) -> Result<Vec<Program>, ParseError> {
         .collect()
 }
 
-/// The node of a call; nothing where it fails on an input, or there is no room.
+/// The node of a call; `None` if it fails on an input, or there is no room.
 fn call(batt: &mut Batt, called: impl Into<Called>, arguments: &[NodeId]) -> Option<NodeId> {
     batt.push(called, arguments).ok()?.node()
 }

@@ -3,7 +3,7 @@
 use arc_cpu::batt::{self, Batt, Defined, NodeId};
 use arc_dsl::{Grid, Pair, Task};
 
-use crate::answer::{Different, Made};
+use crate::answer::{Context, Different};
 use crate::attempt::Attempt;
 use crate::colours::{Normalisation, rename};
 use crate::compose::Composer;
@@ -298,7 +298,7 @@ impl Searcher {
             stacks: proposals.len(),
             bytes: self.batt.bytes(),
         });
-        let made = Made {
+        let made = Context {
             batt: &self.batt,
             enumeration: &enumeration,
             frame: &frame,

@@ -152,7 +152,7 @@ impl Best<'_> {
 /// The most known sizes of which each is added to each.
 const MOST_ADDED: usize = 40;
 
-/// The size of the output, by known sizes, the simplest of which stands first. Nothing where a train pair
+/// The size of the output, by known sizes, the simplest of which stands first. `None` if a train pair
 /// has no output.
 pub fn predict(task: &Task, known: &[KnownSize]) -> Option<Prediction> {
     let targets = task.train.iter().map(|pair| {
@@ -211,7 +211,7 @@ fn square(range: std::ops::RangeInclusive<i32>) -> impl Iterator<Item = (i32, i3
         .flat_map(move |a| range.clone().map(move |b| (a, b)))
 }
 
-/// The node of an empty grid of the predicted size; nothing where the batt has no room, or a call fails.
+/// The node of an empty grid of the predicted size; `None` if the batt has no room, or a call fails.
 pub fn blank(batt: &mut Batt, prediction: &Prediction, known: &[KnownSize]) -> Option<NodeId> {
     let size = match prediction.rule {
         Rule::Sides(Side::Always(rows), Side::Always(columns)) => pair(batt, rows, columns)?,

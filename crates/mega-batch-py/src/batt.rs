@@ -111,7 +111,7 @@ struct State {
 }
 
 /// What a call has in one of its places.
-enum Given {
+enum Argument {
     Node(PyNode),
     Primitive(Primitive),
     Value(Value),
@@ -281,9 +281,9 @@ impl PyBatt {
             };
             let function = if let Ok(name) = parts[0].cast::<PyString>() {
                 let primitive = values::primitive(&name.to_cow()?);
-                Given::Primitive(primitive.map_err(|error| place.value_error(error.value(py)))?)
+                Argument::Primitive(primitive.map_err(|error| place.value_error(error.value(py)))?)
             } else if let Ok(node) = parts[0].cast::<PyNode>() {
-                Given::Node(*node.get())
+                Argument::Node(*node.get())
             } else {
                 let expected = "the name of a primitive or a Node";
                 return Err(place.at(0).expected(expected, &parts[0]));
@@ -291,9 +291,9 @@ impl PyBatt {
             let arguments =
                 parts.iter().enumerate().skip(1).map(|(number, argument)| {
                     match argument.cast::<PyNode>() {
-                        Ok(node) => Ok(Given::Node(*node.get())),
+                        Ok(node) => Ok(Argument::Node(*node.get())),
                         Err(_) => {
-                            values::from_python(argument, &place.at(number)).map(Given::Value)
+                            values::from_python(argument, &place.at(number)).map(Argument::Value)
                         }
                     }
                 });
@@ -302,7 +302,7 @@ impl PyBatt {
         let pushed = self.with(py, |state, number| -> PyResult<Vec<_>> {
             for (at, (function, arguments)) in read.iter().enumerate() {
                 for given in arguments.iter().chain([function]) {
-                    if let Given::Node(node) = given {
+                    if let Argument::Node(node) = given {
                         let known = state.known(number, *node);
                         known
                             .map_err(|why| PyValueError::new_err(format!("calls[{at}]: {why}")))?;
@@ -315,17 +315,17 @@ impl PyBatt {
                 let mut nodes = Vec::with_capacity(arguments.len());
                 for given in arguments {
                     nodes.push(match given {
-                        Given::Node(node) => node.node,
-                        Given::Value(value) => state.batt.constant(value).map_err(full)?,
-                        Given::Primitive(primitive) => {
+                        Argument::Node(node) => node.node,
+                        Argument::Value(value) => state.batt.constant(value).map_err(full)?,
+                        Argument::Primitive(primitive) => {
                             state.batt.primitive(*primitive).map_err(full)?
                         }
                     });
                 }
                 let called = match function {
-                    Given::Primitive(primitive) => Called::Primitive(*primitive),
-                    Given::Node(node) => Called::Function(node.node),
-                    Given::Value(_) => continue,
+                    Argument::Primitive(primitive) => Called::Primitive(*primitive),
+                    Argument::Node(node) => Called::Function(node.node),
+                    Argument::Value(_) => continue,
                 };
                 let pushed = state.batt.push(called, &nodes).map_err(full)?;
                 let node = pushed.node().map(|node| state.node(number, node));

@@ -112,7 +112,7 @@ fn default_language() -> &'static Language {
 const SIGNALS: Duration = Duration::from_millis(100);
 
 /// What an enumeration gives before it is Python's.
-struct Made {
+struct Enumerated {
     batt: Batt,
     values: Vec<(batt::NodeId, String, u8)>,
     stopped: &'static str,
@@ -120,7 +120,7 @@ struct Made {
     whole_cost: u8,
 }
 
-fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<Made> {
+fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<Enumerated> {
     let mut bounds = batt::Bounds::for_search();
     bounds.max_bytes = request.bytes;
     let mut batt = Batt::of_task(task, bounds);
@@ -155,7 +155,7 @@ fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<M
     let whole_cost = enumeration
         .cost()
         .saturating_sub(u8::from(stopped != Stopped::Exhausted));
-    Ok(Made {
+    Ok(Enumerated {
         batt,
         values,
         stopped: match stopped {

@@ -47,7 +47,7 @@ fn is_ours(entry: &DirEntry) -> bool {
     entry.depth() == 0 || !(name == "target" || name.starts_with('.'))
 }
 
-/// Why a link from a page leads nowhere; nothing where it leads somewhere, or out of the project.
+/// Why a link from a page leads nowhere; `None` if it leads somewhere, or out of the project.
 fn fault(
     pages: &HashMap<PathBuf, String>,
     page: &Path,

@@ -271,7 +271,7 @@ fn built_in() -> Vec<Counted> {
     builtin::all().iter().filter_map(of).collect()
 }
 
-/// Nothing where only the host runs the program.
+/// `None` if only the host runs the program.
 fn counted(program: &Program, task: &Task) -> Option<Counted> {
     let pairs = task.pairs();
     Some(Counted {

@@ -19,7 +19,7 @@ pub(crate) fn sink(lines: &mut Vec<Line>) {
     }
 }
 
-/// The lines with moves one branch further; nothing where there are none to be moved.
+/// The lines with moves one branch further; `None` if there are none to be moved.
 fn sunk(lines: &[Line]) -> Option<Vec<Line>> {
     let flow = Flow::of(lines);
     let liveness = Liveness::of(lines, &flow);

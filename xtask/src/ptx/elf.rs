@@ -1,6 +1,6 @@
 //! Sizes of sections in an assembled kernel, which is an ELF file.
 
-/// The bytes of section `wanted` of a 64-bit little-endian ELF file; nothing where there is none.
+/// The bytes of section `wanted` of a 64-bit little-endian ELF file; `None` if there is none.
 ///
 /// The layout is that of the System V ABI, chapters "ELF Header" and "Sections".
 pub(crate) fn section_size(file: &[u8], wanted: &str) -> Option<u64> {

@@ -144,7 +144,7 @@ impl Nvrtc {
         Ok(String::from_utf8(buffer)?)
     }
 
-    /// Nothing where a call succeeded, else the library's name of what went wrong.
+    /// Fails with the library's name of the error if a call did.
     fn succeeded(&self, call: &str, status: Status) -> Result<()> {
         if status == 0 {
             return Ok(());

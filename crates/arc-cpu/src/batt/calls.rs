@@ -5,7 +5,7 @@ use arc_form::{Argument, Specialiser, Type};
 use rustc_hash::FxHashMap;
 
 use super::grids::may_hold_tiles;
-use super::{Called, Held, MOST_ARGUMENTS, Node, NodeId, Source};
+use super::{Called, MOST_ARGUMENTS, Node, NodeId, Source, Storage};
 use crate::Vectors;
 use crate::lower::Lowering;
 use crate::machine::Machine;
@@ -33,7 +33,7 @@ pub(super) struct Calls {
     lowering: Lowering,
     types: Vec<Type>,
     type_numbers: FxHashMap<Type, u16>,
-    /// What is called and of what kind its arguments are; nothing where only the reference does it.
+    /// What is called and of what kind its arguments are; `None` if only the reference does it.
     numbers: FxHashMap<Box<[u32]>, Option<u32>>,
     all: Vec<Call>,
     /// The key of the call at hand.
@@ -71,7 +71,7 @@ impl Calls {
         &self.types[usize::from(number)]
     }
 
-    /// The number of a type; nothing where there are too many.
+    /// The number of a type; `None` if there are too many.
     pub(super) fn type_number(&mut self, ty: &Type) -> Option<u16> {
         if let Some(number) = self.type_numbers.get(ty) {
             return Some(*number);
@@ -161,8 +161,8 @@ impl Calls {
         let types: Option<Vec<_>> = parameters
             .iter()
             .map(|node| match nodes[*node as usize].held {
-                Held::Typed(number) => Some(self.ty(number).clone()),
-                Held::Loose | Held::Function(_) => None,
+                Storage::Typed(number) => Some(self.ty(number).clone()),
+                Storage::Loose | Storage::Function(_) => None,
             })
             .collect();
         let types = types?;
@@ -211,17 +211,17 @@ impl Calls {
 fn write(key: &mut Vec<u32>, nodes: &[Node], number: u32, parameters: &mut Vec<u32>) -> bool {
     let node = &nodes[number as usize];
     match (node.held, &node.source) {
-        (Held::Typed(ty), _) => {
+        (Storage::Typed(ty), _) => {
             key.push(u32::from(ty) << 2);
             parameters.push(number);
             true
         }
-        (Held::Function(_), Source::Primitive(primitive)) => {
+        (Storage::Function(_), Source::Primitive(primitive)) => {
             key.push((*primitive as u32) << 2 | 1);
             true
         }
         (
-            Held::Function(_),
+            Storage::Function(_),
             Source::Call {
                 called: Called::Primitive(primitive),
                 count,
@@ -258,9 +258,9 @@ fn power(
 fn argument(nodes: &[Node], number: u32, next: &mut u32) -> Argument {
     let node = &nodes[number as usize];
     match (node.held, &node.source) {
-        (Held::Function(_), Source::Primitive(primitive)) => Argument::Primitive(*primitive),
+        (Storage::Function(_), Source::Primitive(primitive)) => Argument::Primitive(*primitive),
         (
-            Held::Function(_),
+            Storage::Function(_),
             Source::Call {
                 called: Called::Primitive(primitive),
                 count,

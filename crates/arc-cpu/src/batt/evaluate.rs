@@ -6,13 +6,13 @@ use smallvec::SmallVec;
 
 use super::calls::{Call, GRID, GRIDS};
 use super::grids::is_list_of_grids;
-use super::{Batt, Called, Failed, Held, MOST_ARGUMENTS, NodeId};
+use super::{Batt, Called, Failed, MOST_ARGUMENTS, NodeId, Storage};
 use crate::Stop;
 use crate::bail_out::BailOut;
 use crate::slot::Slot;
 
 /// What a call gives on an input.
-pub(super) enum Made {
+pub(super) enum Evaluated {
     Slot(Slot),
     Value(Value),
 }
@@ -38,7 +38,7 @@ fn is_rows(value: &Value) -> bool {
 const MOST_RETYPED: u32 = 1 << 14;
 
 impl Batt {
-    /// The call, compiled for what its arguments are; nothing where only the reference does it. The
+    /// The call, compiled for what its arguments are; `None` if only the reference does it. The
     /// nodes that it takes are left in `parameters`.
     pub(super) fn prepare(&mut self, called: Called, arguments: &[NodeId]) -> Option<u32> {
         self.counts.calls += 1;
@@ -88,7 +88,7 @@ impl Batt {
         number: u32,
         called: Called,
         arguments: &[NodeId],
-    ) -> Result<Held, Failed> {
+    ) -> Result<Storage, Failed> {
         let before = self.machine.memory.mark();
         self.load(number);
         let ty = self.calls.get(number).ty;
@@ -96,18 +96,20 @@ impl Batt {
         for input in 0..self.inputs {
             let used = self.machine.memory.mark();
             let slot = match self.evaluate_on(Some(number), called, arguments, input) {
-                Ok(Made::Slot(slot)) if ty == GRID => {
+                Ok(Evaluated::Slot(slot)) if ty == GRID => {
                     let slot = self.grids.add(self.machine.memory.tiles.get(slot));
                     self.machine.memory.release(used);
                     slot
                 }
-                Ok(Made::Slot(slot)) if ty == GRIDS => {
+                Ok(Evaluated::Slot(slot)) if ty == GRIDS => {
                     let slot = self.grids.add_list(&self.machine.memory, slot);
                     self.machine.memory.release(used);
                     slot
                 }
-                Ok(Made::Slot(slot)) => self.machine.memory.keep(self.calls.ty(ty), slot, used),
-                Ok(Made::Value(value)) => self.put_or_keep(&value, ty, input),
+                Ok(Evaluated::Slot(slot)) => {
+                    self.machine.memory.keep(self.calls.ty(ty), slot, used)
+                }
+                Ok(Evaluated::Value(value)) => self.put_or_keep(&value, ty, input),
                 Err(stop) => self.note(stop, input, used)?,
             };
             self.slots.push(slot);
@@ -126,9 +128,9 @@ impl Batt {
             && self.made_loose.is_empty()
             && !self.slots[first..].contains(&Slot::MISSING)
         {
-            return Ok(Held::Typed(present));
+            return Ok(Storage::Typed(present));
         }
-        Ok(Held::Typed(ty))
+        Ok(Storage::Typed(ty))
     }
 
     #[inline]
@@ -138,7 +140,7 @@ impl Batt {
         called: Called,
         arguments: &[NodeId],
         input: usize,
-    ) -> Result<Made, Stop> {
+    ) -> Result<Evaluated, Stop> {
         if self.errors.taken
             && let Some(error) = self.inherited(called, arguments, input)
         {
@@ -148,12 +150,12 @@ impl Batt {
         let Some(call) = call else {
             return self
                 .reference(BailOut::Kernel, called, arguments, input)
-                .map(Made::Value);
+                .map(Evaluated::Value);
         };
         if self.takes_loose && self.is_loose(input) {
             return self
                 .reference(BailOut::Memory, called, arguments, input)
-                .map(Made::Value);
+                .map(Evaluated::Value);
         }
         let Call {
             code,
@@ -174,7 +176,7 @@ impl Batt {
                 Ok(tile) => *slot = tile,
                 Err(bail_out) => {
                     let made = self.reference(bail_out, called, arguments, input);
-                    return made.map(Made::Value);
+                    return made.map(Evaluated::Value);
                 }
             }
         }
@@ -184,7 +186,7 @@ impl Batt {
                 Ok(list) => *slot = list,
                 Err(bail_out) => {
                     let made = self.reference(bail_out, called, arguments, input);
-                    return made.map(Made::Value);
+                    return made.map(Evaluated::Value);
                 }
             }
         }
@@ -193,7 +195,7 @@ impl Batt {
         let result = self.machine.region(code, &code.regions[0]);
         self.spent = self.spent.max(most_steps - self.machine.fuel);
         let bail_out = match result {
-            Ok(slot) => return Ok(Made::Slot(slot)),
+            Ok(slot) => return Ok(Evaluated::Slot(slot)),
             Err(bail_out) => bail_out,
         };
         let step = self.machine.failed.take();
@@ -217,7 +219,7 @@ impl Batt {
             }
             None => self
                 .reference(bail_out, called, arguments, input)
-                .map(Made::Value),
+                .map(Evaluated::Value),
         }
     }
 
@@ -308,14 +310,14 @@ impl Batt {
         &mut self,
         called: Called,
         arguments: &[NodeId],
-    ) -> Result<Held, Failed> {
+    ) -> Result<Storage, Failed> {
         let used = self.machine.memory.mark();
         let first = self.slots.len();
         for input in 0..self.inputs {
             match self.evaluate_on(None, called, arguments, input) {
-                Ok(Made::Value(value)) => self.made_loose.push((input as u32, value)),
+                Ok(Evaluated::Value(value)) => self.made_loose.push((input as u32, value)),
                 // What is not compiled, the machine does not make.
-                Ok(Made::Slot(_)) => {}
+                Ok(Evaluated::Slot(_)) => {}
                 Err(stop) => {
                     self.note(stop, input, used)?;
                 }
@@ -328,7 +330,7 @@ impl Batt {
     /// Says how to hold what the reference has made of the call at hand on all inputs on which it does
     /// not fail: as the type that the values have in common, unless that is the one that is given, as
     /// which the machine has no room for them.
-    fn retype(&mut self, ty: Option<u16>, first: usize) -> Held {
+    fn retype(&mut self, ty: Option<u16>, first: usize) -> Storage {
         let mut joined = Some(Type::Never);
         for (_, value) in &self.made_loose {
             joined = joined
@@ -338,7 +340,7 @@ impl Batt {
         let joined = joined.filter(|ty| *ty != Type::Never);
         let number = joined.and_then(|ty| self.calls.type_number(&ty));
         let Some(number) = number else {
-            return Held::Loose;
+            return Storage::Loose;
         };
         if Some(number) != ty {
             for (input, value) in std::mem::take(&mut self.made_loose) {
@@ -347,14 +349,14 @@ impl Batt {
                 self.given.get_mut().make(input, value);
             }
         }
-        Held::Typed(number)
+        Storage::Typed(number)
     }
 
     /// Whether what an attempt made is right.
-    pub(super) fn is_right(&self, call: Option<u32>, made: &Made, input: usize) -> bool {
+    pub(super) fn is_right(&self, call: Option<u32>, made: &Evaluated, input: usize) -> bool {
         let target = self.targets.get(input).and_then(Option::as_ref);
         let value = match (made, call) {
-            (&Made::Slot(slot), Some(call)) => {
+            (&Evaluated::Slot(slot), Some(call)) => {
                 let ty = self.calls.ty(self.calls.get(call).ty);
                 match (ty, target) {
                     (Type::Grid, None) => return true,
@@ -365,8 +367,8 @@ impl Batt {
                     _ => self.machine.value(ty, slot).unwrap_or(Value::Nothing),
                 }
             }
-            (Made::Value(value), _) => value.clone(),
-            (Made::Slot(_), None) => return false,
+            (Evaluated::Value(value), _) => value.clone(),
+            (Evaluated::Slot(_), None) => return false,
         };
         match (value.as_grid(), target) {
             (Some(grid), Some(target)) => *grid == target.grid,

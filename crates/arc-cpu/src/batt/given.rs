@@ -4,7 +4,7 @@
 use arc_dsl::{EvalError, Value};
 use rustc_hash::FxHashMap;
 
-use super::{Batt, Held, NodeId};
+use super::{Batt, NodeId, Storage};
 
 /// What the values may weigh together, in elements of 16 bytes; then all are let go of.
 const MOST_WEIGHT: usize = 1 << 21;
@@ -69,7 +69,7 @@ impl Batt {
     /// The value of a node on an input, made once for several calls.
     pub(super) fn given(&self, node: NodeId, input: usize) -> Result<Value, EvalError> {
         let known = &self.nodes[node.index()];
-        if !matches!(known.held, Held::Typed(_)) || known.has_loose {
+        if !matches!(known.held, Storage::Typed(_)) || known.has_loose {
             return self.value(node, input);
         }
         let place = (node.0, input as u32);

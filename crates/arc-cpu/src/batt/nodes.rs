@@ -6,8 +6,8 @@ use arc_form::Type;
 use super::calls::{GRID, GRIDS};
 use super::grids::{Grids, MOST_WORDS};
 use super::{
-    Batt, Called, Full, HEADROOM, Held, MORE_NODES, MOST_DEPTH, Node, NodeId, Pushed, Source, Used,
-    hash,
+    Batt, Called, Full, HEADROOM, MORE_NODES, MOST_DEPTH, Node, NodeId, Pushed, Source, Storage,
+    Used, hash,
 };
 use crate::memory::{Room, grow_pool};
 use crate::ops::sorting::equal;
@@ -151,7 +151,7 @@ impl Batt {
         for ((_, signature), argument) in parameters.iter().zip(arguments) {
             let node = &self.nodes[argument.index()];
             match node.held {
-                Held::Function(inside) => depth = depth.max(inside + 1),
+                Storage::Function(inside) => depth = depth.max(inside + 1),
                 _ if *signature == Signature::Callable => return None,
                 _ => {}
             }
@@ -188,7 +188,7 @@ impl Batt {
         self.add_node(Node {
             hash,
             source,
-            held: Held::Function(depth),
+            held: Storage::Function(depth),
             has_loose: false,
             fails: false,
             length,
@@ -225,12 +225,23 @@ impl Batt {
             slots += 1;
         }
         debug_assert_eq!(slots, self.inputs);
-        self.settle(source, number.map_or(Held::Loose, Held::Typed), 0, used)
+        self.intern(
+            source,
+            number.map_or(Storage::Loose, Storage::Typed),
+            0,
+            used,
+        )
     }
 
     /// Makes a node of the values that stand behind those of the nodes, or finds the one that has
     /// them: their memory is given back then.
-    pub(super) fn settle(&mut self, source: Source, held: Held, length: u32, used: Used) -> Pushed {
+    pub(super) fn intern(
+        &mut self,
+        source: Source,
+        held: Storage,
+        length: u32,
+        used: Used,
+    ) -> Pushed {
         let number = self.nodes.len() as u32;
         let first = number as usize * self.inputs;
         let hash = self.hash_of_values(held, first);
@@ -266,14 +277,14 @@ impl Batt {
         made.find_map(|(at, value)| (*at as usize == input).then_some(value))
     }
 
-    pub(super) fn hash_of_values(&self, held: Held, first: usize) -> u128 {
+    pub(super) fn hash_of_values(&self, held: Storage, first: usize) -> u128 {
         let mut all = hash::Lanes::default();
         for input in 0..self.inputs {
             if let Some(error) = self.errors.made(input) {
                 hash::error(&mut all, error);
             } else if let Some(value) = self.made_loose_value(input) {
                 all.word(hash::loose(value));
-            } else if let Held::Typed(ty) = held {
+            } else if let Storage::Typed(ty) = held {
                 let slot = self.slots[first + input];
                 if ty == GRID {
                     hash::grid(&mut all, Grids::size(slot), self.grids.words(slot));
@@ -293,7 +304,13 @@ impl Batt {
     }
 
     /// Whether a node has the values that stand behind those of the nodes.
-    pub(super) fn has_same_values(&self, other: u32, held: Held, hash: u128, first: usize) -> bool {
+    pub(super) fn has_same_values(
+        &self,
+        other: u32,
+        held: Storage,
+        hash: u128,
+        first: usize,
+    ) -> bool {
         let node = &self.nodes[other as usize];
         if node.hash != hash || node.held != held {
             return false;
@@ -306,7 +323,7 @@ impl Batt {
             match (self.loose_value(other, input), self.made_loose_value(input)) {
                 (Some(a), Some(b)) => hash::is_same_value(a, b),
                 (None, None) => match held {
-                    Held::Typed(ty) => {
+                    Storage::Typed(ty) => {
                         let (a, b) = (self.slot(other, input), self.slots[first + input]);
                         if ty == GRID {
                             return self.grids.are_equal(a, b);
@@ -316,7 +333,7 @@ impl Batt {
                         }
                         equal(&self.machine.memory, self.calls.ty(ty), a, b)
                     }
-                    Held::Loose | Held::Function(_) => false,
+                    Storage::Loose | Storage::Function(_) => false,
                 },
                 _ => false,
             }

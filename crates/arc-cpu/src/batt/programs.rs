@@ -19,7 +19,7 @@ use crate::bail_out::BailOut;
 /// What a program came to that was [added](Batt::add) to a batt: [`Batt::result`] gives its results.
 #[derive(Debug, Clone, Default)]
 pub struct Merged {
-    /// Nothing where the program fails on every input.
+    /// `None` if the program fails on every input.
     output: Option<NodeId>,
     failures: SmallVec<[(u32, EvalError); 2]>,
     calls: u32,
@@ -30,7 +30,7 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// The node of its output; nothing where it fails on every input, since the steps behind are
+    /// The node of its output; `None` if it fails on every input, since the steps behind are
     /// not made then.
     pub fn output(&self) -> Option<NodeId> {
         self.output

@@ -12,7 +12,7 @@ use crate::ops::endings::finish;
 use crate::ops::loops::{self, checked_cells, keep_rows};
 use crate::program::Kernel;
 use crate::program::{Code, Step};
-use crate::program::{Gives, LaneLoop};
+use crate::program::{LaneLoop, ResultType};
 use crate::slot::Slot;
 use arc_dsl::{Cell, Loc};
 use arc_form::Type;
@@ -282,12 +282,12 @@ fn outermost(
 fn push_results(m: &mut Machine, this: &LaneLoop) -> Result<(), BailOut> {
     let (lanes, stack) = (&m.lanes, &mut m.stack);
     match this.gives {
-        Gives::Int([n]) => stack.extend(lanes.column(n).iter().map(|&n| Slot::of_int(n))),
-        Gives::Pair(columns) => {
+        ResultType::Int([n]) => stack.extend(lanes.column(n).iter().map(|&n| Slot::of_int(n))),
+        ResultType::Pair(columns) => {
             let [i, j] = columns.map(|at| lanes.column(at).iter());
             stack.extend(i.zip(j).map(|(&i, &j)| Slot::of_loc(Loc::new(i, j))));
         }
-        Gives::Cell(columns) => {
+        ResultType::Cell(columns) => {
             let [colour, i, j] = columns.map(|at| lanes.column(at));
             for lane in 0..lanes.count {
                 let loc = Loc::new(i[lane], j[lane]);
@@ -309,7 +309,7 @@ pub(crate) fn kept_parts(element: &Type) -> Option<&'static [Part]> {
     })
 }
 
-/// Goes through the elements, of the type `extra`, of the container in the slot `a`, which are the
+/// Goes through the elements, of the type `immediate`, of the container in the slot `a`, which are the
 /// same for all lanes: `to` becomes the outermost key, the columns after it the parts of its element,
 /// which begin at number `c` of [`Part::ALL`] and are `d` in number.
 #[inline(always)]

@@ -59,9 +59,9 @@ fn checked<const N: usize>(
 }
 
 kernels! {
-    /// A part, `extra`, of the value in the slot `a`, in all lanes.
+    /// A part, `immediate`, of the value in the slot `a`, in all lanes.
     SPREAD |m, _, step| {
-        let part = Part::ALL[step.extra as usize % Part::ALL.len()];
+        let part = Part::ALL[step.immediate as usize % Part::ALL.len()];
         let value = part.of(m.get(step.a));
         map(&mut m.lanes, [], step.to, |[]| value)
     }
@@ -80,9 +80,9 @@ kernels! {
         })
     }
 
-    /// The sum with `extra`.
+    /// The sum with `immediate`.
     ADD_NUMBER |m, _, step| {
-        let number = step.extra as i32;
+        let number = step.immediate as i32;
         checked(&mut m.lanes, [step.a], step.to, |[a]| a.wrapping_add(number))
     }
 
@@ -172,7 +172,7 @@ kernels! {
         })
     }
 
-    /// Whether the element, of the type `extra`, whose slot is in the column `a` equals that in the
+    /// Whether the element, of the type `immediate`, whose slot is in the column `a` equals that in the
     /// slot `b`.
     SAME_ELEMENT |m, code, step| { same_element(m, step, code.ty(step)) }
 }

@@ -57,7 +57,7 @@ impl Lowering {
         }
         self.push(steps, &basics::TUPLE, |step| {
             step.a = first;
-            step.extra = slots.len() as u32;
+            step.immediate = slots.len() as u32;
         })
     }
 
@@ -79,7 +79,7 @@ impl Lowering {
         };
         Ok(self.push(steps, kernel, |step| {
             step.a = from;
-            step.extra = at;
+            step.immediate = at;
         }))
     }
 }

@@ -85,7 +85,7 @@ impl Lowering {
         let mut chosen = self.suited(instruction, chosen);
         let mut slots = self.containers(steps, &chosen, operands)?;
         let first = self.regions(instruction.regions.len());
-        let place = self.place();
+        let place = self.save_point();
         let mut given = None;
         // An object's cells are filtered row by row, which is not their order.
         let by_rows = std::ptr::eq(chosen.kernel, &raw const loops::FILTER_OBJECT);
@@ -94,7 +94,7 @@ impl Lowering {
             given = Some(self.region(region, first + at as u32, chosen.result.as_ref())?);
             self.code.regions[first as usize + at].unordered = unordered;
         }
-        self.go_to(&place);
+        self.roll_back(&place);
         if let Some((kernel, number)) = self.lane_loop(instruction, &chosen) {
             chosen.kernel = kernel;
             slots[1] = number;
@@ -142,7 +142,7 @@ impl Lowering {
             step.c = finish;
             step.d = second;
             step.region = region;
-            step.extra = container;
+            step.immediate = container;
         });
         let ty = match chosen.layers {
             Some(layers) => Cow::Owned(layers),
@@ -157,7 +157,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// The kernel that runs a loop by lanes and the number of its steps; nothing where it cannot.
+    /// The kernel that runs a loop by lanes and the number of its steps; `None` if it cannot.
     fn lane_loop(
         &mut self,
         instruction: &Instruction,
@@ -191,9 +191,9 @@ impl Lowering {
             return self.no_kernel(Primitive::Sfilter, &[ty.clone(), truth], ty);
         }
         let number = self.regions(1);
-        let place = self.place();
+        let place = self.save_point();
         self.region(body, number, None)?;
-        self.go_to(&place);
+        self.roll_back(&place);
         let scalar = &loops::FILTER_PRODUCT;
         let element = ty.element().unwrap_or(Type::Never);
         let lanes = vectorise::build(self, body, &element, true, scalar);

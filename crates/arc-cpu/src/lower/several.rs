@@ -125,7 +125,7 @@ impl Lowering {
         let last = units.made.len() - 1;
         let missing = units.unsupported(first);
         let constants = self.code.constants.len();
-        let place = self.place();
+        let place = self.save_point();
         let lowered = match missing {
             Some(reason) => Err(reason),
             None => lower(self, steps)
@@ -135,7 +135,7 @@ impl Lowering {
         if let Err(reason) = lowered {
             steps.truncate(units.made[last].steps.start);
             self.code.constants.truncate(constants);
-            self.go_to(&place);
+            self.roll_back(&place);
             units.leave_out(first, &reason);
             return;
         }

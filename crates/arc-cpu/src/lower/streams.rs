@@ -84,7 +84,7 @@ impl Lowering {
             let number = self.number_of(&ty.element().unwrap_or(Type::Never));
             list = self.push(steps, &endings::DISTINCT_OF_LIST, |step| {
                 step.a = list;
-                step.extra = number;
+                step.immediate = number;
             });
         }
         self.types[instruction.id.index()] = ty.into_owned();

@@ -6,8 +6,8 @@ use smallvec::{SmallVec, smallvec};
 use super::{Lowering, Steps};
 use crate::lanes::columns::Part;
 use crate::lanes::{loops, ops as lane_ops};
-use crate::program::{Gives, LaneLoop, Leaf, Origin, Step};
 use crate::program::{Kernel, Run};
+use crate::program::{LaneLoop, Leaf, Origin, ResultType, Step};
 use crate::slot::At;
 use arc_dsl::Primitive;
 use arc_form::{Id, Instruction, Op, Operand, Representation, Type};
@@ -45,7 +45,7 @@ enum Lane {
 }
 
 /// Where what an instruction gives is.
-enum Made {
+enum LaneResult {
     /// In the slot of its id.
     InSlot,
     /// In the lanes.
@@ -141,7 +141,7 @@ pub(crate) fn is_promising(element: &Type, body: &arc_form::Region) -> bool {
     known && !body.instructions.is_empty()
 }
 
-/// The loop over a container of such elements by lanes; nothing where its body is not scalar. In a
+/// The loop over a container of such elements by lanes; `None` if its body is not scalar. In a
 /// product the first item of the elements is the same for all lanes.
 pub(crate) fn build(
     lowering: &mut Lowering,
@@ -150,7 +150,7 @@ pub(crate) fn build(
     is_product: bool,
     scalar_kernel: &'static Kernel,
 ) -> Option<LaneLoop> {
-    let before = lowering.place();
+    let before = lowering.save_point();
     let mut builder = Builder {
         lowering,
         levels: Vec::new(),
@@ -164,7 +164,7 @@ pub(crate) fn build(
         columns: 0,
     };
     let made = builder.build(body, element, is_product, scalar_kernel);
-    lowering.go_to(&before);
+    lowering.roll_back(&before);
     made
 }
 
@@ -298,7 +298,7 @@ impl<'f> Builder<'_, 'f> {
         let level = self.level_of(slot).unwrap_or(self.open[0]);
         self.push_at(level, &lane_ops::SPREAD, &[], column, true, |step| {
             step.a = slot;
-            step.extra = number;
+            step.immediate = number;
         });
         self.spread.insert((slot, part), column);
         Some(column)
@@ -333,7 +333,7 @@ impl<'f> Builder<'_, 'f> {
         self.step_with(kernel, numbers, 0)
     }
 
-    fn step_with(&mut self, kernel: &Kernel, numbers: &[Number], extra: u32) -> Option<Number> {
+    fn step_with(&mut self, kernel: &Kernel, numbers: &[Number], immediate: u32) -> Option<Number> {
         let reads = self.columns(numbers)?;
         let to = self.new_columns(1);
         let level = self.level();
@@ -341,7 +341,7 @@ impl<'f> Builder<'_, 'f> {
             let mut slots = [0; 4];
             slots[..reads.len()].copy_from_slice(&reads);
             [step.a, step.b, step.c, step.d] = slots;
-            step.extra = extra;
+            step.immediate = immediate;
         });
         Some(Number::Column(to))
     }
@@ -363,15 +363,15 @@ impl<'f> Builder<'_, 'f> {
     fn region(&mut self, region: &'f arc_form::Region) -> Option<Lane> {
         for instruction in &region.instructions {
             self.lowering.at(instruction);
-            if let Made::Lane(lane) = self.instruction(instruction)? {
+            if let LaneResult::Lane(lane) = self.instruction(instruction)? {
                 self.lanes.insert(instruction.id, lane);
             }
         }
         self.operand(region.result())
     }
 
-    /// What an instruction gives; nothing where the lanes cannot make it.
-    fn instruction(&mut self, instruction: &'f Instruction) -> Option<Made> {
+    /// What an instruction gives; `None` if the lanes cannot make it.
+    fn instruction(&mut self, instruction: &'f Instruction) -> Option<LaneResult> {
         if instruction.checked || instruction.ty == Type::Never {
             return None;
         }
@@ -387,10 +387,10 @@ impl<'f> Builder<'_, 'f> {
             if argument.is_same() {
                 self.unmade.insert(instruction.id, instruction);
             }
-            return Some(Made::Lane(Lane::Single([i, j])));
+            return Some(LaneResult::Lane(Lane::Single([i, j])));
         }
         if self.is_same(instruction) && self.is_in_slots(instruction) {
-            return self.make(instruction).map(|()| Made::InSlot);
+            return self.make(instruction).map(|()| LaneResult::InSlot);
         }
         let arguments = arguments?;
         match instruction.op {
@@ -409,7 +409,7 @@ impl<'f> Builder<'_, 'f> {
             }
             _ => None,
         }
-        .map(Made::Lane)
+        .map(LaneResult::Lane)
     }
 
     /// Whether an instruction gives the same for all lanes: all that it and its regions take is.
@@ -500,7 +500,7 @@ impl<'f> Builder<'_, 'f> {
             return None;
         };
         let number = self.lowering.number_of(ty);
-        let place = self.lowering.place();
+        let place = self.lowering.save_point();
         let level = self.enter();
         self.levels[level].parameter = parameter.0;
         self.made_in.insert(parameter.0, level);
@@ -511,7 +511,7 @@ impl<'f> Builder<'_, 'f> {
         let key = self.column(key)?;
         self.levels[level].result = key;
         self.open.pop();
-        self.lowering.go_to(&place);
+        self.lowering.roll_back(&place);
         let gives_key = matches!(primitive, P::Valmax | P::Valmin);
         let kept = if gives_key {
             &[]
@@ -529,7 +529,7 @@ impl<'f> Builder<'_, 'f> {
             step.c = from.unwrap_or_default() as u32;
             step.d = kept.len() as u32;
             step.region = region;
-            step.extra = number;
+            step.immediate = number;
         });
         if let Some(step) = self.steps.last_mut() {
             step.last = to + kept.len() as u32;
@@ -591,9 +591,9 @@ impl<'f> Builder<'_, 'f> {
             lanes,
             leaves,
             gives: match *gives {
-                [n] => Gives::Int([narrow(n)?]),
-                [i, j] => Gives::Pair([narrow(i)?, narrow(j)?]),
-                [colour, i, j] => Gives::Cell([narrow(colour)?, narrow(i)?, narrow(j)?]),
+                [n] => ResultType::Int([narrow(n)?]),
+                [i, j] => ResultType::Pair([narrow(i)?, narrow(j)?]),
+                [colour, i, j] => ResultType::Cell([narrow(colour)?, narrow(i)?, narrow(j)?]),
                 _ => return None,
             },
         })

@@ -1,6 +1,6 @@
 //! Integers, pairs of integers and truth values.
 
-use super::{Choice, Want};
+use super::{Constraint, Selection};
 use crate::kernel::kernels;
 use crate::machine::int;
 use crate::program::Kernel;
@@ -129,22 +129,22 @@ fn is_int(ty: &Type) -> bool {
     matches!(ty, Type::Int | Type::Bool | Type::MaybeInt)
 }
 
-fn binary(kernels: [&'static Kernel; 4], arguments: &[Type]) -> Choice {
+fn binary(kernels: [&'static Kernel; 4], arguments: &[Type]) -> Selection {
     let [ints, pairs, pair_int, int_pair] = kernels;
     match (is_int(&arguments[0]), is_int(&arguments[1])) {
-        (true, true) => Choice::new(ints, &[Want::Int, Want::Int]),
-        (false, false) => Choice::new(pairs, &[Want::Pair, Want::Pair]),
-        (false, true) => Choice::new(pair_int, &[Want::Pair, Want::Int]),
-        (true, false) => Choice::new(int_pair, &[Want::Int, Want::Pair]),
+        (true, true) => Selection::new(ints, &[Constraint::Int, Constraint::Int]),
+        (false, false) => Selection::new(pairs, &[Constraint::Pair, Constraint::Pair]),
+        (false, true) => Selection::new(pair_int, &[Constraint::Pair, Constraint::Int]),
+        (true, false) => Selection::new(int_pair, &[Constraint::Int, Constraint::Pair]),
     }
 }
 
-fn unary(kernels: [&'static Kernel; 2], arguments: &[Type]) -> Choice {
+fn unary(kernels: [&'static Kernel; 2], arguments: &[Type]) -> Selection {
     let [of_int, of_pair] = kernels;
     if is_int(&arguments[0]) {
-        Choice::new(of_int, &[Want::Int])
+        Selection::new(of_int, &[Constraint::Int])
     } else {
-        Choice::new(of_pair, &[Want::Pair])
+        Selection::new(of_pair, &[Constraint::Pair])
     }
 }
 
@@ -153,9 +153,9 @@ fn is_truth(ty: &Type) -> bool {
     matches!(ty, Type::Bool | Type::Int)
 }
 
-pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
+    use Constraint as C;
     use Primitive as P;
-    use Want as W;
     Some(match primitive {
         P::Add => binary(
             [&ADD_INTS, &ADD_PAIRS, &ADD_PAIR_INT, &ADD_INT_PAIR],
@@ -195,9 +195,9 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
         P::Decrement => unary([&DECREMENT_INT, &DECREMENT_PAIR], arguments),
         P::Crement => unary([&CREMENT_INT, &CREMENT_PAIR], arguments),
         P::Sign => unary([&SIGN_INT, &SIGN_PAIR], arguments),
-        P::Flip if is_truth(&arguments[0]) => Choice::new(&FLIP, &[W::AsIs]),
-        P::Both if arguments.iter().all(is_truth) => Choice::new(&BOTH, &[W::AsIs, W::AsIs]),
-        P::Either if arguments.iter().all(is_truth) => Choice::new(&EITHER, &[W::AsIs, W::AsIs]),
+        P::Flip if is_truth(&arguments[0]) => Selection::new(&FLIP, &[C::AsIs]),
+        P::Both if arguments.iter().all(is_truth) => Selection::new(&BOTH, &[C::AsIs, C::AsIs]),
+        P::Either if arguments.iter().all(is_truth) => Selection::new(&EITHER, &[C::AsIs, C::AsIs]),
         P::Maximum | P::Minimum => {
             let most = primitive == P::Maximum;
             match &arguments[0] {
@@ -207,7 +207,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
                     } else {
                         &MINIMUM_OF_PAIR
                     };
-                    Choice::new(kernel, &[W::Pair])
+                    Selection::new(kernel, &[C::Pair])
                 }
                 Type::Tuple(element) | Type::Set(element) if **element == Type::Int => {
                     let kernel = if most {
@@ -215,7 +215,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
                     } else {
                         &MINIMUM_OF_LIST
                     };
-                    Choice::new(kernel, &[W::AsIs])
+                    Selection::new(kernel, &[C::AsIs])
                 }
                 _ => return None,
             }

@@ -14,8 +14,8 @@ kernels! {
     /// The value of every type that stands for none.
     ABSENT |_, _, _| { Ok(Slot::default()) }
 
-    /// The argument, lists in lists of type number `extra` that have not too many elements in all.
-    COUNTED |m, code, step| { m.counted(&code.types[step.extra as usize], m.get(step.a)) }
+    /// The argument, lists in lists of type number `immediate` that have not too many elements in all.
+    COUNTED |m, code, step| { m.counted(&code.types[step.immediate as usize], m.get(step.a)) }
 
     /// The code of a missing pair or integer.
     MISSING |_, _, _| { Ok(Slot::MISSING) }
@@ -46,16 +46,16 @@ kernels! {
         Slot::of_cell(Cell::new(m.int(step.a), m.loc(step.b))).ok_or(BailOut::Number)
     }
 
-    /// The tuple of the `extra` slots from `a` on.
+    /// The tuple of the `immediate` slots from `a` on.
     TUPLE |m, _, step| {
         let from = usize::from(step.a);
-        let to = from + step.extra as usize;
+        let to = from + step.immediate as usize;
         m.memory.lists.add(&m.slots[from..to])
     }
 
-    /// The element number `extra` of a tuple.
+    /// The element number `immediate` of a tuple.
     ITEM |m, _, step| {
-        m.list(step.a).get(step.extra as usize).copied().ok_or(BailOut::Fails)
+        m.list(step.a).get(step.immediate as usize).copied().ok_or(BailOut::Fails)
     }
 
     /// The row of a pair.
@@ -152,10 +152,10 @@ kernels! {
         m.region(code, &region)
     }
 
-    /// The value of the region whose number the argument is, of `extra`.
+    /// The value of the region whose number the argument is, of `immediate`.
     NUMBERED_REGION |m, code, step| {
         let at = m.int(step.a);
-        if !(0..step.extra as i32).contains(&at) {
+        if !(0..step.immediate as i32).contains(&at) {
             return Err(BailOut::Fails);
         }
         let region = code.region(step, at as usize);

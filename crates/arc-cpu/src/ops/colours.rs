@@ -1,7 +1,7 @@
 //! Colours of grids.
 
 use super::transforms::join_tiles;
-use super::{Choice, is_grid};
+use super::{Selection, is_grid};
 use crate::kernel::kernels;
 use crate::planes::colours;
 use arc_dsl::Primitive;
@@ -82,7 +82,7 @@ kernels! {
 }
 
 /// The kernel of a primitive of this family, of grids.
-pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
     let of_grid = arguments.first().is_some_and(is_grid);
     by_row(primitive).filter(|_| of_grid)
 }

@@ -17,7 +17,7 @@ fn integer(place: u32) -> Slot {
     Slot(i64::from(place) - COUNT as i64 / 2)
 }
 
-/// The integer that a list has most often, or least often; of several, the smallest. Nothing where
+/// The integer that a list has most often, or least often; of several, the smallest. `None` if
 /// there is none, or one that has no bit.
 #[inline(always)]
 pub(super) fn common(list: &[Slot], most: bool) -> Option<Slot> {

@@ -1,6 +1,6 @@
 //! Size and place of grids and patches.
 
-use super::{Choice, Want, is_grid};
+use super::{Constraint, Selection, is_grid};
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
@@ -187,14 +187,14 @@ kernels! {
     }
 }
 
-pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
     use Primitive as P;
     let first = arguments.first()?;
     let of_piece = |of_grid, of_patch| {
         Some(if is_grid(first) {
-            Choice::new(of_grid, &[Want::Grid])
+            Selection::new(of_grid, &[Constraint::Grid])
         } else {
-            Choice::new(of_patch, &[Want::Patch])
+            Selection::new(of_patch, &[Constraint::Patch])
         })
     };
     match primitive {

@@ -9,7 +9,7 @@
 )]
 
 use super::patches::{TUPLE, moved, nothing_moved};
-use super::{Choice, Extra, Want};
+use super::{Constraint, Immediate, Selection};
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
@@ -126,20 +126,20 @@ pub(crate) fn is_locs(ty: &Type) -> bool {
 
 /// The kernel of a primitive that gives its patch in parts, where those of its arguments that are
 /// patches are given so, and the type of what it gives.
-pub(crate) fn select(primitive: Primitive, arguments: &[Type]) -> Option<(Choice, Type)> {
+pub(crate) fn select(primitive: Primitive, arguments: &[Type]) -> Option<(Selection, Type)> {
+    use Constraint as C;
     use Primitive as P;
-    use Want as W;
     Some(match (primitive, arguments) {
         (P::Box, [locs]) if is_locs(locs) => {
-            let choice = Choice::new(&BOX_IN_PARTS, &[W::Own(0)]);
-            let choice = choice.of([Type::tuple_of(Type::Pair)]);
-            (choice, Type::Set(Type::Indices.into()))
+            let selection = Selection::new(&BOX_IN_PARTS, &[C::Own(0)]);
+            let selection = selection.of([Type::tuple_of(Type::Pair)]);
+            (selection, Type::Set(Type::Indices.into()))
         }
         (P::Shift, [patch, _]) if is_layers(patch) => {
             let tuple = matches!(patch, Type::Tuple(_));
-            let extra = Extra::Number(if tuple { TUPLE } else { 0 });
-            let choice = Choice::new(&SHIFT_PARTS, &[W::AsIs, W::Pair]).with(extra);
-            (choice, Type::Set(patch.element()?.into()))
+            let immediate = Immediate::Number(if tuple { TUPLE } else { 0 });
+            let selection = Selection::new(&SHIFT_PARTS, &[C::AsIs, C::Pair]).with(immediate);
+            (selection, Type::Set(patch.element()?.into()))
         }
         _ => return None,
     })

@@ -5,7 +5,7 @@
     reason = "only what is inlined is compiled for the vectors of its caller"
 )]
 
-use super::Choice;
+use super::Selection;
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
@@ -319,7 +319,7 @@ kernels! {
 }
 
 /// The kernel for a primitive of objects, or of an object where other arguments are possible.
-pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
     use Primitive as P;
     // What has colours or is mirrored takes bare locations too, with their rows for colours, and tuples as they
     // come: that is left to the reference.

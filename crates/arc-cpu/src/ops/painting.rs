@@ -6,7 +6,7 @@
 )]
 
 use super::layers::is_layers;
-use super::{Choice, Extra, Want};
+use super::{Constraint, Immediate, Selection};
 use crate::bail_out::BailOut;
 use crate::elements::row_of_code;
 use crate::kernel::kernels;
@@ -262,16 +262,16 @@ kernels! {
         })
     }
 
-    /// With the objects of a list; `extra` says whether they stand in order.
+    /// With the objects of a list; `immediate` says whether they stand in order.
     PAINT_LAYERS |m, _, step| {
         require_row(m.tile(step.a))?;
-        paint_layers(m, step, None, step.extra == 1)
+        paint_layers(m, step, None, step.immediate == 1)
     }
 
-    /// With the objects of a list where the background is; `extra` says whether they stand in order.
+    /// With the objects of a list where the background is; `immediate` says whether they stand in order.
     UNDERPAINT_LAYERS |m, _, step| {
         let background = background(m.tile(step.a))?;
-        paint_layers(m, step, Some(background), step.extra == 1)
+        paint_layers(m, step, Some(background), step.immediate == 1)
     }
 
     /// A grid of one colour.
@@ -352,26 +352,26 @@ kernels! {
 }
 
 /// The kernel of a primitive of this family.
-pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
+    use Constraint as C;
     use Primitive as P;
-    use Want as W;
     let ordered = |ty: &Type| {
         let ordered = matches!(ty, Type::Tuple(_));
-        Extra::Number(u32::from(ordered))
+        Immediate::Number(u32::from(ordered))
     };
     Some(match primitive {
         P::Fill if is_layers(&arguments[2]) => {
-            Choice::new(&FILL_LAYERS, &[W::Grid, W::Int, W::AsIs])
+            Selection::new(&FILL_LAYERS, &[C::Grid, C::Int, C::AsIs])
         }
         P::Underfill if is_layers(&arguments[2]) => {
-            Choice::new(&UNDERFILL_LAYERS, &[W::Grid, W::Int, W::AsIs])
+            Selection::new(&UNDERFILL_LAYERS, &[C::Grid, C::Int, C::AsIs])
         }
-        P::Cover if is_layers(&arguments[1]) => Choice::new(&COVER_LAYERS, &[W::Grid, W::AsIs]),
+        P::Cover if is_layers(&arguments[1]) => Selection::new(&COVER_LAYERS, &[C::Grid, C::AsIs]),
         P::Paint if is_layers(&arguments[1]) => {
-            Choice::new(&PAINT_LAYERS, &[W::Grid, W::AsIs]).with(ordered(&arguments[1]))
+            Selection::new(&PAINT_LAYERS, &[C::Grid, C::AsIs]).with(ordered(&arguments[1]))
         }
         P::Underpaint if is_layers(&arguments[1]) => {
-            Choice::new(&UNDERPAINT_LAYERS, &[W::Grid, W::AsIs]).with(ordered(&arguments[1]))
+            Selection::new(&UNDERPAINT_LAYERS, &[C::Grid, C::AsIs]).with(ordered(&arguments[1]))
         }
         _ => return by_row(primitive),
     })

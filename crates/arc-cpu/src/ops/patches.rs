@@ -1,6 +1,6 @@
 //! Locations made of patches, of locations and of grids; patches moved.
 
-use super::{Choice, Extra, is_grid};
+use super::{Immediate, Selection, is_grid};
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
@@ -79,14 +79,14 @@ pub(super) fn moved(m: &mut Machine, patch: Patch, way: Loc) -> Result<Slot, Bai
 /// tuple.
 #[inline(always)]
 pub(super) fn nothing_moved(step: &Step) -> Result<Slot, BailOut> {
-    if step.extra == TUPLE {
+    if step.immediate == TUPLE {
         Err(BailOut::Type)
     } else {
         Ok(Slot::default())
     }
 }
 
-/// In `step.extra`: the patch was a tuple.
+/// In `step.immediate`: the patch was a tuple.
 pub(super) const TUPLE: u32 = 1;
 
 /// The locations of a grid that have a colour.
@@ -212,17 +212,17 @@ kernels! {
     OUTBOX for Outbox(Patch) |m, _, step| { of_box(m, step.a, outlines::outbox) }
 }
 
-pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
     use Primitive as P;
     let is_tuple = is_grid(arguments.first()?);
-    let choice = by_row(primitive)?;
+    let selection = by_row(primitive)?;
     match primitive {
         // Of the cells of a tuple the reference makes a set first.
         P::Toindices | P::Delta if is_tuple && arguments[0].element() != Some(Type::Cell) => None,
         P::Shift | P::Normalize | P::Box => {
-            Some(choice.with(Extra::Number(if is_tuple { TUPLE } else { 0 })))
+            Some(selection.with(Immediate::Number(if is_tuple { TUPLE } else { 0 })))
         }
-        _ => Some(choice),
+        _ => Some(selection),
     }
 }
 

@@ -40,7 +40,7 @@ kernels! {
         of_colour(m, step)
     }
 
-    /// The locations `a` at which the pattern `b` meets the set `c` as often as `extra`, a
+    /// The locations `a` at which the pattern `b` meets the set `c` as often as `immediate`, a
     /// [`Comparison`], says of the number `d`.
     PASSING |m, _, step| {
         const EQUAL: u32 = Comparison::Equal as u32;
@@ -48,7 +48,7 @@ kernels! {
         let slot = m.get(step.a);
         let [places, pattern, set] = [step.a, step.b, step.c].map(|at| m.patch(at));
         let number = i64::from(m.int(step.d));
-        let test = match step.extra {
+        let test = match step.immediate {
             EQUAL => Test::Equal(number),
             MORE => Test::More(number),
             _ => Test::Fewer(number),

@@ -1,7 +1,7 @@
 //! Grids as rows: laid over each other cell by cell, and rows left out.
 
 use super::transforms::join_tiles;
-use super::{Choice, Want};
+use super::{Constraint, Selection};
 use crate::elements::Cursor;
 use crate::kernel::kernels;
 use crate::machine::Machine;
@@ -110,19 +110,21 @@ kernels! {
 }
 
 /// The kernel of a primitive that takes a grid as a tuple of rows.
-pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choice> {
+pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Selection> {
+    use Constraint as C;
     use Primitive as P;
-    use Want as W;
     // Only these make a row: it is not had for nothing.
     let row = || Type::tuple_of(Type::Int);
     Some(match (primitive, arguments) {
-        (P::Dedupe, [Type::Grid]) if *result == Type::Grid => Choice::new(&DEDUPE_ROWS, &[W::AsIs]),
+        (P::Dedupe, [Type::Grid]) if *result == Type::Grid => {
+            Selection::new(&DEDUPE_ROWS, &[C::AsIs])
+        }
         (P::Remove, [value, Type::Grid])
             if *result == Type::Grid && value.join(&row()) == Some(row()) =>
         {
-            Choice::new(&REMOVE_ROW, &[W::Own(0), W::AsIs]).of([row()])
+            Selection::new(&REMOVE_ROW, &[C::Own(0), C::AsIs]).of([row()])
         }
-        (P::Last, [Type::Grid]) if *result == row() => Choice::new(&LAST_ROW, &[W::AsIs]),
+        (P::Last, [Type::Grid]) if *result == row() => Selection::new(&LAST_ROW, &[C::AsIs]),
         _ => return None,
     })
 }

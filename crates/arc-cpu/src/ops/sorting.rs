@@ -76,7 +76,7 @@ fn sort_values(m: &mut Machine, base: usize, element: &Type) {
 }
 
 /// Numbers that order values of the type as far as they go: the codes of a patch's first element
-/// and, of locations, of the second. Nothing where one has none.
+/// and, of locations, of the second. `None` if one has none.
 #[inline(always)]
 fn key(memory: &Memory, element: &Type, slot: Slot) -> Option<(Slot, u64)> {
     Some(match element {

@@ -5,7 +5,7 @@
     reason = "only what is inlined is compiled for the vectors of its caller"
 )]
 
-use super::{Choice, is_grid};
+use super::{Selection, is_grid};
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
@@ -210,7 +210,7 @@ kernels! {
 }
 
 /// The kernel of a primitive of this family.
-pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
     use Primitive as P;
     let is_tuple = is_grid(arguments.first()?);
     match primitive {

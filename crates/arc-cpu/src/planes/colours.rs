@@ -12,7 +12,7 @@ pub(crate) fn count(bits: &Bits) -> u32 {
     bits.iter().map(|row| row.count_ones()).sum()
 }
 
-/// The code of the most common colour, of several the smallest; nothing where there is no cell.
+/// The code of the most common colour, of several the smallest; `None` if there is no cell.
 ///
 /// Goes through the colours by their first cells, until one has as many cells as are left to look
 /// at: most grids have a background, and it is among the first.
@@ -46,19 +46,19 @@ pub(crate) fn most_common(tile: &Tile) -> Option<u32> {
     best
 }
 
-/// The code of the most common colour, and all codes that occur; nothing where there is no cell.
+/// The code of the most common colour, and all codes that occur; `None` if there is no cell.
 #[inline(always)]
 pub(crate) fn background(tile: &Tile) -> Option<(u32, u16)> {
     Some((most_common(tile)?, palette(tile)))
 }
 
-/// The most common colour, of several the smallest; nothing where there is no cell.
+/// The most common colour, of several the smallest; `None` if there is no cell.
 #[inline(always)]
 pub(crate) fn mostcolor(tile: &Tile) -> Option<i32> {
     most_common(tile).map(colour_of)
 }
 
-/// The least common colour, of several the smallest; nothing where there is no cell.
+/// The least common colour, of several the smallest; `None` if there is no cell.
 #[inline(always)]
 pub(crate) fn leastcolor(tile: &Tile) -> Option<i32> {
     let (mut least, mut best) = (u32::MAX, None);
@@ -194,7 +194,7 @@ pub(crate) fn cellwise(a: &Tile, b: &Tile, fallback: i32, to: &mut Tile) -> Resu
     Ok(true)
 }
 
-/// The colour at a location, or nothing where it is off the grid.
+/// The colour at a location, or `None` if it is off the grid.
 #[inline(always)]
 pub(crate) fn index(tile: &Tile, loc: Loc) -> Option<i32> {
     // A negative coordinate becomes a large one.

@@ -215,8 +215,8 @@ mod tests {
 
     #[test]
     fn boxes_are_those_of_the_reference() {
-        type Made = fn(Shape<'_>, &mut Window) -> Result<(), Misfit>;
-        let all: [(Primitive, Made); 6] = [
+        type Outline = fn(Shape<'_>, &mut Window) -> Result<(), Misfit>;
+        let all: [(Primitive, Outline); 6] = [
             (Primitive::Box, |a, to| r#box(a, to)),
             (Primitive::Inbox, |a, to| inbox(a, to)),
             (Primitive::Outbox, |a, to| outbox(a, to)),
@@ -244,9 +244,9 @@ mod tests {
 
     #[test]
     fn lines_are_those_of_the_reference() {
-        type Made = fn(Loc, Loc, &mut Window) -> Result<(), Misfit>;
+        type Outline = fn(Loc, Loc, &mut Window) -> Result<(), Misfit>;
         let mut to = Window::default();
-        let all: [(Primitive, Made); 2] = [
+        let all: [(Primitive, Outline); 2] = [
             (Primitive::Connect, |a, b, to| {
                 connect(a, b, to).map(|width| check_width(width, to))
             }),
@@ -292,8 +292,8 @@ mod tests {
 
     #[test]
     fn what_lies_about_a_location_is_that_of_the_reference() {
-        type Made = fn(Loc, &mut Window) -> Result<(), Misfit>;
-        let all: [(Primitive, Made); 5] = [
+        type Outline = fn(Loc, &mut Window) -> Result<(), Misfit>;
+        let all: [(Primitive, Outline); 5] = [
             (Primitive::Vfrontier, |a, to| vfrontier(a, to)),
             (Primitive::Hfrontier, |a, to| hfrontier(a, to)),
             (Primitive::Dneighbors, |a, to| dneighbors(a, to)),

@@ -195,7 +195,7 @@ pub(crate) fn vperiod(object: &Object<'_>) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::planes::object::tests::{Made, cells_of, elements, objects};
+    use crate::planes::object::tests::{OwnedObject, cells_of, elements, objects};
     use crate::planes::{ROWS, code_of};
     use arc_dsl::generate::Generator;
     use arc_dsl::{Grid, Indices, Interpreter, Primitive, Type, Value};
@@ -235,7 +235,7 @@ mod tests {
                 continue;
             };
             let mut tile = Tile::default();
-            let (Ok(()), Some(made)) = (tile.set(grid), Made::of(object.as_slice())) else {
+            let (Ok(()), Some(made)) = (tile.set(grid), OwnedObject::of(object.as_slice())) else {
                 continue;
             };
             let Some(expected) = call(Primitive::Occurrences, &[&values[0], &values[1]]) else {
@@ -254,14 +254,14 @@ mod tests {
     #[test]
     fn nothing_occurs_everywhere_and_nothing_past_the_tile_is_lost() {
         let mut window = Window::default();
-        let nothing = Made::of(&[]).unwrap();
+        let nothing = OwnedObject::of(&[]).unwrap();
         for (height, width) in [(1, 0), (1, 1), (32, 32), (3, 31)] {
             let grid = Grid::filled(height, width, 4);
             let mut tile = Tile::default();
             tile.set(&grid).unwrap();
             for object in [
                 &nothing,
-                &Made::of(&[arc_dsl::Cell::new(4, arc_dsl::Loc::new(-50, 90))]).unwrap(),
+                &OwnedObject::of(&[arc_dsl::Cell::new(4, arc_dsl::Loc::new(-50, 90))]).unwrap(),
             ] {
                 let cells = cells_of(&object.object());
                 occurrences(&tile, &object.object(), &mut window).unwrap();
@@ -330,7 +330,7 @@ mod tests {
         });
         let mut short = 0;
         for object in objects(9, 400).chain(striped) {
-            let Some(made) = Made::of(object.as_slice()) else {
+            let Some(made) = OwnedObject::of(object.as_slice()) else {
                 continue;
             };
             let made = made.object();

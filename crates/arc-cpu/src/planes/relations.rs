@@ -61,7 +61,7 @@ pub(crate) fn vmatching(a: Shape<'_>, b: Shape<'_>) -> bool {
     all(a) & Sideways::by(b.j - a.j).of(all(b)) != 0
 }
 
-/// Where the middle of `b` lies from that of `a`, as signs; nothing where one has no middle.
+/// Where the middle of `b` lies from that of `a`, as signs; `None` if one has no middle.
 #[inline(always)]
 pub(crate) fn position(a: Shape<'_>, b: Shape<'_>) -> Option<Loc> {
     let (a, b) = (centre(a)?, centre(b)?);
@@ -122,7 +122,7 @@ fn too_far((down, right): (i64, i64)) -> bool {
     down.abs() + right.abs() > i64::from(MAX_INT) - EXTENTS
 }
 
-/// Whether the smallest distance is 1; nothing where one has no location, or they are so far apart
+/// Whether the smallest distance is 1; `None` if one has no location, or they are so far apart
 /// that the reference fails.
 #[inline(always)]
 pub(crate) fn adjacent(a: Shape<'_>, b: Shape<'_>) -> Option<bool> {
@@ -161,7 +161,7 @@ fn meeting(a: Shape<'_>, b: Shape<'_>, i: i32, j: i32) -> (bool, bool) {
     (common != 0, near != 0)
 }
 
-/// The smallest distance, along rows and columns; nothing where one has no location, or they are so
+/// The smallest distance, along rows and columns; `None` if one has no location, or they are so
 /// far apart that the reference fails.
 #[inline(always)]
 pub(crate) fn manhattan(a: Shape<'_>, b: Shape<'_>) -> Option<i32> {
@@ -245,7 +245,7 @@ fn steps_by_location(a: Shape<'_>, b: Shape<'_>, i: i32, j: i32) -> u32 {
     nearest
 }
 
-/// How far `a` moves towards `b` until it is adjacent, at most 42 steps; nothing where one has no
+/// How far `a` moves towards `b` until it is adjacent, at most 42 steps; `None` if one has no
 /// location, or they are so far apart that the reference fails.
 #[inline(always)]
 pub(crate) fn gravitate(a: Shape<'_>, b: Shape<'_>) -> Option<Loc> {

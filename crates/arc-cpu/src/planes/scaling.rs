@@ -88,7 +88,7 @@ static SOURCES: [[u8; 32]; 33] = {
     sources
 };
 
-/// The factor, and the length that a side gets; nothing where that is too long.
+/// The factor, and the length that a side gets; `None` if that is too long.
 #[inline(always)]
 fn scaled(length: u32, factor: i32) -> Result<(u32, u32), Misfit> {
     let factor = factor.max(0) as u32;
@@ -171,7 +171,7 @@ pub(crate) fn upscale(tile: &Tile, factor: i32, to: &mut Tile) -> Result<(), Mis
     Ok(())
 }
 
-/// Every so many rows and columns the first one; nothing where the factor is 0 or there is no row.
+/// Every so many rows and columns the first one; `None` if the factor is 0 or there is no row.
 ///
 /// A negative factor counts as the positive one.
 #[inline(always)]

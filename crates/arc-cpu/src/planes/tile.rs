@@ -205,7 +205,7 @@ impl Tile {
         bits
     }
 
-    /// How many cells differ; nothing where the sizes do.
+    /// How many cells differ; `None` if the sizes do.
     pub(crate) fn wrong_cells(&self, other: &Self) -> Option<u32> {
         if (self.height, self.width) != (other.height, other.width) {
             return None;

@@ -11,10 +11,10 @@ use crate::pieces::Frame;
 use crate::testing::{batt, grid, grids, node, painted, task};
 
 /// Colour, row and column of each cell, and what the object costs.
-type Made<'a> = (&'a [(i32, i32, i32)], u8);
+type CellsAndCost<'a> = (&'a [(i32, i32, i32)], u8);
 
 /// The pieces of these expressions, each with its cost, and of these objects.
-fn pieces(task: &Task, expressions: &[(&str, u8)], objects: &[Made<'_>]) -> (Batt, Pieces) {
+fn pieces(task: &Task, expressions: &[(&str, u8)], objects: &[CellsAndCost<'_>]) -> (Batt, Pieces) {
     let language = Language::parse("", "").unwrap();
     let mut batt = batt(task);
     let mut enumeration = Enumeration::new(&language, &[]);
@@ -118,7 +118,7 @@ proptest! {
         let objects: Vec<(Vec<_>, u8)> = objects.iter().map(|(cells, cost)| {
             (cells.iter().map(|((i, j), colour)| (*colour, *i, *j)).collect(), *cost)
         }).collect();
-        let objects: Vec<Made<'_>> = objects.iter().map(|(cells, cost)| (&**cells, *cost)).collect();
+        let objects: Vec<CellsAndCost<'_>> = objects.iter().map(|(cells, cost)| (&**cells, *cost)).collect();
         let expressions = [("I", 1), ("vmirror(I)", 3), ("replace(I, 3, 1)", 4)];
         let (batt, pieces) = pieces(&task, &expressions, &objects);
         let greedy = Greedy { layers: composer.0, pairs: composer.1, all_pairs: composer.2, growth: 1.3 };
@@ -145,8 +145,8 @@ fn one_pair(output: Grid) -> Task {
 #[test]
 fn the_piece_that_paints_most_lies_on_top() {
     let task = one_pair(grid(&[[1, 1, 1, 2, 2]]));
-    let small: Made<'_> = (&[(2, 0, 3), (2, 0, 4)], 2);
-    let large: Made<'_> = (&[(1, 0, 0), (1, 0, 1), (1, 0, 2)], 2);
+    let small: CellsAndCost<'_> = (&[(2, 0, 3), (2, 0, 4)], 2);
+    let large: CellsAndCost<'_> = (&[(1, 0, 0), (1, 0, 1), (1, 0, 2)], 2);
     let (_, pieces) = pieces(&task, &[], &[small, large]);
     let stacks = composed(&Greedy::default(), &pieces);
     assert_eq!(
@@ -163,7 +163,7 @@ fn the_piece_that_paints_most_lies_on_top() {
 #[test]
 fn what_lies_on_top_hides_what_is_wrong_below() {
     let task = one_pair(grid(&[[1, 1, 5, 1]]));
-    let below: Made<'_> = (&[(1, 0, 0), (1, 0, 1), (1, 0, 2), (1, 0, 3)], 1);
+    let below: CellsAndCost<'_> = (&[(1, 0, 0), (1, 0, 1), (1, 0, 2), (1, 0, 3)], 1);
     let (_, alone) = pieces(&task, &[], &[below]);
     assert_eq!(composed(&Greedy::default(), &alone), []);
     let (_, both) = pieces(&task, &[], &[below, (&[(5, 0, 2)], 4)]);
@@ -174,7 +174,7 @@ fn what_lies_on_top_hides_what_is_wrong_below() {
 
 #[test]
 fn cells_that_nobody_paints_are_black() {
-    let object: Made<'_> = (&[(4, 0, 1)], 1);
+    let object: CellsAndCost<'_> = (&[(4, 0, 1)], 1);
     let fits = |output: Grid| {
         let task = one_pair(output);
         let (_, pieces) = pieces(&task, &[], &[object]);
@@ -188,7 +188,7 @@ fn cells_that_nobody_paints_are_black() {
 fn stacks_have_no_more_layers_than_they_may() {
     let task = one_pair(grid(&[[1, 2, 3, 4]]));
     let cells: Vec<_> = (0..4).map(|at| [(at + 1, 0, at)]).collect();
-    let objects: Vec<Made<'_>> = cells.iter().map(|cell| (&cell[..], 1)).collect();
+    let objects: Vec<CellsAndCost<'_>> = cells.iter().map(|cell| (&cell[..], 1)).collect();
     let (_, pieces) = pieces(&task, &[], &objects);
     let count = |layers| {
         let greedy = Greedy {
@@ -211,7 +211,7 @@ fn fitting(pairs: usize, right: usize) -> Task {
 
 #[test]
 fn what_fits_some_pairs_alone_is_handed_on_where_it_is_asked_for() {
-    let object: Made<'_> = (&[(1, 0, 0), (1, 0, 1)], 1);
+    let object: CellsAndCost<'_> = (&[(1, 0, 0), (1, 0, 1)], 1);
     let count = |right, greedy: &Greedy| {
         let task = fitting(4, right);
         let (batt, pieces) = pieces(&task, &[], &[object]);
@@ -252,7 +252,7 @@ fn stages_end_where_costs_do_and_there_are_enough_more_pieces() {
     let task = one_pair(grid(&[[1, 2, 3, 4]]));
     let cells: Vec<_> = (0..4).map(|at| [(at + 1, 0, at)]).collect();
     let objects = cells.iter().zip([1, 1, 2, 3]);
-    let objects: Vec<Made<'_>> = objects.map(|(cell, cost)| (&cell[..], cost)).collect();
+    let objects: Vec<CellsAndCost<'_>> = objects.map(|(cell, cost)| (&cell[..], cost)).collect();
     let (_, pieces) = pieces(&task, &[], &objects);
     let stages = |growth| {
         let greedy = Greedy {
@@ -286,7 +286,7 @@ fn it_ends_when_it_is_told_to() {
 
 #[test]
 fn there_may_be_more_pairs_than_a_word_has_bits() {
-    let object: Made<'_> = (&[(1, 0, 0), (1, 0, 1)], 1);
+    let object: CellsAndCost<'_> = (&[(1, 0, 0), (1, 0, 1)], 1);
     for (pairs, wrong) in [(31, 30), (32, 31), (33, 32), (40, 36), (70, 64)] {
         // Right on all pairs but one, which is a bit of no word of its own.
         let train = (0..pairs).map(|pair| {

@@ -26,7 +26,7 @@ const ENDLESS: Bounds = Bounds {
 
 /// What came of an enumeration.
 #[derive(Debug, PartialEq)]
-struct Made {
+struct Enumerated {
     stopped: Stopped,
     /// Kinds, costs and expressions of the nodes.
     nodes: Vec<(String, u8, String)>,
@@ -34,14 +34,14 @@ struct Made {
     counts: (usize, u64),
 }
 
-impl Made {
+impl Enumerated {
     fn of(&self, kind: &str) -> Vec<(u8, &str)> {
         let nodes = self.nodes.iter().filter(|node| node.0 == kind);
         nodes.map(|node| (node.1, node.2.as_str())).collect()
     }
 }
 
-fn enumerated(derived: &str, table: &str, task: &Task, bounds: &Bounds) -> Made {
+fn enumerated(derived: &str, table: &str, task: &Task, bounds: &Bounds) -> Enumerated {
     let mut never = || false;
     enumerated_until(derived, table, task, bounds, &mut never)
 }
@@ -52,7 +52,7 @@ fn enumerated_until(
     task: &Task,
     bounds: &Bounds,
     interrupted: &mut dyn FnMut() -> bool,
-) -> Made {
+) -> Enumerated {
     let language = Language::parse(derived, table).unwrap();
     let mut batt = batt(task);
     let functions = language.functions().iter();
@@ -80,7 +80,7 @@ fn enumerated_until(
             nodes.push((name.clone(), known.cost, expression));
         }
     }
-    Made {
+    Enumerated {
         stopped,
         nodes,
         counts: enumeration.counts(),
@@ -202,7 +202,7 @@ fn it_stops_at_so_many_nodes_and_at_so_many_calls() {
     // The cost at which there are enough is gone through to its end.
     assert!(made.counts.0 > 20 && made.stopped == Stopped::Nodes);
     let dearest = made.nodes.iter().map(|node| node.1).max().unwrap();
-    let of_it = |made: &Made| made.nodes.iter().filter(|node| node.1 <= dearest).count();
+    let of_it = |made: &Enumerated| made.nodes.iter().filter(|node| node.1 <= dearest).count();
     assert_eq!(of_it(&made), of_it(&all));
     let cheaper = made.nodes.iter().filter(|node| node.1 < dearest).count();
     assert!(cheaper < 20);

@@ -71,7 +71,7 @@ pub struct Example {
 }
 
 impl Example {
-    /// What the function takes, by the arguments: nothing where one of them is something else.
+    /// What the function takes, by the arguments: `None` if one of them is something else.
     pub fn parameters(&self) -> Option<Vec<Parameter>> {
         self.arguments.iter().map(parameter).collect()
     }

@@ -11,7 +11,7 @@ use crate::testing::{batt, grid, grids, node, painted, task};
 /// paints in those of test pairs.
 type Painted = (Vec<Vec<bool>>, Vec<Vec<bool>>, Vec<Vec<Option<i8>>>);
 
-/// A layer as it is painted slowly; nothing where it does not fit or nothing of it is right.
+/// A layer as it is painted slowly; `None` if it does not fit or nothing of it is right.
 fn slowly(batt: &Batt, layer: Layer, task: &Task, frame: &Frame) -> Option<Painted> {
     let cells = (0..frame.sizes.len()).map(|input| painted(batt, layer, input, frame.sizes[input]));
     let mut cells = cells.collect::<Option<Vec<_>>>()?;
@@ -45,14 +45,14 @@ fn bits(words: &[u64], frame: &Frame) -> Vec<Vec<bool>> {
 }
 
 /// What can be painted, in the order of what it costs.
-struct Made<'l> {
+struct Paintable<'l> {
     batt: Batt,
     task: Task,
     enumeration: Enumeration<'l>,
     layers: Vec<(u8, Layer)>,
 }
 
-impl<'l> Made<'l> {
+impl<'l> Paintable<'l> {
     fn new(task: Task, language: &'l Language) -> Self {
         Self {
             batt: batt(&task),
@@ -178,7 +178,7 @@ proptest! {
         let language = language();
         let (small, large) = outputs;
         let task = task(&[(whole.0, small), (whole.1, large)], &[whole.2]);
-        let mut made = Made::new(task, &language);
+        let mut made = Paintable::new(task, &language);
         let input = made.batt.input();
         for (cost, expression) in [(1, "I"), (2, "hmirror(I)"), (2, "replace(I, 1, 2)"), (3, "rot90(I)")] {
             let node = match expression {
@@ -222,7 +222,7 @@ fn grids_of_another_size_than_an_output_are_no_pieces() {
     let language = language();
     let one = grid(&[[1, 2, 3]]);
     let pairs = [(one.clone(), one.clone())];
-    let mut made = Made::new(task(&pairs, std::slice::from_ref(&one)), &language);
+    let mut made = Paintable::new(task(&pairs, std::slice::from_ref(&one)), &language);
     let input = made.batt.input();
     made.grid(input, 1);
     // All of it, and what is shown of it, which is the same.
@@ -237,7 +237,7 @@ fn pieces_that_paint_the_same_are_one_unless_a_test_pair_tells_them_apart() {
     let output = grid(&[[1, 1, 0, 1]]);
     let count = |test: Grid| {
         let task = task(&[(output.clone(), output.clone())], &[test]);
-        let mut made = Made::new(task, &language);
+        let mut made = Paintable::new(task, &language);
         for expression in ["I", "replace(I, 5, 6)"] {
             let node = match expression {
                 "I" => made.batt.input(),
@@ -258,7 +258,7 @@ fn where_a_piece_paints_on_a_test_pair_alone_tells_it_apart() {
     let language = language();
     let output = grid(&[[1, 0]]);
     let task = task(&[(output.clone(), output.clone())], &[output]);
-    let mut made = Made::new(task, &language);
+    let mut made = Paintable::new(task, &language);
     // Off the train pair's output, the last one off both.
     for column in [2, 3, 4] {
         made.object(&[(1, 0, 0), (1, 0, column)], 1);
@@ -271,7 +271,7 @@ fn where_a_piece_paints_on_a_test_pair_alone_tells_it_apart() {
 fn the_cheapest_pieces_are_kept_where_there_are_too_many() {
     let language = language();
     let output = grid(&[[1, 2, 0], [2, 1, 1]]);
-    let mut made = Made::new(task(&[(output.clone(), output)], &[]), &language);
+    let mut made = Paintable::new(task(&[(output.clone(), output)], &[]), &language);
     let input = made.batt.input();
     made.grid(input, 7);
     made.object(&[(1, 0, 0)], 3);

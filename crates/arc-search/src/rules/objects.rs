@@ -181,7 +181,7 @@ fn elements(batt: &Batt, node: NodeId, input: usize) -> Option<Vec<Value>> {
 }
 
 impl<'o> Objective<'o> {
-    /// The objects of an abstraction; nothing where a train pair has none, or too many.
+    /// The objects of an abstraction; `None` if a train pair has none, or too many.
     fn of(options: &'o Objects, abstraction: usize, scene: &mut Scene<'_>) -> Option<Self> {
         let input = scene.batt.input();
         let set = call(scene.batt, *scene.functions.get(abstraction)?, &[input])?;
@@ -366,7 +366,7 @@ impl<'o> Objective<'o> {
         actions
     }
 
-    /// For which objects what is painted is right, and its cells; nothing where it is for none.
+    /// For which objects what is painted is right, and its cells; `None` if it is for none.
     fn action(&self, scene: &Scene<'_>, given: &[Value]) -> Option<Painted> {
         let mut agrees = Rows::new(1, self.words());
         let mut paints = Vec::with_capacity(given.len());

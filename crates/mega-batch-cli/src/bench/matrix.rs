@@ -209,7 +209,7 @@ fn counts(most: usize) -> BTreeSet<usize> {
         .collect()
 }
 
-/// One kind on 1 to so many workers or GPUs, by turns. Nothing where there are less than two.
+/// One kind on 1 to so many workers or GPUs, by turns. `None` if there are less than two.
 fn scales(
     plan: &Plan,
     load: &Load<'_>,

@@ -20,7 +20,7 @@ struct Target {
     /// The speed-up from and to is so many times the number of these.
     each: Each,
     from: f64,
-    /// Nothing where there is no end.
+    /// `None` if there is no end.
     to: Option<f64>,
     /// As the guides have it.
     wording: &'static str,

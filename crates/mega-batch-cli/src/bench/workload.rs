@@ -87,7 +87,7 @@ const PAIRS: usize = TRAIN + TEST;
 pub(crate) struct Pool {
     programs: Vec<Program>,
     tasks: Vec<Task>,
-    /// How many families there are, one after the other among the programs; nothing where each
+    /// How many families there are, one after the other among the programs; `None` if each
     /// program has tasks of its own.
     families: Option<usize>,
 }
@@ -165,7 +165,7 @@ impl Pool {
         }
     }
 
-    /// The programs of families, each with the first task of its family; nothing where each program has
+    /// The programs of families, each with the first task of its family; `None` if each program has
     /// tasks of its own.
     pub(crate) fn candidates(&self) -> impl Iterator<Item = (&Program, &Task)> {
         let families = self.families.unwrap_or_default();

@@ -8,7 +8,7 @@ use super::document::{DeviceActivity, Document};
 use super::html::{Plain, add, time};
 use crate::table::thousands;
 
-/// The devices; nothing where none has done anything.
+/// The devices; empty if none has done anything.
 pub(super) fn devices(document: &Document) -> String {
     let device = document
         .backend

@@ -8,7 +8,7 @@ use super::html::{add, program, time};
 use super::outcomes::{Failure, Program};
 use crate::table::thousands;
 
-/// The slowest programs; nothing where the document has none.
+/// The slowest programs; empty if the document has none.
 pub(super) fn slowest(document: &Document) -> String {
     let Some(slowest) = document
         .slowest_programs

@@ -355,12 +355,12 @@ struct Member {
     task: u32,
     normal: Normal,
     /// What it came to, once that is known.
-    came: Option<Known>,
+    came: Option<MemberResult>,
 }
 
 /// What a member came to.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct MemberResult {
     /// The member that was evaluated, itself or another one of its family.
     evaluated: usize,
     /// The place of the step of the first error, where the order of the members is another one.
@@ -443,7 +443,7 @@ impl Asked {
                 if of.counts[ERROR] + of.counts[LIMIT] == 0 {
                     is_open = false;
                     for &other in family {
-                        self.members[other].came.get_or_insert(Known {
+                        self.members[other].came.get_or_insert(MemberResult {
                             evaluated: at,
                             step: None,
                         });
@@ -474,7 +474,7 @@ impl Asked {
                 let same = limits.iter().zip(&places);
                 let mut same = same.filter(|((.., before), (_, own))| own == before);
                 if let Some(((evaluated, ..), (place, _))) = same.next() {
-                    self.members[at].came = Some(Known {
+                    self.members[at].came = Some(MemberResult {
                         evaluated: *evaluated,
                         step: Some(*place),
                     });
@@ -671,7 +671,7 @@ fn judged(
             if of.verdicts == [VERDICTS[LIMIT]] {
                 of.skip(&others[job.task as usize], train_only, options.keep_outputs);
             }
-            asked.members[*at].came = Some(Known {
+            asked.members[*at].came = Some(MemberResult {
                 evaluated: *at,
                 step: of.step(),
             });

@@ -8,7 +8,7 @@
 
 use arc_dsl::{Primitive, Type as Signature, Value};
 
-use crate::batt::{Batt, Called, Held, NodeId, Source};
+use crate::batt::{Batt, Called, NodeId, Source, Storage};
 
 impl Batt {
     /// Whether a call takes a function that was made, where it does not only call it. Primitives
@@ -23,10 +23,10 @@ impl Batt {
     fn is_made_function(&self, node: NodeId) -> bool {
         let known = &self.nodes[node.index()];
         match known.held {
-            Held::Function(_) => !matches!(known.source, Source::Primitive(_)),
-            Held::Typed(_) => false,
+            Storage::Function(_) => !matches!(known.source, Source::Primitive(_)),
+            Storage::Typed(_) => false,
             // The reference makes functions of what cannot be called, too.
-            Held::Loose => (0..self.inputs).any(|input| {
+            Storage::Loose => (0..self.inputs).any(|input| {
                 let value = self.loose_value(node.0, input);
                 matches!(value, Some(Value::Function(_)))
             }),

@@ -40,7 +40,7 @@ impl Batt {
     }
 
     /// How the last of the steps that have variables fails, by the reference: called again are those
-    /// steps alone that it depends on and that may have made another kind of value. Nothing where one
+    /// steps alone that it depends on and that may have made another kind of value. `None` if one
     /// of them ends otherwise than it did.
     fn kind_of_error(
         &self,

@@ -101,7 +101,7 @@ impl Builder<'_, '_> {
     }
 
     /// An operation on numbers, component by component where arguments are pairs.
-    fn each(&mut self, kernel: &Kernel, extra: u32, arguments: &[Lane]) -> Option<Lane> {
+    fn each(&mut self, kernel: &Kernel, immediate: u32, arguments: &[Lane]) -> Option<Lane> {
         let component = |lane: &Lane, at: usize| match lane {
             Lane::Int(n) => Some(*n),
             Lane::Pair(pair) => Some(pair[at]),
@@ -112,7 +112,7 @@ impl Builder<'_, '_> {
         for at in 0..if is_pair { 2 } else { 1 } {
             let numbers: Option<SmallVec<[_; 4]>> =
                 arguments.iter().map(|lane| component(lane, at)).collect();
-            made.push(self.step_with(kernel, &numbers?, extra)?);
+            made.push(self.step_with(kernel, &numbers?, immediate)?);
         }
         match made[..] {
             [n] => Some(Lane::Int(n)),
@@ -150,7 +150,7 @@ impl Builder<'_, '_> {
                 let level = self.level();
                 self.push_at(level, &ops::SAME_ELEMENT, &[*column], to, false, |step| {
                     (step.a, step.b) = (*column, *slot);
-                    step.extra = number;
+                    step.immediate = number;
                 });
                 return Some(Lane::Int(Number::Column(to)));
             }

@@ -2,7 +2,7 @@
 
 #[allow(clippy::wildcard_imports, reason = "all kernels of the family")]
 use super::*;
-use crate::ops::{Choice, Extra, Gives, Want, basics};
+use crate::ops::{Constraint, Immediate, ResultType, Selection, basics};
 use crate::order::is_scalar;
 use arc_dsl::{ContainerKind, Primitive};
 use arc_form::Type;
@@ -35,60 +35,62 @@ pub(in crate::ops) fn select(
     arguments: &[Type],
     result: &Type,
     clipped: bool,
-) -> Option<Choice> {
+) -> Option<Selection> {
     read(primitive, arguments)
         .or_else(|| cut(primitive, arguments, result, clipped))
         .or_else(|| make(primitive, arguments, result))
 }
 
 /// Those that ask about containers or take an element.
-fn read(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+fn read(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
+    use Constraint as C;
     use Primitive as P;
-    use Want as W;
     let a = &arguments[0];
     let b = arguments.get(1).unwrap_or(a);
     Some(match primitive {
-        P::Identity => Choice::new(&basics::COPY, &[W::AsIs]),
+        P::Identity => Selection::new(&basics::COPY, &[C::AsIs]),
         P::Equality if a == b => {
             if is_scalar(a) {
-                Choice::new(&EQUAL_SCALARS, &[W::AsIs, W::AsIs])
+                Selection::new(&EQUAL_SCALARS, &[C::AsIs, C::AsIs])
             } else {
-                Choice::new(&EQUALITY, &[W::AsIs, W::AsIs]).with(Extra::First)
+                Selection::new(&EQUALITY, &[C::AsIs, C::AsIs]).with(Immediate::First)
             }
         }
         P::Equality => match joined(a, b) {
             Some(ty) if is_scalar(&ty) => {
-                Choice::new(&EQUAL_SCALARS, &[W::Own(0), W::Own(0)]).of([ty])
+                Selection::new(&EQUAL_SCALARS, &[C::Own(0), C::Own(0)]).of([ty])
             }
-            Some(ty) => Choice::new(&EQUALITY, &[W::Own(0), W::Own(0)])
-                .with(Extra::Own(0))
+            Some(ty) => Selection::new(&EQUALITY, &[C::Own(0), C::Own(0)])
+                .with(Immediate::Own(0))
                 .of([ty]),
-            None if unlike(a, b) => Choice::new(&UNEQUAL, &[W::AsIs, W::AsIs]),
+            None if unlike(a, b) => Selection::new(&UNEQUAL, &[C::AsIs, C::AsIs]),
             None => return None,
         },
         P::Branch if matches!(a, Type::Bool | Type::Int) => {
-            Choice::new(&BRANCH, &[W::AsIs, W::Result, W::Result])
+            Selection::new(&BRANCH, &[C::AsIs, C::Result, C::Result])
         }
         P::Contained => match b {
             Type::Cell if matches!(a, Type::Int | Type::Bool) => {
-                Choice::new(&CONTAINED_IN_CELL, &[W::Int, W::AsIs])
+                Selection::new(&CONTAINED_IN_CELL, &[C::Int, C::AsIs])
             }
             Type::Indices if matches!(a, Type::Pair | Type::MaybePair) => {
-                Choice::new(&CONTAINED_LOC, &[W::Pair, W::Patch])
+                Selection::new(&CONTAINED_LOC, &[C::Pair, C::Patch])
             }
             _ => {
                 let element = joined(a, &b.element()?)?;
                 let list = Type::tuple_of(element.clone());
-                Choice::new(&CONTAINED, &[W::Own(0), W::Own(1)])
-                    .with(Extra::Own(0))
+                Selection::new(&CONTAINED, &[C::Own(0), C::Own(1)])
+                    .with(Immediate::Own(0))
                     .of([element, list])
             }
         },
         P::Size => match a {
-            Type::Indices | Type::Object | Type::Patch => Choice::new(&SIZE_OF_PATCH, &[W::AsIs]),
+            Type::Indices | Type::Object | Type::Patch => {
+                Selection::new(&SIZE_OF_PATCH, &[C::AsIs])
+            }
             _ => {
                 a.container()?;
-                Choice::new(&SIZE, &[W::AsIs]).with(Extra::First)
+                Selection::new(&SIZE, &[C::AsIs]).with(Immediate::First)
             }
         },
         P::First | P::Last => {
@@ -100,7 +102,7 @@ fn read(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
                     } else {
                         &basics::COLUMN_OF_PAIR
                     };
-                    Choice::new(kernel, &[W::AsIs])
+                    Selection::new(kernel, &[C::AsIs])
                 }
                 Type::MaybePair => {
                     let kernel = if first {
@@ -108,7 +110,7 @@ fn read(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
                     } else {
                         &basics::COLUMN_OF_PAIR
                     };
-                    Choice::new(kernel, &[W::Pair])
+                    Selection::new(kernel, &[C::Pair])
                 }
                 Type::Cell => {
                     let kernel = if first {
@@ -116,17 +118,19 @@ fn read(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
                     } else {
                         &basics::LOC_OF_CELL
                     };
-                    Choice::new(kernel, &[W::AsIs])
+                    Selection::new(kernel, &[C::AsIs])
                 }
                 Type::Fixed(items) => {
                     let at = if first { 0 } else { items.len() - 1 };
-                    Choice::new(&basics::ITEM, &[W::AsIs]).with(Extra::Number(at as u32))
+                    Selection::new(&basics::ITEM, &[C::AsIs]).with(Immediate::Number(at as u32))
                 }
-                Type::Set(_) | Type::Tuple(_) if !first => Choice::new(&LAST_OF_LIST, &[W::AsIs]),
-                Type::Object if !first => Choice::new(&LAST_CELL, &[W::AsIs]),
+                Type::Set(_) | Type::Tuple(_) if !first => {
+                    Selection::new(&LAST_OF_LIST, &[C::AsIs])
+                }
+                Type::Object if !first => Selection::new(&LAST_CELL, &[C::AsIs]),
                 Type::Indices | Type::Object | Type::Grid | Type::Set(_) | Type::Tuple(_) => {
                     let kernel = if first { &FIRST } else { &LAST };
-                    Choice::new(kernel, &[W::AsIs]).with(Extra::First)
+                    Selection::new(kernel, &[C::AsIs]).with(Immediate::First)
                 }
                 _ => return None,
             }
@@ -136,9 +140,9 @@ fn read(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
 }
 
 /// The elements of `a` that are in `b`, or that are not.
-fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Choice> {
+fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Selection> {
+    use Constraint as C;
     use Primitive as P;
-    use Want as W;
     let is_patch = |ty: &Type| matches!(ty, Type::Indices | Type::Object | Type::Patch);
     let common = primitive == P::Intersection;
     Some(match (a, b) {
@@ -148,7 +152,7 @@ fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Ch
             } else {
                 &DIFFERENCE_OF_INDICES
             };
-            Choice::new(kernel, &[W::AsIs, W::AsIs])
+            Selection::new(kernel, &[C::AsIs, C::AsIs])
         }
         (Type::Object, Type::Object) => {
             let kernel = if common {
@@ -156,7 +160,7 @@ fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Ch
             } else {
                 &DIFFERENCE_OF_OBJECTS
             };
-            Choice::new(kernel, &[W::AsIs, W::AsIs])
+            Selection::new(kernel, &[C::AsIs, C::AsIs])
         }
         // No location is a cell.
         (Type::Indices, Type::Object) | (Type::Object, Type::Indices) => {
@@ -165,7 +169,7 @@ fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Ch
             } else {
                 &basics::COPY
             };
-            Choice::new(kernel, &[W::AsIs, W::AsIs])
+            Selection::new(kernel, &[C::AsIs, C::AsIs])
         }
         (Type::Indices | Type::Object | Type::Patch, Type::Set(never))
             if **never == Type::Never =>
@@ -175,7 +179,7 @@ fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Ch
             } else {
                 &DIFFERENCE_OF_INDICES
             };
-            Choice::new(kernel, &[W::AsIs, W::Patch])
+            Selection::new(kernel, &[C::AsIs, C::Patch])
         }
         (Type::Set(_) | Type::Tuple(_) | Type::Fixed(_), _) if !is_patch(result) => {
             let element = joined(&a.element()?, &b.element()?)?;
@@ -186,9 +190,9 @@ fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Ch
                 &DIFFERENCE_OF_LISTS
             };
             let made = container_like(result, &element);
-            Choice::new(kernel, &[W::Own(0), W::Own(0)])
-                .with(Extra::Own(1))
-                .giving(Gives::Own(2))
+            Selection::new(kernel, &[C::Own(0), C::Own(0)])
+                .with(Immediate::Own(1))
+                .giving(ResultType::Own(2))
                 .of([list, element, made])
         }
         _ => return None,
@@ -196,9 +200,14 @@ fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Ch
 }
 
 /// Those that join containers or leave elements out.
-fn cut(primitive: Primitive, arguments: &[Type], result: &Type, clipped: bool) -> Option<Choice> {
+fn cut(
+    primitive: Primitive,
+    arguments: &[Type],
+    result: &Type,
+    clipped: bool,
+) -> Option<Selection> {
+    use Constraint as C;
     use Primitive as P;
-    use Want as W;
     let a = &arguments[0];
     let b = arguments.get(1).unwrap_or(a);
     Some(match primitive {
@@ -209,48 +218,48 @@ fn cut(primitive: Primitive, arguments: &[Type], result: &Type, clipped: bool) -
                 } else {
                     &COMBINE_PATCHES
                 };
-                Choice::new(kernel, &[W::Result, W::Result])
+                Selection::new(kernel, &[C::Result, C::Result])
             }
-            Type::Set(element) => Choice::new(&COMBINE_SETS, &[W::Own(0), W::Own(0)])
-                .with(Extra::Own(1))
+            Type::Set(element) => Selection::new(&COMBINE_SETS, &[C::Own(0), C::Own(0)])
+                .with(Immediate::Own(1))
                 .of([as_list(result), (**element).clone()]),
-            Type::Tuple(_) => Choice::new(&COMBINE_LISTS, &[W::Result, W::Result]),
+            Type::Tuple(_) => Selection::new(&COMBINE_LISTS, &[C::Result, C::Result]),
             _ => return None,
         },
         P::Intersection | P::Difference => return part_of(primitive, a, b, result),
         P::Color => match a {
-            Type::Tuple(cell) if **cell == Type::Cell => Choice::new(&COLOR_OF_LIST, &[W::AsIs]),
+            Type::Tuple(cell) if **cell == Type::Cell => Selection::new(&COLOR_OF_LIST, &[C::AsIs]),
             Type::Fixed(items) if items.iter().all(|item| *item == Type::Cell) => {
-                Choice::new(&COLOR_OF_LIST, &[W::AsIs])
+                Selection::new(&COLOR_OF_LIST, &[C::AsIs])
             }
             _ => return None,
         },
         P::Remove => match b {
             Type::Indices if matches!(a, Type::Pair | Type::MaybePair) => {
-                Choice::new(&REMOVE_LOC, &[W::Pair, W::AsIs])
+                Selection::new(&REMOVE_LOC, &[C::Pair, C::AsIs])
             }
-            Type::Object if *a == Type::Cell => Choice::new(&REMOVE_CELL, &[W::AsIs, W::AsIs]),
+            Type::Object if *a == Type::Cell => Selection::new(&REMOVE_CELL, &[C::AsIs, C::AsIs]),
             Type::Set(_) | Type::Tuple(_) | Type::Fixed(_) | Type::Grid => {
                 let element = joined(a, &b.element()?)?;
                 let list = Type::tuple_of(element.clone());
                 let made = container_like(result, &element);
-                Choice::new(&REMOVE, &[W::Own(0), W::Own(1)])
-                    .with(Extra::Own(0))
-                    .giving(Gives::Own(2))
+                Selection::new(&REMOVE, &[C::Own(0), C::Own(1)])
+                    .with(Immediate::Own(0))
+                    .giving(ResultType::Own(2))
                     .of([element, list, made])
             }
             _ => return None,
         },
         P::Other => match a {
             Type::Indices if matches!(b, Type::Pair | Type::MaybePair) => {
-                Choice::new(&OTHER_LOC, &[W::AsIs, W::Pair])
+                Selection::new(&OTHER_LOC, &[C::AsIs, C::Pair])
             }
             Type::Set(_) | Type::Tuple(_) | Type::Fixed(_) => {
                 let element = joined(&a.element()?, b)?;
                 let list = Type::tuple_of(element.clone());
-                Choice::new(&OTHER, &[W::Own(1), W::Own(0)])
-                    .with(Extra::Own(0))
-                    .giving(Gives::Own(0))
+                Selection::new(&OTHER, &[C::Own(1), C::Own(0)])
+                    .with(Immediate::Own(0))
+                    .giving(ResultType::Own(0))
                     .of([element, list])
             }
             _ => return None,
@@ -261,43 +270,43 @@ fn cut(primitive: Primitive, arguments: &[Type], result: &Type, clipped: bool) -
 
 /// Those that make containers.
 #[allow(clippy::too_many_lines, reason = "an arm for every primitive")]
-fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choice> {
+fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Selection> {
+    use Constraint as C;
     use Primitive as P;
-    use Want as W;
     let list_of = |ty: &Type| Some(Type::tuple_of(ty.element()?));
     let a = &arguments[0];
     let b = arguments.get(1).unwrap_or(a);
     Some(match primitive {
         P::Initset => match result {
-            Type::Indices => Choice::new(&INITSET_LOC, &[W::Pair]),
-            Type::Object => Choice::new(&INITSET_CELL, &[W::Cell]),
-            _ => Choice::new(&INITSET, &[W::AsIs]),
+            Type::Indices => Selection::new(&INITSET_LOC, &[C::Pair]),
+            Type::Object => Selection::new(&INITSET_CELL, &[C::Cell]),
+            _ => Selection::new(&INITSET, &[C::AsIs]),
         },
         P::Insert => match result {
-            Type::Indices => Choice::new(&INSERT_LOC, &[W::Pair, W::Result]),
-            Type::Object => Choice::new(&INSERT_CELL, &[W::Cell, W::Result]),
-            Type::Set(element) => Choice::new(&INSERT, &[W::Own(1), W::Own(0)])
-                .with(Extra::Own(1))
+            Type::Indices => Selection::new(&INSERT_LOC, &[C::Pair, C::Result]),
+            Type::Object => Selection::new(&INSERT_CELL, &[C::Cell, C::Result]),
+            Type::Set(element) => Selection::new(&INSERT, &[C::Own(1), C::Own(0)])
+                .with(Immediate::Own(1))
                 .of([as_list(result), (**element).clone()]),
             // A set in no order.
             Type::Tuple(element) => {
-                Choice::new(&APPEND, &[W::Own(0), W::Result]).of([(**element).clone()])
+                Selection::new(&APPEND, &[C::Own(0), C::Result]).of([(**element).clone()])
             }
             _ => return None,
         },
-        P::Interval => Choice::new(&INTERVAL, &[W::Int, W::Int, W::Int]),
+        P::Interval => Selection::new(&INTERVAL, &[C::Int, C::Int, C::Int]),
         P::Repeat => match result {
             Type::Tuple(element) => {
-                Choice::new(&REPEAT, &[W::Own(0), W::Int]).of([(**element).clone()])
+                Selection::new(&REPEAT, &[C::Own(0), C::Int]).of([(**element).clone()])
             }
             _ => return None,
         },
         P::Dedupe => {
             let list = list_of(a)?;
             let element = list.element()?;
-            Choice::new(&DEDUPE, &[W::Own(0)])
-                .with(Extra::Own(1))
-                .giving(Gives::Own(0))
+            Selection::new(&DEDUPE, &[C::Own(0)])
+                .with(Immediate::Own(1))
+                .giving(ResultType::Own(0))
                 .of([list, element])
         }
         P::Mostcommon | P::Leastcommon => {
@@ -308,24 +317,24 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
                 &LEASTCOMMON
             };
             let element = list.element()?;
-            Choice::new(kernel, &[W::Own(0)])
-                .with(Extra::Own(1))
-                .giving(Gives::Own(1))
+            Selection::new(kernel, &[C::Own(0)])
+                .with(Immediate::Own(1))
+                .giving(ResultType::Own(1))
                 .of([list, element])
         }
         P::Totuple => match a.container()? {
-            ContainerKind::Tuple => Choice::new(&basics::COPY, &[W::AsIs]),
+            ContainerKind::Tuple => Selection::new(&basics::COPY, &[C::AsIs]),
             ContainerKind::Set => match a {
-                Type::Set(_) => Choice::new(&basics::COPY, &[W::AsIs]),
+                Type::Set(_) => Selection::new(&basics::COPY, &[C::AsIs]),
                 Type::Indices | Type::Object => {
-                    Choice::new(&basics::LIST_OF_ELEMENTS, &[W::AsIs]).with(Extra::First)
+                    Selection::new(&basics::LIST_OF_ELEMENTS, &[C::AsIs]).with(Immediate::First)
                 }
                 _ => return None,
             },
         },
         P::Astuple => match result {
-            Type::Pair => Choice::new(&basics::PAIR, &[W::Int, W::Int]),
-            Type::Cell => Choice::new(&basics::CELL, &[W::Int, W::Pair]),
+            Type::Pair => Selection::new(&basics::PAIR, &[C::Int, C::Int]),
+            Type::Cell => Selection::new(&basics::CELL, &[C::Int, C::Pair]),
             _ => return None,
         },
         P::Pair => {
@@ -336,7 +345,7 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
                 _ => &ZIP_LISTS,
             };
             let lists = [Type::tuple_of(first), Type::tuple_of(second)];
-            Choice::new(kernel, &[W::Own(0), W::Own(1)]).of(lists)
+            Selection::new(kernel, &[C::Own(0), C::Own(1)]).of(lists)
         }
         P::Product => {
             let (first, second) = (a.element()?, b.element()?);
@@ -348,17 +357,17 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
                 _ => return None,
             };
             let lists = [Type::tuple_of(first), Type::tuple_of(second)];
-            Choice::new(kernel, &[W::Own(0), W::Own(1)]).of(lists)
+            Selection::new(kernel, &[C::Own(0), C::Own(1)]).of(lists)
         }
         P::Sizefilter | P::Colorfilter => match (a, result) {
             (Type::Set(element), Type::Set(_)) | (Type::Tuple(element), Type::Tuple(_)) => {
                 if primitive == P::Sizefilter {
                     element.container()?;
-                    Choice::new(&SIZEFILTER, &[W::AsIs, W::Int])
-                        .with(Extra::Own(0))
+                    Selection::new(&SIZEFILTER, &[C::AsIs, C::Int])
+                        .with(Immediate::Own(0))
                         .of([(**element).clone()])
                 } else if **element == Type::Object {
-                    Choice::new(&COLORFILTER, &[W::AsIs, W::Int])
+                    Selection::new(&COLORFILTER, &[C::AsIs, C::Int])
                 } else {
                     return None;
                 }

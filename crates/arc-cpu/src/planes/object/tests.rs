@@ -8,7 +8,7 @@ use arc_dsl::{Interpreter, Primitive, Type, Value};
 
 /// An object that owns what it is made of.
 #[derive(Clone)]
-pub(crate) struct Made {
+pub(crate) struct OwnedObject {
     i: i32,
     j: i32,
     width: u32,
@@ -18,8 +18,8 @@ pub(crate) struct Made {
     code: Option<u32>,
 }
 
-impl Made {
-    /// The object of these cells; nothing where they do not fit planes.
+impl OwnedObject {
+    /// The object of these cells; `None` if they do not fit planes.
     pub(crate) fn of(cells: &[Cell]) -> Option<Self> {
         let mut window = Window::default();
         for cell in cells {
@@ -131,7 +131,7 @@ pub(crate) fn objects(seed: u64, count: usize) -> impl Iterator<Item = patch::Ob
 fn cells_come_back_as_they_went_in() {
     let mut fitted = 0;
     for object in objects(3, 600) {
-        if let Some(made) = Made::of(object.as_slice()) {
+        if let Some(made) = OwnedObject::of(object.as_slice()) {
             fitted += 1;
             assert_eq!(cells_of(&made.object()), object);
         }
@@ -147,7 +147,7 @@ fn call(primitive: Primitive, arguments: &[&Value]) -> Option<Value> {
 
 /// Objects as planes and as the reference has them: from the generator, and parts of its grids,
 /// which overlap, agree and differ.
-fn samples(seed: u64) -> Vec<(Made, patch::Object)> {
+fn samples(seed: u64) -> Vec<(OwnedObject, patch::Object)> {
     let mut generator = Generator::with_scenes(seed, 40);
     let mut parts = Vec::new();
     for _ in 0..60 {
@@ -163,7 +163,7 @@ fn samples(seed: u64) -> Vec<(Made, patch::Object)> {
     }
     objects(seed, 120)
         .chain(parts)
-        .filter_map(|object| Some((Made::of(object.as_slice())?, object)))
+        .filter_map(|object| Some((OwnedObject::of(object.as_slice())?, object)))
         .collect()
 }
 
@@ -296,7 +296,7 @@ fn an_object_that_ends_before_the_other_goes_on_is_less() {
             .map(|&(c, i, j)| Cell::new(c, Loc::new(i, j)))
             .collect();
         (
-            Made::of(&cells).unwrap(),
+            OwnedObject::of(&cells).unwrap(),
             cells.into_iter().collect::<patch::Object>(),
         )
     };
@@ -330,7 +330,7 @@ fn an_object_that_ends_before_the_other_goes_on_is_less() {
 fn the_cells_of_some_codes_are_those_of_each() {
     let (mut window, mut several) = (Window::default(), 0);
     for object in objects(14, 400) {
-        let Some(made) = Made::of(object.as_slice()) else {
+        let Some(made) = OwnedObject::of(object.as_slice()) else {
             continue;
         };
         let object = made.object();

@@ -117,7 +117,7 @@ impl DevicesReport {
 /// The costs that are kept.
 #[derive(Debug, Serialize)]
 pub(super) struct CostsReport {
-    /// Nothing where no folder is known.
+    /// `None` if no folder is known.
     pub(super) file: Option<String>,
     /// Whether there was a file that was removed, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,7 +155,7 @@ pub(super) struct KindReport {
     /// The programs that are of this kind, by the number of their steps, from and to.
     pub(super) steps: (u64, u64),
     pub(super) overhead_seconds: f64,
-    /// Nothing where nothing is copied.
+    /// `None` if nothing is copied.
     pub(super) bytes_per_second: Option<f64>,
     pub(super) unit_seconds: f64,
     pub(super) batches: u64,
@@ -229,7 +229,7 @@ pub(super) struct ShapesReport {
 }
 
 impl MeasuredReport {
-    /// Nothing where nothing was measured.
+    /// `None` if nothing was measured.
     pub(in crate::commands) fn new(measured: &Measured) -> Option<Self> {
         let found = measured.result.as_ref().ok()?;
         let batches = found.points.iter().map(|point| BatchReport {

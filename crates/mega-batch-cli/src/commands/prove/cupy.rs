@@ -72,7 +72,7 @@ pub(super) fn stage(parts: &mut Parts<'_>, sheet: &mut Sheet) -> anyhow::Result<
     })
 }
 
-/// What a process printed, or why it failed; nothing where there is no time for it.
+/// What a process printed, or why it failed; `None` if there is no time for it.
 type Printed = Option<Result<String, String>>;
 
 /// Runs the script for each size, by `run`.

@@ -291,13 +291,13 @@ fn options(inside: &Inside<'_>, backend: Backend, keep_outputs: bool) -> Options
 }
 
 /// What became of a batch, and how long it took.
-struct Made {
+struct BatchRun {
     outcomes: Outcomes,
     device: OnDevice,
     seconds: f64,
 }
 
-fn make(batch: &Batch<'_>, options: &Options) -> anyhow::Result<Made> {
+fn make(batch: &Batch<'_>, options: &Options) -> anyhow::Result<BatchRun> {
     let mut runner = Runner::new(options)?;
     let missing = runner.no_device().map(str::to_owned);
     let mut outcomes = Outcomes::default();
@@ -306,15 +306,15 @@ fn make(batch: &Batch<'_>, options: &Options) -> anyhow::Result<Made> {
     let seconds = began.elapsed().as_secs_f64();
     let mut device = summary.backends.device.unwrap_or_default();
     device.failure = device.failure.or(missing);
-    Ok(Made {
+    Ok(BatchRun {
         outcomes,
         device,
         seconds,
     })
 }
 
-fn told(made: &Made, evaluations: u64) -> Value {
-    let Made {
+fn told(made: &BatchRun, evaluations: u64) -> Value {
+    let BatchRun {
         device, seconds, ..
     } = made;
     json!({

@@ -58,7 +58,7 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// `spool` is where results of a document lie until it is written; nothing where there is none.
+    /// `spool` is where results of a document lie until it is written; `None` if there is none.
     pub(super) fn new(batch: &Batch<'a>, spool: Option<PathBuf>, quiet: bool) -> Self {
         Self {
             json: spool.map(|folder| Spooled {

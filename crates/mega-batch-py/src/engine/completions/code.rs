@@ -92,7 +92,7 @@ fn laid_out(lines: &[&str], blocks: &[Block]) -> String {
     text
 }
 
-/// The blocks between fences, three backticks or tildes and more; the last one may have no end. Nothing where there
+/// The blocks between fences, three backticks or tildes and more; the last one may have no end. `None` if there
 /// is no fence.
 fn fenced(lines: &[&str]) -> Option<Blocks> {
     let mut blocks = Vec::new();

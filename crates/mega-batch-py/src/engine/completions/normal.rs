@@ -51,7 +51,7 @@ impl Normaliser {
         }
     }
 
-    /// The program without the steps that its output does not need and that cannot fail; nothing where it has none.
+    /// The program without the steps that its output does not need and that cannot fail; `None` if it has none.
     fn without_dead(&mut self, program: &Program) -> Option<Program> {
         if needed(program, |_| false).iter().all(|needed| *needed) {
             return None;
