@@ -48,7 +48,13 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
     })?;
     stages.run("kernels", || check_kernels(root, all))?;
     stages.run("tests", || test(root).map(is_done))?;
-    stages.run("walkthrough", || crate::walkthrough::run(root).map(is_done))?;
+    stages.run("packages of the crates", || package(root, all).map(is_done))?;
+    stages.run("walkthrough", || match all {
+        true => crate::walkthrough::run(root).map(is_done),
+        false => Ok(Some(
+            "--all follows the pages; the tests ask whether each block has its place".to_owned(),
+        )),
+    })?;
     stages.run("the notebook for Kaggle", || {
         crate::kaggle::check_where_possible(root)
     })?;
@@ -130,6 +136,21 @@ fn kernels_digest(root: &Path) -> Result<String> {
         }
     }
     Ok(format!("{:032x}", hasher.digest128()))
+}
+
+/// Packs every crate; with `all` each is compiled from its package too, so that it needs no file outside of its folder.
+fn package(root: &Path, all: bool) -> Result<()> {
+    let mut arguments = vec![
+        "package",
+        "--workspace",
+        "--offline",
+        "--allow-dirty",
+        "--quiet",
+    ];
+    if !all {
+        arguments.push("--no-verify");
+    }
+    cargo(root, &arguments, &[])
 }
 
 /// Checks what everything is built with by deny.toml, unless there is no cargo-deny.
