@@ -1,32 +1,37 @@
 #!/usr/bin/env python3
-"""Times the C++ of icecuber (top-quarks/ARC-solution) beside mega-batch's search, by turns, on one core.
+"""Compares the search with icecuber (top-quarks/ARC-solution): tests right within 1, 2 and 3 attempts, and the
+processor time that takes.
 
-    cargo build --release --package mega-batch --example search
-    python3 benches/peers/icecuber.py --checkout DIR --tasks DIR --search target/release/examples/search
-                                      [--depth N] [--calls N] [--rounds N] [--core N] [--flags FLAGS]
+    cargo build --release --package mega-batch-cli
+    python3 benches/peers/icecuber.py --checkout DIR --tasks DIR... --mega-batch target/release/mega-batch
+                                             [--depths 2,3] [--nodes N] [--first N] [--rounds N] [--core N]
+                                             [--gib N] [--flags FLAGS]
 
-Both make calls on images, keep each result that is new, and call on that again. Of icecuber that is
-`brutePieces2`, and an image call is one of its functions applied to one image, or to one list of them. Of
-the search it is making calls, and an evaluation is a call on one input. What either does with what it has
-made is not in the times. They are processor time: that of the search's process, by the share that making
-calls has of its time by the clock, as it prints it.
+Each DIR of tasks is a set. Both are given the same tasks without their test outputs, and what they answer is
+compared here with these. They run on one core, set by set, by turns: who begins
+changes from set to set and from round to round. Times are user and system time of the processes, with all
+that they do: reading tasks, searching, writing answers, and the exit.
 
-DIR is a checkout of icecuber, in which nothing is written: its sources are compiled as they stand into a
-folder that is removed in the end, but that the header of its timers is another one, which counts and
-looks at no clock. Its own timers look at it in one of a hundred calls.
+Of icecuber the answers are those of `output/answer_<test>_<depth>.csv`, three for each depth at most, in the
+order of its scores, a grid that comes twice counted once: so its `safe_run.py` joins runs of several depths,
+which are 3, 23, 33 and 4 there (23 and 33 are depth 3 with mirrored tasks added). As there, each test and
+depth is a process of its own, but that it finds nothing else to read. Where it ends early, for memory
+(`--gib`) or by an assertion, the test has no answer of that depth; how often that was is told.
+
+Of the search they are those of `mega-batch search --attempts 3 --json FILE`, with one worker.
+
+The checkout is of icecuber, and nothing is written in it: its sources are compiled as they stand into a folder that
+is removed in the end, but that the header of its timers is another one, which counts and looks at no clock.
 """
 
 import argparse
 import json
 import os
 import pathlib
-import re
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 # In the place of `timer.hpp`, with what its sources call.
 TIMER = """
@@ -88,72 +93,153 @@ def as_it_reads(path):
     return json.dumps(pairs), len(pairs["test"])
 
 
-def output(command, core, folder=None):
-    command = ["taskset", "-c", str(core), *map(str, command)]
-    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+# How many attempts are looked at.
+ATTEMPTS = 3
+
+
+class TaskSet:
+    """The tasks of a folder, written without test outputs where each of both reads them."""
+
+    def __init__(self, source, first, folder):
+        self.source, self.folder = source, folder
+        paths = sorted(source.glob("*.json"))[:first]
+        if not paths:
+            sys.exit(f"{source}: expected a folder of tasks as JSON, found none")
+        self.read = folder / "read"
+        self.read.mkdir(parents=True)
+        # Test outputs by task and test, and where icecuber is started for them.
+        self.expected, self.starts = {}, {}
+        for path in paths:
+            text, _ = as_it_reads(path)
+            task = json.loads(text)
+            for test, pair in enumerate(task["test"]):
+                self.expected[path.stem, test] = pair.pop("output")
+            for test, pair in enumerate(task["test"]):
+                start = folder / "tests" / f"{path.stem}_{test}"
+                (start / "dataset" / "evaluation").mkdir(parents=True)
+                (start / "output").mkdir()
+                alone = {"train": task["train"], "test": [pair]}
+                (start / "dataset" / "evaluation" / path.name).write_text(json.dumps(alone), encoding="utf-8")
+                self.starts[path.stem, test] = start
+            (self.read / path.name).write_text(json.dumps(task), encoding="utf-8")
+
+
+def measured(command, folder, gib=None):
+    """What became of a command, and its processor time."""
+
+    def bound():
+        if gib:
+            resource.setrlimit(resource.RLIMIT_AS, (int(gib * 2**30),) * 2)
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "errors": "replace"}
+    done = subprocess.run([*map(str, command)], cwd=folder, preexec_fn=bound, **pipes)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return done, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def or_end(done):
     if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr[-2000:]}")
-    return done.stdout
+        sys.exit(f"{' '.join(done.args)}: exit code {done.returncode}\n{done.stderr[-2000:]}")
 
 
-def icecuber(program, inputs, arguments, folder):
-    """Its image calls, the seconds of making them, and the test inputs that it was run for."""
-    text = output([program, inputs, arguments.depth], arguments.core, folder)
-    times = [float(seconds) for seconds in re.findall(r"brutePieces time: (\S+)", text)]
-    return int(re.search(r"image calls: (\d+)", text)[1]), sum(times), len(times)
+def read_answers(path):
+    """The grids of a file of icecuber's answers, with their scores."""
+    grids = []
+    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
+        rows, score = line.split()
+        grids.append((float(score), [[int(cell) for cell in row] for row in rows.strip("|").split("|")]))
+    return grids
 
 
-def search(arguments):
-    """The evaluations and the calls of the search, and the seconds of making them."""
-    used, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    text = output([arguments.search, arguments.tasks, arguments.calls], arguments.core)
-    clock, before, used = time.monotonic() - start, used, resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-    found = re.search(r"(\d+) calls \(.*\), (\d+) evaluations \(([\d.]+) million/s\)", text)
-    if not found:
-        sys.exit(f"{arguments.search}: expected its counts of calls and evaluations, found\n{text}")
-    calls, evaluations, rate = int(found[1]), int(found[2]), float(found[3])
-    return evaluations, calls, evaluations / rate / 1e6 * processor / clock
+def by_icecuber(program, tasks, arguments):
+    """How many tests are right, the processor time, and how many processes have ended early."""
+    answers, seconds, ended = {}, 0.0, 0
+    for test, start in tasks.starts.items():
+        scored = []
+        for depth in arguments.depths:
+            # One test: its number is 0.
+            done, used = measured([program, 1, depth], start, arguments.gib)
+            seconds += used
+            answer = start / "output" / f"answer_0_{depth}.csv"
+            if done.returncode == 0:
+                scored += read_answers(answer)
+            else:
+                ended += 1
+            answer.unlink(missing_ok=True)
+        answers[test] = []
+        for _, grid in sorted(scored, key=lambda scored: -scored[0]):
+            if grid not in answers[test]:
+                answers[test].append(grid)
+    return right(answers, tasks), seconds, ended
+
+
+def right(answers, tasks):
+    """How many tests are right within 1, 2 and 3 attempts."""
+    counts = [0] * ATTEMPTS
+    for test, expected in tasks.expected.items():
+        given = answers.get(test, [])[:ATTEMPTS]
+        if expected in given:
+            for attempts in range(given.index(expected), ATTEMPTS):
+                counts[attempts] += 1
+    return counts
+
+
+def by_mega_batch(tasks, arguments):
+    """The same of the search."""
+    document = tasks.folder / "found.json"
+    nodes = ["--nodes", arguments.nodes] if arguments.nodes else []
+    command = [arguments.mega_batch, "search", "--tasks", tasks.read, "--attempts", ATTEMPTS, "--workers", 1]
+    done, seconds = measured([*command, *nodes, "--json", document, "--quiet"], tasks.folder)
+    or_end(done)
+    answers = {}
+    for result in json.loads(document.read_text(encoding="utf-8"))["results"]:
+        for test, attempts in enumerate(result["answers"]):
+            answers[result["task"], test] = [result["attempts"][attempt]["outputs"][test] for attempt in attempts]
+    return right(answers, tasks), seconds, 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    depths = lambda text: [int(depth) for depth in text.split(",")]
     parser.add_argument("--checkout", type=pathlib.Path, required=True)
-    parser.add_argument("--tasks", type=pathlib.Path, required=True, help="a folder of tasks as JSON")
-    parser.add_argument("--search", type=pathlib.Path, required=True)
-    parser.add_argument("--depth", type=int, default=2, help="how many calls icecuber makes of each other")
-    parser.add_argument("--calls", type=int, default=400_000, help="calls a task of the search")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--tasks", type=pathlib.Path, nargs="+", required=True, help="folders of tasks as JSON")
+    parser.add_argument("--mega-batch", type=pathlib.Path, required=True, help="the command")
+    parser.add_argument("--depths", type=depths, default=[2], help="icecuber's depths, as 3,23,33")
+    parser.add_argument("--nodes", type=int, help="values that the search keeps for a task")
+    parser.add_argument("--first", type=int, help="so many tasks of each folder, the first ones")
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--core", type=int, default=min(os.sched_getaffinity(0)))
+    parser.add_argument("--gib", type=float, default=8, help="memory that a process of icecuber may take")
     parser.add_argument("--flags", default="-std=c++17 -O2", help="of the compiler; as icecuber's Makefile has them")
     arguments = parser.parse_args()
-    tasks = [path.resolve() for path in sorted(arguments.tasks.glob("*.json"))]
-    if not tasks:
-        sys.exit(f"{arguments.tasks}: expected a folder of tasks as JSON, found none")
-    arguments.search = arguments.search.resolve()
+    arguments.mega_batch = arguments.mega_batch.resolve()
+    os.sched_setaffinity(0, {arguments.core})
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         program = build(arguments.checkout.resolve(), arguments.flags.split(), folder)
-        (folder / "output").mkdir()
-        (folder / "dataset" / "evaluation").mkdir(parents=True)
-        inputs = 0
-        for task in tasks:
-            text, tests = as_it_reads(task)
-            (folder / "dataset" / "evaluation" / task.name).write_text(text, encoding="utf-8")
-            inputs += tests
-        print(f"{len(tasks)} tasks, depth {arguments.depth}, {arguments.calls} calls a task, {arguments.flags}")
-        ratios = []
+        sets = enumerate(path.resolve() for path in arguments.tasks)
+        sets = [TaskSet(path, arguments.first, folder / str(number)) for number, path in sets]
+        nodes = arguments.nodes or "as many as it keeps by itself"
+        print(f"icecuber: depths {arguments.depths}, {arguments.flags}; the search: nodes {nodes}; core {arguments.core}")
+        solvers = [
+            ("icecuber", lambda tasks: by_icecuber(program, tasks, arguments)),
+            ("search", lambda tasks: by_mega_batch(tasks, arguments)),
+        ]
+        turn = 0
         for number in range(arguments.rounds):
-            images, their_time, runs = icecuber(program, inputs, arguments, folder)
-            evaluations, calls, our_time = search(arguments)
-            theirs, ours = images / their_time / 1e6, evaluations / our_time / 1e6
-            ratios.append(ours / theirs)
-            print(
-                f"  {number}: icecuber {images} image calls in {their_time:.2f} s ({runs} test inputs),"
-                f" {theirs:.2f} million/s; search {calls} calls, {evaluations} evaluations in {our_time:.2f} s,"
-                f" {ours:.2f} million/s: {ratios[-1]:.2f} times as many"
-            )
-        print(f"  middle: {statistics.median(ratios):.2f} times as many ({min(ratios):.2f} to {max(ratios):.2f})")
+            for tasks in sets:
+                tests = len(tasks.expected)
+                print(f"round {number}, {tasks.source}: {tests} tests", flush=True)
+                for name, solve in solvers[::-1] if turn % 2 else solvers:
+                    counts, seconds, ended = solve(tasks)
+                    note = f", {ended} processes ended early" if ended else ""
+                    print(
+                        f"  {name:8} right within 1, 2, 3 attempts: {', '.join(map(str, counts))};"
+                        f" {seconds:.1f} CPU s, {seconds / tests:.2f} a test{note}",
+                        flush=True,
+                    )
+                turn += 1
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 //! Batch after batch, as a search or a reward function gives them to a runner: what a batch takes on one thread
 //! and on all, by turns, and what a batch of nothing takes.
 //!
-//! `cargo run --release --package mega-batch --example batches -- [EVALUATIONS] [BATCHES] [TURNS] [WORKERS]`
+//! `cargo bench --package mega-batch --bench batches -- [EVALUATIONS] [BATCHES] [TURNS] [WORKERS]`
 //!
 //! EVALUATIONS is how many a batch has, 100 where nothing is said; BATCHES how many batches of each kind a
 //! turn has, 10,000 where nothing is said. The kinds are programs each on tasks of its own, and variations
@@ -16,8 +16,15 @@ use arc_dsl::generate::Generator;
 use arc_dsl::{Program, Task};
 use mega_batch::{Batch, Job, Mode, Options, Runner};
 
+/// What stands behind `--` on the command line, without what cargo adds.
+fn arguments() -> impl Iterator<Item = String> {
+    std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let numbers: Result<Vec<usize>, _> = std::env::args().skip(1).map(|it| it.parse()).collect();
+    let numbers: Result<Vec<usize>, _> = arguments().map(|it| it.parse()).collect();
     let numbers = numbers?;
     let number = |at: usize, default| numbers.get(at).copied().unwrap_or(default);
     let (evaluations, batches, turns) = (number(0, 100), number(1, 10_000), number(2, 5));

@@ -1,7 +1,7 @@
 //! What the scheduler chooses for batches of 1 to 100,000 evaluations, how long that takes, and how long the
 //! host alone and the device alone take, by turns.
 //!
-//! `cargo run --release --package mega-batch --example placement [-- cuda]`
+//! `cargo bench --package mega-batch --bench placement [-- cuda]`
 //!
 //! Without `cuda` the device is the emulated one, which is slow: it is not asked for large batches alone.
 //! The programs are the built-in ones. It fails where outcomes differ.
@@ -17,8 +17,15 @@ const ROUNDS: usize = 6;
 /// The most evaluations for which the emulated device is asked alone.
 const MOST_EMULATED: usize = 3_000;
 
+/// What stands behind `--` on the command line, without what cargo adds.
+fn arguments() -> impl Iterator<Item = String> {
+    std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let backend = match std::env::args().nth(1).as_deref() {
+    let backend = match arguments().next().as_deref() {
         None => Backend::Emulated,
         Some("cuda") => Backend::Cuda,
         Some(other) => return Err(format!("expected cuda or nothing, found {other}").into()),

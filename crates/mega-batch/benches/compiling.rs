@@ -1,6 +1,6 @@
 //! From how many evaluations on compiling a program pays, by its number of steps.
 //!
-//! `cargo run --release --package mega-batch --example compiling -- TASKS PROGRAMS [ROUNDS]`
+//! `cargo bench --package mega-batch --bench compiling -- TASKS PROGRAMS [ROUNDS]`
 //!
 //! TASKS is a folder of tasks as JSON, PROGRAMS a file of programs, each of which is measured on the
 //! pairs of its own task: the least time of ROUNDS (20), each of which goes through all programs.
@@ -29,8 +29,15 @@ struct Row<'a> {
 /// Programs of so many steps, the last number among them.
 const BUCKETS: [usize; 8] = [1, 2, 4, 6, 10, 16, 25, usize::MAX];
 
+/// What stands behind `--` on the command line, without what cargo adds.
+fn arguments() -> impl Iterator<Item = String> {
+    std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = arguments();
     let usage = "expected TASKS PROGRAMS [ROUNDS]";
     let (tasks, programs) = (
         arguments.next().ok_or(usage)?,

@@ -1,7 +1,7 @@
 //! Runs on a GPU whose memory somebody else takes and gives back: what does not fit is halved and made again, or made by
 //! the host, and all of it is what the host alone gives.
 //!
-//! `cargo run --release --package mega-batch --example short_of_memory [-- EVALUATIONS]`
+//! `cargo bench --package mega-batch --bench short_of_memory [-- EVALUATIONS]`
 //!
 //! It fails where outcomes or outputs differ, and ends with 2 where there is no GPU.
 
@@ -31,8 +31,15 @@ const LEAST: u64 = 64 << 10;
 const FREE: Duration = Duration::from_millis(5);
 const TAKEN: Duration = Duration::from_millis(2);
 
+/// What stands behind `--` on the command line, without what cargo adds.
+fn arguments() -> impl Iterator<Item = String> {
+    std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+}
+
 fn main() -> Result<ExitCode, Failure> {
-    let count = match std::env::args().nth(1) {
+    let count = match arguments().next() {
         None => EVALUATIONS,
         Some(count) => count.parse()?,
     };

@@ -2,7 +2,7 @@
 //! types, mutants, which do not, and the programs themselves, by turns with the runner that compiles or
 //! interprets each by itself.
 //!
-//! `cargo run --release --package mega-batch --example merged -- TASKS PROGRAMS [MUTANTS] [ROUNDS] [WHAT]
+//! `cargo bench --package mega-batch --bench merged -- TASKS PROGRAMS [MUTANTS] [ROUNDS] [WHAT]
 //! [WAY]`
 //!
 //! TASKS is a folder of tasks as JSON, PROGRAMS a file of programs, MUTANTS how many are made of each
@@ -165,8 +165,15 @@ fn percent(part: u64, all: u64) -> f64 {
     100.0 * part as f64 / all.max(1) as f64
 }
 
+/// What stands behind `--` on the command line, without what cargo adds.
+fn arguments() -> impl Iterator<Item = String> {
+    std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = arguments();
     let usage = "expected TASKS PROGRAMS [MUTANTS] [ROUNDS] [WHAT] [WAY]";
     let (tasks, programs) = (
         arguments.next().ok_or(usage)?,
