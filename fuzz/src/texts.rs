@@ -13,8 +13,9 @@ use arc_dsl::{
 use arc_form::Evaluator;
 use arc_search::language::Counts;
 use arc_search::{Language, Options, Searcher};
-use gpu_kernels::device::interpreted::{Interpretation, Module};
-use gpu_kernels::device::{Argument, Device, DeviceError, Entry, Launch, open};
+use gpu_kernels::device::{Argument, Device, DeviceError, Entry, Launch};
+use gpu_sim::interpreted::{Interpretation, Module};
+use gpu_sim::open;
 
 use crate::evaluators::{limits, two_grids};
 

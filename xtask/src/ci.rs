@@ -22,6 +22,17 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
         "--deny",
         "warnings",
     ];
+    // All targets have simulated devices, since tests do; what users build has none.
+    let clippy_without = [
+        "clippy",
+        "--package",
+        "mega-batch-cli",
+        "--package",
+        "mega-batch-py",
+        "--",
+        "--deny",
+        "warnings",
+    ];
     let doc = [
         "doc",
         "--workspace",
@@ -32,7 +43,10 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
     stages.run("format", || {
         cargo(root, &["fmt", "--all", "--check"], &[]).map(is_done)
     })?;
-    stages.run("lints", || cargo(root, &clippy, &[]).map(is_done))?;
+    stages.run("lints", || {
+        cargo(root, &clippy, &[])?;
+        cargo(root, &clippy_without, &[]).map(is_done)
+    })?;
     stages.run("documentation", || {
         cargo(root, &doc, &[("RUSTDOCFLAGS", "--deny warnings")]).map(is_done)
     })?;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-/// Runs the tests of gpu-kernels, or gives the reason why not.
+/// Runs the tests of the emulated device, or gives the reason why not.
 pub(crate) fn run(root: &Path) -> Result<Option<String>> {
     let library = match library() {
         Ok(library) => library,
@@ -20,10 +20,14 @@ pub(crate) fn run(root: &Path) -> Result<Option<String>> {
     let arguments = [
         "test",
         "--package",
-        "gpu-kernels",
+        "gpu-sim",
         "--package",
         "arc-check",
         "--lib",
+        "--test",
+        "engine",
+        "--test",
+        "programs",
         "--test",
         "conformance",
         "--config",

@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use arc_check::mutation::{Outcome, Reached, mutants};
-use gpu_kernels::device::interpreted::embedded;
+use gpu_kernels::device::image::PTX;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 fn main() -> ExitCode {
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn run(seed: u64, count: usize, cases: usize) -> Result<(), String> {
-    let all = mutants(embedded(), seed, count);
+    let all = mutants(PTX, seed, count);
     let reached = Reached::new(cases)?;
     let (instructions, time) = (reached.instructions, reached.time.as_secs_f64());
     println!(

@@ -11,13 +11,12 @@ use std::fmt;
 use arc_dsl::{EvalError, Grid, Limits, Program, Value};
 use arc_form::Options;
 use gpu_kernels::Engine;
-use gpu_kernels::device::emulated::EmulatedDevice;
-use gpu_kernels::device::interpreted::InterpretedDevice;
 use gpu_kernels::device::{Device, DeviceError, Unavailable};
 
 use crate::agreement::{self, Checker, Gave, Path, Prepared, Verdict, is_counted_otherwise};
 use crate::conformance::{self, Batch, Ended, NotRun, ResultCase, random_results};
-use crate::selfcheck::device::{NotChecked, emulated, interpreted};
+use crate::selfcheck::device::NotChecked;
+use crate::simulated::{EmulatedDevice, InterpretedDevice, emulated, interpreted};
 
 /// How many random cases that run everywhere one seed makes: few enough that the work divides among cores.
 pub const PORTION: u64 = 250;

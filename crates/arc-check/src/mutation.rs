@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gpu_kernels::Engine;
-use gpu_kernels::device::interpreted::{Interpretation, InterpretedDevice, Module};
-use gpu_kernels::device::{Unavailable, open};
+use gpu_kernels::device::Unavailable;
+use gpu_sim::interpreted::{Interpretation, InterpretedDevice, Module};
+use gpu_sim::open;
 
 use crate::conformance::suite::{Extent, Failure, Test};
 
@@ -362,7 +363,7 @@ mod tests {
 
     #[test]
     fn mutants_are_the_same_for_the_same_seed() {
-        let text = gpu_kernels::device::interpreted::embedded();
+        let text = gpu_kernels::device::image::PTX;
         let told = |seed| {
             let all = mutants(text, seed, 3);
             all.iter()

@@ -10,9 +10,9 @@ use std::process::ExitCode;
 use arc_check::conformance::suite::{Extent, Test};
 use gpu_kernels::Engine;
 use gpu_kernels::device::cuda::CudaDevice;
-use gpu_kernels::device::emulated::{EmulatedDevice, Emulation, LaneOrder};
-use gpu_kernels::device::interpreted::{Interpretation, InterpretedDevice};
 use gpu_kernels::device::{Device, Unavailable, open};
+use gpu_sim::emulated::{EmulatedDevice, Emulation, LaneOrder};
+use gpu_sim::interpreted::{Interpretation, InterpretedDevice};
 use libtest_mimic::{Arguments, Trial};
 
 /// A device of the suite, made anew for each test.
@@ -32,7 +32,7 @@ impl Backend for Emulated {
             order: self.0,
             ..Emulation::default()
         };
-        open::emulated(0, &emulation)
+        gpu_sim::open::emulated(0, &emulation)
     }
 }
 
@@ -43,7 +43,7 @@ impl Backend for Interpreted {
     type Device = InterpretedDevice;
 
     fn device(self) -> Result<InterpretedDevice, Unavailable> {
-        open::interpreted(0, &Interpretation::default())
+        gpu_sim::open::interpreted(0, &Interpretation::default())
     }
 }
 

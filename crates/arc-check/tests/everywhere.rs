@@ -11,8 +11,8 @@ use arc_check::agreement::Path;
 use arc_check::everywhere::{Everywhere, Tally};
 use arc_check::selfcheck::everywhere;
 use arc_dsl::{Grid, MAX_SIDE, builtin, parse_programs};
-use gpu_kernels::device::emulated::Emulation;
-use gpu_kernels::device::open;
+use gpu_sim::emulated::Emulation;
+use gpu_sim::open;
 
 /// Whether there is a C++ compiler to build the emulated device with; says why not.
 fn is_here() -> bool {

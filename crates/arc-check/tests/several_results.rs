@@ -7,10 +7,10 @@ use arc_cpu::{Compiled, Machine, Vectors};
 use arc_dsl::generate::{Generator, Sketch};
 use arc_dsl::{EvalError, Grid, Interpreter, Limit, Program, Value, builtin, parse_programs};
 use arc_form::{Evaluator, Form, Options, specialise_all};
-use gpu_kernels::device::emulated::Emulation;
-use gpu_kernels::device::open;
 use gpu_kernels::interface::Representation;
 use gpu_kernels::{Engine, Evaluation, Pool, Verdict, encode_all};
+use gpu_sim::emulated::Emulation;
+use gpu_sim::open;
 
 /// Programs of few steps that fail, on different lines and in different ways, some on every grid.
 fn failing(number: usize) -> Program {

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use gpu_kernels::device::interpreted::{
-    Interpretation, InterpretedDevice, Module, ParseError, embedded,
-};
-use gpu_kernels::device::{Entry, open};
+use gpu_kernels::device::Entry;
+use gpu_kernels::device::image::PTX;
+use gpu_sim::interpreted::{Interpretation, InterpretedDevice, Module, ParseError};
+use gpu_sim::open;
 use rand::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg32;
 
@@ -519,7 +519,7 @@ impl Gpu {
 
     /// An error comes with what a compiler would say.
     pub(crate) fn load(&mut self, text: &str) -> Result<u64, (i32, String)> {
-        let module = if text == embedded() {
+        let module = if text == PTX {
             None
         } else {
             let module = Module::parse(text);

@@ -2,7 +2,7 @@
 //! tested where there is no GPU.
 //!
 //! It has the functions that `gpu_kernels::device::cuda` calls. PTX is executed on the CPU, by
-//! [`InterpretedDevice`](gpu_kernels::device::interpreted::InterpretedDevice), so that results are
+//! [`InterpretedDevice`](gpu_sim::interpreted::InterpretedDevice), so that results are
 //! those of a GPU, though not its speed. What is asynchronous waits in its stream until it is waited
 //! for, so that a wait which is missing shows; host memory that is freed or not pinned ends the
 //! process. It is no more of a GPU than that: nothing runs side by side, nothing is fast, and PTX is not

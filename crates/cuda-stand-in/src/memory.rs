@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use gpu_kernels::device::interpreted::{Buffer, InterpretedDevice};
 use gpu_kernels::device::{Argument, Device as _, DeviceError, Entry};
 use gpu_kernels::interface::Description;
+use gpu_sim::interpreted::{Buffer, InterpretedDevice};
 
 use crate::Outcome;
 use crate::code;

@@ -1,21 +1,19 @@
-//! [`Device`]: memory, copies and launches of one GPU, or of what emulates one.
+//! [`Device`]: memory, copies and launches of one GPU, or of what simulates one.
 //!
 //! Calls are in order: a launch sees what was uploaded before it, and a download waits for what
 //! was launched before it. A device belongs to one thread at a time. Its [siblings](Device::sibling) are
 //! the same device in an order of their own.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 pub use crate::interface::Entry;
+use crate::interface::constants::MAX_SIDE_BY_SIDE;
+use crate::interface::{EVALUATION_BYTES, Representation};
 
 pub mod cuda;
-pub mod emulated;
-pub mod faulty;
-mod hosted;
-mod image;
-pub mod interpreted;
+pub mod image;
 pub mod open;
-pub mod presets;
 pub mod reusing;
 #[cfg(test)]
 mod testing;
@@ -41,6 +39,33 @@ pub struct Information {
     pub bytes: u64,
     /// The version of CUDA that the driver knows, as `(12, 2)`; nothing where there is no driver.
     pub driver: Option<(u32, u32)>,
+}
+
+/// How many times a suggested batch fills a GPU's resident warps at most: a launch lasts long enough by then
+/// that starting it costs little.
+const WAVES: u64 = 32;
+
+/// What share of a GPU's memory a suggested batch takes at most, as its divisor: one batch is on its way up
+/// and one down while a third is computed, and the programs take some as well.
+const SHARE: u64 = 4;
+
+/// Bytes of device memory of an evaluation whose input, expected output and fetched result are grids, none of which
+/// it shares with others.
+const BYTES_AT_MOST: u64 = (EVALUATION_BYTES + 3 * Representation::Grid.bytes()) as u64;
+
+impl Information {
+    /// How many evaluations a batch should have: a first guess, to be refined by what is measured.
+    ///
+    /// At least `multiprocessors x warps x 4`, so that each resident warp has work once, four evaluations side
+    /// by side; at most 32 times that, and no more than a quarter of the memory holds if input, expected
+    /// output and result of an evaluation are grids. What the memory allows bounds both.
+    pub fn suggested_batch(&self) -> RangeInclusive<u64> {
+        let wave = u64::from(self.multiprocessors)
+            .saturating_mul(u64::from(self.warps))
+            .saturating_mul(u64::from(MAX_SIDE_BY_SIDE));
+        let most = (self.bytes / SHARE / BYTES_AT_MOST).max(1);
+        wave.clamp(1, most)..=wave.saturating_mul(WAVES).clamp(1, most)
+    }
 }
 
 /// Where a device computes.
@@ -276,6 +301,9 @@ pub enum Unavailable {
     /// Nothing compiled the kernels for the host.
     #[error("no emulated device: no C++ compiler was found when this was built")]
     NoCompiler,
+    /// The simulated devices were left out of this build.
+    #[error("this build has no simulated devices; build with `--features simulated`")]
+    NotSimulated,
     /// Any other error of the driver.
     #[error("driver error {code} ({name}) in {call}")]
     Driver {
@@ -286,4 +314,36 @@ pub enum Unavailable {
         /// The driver's name of it.
         name: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suggested(multiprocessors: u32, warps: u32, bytes: u64) -> RangeInclusive<u64> {
+        let information = Information {
+            name: "a GPU".to_owned(),
+            kind: Kind::Cuda,
+            capability: (8, 0),
+            multiprocessors,
+            warps,
+            shared_bytes: 0,
+            multiprocessor_shared_bytes: 0,
+            bytes,
+            driver: None,
+        };
+        information.suggested_batch()
+    }
+
+    #[test]
+    fn suggested_batches_fill_a_gpu_and_fit_its_memory() {
+        // A T4 and an H100.
+        assert_eq!(suggested(40, 32, 15 << 30), 5_120..=163_840);
+        assert_eq!(suggested(132, 64, 79 << 30), 33_792..=1_081_344);
+        // Little memory bounds both ends, and no figures give an empty range.
+        let small = 100 * SHARE * BYTES_AT_MOST;
+        assert_eq!(suggested(40, 32, small), 100..=100);
+        assert_eq!(suggested(0, 0, 0), 1..=1);
+        assert!(!suggested(u32::MAX, u32::MAX, u64::MAX).is_empty());
+    }
 }

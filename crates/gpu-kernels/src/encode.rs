@@ -341,28 +341,6 @@ impl Encoder {
         plan.is_some_and(|plan| plan.is_clipped(instruction.id))
     }
 
-    /// A call outside a form: of functions among its arguments `key` is the one, and nothing is known
-    /// of what its result is for.
-    pub(crate) fn apply(
-        &mut self,
-        primitive: Primitive,
-        key: Option<Primitive>,
-        arguments: &[SymbolicValue],
-    ) -> Result<SymbolicValue, HostOnly> {
-        let key_of = |function| Key::by(function).ok_or(HostOnly::Loop(primitive));
-        let call = Call {
-            primitive,
-            key: key.map(key_of).transpose()?,
-            clipped: false,
-            line: 0,
-            gives: None,
-        };
-        match self.renamed(call, arguments)? {
-            Some(held) => Ok(held),
-            None => self.emit(call, 0, arguments),
-        }
-    }
-
     /// The result of a call that needs no instruction, since it lies in the pool already or is a
     /// tuple whose items the encoder keeps apart; nothing of others.
     fn renamed(

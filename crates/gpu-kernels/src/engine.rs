@@ -574,7 +574,3 @@ impl<D: Device> Engine<D> {
 fn size_class(pool_bytes: u32) -> u32 {
     pool_bytes.div_ceil(1024).next_power_of_two()
 }
-
-#[cfg(test)]
-#[cfg(emulated)]
-mod tests;

@@ -1,19 +1,18 @@
 //! ARC DSL operations and whole programs on NVIDIA GPUs, a batch in one launch.
 //!
-//! The kernels are CUDA C++ (`kernels/`), built to PTX that is embedded here. The same sources,
-//! compiled for the host, make the emulated device, so that every kernel is tested on machines
-//! that have no GPU.
+//! The kernels are CUDA C++ (`kernels/`), built to PTX that is embedded here. Tests run them without a
+//! GPU, on the simulated devices of the crate gpu-sim.
 //!
 //! Modules, from the form to a verdict:
 //!
 //! - `encode` makes a [`DeviceProgram`] (`program`) of a form, in terms of [`operations`], [`list_operations`] and
 //!   [`lane_operations`];
 //! - `engine` puts programs and arguments (`pool`) on a [`device`] and launches them; `verdict` is what comes back;
-//! - [`batch`] runs single operations and pipelines for callers of their own;
+//! - `batch` runs one program on a batch of grids;
 //! - [`interface`] is all that host and kernels agree on;
-//! - [`device`] has GPUs, the emulated device, the interpreted one, and what wraps a device.
+//! - [`device`] has the trait [`Device`](device::Device), GPUs, and a caching allocator for any device.
 
-pub mod batch;
+mod batch;
 pub mod device;
 mod encode;
 mod engine;

@@ -177,13 +177,6 @@ impl Pool {
         first
     }
 
-    /// Adds a value that lies in another pool.
-    pub(crate) fn copy_from(&mut self, other: &Pool, representation: Representation, place: Place) {
-        self.words.extend(other.words.get(place.word as usize));
-        self.units
-            .extend(other.units_at(place, representation).into_iter().flatten());
-    }
-
     /// Adds a value, so represented. Errors: why the device cannot hold it; [`BailOut::Undefined`]
     /// for a value that has no such representation. Then nothing is added.
     ///
@@ -634,5 +627,18 @@ mod tests {
         pool.units.as_flattened_mut().fill(0);
         pool.words[0] = 32;
         assert!(!pool.is_clean(Representation::Grid, place));
+    }
+
+    #[test]
+    fn what_lies_past_the_last_place_is_nowhere() {
+        let place = Place { word: 3, unit: 5 };
+        assert_eq!(place.behind(Place { word: 1, unit: 2 }), {
+            Some(Place { word: 4, unit: 7 })
+        });
+        let last = Place {
+            word: u32::MAX,
+            unit: 0,
+        };
+        assert_eq!(place.behind(last), None);
     }
 }

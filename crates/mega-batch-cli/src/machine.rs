@@ -2,13 +2,9 @@
 //! devices with their memory.
 
 use std::fmt::{self, Display, Formatter};
-use std::ops::RangeInclusive;
 
-use gpu_kernels::device::emulated::Emulation;
-use gpu_kernels::device::interpreted::Interpretation;
-use gpu_kernels::device::presets::{Preset, suggested_batch};
 use gpu_kernels::device::{Device, Information, Memory, Unavailable, open};
-use mega_batch::devices::{Devices, Host};
+use mega_batch::devices::{Devices, Host, simulated};
 use mega_batch::escaped;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +42,7 @@ impl Opened {
                 None
             });
         }
-        let emulated = open::emulated(0, &Emulation::default());
+        let emulated = simulated::emulated();
         Self {
             host: Host::this(),
             found,
@@ -119,8 +115,6 @@ pub(crate) struct Usable {
     pub(crate) driver: Option<(u32, u32)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) memory: Option<MemoryReport>,
-    /// What is known of it by its name.
-    pub(crate) preset: Option<String>,
     /// Evaluations of a batch, from and to.
     pub(crate) suggested_batch: (u64, u64),
 }
@@ -134,11 +128,7 @@ impl DeviceReport {
                 return DeviceReport::Unusable { unusable };
             }
         };
-        let preset = Preset::of_device(device);
-        let batch: RangeInclusive<u64> = preset.map_or_else(
-            || suggested_batch(device.multiprocessors, device.warps, device.bytes),
-            Preset::suggested_batch,
-        );
+        let batch = device.suggested_batch();
         DeviceReport::Usable(Box::new(Usable {
             name: device.name.clone(),
             capability: device.capability,
@@ -146,7 +136,6 @@ impl DeviceReport {
             warps: device.warps,
             driver: device.driver,
             memory: memory.map(Into::into),
-            preset: preset.map(|preset| preset.name.to_owned()),
             suggested_batch: (*batch.start(), *batch.end()),
         }))
     }
@@ -181,7 +170,7 @@ impl MachineReport {
 impl DeviceReport {
     /// The device that executes PTX, which is opened for it.
     pub(crate) fn interpreted() -> Self {
-        let device = open::interpreted(0, &Interpretation::default());
+        let device = simulated::interpreted();
         let free = device.as_ref().ok().and_then(memory);
         Self::new(&device.map(|device| device.information().clone()), free)
     }
@@ -255,12 +244,6 @@ fn write_device(f: &mut Formatter<'_>, name: &str, device: &DeviceReport) -> fmt
     if let Some(memory) = &device.memory {
         line(f, "  memory", memory)?;
     }
-    let preset = device.preset.as_deref();
-    line(
-        f,
-        "  preset",
-        preset.unwrap_or("none: its name is not known"),
-    )?;
     let batch = range(device.suggested_batch);
     line(
         f,

@@ -1,8 +1,7 @@
 //! `devices()`: what there is to evaluate on.
 
-use gpu_kernels::device::interpreted::Interpretation;
-use gpu_kernels::device::{Device as _, Information, open};
-use mega_batch::devices::{Devices, Host};
+use gpu_kernels::device::{Device as _, Information};
+use mega_batch::devices::{Devices, Host, simulated};
 use pyo3::prelude::*;
 
 use crate::guard;
@@ -81,7 +80,7 @@ pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<PyDevice>> {
             Ok(device) => PyDevice::of("emulated", device),
             Err(why) => PyDevice::unavailable("emulated", why.to_string()),
         });
-        all.push(match open::interpreted(0, &Interpretation::default()) {
+        all.push(match simulated::interpreted() {
             Ok(device) => PyDevice::of("interpreted", device.information()),
             Err(why) => PyDevice::unavailable("interpreted", why.to_string()),
         });

@@ -1,11 +1,12 @@
 //! What there is to make evaluations on this machine, and what of it a run takes: [`Devices`].
 //!
-//! Nothing is opened here: [`gpu_kernels::device::open`] does that.
+//! GPUs are opened by [`gpu_kernels::device::open`], simulated devices by [`simulated`].
 
 use arc_dsl::Program;
-use gpu_kernels::device::emulated::Emulation;
 use gpu_kernels::device::{Device as _, Information, Memory, Unavailable, open};
 use gpu_sched::{Kind, MOST_EXECUTORS};
+
+pub mod simulated;
 
 /// The kind of work that a program is: the binary logarithm of the number of its steps. Programs of
 /// one kind take about the same time, and there are few kinds to be measured.
@@ -117,7 +118,7 @@ pub fn gpus() -> Gpus {
 impl Devices {
     /// Those of this machine.
     pub fn here() -> Self {
-        let emulated = open::emulated(0, &Emulation::default());
+        let emulated = simulated::emulated();
         Self {
             gpus: gpus(),
             emulated: emulated.map(|device| device.information().clone()),
@@ -131,6 +132,9 @@ impl Devices {
             Request::Gpus(most) => most,
             Request::NoDevice => 0,
             Request::Emulated => return self.select_emulated(),
+            Request::Interpreted if !cfg!(feature = "simulated") => {
+                return cpu_alone(&Unavailable::NotSimulated.to_string());
+            }
             Request::Interpreted => {
                 return Selection {
                     devices: vec![DeviceId::Interpreted],
@@ -363,7 +367,7 @@ mod tests {
     fn what_is_selected_here_can_be_opened() {
         let devices = Devices::here();
         let selection = devices.select(Request::Emulated);
-        let opened = open::emulated(0, &Emulation::default());
+        let opened = simulated::emulated();
         assert_eq!(selection.devices.len(), usize::from(opened.is_ok()));
         let gpus = devices.gpus.iter().flatten().flatten().count();
         assert_eq!(devices.select(Request::AllGpus).devices.len(), gpus);

@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail, ensure};
 use arc_check::conformance::{self, Cases};
 use arc_dsl::{Grid, Program, Task, builtin, parse_programs};
-use gpu_kernels::device::interpreted::{
-    Counts, InstructionKind, Interpretation, InterpretedDevice, Part, PartCounts, embedded,
-};
-use gpu_kernels::device::open;
+use gpu_kernels::device::image::PTX;
 use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{DeviceProgram, Engine, Evaluation, Pool, Tuning};
+use gpu_sim::interpreted::{
+    Counts, InstructionKind, Interpretation, InterpretedDevice, Part, PartCounts,
+};
+use gpu_sim::open;
 use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -39,7 +40,7 @@ pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> R
     let names = names();
     let programs = built_in();
     let mut document = Map::new();
-    let image = format!("{:016x}", xxh3_64(embedded().as_bytes()));
+    let image = format!("{:016x}", xxh3_64(PTX.as_bytes()));
     document.insert("image".into(), image.into());
     document.insert("list_operations".into(), list_operations()?);
     for (name, side_by_side) in [("alone", 1), ("side_by_side", 4)] {
@@ -146,7 +147,7 @@ type Names = BTreeMap<u32, &'static str>;
 
 /// The operations of the image, as their marks name them.
 fn names() -> Names {
-    let lines = (1..).zip(embedded().lines());
+    let lines = (1..).zip(PTX.lines());
     lines
         .filter_map(|(line, text)| Some((line, text.trim().strip_prefix(MARK)?)))
         .collect()

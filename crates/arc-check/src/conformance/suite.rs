@@ -1,15 +1,16 @@
 //! [`Family`] and [`Test`]: the suite that every device has to pass. All that runs the suite goes through
 //! [`Test::all`].
 
+use std::borrow::Cow;
+
 use arc_dsl::generate::Generator;
-use arc_dsl::{Grid, Interpreter, Primitive, Program, Type, Value, builtin};
-use gpu_kernels::batch::{BatchError, Column, GridBatch};
+use arc_dsl::{Grid, Interpreter, Primitive, Program, ProgramBuilder, Type, Value, builtin};
 use gpu_kernels::device::{Device, DeviceError, Unavailable};
 use gpu_kernels::interface::Representation;
 use gpu_kernels::lane_operations;
 use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
-use gpu_kernels::{BailOut, Builder, Engine, Evaluation, Immediate, Pool, Verdict};
+use gpu_kernels::{BailOut, Builder, DeviceProgram, Engine, Evaluation, Immediate, Pool, Verdict};
 
 use super::{
     Cases, ListCase, ProgramTally, ResultCase, ResultTally, Tally, check, check_lists,
@@ -232,9 +233,6 @@ pub enum Failure {
     /// There is no device.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
-    /// A batch could not be made.
-    #[error(transparent)]
-    Batch(#[from] BatchError),
     /// What the device gave is of no form, or it is an error of ours.
     #[error("the host panicked over what the device gave: {0}")]
     Panicked(String),
@@ -248,7 +246,6 @@ impl Failure {
             Failure::NotMade(_)
             | Failure::Device(_)
             | Failure::Unavailable(_)
-            | Failure::Batch(_)
             | Failure::Panicked(_) => Counts::default(),
         }
     }
@@ -496,7 +493,17 @@ fn compared_there<D: Device>(
     })
 }
 
+/// The device program of one call on a grid.
+fn of_one_call(primitive: Primitive) -> Result<DeviceProgram, Failure> {
+    let mut builder = ProgramBuilder::new("solve_one_call");
+    let output = builder.call(primitive, [builder.input()]);
+    let program = output.and_then(|output| builder.finish(output));
+    let program = program.map_err(|error| Failure::NotMade(error.to_string()))?;
+    super::compiled(&program).map_err(Failure::NotMade)
+}
+
 fn batches<D: Device>(engine: &Engine<D>, most: usize) -> Result<Counts, Failure> {
+    let hmirror = of_one_call(Primitive::Hmirror)?;
     let (mut counts, mut first) = (Counts::default(), None);
     for count in [0, 1, 31, 32, 33, most] {
         let grids: Vec<Grid> = (0..count)
@@ -506,19 +513,24 @@ fn batches<D: Device>(engine: &Engine<D>, most: usize) -> Result<Counts, Failure
                 grid
             })
             .collect();
-        let mirrored = engine.batch_hmirror(&GridBatch::new(&grids))?;
+        let mirrored = engine.batch(&hmirror, &grids)?;
         if mirrored.len() != count {
             let found = mirrored.len();
             counts.different += 1;
             first.get_or_insert_with(|| format!("{found} results of {count}"));
             continue;
         }
-        for (grid, result) in grids.iter().zip(mirrored.grids()) {
+        for (grid, result) in grids.iter().zip(mirrored) {
             let mut rows: Vec<&[i8]> = grid.rows().collect();
             rows.reverse();
-            let right = result.as_ref().is_ok_and(|result| {
-                result.width() == grid.width() && result.rows().eq(rows.iter().copied())
-            });
+            let grid_of = |value: &Value| value.as_grid().map(Cow::into_owned);
+            let right = result
+                .as_ref()
+                .ok()
+                .and_then(grid_of)
+                .is_some_and(|result| {
+                    result.width() == grid.width() && result.rows().eq(rows.iter().copied())
+                });
             if right {
                 counts.same += 1;
             } else {
@@ -540,9 +552,8 @@ fn grids_of_every_size<D: Device>(engine: &Engine<D>) -> Result<Counts, Failure>
             grids.push(Grid::from_cells(height, width, cells));
         }
     }
-    let batch = GridBatch::new(&grids);
     for primitive in [Primitive::Rot90, Primitive::Hmirror, Primitive::Mostcolor] {
-        let results = engine.batch(primitive, None, &[Column::Grids(&batch)])?;
+        let results = engine.batch(&of_one_call(primitive)?, &grids)?;
         for (grid, result) in grids.iter().zip(results) {
             let fits = grid.height() <= 32 && grid.width() <= 32;
             let value = Value::from(grid.clone());

@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::conformance::suite::{self, Counts, Extent, Failure, Family, Test};
 use crate::conformance::{self, ProgramTally};
+use crate::simulated::{emulated, interpreted};
 use gpu_kernels::Engine;
-use gpu_kernels::device::emulated::{EmulatedDevice, Emulation, LaneOrder};
-use gpu_kernels::device::interpreted::{Interpretation, InterpretedDevice};
 use gpu_kernels::device::{Device, DeviceError, Unavailable, open};
 
 use arc_dsl::{Grid, Program, Task, TaskIds};
@@ -284,10 +283,7 @@ fn one_by_one<D: Device>(
             Ok(opened) => {
                 let ended = run(test, &opened, extent);
                 let is_lost = |failure: &Failure| {
-                    matches!(
-                        failure,
-                        Failure::Device(_) | Failure::Batch(_) | Failure::Panicked(_)
-                    )
+                    matches!(failure, Failure::Device(_) | Failure::Panicked(_))
                 };
                 if !ended.as_ref().is_err_and(is_lost) {
                     engine = Some(opened);
@@ -303,25 +299,6 @@ fn one_by_one<D: Device>(
     }
     report.not_run = tests.count();
     Ok(report)
-}
-
-/// An emulated device; its number decides in which order lanes run.
-pub(crate) fn emulated(number: u64) -> Result<Engine<EmulatedDevice>, Unavailable> {
-    let order = match number % 3 {
-        0 => LaneOrder::Ascending,
-        1 => LaneOrder::Descending,
-        _ => LaneOrder::Random(number),
-    };
-    let emulation = Emulation {
-        order,
-        ..Emulation::default()
-    };
-    Ok(Engine::new(open::emulated(0, &emulation)?))
-}
-
-pub(crate) fn interpreted() -> Result<Engine<InterpretedDevice>, Unavailable> {
-    let device = open::interpreted(0, &Interpretation::default())?;
-    Ok(Engine::new(device))
 }
 
 /// Runs every program that the device can run on the inputs of its own task, and compares.

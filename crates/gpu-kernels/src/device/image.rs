@@ -1,18 +1,19 @@
-//! [`Image`]: what the text of the embedded PTX says about itself.
+//! The embedded PTX, and [`Image`]: what such a text says about itself.
 
 use super::Entry;
 
-/// Built by `cargo xtask ptx`.
-pub(super) const PTX: &str = include_str!("../../kernels/ptx/programs.ptx");
+/// The kernels that GPUs are given, built by `cargo xtask ptx`.
+pub const PTX: &str = include_str!("../../kernels/ptx/programs.ptx");
 
 /// What is read in PTX before any driver has seen it.
 #[derive(Debug)]
-pub(super) struct Image<'a> {
+pub struct Image<'a> {
     text: &'a str,
 }
 
 impl<'a> Image<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    /// The image of this text.
+    pub fn new(text: &'a str) -> Self {
         Self { text }
     }
 
@@ -33,8 +34,8 @@ impl<'a> Image<'a> {
         Some((number / 10, number % 10))
     }
 
-    /// The fingerprint of the interface that it was built for.
-    pub(super) fn fingerprint(&self) -> Option<u64> {
+    /// The fingerprint of the interface that it was built for; `None` if it names none.
+    pub fn fingerprint(&self) -> Option<u64> {
         let line = self
             .text
             .lines()

@@ -1,4 +1,4 @@
-//! Where devices are opened: which GPUs there are, and one by its number.
+//! Where GPUs are opened: which there are, and one by its number.
 //!
 //! A driver may hang in any of its calls. [`within`] bounds how long that is waited for.
 
@@ -7,8 +7,6 @@ use std::thread;
 use std::time::Duration;
 
 use super::cuda::CudaDevice;
-use super::emulated::{EmulatedDevice, Emulation};
-use super::interpreted::{Interpretation, InterpretedDevice};
 use super::{Information, Unavailable};
 use crate::interface::fingerprint;
 
@@ -63,34 +61,6 @@ pub fn gpu(index: usize) -> Result<CudaDevice, Unavailable> {
     CudaDevice::new(index, fingerprint())
 }
 
-/// The emulated device of this number, from 0 on. Where the emulation names no fingerprint, the kernels
-/// must have that of this library.
-///
-/// # Errors
-/// [`Unavailable::NoCompiler`] where the kernels were not compiled, [`Unavailable::NoSuchDevice`], and
-/// [`Unavailable::StaleImage`] for another fingerprint.
-pub fn emulated(index: usize, emulation: &Emulation) -> Result<EmulatedDevice, Unavailable> {
-    let expected = emulation.fingerprint.unwrap_or_else(fingerprint);
-    let emulation = Emulation {
-        fingerprint: Some(expected),
-        ..emulation.clone()
-    };
-    EmulatedDevice::new(index, &emulation)
-}
-
-/// The interpreted device of this number, from 0 on. Embedded PTX must have the fingerprint of this
-/// library.
-///
-/// # Errors
-/// [`Unavailable::NoSuchDevice`], [`Unavailable::UnknownPtx`], and [`Unavailable::StaleImage`] for
-/// another fingerprint.
-pub fn interpreted(
-    index: usize,
-    interpretation: &Interpretation,
-) -> Result<InterpretedDevice, Unavailable> {
-    InterpretedDevice::new(index, interpretation, fingerprint())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,25 +97,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn an_emulated_device_has_the_kernels_of_this_library() {
-        let other = Emulation {
-            fingerprint: Some(!fingerprint()),
-            ..Emulation::default()
-        };
-        let opened = emulated(0, &Emulation::default()).map(drop);
-        let stale = emulated(0, &other).map(drop);
-        if EmulatedDevice::fingerprint().is_some() {
-            assert_eq!(opened, Ok(()));
-            assert!(matches!(stale, Err(Unavailable::StaleImage { .. })));
-        } else {
-            assert_eq!(
-                (opened, stale.is_err()),
-                (Err(Unavailable::NoCompiler), true)
-            );
-        }
-        assert!(emulated(1, &Emulation::default()).is_err());
     }
 }

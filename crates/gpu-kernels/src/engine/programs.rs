@@ -186,5 +186,25 @@ impl<D: Device> Engine<D> {
 }
 
 #[cfg(test)]
-#[cfg(emulated)]
-mod tests;
+mod tests {
+    use arc_dsl::builtin;
+
+    use super::*;
+    use crate::encode;
+
+    #[test]
+    fn more_rows_than_kernels_can_number_are_refused() {
+        let forms = builtin::all()
+            .iter()
+            .filter_map(|builtin| arc_form::specialise(builtin.program()).ok());
+        let all: Vec<DeviceProgram> = forms.filter_map(|form| encode(&form).ok()).collect();
+        assert!(all.len() > 10);
+        assert!(Rows::of(&all, [0; 3]).is_ok());
+        for place in 0..3 {
+            let mut starts = [0; 3];
+            starts[place] = MOST_ROWS + 1;
+            let refused = Rows::of(&all, starts).err().unwrap();
+            assert!(matches!(refused, DeviceError::Launch { .. }), "{refused}");
+        }
+    }
+}

@@ -2,10 +2,10 @@ use std::ops::Range;
 
 use arc_dsl::{Grid, Interpreter, Limits, Primitive, Program, ProgramBuilder};
 use gpu_kernels::device::Device as _;
-use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
-use gpu_kernels::device::faulty::{Call, Effect, Fault, Faulty, Handle, Outage, Plan};
-use gpu_kernels::device::open;
 use gpu_kernels::encode;
+use gpu_sim::emulated::{EmulatedDevice, Emulation};
+use gpu_sim::faulty::{Call, Effect, Fault, Faulty, Handle, Outage, Plan};
+use gpu_sim::open;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

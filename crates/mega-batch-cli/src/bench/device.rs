@@ -12,13 +12,13 @@ use std::panic::{self, AssertUnwindSafe};
 use std::time::{Duration, Instant};
 
 use gpu_kernels::Engine;
-use gpu_kernels::device::emulated::Emulation;
 use gpu_kernels::device::{self, Device, DeviceError, Unavailable, open};
 use serde::Serialize;
 
 use super::Machine;
 use crate::table::thousands;
 use mega_batch::VERSION;
+use mega_batch::devices::simulated;
 
 mod cpu;
 mod export;
@@ -201,7 +201,7 @@ pub(crate) fn measure(
             on(device, (plan, given), began, asked, &mut tell)
         }
         Target::Emulated => {
-            let device = open::emulated(0, &Emulation::default())?;
+            let device = simulated::emulated()?;
             on(device, (plan, given), began, asked, &mut tell)
         }
     }
@@ -563,7 +563,7 @@ impl fmt::Display for Document {
 
 #[cfg(test)]
 mod tests {
-    use gpu_kernels::device::emulated::EmulatedDevice;
+    use gpu_sim::emulated::{EmulatedDevice, Emulation};
 
     use super::*;
 
@@ -574,7 +574,7 @@ mod tests {
             bytes,
             ..Emulation::default()
         };
-        let device = open::emulated(0, &emulation).unwrap();
+        let device = gpu_sim::open::emulated(0, &emulation).unwrap();
         let now = Instant::now();
         let mut told = 0;
         let given = Given::default();

@@ -196,7 +196,6 @@ pub(super) mod tests {
             warps: 32,
             driver: Some((12, 2)),
             memory: None,
-            preset: Some("Tesla T4".into()),
             suggested_batch: (1, 2),
         }));
         Environment {

@@ -6,12 +6,10 @@ mod text;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use gpu_kernels::device::emulated::Emulation;
-use gpu_kernels::device::interpreted::Interpretation;
-use gpu_kernels::device::{Device as _, Unavailable, open};
+use gpu_kernels::device::{Device as _, open};
 use mega_batch::calibration::{self, BUDGET, Calibration, CalibrationError, Sample};
 use mega_batch::costs::{CostFile, ExecutorId};
-use mega_batch::devices::Request;
+use mega_batch::devices::{Request, simulated};
 use mega_batch::{Options, VERSION};
 
 use super::exit::Exit;
@@ -158,18 +156,16 @@ impl Devices {
         if self.emulated
             && let Ok(emulated) = &opened.found.emulated
         {
-            let open = || -> Result<_, Unavailable> { open::emulated(0, &Emulation::default()) };
             all.push(Measured {
                 id: ExecutorId::device(emulated, host),
-                result: calibration::device(Box::new(open), &sample, BUDGET),
+                result: calibration::device(Box::new(simulated::emulated), &sample, BUDGET),
             });
         }
         if self.ptx {
-            let open = || open::interpreted(0, &Interpretation::default());
-            match open() {
+            match simulated::interpreted() {
                 Ok(device) => all.push(Measured {
                     id: ExecutorId::device(device.information(), host),
-                    result: calibration::device(Box::new(open), &sample, BUDGET),
+                    result: calibration::device(Box::new(simulated::interpreted), &sample, BUDGET),
                 }),
                 Err(reason) => warn(format_args!("{reason}")),
             }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gpu_kernels::device::emulated::EmulatedDevice;
+use gpu_sim::emulated::EmulatedDevice;
 use serde_json::Value;
 
 use super::support::Folder;

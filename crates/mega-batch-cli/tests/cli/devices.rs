@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use gpu_kernels::device::emulated::EmulatedDevice;
+use gpu_sim::emulated::EmulatedDevice;
 use serde_json::Value;
 
 use super::support::{Done, Folder, done};
@@ -88,7 +88,6 @@ fn the_emulated_device_is_shown_or_why_there_is_none() {
     let memory = &emulated["memory"];
     let bytes = |name: &str| memory[name].as_u64().unwrap();
     assert_eq!(bytes("free") + bytes("in_use"), bytes("total"));
-    assert_eq!(emulated["preset"], Value::Null);
     assert_eq!(emulated["suggested_batch"][0], 128);
     assert_eq!(document["run"]["emulated"], true);
     assert!(taken.starts_with("with --backend emulated: the emulated device"));

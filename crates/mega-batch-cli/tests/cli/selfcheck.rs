@@ -1,7 +1,7 @@
 //! `mega-batch selfcheck`.
 
 use arc_check::conformance::suite::{Family, Test};
-use gpu_kernels::device::emulated::EmulatedDevice;
+use gpu_sim::emulated::EmulatedDevice;
 
 use super::support::{Folder, done, mirror_program, mirror_task};
 

@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::{Duration, Instant};
 
-use gpu_kernels::device::presets::suggested_batch;
 use gpu_kernels::device::{self, Device, DeviceError, Information, Unavailable, open};
 use gpu_kernels::interface::EVALUATION_BYTES;
 use gpu_kernels::{Arguments, DeviceProgram, Engine, Evaluation, Programs, Tuning};
@@ -51,8 +50,7 @@ const SHAPES_WANTED: f64 = 8.0;
 /// How many they are on a device that is fast enough: of fewer than fill it, those shapes are the fastest that spread them most, whatever
 /// they take where there are enough.
 fn shape_batch(device: &Information) -> u64 {
-    let suggested = suggested_batch(device.multiprocessors, device.warps, device.bytes);
-    SHAPE_BATCH.max(*suggested.start())
+    SHAPE_BATCH.max(*device.suggested_batch().start())
 }
 
 /// Proportions of what was only measured in one size.

@@ -4,9 +4,6 @@ use std::fmt;
 use std::io;
 
 use gpu_kernels::Tuning;
-use gpu_kernels::device::emulated::Emulation;
-use gpu_kernels::device::interpreted::Interpretation;
-use gpu_kernels::device::presets::{Preset, suggested_batch};
 use gpu_kernels::device::{Device, Information, Unavailable, open};
 use gpu_kernels::interface::{EVALUATION_BYTES, Representation};
 use gpu_sched::launcher::{Launcher, Open};
@@ -15,7 +12,7 @@ use gpu_sched::{About, Cost, Policy};
 use super::device::{Fleet, Note};
 use crate::backend::Backend;
 use crate::costs::{CostFile, ExecutorId, Learned};
-use crate::devices::{DeviceId, Devices, Host, Request, Selection};
+use crate::devices::{DeviceId, Devices, Host, Request, Selection, simulated};
 use crate::options::Options;
 use crate::runner::calibration::{self, BUDGET, CalibrationError, Sample};
 
@@ -129,19 +126,19 @@ pub(super) fn devices(options: &Options, mut kept: Option<&mut Kept>) -> Found {
     } = here.select(request);
     let (mut opened, mut failures) = (Vec::new(), Vec::new());
     let interpreted = selected.contains(&DeviceId::Interpreted).then(|| {
-        let opened = open::interpreted(0, &Interpretation::default());
+        let opened = simulated::interpreted();
         opened.map(|device| device.information().clone())
     });
     let interpreted = interpreted.unwrap_or(Err(Unavailable::NoDevice));
     for selected in selected {
         let (one, information) = match selected {
             DeviceId::Emulated => {
-                let open = || open::emulated(0, &Emulation::default());
-                (device(Box::new(open), Tuning::default()), &here.emulated)
+                let opened = device(Box::new(simulated::emulated), Tuning::default());
+                (opened, &here.emulated)
             }
             DeviceId::Interpreted => {
-                let open = || open::interpreted(0, &Interpretation::default());
-                (device(Box::new(open), Tuning::default()), &interpreted)
+                let opened = device(Box::new(simulated::interpreted), Tuning::default());
+                (opened, &interpreted)
             }
             DeviceId::Gpu(index) => {
                 let open = move || open::gpu(index);
@@ -246,10 +243,7 @@ pub(super) fn fleet(
                 ON_ONE_WARP
             }
             gpu_kernels::device::Kind::Cuda => {
-                let range = Preset::of_device(&about).map_or_else(
-                    || suggested_batch(about.multiprocessors, about.warps, about.bytes),
-                    Preset::suggested_batch,
-                );
+                let range = about.suggested_batch();
                 (*range.start(), *range.end())
             }
         };

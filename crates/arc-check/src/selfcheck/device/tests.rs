@@ -1,7 +1,8 @@
 use std::cell::Cell;
 
-use gpu_kernels::device::faulty::{Faulty, Outage, Plan};
 use gpu_kernels::device::{Information, Launch, Memory};
+use gpu_sim::faulty::{Faulty, Outage, Plan};
+use gpu_sim::interpreted::{Interpretation, InterpretedDevice};
 
 use super::*;
 
@@ -88,7 +89,7 @@ impl<D: Device> Device for Wrong<D> {
 }
 
 fn opened() -> Result<InterpretedDevice, Unavailable> {
-    open::interpreted(0, &Interpretation::default())
+    gpu_sim::open::interpreted(0, &Interpretation::default())
 }
 
 #[test]

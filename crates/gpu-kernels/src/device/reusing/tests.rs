@@ -176,76 +176,8 @@ fn it_goes_to_another_thread() {
     fn sent<T: Send>() {}
     sent::<Reusing<crate::device::cuda::CudaDevice>>();
     sent::<Reused<crate::device::cuda::Buffer>>();
-    sent::<Reusing<crate::device::emulated::EmulatedDevice>>();
     let device = Reusing::new(Plain::new(1024));
     let buffer = device.allocate(1).unwrap();
     std::thread::spawn(move || drop(buffer)).join().unwrap();
     assert_eq!(device.memory_usage().in_use, 0);
-}
-
-#[cfg(emulated)]
-mod emulated {
-    use arc_dsl::{Grid, Primitive, Program, ProgramBuilder};
-
-    use super::*;
-    use crate::device::emulated::{EmulatedDevice, Emulation};
-    use crate::{Engine, Evaluation, Pool, encode};
-
-    fn program(primitive: Primitive) -> Program {
-        let mut builder = ProgramBuilder::new("solve_a");
-        let output = builder.call(primitive, [builder.input()]).unwrap();
-        builder.finish(output).unwrap()
-    }
-
-    #[test]
-    fn ten_thousand_launches_of_programs_show_no_growth() {
-        let device = EmulatedDevice::new(0, &Emulation::default()).unwrap();
-        let engine = Engine::new(Reusing::new(device));
-        let primitives = [Primitive::Vmirror, Primitive::Rot90];
-        let encoded = primitives.map(|primitive| {
-            let form = arc_form::specialise(&program(primitive)).unwrap();
-            encode(&form).unwrap()
-        });
-        let programs = engine.load(&encoded).unwrap();
-        let mut after_first = None;
-        for number in 0..10_000_usize {
-            let side = 1 + number % 30;
-            let grid = Grid::filled(side, 31 - side, (number % 10) as i8);
-            let mut pool = Pool::default();
-            let evaluation = Evaluation {
-                program: (number % 2) as u32,
-                arguments: pool.push_grid(&grid).unwrap(),
-                expected: None,
-                fetch: true,
-                hash: false,
-            };
-            let (_, results) = engine.run(&programs, &pool, &[evaluation]).unwrap();
-            let (height, width) = match number % 2 {
-                0 => (side, 31 - side),
-                _ => (31 - side, side),
-            };
-            let expected = Grid::filled(height, width, (number % 10) as i8);
-            assert_eq!(results.grid(0), Some(expected));
-            let usage = engine.device().memory_usage();
-            let now = (usage.allocations, usage.reserved, usage.in_use);
-            assert_eq!(*after_first.get_or_insert(now), now, "{number}");
-        }
-    }
-
-    #[test]
-    fn unwritten_memory_is_noise_each_time() {
-        let device = EmulatedDevice::new(0, &Emulation::default()).unwrap();
-        let device = Reusing::new(device);
-        let mut seen = Vec::new();
-        for _ in 0..10 {
-            let mut buffer = device.allocate(4096).unwrap();
-            let mut found = vec![0; 4096];
-            device.download(&buffer, 0, &mut found).unwrap();
-            assert!(!seen.contains(&found));
-            seen.push(found);
-            device.clear(&mut buffer).unwrap();
-        }
-        let usage = device.memory_usage();
-        assert_eq!((usage.allocations, usage.reuses), (1, 9));
-    }
 }

@@ -295,8 +295,7 @@ impl fmt::Display for Row {
 mod tests {
     use std::num::NonZeroUsize;
 
-    use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
-    use gpu_kernels::device::open;
+    use gpu_sim::emulated::{EmulatedDevice, Emulation};
 
     use super::*;
     use crate::bench::device::inputs::Inputs;
@@ -306,7 +305,7 @@ mod tests {
         if EmulatedDevice::fingerprint().is_none() {
             return;
         }
-        let engine = Engine::new(open::emulated(0, &Emulation::default()).unwrap());
+        let engine = Engine::new(gpu_sim::open::emulated(0, &Emulation::default()).unwrap());
         let mut cpu = Cpu::new(NonZeroUsize::new(1)).unwrap();
         let inputs = Inputs::grids(20);
         let load = Load::new(&inputs, 20);

@@ -1,11 +1,10 @@
 //! [`Document`]: all that the command tells, for machines. What is printed for people is made of it.
 
 use gpu_kernels::Tuning;
-use gpu_kernels::device::interpreted::Interpretation;
-use gpu_kernels::device::{Device as _, open};
+use gpu_kernels::device::Device as _;
 use gpu_sched::{Kind, Policy};
 use mega_batch::costs::{CostFile, ExecutorId, Learned};
-use mega_batch::devices::{DeviceId, Request};
+use mega_batch::devices::{DeviceId, Request, simulated};
 use serde::Serialize;
 
 use super::Measured;
@@ -63,7 +62,7 @@ impl DevicesReport {
         let is_emulated = request == Request::Emulated;
         let is_interpreted = request == Request::Interpreted;
         let interpreted = is_interpreted.then(|| {
-            let opened = open::interpreted(0, &Interpretation::default());
+            let opened = simulated::interpreted();
             opened.ok().map(|device| device.information().clone())
         });
         let interpreted = interpreted.flatten();
@@ -102,7 +101,7 @@ impl DevicesReport {
                     })
                     .collect(),
                 emulated: selection.devices.contains(&DeviceId::Emulated),
-                interpreted: is_interpreted,
+                interpreted: selection.devices.contains(&DeviceId::Interpreted),
                 why: selection.why,
             },
             thresholds: Thresholds {

@@ -1,8 +1,8 @@
 use std::convert::Infallible;
 
-use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
-use gpu_kernels::device::faulty::{Call, Effect, Fault, Faulty, Plan};
-use gpu_kernels::device::open;
+use gpu_sim::emulated::{EmulatedDevice, Emulation};
+use gpu_sim::faulty::{Call, Effect, Fault, Faulty, Plan};
+use gpu_sim::open;
 
 use super::*;
 use crate::options::Mode;

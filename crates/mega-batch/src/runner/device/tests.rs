@@ -2,9 +2,10 @@ use std::num::NonZeroUsize;
 
 use arc_dsl::{Grid, Limits, Operand, Pair, Primitive, ProgramBuilder, Task};
 use gpu_kernels::Tuning;
-use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
-use gpu_kernels::device::faulty::{Faulty, Outage, Plan};
-use gpu_kernels::device::{Device as _, Unavailable, open};
+use gpu_kernels::device::{Device as _, Unavailable};
+use gpu_sim::emulated::{EmulatedDevice, Emulation};
+use gpu_sim::faulty::{Faulty, Outage, Plan};
+use gpu_sim::open;
 
 use super::*;
 use crate::backend::Backend;

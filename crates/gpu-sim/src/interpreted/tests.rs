@@ -1,8 +1,9 @@
 //! Small kernels: what they compute, and what they may not do.
 
+use gpu_kernels::device::Entry;
+
 use super::*;
-use crate::device::Entry;
-use crate::device::open;
+use crate::open;
 
 mod arithmetic;
 mod branches;

@@ -14,9 +14,12 @@ use std::cell::{Cell, RefCell};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::hosted::{Hosted, Taken, within};
-use super::image::{Image, PTX};
-use super::{Argument, Device, DeviceError, Information, Kind, Launch, Memory, Unavailable};
+use gpu_kernels::device::image::{Image, PTX};
+use gpu_kernels::device::{
+    Argument, Device, DeviceError, Information, Kind, Launch, Memory, Unavailable,
+};
+
+use crate::hosted::{Hosted, Taken, within};
 use memory::{Bytes, Region};
 use warp::Machine;
 
@@ -66,11 +69,6 @@ impl Default for Interpretation {
             module: None,
         }
     }
-}
-
-/// The PTX that is embedded, as text.
-pub fn embedded() -> &'static str {
-    PTX
 }
 
 /// The embedded PTX, read once.

@@ -7,7 +7,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Device, DeviceError, Information, Launch, Memory};
+use gpu_kernels::device::{Device, DeviceError, Information, Launch, Memory};
 
 /// When a device fails, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

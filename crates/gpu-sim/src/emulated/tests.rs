@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
+use gpu_kernels::device::Entry;
+
 use super::*;
-use crate::device::Entry;
 
 const ORDERS: [LaneOrder; 4] = [
     LaneOrder::Ascending,

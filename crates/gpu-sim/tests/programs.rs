@@ -1,15 +1,20 @@
-use arc_dsl::{Value, builtin};
+//! Programs that are loaded onto a device, all at once and bit by bit.
+#![cfg(emulated)]
 
-use super::*;
-use crate::device::emulated::{EmulatedDevice, Emulation};
-use crate::{Evaluation, Pool, Verdict, encode};
+use arc_dsl::{Value, builtin};
+use gpu_kernels::device::{Device as _, DeviceError};
+use gpu_kernels::{
+    DeviceProgram, Engine, Evaluation, Pool, Programs, Representation, Verdict, encode,
+};
+use gpu_sim::emulated::{EmulatedDevice, Emulation};
+use gpu_sim::open;
 
 fn engine(bytes: u64) -> Engine<EmulatedDevice> {
     let emulation = Emulation {
         bytes,
         ..Emulation::default()
     };
-    Engine::new(EmulatedDevice::new(0, &emulation).unwrap())
+    Engine::new(open::emulated(0, &emulation).unwrap())
 }
 
 /// Built-in programs that the device runs, with inputs for each.
@@ -132,17 +137,4 @@ fn what_was_loaded_stays_when_memory_runs_out() {
     let found = results(&engine, &programs, &twice);
     assert_eq!(found[..expected.len()], expected);
     assert_eq!(found[expected.len()..], expected);
-}
-
-#[test]
-fn more_rows_than_kernels_can_number_are_refused() {
-    let of = encoded();
-    let all = programs_of(&of);
-    assert!(Rows::of(&all, [0; 3]).is_ok());
-    for place in 0..3 {
-        let mut starts = [0; 3];
-        starts[place] = MOST_ROWS + 1;
-        let refused = Rows::of(&all, starts).err().unwrap();
-        assert!(matches!(refused, DeviceError::Launch { .. }), "{refused}");
-    }
 }

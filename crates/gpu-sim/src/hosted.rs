@@ -4,12 +4,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::{DeviceError, Information, Kind, Memory, Unavailable};
+use gpu_kernels::device::{DeviceError, Information, Kind, Memory, Unavailable};
 
 /// A GPU of one multiprocessor, on the thread that launches; siblings share memory and failure.
 #[derive(Debug)]
-pub(super) struct Hosted {
-    pub(super) information: Information,
+pub(crate) struct Hosted {
+    pub(crate) information: Information,
     used: Arc<AtomicU64>,
     /// Why it is of no further use.
     lost: Arc<OnceLock<String>>,
@@ -17,7 +17,7 @@ pub(super) struct Hosted {
 
 /// Memory that is taken, until this is dropped.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(crate) struct Taken {
     bytes: u64,
     used: Arc<AtomicU64>,
 }
@@ -30,7 +30,7 @@ impl Drop for Taken {
 
 impl Hosted {
     /// The device of this number, of so many that have so many bytes each.
-    pub(super) fn new(
+    pub(crate) fn new(
         (index, count): (usize, usize),
         name: &str,
         kind: Kind,
@@ -58,7 +58,7 @@ impl Hosted {
     }
 
     /// Fails once a kernel has failed.
-    pub(super) fn alive(&self) -> Result<(), DeviceError> {
+    pub(crate) fn alive(&self) -> Result<(), DeviceError> {
         match self.lost.get() {
             None => Ok(()),
             Some(reason) => Err(DeviceError::Lost {
@@ -67,7 +67,7 @@ impl Hosted {
         }
     }
 
-    pub(super) fn sibling(&self) -> Result<Self, DeviceError> {
+    pub(crate) fn sibling(&self) -> Result<Self, DeviceError> {
         self.alive()?;
         Ok(Hosted {
             information: self.information.clone(),
@@ -76,7 +76,7 @@ impl Hosted {
         })
     }
 
-    pub(super) fn memory(&self) -> Result<Memory, DeviceError> {
+    pub(crate) fn memory(&self) -> Result<Memory, DeviceError> {
         self.alive()?;
         let total = self.information.bytes;
         let free = total.saturating_sub(self.used.load(Ordering::Relaxed));
@@ -84,7 +84,7 @@ impl Hosted {
     }
 
     /// Takes so many bytes.
-    pub(super) fn take(&self, bytes: usize) -> Result<Taken, DeviceError> {
+    pub(crate) fn take(&self, bytes: usize) -> Result<Taken, DeviceError> {
         self.alive()?;
         let (bytes, total) = (bytes as u64, self.information.bytes);
         // Siblings may allocate at the same time.
@@ -97,7 +97,7 @@ impl Hosted {
     }
 
     /// That there is not so much memory, for all that is not taken.
-    pub(super) fn no_memory(&self, taken: Taken) -> DeviceError {
+    pub(crate) fn no_memory(&self, taken: Taken) -> DeviceError {
         let bytes = taken.bytes;
         drop(taken);
         self.full(bytes, self.used.load(Ordering::Relaxed))
@@ -113,7 +113,7 @@ impl Hosted {
     }
 
     /// Is of no further use, since a kernel failed.
-    pub(super) fn failed(&self, kernel: &'static str, reason: String) -> DeviceError {
+    pub(crate) fn failed(&self, kernel: &'static str, reason: String) -> DeviceError {
         // A sibling's fault may have come first.
         let _ = self.lost.set(format!("kernel {kernel} failed: {reason}"));
         DeviceError::Kernel { kernel, reason }
@@ -121,7 +121,7 @@ impl Hosted {
 }
 
 /// The error of a copy that was not made since it went past the end.
-pub(super) fn within(
+pub(crate) fn within(
     holds: bool,
     at: usize,
     bytes: usize,

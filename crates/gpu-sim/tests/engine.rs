@@ -1,17 +1,21 @@
-use arc_dsl::{Grid, builtin};
+//! What an engine keeps on a device between launches: arguments, arenas, buffers.
+#![cfg(emulated)]
 
-use super::*;
-use crate::device::emulated::{EmulatedDevice, Emulation};
-use crate::device::reusing::Reusing;
-use crate::encode;
-use crate::program::DeviceProgram;
+use arc_dsl::{Grid, Primitive, Program, ProgramBuilder, builtin};
+use gpu_kernels::device::Device;
+use gpu_kernels::device::reusing::Reusing;
+use gpu_kernels::{
+    Arguments, DeviceProgram, Engine, Evaluation, Pool, Programs, Representation, Verdict, encode,
+};
+use gpu_sim::emulated::{EmulatedDevice, Emulation};
+use gpu_sim::open;
 
 fn device(bytes: u64) -> Reusing<EmulatedDevice> {
     let emulation = Emulation {
         bytes,
         ..Emulation::default()
     };
-    Reusing::new(EmulatedDevice::new(0, &emulation).unwrap())
+    Reusing::new(open::emulated(0, &emulation).unwrap())
 }
 
 /// Built-in programs from grids to grids, with or without arenas, and an input of each.
@@ -19,7 +23,7 @@ fn programs(have_arena: bool) -> Vec<(DeviceProgram, Grid)> {
     let encoded = builtin::all().iter().filter_map(|builtin| {
         let encoded = encode(&arc_form::specialise(builtin.program()).ok()?).ok()?;
         let takes_a_grid = encoded.parameters() == [Representation::Grid];
-        let is_meant = encoded.has_arena == have_arena && takes_a_grid;
+        let is_meant = encoded.has_arena() == have_arena && takes_a_grid;
         is_meant.then(|| (encoded, builtin.input(3, 0, builtin.max_side().min(10))))
     });
     let encoded: Vec<_> = encoded.collect();
@@ -102,19 +106,6 @@ fn arguments_that_come_in_parts_are_those_that_come_at_once() {
 }
 
 #[test]
-fn what_lies_past_the_last_place_is_nowhere() {
-    let place = Place { word: 3, unit: 5 };
-    assert_eq!(place.behind(Place { word: 1, unit: 2 }), {
-        Some(Place { word: 4, unit: 7 })
-    });
-    let last = Place {
-        word: u32::MAX,
-        unit: 0,
-    };
-    assert_eq!(place.behind(last), None);
-}
-
-#[test]
 fn launches_share_their_arenas() {
     let of = programs(true);
     let engine = Engine::new(device(1 << 30));
@@ -156,4 +147,62 @@ fn with_little_memory_warps_take_turns_with_arenas() {
         let found = results(&engine, &programs, &arguments, &all);
         assert_eq!(found, expected, "in {bytes} bytes");
     }
+}
+
+fn program_of(primitive: Primitive) -> Program {
+    let mut builder = ProgramBuilder::new("solve_a");
+    let output = builder.call(primitive, [builder.input()]).unwrap();
+    builder.finish(output).unwrap()
+}
+
+#[test]
+fn ten_thousand_launches_of_programs_show_no_growth() {
+    let device = open::emulated(0, &Emulation::default()).unwrap();
+    let engine = Engine::new(Reusing::new(device));
+    let primitives = [Primitive::Vmirror, Primitive::Rot90];
+    let encoded = primitives.map(|primitive| {
+        let form = arc_form::specialise(&program_of(primitive)).unwrap();
+        encode(&form).unwrap()
+    });
+    let programs = engine.load(&encoded).unwrap();
+    let mut after_first = None;
+    for number in 0..10_000_usize {
+        let side = 1 + number % 30;
+        let grid = Grid::filled(side, 31 - side, (number % 10) as i8);
+        let mut pool = Pool::default();
+        let evaluation = Evaluation {
+            program: (number % 2) as u32,
+            arguments: pool.push_grid(&grid).unwrap(),
+            expected: None,
+            fetch: true,
+            hash: false,
+        };
+        let (_, results) = engine.run(&programs, &pool, &[evaluation]).unwrap();
+        let (height, width) = match number % 2 {
+            0 => (side, 31 - side),
+            _ => (31 - side, side),
+        };
+        let expected = Grid::filled(height, width, (number % 10) as i8);
+        assert_eq!(results.grid(0), Some(expected));
+        let usage = engine.device().memory_usage();
+        let now = (usage.allocations, usage.reserved, usage.in_use);
+        assert_eq!(*after_first.get_or_insert(now), now, "{number}");
+    }
+}
+
+#[test]
+fn unwritten_memory_is_noise_each_time() {
+    let device = open::emulated(0, &Emulation::default()).unwrap();
+    let device = Reusing::new(device);
+    let mut seen = Vec::new();
+    for _ in 0..10 {
+        let mut buffer = device.allocate(4096).unwrap();
+        let mut found = vec![0; 4096];
+        device.download(&buffer, 0, &mut found).unwrap();
+        assert!(!seen.contains(&found));
+        seen.push(found);
+        device.clear(&mut buffer).unwrap();
+    }
+    let usage = device.memory_usage();
+    assert_eq!((usage.allocations, usage.reuses), (1, 9));
 }

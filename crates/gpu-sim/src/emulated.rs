@@ -9,8 +9,11 @@ use std::cell::Cell;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::time::{Duration, Instant};
 
-use super::hosted::{Hosted, Taken, within};
-use super::{Argument, Device, DeviceError, Information, Kind, Launch, Memory, Unavailable};
+use gpu_kernels::device::{
+    Argument, Device, DeviceError, Information, Kind, Launch, Memory, Unavailable,
+};
+
+use crate::hosted::{Hosted, Taken, within};
 
 #[cfg(emulated)]
 #[allow(unsafe_code, reason = "the kernels are a C++ library")]

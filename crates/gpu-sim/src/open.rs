@@ -1,0 +1,60 @@
+//! Where simulated devices are opened, as [`gpu_kernels::device::open`] does with GPUs.
+
+use gpu_kernels::device::Unavailable;
+use gpu_kernels::interface::fingerprint;
+
+use crate::emulated::{EmulatedDevice, Emulation};
+use crate::interpreted::{Interpretation, InterpretedDevice};
+
+/// The emulated device of this number, from 0 on. Where the emulation names no fingerprint, the kernels
+/// must have that of this library.
+///
+/// # Errors
+/// [`Unavailable::NoCompiler`] if the kernels were not compiled, [`Unavailable::NoSuchDevice`], and
+/// [`Unavailable::StaleImage`] for another fingerprint.
+pub fn emulated(index: usize, emulation: &Emulation) -> Result<EmulatedDevice, Unavailable> {
+    let expected = emulation.fingerprint.unwrap_or_else(fingerprint);
+    let emulation = Emulation {
+        fingerprint: Some(expected),
+        ..emulation.clone()
+    };
+    EmulatedDevice::new(index, &emulation)
+}
+
+/// The interpreted device of this number, from 0 on. Embedded PTX must have the fingerprint of this
+/// library.
+///
+/// # Errors
+/// [`Unavailable::NoSuchDevice`], [`Unavailable::UnknownPtx`], and [`Unavailable::StaleImage`] for
+/// another fingerprint.
+pub fn interpreted(
+    index: usize,
+    interpretation: &Interpretation,
+) -> Result<InterpretedDevice, Unavailable> {
+    InterpretedDevice::new(index, interpretation, fingerprint())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_emulated_device_has_the_kernels_of_this_library() {
+        let other = Emulation {
+            fingerprint: Some(!fingerprint()),
+            ..Emulation::default()
+        };
+        let opened = emulated(0, &Emulation::default()).map(drop);
+        let stale = emulated(0, &other).map(drop);
+        if EmulatedDevice::fingerprint().is_some() {
+            assert_eq!(opened, Ok(()));
+            assert!(matches!(stale, Err(Unavailable::StaleImage { .. })));
+        } else {
+            assert_eq!(
+                (opened, stale.is_err()),
+                (Err(Unavailable::NoCompiler), true)
+            );
+        }
+        assert!(emulated(1, &Emulation::default()).is_err());
+    }
+}
