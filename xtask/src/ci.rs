@@ -63,11 +63,12 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
     stages.run("kernels", || check_kernels(root, all))?;
     stages.run("tests", || test(root).map(is_done))?;
     stages.run("packages of the crates", || package(root, all).map(is_done))?;
-    stages.run("walkthrough", || match all {
-        true => crate::walkthrough::run(root).map(is_done),
-        false => Ok(Some(
-            "--all follows the pages; the tests ask whether each block has its place".to_owned(),
-        )),
+    stages.run("walkthrough", || {
+        if all {
+            return crate::walkthrough::run(root).map(is_done);
+        }
+        let reason = "--all follows the pages; the tests ask whether each block has its place";
+        Ok(Some(reason.to_owned()))
     })?;
     stages.run("the notebook for Kaggle", || {
         crate::kaggle::check_where_possible(root)
