@@ -168,7 +168,7 @@ fn unpack_wide(tile: &Tile) -> Grid {
 /// inlined.
 ///
 /// A kernel that does what a primitive does, whatever the types of its arguments, says so behind its name, with a
-/// [`Constraint`](crate::ops::Constraint) for each argument, and what it gives where that is not of the instruction's type:
+/// [`Constraint`](crate::selection::Constraint) for each argument, and what it gives where that is not of the instruction's type:
 /// `NAME for Primitive(Constraint, ..) -> ResultType`. `kernels! { fn select; .. }` makes the function that gives the selection of
 /// these.
 macro_rules! kernels {
@@ -178,12 +178,12 @@ macro_rules! kernels {
             |$m:pat_param, $code:pat_param, $step:pat_param| $body:block
     )+) => {
         /// The kernel of a primitive that has one for arguments of any types that can be converted.
-        fn $select(primitive: arc_dsl::Primitive) -> Option<crate::ops::Selection> {
+        fn $select(primitive: arc_dsl::Primitive) -> Option<crate::selection::Selection> {
             match primitive {
                 $($(
                     arc_dsl::Primitive::$primitive => Some(
-                        crate::ops::Selection::new(&$name, &[$(crate::ops::Constraint::$want),*])
-                            $(.giving(crate::ops::ResultType::$gives))?,
+                        crate::selection::Selection::new(&$name, &[$(crate::selection::Constraint::$want),*])
+                            $(.giving(crate::selection::ResultType::$gives))?,
                     ),
                 )?)+
                 _ => None,

@@ -32,7 +32,7 @@
 //!
 //! - compiling: `lower` (the form to steps), `convert` (between representations), `program` (steps and regions);
 //! - running: `machine`, `execute`, `memory`, `slot`, `bail_out`;
-//! - kernels: `ops` by family, `kernel` (how they are compiled twice), `lanes` (vectorised loops), `elements` and `order`
+//! - kernels: `ops` by family, `selection` (which of them is taken), `kernel` (how they are compiled twice), `lanes` (vectorised loops), `elements` and `order`
 //!   for containers;
 //! - data: `planes` (grids and patches as bits), `values` (in and out);
 //! - programs that grow: [`batt`].
@@ -63,6 +63,7 @@ mod ops;
 mod order;
 mod planes;
 mod program;
+mod selection;
 mod slot;
 mod values;
 

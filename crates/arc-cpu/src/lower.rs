@@ -8,11 +8,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::TARGET;
 use super::bail_out::Unsupported;
 use super::ops::placing::CELLS_OF_COLOUR;
-use super::ops::{self, Constraint, Immediate, ResultType, basics, loops};
+use super::ops::{self, basics, loops};
 use super::program::{Available, Kernel, Run, Vectors};
 use super::program::{Code, Origin, Region, Step};
 use super::slot::At;
 use super::values::are_nested;
+use crate::selection::{Constraint, Immediate, ResultType, Selection};
 use arc_dsl::{Primitive, Value};
 use arc_form::{
     Failure, Form, Fused, Id, Instruction, Needs, Op, Operand, Output, Plan, Representation, Type,
@@ -589,7 +590,7 @@ impl Lowering {
         steps: &mut Steps,
         id: Id,
         ty: Cow<'_, Type>,
-        selection: &ops::Selection,
+        selection: &Selection,
         operands: &Operands,
     ) -> Result<(), Unsupported> {
         let mut slots = [0; 4];

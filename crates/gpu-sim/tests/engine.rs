@@ -1,5 +1,10 @@
 //! What an engine keeps on a device between launches: arguments, arenas, buffers.
 #![cfg(emulated)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what is wrong in a test panics"
+)]
 
 use arc_dsl::{Grid, Primitive, Program, ProgramBuilder, builtin};
 use gpu_kernels::device::Device;

@@ -1,5 +1,10 @@
 //! Programs that are loaded onto a device, all at once and bit by bit.
 #![cfg(emulated)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what is wrong in a test panics"
+)]
 
 use arc_dsl::{Value, builtin};
 use gpu_kernels::device::{Device as _, DeviceError};

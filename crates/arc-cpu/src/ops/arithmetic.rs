@@ -1,9 +1,9 @@
 //! Integers, pairs of integers and truth values.
 
-use super::{Constraint, Selection};
 use crate::kernel::kernels;
 use crate::machine::int;
 use crate::program::Kernel;
+use crate::selection::{Constraint, Selection};
 use arc_dsl::{Loc, Primitive};
 use arc_form::Type;
 

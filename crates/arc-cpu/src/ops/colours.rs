@@ -1,9 +1,10 @@
 //! Colours of grids.
 
+use super::is_grid;
 use super::transforms::join_tiles;
-use super::{Selection, is_grid};
 use crate::kernel::kernels;
 use crate::planes::colours;
+use crate::selection::Selection;
 use arc_dsl::Primitive;
 use arc_form::Type;
 

@@ -1,12 +1,13 @@
 //! Size and place of grids and patches.
 
-use super::{Constraint, Selection, is_grid};
+use super::is_grid;
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Patch;
 use crate::planes::{Shape, outlines, relations};
 use crate::program::Step;
+use crate::selection::{Constraint, Selection};
 use crate::slot::At;
 use crate::slot::Slot;
 use arc_dsl::{Loc, Primitive};

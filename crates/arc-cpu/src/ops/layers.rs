@@ -9,12 +9,12 @@
 )]
 
 use super::patches::{TUPLE, moved, nothing_moved};
-use super::{Constraint, Immediate, Selection};
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Paint;
 use crate::planes::{COLUMNS, ROWS, Shape, outlines, sets};
+use crate::selection::{Constraint, Immediate, Selection};
 use crate::slot::Slot;
 use arc_dsl::{Loc, Primitive};
 use arc_form::Type;

@@ -6,7 +6,6 @@
 )]
 
 use super::layers::is_layers;
-use super::{Constraint, Immediate, Selection};
 use crate::bail_out::BailOut;
 use crate::elements::row_of_code;
 use crate::kernel::kernels;
@@ -16,6 +15,7 @@ use crate::planes::object::in_order;
 use crate::planes::painting::Layers;
 use crate::planes::{Bits, NO_BITS, Tile, code_of, colours, painting, shifted};
 use crate::program::Step;
+use crate::selection::{Constraint, Immediate, Selection};
 use crate::slot::At;
 use crate::slot::Slot;
 use arc_dsl::{Loc, Primitive};

@@ -1,12 +1,13 @@
 //! Locations made of patches, of locations and of grids; patches moved.
 
-use super::{Immediate, Selection, is_grid};
+use super::is_grid;
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::{Paint, Patch};
 use crate::planes::{Misfit, Shape, Window, code_of, outlines};
 use crate::program::Step;
+use crate::selection::{Immediate, Selection};
 use crate::slot::At;
 use crate::slot::Slot;
 use arc_dsl::{Loc, MAX_INT, Primitive};

@@ -1,11 +1,11 @@
 //! Grids as rows: laid over each other cell by cell, and rows left out.
 
 use super::transforms::join_tiles;
-use super::{Constraint, Selection};
 use crate::elements::Cursor;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::planes::{Misfit, rows};
+use crate::selection::{Constraint, Selection};
 use crate::slot::Slot;
 use arc_dsl::Primitive;
 use arc_form::Type;

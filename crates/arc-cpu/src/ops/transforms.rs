@@ -5,12 +5,13 @@
     reason = "only what is inlined is compiled for the vectors of its caller"
 )]
 
-use super::{Selection, is_grid};
+use super::is_grid;
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::planes::transforms::{self, Split};
 use crate::planes::{Misfit, Tile, scaling};
+use crate::selection::Selection;
 use crate::slot::At;
 use crate::slot::Slot;
 use arc_dsl::{Loc, Primitive};

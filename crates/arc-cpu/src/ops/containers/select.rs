@@ -2,8 +2,9 @@
 
 #[allow(clippy::wildcard_imports, reason = "all kernels of the family")]
 use super::*;
-use crate::ops::{Constraint, Immediate, ResultType, Selection, basics};
+use crate::ops::basics;
 use crate::order::is_scalar;
+use crate::selection::{Constraint, Immediate, ResultType, Selection};
 use arc_dsl::{ContainerKind, Primitive};
 use arc_form::Type;
 
