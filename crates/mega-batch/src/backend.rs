@@ -1,14 +1,12 @@
 //! [`Backend`]: what makes the evaluations, the reference interpreter, machines that run compiled
 //! programs, or a device.
 //!
-//! Outcomes do not depend on it. A program is compiled when the window of its first evaluation is
-//! due, and is let go of after the last one: what is held does not grow with the batch. What has no
-//! compiled form, and what machines bail out, the reference does.
+//! Outcomes do not depend on it. What has no compiled form, and what machines bail out of, the reference evaluates.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use arc_cpu::{BailOut, Compiled};
 use arc_dsl::{Limits, Program};
@@ -17,7 +15,8 @@ use serde::{Serialize, Serializer};
 
 use crate::batch::Batch;
 use crate::compilers::Compilers;
-use crate::panics::{PANIC, lock};
+use crate::panics::PANIC;
+use crate::program_cache::ProgramCache;
 
 /// What makes the evaluations. The results are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -236,45 +235,18 @@ fn activities<S: Serializer>(
     serializer.collect_seq(entries)
 }
 
-/// The compiled programs of a batch.
+/// The programs of a batch as machines run them.
 #[derive(Debug)]
-pub(crate) struct Library<'b> {
+pub(crate) struct HostPrograms<'b> {
     programs: &'b [Program],
     compilers: &'b Compilers,
     backend: Backend,
     /// How many programs are left to the reference because of the bounds.
     bounded: u64,
-    /// By the place of the program. Empty where nothing is compiled.
-    shelf: Vec<Mutex<Place>>,
-    noted: Mutex<Noted>,
+    cache: ProgramCache<Arc<Compiled>>,
 }
 
-/// Where one program stands.
-#[derive(Debug)]
-struct Place {
-    state: State,
-    /// How many evaluations there are of it, and how many of them are still to be made.
-    evaluations: u64,
-    left: u64,
-}
-
-#[derive(Debug)]
-enum State {
-    /// No evaluation was due so far.
-    New,
-    Compiled(Arc<Compiled>),
-    /// The reference evaluates it.
-    Reference,
-}
-
-#[derive(Debug, Default)]
-struct Noted {
-    compiled: u64,
-    not_compiled: BTreeMap<String, u64>,
-    time: Duration,
-}
-
-impl<'b> Library<'b> {
+impl<'b> HostPrograms<'b> {
     /// Room for the programs of the batch.
     pub(crate) fn new(
         batch: &Batch<'b>,
@@ -291,69 +263,34 @@ impl<'b> Library<'b> {
                 (Vec::new(), evaluated as u64)
             }
         };
-        let place = |evaluations| {
-            Mutex::new(Place {
-                state: State::New,
-                evaluations,
-                left: evaluations,
-            })
-        };
         Self {
             programs: batch.programs(),
             compilers,
             backend,
             bounded,
-            shelf: evaluations.into_iter().map(place).collect(),
-            noted: Mutex::default(),
+            cache: ProgramCache::new(evaluations),
         }
     }
 
-    /// The program, compiled now if it was not; nothing where the reference is to evaluate it.
+    /// The program, compiled now if it was not; `None` if the reference is to evaluate it.
     pub(crate) fn get(&self, program: u32) -> Option<Arc<Compiled>> {
-        // Whoever comes while it is being compiled waits, which takes less than doing it twice.
-        let mut place = lock(self.shelf.get(program as usize)?);
-        if let State::New = place.state {
-            place.state = self.compile(program, place.evaluations);
-        }
-        match &place.state {
-            State::Compiled(compiled) => Some(Arc::clone(compiled)),
-            State::New | State::Reference => None,
-        }
+        self.cache.get(program, |evaluations| {
+            let program = &self.programs[program as usize];
+            if let Some(kept) = self.compilers.kept(program) {
+                return kept.map_err(|reason| reason.to_string());
+            }
+            let least = Backend::least_evaluations(program.steps().len());
+            if self.backend != Backend::Compiled && evaluations < least {
+                return Err(FEW.to_owned());
+            }
+            let compiled = self.compilers.compile(program);
+            compiled.map_err(|reason| reason.to_string())
+        })
     }
 
-    fn compile(&self, program: u32, evaluations: u64) -> State {
-        let program = &self.programs[program as usize];
-        let kept = self.compilers.kept(program);
-        let is_wanted = kept.is_some() || self.backend == Backend::Compiled;
-        if !is_wanted && evaluations < Backend::least_evaluations(program.steps().len()) {
-            lock(&self.noted).leave(FEW.to_owned());
-            return State::Reference;
-        }
-        let began = Instant::now();
-        let result = kept.unwrap_or_else(|| self.compilers.compile(program));
-        let mut noted = lock(&self.noted);
-        noted.time += began.elapsed();
-        match result {
-            Ok(compiled) => {
-                noted.compiled += 1;
-                State::Compiled(compiled)
-            }
-            Err(reason) => {
-                noted.leave(reason.to_string());
-                State::Reference
-            }
-        }
-    }
-
-    /// So many evaluations of the program are made; after the last one it is let go of.
-    pub(crate) fn made(&self, program: u32, evaluations: usize) {
-        if let Some(place) = self.shelf.get(program as usize) {
-            let mut place = lock(place);
-            place.left -= (evaluations as u64).min(place.left);
-            if place.left == 0 {
-                place.state = State::Reference;
-            }
-        }
+    /// So many evaluations of the program are done.
+    pub(crate) fn done(&self, program: u32, evaluations: usize) {
+        self.cache.done(program, evaluations);
     }
 
     /// What it came to, with what workers and batts counted, and what a device did.
@@ -363,10 +300,10 @@ impl<'b> Library<'b> {
         merged: &MergeCounts,
         device: Option<OnDevice>,
     ) -> Backends {
-        let noted = self.noted.into_inner();
-        let mut noted = noted.unwrap_or_else(PoisonError::into_inner);
+        let mut programs = self.cache.finish();
         if self.bounded > 0 {
-            noted.not_compiled.insert(BOUNDED.to_owned(), self.bounded);
+            let bounded = BOUNDED.to_owned();
+            programs.not_compiled.insert(bounded, self.bounded);
         }
         let mut bail_outs: BTreeMap<String, u64> = BTreeMap::new();
         for (bail_out, count) in &counts.bail_outs {
@@ -381,11 +318,11 @@ impl<'b> Library<'b> {
             merged: merged.evaluations,
             reference: counts.reference,
             bail_outs,
-            programs_compiled: noted.compiled,
-            programs_not_compiled: noted.not_compiled,
+            programs_compiled: programs.compiled,
+            programs_not_compiled: programs.not_compiled,
             device,
             no_device: None,
-            compile_time: noted.time,
+            compile_time: programs.time,
             merged_calls: (merged.calls, merged.shared),
         }
     }
@@ -394,12 +331,6 @@ impl<'b> Library<'b> {
 /// Reasons that are ours.
 const FEW: &str = "too few evaluations for its length";
 const BOUNDED: &str = "a timeout, or fewer cells than a machine's grids may have";
-
-impl Noted {
-    fn leave(&mut self, reason: String) {
-        *self.not_compiled.entry(reason).or_default() += 1;
-    }
-}
 
 /// What the batts of a worker did.
 #[derive(Debug, Clone, Copy, Default)]
@@ -460,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_compiled_where_it_pays_and_let_go_of() {
+    fn programs_are_compiled_where_it_pays_and_evicted() {
         let pair = Pair::new(Grid::filled(1, 1, 0), None);
         let task = |pairs| Task {
             id: "a".into(),
@@ -488,17 +419,20 @@ mod tests {
             (Backend::Auto, [true, false]),
         ] {
             let compilers = Compilers::default();
-            let library = Library::new(&batch, backend, &Limits::default(), &compilers);
-            let got = [0, 1].map(|program| library.get(program).is_some());
+            let programs = HostPrograms::new(&batch, backend, &Limits::default(), &compilers);
+            let got = [0, 1].map(|program| programs.get(program).is_some());
             assert_eq!(got, expected);
-            library.made(0, least - 1);
-            assert_eq!(library.get(0).is_some(), expected[0]);
-            library.made(0, 1);
-            assert!(library.get(0).is_none());
-            let backends = library.backends(&Counts::default(), &MergeCounts::default(), None);
+            programs.done(0, least - 1);
+            assert_eq!(programs.get(0).is_some(), expected[0]);
+            programs.done(0, 1);
+            assert!(programs.get(0).is_none());
+            let backends = programs.backends(&Counts::default(), &MergeCounts::default(), None);
             let compiled = expected.iter().filter(|&&compiled| compiled).count() as u64;
             assert_eq!(backends.programs_compiled, compiled);
-            assert_eq!(backends.compile_time > Duration::ZERO, compiled > 0);
+            assert_eq!(
+                backends.compile_time.is_zero(),
+                backend == Backend::Reference
+            );
             let left: u64 = backends.programs_not_compiled.values().sum();
             assert_eq!(left, u64::from(backend == Backend::Auto));
         }

@@ -66,6 +66,7 @@ mod options;
 mod order;
 mod outcome;
 mod panics;
+mod program_cache;
 mod rows;
 mod runner;
 mod score;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use arc_dsl::{EvalError, Pair, PairId, Split, Value};
+use arc_dsl::{EvalError, Grid, Pair, PairId, Split, Value};
 
 use crate::batch::Job;
 use crate::options::Options;
@@ -60,6 +60,53 @@ impl Outcome {
     /// Whether the program cannot be right on the task: its output is another one, or there is none.
     pub fn is_wrong(&self) -> bool {
         *self == Outcome::Mismatch || self.is_failure()
+    }
+
+    /// Compares an output with what is expected, if anything is: the one place where that becomes a result.
+    /// `is_equal` says how, since each evaluator holds outputs in a way of its own.
+    #[inline]
+    pub(crate) fn compare<T: Copy>(expected: Option<T>, is_equal: impl FnOnce(T) -> bool) -> Self {
+        match expected {
+            None => Outcome::NoExpected,
+            Some(expected) if is_equal(expected) => Outcome::Match,
+            Some(_) => Outcome::Mismatch,
+        }
+    }
+}
+
+/// Whether a value is this grid.
+pub(crate) fn equals(value: &Value, expected: &Grid) -> bool {
+    value.as_grid().is_some_and(|grid| *grid == *expected)
+}
+
+/// What an evaluator answers: the outcome, and the output where it [is wanted](is_wanted).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) outcome: Outcome,
+    pub(crate) output: Option<Value>,
+}
+
+impl Answer {
+    /// That of an evaluation which gave a value or an error.
+    pub(crate) fn of(result: Result<Value, EvalError>, pair: &Pair, options: &Options) -> Self {
+        match result {
+            Ok(value) => {
+                let expected = pair.output.as_ref();
+                let outcome = Outcome::compare(expected, |expected| equals(&value, expected));
+                let output = is_wanted(options, &outcome).then_some(value);
+                Self { outcome, output }
+            }
+            Err(error) if error.limit().is_some() => Outcome::Limit(Box::new(error)).into(),
+            Err(error) => Outcome::Error(Box::new(error)).into(),
+        }
+    }
+}
+
+/// Without an output.
+impl From<Outcome> for Answer {
+    fn from(outcome: Outcome) -> Self {
+        let output = None;
+        Self { outcome, output }
     }
 }
 
@@ -137,5 +184,31 @@ pub(crate) fn settle(options: &Options, result: &mut PairResult, pair: &Pair) {
     });
     if !options.keep_outputs && result.pair.split != Split::Test {
         result.output = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_is_compared_with_what_is_expected() {
+        let [grid, other] = [1, 2].map(|width| Grid::filled(1, width, 0));
+        let with = |expected: Option<&Grid>, value: Value| {
+            let pair = Pair::new(grid.clone(), expected.cloned());
+            let options = Options {
+                scores: true,
+                ..Options::default()
+            };
+            Answer::of(Ok(value), &pair, &options)
+        };
+        let of = |outcome, output: Option<Value>| Answer { outcome, output };
+        let value = || Value::from(grid.clone());
+        assert_eq!(with(Some(&grid), value()), of(Outcome::Match, None));
+        let mismatch = of(Outcome::Mismatch, Some(value()));
+        assert_eq!(with(Some(&other), value()), mismatch);
+        let nothing = of(Outcome::Mismatch, Some(Value::Nothing));
+        assert_eq!(with(Some(&grid), Value::Nothing), nothing);
+        assert_eq!(with(None, value()), of(Outcome::NoExpected, Some(value())));
     }
 }

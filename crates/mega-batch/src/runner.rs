@@ -3,7 +3,7 @@
 //! Without devices the threads take chunks of consecutive evaluations from a queue, as many as take some
 //! microseconds, and the calling thread is one of them ([`host`]). With devices the batch is cut into windows:
 //! who makes which window, workers or a device, is the scheduler's to say (`gpu-sched`); what a device
-//! leaves of its window ([`Desk`]) workers do, and the calling thread hands work to all ([`mod@line`]).
+//! leaves of its window ([`DeviceStage`]) workers do, and the calling thread hands work to all ([`mod@line`]).
 //! Either way results are delivered by the calling thread in the order of the batch, so that what a [`Sink`]
 //! sees does not depend on who was faster, and what is held in memory does not depend on the length of the
 //! batch.
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use arc_dsl::Limits;
 use gpu_sched::HOST;
 
-use crate::backend::{Backend, Counts, Library, MergeCounts};
+use crate::backend::{Backend, Counts, HostPrograms, MergeCounts};
 use crate::batch::Batch;
 use crate::compilers::Compilers;
 use crate::delivery::Delivery;
@@ -29,7 +29,9 @@ use crate::sink::Sink;
 use crate::summary::{Progress, Summary, Tally};
 
 pub mod calibration;
+mod chain;
 mod device;
+mod evaluator;
 mod fleet;
 mod host;
 mod line;
@@ -39,7 +41,7 @@ mod unit;
 mod window;
 mod worker;
 
-use device::{Desk, Fleet, Made};
+use device::{DeviceStage, Fleet, UnitAnswers};
 use fleet::{Found, Kept, Opened};
 use host::{Awake, Host};
 use line::{InPlace, Line, Workers, on_devices};
@@ -272,21 +274,21 @@ impl Runner {
         let Options {
             backend, limits, ..
         } = &self.options;
-        let library = Library::new(batch, *backend, limits, &self.compilers);
+        let programs = HostPrograms::new(batch, *backend, limits, &self.compilers);
         let stop = AtomicBool::new(false);
         let wrong = AtomicUsize::new(usize::MAX);
         // A time past what the clock can tell is none.
         let time_limit = self.options.time_limit;
         let deadline = time_limit.and_then(|time| Instant::now().checked_add(time));
-        let desk = self.shared_bytes.map(|shared_bytes| {
+        let device_stage = self.shared_bytes.map(|shared_bytes| {
             let keep = self.options.makes_outputs();
-            Desk::new(batch, keep, shared_bytes, &self.device_numbers)
+            DeviceStage::new(batch, keep, shared_bytes, &self.device_numbers)
         });
         let run = Run {
             runner: self,
             batch,
-            library: &library,
-            desk: desk.as_ref(),
+            programs: &programs,
+            device_stage: device_stage.as_ref(),
             done: done.len() as u64,
             total: batch.evaluations(),
             stop: &stop,
@@ -294,7 +296,7 @@ impl Runner {
             deadline,
         };
         let result = run.deliver_all(done, sink);
-        let device = desk.map(|desk| desk.finish(&lock(&self.fleet)));
+        let device = device_stage.map(|stage| stage.finish(&lock(&self.fleet)));
         let mut summary = result?;
         let (mut counts, mut merged) = (Counts::default(), MergeCounts::default());
         for worker in &mut self.workers {
@@ -306,7 +308,7 @@ impl Runner {
             let failures = std::iter::once(reason).chain(device.failure.as_deref());
             device.failure = Some(failures.collect::<Vec<_>>().join("; "));
         }
-        summary.backends = library.backends(&counts, &merged, device);
+        summary.backends = programs.backends(&counts, &merged, device);
         summary.backends.no_device = self.no_device().map(str::to_owned);
         summary.backends.compile_time += encoding.unwrap_or_default();
         // Who runs a second batch may run a third.
@@ -337,9 +339,9 @@ fn threads(options: &Options) -> usize {
 struct Run<'r> {
     runner: &'r Runner,
     batch: &'r Batch<'r>,
-    library: &'r Library<'r>,
+    programs: &'r HostPrograms<'r>,
     /// None without a device.
-    desk: Option<&'r Desk<'r>>,
+    device_stage: Option<&'r DeviceStage<'r>>,
     /// How many of its evaluations were made before.
     done: u64,
     total: u64,
@@ -355,7 +357,7 @@ type Recorded = io::Result<Known>;
 /// A window for workers: a device is through with it, or has nothing to do with it.
 #[derive(Debug)]
 struct Passed {
-    units: Vec<(Unit, Made)>,
+    units: Vec<(Unit, UnitAnswers)>,
     began: Instant,
 }
 
@@ -382,10 +384,10 @@ impl<'r> Run<'r> {
             let place = delivery.next()?;
             delivery.deliver(&mut [known?], false)?;
             if let Some((job, _)) = place {
-                self.made(self.batch.job(job).program, 1);
+                self.done_of(self.batch.job(job).program, 1);
             }
         }
-        let elapsed = match self.desk {
+        let elapsed = match self.device_stage {
             None => self.deliver_by_host(&mut delivery, &tally)?,
             Some(_) => self.deliver_by_devices(&mut delivery)?,
         };
@@ -501,7 +503,7 @@ impl<'r> Run<'r> {
                 let place = delivery.next()?;
                 delivery.deliver(&mut results, false)?;
                 if let Some((job, _)) = place {
-                    self.made(self.batch.job(job).program, results.len());
+                    self.done_of(self.batch.job(job).program, results.len());
                 }
                 if let Some(wrong) = delivery.wrong_job() {
                     self.wrong.store(wrong, Ordering::Relaxed);
@@ -510,11 +512,11 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// So many evaluations of a program need not be made any more.
-    fn made(self, program: u32, evaluations: usize) {
-        self.library.made(program, evaluations);
-        if let Some(desk) = self.desk {
-            desk.delivered(program, evaluations);
+    /// So many evaluations of a program are done, for those who keep programs.
+    fn done_of(self, program: u32, evaluations: usize) {
+        self.programs.done(program, evaluations);
+        if let Some(stage) = self.device_stage {
+            stage.done(program, evaluations);
         }
     }
 

@@ -1,4 +1,4 @@
-//! [`Desk`]: what the host does for the devices of a batch: programs are encoded, evaluations made ready, and
+//! [`DeviceStage`]: what the host does for the devices of a batch: programs are encoded, evaluations made ready, and
 //! answers read.
 //!
 //! What the devices leave, since they cannot run a program or bail out of an evaluation, workers do then,
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use arc_dsl::{Program, Value};
+use arc_dsl::Program;
 use gpu_kernels::interface::Representation;
 use gpu_kernels::{BailOut, DeviceProgram, Evaluation, Verdict};
 use gpu_sched::launcher::{Answers, Evaluations};
@@ -26,37 +26,35 @@ use super::{Passed, Window};
 use crate::backend::OnDevice;
 use crate::batch::Batch;
 use crate::devices::kind;
-use crate::outcome::Outcome;
+use crate::outcome::{Answer, Outcome};
 use crate::panics::{PANIC, lock};
+use crate::program_cache::ProgramCache;
 
-/// What came of an evaluation, and its output where that is kept.
-pub(super) type Found = (Outcome, Option<Value>);
-
-/// What a device made of a unit.
+/// What a device has answered of a unit.
 #[derive(Debug, Default)]
-pub(super) struct Made {
-    /// By the place of the evaluation in the unit; nothing where others have to make it. None at all
-    /// where the device runs no such program.
-    pub(super) found: Vec<Option<Found>>,
+pub(super) struct UnitAnswers {
+    /// By the place of the evaluation in the unit; `None` if the device passes it on. Empty if the device cannot run
+    /// the program.
+    pub(super) answers: Vec<Option<Answer>>,
     /// The time that it took, for each evaluation.
     pub(super) share: Duration,
 }
 
-impl Made {
-    /// What it made from this place on, which is then another unit.
+impl UnitAnswers {
+    /// Those from this place on, of what is then another unit.
     pub(super) fn split_off(&mut self, at: usize) -> Self {
-        let found = if self.found.is_empty() {
+        let answers = if self.answers.is_empty() {
             Vec::new()
         } else {
-            self.found.split_off(at)
+            self.answers.split_off(at)
         };
         let share = self.share;
-        Self { found, share }
+        Self { answers, share }
     }
 
-    /// How many evaluations were made.
+    /// How many evaluations are answered.
     pub(super) fn count(&self) -> usize {
-        self.found.iter().flatten().count()
+        self.answers.iter().flatten().count()
     }
 }
 
@@ -81,9 +79,9 @@ struct Due {
     has_expected: bool,
 }
 
-/// The programs of one batch as devices run them.
+/// What the host does for the devices of one batch.
 #[derive(Debug)]
-pub(super) struct Desk<'b> {
+pub(super) struct DeviceStage<'b> {
     batch: &'b Batch<'b>,
     keep_outputs: bool,
     /// Bytes of shared memory that an evaluation can have on every device.
@@ -91,35 +89,14 @@ pub(super) struct Desk<'b> {
     /// The number of the next program, or pool of values, which no other one has on any device.
     numbers: &'b AtomicU64,
     grids: Grids<'b>,
-    /// By the place of the program.
-    places: Vec<Mutex<Place>>,
+    programs: ProgramCache<(u64, Arc<DeviceProgram>)>,
     counts: Mutex<Counts>,
-}
-
-/// Where one program stands.
-#[derive(Debug)]
-struct Place {
-    state: State,
-    /// How many of its evaluations are still to be delivered.
-    left: u64,
-}
-
-#[derive(Debug)]
-enum State {
-    /// No evaluation was due so far.
-    New,
-    Encoded(u64, Arc<DeviceProgram>),
-    /// The host runs it.
-    HostOnly,
 }
 
 #[derive(Debug, Default)]
 struct Counts {
     evaluations: u64,
     bail_outs: BTreeMap<BailOut, u64>,
-    programs: u64,
-    host_only: BTreeMap<String, u64>,
-    encoding: Duration,
 }
 
 /// Reasons that are ours.
@@ -127,7 +104,7 @@ const NO_GRID: &str = "a result that is no grid";
 const SHARED: &str = "more values at a time than a block has memory for";
 const FULL: &str = "out of device memory";
 
-impl<'b> Desk<'b> {
+impl<'b> DeviceStage<'b> {
     /// Room for the programs of the batch.
     pub(super) fn new(
         batch: &'b Batch<'b>,
@@ -135,60 +112,29 @@ impl<'b> Desk<'b> {
         shared_bytes: u32,
         numbers: &'b AtomicU64,
     ) -> Self {
-        let place = |left| {
-            Mutex::new(Place {
-                state: State::New,
-                left,
-            })
-        };
-        let evaluations = batch.evaluations_by_program();
         Self {
             batch,
             keep_outputs,
             shared_bytes,
             numbers,
             grids: Grids::new(batch, numbers),
-            places: evaluations.into_iter().map(place).collect(),
+            programs: ProgramCache::new(batch.evaluations_by_program()),
             counts: Mutex::default(),
         }
     }
 
-    /// The program with its number, encoded now if it was not; nothing where the host runs it.
+    /// The program with its number, encoded now if it was not; `None` if no device can run it.
     fn encoded(&self, program: u32) -> Option<(u64, Arc<DeviceProgram>)> {
-        // Whoever comes while it is being encoded waits, which takes less than doing it twice.
-        let mut place = lock(&self.places[program as usize]);
-        if let State::New = place.state {
-            let began = Instant::now();
-            let encoded = encoded(&self.batch.programs()[program as usize], self.shared_bytes);
-            let mut counts = lock(&self.counts);
-            counts.encoding += began.elapsed();
-            place.state = match encoded {
-                Ok(encoded) => {
-                    counts.programs += 1;
-                    let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-                    State::Encoded(number, Arc::new(encoded))
-                }
-                Err(reason) => {
-                    *counts.host_only.entry(reason).or_default() += 1;
-                    State::HostOnly
-                }
-            };
-        }
-        match &place.state {
-            State::Encoded(number, encoded) => Some((*number, Arc::clone(encoded))),
-            State::New | State::HostOnly => None,
-        }
+        self.programs.get(program, |_| {
+            let encoded = encoded(&self.batch.programs()[program as usize], self.shared_bytes)?;
+            let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+            Ok((number, Arc::new(encoded)))
+        })
     }
 
-    /// So many evaluations of the program are delivered; after the last one it is let go of.
-    pub(super) fn delivered(&self, program: u32, evaluations: usize) {
-        if let Some(place) = self.places.get(program as usize) {
-            let mut place = lock(place);
-            place.left -= (evaluations as u64).min(place.left);
-            if place.left == 0 {
-                place.state = State::HostOnly;
-            }
-        }
+    /// So many evaluations of the program are delivered.
+    pub(super) fn done(&self, program: u32, evaluations: usize) {
+        self.programs.done(program, evaluations);
     }
 
     /// Makes ready what devices can make of these units.
@@ -259,45 +205,50 @@ impl<'b> Desk<'b> {
         batch
     }
 
-    /// What a device has made of its units, for workers to make the rest.
+    /// What a device answers of its units, for workers to evaluate the rest.
     pub(super) fn passed(&self, answers: &Answers<Note>, stages: &Stages) -> Passed {
         let Note { units, began, due } = &answers.note;
-        let mut made: Vec<Made> = units.iter().map(|_| Made::default()).collect();
+        let mut answered: Vec<_> = units.iter().map(|_| UnitAnswers::default()).collect();
         let took = stages.prepare + stages.upload + stages.compute + stages.download;
         let share = took / due.len().max(1) as u32;
         let mut counts = lock(&self.counts);
         for due in due {
-            let (unit, made) = (&units[due.unit as usize], &mut made[due.unit as usize]);
-            if made.found.is_empty() {
-                made.found.resize_with(unit.len, || None);
-                made.share = share;
+            let unit = &units[due.unit as usize];
+            let of_unit = &mut answered[due.unit as usize];
+            if of_unit.answers.is_empty() {
+                of_unit.answers.resize_with(unit.len, || None);
+                of_unit.share = share;
             }
-            match self.found(due, answers) {
-                Ok(found) => {
+            match self.answer(due, answers) {
+                Ok(answer) => {
                     counts.evaluations += 1;
-                    made.found[due.at as usize] = Some(found);
+                    of_unit.answers[due.at as usize] = Some(answer);
                 }
                 Err(bail_out) => *counts.bail_outs.entry(bail_out).or_default() += 1,
             }
         }
         Passed {
-            units: units.iter().copied().zip(made).collect(),
+            units: units.iter().copied().zip(answered).collect(),
             began: *began,
         }
     }
 
-    fn found(&self, due: &Due, answers: &Answers<Note>) -> Result<Found, BailOut> {
+    /// The answer of an evaluation, or why the device passes it on. It has compared by itself; only here that becomes
+    /// an outcome.
+    fn answer(&self, due: &Due, answers: &Answers<Note>) -> Result<Answer, BailOut> {
         let place = due.place? as usize;
-        let outcome = match answers.verdicts[place] {
+        let is_right = match answers.verdicts[place] {
             Verdict::BailedOut { reason, .. } => return Err(reason),
-            Verdict::Done { right: true, .. } => Outcome::Match,
-            Verdict::Done { right: false, .. } if due.has_expected => Outcome::Mismatch,
-            Verdict::Done { right: false, .. } => Outcome::NoExpected,
+            Verdict::Done { right, .. } => right,
         };
+        let outcome = Outcome::compare(due.has_expected.then_some(()), |()| is_right);
         let output = self.keep_outputs.then(|| answers.results.value(place));
         match output {
             Some(None) => Err(BailOut::Undefined),
-            output => Ok((outcome, output.flatten())),
+            output => Ok(Answer {
+                outcome,
+                output: output.flatten(),
+            }),
         }
     }
 
@@ -305,6 +256,7 @@ impl<'b> Desk<'b> {
     pub(super) fn finish(self, fleet: &Fleet) -> (OnDevice, Duration) {
         let counts = self.counts.into_inner();
         let counts = counts.unwrap_or_else(PoisonError::into_inner);
+        let programs = self.programs.finish();
         let bail_outs = counts.bail_outs.into_iter();
         let mut bail_outs: BTreeMap<String, u64> = bail_outs
             .map(|(bail_out, count)| (bail_out.to_string(), count))
@@ -330,8 +282,8 @@ impl<'b> Desk<'b> {
             name: names.collect::<Vec<_>>().join(", "),
             evaluations: counts.evaluations,
             bail_outs,
-            programs: counts.programs,
-            programs_host_only: counts.host_only,
+            programs: programs.compiled,
+            programs_host_only: programs.not_compiled,
             launches_halved: sum(|activity| activity.split),
             failure: (!failures.is_empty()).then(|| failures.join("; ")),
             activities: devices
@@ -341,7 +293,7 @@ impl<'b> Desk<'b> {
                 })
                 .collect(),
         };
-        (device, counts.encoding)
+        (device, programs.time)
     }
 }
 

@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 use arc_cpu::{Compiled, prefetch};
 use rayon::{Scope, Yield};
 
+use super::evaluator::Ahead;
 use super::merging::Plan;
 use super::queue::{Chunk, Claimed, Queue};
 use super::unit::{Unit, units_of};
-use super::worker::{Given, Watch};
+use super::worker::Watch;
 use super::{PROGRESS_INTERVAL, Run, lost};
 use crate::delivery::Delivery;
-use crate::outcome::Known;
-use crate::outcome::Maker;
+use crate::outcome::{Known, Maker};
 use crate::panics::lock;
 use crate::sink::Sink;
 use crate::summary::{Counts, Progress, Tally};
@@ -218,7 +218,7 @@ impl<'h, 'r> Host<'h, 'r> {
         let began = Instant::now();
         let units = units_of(run.batch, &chunk.evaluations);
         let unmerged = match self.plan {
-            Some(plan) if chunk.found.is_empty() => self.merge(plan, &units, &mut chunk, time),
+            Some(plan) if chunk.answers.is_empty() => self.merge(plan, &units, &mut chunk, time),
             _ => None,
         };
         let made = self.evaluate(&units, &mut chunk, Watch::of(2 * time), &mut results);
@@ -245,7 +245,7 @@ impl<'h, 'r> Host<'h, 'r> {
         }
         let (began, watch) = (Instant::now(), Watch::of(2 * time));
         let merger = &mut *lock(self.run.worker().merger());
-        chunk.found.resize_with(chunk.len(), || None);
+        chunk.answers.resize_with(chunk.len(), || None);
         let (mut merged, mut cut) = (0, None);
         for segment in &segments {
             let is_enough = merged > 0 && (watch.is_over() || self.run.stopped());
@@ -253,13 +253,13 @@ impl<'h, 'r> Host<'h, 'r> {
                 cut = Some(segment.at);
                 break;
             }
-            let of_segment = &mut chunk.found[segment.at..segment.at + segment.len];
+            let of_segment = &mut chunk.answers[segment.at..segment.at + segment.len];
             merger.merge(self.run, segment, of_segment);
             merged += segment.len;
         }
         chunk.share = began.elapsed() / merged.max(1) as u32;
         let mut rest = chunk.split_off(cut?)?;
-        rest.found.clear();
+        rest.answers.clear();
         rest.merged_by = Some(self.run.worker_number());
         Some(rest)
     }
@@ -281,10 +281,11 @@ impl<'h, 'r> Host<'h, 'r> {
             if at >= len {
                 return None;
             }
-            let found = chunk.found.iter().skip(at).take(unit.len).flatten().count();
+            let of_unit = chunk.answers.iter().skip(at).take(unit.len);
+            let answered = of_unit.flatten().count();
             at += unit.len;
-            let is_due = found < unit.len && !run.stopped();
-            Some(is_due.then(|| run.library.get(unit.program)).flatten())
+            let is_due = answered < unit.len && !run.stopped();
+            Some(is_due.then(|| run.programs.get(unit.program)).flatten())
         });
         let programs: Vec<Option<Arc<Compiled>>> = programs.collect();
         let mut made = 0;
@@ -295,16 +296,16 @@ impl<'h, 'r> Host<'h, 'r> {
             // A chunk may end within a unit.
             let unit = &unit.split_at(run.batch, len - made).0;
             self.ask_ahead(units, &programs, number);
-            let found = &mut chunk.found[..];
-            let found = found.get_mut(made..made + unit.len).unwrap_or_default();
-            let given = Given {
-                found,
-                maker: Maker::Batt,
+            let answers = &mut chunk.answers[..];
+            let answers = answers.get_mut(made..made + unit.len).unwrap_or_default();
+            let ahead = Ahead {
+                answers,
+                by: Maker::Batt,
                 share: chunk.share,
             };
             let (program, following) = (programs[number].as_deref(), units.get(number + 1));
-            let count = run.evaluate(unit, given, program, following, watch, results);
-            run.library.made(unit.program, count);
+            let count = run.evaluate(unit, ahead, program, following, watch, results);
+            run.programs.done(unit.program, count);
             made += count;
             if count < unit.len {
                 break;

@@ -11,7 +11,7 @@ use gpu_sched::launcher::{Answers, Evaluations};
 use gpu_sched::{Courier, Failure, HOST, Happened, Item, Order, Start};
 use rayon::Scope;
 
-use super::device::{Fleet, Made, Note};
+use super::device::{Fleet, Note, UnitAnswers};
 use super::fleet::{BYTES, BYTES_WITH_OUTPUT};
 use super::unit::{Unit, Units};
 use super::{Passed, Run, Window, lost, windows};
@@ -201,10 +201,10 @@ impl<'r> Line<'r> {
     {
         let (run, units) = (self.run, self.units_of(&start.items));
         let mut promise = Promise::of(self.fleet.courier(), start);
-        match run.desk {
-            Some(desk) if promise.start.executor != HOST => workers.give(move || {
+        match run.device_stage {
+            Some(stage) if promise.start.executor != HOST => workers.give(move || {
                 let began = Instant::now();
-                let batch = desk.prepare(units);
+                let batch = stage.prepare(units);
                 promise.is_kept = true;
                 promise
                     .post
@@ -212,7 +212,7 @@ impl<'r> Line<'r> {
             }),
             _ => {
                 let began = Instant::now();
-                let units = units.into_iter().map(|unit| (unit, Made::default()));
+                let units = units.into_iter().map(|unit| (unit, UnitAnswers::default()));
                 let passed = Passed {
                     units: units.collect(),
                     began,
@@ -247,14 +247,14 @@ impl<'r> Line<'r> {
                 ..
             } => {
                 let (run, post) = (self.run, self.fleet.courier());
-                let desk = run.desk.ok_or_else(lost)?;
+                let stage = run.device_stage.ok_or_else(lost)?;
                 let mut rest = Rest {
                     post,
                     items,
                     is_made: false,
                 };
                 workers.give(move || {
-                    let window = run.evaluate_window(desk.passed(&answer, &stages));
+                    let window = run.evaluate_window(stage.passed(&answer, &stages));
                     rest.is_made = true;
                     rest.post.followed(rest.items.clone(), Some(window));
                 });

@@ -10,21 +10,19 @@
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use arc_cpu::batt::{Batt, Bounds, Distance, Merged, Refused};
-use arc_dsl::{Callee, Dialect, EvalError, Limits, Operand, Pair, Program, Value};
+use arc_dsl::{Callee, Dialect, Limits, Operand, Program};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::Run;
-use super::device::Found;
+use super::evaluator::{Evaluation, Evaluator, Passed, caught};
 use super::unit::Unit;
 use crate::backend::{Backend, MergeCounts};
 use crate::batch::Batch;
 use crate::options::Merging;
-use crate::outcome::Outcome;
-use crate::outcome::is_wanted;
+use crate::outcome::{Answer, Outcome, is_wanted};
 use crate::panics::lock;
 
 /// How many jobs are looked at together.
@@ -232,23 +230,35 @@ fn most_steps(limits: &Limits, times: u64) -> u64 {
     (limits.max_steps / SHARE).saturating_mul(times)
 }
 
-/// What becomes of a program on one input by a batt of its own: of an evaluation that has ended at a
-/// bound. It has twice the bounds of the batts of many programs, so that what those take this one
-/// takes, and it does not matter for the result whether programs are merged.
-pub(super) fn alone(
-    limits: &Limits,
-    program: &Program,
-    pair: &Pair,
-) -> Option<Result<Value, EvalError>> {
-    let inputs = [(*pair.input).clone()];
-    let mut batt = Batt::new(&inputs, &[], bounds(limits, 2, 4 * MAX_BYTES));
-    let merged = batt.add(program).ok()?;
-    if merged.steps() > most_steps(limits, 2) {
-        return None;
-    }
-    match batt.result(&merged, 0) {
-        Err(error) if error.limit().is_some() => None,
-        result => Some(result),
+/// Evaluates a program on one input by a batt of its own: what has ended at a bound. It has twice the bounds of the
+/// batts of many programs, so that what those take this one takes, and it does not matter for the result whether
+/// programs are merged.
+#[derive(Debug)]
+pub(super) struct LoneBatt;
+
+impl Evaluator for LoneBatt {
+    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, Passed> {
+        let &Evaluation {
+            program,
+            pair,
+            options,
+            ..
+        } = evaluation;
+        let limits = &options.limits;
+        let result = caught(|| {
+            let inputs = [(*pair.input).clone()];
+            let mut batt = Batt::new(&inputs, &[], bounds(limits, 2, 4 * MAX_BYTES));
+            let merged = batt.add(program).map_err(|_| Passed::Unanswered)?;
+            if merged.steps() > most_steps(limits, 2) {
+                return Err(Passed::AtBound);
+            }
+            match batt.result(&merged, 0) {
+                Err(error) if error.limit().is_some() => Err(Passed::AtBound),
+                result => Ok(result),
+            }
+        });
+        let result = result.unwrap_or(Err(Passed::Panicked))?;
+        Ok(Answer::of(result, pair, options))
     }
 }
 
@@ -319,7 +329,7 @@ impl Merger {
         let program = &run.batch.programs()[program as usize];
         for _ in 0..2 {
             let batt = self.batt(run, task);
-            match catch_unwind(AssertUnwindSafe(|| batt.add(program))) {
+            match caught(|| batt.add(program)) {
                 Ok(Ok(merged)) => {
                     let most = most_steps(&run.runner.options.limits, 1);
                     return (merged.steps() <= most).then_some(merged);
@@ -336,9 +346,13 @@ impl Merger {
         None
     }
 
-    /// What became of a segment's evaluations, put in their places; nothing in those of evaluations that are
-    /// left.
-    pub(super) fn merge(&mut self, run: Run<'_>, segment: &Segment, found: &mut [Option<Found>]) {
+    /// Answers a segment's evaluations, each in its place; `None` in those of evaluations that are passed on.
+    pub(super) fn merge(
+        &mut self,
+        run: Run<'_>,
+        segment: &Segment,
+        answers: &mut [Option<Answer>],
+    ) {
         let options = &run.runner.options;
         let Some(merged) = self.add(run, segment.program, segment.task) else {
             return;
@@ -349,10 +363,10 @@ impl Merger {
             return;
         };
         let task = &run.batch.tasks()[segment.task as usize];
-        let found_on = |input: usize| {
+        let answer_on = |input: usize| {
             if let Some(error) = merged.error(input) {
                 let outcome = Outcome::Error(Box::new(*error));
-                return error.limit().is_none().then_some((outcome, None));
+                return error.limit().is_none().then(|| outcome.into());
             }
             let node = merged.output()?;
             // What a machine bails out of, too.
@@ -360,11 +374,8 @@ impl Merger {
                 return None;
             }
             let (_, pair) = task.pair_at(input);
-            let outcome = match pair.output {
-                None => Outcome::NoExpected,
-                Some(_) if batt.distance(node, input) == Some(Distance::Cells(0)) => Outcome::Match,
-                Some(_) => Outcome::Mismatch,
-            };
+            let is_equal = |_| batt.distance(node, input) == Some(Distance::Cells(0));
+            let outcome = Outcome::compare(pair.output.as_ref(), is_equal);
             let is_wanted = is_wanted(options, &outcome);
             // A function is made when it is asked for, which may reach a bound.
             let output = if is_wanted || batt.ty(node).is_none() {
@@ -372,11 +383,12 @@ impl Merger {
             } else {
                 None
             };
-            Some((outcome, output.filter(|_| is_wanted)))
+            let output = output.filter(|_| is_wanted);
+            Some(Answer { outcome, output })
         };
-        for (found, input) in found.iter_mut().zip(segment.pair..) {
-            *found = found_on(input);
-            self.counts.evaluations += u64::from(found.is_some());
+        for (answer, input) in answers.iter_mut().zip(segment.pair..) {
+            *answer = answer_on(input);
+            self.counts.evaluations += u64::from(answer.is_some());
         }
     }
 }

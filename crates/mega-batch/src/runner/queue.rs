@@ -14,18 +14,17 @@ use std::time::{Duration, Instant};
 use gpu_sched::Order;
 
 use super::Clock;
-use super::device::Found;
 use super::merging::Plan;
 use crate::batch::Batch;
-use crate::outcome::Known;
+use crate::outcome::{Answer, Known};
 use crate::panics::lock;
 
 /// Consecutive evaluations.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     pub(super) evaluations: Range<u64>,
-    /// What batts have made of them, by their places; empty where none was asked.
-    pub(super) found: Vec<Option<Found>>,
+    /// What batts have answered, by the places of the evaluations; empty if none was asked.
+    pub(super) answers: Vec<Option<Answer>>,
     /// The time that this took, for each.
     pub(super) share: Duration,
     /// The worker whose batt has the calls that these programs share, where one has made those before them.
@@ -51,10 +50,10 @@ impl Chunk {
         }
         let middle = self.evaluations.start + at as u64;
         let rest = middle..std::mem::replace(&mut self.evaluations.end, middle);
-        let found = self.found.split_off(at.min(self.found.len()));
+        let answers = self.answers.split_off(at.min(self.answers.len()));
         Some(Self {
             evaluations: rest,
-            found,
+            answers,
             ..*self
         })
     }

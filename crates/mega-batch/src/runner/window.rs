@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use arc_cpu::Compiled;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
-use super::device::Made;
+use super::device::UnitAnswers;
+use super::evaluator::Ahead;
 use super::unit::Unit;
-use super::worker::{Given, Watch};
+use super::worker::Watch;
 use super::{Passed, Run, Window};
-use crate::outcome::Known;
-use crate::outcome::Maker;
+use crate::outcome::{Known, Maker};
 
 /// How long a unit takes before others are offered half of what is left of it.
 const LONG: Duration = Duration::from_millis(2);
@@ -21,9 +21,9 @@ impl Run<'_> {
     /// Evaluates what is left of a window; runs on a worker.
     pub(super) fn evaluate_window(self, passed: Passed) -> Window {
         let Passed { units, began } = passed;
-        let evaluate = |(unit, mut made): (Unit, Made)| {
-            let program = self.due(&unit, &made);
-            self.evaluate_unit(unit, &mut made, program.as_deref())
+        let evaluate = |(unit, mut by_device): (Unit, UnitAnswers)| {
+            let program = self.due(&unit, &by_device);
+            self.evaluate_unit(unit, &mut by_device, program.as_deref())
         };
         let results = if self.runner.options.mode.is_parallel() {
             self.compile_side_by_side(&units);
@@ -40,39 +40,45 @@ impl Run<'_> {
     }
 
     /// The program of a unit, compiled now if it was not; nothing where machines have nothing to do.
-    fn due(self, unit: &Unit, made: &Made) -> Option<Arc<Compiled>> {
-        (made.count() < unit.len && !self.stopped()).then(|| self.library.get(unit.program))?
+    fn due(self, unit: &Unit, by_device: &UnitAnswers) -> Option<Arc<Compiled>> {
+        (by_device.count() < unit.len && !self.stopped())
+            .then(|| self.programs.get(unit.program))?
     }
 
     /// Compiles the programs of a window that are not compiled, each on one worker.
-    fn compile_side_by_side(self, units: &[(Unit, Made)]) {
+    fn compile_side_by_side(self, units: &[(Unit, UnitAnswers)]) {
         // The units of a program stand together.
         let programs = units.chunk_by(|(a, _), (b, _)| a.program == b.program);
         let programs: Vec<_> = programs.collect();
         programs.into_par_iter().with_max_len(1).for_each(|units| {
             let mut units = units.iter();
-            units.find_map(|(unit, made)| self.due(unit, made));
+            units.find_map(|(unit, by_device)| self.due(unit, by_device));
         });
     }
 
     /// Evaluates a unit, and where that takes long, half of what is left of it on another worker that has
     /// nothing to do.
-    fn evaluate_unit(self, unit: Unit, made: &mut Made, compiled: Option<&Compiled>) -> Vec<Known> {
+    fn evaluate_unit(
+        self,
+        unit: Unit,
+        by_device: &mut UnitAnswers,
+        compiled: Option<&Compiled>,
+    ) -> Vec<Known> {
         let mut results = Vec::with_capacity(unit.len);
         let watch = if self.runner.options.mode.is_parallel() {
             Watch::of(LONG)
         } else {
             Watch::none()
         };
-        let given = Given {
-            found: &mut made.found,
-            maker: Maker::Device,
-            share: made.share,
+        let ahead = Ahead {
+            answers: &mut by_device.answers,
+            by: Maker::Device,
+            share: by_device.share,
         };
-        let count = self.evaluate(&unit, given, compiled, None, watch, &mut results);
+        let count = self.evaluate(&unit, ahead, compiled, None, watch, &mut results);
         if count < unit.len {
             let mut rest = unit.split_at(self.batch, count).1;
-            let mut left = made.split_off(count);
+            let mut left = by_device.split_off(count);
             let half = rest.len.div_ceil(2);
             let second = rest.split_at(self.batch, half).1;
             rest.len = half;

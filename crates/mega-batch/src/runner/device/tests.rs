@@ -1,6 +1,6 @@
 use std::num::NonZeroUsize;
 
-use arc_dsl::{Grid, Limits, Operand, Pair, Primitive, ProgramBuilder, Task};
+use arc_dsl::{Grid, Limits, Operand, Pair, Primitive, ProgramBuilder, Task, Value};
 use gpu_kernels::Tuning;
 use gpu_kernels::device::{Device as _, Unavailable};
 use gpu_sim::emulated::{EmulatedDevice, Emulation};

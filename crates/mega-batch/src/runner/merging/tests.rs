@@ -1,7 +1,7 @@
 use std::num::NonZeroUsize;
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{Primitive, Program, Task, builtin, parse_programs};
+use arc_dsl::{Pair, Primitive, Task, builtin, parse_programs};
 
 use super::*;
 use crate::options::Mode;

@@ -1,0 +1,147 @@
+//! [`ProgramCache`]: the programs of a batch in the form in which an executor runs them.
+//!
+//! A program is compiled when its first evaluation is due, and evicted after its last one: what is held does not grow
+//! with the batch.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::panics::lock;
+
+/// The programs of a batch, each with the evaluations of it that are left.
+#[derive(Debug)]
+pub(crate) struct ProgramCache<T> {
+    /// By the place of the program in the batch. Empty if nothing is compiled.
+    entries: Vec<Mutex<Entry<T>>>,
+    counts: Mutex<CacheCounts>,
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    state: State<T>,
+    /// How many evaluations there are of it, and how many of them are still to be done.
+    evaluations: u64,
+    left: u64,
+}
+
+#[derive(Debug)]
+enum State<T> {
+    /// No evaluation was due so far.
+    New,
+    Compiled(T),
+    /// It cannot be compiled, is not worth it, or is evicted.
+    NotCompiled,
+}
+
+/// What became of the programs of a batch.
+#[derive(Debug, Default)]
+pub(crate) struct CacheCounts {
+    /// Programs that were compiled.
+    pub(crate) compiled: u64,
+    /// Programs that were not, by reason.
+    pub(crate) not_compiled: BTreeMap<String, u64>,
+    /// How long compiling took, on all workers together.
+    pub(crate) time: Duration,
+}
+
+impl<T: Clone> ProgramCache<T> {
+    /// Room for programs with so many evaluations each.
+    pub(crate) fn new(evaluations: Vec<u64>) -> Self {
+        let entry = |evaluations| {
+            Mutex::new(Entry {
+                state: State::New,
+                evaluations,
+                left: evaluations,
+            })
+        };
+        Self {
+            entries: evaluations.into_iter().map(entry).collect(),
+            counts: Mutex::default(),
+        }
+    }
+
+    /// The program, compiled now if it was not; `None` if it is not compiled. `compile` is told how many
+    /// evaluations there are of it, and says why it is not compiled.
+    pub(crate) fn get(
+        &self,
+        program: u32,
+        compile: impl FnOnce(u64) -> Result<T, String>,
+    ) -> Option<T> {
+        // Whoever comes while it is being compiled waits, which takes less than doing it twice.
+        let mut entry = lock(self.entries.get(program as usize)?);
+        if let State::New = entry.state {
+            let began = Instant::now();
+            let compiled = compile(entry.evaluations);
+            let mut counts = lock(&self.counts);
+            counts.time += began.elapsed();
+            entry.state = match compiled {
+                Ok(compiled) => {
+                    counts.compiled += 1;
+                    State::Compiled(compiled)
+                }
+                Err(reason) => {
+                    *counts.not_compiled.entry(reason).or_default() += 1;
+                    State::NotCompiled
+                }
+            };
+        }
+        match &entry.state {
+            State::Compiled(compiled) => Some(compiled.clone()),
+            State::New | State::NotCompiled => None,
+        }
+    }
+
+    /// So many evaluations of the program are done; after the last one it is evicted.
+    pub(crate) fn done(&self, program: u32, evaluations: usize) {
+        if let Some(entry) = self.entries.get(program as usize) {
+            let mut entry = lock(entry);
+            entry.left -= (evaluations as u64).min(entry.left);
+            if entry.left == 0 {
+                entry.state = State::NotCompiled;
+            }
+        }
+    }
+
+    /// What became of the programs.
+    pub(crate) fn finish(self) -> CacheCounts {
+        let counts = self.counts.into_inner();
+        counts.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_compiled_once_and_evicted_after_its_last_evaluation() {
+        let cache = ProgramCache::new(vec![3, 1, 0]);
+        let never = |_| -> Result<u64, String> { panic!("it was compiled before") };
+        assert_eq!(cache.get(0, |evaluations| Ok(10 * evaluations)), Some(30));
+        assert_eq!(cache.get(0, never), Some(30));
+        assert_eq!(cache.get(1, |_| Err("no such step".to_owned())), None);
+        assert_eq!(cache.get(1, never), None);
+        cache.done(0, 2);
+        assert_eq!(cache.get(0, never), Some(30));
+        // Some may be counted that were not left.
+        cache.done(0, 2);
+        assert_eq!(cache.get(0, never), None);
+        // Of one that is done before it was due nothing is compiled.
+        cache.done(2, 0);
+        assert_eq!(cache.get(2, never), None);
+        // There is no such program.
+        cache.done(3, 1);
+        assert_eq!(cache.get(3, never), None);
+        let CacheCounts {
+            compiled,
+            not_compiled,
+            ..
+        } = cache.finish();
+        assert_eq!(compiled, 1);
+        assert_eq!(
+            not_compiled,
+            BTreeMap::from([("no such step".to_owned(), 1)])
+        );
+    }
+}
