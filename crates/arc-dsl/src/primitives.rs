@@ -2,7 +2,7 @@
 //!
 //! A row's function bears its name in the module of its family and is given what [`types`](crate::types) says for
 //! each parameter's type; one that disagrees with its row does not compile. A row marked `[cx]` gets the running
-//! [`Context`] first.
+//! [`Context`] first. Arguments that the row refuses go to the `untyped` module beside it, see [`untyped`].
 //!
 //! A call accounts for its arguments as [work](crate::WORK_PER_STEP) before it is made, all elements
 //! of each of them: see [`Reads`].
@@ -18,6 +18,7 @@ pub use loops::LoopBody;
 
 mod arithmetic;
 mod colours;
+pub(crate) mod comparison;
 mod containers;
 mod extents;
 mod functions;
@@ -33,6 +34,13 @@ mod work;
 /// A primitive's function behind its checks: as many arguments as it has parameters, each of its
 /// type.
 pub(crate) type Native = fn(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind>;
+
+/// The two functions of a primitive.
+struct Reference {
+    native: Native,
+    /// That of its family, for arguments that its row refuses.
+    untyped: untyped::Function,
+}
 
 /// What of an argument a call looks at, and accounts for before it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,8 +137,9 @@ macro_rules! natives {
     )+) => {
         pastey::paste! {
         /// By the place of the primitive.
-        static NATIVES: &[Native] = &[$($(
-            |context, arguments| {
+        static REFERENCE: &[Reference] = &[$($(Reference {
+            untyped: $family::untyped::call,
+            native: |context, arguments| {
                 const READS: fn(Type) -> Reads = reads!($($reads)?);
                 let [$($parameter),*] = arguments else {
                     return Err(wrong_count(
@@ -163,7 +172,7 @@ macro_rules! natives {
                 )?
                 result
             },
-        )+)+];
+        },)+)+];
 
         /// Each primitive as a value, for operands to point at.
         static VALUES: &[Value] = &[$($(Value::Primitive(Primitive::[<$name:camel>]),)+)+];
@@ -175,7 +184,7 @@ arc_isa::for_each_primitive!(natives);
 
 /// The function of a primitive behind its checks.
 pub(crate) fn native(primitive: Primitive) -> Native {
-    NATIVES[primitive as usize]
+    REFERENCE[primitive as usize].native
 }
 
 impl Value {

@@ -214,6 +214,47 @@ pub(super) fn argmin(
     loops::argmin(cx, container, calling(compfunc))
 }
 
+/// What Python gives where functions are none until they are called, and containers have nothing to call them with.
+pub(super) mod untyped {
+    use arc_isa::Primitive;
+
+    use crate::budget::Context;
+    use crate::primitives::untyped::{
+        PythonResult, Refusal, either_is_empty, empty_like, is_empty, no_pairs,
+    };
+    use crate::value::Value;
+
+    pub(in crate::primitives) fn call(
+        _: &mut Context<'_>,
+        primitive: Primitive,
+        arguments: &[&Value],
+    ) -> PythonResult {
+        use Primitive as P;
+        match (primitive, arguments) {
+            (P::Compose, &[outer, inner]) => Ok(super::compose(outer, inner)),
+            (P::Chain, &[h, g, f]) => Ok(super::chain(h, g, f)),
+            (P::Fork, &[outer, a, b]) => Ok(super::fork(outer, a, b)),
+            (P::Matcher, &[function, target]) => Ok(super::matcher(function, target)),
+            (P::Power, &[function, n]) => match n.as_int() {
+                Some(n) => Ok(super::power(function, n)?),
+                None => Err(Refusal::Raises),
+            },
+            (P::Apply | P::Mapply, &[_, container])
+            | (P::Sfilter | P::Mfilter, &[container, _])
+                if is_empty(container) =>
+            {
+                empty_like(container)
+            }
+            (P::Order, &[container, _]) if is_empty(container) => Ok(Value::tuple(Vec::new())),
+            (P::Papply | P::Mpapply, &[_, a, b]) if either_is_empty(a, b) => {
+                Ok(Value::tuple(Vec::new()))
+            }
+            (P::Prapply, &[_, a, b]) if no_pairs(a, b) => Ok(Value::empty_set()),
+            _ => Err(Refusal::Raises),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use arc_isa::{ContainerKind, Primitive};
 use super::TypedPrimitive;
 use crate::budget::Context;
 use crate::error::{ErrorKind, Kind};
-use crate::primitives::loops;
+use crate::primitives::comparison;
 use crate::primitives::untyped::{self, Refusal};
 use crate::value::Value;
 use crate::value::container::Container;
@@ -118,16 +118,16 @@ pub(super) fn equal(a: &Value, b: &Value) -> bool {
 
 /// `a < b` and kin, for what has an order; nothing for what has none as `nan` has none.
 pub(super) fn compare(a: &Value, b: &Value) -> Taken<Option<Ordering>> {
-    let ordering = loops::compare(a, b)?;
+    let ordering = comparison::compare(a, b)?;
     Ok((!a.is_nan() && !b.is_nan()).then_some(ordering))
 }
 
 pub(super) fn plus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
-    Ok(untyped::numbers::plus(cx, a, b)?)
+    Ok(untyped::plus(cx, a, b)?)
 }
 
 pub(super) fn minus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
-    Ok(untyped::numbers::minus(cx, a, b)?)
+    Ok(untyped::minus(cx, a, b)?)
 }
 
 pub(super) fn negated(cx: &mut Context<'_>, n: &Value) -> Taken {
