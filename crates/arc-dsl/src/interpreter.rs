@@ -279,8 +279,9 @@ impl Context<'_> {
         result
     }
 
-    /// What came of a primitive that calls others: a failure is its own unless one of them failed.
-    pub(crate) fn settle(
+    /// The result of a primitive that calls others; if it is an error, the primitive is noted as the one that failed,
+    /// unless one that it called is.
+    pub(crate) fn attribute(
         &mut self,
         primitive: Primitive,
         result: Result<Value, ErrorKind>,
@@ -467,7 +468,7 @@ impl Context<'_> {
         result
     }
 
-    /// Counts a value that no variable holds while others are made, as `hold_weight` does.
+    /// Counts a value that no variable holds while others are evaluated, as `hold_weight` does.
     #[inline]
     pub(crate) fn hold_heavy(&mut self, value: &Value) -> Result<u64, ErrorKind> {
         self.hold_weight(u64::from(value.weight()))

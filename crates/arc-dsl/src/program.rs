@@ -212,7 +212,7 @@ impl Program {
         &self.variables
     }
 
-    /// The calls in the order in which they are made.
+    /// The calls in the order in which they are evaluated.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps

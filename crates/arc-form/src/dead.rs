@@ -119,7 +119,7 @@ impl Pass<'_> {
         }
         match instruction.op {
             Op::Call(primitive) if primitive.is_first_order() => {
-                // What a rewrite has made has no type here, and stays.
+                // What a rewrite has added has no type here, and stays.
                 let types: Option<SmallVec<[_; 4]>> = instruction
                     .arguments
                     .iter()

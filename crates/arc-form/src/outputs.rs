@@ -16,7 +16,7 @@ impl Form {
     }
 
     /// The form of the result that stands at this place alone: what the result needs, on the lines
-    /// of its program. Nothing where there is no such result.
+    /// of its program. `None` if there is no such result.
     ///
     /// A form that was [made of several programs](super::specialise_all) is sliced into those that
     /// each has alone.
@@ -132,7 +132,7 @@ mod tests {
         programs.map(Result::unwrap).collect()
     }
 
-    /// Programs that have steps in common: one, what mutating makes of it, its prefixes, and others.
+    /// Programs that have steps in common: one, mutants of it, its prefixes, and others.
     fn relatives(generator: &mut Generator, round: usize) -> Vec<Program> {
         let built_ins = builtin::all();
         let first = match round % 3 {

@@ -94,7 +94,7 @@ mod tests {
     }
 
     /// Calls every first-order primitive with arguments of the generator's, as its signature wants
-    /// them or of any type, and gives what came of those whose result has a type.
+    /// them or of any type, and gives the results that have a type.
     fn cases(mut visit: impl FnMut(Primitive, &[Value], &[Type], &Typing, Option<Value>)) {
         let mut generator = Generator::new(3);
         let first_order = || Primitive::ALL.iter().filter(|p| p.is_first_order());

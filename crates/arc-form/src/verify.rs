@@ -26,7 +26,7 @@ pub(super) fn fault<T>(id: Id, message: impl fmt::Display) -> Result<T, Fault> {
 }
 
 impl Form {
-    /// Whether every value is made before it is used, where it can be seen, once; every region is
+    /// Whether every value is defined before it is used, where it can be seen, once; every region is
     /// the one that its instruction needs, and every type is the one that the rules give.
     pub fn verify(&self) -> Result<(), Fault> {
         let mut verifier = Verifier {
@@ -43,7 +43,7 @@ impl Form {
     }
 }
 
-/// Whether every result is told apart from the others, and needs whatever it is made of.
+/// Whether every result is told apart from the others, and needs whatever it depends on.
 fn check_outputs(form: &Form) -> Result<(), Fault> {
     let (results, outputs) = (form.body.results.len(), form.outputs.len());
     if results == 0 || results != outputs {
@@ -212,12 +212,12 @@ fn takes(region: &Region, types: &[Type]) -> bool {
 }
 
 /// How many arguments and regions an operation has, where that is no matter of choice.
-struct Shape {
+struct Arity {
     arguments: Option<usize>,
     regions: Option<usize>,
 }
 
-fn shape(op: Op) -> Shape {
+fn arity(op: Op) -> Arity {
     let (arguments, regions) = match op {
         Op::Call(primitive) => {
             let (parameters, regions) = match (primitive.loop_function(), primitive) {
@@ -236,7 +236,7 @@ fn shape(op: Op) -> Shape {
         Op::Fused(_) => (None, Some(1)),
         Op::Absent | Op::Fail(..) => (Some(0), Some(0)),
     };
-    Shape { arguments, regions }
+    Arity { arguments, regions }
 }
 
 /// The type of an instruction, by those of its arguments, its regions, and what these give.
@@ -246,12 +246,12 @@ pub(super) fn typing(
     regions: &[Region],
     results: &[Type],
 ) -> Result<Typing, String> {
-    let shape = shape(op);
-    count(arguments.len(), shape.arguments, "arguments")?;
-    count(regions.len(), shape.regions, "regions")?;
+    let arity = arity(op);
+    count(arguments.len(), arity.arguments, "arguments")?;
+    count(regions.len(), arity.regions, "regions")?;
     let sure = |ty| Ok(Typing { ty, checked: false });
     match op {
-        Op::Call(primitive) if shape.regions != Some(0) => {
+        Op::Call(primitive) if arity.regions != Some(0) => {
             loop_typing(primitive, arguments, regions, results)
         }
         Op::Call(primitive) if primitive.is_first_order() => {

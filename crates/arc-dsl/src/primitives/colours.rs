@@ -4,7 +4,7 @@ use arc_isa::ContainerKind;
 
 use super::containers::keep_elements;
 use crate::budget::Context;
-use crate::error::{ErrorKind, Kind, Limit};
+use crate::error::{ErrorKind, Limit, ValueKind};
 use crate::grid::Grid;
 use crate::patch::Loc;
 use crate::types::{Patch, PatchItems, Piece};
@@ -145,7 +145,7 @@ fn first_component(object: Container<'_>) -> Result<Value, ErrorKind> {
         .filter(|cell| cell.kind == ContainerKind::Tuple)
         .and_then(|cell| cell.get(0).map(std::borrow::Cow::into_owned));
     component.ok_or(ErrorKind::Element {
-        expected: Kind::Cell,
+        expected: ValueKind::Cell,
         found,
     })
 }

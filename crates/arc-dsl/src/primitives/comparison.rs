@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use arc_isa::ContainerKind;
 
-use crate::error::{ErrorKind, Kind};
+use crate::error::{ErrorKind, ValueKind};
 use crate::value::Value;
 use crate::value::container::Container;
 
@@ -51,7 +51,8 @@ pub(crate) fn compare(a: &Value, b: &Value) -> Result<Ordering, ErrorKind> {
 /// that sorting has an order to follow.
 #[cold]
 fn numbers(a: &Value, b: &Value) -> Option<Ordering> {
-    let is_number = |value: &Value| value.as_int().is_some() || value.kind() == Kind::NotFinite;
+    let is_number =
+        |value: &Value| value.as_int().is_some() || value.kind() == ValueKind::NotFinite;
     (is_number(a) && is_number(b)).then(|| a.cmp(b))
 }
 

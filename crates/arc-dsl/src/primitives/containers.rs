@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use arc_isa::ContainerKind;
 
 use crate::budget::Context;
-use crate::error::{ErrorKind, Kind};
+use crate::error::{ErrorKind, ValueKind};
 use crate::patch::{Indices, Object};
 use crate::value::Value;
 use crate::value::container::{Collector, Container, Items, in_reverse, sorting};
@@ -343,7 +343,7 @@ pub(super) fn keep_elements(
 /// An element as the container that it has to be.
 fn inner(item: &Value) -> Result<Container<'_>, ErrorKind> {
     item.as_container().ok_or(ErrorKind::Element {
-        expected: Kind::Container,
+        expected: ValueKind::Container,
         found: item.kind(),
     })
 }

@@ -7,19 +7,19 @@ use crate::value::Value;
 use crate::value::container::Container;
 use crate::value::function::{Function, FunctionKind};
 
-fn made(kind: FunctionKind) -> Value {
+fn function_value(kind: FunctionKind) -> Value {
     Function::new(kind).into()
 }
 
 pub(super) fn compose(outer: &Value, inner: &Value) -> Value {
-    made(FunctionKind::Compose {
+    function_value(FunctionKind::Compose {
         outer: outer.clone(),
         inner: inner.clone(),
     })
 }
 
 pub(super) fn chain(h: &Value, g: &Value, f: &Value) -> Value {
-    made(FunctionKind::Chain {
+    function_value(FunctionKind::Chain {
         h: h.clone(),
         g: g.clone(),
         f: f.clone(),
@@ -27,14 +27,14 @@ pub(super) fn chain(h: &Value, g: &Value, f: &Value) -> Value {
 }
 
 pub(super) fn matcher(function: &Value, target: &Value) -> Value {
-    made(FunctionKind::Matcher {
+    function_value(FunctionKind::Matcher {
         function: function.clone(),
         target: target.clone(),
     })
 }
 
 pub(super) fn fork(outer: &Value, a: &Value, b: &Value) -> Value {
-    made(FunctionKind::Fork {
+    function_value(FunctionKind::Fork {
         outer: outer.clone(),
         a: a.clone(),
         b: b.clone(),
@@ -43,7 +43,7 @@ pub(super) fn fork(outer: &Value, a: &Value, b: &Value) -> Value {
 
 pub(super) fn rbind(function: &Value, fixed: &Value) -> Value {
     let parameters = parameters_left(function);
-    made(FunctionKind::RBind {
+    function_value(FunctionKind::RBind {
         function: function.clone(),
         fixed: fixed.clone(),
         parameters,
@@ -52,7 +52,7 @@ pub(super) fn rbind(function: &Value, fixed: &Value) -> Value {
 
 pub(super) fn lbind(function: &Value, fixed: &Value) -> Value {
     let parameters = parameters_left(function);
-    made(FunctionKind::LBind {
+    function_value(FunctionKind::LBind {
         function: function.clone(),
         fixed: fixed.clone(),
         parameters,
@@ -79,7 +79,7 @@ pub(super) fn power(function: &Value, n: i32) -> Result<Value, ErrorKind> {
     match n {
         ..1 => Err(ErrorKind::NotPositive(n)),
         1 => Ok(function.clone()),
-        _ => Ok(made(FunctionKind::Power {
+        _ => Ok(function_value(FunctionKind::Power {
             function: function.clone(),
             n,
         })),

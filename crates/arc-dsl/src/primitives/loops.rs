@@ -356,7 +356,7 @@ fn outermost(
     Ok(best)
 }
 
-/// Counts a row of each grid among the containers as held, where rows are heavy: they are made as
+/// Counts a row of each grid among the containers as held, where rows are heavy: they are built as
 /// the loop comes to them. What was counted is to be released.
 #[inline]
 fn hold_rows(cx: &mut Context<'_>, containers: &[Container<'_>]) -> Result<u64, ErrorKind> {

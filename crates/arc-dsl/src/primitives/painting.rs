@@ -167,7 +167,7 @@ pub(super) mod untyped {
         below: Option<&Value>,
     ) -> PythonResult {
         let (height, width) = sides(grid)?;
-        // What is no cell is found before anything is made.
+        // What is no cell is refused before anything is painted.
         let mut cells = Vec::with_capacity(on.len());
         for cell in on {
             let (value, loc) = unpack(cell)?;

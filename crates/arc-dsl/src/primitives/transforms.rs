@@ -8,7 +8,7 @@ use super::arithmetic::{floor_div, loc};
 use super::extents::{Bounds, extent};
 use super::patches;
 use crate::budget::Context;
-use crate::error::{ErrorKind, Kind};
+use crate::error::{ErrorKind, ValueKind};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems, Piece};
@@ -281,8 +281,8 @@ pub(super) fn upscale(
         PatchItems::Locs([]) => return Ok(Value::empty_set()),
         PatchItems::Locs(_) => {
             return Err(ErrorKind::Element {
-                expected: Kind::Cell,
-                found: Kind::Pair,
+                expected: ValueKind::Cell,
+                found: ValueKind::Pair,
             });
         }
     };

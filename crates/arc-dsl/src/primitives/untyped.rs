@@ -1,4 +1,4 @@
-//! What the Python reference makes of arguments that are of other types than a signature says.
+//! What the Python reference gives for arguments of other types than a signature says.
 //!
 //! Python looks at an argument only where it uses it: it replaces a colour by a pair in a grid that
 //! lacks the colour, measures a tuple, cuts by the corner of a grid, never calls what no element is
@@ -49,7 +49,7 @@ pub(super) type Rows = Vec<Vec<Value>>;
 
 /// What a family gives for arguments that the row of one of its primitives refuses. They are as many as
 /// the primitive has parameters.
-pub(super) type Function = fn(&mut Context<'_>, Primitive, &[&Value]) -> PythonResult;
+pub(super) type FamilyCall = fn(&mut Context<'_>, Primitive, &[&Value]) -> PythonResult;
 
 /// Calls the primitive as Python would; `mismatch` is what its row says of the arguments.
 #[cold]
@@ -64,7 +64,7 @@ pub(super) fn call(
         Err(Refusal::Raises) => Err(mismatch),
         Err(Refusal::Error(kind)) => Err(kind),
     };
-    cx.settle(primitive, result)
+    cx.attribute(primitive, result)
 }
 
 /// The value that Python gives, whatever the types of the arguments.
