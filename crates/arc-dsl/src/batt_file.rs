@@ -119,8 +119,8 @@ impl fmt::Display for BattFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(HEAD)?;
         let mut entries = self.entries.iter().peekable();
-        for (made, step) in self.program.steps().iter().enumerate() {
-            while let Some(entry) = entries.next_if(|entry| entry.after <= made) {
+        for (at, step) in self.program.steps().iter().enumerate() {
+            while let Some(entry) = entries.next_if(|entry| entry.after <= at) {
                 self.write_entry(f, entry)?;
             }
             self.write_step(f, step)?;

@@ -9,13 +9,13 @@ use crate::value::{CONTAINER_WEIGHT, MAX_INT, Value};
 impl Context<'_> {
     /// Checks the result of a primitive against the bounds, and accounts for it.
     #[inline]
-    pub(crate) fn check(&mut self, made: &impl Bounded) -> Result<(), ErrorKind> {
-        made.within(self)
+    pub(crate) fn check(&mut self, value: &impl Bounded) -> Result<(), ErrorKind> {
+        value.within(self)
     }
 
     /// Checks a value that is the result of no primitive against the bounds, and accounts for it.
-    pub fn check_value(&mut self, made: &Value) -> Result<(), ErrorKind> {
-        self.check(made)
+    pub fn check_value(&mut self, value: &Value) -> Result<(), ErrorKind> {
+        self.check(value)
     }
 
     /// Checks a container or function of this weight.

@@ -157,7 +157,7 @@ impl<'l> Context<'l> {
         Ok(weight)
     }
 
-    /// Lets go of elements that were held.
+    /// Releases elements that were held.
     #[inline]
     pub(crate) fn release(&mut self, elements: u64) {
         self.memory_left += elements;
@@ -296,7 +296,7 @@ impl Room {
         self.granted - self.left
     }
 
-    /// Lets go of what is counted as held, where the gathered is handed on.
+    /// Releases what is counted as held, once the gathered elements are returned.
     #[inline]
     pub(crate) fn close(self, cx: &mut Context<'_>) {
         cx.release(self.held);

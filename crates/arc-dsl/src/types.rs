@@ -97,7 +97,7 @@ macro_rules! types {
                 impl Returns<parameters::$name> for Result<$returned, ErrorKind> {
                     #[inline]
                     fn into_value(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind> {
-                        self.and_then(|made| Returns::<parameters::$name>::into_value(made, cx))
+                        self.and_then(|result| Returns::<parameters::$name>::into_value(result, cx))
                     }
                 }
             )*

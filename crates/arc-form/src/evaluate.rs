@@ -95,14 +95,14 @@ impl Evaluator {
         result.map_err(|kind| stop(failed, bail_out, kind))
     }
 
-    /// What becomes of each result of the form for this input, in their order.
+    /// Each result of the form for this input, in their order.
     ///
     /// Every instruction of the body is evaluated once, unless one fails whose value it takes. A
     /// result ends with the first failure among what it [needs](Needs), else with its value.
     ///
     /// Steps are bounded for each result as if it were alone. What is held at one time, for later
-    /// instructions or as a result, is bounded for all of them together: a value that is made when
-    /// there is no room for it bails out, with what needs it.
+    /// instructions or as a result, is bounded for all of them together: a value for which
+    /// there is no room bails out, with what needs it.
     pub fn run_all(&mut self, form: &Form, input: &Grid) -> Vec<Result<Value, Stop>> {
         if !form.is_program() {
             return vec![Err(Stop::BailOut(BailOut::Type(None))); form.outputs.len()];
@@ -117,7 +117,7 @@ impl Evaluator {
         let mut context = Context::new(&self.limits);
         let instructions = &form.body.instructions;
         let reads: Vec<_> = instructions.iter().map(Instruction::reads).collect();
-        // How many are to come that take the value: with the last one it is let go of.
+        // How many are to come that take the value: after the last one it is dropped.
         let mut uses = vec![0u32; ids];
         uses[Id::INPUT.index()] = 1;
         let results = form.body.results.iter().filter_map(|result| match result {
@@ -135,7 +135,7 @@ impl Evaluator {
                 // It is not the first that fails of what any result needs.
                 ends[id].stop = Some(Stop::BailOut(BailOut::Type(None)));
             } else {
-                let made = evaluation
+                let result = evaluation
                     .step(&mut context, instruction)
                     .and_then(|value| {
                         ends[id].weight = u64::from(value.weight());
@@ -147,7 +147,7 @@ impl Evaluator {
                         Ok(())
                     });
                 let (failed, bail_out) = (evaluation.failed.take(), evaluation.bail_out.take());
-                let stop = made.map_err(|kind| stop(failed, bail_out, kind)).err();
+                let stop = result.map_err(|kind| stop(failed, bail_out, kind)).err();
                 ends[id].steps = context.renew();
                 ends[id].stop = stop;
             }

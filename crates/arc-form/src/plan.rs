@@ -1,7 +1,7 @@
-//! How an executor holds each value of a form: [`plan`], for a [`Target`].
+//! How an executor represents each value of a form: [`plan`], for a [`Target`].
 //!
 //! Most values are represented as their types say. Where nothing that uses a value sees the difference, and
-//! the target has a representation that is cheaper to make, it is held so: sets without an order,
+//! the target has a representation that is cheaper to build, that is selected: sets without an order,
 //! patches in parts, what is gone through as a list. [`Plan::verify`] looks at every value and each
 //! of its uses by itself, and so finds what a plan says that is not so.
 
@@ -15,7 +15,7 @@ use crate::analysis::{Called, Index, User};
 use crate::{Fault, Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_isa::{Body, Elements, Size, Use};
 
-/// A way to hold a value.
+/// A representation of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Representation {
     /// As its type says.
@@ -84,7 +84,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Whether it can hold values so.
+    /// Whether it has this representation.
     pub fn has(&self, representation: Representation) -> bool {
         representation == Representation::Typed || self.representations.contains(&representation)
     }
@@ -110,7 +110,7 @@ impl Plan {
     }
 }
 
-/// Settles how the target holds each value of the form.
+/// Selects a representation for each value of the form.
 ///
 /// ```
 /// use arc_form::{Representation, Target, parse, plan};
@@ -272,11 +272,11 @@ impl Planner<'_, '_> {
             let Operand::Id(result) = *region.result() else {
                 return None;
             };
-            let made = self.index.definition(result).by?;
-            let outlines = made
+            let definition = self.index.definition(result).by?;
+            let outlines = definition
                 .primitive()
                 .is_some_and(|primitive| primitive.facts().size == Size::Far);
-            (outlines && is_far_outline(made, self.index)).then_some(result)
+            (outlines && is_far_outline(definition, self.index)).then_some(result)
         });
         if let Some(outline) = outline {
             self.representations[outline.index()] = Representation::Parts;
@@ -326,10 +326,10 @@ fn only_painted(index: &Index<'_>) -> Vec<bool> {
         return vec![false; index.len()];
     }
     let mut painted = vec![false; index.len()];
-    for made in index.instructions().iter().rev() {
+    for instruction in index.instructions().iter().rev() {
         // Only patches are represented in parts, or moved.
-        painted[made.id.index()] = has_patch_type(&made.ty)
-            && index.is_only(made.id, |by, at| {
+        painted[instruction.id.index()] = has_patch_type(&instruction.ty)
+            && index.is_only(instruction.id, |by, at| {
                 let of = by
                     .primitive()
                     .map(|primitive| primitive.facts().of_argument(at));
@@ -407,7 +407,7 @@ fn merges_patches(instruction: &Instruction) -> bool {
 
 /// Whether an instruction gives the outline of locations in a tuple, which may be far apart, and
 /// nothing but the region around it takes it.
-fn is_far_outline(made: &Instruction, index: &Index<'_>) -> bool {
+fn is_far_outline(instruction: &Instruction, index: &Index<'_>) -> bool {
     let is_tuple_of_locations = |operand: &Operand| match operand {
         Operand::Id(id) => match index.definition(*id).ty {
             Type::Tuple(element) => **element == Type::Pair,
@@ -416,9 +416,9 @@ fn is_far_outline(made: &Instruction, index: &Index<'_>) -> bool {
         },
         Operand::Constant(_) => false,
     };
-    made.ty == Type::Indices
-        && made.arguments.iter().all(is_tuple_of_locations)
-        && index.only_user(made.id).is_some()
+    instruction.ty == Type::Indices
+        && instruction.arguments.iter().all(is_tuple_of_locations)
+        && index.only_user(instruction.id).is_some()
 }
 
 /// Whether an instruction gives a tuple of rows of a grid's colours.

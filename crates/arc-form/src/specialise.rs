@@ -1,7 +1,7 @@
 //! Program to form: symbolic evaluation.
 //!
-//! The steps are gone through once. A function value is a compile-time object that knows what it
-//! has captured; applying it is going through it with its arguments, which emits what it does.
+//! Each step is evaluated once. A function value is a compile-time object that knows what it
+//! has captured; applying it is evaluating its body on its arguments, which emits instructions.
 //! Fixed tuples, sets of one element and containers of functions are compile-time objects too, and
 //! are evaluated at run time only where a step needs them. A choice between values that have no type in
 //! common, as functions have none, stays a choice until something is done with it, which is then
@@ -38,11 +38,11 @@ use arc_dsl::Primitive;
 pub struct Options {
     /// Evaluate steps whose arguments are constants.
     pub fold: bool,
-    /// Make the same step once.
+    /// Emit equal steps once.
     pub share: bool,
-    /// Make less of what is used in a way that needs no more, see [`rewrite`](crate::rewrite()).
+    /// Compute less where the uses of a value need less, see [`rewrite`](crate::rewrite()).
     pub rewrite: bool,
-    /// Take out dead steps that cannot fail.
+    /// Remove dead steps that cannot fail.
     pub dead: bool,
     /// The most instructions that a form may have.
     pub max_instructions: usize,
@@ -123,7 +123,7 @@ pub struct Merged {
 /// One form of several programs, in which a step that more than one of them comes to is evaluated once.
 ///
 /// Each output needs what the form of its program alone has, in that order and on those lines, so
-/// that a program ends as it does alone whatever becomes of the others; a program that has no form
+/// that a program ends as it does alone whatever the results of the others are; a program that has no form
 /// is left out. [`Options::max_instructions`] and [`Options::max_work`] are those of one program.
 ///
 /// ```
@@ -162,9 +162,9 @@ pub fn specialise_all(name: &str, programs: &[Program], options: &Options) -> Me
     let (mut results, mut outputs) = (Results::new(), Vec::new());
     let mut left_out = Vec::with_capacity(programs.len());
     for (number, program) in programs.iter().enumerate() {
-        let made = specialiser.another(program, &input);
-        left_out.push(made.as_ref().err().cloned());
-        if let Ok((result, needs)) = made {
+        let result = specialiser.another(program, &input);
+        left_out.push(result.as_ref().err().cloned());
+        if let Ok((result, needs)) = result {
             results.push(result);
             outputs.push(Output {
                 id: number as u32,
@@ -199,7 +199,7 @@ pub fn specialise_all(name: &str, programs: &[Program], options: &Options) -> Me
     Merged { form, left_out }
 }
 
-/// Takes out the outputs of programs whose forms would be too large, and gives these programs.
+/// Removes the outputs of programs whose forms would be too large, and gives these programs.
 fn leave_out_large(form: &mut Form, options: &Options) -> Vec<usize> {
     let mut sizes = vec![0; form.ids as usize];
     for instruction in &form.body.instructions {
@@ -247,8 +247,8 @@ type Specialised<T = Symbol> = Result<T, RegionEnd>;
 
 type Arguments = SmallVec<[Symbol; 4]>;
 
-/// Makes forms of programs, one after the other, in memory that it keeps: of a short program, to ask
-/// for that is a good part of the work. Nothing of one program matters to the next.
+/// Specialises programs one after the other, and keeps its buffers: for a short program, allocating them is a good
+/// part of the work. No result depends on the programs before.
 ///
 /// ```
 /// use arc_form::Specialiser;
@@ -478,7 +478,7 @@ impl Specialiser {
         emitted.map_err(|message| Reason::Types(message).into())
     }
 
-    /// Ends the open region: it fails here.
+    /// Ends the open region with a failure.
     fn fail<T>(&mut self, primitive: Option<Primitive>, failure: Failure) -> Specialised<T> {
         let never = self.emit(Op::Fail(primitive, failure), Vec::new(), Vec::new())?;
         Err(RegionEnd::Fails(never))

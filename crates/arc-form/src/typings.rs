@@ -88,7 +88,7 @@ mod tests {
     use arc_dsl::generate::Generator;
     use arc_dsl::{Interpreter, Type as Signature, Value};
 
-    /// The call's argument types by their values; nothing for arguments without a type.
+    /// The call's argument types by their values; `None` for arguments without a type.
     fn types(arguments: &[Value]) -> Option<Vec<Type>> {
         arguments.iter().map(Value::value_type).collect()
     }

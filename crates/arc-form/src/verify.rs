@@ -31,7 +31,7 @@ impl Form {
     pub fn verify(&self) -> Result<(), Fault> {
         let mut verifier = Verifier {
             types: vec![None; self.ids as usize],
-            made: vec![false; self.ids as usize],
+            defined: vec![false; self.ids as usize],
         };
         let numbers = (0..).map(Id);
         let mut parameters = self.body.parameters.iter().zip(numbers);
@@ -84,11 +84,11 @@ fn check_outputs(form: &Form) -> Result<(), Fault> {
             }
             needed[need.id.index()] = Some(number);
         }
-        if let Operand::Id(made) = result
-            && needed[made.index()] != Some(number)
+        if let Operand::Id(value) = result
+            && needed[value.index()] != Some(number)
         {
             let message = format_args!("result #{id} is this value and does not need it");
-            return fault(*made, message);
+            return fault(*value, message);
         }
     }
     Ok(())
@@ -97,16 +97,16 @@ fn check_outputs(form: &Form) -> Result<(), Fault> {
 struct Verifier {
     /// The types of the values that can be seen from here.
     types: Vec<Option<Type>>,
-    made: Vec<bool>,
+    defined: Vec<bool>,
 }
 
 impl Verifier {
     fn define(&mut self, id: Id, ty: &Type) -> Result<(), Fault> {
-        match self.made.get_mut(id.index()) {
+        match self.defined.get_mut(id.index()) {
             None => fault(id, "an id past the last one"),
-            Some(true) => fault(id, "made twice"),
-            Some(made) => {
-                *made = true;
+            Some(true) => fault(id, "defined twice"),
+            Some(defined) => {
+                *defined = true;
                 self.types[id.index()] = Some(ty.clone());
                 Ok(())
             }
@@ -117,7 +117,10 @@ impl Verifier {
         match operand {
             Operand::Id(id) => match self.types.get(id.index()) {
                 Some(Some(ty)) => Ok(ty.clone()),
-                _ => fault(of, format_args!("v{} is not made before, in sight", id.0)),
+                _ => fault(
+                    of,
+                    format_args!("v{} is not defined before, in scope", id.0),
+                ),
             },
             Operand::Constant(value) => match value.value_type() {
                 Some(ty) => Ok(ty),

@@ -307,12 +307,12 @@ pub(super) mod untyped {
     fn cellwise(cx: &mut Context<'_>, a: &Value, b: &Value, fallback: &Value) -> PythonResult {
         let mut all = Vec::new();
         for (i, row) in cells(a)?.into_iter().enumerate() {
-            let mut made = Vec::new();
+            let mut same_or_fallback = Vec::new();
             for (j, cell) in row.into_iter().enumerate() {
                 let same = item(&item(b, i)?, j)? == cell;
-                made.push(if same { cell } else { fallback.clone() });
+                same_or_fallback.push(if same { cell } else { fallback.clone() });
             }
-            all.push(made);
+            all.push(same_or_fallback);
         }
         grid_of(cx, all)
     }

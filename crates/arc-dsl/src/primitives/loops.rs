@@ -44,7 +44,7 @@ impl Context<'_> {
             P::Argmax => argmax(self, one, body),
             _ => argmin(self, one, body),
         }?;
-        // As the primitives' results are where they are new; what they hand on was checked before.
+        // As results of primitives are checked where they are new; an argument that is returned was checked before.
         if primitive.returns() != Type::Any {
             self.check(&value)?;
         }

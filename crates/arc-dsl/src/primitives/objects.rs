@@ -366,12 +366,12 @@ pub(super) mod untyped {
         let found = super::objects_on(cx, &ranked, univalued, diagonal, background)?;
         let mut objects = Vec::new();
         for object in elements(&found)?.iter() {
-            let mut made = Vec::new();
+            let mut cells = Vec::new();
             for cell in elements(&object)?.iter() {
                 let (rank, loc) = unpack(&cell)?;
-                made.push(Value::pair(&values[int(&rank)? as usize], &loc));
+                cells.push(Value::pair(&values[int(&rank)? as usize], &loc));
             }
-            objects.push(Value::set(made));
+            objects.push(Value::set(cells));
         }
         set_of(cx, objects)
     }

@@ -287,7 +287,7 @@ impl<'t> Parser<'_, 't> {
             return Err(self.tokens.error(callee, ParseErrorKind::OldBatt { found }));
         }
         let expression = self.expression(0)?;
-        let (callable, arguments): (Callee, _) = match self.made(expression)? {
+        let (callable, arguments): (Callee, _) = match self.with_call(expression)? {
             Expression::Call {
                 callee, arguments, ..
             } => (callee, arguments),

@@ -101,7 +101,7 @@ impl<'t> Parser<'_, 't> {
 
     /// The value of an expression; a call becomes a step with a generated name.
     pub(super) fn operand(&mut self, expression: Expression<'t>) -> Result<Operand> {
-        match self.made(expression)? {
+        match self.with_call(expression)? {
             Expression::Operand(operand) | Expression::Inlined(operand) => Ok(operand),
             Expression::Tuple { token, .. } => {
                 Err(self.tokens.error(token, ParseErrorKind::NotLiteral))
@@ -118,7 +118,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// The expression with a tuple as the call that makes it.
-    pub(super) fn made(&self, expression: Expression<'t>) -> Result<Expression<'t>> {
+    pub(super) fn with_call(&self, expression: Expression<'t>) -> Result<Expression<'t>> {
         let Expression::Tuple { elements, token } = expression else {
             return Ok(expression);
         };

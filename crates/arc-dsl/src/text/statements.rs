@@ -436,7 +436,7 @@ impl<'t> Parser<'_, 't> {
         statement: usize,
     ) -> Result<()> {
         let is_own = self.is_own_name(target, statement)?;
-        let expression = self.made(expression)?;
+        let expression = self.with_call(expression)?;
         let only_functions = self.module.is_some_and(|module| module.lists_all);
         let (callee, arguments, token) = match expression {
             Expression::Call {

@@ -168,8 +168,8 @@ pub(super) fn collected<'c>(
 ) -> Taken {
     let mut all = cx.collector(kind);
     for element in elements(of)?.iter() {
-        if let Some(made) = make(cx, &element)? {
-            all.push(cx, made)?;
+        if let Some(result) = make(cx, &element)? {
+            all.push(cx, result)?;
         }
     }
     all.finish(cx)

@@ -65,7 +65,7 @@ impl Called {
 pub struct Definition<'f> {
     /// The type of the value.
     pub ty: &'f Type,
-    /// The instruction that gives it; nothing for a parameter.
+    /// The instruction that gives it; `None` for a parameter.
     pub by: Option<&'f Instruction>,
     /// The region in which it is defined, numbered in the order of the form from 0, the body.
     pub region: u32,
@@ -74,7 +74,7 @@ pub struct Definition<'f> {
 /// A use of a value.
 #[derive(Debug, Clone, Copy)]
 pub struct User<'f> {
-    /// The instruction that uses it; nothing for the form, whose result it is.
+    /// The instruction that uses it; `None` for the form, whose result it is.
     pub by: Option<&'f Instruction>,
     /// As what.
     pub role: Role,
@@ -182,7 +182,7 @@ impl<'f> Index<'f> {
         &self.definitions[id.index()]
     }
 
-    /// The instruction that gives an operand; nothing for a parameter or a constant.
+    /// The instruction that gives an operand; `None` for a parameter or a constant.
     pub fn maker(&self, operand: &Operand) -> Option<&'f Instruction> {
         match operand {
             Operand::Id(id) => self.definitions[id.index()].by,

@@ -26,7 +26,7 @@ struct Turned {
     made: Id,
 }
 
-/// What is made where the pass stands.
+/// The state of the pass.
 struct Pass<'t> {
     turned: Vec<Turned>,
     /// The value that stands for another one, by id.

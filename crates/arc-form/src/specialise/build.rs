@@ -1,4 +1,4 @@
-//! Emits instructions: types them, and gives the earlier one where the same was emitted before.
+//! Emits instructions: types them, and gives the earlier one if an equal one was emitted before.
 
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
@@ -522,8 +522,8 @@ mod tests {
 
     fn call(builder: &mut Builder, primitive: Primitive, arguments: &[&Operand]) -> Operand {
         let arguments = arguments.iter().map(|&operand| operand.clone()).collect();
-        let made = builder.emit(Op::Call(primitive), arguments, Vec::new());
-        Operand::Id(made.unwrap())
+        let id = builder.emit(Op::Call(primitive), arguments, Vec::new());
+        Operand::Id(id.unwrap())
     }
 
     /// A loop over the rows of a grid that gives the sizes of these, and something that it leaves.
@@ -533,8 +533,8 @@ mod tests {
         let size = call(builder, Primitive::Size, &[&row]);
         let region = builder.close(size);
         let arguments = vec![grid.clone()];
-        let made = builder.emit(Op::Call(Primitive::Apply), arguments, vec![region]);
-        Operand::Id(made.unwrap())
+        let id = builder.emit(Op::Call(Primitive::Apply), arguments, vec![region]);
+        Operand::Id(id.unwrap())
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Calls: functions are inlined, steps that only rearrange are done, others are emitted.
+//! Calls: functions are inlined, steps that only rearrange are evaluated, others are emitted.
 
 use super::super::analysis::Called;
 use super::super::{Failure, Id, Op, Type};
@@ -53,9 +53,9 @@ impl Specialiser {
             return self.wrong_count(Some(primitive), primitive.parameters().len(), arguments);
         }
         if REARRANGED.has(primitive)
-            && let Some(made) = self.rearrange(primitive, arguments)?
+            && let Some(symbol) = self.rearrange(primitive, arguments)?
         {
-            return Ok(made);
+            return Ok(symbol);
         }
         self.instruction(primitive, arguments)
     }
@@ -249,8 +249,8 @@ impl Specialiser {
         if arguments.iter().all(|argument| argument.is_one_value()) {
             return self.plain(primitive, arguments);
         }
-        if let Some(made) = self.rearrange(primitive, arguments)? {
-            return Ok(made);
+        if let Some(symbol) = self.rearrange(primitive, arguments)? {
+            return Ok(symbol);
         }
         self.first_order(primitive, arguments)
     }

@@ -151,7 +151,7 @@ impl Specialiser {
         Ok(())
     }
 
-    /// What the arm's symbol needs of what was made in the arm.
+    /// The values of the arm's instructions that its symbol needs.
     fn made_inside(&self, arm: &Arm) -> Vec<Id> {
         let mut leaves = Vec::new();
         if let Some(symbol) = arm.symbol {
