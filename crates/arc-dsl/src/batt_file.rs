@@ -11,7 +11,7 @@ use crate::value::Value;
 /// Candidates and what measures them, written as one function `batt` of the typed dialect.
 ///
 /// What the function returns are two lists, `o` of the candidates' outputs and `s` of what measures
-/// them; a step that several of them need is made once. Read by [`parse_batt`](crate::parse_batt),
+/// them; a step that several of them need is evaluated once. Read by [`parse_batt`](crate::parse_batt),
 /// run by [`Interpreter::run_batt`]; printing gives text that reads as the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BattFile {
@@ -119,8 +119,8 @@ impl fmt::Display for BattFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(HEAD)?;
         let mut entries = self.entries.iter().peekable();
-        for (made, step) in self.program.steps().iter().enumerate() {
-            while let Some(entry) = entries.next_if(|entry| entry.after <= made) {
+        for (at, step) in self.program.steps().iter().enumerate() {
+            while let Some(entry) = entries.next_if(|entry| entry.after <= at) {
                 self.write_entry(f, entry)?;
             }
             self.write_step(f, step)?;

@@ -7,15 +7,15 @@ use crate::patch::{Indices, Loc, Object};
 use crate::value::{CONTAINER_WEIGHT, MAX_INT, Value};
 
 impl Context<'_> {
-    /// Checks what a primitive made against the bounds, and accounts for it.
+    /// Checks the result of a primitive against the bounds, and accounts for it.
     #[inline]
-    pub(crate) fn check(&mut self, made: &impl Bounded) -> Result<(), ErrorKind> {
-        made.within(self)
+    pub(crate) fn check(&mut self, value: &impl Bounded) -> Result<(), ErrorKind> {
+        value.within(self)
     }
 
-    /// Checks a value that was made without a primitive against the bounds, and accounts for it.
-    pub fn check_value(&mut self, made: &Value) -> Result<(), ErrorKind> {
-        self.check(made)
+    /// Checks a value that is the result of no primitive against the bounds, and accounts for it.
+    pub fn check_value(&mut self, value: &Value) -> Result<(), ErrorKind> {
+        self.check(value)
     }
 
     /// Checks a container or function of this weight.
@@ -32,7 +32,7 @@ impl Context<'_> {
     }
 }
 
-/// What a primitive makes, held against the [`Limits`](crate::Limits) of the evaluation.
+/// A result of a primitive, which is compared with the [`Limits`](crate::Limits) of the evaluation.
 pub(crate) trait Bounded {
     /// Fails where it passes a bound.
     fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind>;

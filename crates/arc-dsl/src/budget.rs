@@ -146,8 +146,8 @@ impl<'l> Context<'l> {
         }
     }
 
-    /// Counts what nobody holds while others are made, of this weight, unless it is light. What was counted is to be
-    /// released.
+    /// Counts a value of this weight that no variable holds while others are evaluated, unless it is light. What was
+    /// counted is to be released.
     #[inline]
     pub(crate) fn hold_weight(&mut self, weight: u64) -> Result<u64, ErrorKind> {
         if weight <= LIGHT {
@@ -157,13 +157,13 @@ impl<'l> Context<'l> {
         Ok(weight)
     }
 
-    /// Lets go of elements that were held.
+    /// Releases elements that were held.
     #[inline]
     pub(crate) fn release(&mut self, elements: u64) {
         self.memory_left += elements;
     }
 
-    /// Asks for room for a grid of so many rows and columns, before it is made.
+    /// Asks for room for a grid of so many rows and columns, before it is built.
     pub(crate) fn reserve_grid(&mut self, height: u64, width: u64) -> Result<(), ErrorKind> {
         let cells = height.saturating_mul(width.max(1));
         if cells > self.limits.max_cells {
@@ -173,7 +173,7 @@ impl<'l> Context<'l> {
         }
     }
 
-    /// Asks for room for a container of so many elements, before it is made.
+    /// Asks for room for a container of so many elements, before it is built.
     pub(crate) fn reserve(&mut self, elements: u64) -> Result<(), ErrorKind> {
         if elements > self.limits.max_elements {
             Err(Limit::Elements.into())
@@ -239,7 +239,7 @@ fn out_of_memory() -> ErrorKind {
 
 /// The elements that something may still gather, granted by the evaluation bit by bit.
 ///
-/// The first ones are free, so that most containers are made without a look at the evaluation. After
+/// The first ones are free, so that most containers are built without asking the evaluation. After
 /// that as many are granted again as there are: the vector that holds them grows likewise, and
 /// what it has room for is counted.
 #[derive(Debug)]
@@ -296,7 +296,7 @@ impl Room {
         self.granted - self.left
     }
 
-    /// Lets go of what is counted as held, where the gathered is handed on.
+    /// Releases what is counted as held, once the gathered elements are returned.
     #[inline]
     pub(crate) fn close(self, cx: &mut Context<'_>) {
         cx.release(self.held);

@@ -71,7 +71,7 @@ pub struct Sample {
     pub train: Value,
     /// `I`: the input.
     pub input: Value,
-    /// `C`: the expected output, or nothing.
+    /// `C`: the expected output, if there is one.
     pub expected: Value,
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct EvalError {
     /// Line of the step that failed, counted from 1 in the file that the program was read from.
     pub line: u32,
-    /// The innermost primitive that failed; nothing where the step failed before one was called.
+    /// The innermost primitive that failed; `None` if the step failed before one was called.
     pub primitive: Option<Primitive>,
     /// What was wrong.
     pub kind: ErrorKind,
@@ -47,7 +47,7 @@ impl std::error::Error for EvalError {}
 
 /// A kind of value, as error messages name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
-pub enum Kind {
+pub enum ValueKind {
     /// [`Value::Nothing`](crate::Value::Nothing).
     #[error("nothing")]
     Nothing,
@@ -103,21 +103,21 @@ pub enum ErrorKind {
         /// The type that the primitive takes there.
         expected: Type,
         /// The kind of value found.
-        found: Kind,
+        found: ValueKind,
     },
     /// A value inside an argument is of another kind than the primitive needs.
     #[error("expected {expected} as element, found {found}")]
     Element {
         /// What the primitive needs.
-        expected: Kind,
+        expected: ValueKind,
         /// The kind of value found.
-        found: Kind,
+        found: ValueKind,
     },
     /// A value that is called is not a function.
     #[error("expected a function to call, found {found}")]
     NotCallable {
         /// The kind of value found.
-        found: Kind,
+        found: ValueKind,
     },
     /// A function is called with another number of arguments than it takes.
     #[error("expected {expected} argument{}, found {found}", if *expected == 1 { "" } else { "s" })]
@@ -138,14 +138,14 @@ pub enum ErrorKind {
     OutOfRange,
     /// Two keys of different kinds have no order.
     #[error("cannot compare {0} with {1}")]
-    Incomparable(Kind, Kind),
+    Incomparable(ValueKind, ValueKind),
     /// Division by zero.
     #[error("division by zero")]
     DivisionByZero,
     /// A function is to be applied less than once.
     #[error("expected a positive number of times, found {0}")]
     NotPositive(i32),
-    /// An interval is to be made in steps of zero.
+    /// An interval has a step of zero.
     #[error("expected a step other than zero")]
     ZeroStep,
     /// A bound was reached; the program may be right, but it was not followed to its end.

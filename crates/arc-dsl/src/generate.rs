@@ -1,6 +1,6 @@
 //! Seeded random values, arguments and programs: one generator for tests, fuzzing and benches.
 //!
-//! What it makes is well typed and mostly makes sense, so that calls do something, with the edge
+//! What it generates is well typed and mostly makes sense, so that calls do something, with the edge
 //! cases of the DSL at a fixed share: empty containers, single cells, negative and off-grid
 //! locations, ties, grids of one cell, one row or no cells, factors of 0 and below. The same seed
 //! gives the same values on every machine.
@@ -32,7 +32,7 @@ mod compositions;
 mod degenerate;
 mod dice;
 mod functions;
-mod kinds;
+mod inference;
 mod mutants;
 mod programs;
 mod scenes;
@@ -42,7 +42,7 @@ mod variations;
 
 pub use compositions::{composition, without_unused};
 use dice::Dice;
-use kinds::Kind;
+use inference::InferredType;
 use scenes::Scene;
 pub use sketch::Sketch;
 pub use typed::TypedCase;
@@ -150,20 +150,20 @@ impl fmt::Display for Case {
 }
 
 /// The containers of programs that are no grids, patches or sets of objects.
-const CONTAINERS: &[fn() -> Kind] = &[
-    || Kind::set(Kind::Integer),
-    Kind::row,
-    || Kind::tuple(Kind::Boolean),
-    || Kind::tuple(Kind::Pair),
-    || Kind::tuple(Kind::Cell),
-    || Kind::tuple(Kind::Grid),
-    || Kind::tuple(Kind::row()),
-    || Kind::tuple(Kind::object()),
-    || Kind::tuple(Kind::indices()),
-    || Kind::set(Kind::row()),
-    || Kind::set(Kind::indices()),
-    || Kind::set(Kind::set(Kind::Integer)),
-    || Kind::set(Kind::tuple(Kind::Pair)),
+const CONTAINERS: &[fn() -> InferredType] = &[
+    || InferredType::set(InferredType::Integer),
+    InferredType::row,
+    || InferredType::tuple(InferredType::Boolean),
+    || InferredType::tuple(InferredType::Pair),
+    || InferredType::tuple(InferredType::Cell),
+    || InferredType::tuple(InferredType::Grid),
+    || InferredType::tuple(InferredType::row()),
+    || InferredType::tuple(InferredType::object()),
+    || InferredType::tuple(InferredType::indices()),
+    || InferredType::set(InferredType::row()),
+    || InferredType::set(InferredType::indices()),
+    || InferredType::set(InferredType::set(InferredType::Integer)),
+    || InferredType::set(InferredType::tuple(InferredType::Pair)),
 ];
 
 /// Makes random values, arguments and programs.
@@ -174,7 +174,7 @@ pub struct Generator {
     /// The scene that values are drawn from at present.
     scene: usize,
     /// Containers that belong to no scene, by kind.
-    containers: Vec<(Kind, Vec<Value>)>,
+    containers: Vec<(InferredType, Vec<Value>)>,
 }
 
 impl Generator {
@@ -261,72 +261,80 @@ impl Generator {
 
     /// A value for a parameter of this type, with its kind; the parameter's name tells colours,
     /// factors and counts apart.
-    fn typed(&mut self, ty: Type, name: &str) -> (Value, Kind) {
+    fn typed(&mut self, ty: Type, name: &str) -> (Value, InferredType) {
         let kind = match ty {
-            Type::Integer => return (Value::Int(self.integer_named(name)), Kind::Integer),
+            Type::Integer => return (Value::Int(self.integer_named(name)), InferredType::Integer),
             Type::Object | Type::Indices | Type::Patch if self.dice.chance(3) => {
                 return self.tuple_patch(ty);
             }
-            Type::Boolean => Kind::Boolean,
-            Type::IntegerTuple => Kind::Pair,
-            Type::Grid => Kind::Grid,
-            Type::Object => Kind::object(),
-            Type::Indices => Kind::indices(),
-            Type::Callable => Kind::Function,
+            Type::Boolean => InferredType::Boolean,
+            Type::IntegerTuple => InferredType::Pair,
+            Type::Grid => InferredType::Grid,
+            Type::Object => InferredType::object(),
+            Type::Indices => InferredType::indices(),
+            Type::Callable => InferredType::Function,
             Type::Any => self.kind(),
-            Type::Numerical => self.either(50, Kind::Integer, Kind::Pair),
+            Type::Numerical => self.either(50, InferredType::Integer, InferredType::Pair),
             Type::IntegerSet => {
-                let element = self.either(88, Kind::Integer, Kind::Pair);
-                self.either(70, Kind::set(element.clone()), Kind::tuple(element))
+                let element = self.either(88, InferredType::Integer, InferredType::Pair);
+                self.either(
+                    70,
+                    InferredType::set(element.clone()),
+                    InferredType::tuple(element),
+                )
             }
-            Type::Objects => self.either(85, Kind::objects(), Kind::tuple(Kind::object())),
-            Type::Patch => self.either(50, Kind::object(), Kind::indices()),
-            Type::Element => self.either(60, Kind::Grid, Kind::object()),
+            Type::Objects => self.either(
+                85,
+                InferredType::objects(),
+                InferredType::tuple(InferredType::object()),
+            ),
+            Type::Patch => self.either(50, InferredType::object(), InferredType::indices()),
+            Type::Element => self.either(60, InferredType::Grid, InferredType::object()),
             Type::Piece => {
-                let patch = self.either(50, Kind::object(), Kind::indices());
-                self.either(40, Kind::Grid, patch)
+                let patch = self.either(50, InferredType::object(), InferredType::indices());
+                self.either(40, InferredType::Grid, patch)
             }
             Type::Container
             | Type::ContainerContainer
             | Type::Tuple
             | Type::TupleTuple
-            | Type::FrozenSet => return self.container(|kind| kinds::accepts(ty, kind)),
+            | Type::FrozenSet => return self.container(|kind| inference::accepts(ty, kind)),
         };
         (self.value_of(&kind), kind)
     }
 
-    fn either(&mut self, percent: u32, a: Kind, b: Kind) -> Kind {
+    fn either(&mut self, percent: u32, a: InferredType, b: InferredType) -> InferredType {
         if self.dice.chance(percent) { a } else { b }
     }
 
     /// A tuple of cells or locations, which patches may be too.
-    fn tuple_patch(&mut self, ty: Type) -> (Value, Kind) {
+    fn tuple_patch(&mut self, ty: Type) -> (Value, InferredType) {
         let kind = match ty {
-            Type::Object => Kind::object(),
-            Type::Indices => Kind::indices(),
-            _ => self.either(50, Kind::object(), Kind::indices()),
+            Type::Object => InferredType::object(),
+            Type::Indices => InferredType::indices(),
+            _ => self.either(50, InferredType::object(), InferredType::indices()),
         };
         let set = self.value_of(&kind);
         let items = set
             .as_container()
             .map(|c| c.iter().map(Cow::into_owned).collect());
-        (Value::tuple(items.unwrap_or_default()), Kind::Any)
+        (Value::tuple(items.unwrap_or_default()), InferredType::Any)
     }
 
     /// A kind of value, containers included.
-    fn kind(&mut self) -> Kind {
+    fn kind(&mut self) -> InferredType {
         match self.dice.below(10) {
-            0 => Kind::Boolean,
-            1 | 2 => Kind::Integer,
-            3 => Kind::Pair,
-            4 => Kind::Cell,
-            5 => Kind::Grid,
+            0 => InferredType::Boolean,
+            1 | 2 => InferredType::Integer,
+            3 => InferredType::Pair,
+            4 => InferredType::Cell,
+            5 => InferredType::Grid,
             _ => self.container(|_| true).1,
         }
     }
 
     /// A container of a kind that `wanted` agrees to, which some containers must be.
-    fn container(&mut self, wanted: impl Fn(&Kind) -> bool) -> (Value, Kind) {
+    fn container(&mut self, wanted: impl Fn(&InferredType) -> bool) -> (Value, InferredType) {
         let kind = loop {
             let kind = self.container_kind();
             if wanted(&kind) {
@@ -336,48 +344,50 @@ impl Generator {
         (self.value_of(&kind), kind)
     }
 
-    fn container_kind(&mut self) -> Kind {
+    fn container_kind(&mut self) -> InferredType {
         match self.dice.below(18) {
-            0 | 1 => Kind::objects(),
-            2 => Kind::object(),
-            3 => Kind::indices(),
-            4 => Kind::Grid,
+            0 | 1 => InferredType::objects(),
+            2 => InferredType::object(),
+            3 => InferredType::indices(),
+            4 => InferredType::Grid,
             _ => self.dice.pick(&self.containers).0.clone(),
         }
     }
 
     /// A value of this kind.
-    fn value_of(&mut self, kind: &Kind) -> Value {
+    fn value_of(&mut self, kind: &InferredType) -> Value {
         match kind {
-            Kind::Any => {
+            InferredType::Any => {
                 let kind = self.kind();
                 self.value_of(&kind)
             }
-            Kind::Boolean => Value::Bool(self.dice.chance(50)),
-            Kind::Integer => Value::Int(self.integer()),
-            Kind::Pair => Value::Loc(self.pair()),
-            Kind::Cell => Value::Cell(self.cell()),
-            Kind::Grid => {
+            InferredType::Boolean => Value::Bool(self.dice.chance(50)),
+            InferredType::Integer => Value::Int(self.integer()),
+            InferredType::Pair => Value::Loc(self.pair()),
+            InferredType::Cell => Value::Cell(self.cell()),
+            InferredType::Grid => {
                 let twin = self.dice.chance(20);
                 let scene = self.scene();
                 let grid = if twin { &scene.twin } else { &scene.grid };
                 grid.clone().into()
             }
-            Kind::Function => Value::Primitive(*self.dice.pick(Primitive::ALL)),
-            Kind::Set(element) if **element == Kind::Pair => {
+            InferredType::Function => Value::Primitive(*self.dice.pick(Primitive::ALL)),
+            InferredType::Set(element) if **element == InferredType::Pair => {
                 self.dice.pick(&self.scenes[self.scene].indices).clone()
             }
-            Kind::Set(element) if **element == Kind::Cell => {
+            InferredType::Set(element) if **element == InferredType::Cell => {
                 self.dice.pick(&self.scenes[self.scene].objects).clone()
             }
-            Kind::Set(element) if **element == Kind::object() => self.scene().group.clone(),
-            Kind::Set(element) | Kind::Tuple(element) => {
+            InferredType::Set(element) if **element == InferredType::object() => {
+                self.scene().group.clone()
+            }
+            InferredType::Set(element) | InferredType::Tuple(element) => {
                 if let Some((_, values)) = self.containers.iter().find(|(known, _)| known == kind) {
                     return self.dice.pick(values).clone();
                 }
                 self.change_scene();
                 let elements = self.elements(element);
-                if matches!(kind, Kind::Set(_)) {
+                if matches!(kind, InferredType::Set(_)) {
                     Value::set(elements)
                 } else {
                     Value::tuple(elements)
@@ -387,7 +397,7 @@ impl Generator {
     }
 
     /// Elements of a container, some of them twice.
-    fn elements(&mut self, kind: &Kind) -> Vec<Value> {
+    fn elements(&mut self, kind: &InferredType) -> Vec<Value> {
         let count = if self.dice.chance(6) {
             0
         } else {

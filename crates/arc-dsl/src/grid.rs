@@ -153,7 +153,7 @@ impl Grid {
         self.cells[i * self.width + j]
     }
 
-    /// Where `loc` lies in [`cells`](Self::cells), or nothing where it is off the grid.
+    /// Where `loc` lies in [`cells`](Self::cells); `None` if it is off the grid.
     #[inline]
     #[must_use]
     pub fn offset(&self, loc: Loc) -> Option<usize> {
@@ -163,7 +163,7 @@ impl Grid {
         (i < self.height && j < self.width).then(|| i * self.width + j)
     }
 
-    /// The colour at `loc`, or nothing where it is off the grid.
+    /// The colour at `loc`; `None` if it is off the grid.
     #[must_use]
     pub fn get(&self, loc: Loc) -> Option<i8> {
         self.offset(loc).map(|at| self.cells[at])
@@ -228,9 +228,9 @@ pub fn ansi_cell(colour: i8, text: &str) -> String {
 }
 
 /// A row, printed as the tuple that it is.
-struct Row<'a>(&'a [i8]);
+struct RowText<'a>(&'a [i8]);
 
-impl fmt::Display for Row<'_> {
+impl fmt::Display for RowText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_tuple(f, self.0.iter())
     }
@@ -239,7 +239,7 @@ impl fmt::Display for Row<'_> {
 /// The literal that makes the grid.
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_tuple(f, self.rows().map(Row))
+        write_tuple(f, self.rows().map(RowText))
     }
 }
 

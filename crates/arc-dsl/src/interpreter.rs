@@ -1,6 +1,6 @@
 //! The reference interpreter: one call after the other, bounded, obvious.
 //!
-//! Every faster path is checked against it; it is kept simple rather than made clever. Whatever a
+//! Every faster path is checked against it; it is kept simple. Whatever a
 //! program and its input are, it gives a value or an [`EvalError`], within its [`Limits`].
 
 use smallvec::SmallVec;
@@ -90,7 +90,7 @@ impl Interpreter {
         inputs: impl IntoIterator<Item = Value>,
     ) -> Result<Value, EvalError> {
         let result = self.follow(program, inputs);
-        // The values are let go of here, not kept until the next run.
+        // The values are dropped here, not kept until the next run.
         self.variables.clear();
         result
     }
@@ -174,7 +174,7 @@ impl Interpreter {
 
     /// The value of one call: `function` with these arguments.
     ///
-    /// It is what the reference does for a call of a program. Who makes calls by the million on the
+    /// It is what the reference does for a call of a program. Who evaluates calls by the million on the
     /// same inputs, as a search does, takes `Batt` of the crate arc-cpu, which gives the same.
     pub fn call(&self, function: &Value, arguments: &[&Value]) -> Result<Value, EvalError> {
         self.call_counted(function, arguments).0
@@ -279,8 +279,9 @@ impl Context<'_> {
         result
     }
 
-    /// What came of a primitive that calls others: a failure is its own unless one of them failed.
-    pub(crate) fn settle(
+    /// The result of a primitive that calls others; if it is an error, the primitive is noted as the one that failed,
+    /// unless one that it called is.
+    pub(crate) fn attribute(
         &mut self,
         primitive: Primitive,
         result: Result<Value, ErrorKind>,
@@ -467,7 +468,7 @@ impl Context<'_> {
         result
     }
 
-    /// Counts a value that no variable holds while others are made, as `hold_weight` does.
+    /// Counts a value that no variable holds while others are evaluated, as `hold_weight` does.
     #[inline]
     pub(crate) fn hold_heavy(&mut self, value: &Value) -> Result<u64, ErrorKind> {
         self.hold_weight(u64::from(value.weight()))

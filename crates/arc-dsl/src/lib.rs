@@ -72,7 +72,7 @@ pub use batt_file::{BattFile, Entry, EntryKind};
 pub use budget::{Context, Limits, WORK_PER_STEP};
 pub use constants::Constant;
 pub use dialect::{Dialect, Sample};
-pub use error::{ErrorKind, EvalError, Kind, Limit};
+pub use error::{ErrorKind, EvalError, Limit, ValueKind};
 pub use grid::{COLOUR_RANGE, Grid, GridError, PALETTE, ansi_cell};
 pub use interpreter::Interpreter;
 pub use literal::{write_list, write_tuple};

@@ -2,22 +2,23 @@
 //!
 //! A row's function bears its name in the module of its family and is given what [`types`](crate::types) says for
 //! each parameter's type; one that disagrees with its row does not compile. A row marked `[cx]` gets the running
-//! [`Context`] first.
+//! [`Context`] first. Arguments that the row refuses go to the `untyped` module beside it, see [`untyped`].
 //!
-//! A call accounts for its arguments as [work](crate::WORK_PER_STEP) before it is made, all elements
+//! A call accounts for its arguments as [work](crate::WORK_PER_STEP) before it is evaluated, all elements
 //! of each of them: see [`Reads`].
 
 use arc_isa::{Primitive, Type};
 
 use crate::budget::{Context, WORK_PER_STEP};
 use crate::error::ErrorKind;
-use crate::types::{ArcType, Returns, takers};
+use crate::types::{ArcType, Returns, parameters};
 use crate::value::Value;
 
 pub use loops::LoopBody;
 
 mod arithmetic;
 mod colours;
+pub(crate) mod comparison;
 mod containers;
 mod extents;
 mod functions;
@@ -34,6 +35,13 @@ mod work;
 /// type.
 pub(crate) type Native = fn(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind>;
 
+/// The two functions of a primitive.
+struct Reference {
+    native: Native,
+    /// That of its family, for arguments that its row refuses.
+    untyped: untyped::FamilyCall,
+}
+
 /// What of an argument a call looks at, and accounts for before it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reads {
@@ -41,7 +49,7 @@ enum Reads {
     Nothing,
     /// All of it.
     All,
-    /// A few elements, of which the first row of a grid is made to be one.
+    /// A few elements; the first row of a grid is copied to be one.
     Row,
     /// All of what is no grid, to make a grid of it or to find where it lies; a few cells of a grid.
     AllButGrids,
@@ -129,8 +137,9 @@ macro_rules! natives {
     )+) => {
         pastey::paste! {
         /// By the place of the primitive.
-        static NATIVES: &[Native] = &[$($(
-            |context, arguments| {
+        static REFERENCE: &[Reference] = &[$($(Reference {
+            untyped: $family::untyped::call,
+            native: |context, arguments| {
                 const READS: fn(Type) -> Reads = reads!($($reads)?);
                 let [$($parameter),*] = arguments else {
                     return Err(wrong_count(
@@ -138,15 +147,15 @@ macro_rules! natives {
                         arguments.len(),
                     ));
                 };
-                let work = 0 $(+ READS(<takers::$type as ArcType>::TYPE).of($parameter))*;
+                let work = 0 $(+ READS(<parameters::$type as ArcType>::TYPE).of($parameter))*;
                 // What is less than a step takes less time than to count it.
                 if work >= WORK_PER_STEP {
                     context.work(work)?;
                 }
                 let mut at = 0;
                 $(
-                    let Some($parameter) = <takers::$type as ArcType>::hold($parameter) else {
-                        let mismatch = mismatch(at, <takers::$type as ArcType>::TYPE, $parameter);
+                    let Some($parameter) = <parameters::$type as ArcType>::convert($parameter) else {
+                        let mismatch = mismatch(at, <parameters::$type as ArcType>::TYPE, $parameter);
                         return untyped::call(context, Primitive::[<$name:camel>], arguments, mismatch);
                     };
                     at += 1;
@@ -154,16 +163,16 @@ macro_rules! natives {
                 let _ = at;
                 $(let $cx = &mut *context;)?
                 let result = $family::$name(
-                    $($cx,)? $(<takers::$type as ArcType>::lend(&$parameter)),*
+                    $($cx,)? $(<parameters::$type as ArcType>::borrow(&$parameter)),*
                 );
-                let result = Returns::<takers::$returns>::into_value(result, context);
+                let result = Returns::<parameters::$returns>::into_value(result, context);
                 $(
                     let $cx = context;
-                    let result = $cx.settle(Primitive::[<$name:camel>], result);
+                    let result = $cx.attribute(Primitive::[<$name:camel>], result);
                 )?
                 result
             },
-        )+)+];
+        },)+)+];
 
         /// Each primitive as a value, for operands to point at.
         static VALUES: &[Value] = &[$($(Value::Primitive(Primitive::[<$name:camel>]),)+)+];
@@ -175,7 +184,7 @@ arc_isa::for_each_primitive!(natives);
 
 /// The function of a primitive behind its checks.
 pub(crate) fn native(primitive: Primitive) -> Native {
-    NATIVES[primitive as usize]
+    REFERENCE[primitive as usize].native
 }
 
 impl Value {

@@ -212,7 +212,7 @@ impl Program {
         &self.variables
     }
 
-    /// The calls in the order in which they are made.
+    /// The calls in the order in which they are evaluated.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
@@ -356,7 +356,7 @@ impl ProgramBuilder {
         self.slots.insert(name.to_owned(), slot);
     }
 
-    /// The step that sets a variable; nothing for an input.
+    /// The step that sets a variable; `None` for an input.
     pub(crate) fn step_of(&self, slot: Slot) -> Option<&Step> {
         let at = slot.index().checked_sub(self.program.inputs)?;
         self.program.steps.get(at)
@@ -485,8 +485,8 @@ impl ProgramBuilder {
             };
             let given = step.arguments.iter();
             let given = given.map(|given| operand(&variables, given)).collect();
-            let made = add(self, callee, given)?;
-            variables.push(made);
+            let value = add(self, callee, given)?;
+            variables.push(value);
         }
         Ok(operand(&variables, &function.output))
     }

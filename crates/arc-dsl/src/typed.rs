@@ -45,7 +45,7 @@ mod table;
 use table::TABLE;
 pub use table::TypedPrimitive;
 
-/// What a row becomes.
+/// A row of the table of typed primitives.
 struct Row {
     name: &'static str,
     family: &'static str,
@@ -74,7 +74,7 @@ enum Default {
 /// A row's function, given as many arguments as it has parameters.
 type Own = fn(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind>;
 
-/// How a call is made.
+/// How a call is evaluated.
 enum How {
     /// As this primitive of the public dialect.
     Public(Primitive),
@@ -135,7 +135,7 @@ impl TypedPrimitive {
         }
     }
 
-    /// The primitive of the public dialect as which a call is made, if it is.
+    /// The primitive of the public dialect as which a call is evaluated, if it is.
     #[must_use]
     pub fn public(self) -> Option<Primitive> {
         match self.row().how {
@@ -145,7 +145,7 @@ impl TypedPrimitive {
         }
     }
 
-    /// How a call is made, in words.
+    /// How a call is evaluated, in words.
     #[must_use]
     pub fn description(self) -> String {
         match &self.row().how {

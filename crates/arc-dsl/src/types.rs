@@ -1,4 +1,4 @@
-//! How a [`Value`] is taken for a [`Type`] of a signature; and which [`ValueType`] it is of.
+//! How an argument is converted for the [`Type`] of its parameter; and the [`ValueType`] of a [`Value`].
 //!
 //! A row of the primitives table names types; [`ArcType`] says what Rust type the primitive's
 //! function is given for each, so a function that disagrees with its row does not compile.
@@ -9,26 +9,26 @@ use arc_isa::{ContainerKind, Type, ValueType};
 
 use crate::bounds::Bounded;
 use crate::budget::Context;
-use crate::error::{ErrorKind, Kind};
+use crate::error::{ErrorKind, ValueKind};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
 use crate::value::container::{Container, Items};
 
-/// Takes values for one of the [`Type`]s.
+/// Converts arguments for parameters of one of the [`Type`]s.
 pub(crate) trait ArcType {
-    /// The type of which this is the taker.
+    /// The type of the parameter.
     const TYPE: Type;
-    /// What the value is turned into, borrowed from it where that is possible.
-    type Held<'a>;
+    /// The converted argument, which borrows from the value where that is possible.
+    type Converted<'a>;
     /// What a primitive's function is given.
     type Param<'p>;
 
-    /// The value as this type, or nothing where it is of another.
-    fn hold(value: &Value) -> Option<Self::Held<'_>>;
+    /// The value as this type; `None` if it is of another.
+    fn convert(value: &Value) -> Option<Self::Converted<'_>>;
 
-    /// The parameter made of what [`hold`](ArcType::hold) gave.
-    fn lend<'p>(held: &'p Self::Held<'_>) -> Self::Param<'p>;
+    /// The parameter, borrowed from the result of [`convert`](ArcType::convert).
+    fn borrow<'p>(converted: &'p Self::Converted<'_>) -> Self::Param<'p>;
 }
 
 /// That a function's result is of the type that its row names.
@@ -37,16 +37,16 @@ pub(crate) trait Returns<T: ArcType> {
     fn into_value(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind>;
 }
 
-/// A primitive that returns any value hands on one that was made, and checked, before: it stays
-/// where it is, since to look at it and to copy it costs more than to make most values.
-impl Returns<takers::Any> for Value {
+/// A primitive that returns any value returns one that was checked before. It is not checked again, since that
+/// costs more than to build most values.
+impl Returns<parameters::Any> for Value {
     #[inline]
     fn into_value(self, _: &mut Context<'_>) -> Result<Value, ErrorKind> {
         Ok(self)
     }
 }
 
-impl Returns<takers::Any> for Result<Value, ErrorKind> {
+impl Returns<parameters::Any> for Result<Value, ErrorKind> {
     #[inline]
     fn into_value(self, _: &mut Context<'_>) -> Result<Value, ErrorKind> {
         self
@@ -54,39 +54,39 @@ impl Returns<takers::Any> for Result<Value, ErrorKind> {
 }
 
 macro_rules! types {
-    ($($name:ident: $held:ty, $param:ty, $hold:expr, $lend:expr, [$($returned:ty),*];)*) => {
+    ($($name:ident: $converted:ty, $param:ty, $convert:expr, $borrow:expr, [$($returned:ty),*];)*) => {
         impl Value {
             /// Whether it can be passed where a signature names this type.
             pub fn fits(&self, ty: Type) -> bool {
                 match ty {
-                    $(Type::$name => <takers::$name as ArcType>::hold(self).is_some(),)*
+                    $(Type::$name => <parameters::$name as ArcType>::convert(self).is_some(),)*
                 }
             }
         }
 
-        /// One taker a type, named as the type is.
-        pub(crate) mod takers {
+        /// One parameter conversion for each type, named as the type is.
+        pub(crate) mod parameters {
             $(pub(crate) enum $name {})*
         }
 
         $(
-            impl ArcType for takers::$name {
+            impl ArcType for parameters::$name {
                 const TYPE: Type = Type::$name;
-                type Held<'a> = $held;
+                type Converted<'a> = $converted;
                 type Param<'p> = $param;
 
-                fn hold(value: &Value) -> Option<Self::Held<'_>> {
-                    let hold: for<'a> fn(&'a Value) -> Option<Self::Held<'a>> = $hold;
-                    hold(value)
+                fn convert(value: &Value) -> Option<Self::Converted<'_>> {
+                    let convert: for<'a> fn(&'a Value) -> Option<Self::Converted<'a>> = $convert;
+                    convert(value)
                 }
 
-                fn lend<'p>(held: &'p Self::Held<'_>) -> Self::Param<'p> {
-                    $lend(held)
+                fn borrow<'p>(converted: &'p Self::Converted<'_>) -> Self::Param<'p> {
+                    $borrow(converted)
                 }
             }
 
             $(
-                impl Returns<takers::$name> for $returned {
+                impl Returns<parameters::$name> for $returned {
                     #[inline]
                     fn into_value(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind> {
                         cx.check(&self)?;
@@ -94,10 +94,10 @@ macro_rules! types {
                     }
                 }
 
-                impl Returns<takers::$name> for Result<$returned, ErrorKind> {
+                impl Returns<parameters::$name> for Result<$returned, ErrorKind> {
                     #[inline]
                     fn into_value(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind> {
-                        self.and_then(|made| Returns::<takers::$name>::into_value(made, cx))
+                        self.and_then(|result| Returns::<parameters::$name>::into_value(result, cx))
                     }
                 }
             )*
@@ -112,13 +112,13 @@ types! {
     IntegerTuple: Loc, Loc, as_pair, copied, [Loc, Value];
     Numerical: Number, Number, as_number, copied, [Number];
     IntegerSet: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
-    Grid: Cow<'a, Grid>, &'p Grid, Value::as_grid, |held: &'p Cow<'_, Grid>| &**held, [Grid, Value];
-    Object: PatchHeld<'a>, &'p [Cell], as_object, cells, [Object];
+    Grid: Cow<'a, Grid>, &'p Grid, Value::as_grid, |converted: &'p Cow<'_, Grid>| &**converted, [Grid, Value];
+    Object: ConvertedPatch<'a>, &'p [Cell], as_object, cells, [Object];
     Objects: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
-    Indices: PatchHeld<'a>, Patch<'p>, as_patch, PatchHeld::lend, [Indices, Value];
-    Patch: PatchHeld<'a>, Patch<'p>, as_patch, PatchHeld::lend, [Value];
-    Element: PieceHeld<'a>, Piece<'p>, as_piece, PieceHeld::lend, [Value];
-    Piece: PieceHeld<'a>, Piece<'p>, as_piece, PieceHeld::lend, [Value];
+    Indices: ConvertedPatch<'a>, Patch<'p>, as_patch, ConvertedPatch::borrow, [Indices, Value];
+    Patch: ConvertedPatch<'a>, Patch<'p>, as_patch, ConvertedPatch::borrow, [Value];
+    Element: ConvertedPiece<'a>, Piece<'p>, as_piece, ConvertedPiece::borrow, [Value];
+    Piece: ConvertedPiece<'a>, Piece<'p>, as_piece, ConvertedPiece::borrow, [Value];
     Callable: &'a Value, &'p Value, as_callable, copied, [Value];
     Container: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
     ContainerContainer: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
@@ -127,8 +127,8 @@ types! {
     FrozenSet: Container<'a>, Container<'p>, as_set, copied, [Value];
 }
 
-fn copied<T: Copy>(held: &T) -> T {
-    *held
+fn copied<T: Copy>(converted: &T) -> T {
+    *converted
 }
 
 /// What [`Type::Numerical`] takes.
@@ -194,7 +194,7 @@ fn as_set(value: &Value) -> Option<Container<'_>> {
 /// A patch: locations, with colours or without.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patch<'p> {
-    /// The value that it is; primitives that leave a patch as it is give it back.
+    /// The value that was converted; primitives that leave a patch as it is return it.
     pub(crate) value: &'p Value,
     pub(crate) items: PatchItems<'p>,
 }
@@ -243,24 +243,24 @@ impl<'p> Patch<'p> {
     }
 }
 
-/// What a value is turned into to serve as a [`Patch`].
+/// An argument converted for a parameter that is a [`Patch`].
 #[derive(Debug)]
-pub(crate) struct PatchHeld<'a> {
+pub(crate) struct ConvertedPatch<'a> {
     value: &'a Value,
-    items: PatchHeldItems<'a>,
+    items: ConvertedPatchItems<'a>,
 }
 
 #[derive(Debug)]
-enum PatchHeldItems<'a> {
+enum ConvertedPatchItems<'a> {
     Locs(Cow<'a, [Loc]>),
     Cells(Cow<'a, [Cell]>),
 }
 
-impl PatchHeld<'_> {
-    fn lend(&self) -> Patch<'_> {
+impl ConvertedPatch<'_> {
+    fn borrow(&self) -> Patch<'_> {
         let items = match &self.items {
-            PatchHeldItems::Locs(locs) => PatchItems::Locs(locs),
-            PatchHeldItems::Cells(cells) => PatchItems::Cells(cells),
+            ConvertedPatchItems::Locs(locs) => PatchItems::Locs(locs),
+            ConvertedPatchItems::Cells(cells) => PatchItems::Cells(cells),
         };
         Patch {
             value: self.value,
@@ -269,13 +269,13 @@ impl PatchHeld<'_> {
     }
 }
 
-fn as_patch(value: &Value) -> Option<PatchHeld<'_>> {
+fn as_patch(value: &Value) -> Option<ConvertedPatch<'_>> {
     let container = value.as_container()?;
     let items = match container.items {
-        Items::Locs(locs) => PatchHeldItems::Locs(Cow::Borrowed(locs)),
-        Items::Cells(cells) => PatchHeldItems::Cells(Cow::Borrowed(cells)),
-        Items::Values([]) => PatchHeldItems::Locs(Cow::Borrowed(&[])),
-        Items::Values([Value::Cell(_), ..]) => PatchHeldItems::Cells(
+        Items::Locs(locs) => ConvertedPatchItems::Locs(Cow::Borrowed(locs)),
+        Items::Cells(cells) => ConvertedPatchItems::Cells(Cow::Borrowed(cells)),
+        Items::Values([]) => ConvertedPatchItems::Locs(Cow::Borrowed(&[])),
+        Items::Values([Value::Cell(_), ..]) => ConvertedPatchItems::Cells(
             container
                 .iter()
                 .map(|item| match *item {
@@ -284,7 +284,7 @@ fn as_patch(value: &Value) -> Option<PatchHeld<'_>> {
                 })
                 .collect::<Option<_>>()?,
         ),
-        Items::Values(_) | Items::Rows(_) => PatchHeldItems::Locs(
+        Items::Values(_) | Items::Rows(_) => ConvertedPatchItems::Locs(
             container
                 .iter()
                 .map(|item| as_pair(&item))
@@ -292,21 +292,21 @@ fn as_patch(value: &Value) -> Option<PatchHeld<'_>> {
         ),
         Items::Loc(_) | Items::Cell(_) => return None,
     };
-    Some(PatchHeld { value, items })
+    Some(ConvertedPatch { value, items })
 }
 
 /// A patch with colours, or one without anything in it.
-fn as_object(value: &Value) -> Option<PatchHeld<'_>> {
-    as_patch(value).filter(|held| match &held.items {
-        PatchHeldItems::Cells(_) => true,
-        PatchHeldItems::Locs(locs) => locs.is_empty(),
+fn as_object(value: &Value) -> Option<ConvertedPatch<'_>> {
+    as_patch(value).filter(|converted| match &converted.items {
+        ConvertedPatchItems::Cells(_) => true,
+        ConvertedPatchItems::Locs(locs) => locs.is_empty(),
     })
 }
 
-fn cells<'p>(held: &'p PatchHeld<'_>) -> &'p [Cell] {
-    match &held.items {
-        PatchHeldItems::Cells(cells) => cells,
-        PatchHeldItems::Locs(_) => &[],
+fn cells<'p>(converted: &'p ConvertedPatch<'_>) -> &'p [Cell] {
+    match &converted.items {
+        ConvertedPatchItems::Cells(cells) => cells,
+        ConvertedPatchItems::Locs(_) => &[],
     }
 }
 
@@ -317,26 +317,26 @@ pub(crate) enum Piece<'p> {
     Patch(Patch<'p>),
 }
 
-/// What a value is turned into to serve as a [`Piece`].
+/// An argument converted for a parameter that is a [`Piece`].
 #[derive(Debug)]
-pub(crate) enum PieceHeld<'a> {
+pub(crate) enum ConvertedPiece<'a> {
     Grid(Cow<'a, Grid>),
-    Patch(PatchHeld<'a>),
+    Patch(ConvertedPatch<'a>),
 }
 
-impl PieceHeld<'_> {
-    fn lend(&self) -> Piece<'_> {
+impl ConvertedPiece<'_> {
+    fn borrow(&self) -> Piece<'_> {
         match self {
-            PieceHeld::Grid(grid) => Piece::Grid(grid),
-            PieceHeld::Patch(patch) => Piece::Patch(patch.lend()),
+            ConvertedPiece::Grid(grid) => Piece::Grid(grid),
+            ConvertedPiece::Patch(patch) => Piece::Patch(patch.borrow()),
         }
     }
 }
 
-fn as_piece(value: &Value) -> Option<PieceHeld<'_>> {
+fn as_piece(value: &Value) -> Option<ConvertedPiece<'_>> {
     match value.as_container()?.kind {
-        ContainerKind::Tuple => value.as_grid().map(PieceHeld::Grid),
-        ContainerKind::Set => as_patch(value).map(PieceHeld::Patch),
+        ContainerKind::Tuple => value.as_grid().map(ConvertedPiece::Grid),
+        ContainerKind::Set => as_patch(value).map(ConvertedPiece::Patch),
     }
 }
 
@@ -391,15 +391,17 @@ impl Value {
             ValueType::Cell => matches!(self, Value::Cell(_)),
             ValueType::Grid => self.as_grid().is_some(),
             ValueType::Indices => {
-                matches!(self, Value::Indices(_)) || self.kind() == Kind::EmptySet
+                matches!(self, Value::Indices(_)) || self.kind() == ValueKind::EmptySet
             }
-            ValueType::Object => matches!(self, Value::Object(_)) || self.kind() == Kind::EmptySet,
+            ValueType::Object => {
+                matches!(self, Value::Object(_)) || self.kind() == ValueKind::EmptySet
+            }
             ValueType::Patch => {
                 self.has_type(&ValueType::Indices) || self.has_type(&ValueType::Object)
             }
             ValueType::Set(element) => all(ContainerKind::Set, element),
             ValueType::Tuple(element) => match self.as_container() {
-                // Every row is a tuple of integers: no need to make them.
+                // Every row is a tuple of integers: no need to build them.
                 Some(Container {
                     items: Items::Rows(_),
                     ..

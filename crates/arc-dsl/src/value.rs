@@ -17,7 +17,7 @@ use crate::value::container::{Container, Gathered, Items};
 use smallvec::SmallVec;
 
 use crate::budget::{ELEMENT_BYTES, LIGHT};
-use crate::error::Kind;
+use crate::error::ValueKind;
 use crate::grid::Grid;
 use crate::literal::{write_set, write_tuple};
 use crate::looks::looked_at;
@@ -236,7 +236,7 @@ impl Value {
     }
 
     /// How many elements there are to look at in it. Rows of a grid are tuples to whoever takes it for
-    /// a container, which are made one by one.
+    /// a container, which are built one by one.
     #[inline]
     pub(crate) fn work(&self) -> u32 {
         match self {
@@ -271,7 +271,7 @@ impl Value {
             Value::Tuple(elements) | Value::Set(elements) => {
                 elements.values.iter().all(Value::is_within_bounds)
             }
-            // What is inside a function was made, and checked, before.
+            // What is inside a function was checked before.
             Value::Nothing
             | Value::Bool(_)
             | Value::Grid(_)
@@ -396,20 +396,20 @@ impl Value {
 
     /// Its kind, as error messages name it.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ValueKind {
         match self {
-            Value::Nothing => Kind::Nothing,
-            Value::Bool(_) => Kind::Boolean,
-            Value::Int(_) => Kind::Integer,
-            Value::Loc(_) => Kind::Pair,
-            Value::Cell(_) => Kind::Cell,
-            Value::Grid(_) => Kind::Grid,
-            Value::Tuple(_) => Kind::Tuple,
-            Value::Indices(_) => Kind::Indices,
-            Value::Object(_) => Kind::Object,
-            Value::Set(elements) if elements.values.is_empty() => Kind::EmptySet,
-            Value::Set(_) => Kind::Set,
-            Value::Primitive(_) | Value::Function(_) => Kind::Function,
+            Value::Nothing => ValueKind::Nothing,
+            Value::Bool(_) => ValueKind::Boolean,
+            Value::Int(_) => ValueKind::Integer,
+            Value::Loc(_) => ValueKind::Pair,
+            Value::Cell(_) => ValueKind::Cell,
+            Value::Grid(_) => ValueKind::Grid,
+            Value::Tuple(_) => ValueKind::Tuple,
+            Value::Indices(_) => ValueKind::Indices,
+            Value::Object(_) => ValueKind::Object,
+            Value::Set(elements) if elements.values.is_empty() => ValueKind::EmptySet,
+            Value::Set(_) => ValueKind::Set,
+            Value::Primitive(_) | Value::Function(_) => ValueKind::Function,
             Value::Foreign(foreign) => foreign.kind(),
         }
     }
@@ -470,7 +470,7 @@ impl Ord for Value {
     }
 }
 
-/// How a tuple compares with the tuple of a grid's rows. No row is made a value for that: it may be
+/// How a tuple compares with the tuple of a grid's rows. No row is built as a value for that: it may be
 /// long, and the first element of the tuple a number.
 fn compare_with_rows(tuple: Container<'_>, grid: &Grid) -> Ordering {
     for (element, row) in tuple.iter().zip(grid.rows()) {
@@ -504,7 +504,7 @@ impl PartialEq for Value {
             (Value::Grid(a), Value::Grid(b)) => a == b,
             (Value::Indices(a), Value::Indices(b)) => a == b,
             (Value::Object(a), Value::Object(b)) => a == b,
-            // Rows are no integers. To find that out by comparing a row would make it first.
+            // Rows are no integers. To find that out by comparing a row would build it first.
             (Value::Grid(_), Value::Loc(_) | Value::Cell(_))
             | (Value::Loc(_) | Value::Cell(_), Value::Grid(_)) => false,
             _ => self.cmp(other) == Ordering::Equal,

@@ -1,6 +1,6 @@
-//! What can be known of a form's values by looking at where they are made and used.
+//! What can be known of a form's values by looking at where they are defined and used.
 //!
-//! [`Index`] says who makes and who uses each value. It is made once, and every analysis asks it
+//! [`Index`] has the definition and the uses of each value. It is built once, and every analysis asks it
 //! instead of walking through the form: [`order`] finds where the order of elements is seen,
 //! [`window`] which cells are.
 

@@ -1,4 +1,4 @@
-//! The pass that takes out dead steps: those whose value nothing uses and that cannot fail.
+//! Dead-code elimination: those whose value nothing uses and that cannot fail.
 //!
 //! A step that may fail stays, since the reference fails there too; so does a loop, which may reach
 //! a bound.
@@ -24,7 +24,7 @@ pub(super) struct Scratch {
     names: Vec<u32>,
 }
 
-/// Takes the dead steps out; `types` are those of all ids that have been there before rewrites.
+/// Removes the dead steps; `types` are those of all ids that have been there before rewrites.
 pub(super) fn take_out(form: &mut Form, types: &[Type], scratch: &mut Scratch) {
     let live = &mut scratch.live;
     live.clear();
@@ -72,7 +72,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Takes out of what each result needs what is dead where it stands alone.
+    /// Removes from the needs of each result what is dead in its program alone.
     fn needs(&self, form: &mut Form) {
         let mut places = vec![None; form.ids as usize];
         for instruction in &form.body.instructions {
@@ -119,7 +119,7 @@ impl Pass<'_> {
         }
         match instruction.op {
             Op::Call(primitive) if primitive.is_first_order() => {
-                // What a rewrite has made has no type here, and stays.
+                // What a rewrite has added has no type here, and stays.
                 let types: Option<SmallVec<[_; 4]>> = instruction
                     .arguments
                     .iter()
@@ -141,7 +141,7 @@ impl Pass<'_> {
     }
 }
 
-/// Takes out the instructions that no result needs.
+/// Removes the instructions that no result needs.
 pub(super) fn take_out_unneeded(form: &mut Form) {
     let mut needed = vec![false; form.ids as usize];
     for output in &form.outputs {

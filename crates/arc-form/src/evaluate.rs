@@ -58,7 +58,7 @@ impl std::error::Error for Stop {}
 pub struct Evaluator {
     limits: Limits,
     values: Vec<Value>,
-    /// What is made of each value before it is used, for tests of what may be left out.
+    /// Changes each value before it is used, for tests of what may be left out.
     #[cfg(test)]
     pub(super) after: Option<fn(&Instruction, Value) -> Value>,
 }
@@ -82,40 +82,42 @@ impl Evaluator {
         if let (Some(Needs::These(_)), Some(first)) = (needs, form.slice(0)) {
             return self.run(&first, input);
         }
-        let mut run = Run::start(&mut self.values, form, input, self.limits.max_memory);
+        let mut evaluation =
+            Evaluation::start(&mut self.values, form, input, self.limits.max_memory);
         #[cfg(test)]
         {
-            run.after = self.after;
+            evaluation.after = self.after;
         }
         let mut context = Context::new(&self.limits);
-        let result = run.top(&mut context, &form.body);
-        let (failed, bail_out) = (run.failed, run.bail_out);
+        let result = evaluation.top(&mut context, &form.body);
+        let (failed, bail_out) = (evaluation.failed, evaluation.bail_out);
         self.values.clear();
         result.map_err(|kind| stop(failed, bail_out, kind))
     }
 
-    /// What becomes of each result of the form for this input, in their order.
+    /// Each result of the form for this input, in their order.
     ///
     /// Every instruction of the body is evaluated once, unless one fails whose value it takes. A
     /// result ends with the first failure among what it [needs](Needs), else with its value.
     ///
     /// Steps are bounded for each result as if it were alone. What is held at one time, for later
-    /// instructions or as a result, is bounded for all of them together: a value that is made when
-    /// there is no room for it bails out, with what needs it.
+    /// instructions or as a result, is bounded for all of them together: a value for which
+    /// there is no room bails out, with what needs it.
     pub fn run_all(&mut self, form: &Form, input: &Grid) -> Vec<Result<Value, Stop>> {
         if !form.is_program() {
             return vec![Err(Stop::BailOut(BailOut::Type(None))); form.outputs.len()];
         }
         let ids = form.ids as usize;
-        let mut run = Run::start(&mut self.values, form, input, self.limits.max_memory);
+        let mut evaluation =
+            Evaluation::start(&mut self.values, form, input, self.limits.max_memory);
         #[cfg(test)]
         {
-            run.after = self.after;
+            evaluation.after = self.after;
         }
         let mut context = Context::new(&self.limits);
         let instructions = &form.body.instructions;
         let reads: Vec<_> = instructions.iter().map(Instruction::reads).collect();
-        // How many are to come that take the value: with the last one it is let go of.
+        // How many are to come that take the value: after the last one it is dropped.
         let mut uses = vec![0u32; ids];
         uses[Id::INPUT.index()] = 1;
         let results = form.body.results.iter().filter_map(|result| match result {
@@ -133,17 +135,19 @@ impl Evaluator {
                 // It is not the first that fails of what any result needs.
                 ends[id].stop = Some(Stop::BailOut(BailOut::Type(None)));
             } else {
-                let made = run.step(&mut context, instruction).and_then(|value| {
-                    ends[id].weight = u64::from(value.weight());
-                    memory += ends[id].weight;
-                    run.values[id] = value;
-                    if memory > run.max_memory {
-                        return Err(Limit::Memory.into());
-                    }
-                    Ok(())
-                });
-                let (failed, bail_out) = (run.failed.take(), run.bail_out.take());
-                let stop = made.map_err(|kind| stop(failed, bail_out, kind)).err();
+                let result = evaluation
+                    .step(&mut context, instruction)
+                    .and_then(|value| {
+                        ends[id].weight = u64::from(value.weight());
+                        memory += ends[id].weight;
+                        evaluation.values[id] = value;
+                        if memory > evaluation.max_memory {
+                            return Err(Limit::Memory.into());
+                        }
+                        Ok(())
+                    });
+                let (failed, bail_out) = (evaluation.failed.take(), evaluation.bail_out.take());
+                let stop = result.map_err(|kind| stop(failed, bail_out, kind)).err();
                 ends[id].steps = context.renew();
                 ends[id].stop = stop;
             }
@@ -154,13 +158,13 @@ impl Evaluator {
             let read = reads.iter().filter(|id| uses[id.index()] == 0);
             for id in read.chain(unused) {
                 memory -= std::mem::take(&mut ends[id.index()].weight);
-                run.values[id.index()] = Value::Nothing;
+                evaluation.values[id.index()] = Value::Nothing;
             }
         }
         let outcomes = form.outputs.iter().zip(&form.body.results);
         let outcomes = outcomes.map(|(output, result)| {
-            settle(form, output, &ends, self.limits.max_steps)?;
-            Ok(run.value(result))
+            check_needs(form, output, &ends, self.limits.max_steps)?;
+            Ok(evaluation.value(result))
         });
         let outcomes = outcomes.collect();
         self.values.clear();
@@ -168,19 +172,19 @@ impl Evaluator {
     }
 }
 
-/// What became of an instruction.
+/// The result of an instruction, but for its value.
 #[derive(Debug, Clone, Default)]
 struct End {
     /// How many steps it took.
     steps: u64,
-    /// What its value weighs that is held.
+    /// The weight of its value while that is kept.
     weight: u64,
     /// Why it gave no value.
     stop: Option<Stop>,
 }
 
-/// Whether all went well that the result needs.
-fn settle(form: &Form, output: &Output, ends: &[End], max_steps: u64) -> Result<(), Stop> {
+/// The error of the first instruction that failed of those that the result needs.
+fn check_needs(form: &Form, output: &Output, ends: &[End], max_steps: u64) -> Result<(), Stop> {
     let mut steps = 0;
     let mut end = |id: Id, line: Option<u32>| {
         let end = &ends[id.index()];
@@ -231,7 +235,7 @@ fn stop(
 }
 
 /// One evaluation.
-struct Run<'v> {
+struct Evaluation<'v> {
     values: &'v mut Vec<Value>,
     max_memory: u64,
     /// The innermost instruction that failed: its line and primitive.
@@ -241,8 +245,8 @@ struct Run<'v> {
     after: Option<fn(&Instruction, Value) -> Value>,
 }
 
-impl<'v> Run<'v> {
-    /// With the input in its place and no other value made.
+impl<'v> Evaluation<'v> {
+    /// With the input in its place and no other value.
     fn start(values: &'v mut Vec<Value>, form: &Form, input: &Grid, max_memory: u64) -> Self {
         values.clear();
         values.resize(form.ids as usize, Value::Nothing);
@@ -258,7 +262,7 @@ impl<'v> Run<'v> {
     }
 }
 
-impl Run<'_> {
+impl Evaluation<'_> {
     fn value(&self, operand: &Operand) -> Value {
         match operand {
             Operand::Id(id) => self.values[id.index()].clone(),

@@ -1,6 +1,6 @@
 //! The first-order form: typed, single-assignment code with loops and no function value left.
 //!
-//! It stands between program text and every fast executor. [`specialise()`] makes a [`Form`] of a
+//! It stands between program text and every fast executor. [`specialise()`] builds the [`Form`] of a
 //! [`Program`](arc_dsl::Program) by evaluating it symbolically: function values are compile-time
 //! objects, and applying one is inlining it. [`Form`] prints as text that [`parse()`] reads back,
 //! [`verify`](Form::verify) checks any instance, and the [`Evaluator`] runs it the obvious way.
@@ -54,8 +54,8 @@
 //!
 //! # Several results
 //!
-//! [`specialise_all`] makes one form of many programs, in which a step that several of them come to
-//! is made once, and the body has a result for each. An [`Output`] says by which number the caller
+//! [`specialise_all`] builds one form of many programs, in which a step that several of them come to
+//! is evaluated once, and the body has a result for each. An [`Output`] says by which number the caller
 //! knows the result, and what it [needs](Needs): the instructions that its program alone would have,
 //! in that program's order and with its lines. A result ends with the first of them that fails, so
 //! that it ends as its program does alone, and what else fails is not its business:
@@ -102,7 +102,7 @@
 //! gives the value that the reference gives, or its error, or bails out of the evaluation. These
 //! differences remain:
 //!
-//! - Functions have neither weight nor depth here, and shared steps are made once: where the
+//! - Functions have neither weight nor depth here, and shared steps are evaluated once: where the
 //!   reference ends at [`Limit::Steps`], [`Limit::Memory`], [`Limit::Nesting`], or for the weight of
 //!   a function at [`Limit::Elements`], a form may get further. A form that reaches the first three
 //!   bails out, so that it never ends at one of them where the reference does not.
@@ -119,7 +119,7 @@
 //! - from program to form: `specialise`, `build`, `typings` (types of results), `memo`, `words`;
 //! - the form: `text` and `parse`, `verify`, `outputs` (several results);
 //! - what is known of it: the [facts](arc_isa::Facts) of primitives, [`analysis`] of definitions and uses;
-//! - what is changed: `rewrite`, `dead`; how values are held: `plan`;
+//! - what is changed: `rewrite`, `dead`; representations of values: `plan`;
 //! - running it: `evaluate`.
 //!
 //! [`Limit::Steps`]: arc_dsl::Limit::Steps
@@ -129,7 +129,7 @@
 
 use smallvec::SmallVec;
 
-use arc_dsl::{ErrorKind, Kind, Primitive, Value};
+use arc_dsl::{ErrorKind, Primitive, Value, ValueKind};
 
 pub mod analysis;
 mod dead;
@@ -176,7 +176,7 @@ impl Id {
 /// What an instruction takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operand {
-    /// A value made before, here or in a region around this one.
+    /// The value of an instruction before it, here or in a region around this one.
     Id(Id),
     /// A value known before the program runs; never a function.
     Constant(Value),
@@ -222,10 +222,10 @@ pub enum Failure {
         /// The type that the primitive takes there.
         expected: arc_dsl::Type,
         /// The kind of value found.
-        found: Kind,
+        found: ValueKind,
     },
     /// A value that is called is not a function.
-    NotCallable(Kind),
+    NotCallable(ValueKind),
     /// A function is called with another number of arguments than it takes.
     ArgumentCount {
         /// How many the function takes.
@@ -261,10 +261,10 @@ impl From<Failure> for ErrorKind {
     }
 }
 
-/// One step: the value named `id` is what `op` makes of the arguments.
+/// One step: the value named `id` is the result of `op` for the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {
-    /// The value that it makes.
+    /// Its value.
     pub id: Id,
     /// The type of the value.
     pub ty: Type,
@@ -371,7 +371,7 @@ pub enum Needs {
 /// An instruction of a form's body, as the program of one result has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Need {
-    /// The value that it makes.
+    /// Its value.
     pub id: Id,
     /// The line on which this program has it: what fails in it, fails there.
     pub line: u32,

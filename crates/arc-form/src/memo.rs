@@ -1,4 +1,4 @@
-//! [`Memo`]: what was made before, by what it was made of.
+//! [`Memo`]: a hash table from keys of words to values.
 
 use rustc_hash::FxHasher;
 use std::hash::Hasher;

@@ -16,7 +16,7 @@ impl Form {
     }
 
     /// The form of the result that stands at this place alone: what the result needs, on the lines
-    /// of its program. Nothing where there is no such result.
+    /// of its program. `None` if there is no such result.
     ///
     /// A form that was [made of several programs](super::specialise_all) is sliced into those that
     /// each has alone.
@@ -96,7 +96,7 @@ impl Need {
 impl Instruction {
     /// The values that it takes, what its regions take from outside included; each once.
     pub fn reads(&self) -> Vec<Id> {
-        fn enter(instruction: &Instruction, used: &mut Vec<Id>, made: &mut Vec<Id>) {
+        fn enter(instruction: &Instruction, used: &mut Vec<Id>, defined: &mut Vec<Id>) {
             let results = instruction.regions.iter().flat_map(|one| &one.results);
             for operand in instruction.arguments.iter().chain(results) {
                 if let Operand::Id(id) = operand {
@@ -104,19 +104,19 @@ impl Instruction {
                 }
             }
             for region in &instruction.regions {
-                made.extend(region.parameters.iter().map(|(id, _)| *id));
+                defined.extend(region.parameters.iter().map(|(id, _)| *id));
                 for instruction in &region.instructions {
-                    made.push(instruction.id);
-                    enter(instruction, used, made);
+                    defined.push(instruction.id);
+                    enter(instruction, used, defined);
                 }
             }
         }
-        let (mut used, mut made) = (Vec::new(), Vec::new());
-        enter(self, &mut used, &mut made);
+        let (mut used, mut defined) = (Vec::new(), Vec::new());
+        enter(self, &mut used, &mut defined);
         used.sort_unstable();
         used.dedup();
-        made.sort_unstable();
-        used.retain(|id| made.binary_search(id).is_err());
+        defined.sort_unstable();
+        used.retain(|id| defined.binary_search(id).is_err());
         used
     }
 }
@@ -132,7 +132,7 @@ mod tests {
         programs.map(Result::unwrap).collect()
     }
 
-    /// Programs that have steps in common: one, what mutating makes of it, its prefixes, and others.
+    /// Programs that have steps in common: one, mutants of it, its prefixes, and others.
     fn relatives(generator: &mut Generator, round: usize) -> Vec<Program> {
         let built_ins = builtin::all();
         let first = match round % 3 {

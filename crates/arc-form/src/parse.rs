@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::{
     Failure, Form, Fused, Id, Instruction, Need, Needs, Op, Operand, Output, Region, Type,
 };
-use arc_dsl::{Kind, ParseError, Primitive, Value, parse_value};
+use arc_dsl::{ParseError, Primitive, Value, ValueKind, parse_value};
 
 /// What is wrong with the text of a form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -360,8 +360,8 @@ fn failure(text: &str) -> Result<Failure, String> {
     })
 }
 
-fn kind(word: &str) -> Option<Kind> {
-    use Kind as K;
+fn kind(word: &str) -> Option<ValueKind> {
+    use ValueKind as K;
     [
         K::Nothing,
         K::Boolean,

@@ -1,9 +1,9 @@
-//! How an executor holds each value of a form: [`plan`], for a [`Target`].
+//! How an executor represents each value of a form: [`plan`], for a [`Target`].
 //!
-//! Most values are held as their types say. Where nothing that uses a value sees the difference, and
-//! the target has a representation that is cheaper to make, it is held so: sets without an order,
+//! Most values are represented as their types say. Where nothing that uses a value sees the difference, and
+//! the target has a representation that is cheaper to build, that is selected: sets without an order,
 //! patches in parts, what is gone through as a list. [`Plan::verify`] looks at every value and each
-//! of its uses by itself, and so finds what a plan says that is not so, whoever made it.
+//! of its uses by itself, and so finds what a plan says that is not so.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::analysis::{Called, Index, User};
 use crate::{Fault, Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_isa::{Body, Elements, Size, Use};
 
-/// A way to hold a value.
+/// A representation of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Representation {
     /// As its type says.
@@ -29,9 +29,9 @@ pub enum Representation {
     Unordered,
     /// The same without equal elements.
     Distinct,
-    /// Unordered, and not made: the next instruction takes each element as it comes.
+    /// Unordered, and never built: the next instruction takes each element as it comes.
     Streamed,
-    /// The product of two sets of scalars, not made: filters go through its factors.
+    /// The product of two sets of scalars, never built: filters go through its factors.
     Factored,
     /// A tuple of rows as a grid.
     Rows,
@@ -79,18 +79,18 @@ pub struct Target {
     /// The representations that it has beside the typed one.
     pub representations: &'static [Representation],
     /// How many rows and columns its grids have at most, where a patch may be clipped to as many: it
-    /// has no grid on which a cell that is lost could lie. Nothing where patches are held whole.
+    /// has no grid on which a cell that is lost could lie. `None` if patches are represented whole.
     pub window: Option<u32>,
 }
 
 impl Target {
-    /// Whether it can hold values so.
+    /// Whether it has this representation.
     pub fn has(&self, representation: Representation) -> bool {
         representation == Representation::Typed || self.representations.contains(&representation)
     }
 }
 
-/// How each value of a form is held.
+/// The representation of each value of a form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     representations: Vec<Representation>,
@@ -98,7 +98,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// How a value is held.
+    /// The representation of a value.
     pub fn representation(&self, id: Id) -> Representation {
         self.representations[id.index()]
     }
@@ -110,7 +110,7 @@ impl Plan {
     }
 }
 
-/// Settles how the target holds each value of the form.
+/// Selects a representation for each value of the form.
 ///
 /// ```
 /// use arc_form::{Representation, Target, parse, plan};
@@ -144,7 +144,7 @@ impl Plan {
 pub fn plan(form: &Form, target: &Target) -> Plan {
     let index = Index::new(form);
     let mut planner = Planner {
-        held: Held::of(target),
+        held: RepresentationSet::of(target),
         order: OnceCell::new(),
         painted: OnceCell::new(),
         representations: vec![Representation::Typed; index.len()],
@@ -162,11 +162,11 @@ pub fn plan(form: &Form, target: &Target) -> Plan {
     plan
 }
 
-/// What a target can hold, a bit for each: it is asked of every value.
+/// The representations that a target has, a bit for each: it is asked for every value.
 #[derive(Clone, Copy)]
-struct Held(u8);
+struct RepresentationSet(u8);
 
-impl Held {
+impl RepresentationSet {
     fn of(target: &Target) -> Self {
         let bits = target.representations.iter().map(|one| 1 << *one as u8);
         Self(bits.fold(0, |all, bit: u8| all | bit))
@@ -178,7 +178,7 @@ impl Held {
 }
 
 struct Planner<'f, 'i> {
-    held: Held,
+    held: RepresentationSet,
     index: &'i Index<'f>,
     /// Where order is seen, once something may have none.
     order: OnceCell<Order>,
@@ -210,7 +210,7 @@ impl Planner<'_, '_> {
 
     fn choose(&mut self, instruction: &Instruction, next: Option<&Instruction>) -> Representation {
         use Representation as R;
-        // Only containers may be held in more ways than one.
+        // Only containers have more representations than one.
         if !matches!(
             instruction.ty,
             Type::Indices | Type::Object | Type::Set(_) | Type::Tuple(_) | Type::Fixed(_)
@@ -272,11 +272,11 @@ impl Planner<'_, '_> {
             let Operand::Id(result) = *region.result() else {
                 return None;
             };
-            let made = self.index.definition(result).by?;
-            let outlines = made
+            let definition = self.index.definition(result).by?;
+            let outlines = definition
                 .primitive()
                 .is_some_and(|primitive| primitive.facts().size == Size::Far);
-            (outlines && is_far_outline(made, self.index)).then_some(result)
+            (outlines && is_far_outline(definition, self.index)).then_some(result)
         });
         if let Some(outline) = outline {
             self.representations[outline.index()] = Representation::Parts;
@@ -326,10 +326,10 @@ fn only_painted(index: &Index<'_>) -> Vec<bool> {
         return vec![false; index.len()];
     }
     let mut painted = vec![false; index.len()];
-    for made in index.instructions().iter().rev() {
-        // Nothing but patches is held in parts, or moved.
-        painted[made.id.index()] = has_patch_type(&made.ty)
-            && index.is_only(made.id, |by, at| {
+    for instruction in index.instructions().iter().rev() {
+        // Only patches are represented in parts, or moved.
+        painted[instruction.id.index()] = has_patch_type(&instruction.ty)
+            && index.is_only(instruction.id, |by, at| {
                 let of = by
                     .primitive()
                     .map(|primitive| primitive.facts().of_argument(at));
@@ -367,7 +367,7 @@ fn is_filter(instruction: &Instruction, _: usize) -> bool {
     })
 }
 
-/// Whether an instruction makes a set of locations one by one.
+/// Whether an instruction gives a set of locations, each of which it computes.
 fn makes_locations(instruction: &Instruction) -> bool {
     let primitive = instruction.primitive();
     instruction.ty == Type::Indices
@@ -407,7 +407,7 @@ fn merges_patches(instruction: &Instruction) -> bool {
 
 /// Whether an instruction gives the outline of locations in a tuple, which may be far apart, and
 /// nothing but the region around it takes it.
-fn is_far_outline(made: &Instruction, index: &Index<'_>) -> bool {
+fn is_far_outline(instruction: &Instruction, index: &Index<'_>) -> bool {
     let is_tuple_of_locations = |operand: &Operand| match operand {
         Operand::Id(id) => match index.definition(*id).ty {
             Type::Tuple(element) => **element == Type::Pair,
@@ -416,12 +416,12 @@ fn is_far_outline(made: &Instruction, index: &Index<'_>) -> bool {
         },
         Operand::Constant(_) => false,
     };
-    made.ty == Type::Indices
-        && made.arguments.iter().all(is_tuple_of_locations)
-        && index.only_user(made.id).is_some()
+    instruction.ty == Type::Indices
+        && instruction.arguments.iter().all(is_tuple_of_locations)
+        && index.only_user(instruction.id).is_some()
 }
 
-/// Whether an instruction makes a tuple of rows of a grid's colours.
+/// Whether an instruction gives a tuple of rows of a grid's colours.
 fn gives_rows(instruction: &Instruction) -> bool {
     matches!(instruction.op, Op::Fused(fused) if fused.gives_rows())
         && instruction.ty == Type::tuple_of(Type::tuple_of(Type::Int))
@@ -445,7 +445,7 @@ fn takes_grid(user: &User<'_>) -> bool {
     }
 }
 
-/// Whether an instruction that makes a set and the next one, which goes through it, can be one loop.
+/// Whether an instruction that gives a set and the next one, which goes through it, can be one loop.
 fn is_streamed(maker: &Instruction, taker: &Instruction) -> bool {
     let (Some(made), Some(taken)) = (maker.primitive(), taker.primitive()) else {
         return false;
@@ -494,7 +494,7 @@ impl Plan {
         Ok(())
     }
 
-    /// What is wrong with how an instruction's value is held.
+    /// What is wrong with the representation of an instruction's value.
     fn is_wrong(
         &self,
         instruction: &Instruction,
@@ -609,12 +609,12 @@ pub struct Shown<'a> {
 }
 
 impl Plan {
-    /// The form that this is the plan of, as text with a note for what is not held by its type.
+    /// The form that this is the plan of, as text with a note for what is not represented as its type says.
     pub fn show<'a>(&'a self, form: &'a Form) -> Shown<'a> {
         Shown { form, plan: self }
     }
 
-    /// The words about a value, in brackets behind its line; nothing where there are none.
+    /// The words about a value, in brackets behind its line; empty if there are none.
     pub(crate) fn note(&self, f: &mut fmt::Formatter<'_>, id: Id) -> fmt::Result {
         let held = self.representation(id);
         let held = (held != Representation::Typed).then(|| held.name());

@@ -18,7 +18,7 @@ mod turned;
 /// Declares [`Fused`]: of each its sentence, its name, and the calls that it stands for.
 macro_rules! fused {
     ($(#[doc = $doc:literal] $variant:ident = $name:literal, $calls:literal;)+) => {
-        /// What instructions were made one.
+        /// What instructions were fused.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Fused {
             $(#[doc = $doc] $variant,)+
@@ -125,7 +125,7 @@ const REWRITES: &[Rewrite] = &[
     },
 ];
 
-/// What the rewrites may find in a form, noted as its instructions are made: most forms have
+/// What the rewrites may find in a form, noted as its instructions are built: most forms have
 /// nothing for any of them, and are not gone through again to find that out.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {

@@ -1,9 +1,9 @@
 //! Program to form: symbolic evaluation.
 //!
-//! The steps are gone through once. A function value is a compile-time object that knows what it
-//! has captured; applying it is going through it with its arguments, which emits what it does.
+//! Each step is evaluated once. A function value is a compile-time object that knows what it
+//! has captured; applying it is evaluating its body on its arguments, which emits instructions.
 //! Fixed tuples, sets of one element and containers of functions are compile-time objects too, and
-//! are made at run time only where a step needs them. A choice between values that have no type in
+//! are evaluated at run time only where a step needs them. A choice between values that have no type in
 //! common, as functions have none, stays a choice until something is done with it, which is then
 //! done to each in an arm of its own.
 
@@ -38,11 +38,11 @@ use arc_dsl::Primitive;
 pub struct Options {
     /// Evaluate steps whose arguments are constants.
     pub fold: bool,
-    /// Make the same step once.
+    /// Emit equal steps once.
     pub share: bool,
-    /// Make less of what is used in a way that needs no more, see [`rewrite`](crate::rewrite()).
+    /// Compute less where the uses of a value need less, see [`rewrite`](crate::rewrite()).
     pub rewrite: bool,
-    /// Take out dead steps that cannot fail.
+    /// Remove dead steps that cannot fail.
     pub dead: bool,
     /// The most instructions that a form may have.
     pub max_instructions: usize,
@@ -71,11 +71,11 @@ pub enum Reason {
     Size,
     /// It is written in another dialect than the public one.
     Dialect,
-    /// It would take too long to make, or functions call each other too deeply.
+    /// It would take too long to build, or functions call each other too deeply.
     Work,
     /// Values of unlike types meet where one type is needed.
     Types(String),
-    /// A function is used as a value in a way that is not known when the form is made.
+    /// A function is used as a value in a way that is not known when the form is built.
     Function(String),
 }
 
@@ -105,7 +105,7 @@ pub fn specialise(program: &Program) -> Result<Form, Unspecialised> {
     specialise_with(program, &Options::default())
 }
 
-/// The first-order form of a program, made so.
+/// The first-order form of a program, with these options.
 pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Unspecialised> {
     Specialiser::new(options.clone()).specialise(program)
 }
@@ -114,16 +114,16 @@ pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Uns
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
     /// The form, with an output for each program that has a form, known by the program's place
-    /// among those that were given. Nothing where there is no such program.
+    /// among those that were given. `None` if there is no such program.
     pub form: Option<Form>,
     /// Of each program why it is not in the form, if it is not.
     pub left_out: Vec<Option<Unspecialised>>,
 }
 
-/// One form of several programs, in which a step that more than one of them comes to is made once.
+/// One form of several programs, in which a step that more than one of them comes to is evaluated once.
 ///
 /// Each output needs what the form of its program alone has, in that order and on those lines, so
-/// that a program ends as it does alone whatever becomes of the others; a program that has no form
+/// that a program ends as it does alone whatever the results of the others are; a program that has no form
 /// is left out. [`Options::max_instructions`] and [`Options::max_work`] are those of one program.
 ///
 /// ```
@@ -162,9 +162,9 @@ pub fn specialise_all(name: &str, programs: &[Program], options: &Options) -> Me
     let (mut results, mut outputs) = (Results::new(), Vec::new());
     let mut left_out = Vec::with_capacity(programs.len());
     for (number, program) in programs.iter().enumerate() {
-        let made = specialiser.another(program, &input);
-        left_out.push(made.as_ref().err().cloned());
-        if let Ok((result, needs)) = made {
+        let result = specialiser.another(program, &input);
+        left_out.push(result.as_ref().err().cloned());
+        if let Ok((result, needs)) = result {
             results.push(result);
             outputs.push(Output {
                 id: number as u32,
@@ -199,7 +199,7 @@ pub fn specialise_all(name: &str, programs: &[Program], options: &Options) -> Me
     Merged { form, left_out }
 }
 
-/// Takes out the outputs of programs whose forms would be too large, and gives these programs.
+/// Removes the outputs of programs whose forms would be too large, and gives these programs.
 fn leave_out_large(form: &mut Form, options: &Options) -> Vec<usize> {
     let mut sizes = vec![0; form.ids as usize];
     for instruction in &form.body.instructions {
@@ -227,28 +227,28 @@ fn leave_out_large(form: &mut Form, options: &Options) -> Vec<usize> {
     left_out
 }
 
-/// What ends the making of a region.
+/// Why no more instructions of a region are built.
 #[derive(Debug)]
-enum Stop {
-    /// The region always fails here, where this would be made: what comes after is never reached.
+enum RegionEnd {
+    /// The region always fails at this instruction: what comes after is never reached.
     Fails(Id),
-    /// There is no form. It is in a box since every call gives what may be this.
-    None(Box<Reason>),
+    /// There is no form. The reason is in a box so that the results of most functions here stay small.
+    NoForm(Box<Reason>),
 }
 
-impl From<Reason> for Stop {
+impl From<Reason> for RegionEnd {
     #[cold]
     fn from(reason: Reason) -> Self {
-        Stop::None(Box::new(reason))
+        RegionEnd::NoForm(Box::new(reason))
     }
 }
 
-type Made<T = Symbol> = Result<T, Stop>;
+type Specialised<T = Symbol> = Result<T, RegionEnd>;
 
 type Arguments = SmallVec<[Symbol; 4]>;
 
-/// Makes forms of programs, one after the other, in memory that it keeps: of a short program, to ask
-/// for that is a good part of the work. Nothing of one program matters to the next.
+/// Specialises programs one after the other, and keeps its buffers: for a short program, allocating them is a good
+/// part of the work. No result depends on the programs before.
 ///
 /// ```
 /// use arc_form::Specialiser;
@@ -265,7 +265,7 @@ pub struct Specialiser {
     symbols: Symbols,
     /// What applying a function gave, where it can be seen from the open region.
     applied: Memo<Symbol>,
-    /// The keys of the calls that are being made, one behind the other.
+    /// The keys of the calls that are being specialised, one behind the other.
     keys: Vec<u32>,
     /// For each open region how many keys `applied` had before.
     scopes: Vec<usize>,
@@ -302,7 +302,7 @@ impl Default for Specialiser {
 }
 
 impl Specialiser {
-    /// One that makes forms so.
+    /// A specialiser with these options.
     pub fn new(options: Options) -> Self {
         Self {
             code: Builder::new(options.share),
@@ -339,7 +339,7 @@ impl Specialiser {
         self.code.clear();
     }
 
-    /// Forgets what was found out about a program, but for the instructions that it has made.
+    /// Forgets what was found out about a program, but for its instructions.
     fn forget(&mut self) {
         self.symbols.clear();
         self.applied.truncate(0);
@@ -349,8 +349,8 @@ impl Specialiser {
 
     /// The result of a program that is one of several, and what it needs.
     ///
-    /// Nothing that was found out about the others is known here, but for the instructions that
-    /// they have made.
+    /// Nothing that was found out about the others is known here, but for their
+    /// instructions.
     fn another(
         &mut self,
         program: &Program,
@@ -364,8 +364,8 @@ impl Specialiser {
         let mut variables: Vec<_> = input.iter().copied().map(Symbol::Value).collect();
         match self.steps(program, &mut variables) {
             Ok(result) => Ok((result, self.code.needs())),
-            Err(Stop::Fails(never)) => Ok((Operand::Id(never), self.code.needs())),
-            Err(Stop::None(reason)) => {
+            Err(RegionEnd::Fails(never)) => Ok((Operand::Id(never), self.code.needs())),
+            Err(RegionEnd::NoForm(reason)) => {
                 self.code.undo(&start);
                 Err(Unspecialised {
                     reason: *reason,
@@ -382,14 +382,14 @@ impl Specialiser {
         variables.extend(ids.into_iter().map(Symbol::Value));
         let result = match self.steps(program, &mut variables) {
             Ok(result) => result,
-            Err(Stop::Fails(never)) => Operand::Id(never),
-            Err(Stop::None(reason)) => return Err(*reason),
+            Err(RegionEnd::Fails(never)) => Operand::Id(never),
+            Err(RegionEnd::NoForm(reason)) => return Err(*reason),
         };
         let body = self.close(result);
         Ok(self.code.form(program.name(), body, &self.options))
     }
 
-    fn steps(&mut self, program: &Program, variables: &mut Vec<Symbol>) -> Made<Operand> {
+    fn steps(&mut self, program: &Program, variables: &mut Vec<Symbol>) -> Specialised<Operand> {
         if program.dialect() != Dialect::Public {
             return Err(Reason::Dialect.into());
         }
@@ -411,7 +411,7 @@ impl Specialiser {
         self.materialise(output)
     }
 
-    fn operand(&mut self, variables: &[Symbol], operand: &arc_dsl::Operand) -> Made {
+    fn operand(&mut self, variables: &[Symbol], operand: &arc_dsl::Operand) -> Specialised {
         match operand {
             arc_dsl::Operand::Slot(slot) => Ok(variables[slot.index()]),
             arc_dsl::Operand::Primitive(primitive) => Ok(Symbol::Primitive(*primitive)),
@@ -421,7 +421,7 @@ impl Specialiser {
     }
 
     /// A value as a symbol; primitives, grids and values of unlike types may stand in tuples.
-    fn constant(&mut self, value: &Value) -> Made {
+    fn constant(&mut self, value: &Value) -> Specialised {
         if is_plain(value) {
             return Ok(self.symbols.constant(value));
         }
@@ -430,7 +430,7 @@ impl Specialiser {
                 .as_slice()
                 .iter()
                 .map(|item| self.constant(item))
-                .collect::<Made<Vec<_>>>()
+                .collect::<Specialised<Vec<_>>>()
         };
         let node = match value {
             Value::Primitive(primitive) => Node::Primitive(*primitive),
@@ -456,7 +456,7 @@ impl Specialiser {
         self.code.close(result)
     }
 
-    fn work(&mut self) -> Made<()> {
+    fn work(&mut self) -> Specialised<()> {
         self.work += 1;
         if self.work > self.options.max_work {
             return Err(Reason::Work.into());
@@ -464,24 +464,24 @@ impl Specialiser {
         Ok(())
     }
 
-    fn emit(&mut self, op: Op, arguments: Vec<Operand>, regions: Vec<Region>) -> Made<Id> {
+    fn emit(&mut self, op: Op, arguments: Vec<Operand>, regions: Vec<Region>) -> Specialised<Id> {
         let ids = self.code.ids();
         let emitted = self.code.emit(op, arguments, regions);
         self.emitted(emitted, ids)
     }
 
     /// What was emitted where there had been so many ids: to come to what was there is no work.
-    fn emitted(&mut self, emitted: Result<Id, String>, ids: u32) -> Made<Id> {
+    fn emitted(&mut self, emitted: Result<Id, String>, ids: u32) -> Specialised<Id> {
         if self.code.ids() > ids {
             self.work()?;
         }
         emitted.map_err(|message| Reason::Types(message).into())
     }
 
-    /// Ends the open region: it fails here.
-    fn fail<T>(&mut self, primitive: Option<Primitive>, failure: Failure) -> Made<T> {
+    /// Ends the open region with a failure.
+    fn fail<T>(&mut self, primitive: Option<Primitive>, failure: Failure) -> Specialised<T> {
         let never = self.emit(Op::Fail(primitive, failure), Vec::new(), Vec::new())?;
-        Err(Stop::Fails(never))
+        Err(RegionEnd::Fails(never))
     }
 
     fn symbol(&mut self, operand: Operand) -> Symbol {
@@ -491,7 +491,7 @@ impl Specialiser {
         }
     }
 
-    /// The type that the symbol has once made; nothing where it cannot be one value.
+    /// The type of the symbol's value; `None` if it cannot be one value.
     fn type_of(&self, symbol: Symbol) -> Option<Cow<'_, Type>> {
         let object = match symbol {
             Symbol::Value(id) => return Some(Cow::Borrowed(self.code.id_type(id))),
@@ -528,15 +528,15 @@ impl Specialiser {
         }))
     }
 
-    /// The value of the symbol, made where it is not yet.
-    fn materialise(&mut self, symbol: Symbol) -> Made<Operand> {
+    /// The value of the symbol; its instructions are built if they are not yet.
+    fn materialise(&mut self, symbol: Symbol) -> Specialised<Operand> {
         match symbol {
             Symbol::Value(id) => Ok(Operand::Id(id)),
             _ => self.materialise_object(symbol),
         }
     }
 
-    fn materialise_object(&mut self, symbol: Symbol) -> Made<Operand> {
+    fn materialise_object(&mut self, symbol: Symbol) -> Specialised<Operand> {
         match self.symbols.node(symbol) {
             Node::Value(id) => Ok(Operand::Id(id)),
             Node::Tuple(items) => {

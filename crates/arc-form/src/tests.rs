@@ -448,7 +448,7 @@ fn the_verifier_finds_what_is_wrong() {
     };
     assert_eq!(
         broken(|form| form.body.instructions.swap(0, 1)),
-        "v2: v1 is not made before, in sight"
+        "v2: v1 is not defined before, in scope"
     );
     assert_eq!(
         broken(|form| form.body.instructions[0].ty = Type::Bool),
@@ -456,7 +456,7 @@ fn the_verifier_finds_what_is_wrong() {
     );
     assert_eq!(
         broken(|form| form.body.instructions[1].id = Id(1)),
-        "v1: made twice"
+        "v1: defined twice"
     );
     assert_eq!(
         broken(|form| form.body.instructions[0].arguments.clear()),
@@ -464,7 +464,7 @@ fn the_verifier_finds_what_is_wrong() {
     );
     assert_eq!(
         broken(|form| form.body.results[0] = Operand::Id(Id(5))),
-        "v0: v5 is not made before, in sight"
+        "v0: v5 is not defined before, in scope"
     );
     assert_eq!(
         broken(|form| {

@@ -88,13 +88,13 @@ mod tests {
     use arc_dsl::generate::Generator;
     use arc_dsl::{Interpreter, Type as Signature, Value};
 
-    /// The call's argument types by their values; nothing for arguments without a type.
+    /// The call's argument types by their values; `None` for arguments without a type.
     fn types(arguments: &[Value]) -> Option<Vec<Type>> {
         arguments.iter().map(Value::value_type).collect()
     }
 
     /// Calls every first-order primitive with arguments of the generator's, as its signature wants
-    /// them or of any type, and gives what came of those whose result has a type.
+    /// them or of any type, and gives the results that have a type.
     fn cases(mut visit: impl FnMut(Primitive, &[Value], &[Type], &Typing, Option<Value>)) {
         let mut generator = Generator::new(3);
         let first_order = || Primitive::ALL.iter().filter(|p| p.is_first_order());

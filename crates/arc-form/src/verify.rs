@@ -26,12 +26,12 @@ pub(super) fn fault<T>(id: Id, message: impl fmt::Display) -> Result<T, Fault> {
 }
 
 impl Form {
-    /// Whether every value is made before it is used, where it can be seen, once; every region is
+    /// Whether every value is defined before it is used, where it can be seen, once; every region is
     /// the one that its instruction needs, and every type is the one that the rules give.
     pub fn verify(&self) -> Result<(), Fault> {
         let mut verifier = Verifier {
             types: vec![None; self.ids as usize],
-            made: vec![false; self.ids as usize],
+            defined: vec![false; self.ids as usize],
         };
         let numbers = (0..).map(Id);
         let mut parameters = self.body.parameters.iter().zip(numbers);
@@ -43,7 +43,7 @@ impl Form {
     }
 }
 
-/// Whether every result is told apart from the others, and needs whatever it is made of.
+/// Whether every result is told apart from the others, and needs whatever it depends on.
 fn check_outputs(form: &Form) -> Result<(), Fault> {
     let (results, outputs) = (form.body.results.len(), form.outputs.len());
     if results == 0 || results != outputs {
@@ -84,11 +84,11 @@ fn check_outputs(form: &Form) -> Result<(), Fault> {
             }
             needed[need.id.index()] = Some(number);
         }
-        if let Operand::Id(made) = result
-            && needed[made.index()] != Some(number)
+        if let Operand::Id(value) = result
+            && needed[value.index()] != Some(number)
         {
             let message = format_args!("result #{id} is this value and does not need it");
-            return fault(*made, message);
+            return fault(*value, message);
         }
     }
     Ok(())
@@ -97,16 +97,16 @@ fn check_outputs(form: &Form) -> Result<(), Fault> {
 struct Verifier {
     /// The types of the values that can be seen from here.
     types: Vec<Option<Type>>,
-    made: Vec<bool>,
+    defined: Vec<bool>,
 }
 
 impl Verifier {
     fn define(&mut self, id: Id, ty: &Type) -> Result<(), Fault> {
-        match self.made.get_mut(id.index()) {
+        match self.defined.get_mut(id.index()) {
             None => fault(id, "an id past the last one"),
-            Some(true) => fault(id, "made twice"),
-            Some(made) => {
-                *made = true;
+            Some(true) => fault(id, "defined twice"),
+            Some(defined) => {
+                *defined = true;
                 self.types[id.index()] = Some(ty.clone());
                 Ok(())
             }
@@ -117,7 +117,10 @@ impl Verifier {
         match operand {
             Operand::Id(id) => match self.types.get(id.index()) {
                 Some(Some(ty)) => Ok(ty.clone()),
-                _ => fault(of, format_args!("v{} is not made before, in sight", id.0)),
+                _ => fault(
+                    of,
+                    format_args!("v{} is not defined before, in scope", id.0),
+                ),
             },
             Operand::Constant(value) => match value.value_type() {
                 Some(ty) => Ok(ty),
@@ -212,12 +215,12 @@ fn takes(region: &Region, types: &[Type]) -> bool {
 }
 
 /// How many arguments and regions an operation has, where that is no matter of choice.
-struct Shape {
+struct Arity {
     arguments: Option<usize>,
     regions: Option<usize>,
 }
 
-fn shape(op: Op) -> Shape {
+fn arity(op: Op) -> Arity {
     let (arguments, regions) = match op {
         Op::Call(primitive) => {
             let (parameters, regions) = match (primitive.loop_function(), primitive) {
@@ -236,7 +239,7 @@ fn shape(op: Op) -> Shape {
         Op::Fused(_) => (None, Some(1)),
         Op::Absent | Op::Fail(..) => (Some(0), Some(0)),
     };
-    Shape { arguments, regions }
+    Arity { arguments, regions }
 }
 
 /// The type of an instruction, by those of its arguments, its regions, and what these give.
@@ -246,12 +249,12 @@ pub(super) fn typing(
     regions: &[Region],
     results: &[Type],
 ) -> Result<Typing, String> {
-    let shape = shape(op);
-    count(arguments.len(), shape.arguments, "arguments")?;
-    count(regions.len(), shape.regions, "regions")?;
+    let arity = arity(op);
+    count(arguments.len(), arity.arguments, "arguments")?;
+    count(regions.len(), arity.regions, "regions")?;
     let sure = |ty| Ok(Typing { ty, checked: false });
     match op {
-        Op::Call(primitive) if shape.regions != Some(0) => {
+        Op::Call(primitive) if arity.regions != Some(0) => {
             loop_typing(primitive, arguments, regions, results)
         }
         Op::Call(primitive) if primitive.is_first_order() => {

@@ -8,7 +8,7 @@ pub(super) const ANY: &[i8] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 /// Which colours an input has.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Colours {
-    /// The background; nothing where it may be any colour.
+    /// The background; `None` if it may be any colour.
     pub(super) ground: Option<i8>,
     /// Those of the first things, in this order; no other thing has them unless `may` names them.
     pub(super) must: &'static [i8],

@@ -38,7 +38,7 @@ impl Random {
         self.below(100) < percent
     }
 
-    /// One of the items, or nothing where there are none.
+    /// One of the items; `None` if there are none.
     pub(super) fn pick<T: Copy>(&mut self, items: &[T]) -> Option<T> {
         items.get(self.below(items.len())).copied()
     }

@@ -7,7 +7,7 @@ use super::scenes::Scene::{
 };
 use super::scenes::{Recipe, Sides};
 use super::things::Copies::{AndOdd, Tinted};
-use super::things::Form::{self, Bars, Hollow, Irregular, Mixed, Mottled, Solid};
+use super::things::Silhouette::{self, Bars, Hollow, Irregular, Mixed, Mottled, Solid};
 use super::things::Things;
 
 /// A row of the table.
@@ -172,7 +172,7 @@ const fn with(must: &'static [i8], may: &'static [i8]) -> Colours {
 }
 
 /// From so many to so many objects of this size and form.
-const fn things(count: (usize, usize), span: (usize, usize), form: Form) -> Things {
+const fn things(count: (usize, usize), span: (usize, usize), form: Silhouette) -> Things {
     Things {
         count,
         span,
@@ -182,12 +182,12 @@ const fn things(count: (usize, usize), span: (usize, usize), form: Form) -> Thin
 }
 
 /// The same as a scene.
-const fn some(count: (usize, usize), span: (usize, usize), form: Form) -> Scene {
+const fn some(count: (usize, usize), span: (usize, usize), form: Silhouette) -> Scene {
     Scene::Things(things(count, span, form))
 }
 
 /// The same, all of different size.
-const fn unequal(count: (usize, usize), span: (usize, usize), form: Form) -> Scene {
+const fn unequal(count: (usize, usize), span: (usize, usize), form: Silhouette) -> Scene {
     Scene::Things(Things {
         distinct: true,
         ..things(count, span, form)

@@ -14,14 +14,14 @@ pub(super) struct Things {
     pub(super) count: (usize, usize),
     /// Cells of an irregular object, longest side of any other: least and most.
     pub(super) span: (usize, usize),
-    pub(super) form: Form,
+    pub(super) form: Silhouette,
     /// Whether no two may have the same number of cells.
     pub(super) distinct: bool,
 }
 
-/// The form of objects.
+/// The shape of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum Silhouette {
     /// Cells connected at their sides.
     Irregular,
     /// The same, each cell in a colour of its own.
@@ -48,11 +48,11 @@ pub(super) enum Copies {
 /// A thing being drawn: the cells by their place in the grid.
 struct Thing {
     cells: Vec<usize>,
-    form: Form,
+    form: Silhouette,
 }
 
-/// The room that things are placed in.
-struct Room {
+/// The cells in which things are placed.
+struct Area {
     height: usize,
     width: usize,
     /// The thing at each place.
@@ -61,7 +61,7 @@ struct Room {
     budget: usize,
 }
 
-impl Room {
+impl Area {
     fn new(height: usize, width: usize) -> Self {
         let area = height * width;
         let budget = area.saturating_sub(1) / 2;
@@ -181,7 +181,7 @@ pub(super) fn draw(
     width: usize,
     spec: &Things,
 ) -> Grid {
-    let mut room = Room::new(height, width);
+    let mut room = Area::new(height, width);
     let certain = palette.must.len().max(1);
     let most = if palette.may.is_empty() {
         palette.must.len()
@@ -207,10 +207,10 @@ pub(super) fn draw(
         let (least, most) = spec.span;
         let target = random.between(least, most);
         match thing.form {
-            Form::Irregular | Form::Mottled | Form::Mixed => {
+            Silhouette::Irregular | Silhouette::Mottled | Silhouette::Mixed => {
                 room.spread(random, thing, id, target);
             }
-            Form::Bars => {
+            Silhouette::Bars => {
                 let sides = if random.chance(50) {
                     (target, 1)
                 } else {
@@ -218,12 +218,12 @@ pub(super) fn draw(
                 };
                 room.extend(random, thing, id, sides);
             }
-            Form::Solid | Form::Hollow => {
+            Silhouette::Solid | Silhouette::Hollow => {
                 let sides = (target, random.between(least, most));
                 room.extend(random, thing, id, sides);
             }
         }
-        if thing.form == Form::Hollow {
+        if thing.form == Silhouette::Hollow {
             let edges: Vec<Vec<usize>> = (0..4).map(|d| edge(&thing.cells, width, d)).collect();
             thing
                 .cells
@@ -239,16 +239,21 @@ pub(super) fn draw(
         }
         sizes.push(thing.cells.len());
         for &place in &thing.cells {
-            let mottled = thing.form == Form::Mottled;
+            let mottled = thing.form == Silhouette::Mottled;
             grid.cells_mut()[place] = if mottled { palette.ink(random) } else { colour };
         }
     }
     grid
 }
 
-fn form(random: &mut Random, form: Form) -> Form {
-    let forms = [Form::Irregular, Form::Solid, Form::Hollow, Form::Bars];
-    if form == Form::Mixed {
+fn form(random: &mut Random, form: Silhouette) -> Silhouette {
+    let forms = [
+        Silhouette::Irregular,
+        Silhouette::Solid,
+        Silhouette::Hollow,
+        Silhouette::Bars,
+    ];
+    if form == Silhouette::Mixed {
         random.pick(&forms).unwrap_or(form)
     } else {
         form
@@ -315,13 +320,13 @@ pub(super) fn copies(
 
 /// The cells of a connected form in a field of `side` x `side`, moved up and left as far as it goes.
 fn blob(random: &mut Random, side: usize, cells: usize) -> Vec<usize> {
-    let mut room = Room::new(side, side);
+    let mut room = Area::new(side, side);
     room.budget = side * side;
     let start = random.below(side * side);
     room.take(&[start], 0);
     let mut thing = Thing {
         cells: vec![start],
-        form: Form::Irregular,
+        form: Silhouette::Irregular,
     };
     // Until it has them all: a place at its sides is free as long as the field is not full.
     while thing.cells.len() < cells {
@@ -384,7 +389,7 @@ mod tests {
                 let grid = row.recipe.draw(&mut random, at as usize / 2 + 1);
                 let sizes = sizes(&grid, false, true);
                 // One colour or mottled, connected at the sides or at corners: the same objects.
-                if spec.form != Form::Mottled {
+                if spec.form != Silhouette::Mottled {
                     assert_eq!(sizes, self::sizes(&grid, true, false), "{} {grid}", row.id);
                 }
                 // A grid of one or two cells has no place for an object on a background.
@@ -399,7 +404,7 @@ mod tests {
                     "{} {grid}",
                     row.id
                 );
-                if spec.form == Form::Irregular {
+                if spec.form == Silhouette::Irregular {
                     assert!(
                         sizes.iter().all(|&size| size <= spec.span.1),
                         "{} {grid}",
@@ -411,7 +416,11 @@ mod tests {
                 }
                 for colour in row.recipe.colours.must {
                     let missing = !grid.cells().contains(colour);
-                    assert!(spec.form == Form::Mottled || !missing, "{} {grid}", row.id);
+                    assert!(
+                        spec.form == Silhouette::Mottled || !missing,
+                        "{} {grid}",
+                        row.id
+                    );
                 }
             }
         }

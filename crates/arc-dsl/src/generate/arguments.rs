@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use arc_isa::{Primitive, Sampling, Type};
 
 use super::functions::DEPTH;
-use super::kinds::{Kind, accepts};
+use super::inference::{InferredType, accepts};
 use super::{Case, Expression, Generator};
 use crate::patch::Loc;
 use crate::value::{MAX_INT, Value};
@@ -81,8 +81,9 @@ impl Generator {
             Sampling::Element => {
                 let value = usize::from(parameters[0].1 != Type::Any);
                 let set_only = parameters[1 - value].1 == Type::FrozenSet;
-                let (container, kind) = self.container(|k| !set_only || matches!(k, Kind::Set(_)));
-                let element = kind.element().unwrap_or(Kind::Any);
+                let (container, kind) =
+                    self.container(|k| !set_only || matches!(k, InferredType::Set(_)));
+                let element = kind.element().unwrap_or(InferredType::Any);
                 arguments[value] = match self.element_of(&container) {
                     Some(present) if self.dice.chance(60) => present,
                     _ => self.value_of(&element),
@@ -91,7 +92,7 @@ impl Generator {
             }
             Sampling::SharedElements => {
                 let sets = parameters[0].1 == Type::FrozenSet;
-                let (a, kind) = self.container(|k| !sets || matches!(k, Kind::Set(_)));
+                let (a, kind) = self.container(|k| !sets || matches!(k, InferredType::Set(_)));
                 let mut b = self.value_of(&kind);
                 // Often elements in common, now and then of the other sort of container.
                 if self.dice.chance(50)
@@ -119,7 +120,12 @@ impl Generator {
                 arguments = vec![container];
             }
             Sampling::SmallContainers => {
-                let small = |k: &Kind| matches!(k.element(), Some(Kind::Integer | Kind::Pair));
+                let small = |k: &InferredType| {
+                    matches!(
+                        k.element(),
+                        Some(InferredType::Integer | InferredType::Pair)
+                    )
+                };
                 arguments = vec![self.container(small).0, self.container(small).0];
             }
             Sampling::SizeOfElement => {
@@ -138,7 +144,7 @@ impl Generator {
                 let condition = match self.dice.below(6) {
                     0 => Value::Int(self.dice.between(0, 2)),
                     1 => self.typed(Type::Container, "").0,
-                    _ => self.value_of(&Kind::Boolean),
+                    _ => self.value_of(&InferredType::Boolean),
                 };
                 arguments = vec![condition, self.value_of(&kind), self.value_of(&kind)];
                 return self.with_a_primitive(arguments);
@@ -209,7 +215,7 @@ impl Generator {
                 *arguments = vec![grid.clone().into(), Value::set(cells)];
             }
             // The DSL measures the window by the object's own kind: a tuple is no object here.
-            Sampling::PartOfGrid => arguments[1] = self.value_of(&Kind::object()),
+            Sampling::PartOfGrid => arguments[1] = self.value_of(&InferredType::object()),
             // Periods show on patterns.
             Sampling::Pattern if self.dice.chance(60) => {
                 let grid = self.scene().grid.clone();
@@ -222,10 +228,10 @@ impl Generator {
             }
             Sampling::Coloured => {
                 let kind = match self.dice.below(10) {
-                    0..7 => Kind::object(),
-                    7 => Kind::tuple(Kind::Cell),
-                    8 => Kind::indices(),
-                    _ => Kind::Grid,
+                    0..7 => InferredType::object(),
+                    7 => InferredType::tuple(InferredType::Cell),
+                    8 => InferredType::indices(),
+                    _ => InferredType::Grid,
                 };
                 *arguments = vec![self.value_of(&kind)];
             }
@@ -238,7 +244,7 @@ impl Generator {
     fn with_a_primitive(&mut self, mut arguments: Vec<Value>) -> Vec<Expression> {
         if self.dice.chance(6) {
             let last = arguments.len() - 1;
-            arguments[last] = self.value_of(&Kind::Function);
+            arguments[last] = self.value_of(&InferredType::Function);
         }
         values(arguments)
     }
@@ -251,7 +257,10 @@ impl Generator {
 
     /// Arguments for primitives that take a container through a function.
     fn with_function(&mut self, primitive: Primitive) -> Vec<Expression> {
-        let known = |kind: &Kind| kind.element().is_some_and(|element| element != Kind::Any);
+        let known = |kind: &InferredType| {
+            kind.element()
+                .is_some_and(|element| element != InferredType::Any)
+        };
         match primitive {
             Primitive::Rapply => {
                 let kind = self.kind();
@@ -267,8 +276,8 @@ impl Generator {
                 let (a, left) = self.container(known);
                 let (b, right) = self.container(known);
                 let (left, right) = (
-                    left.element().unwrap_or(Kind::Any),
-                    right.element().unwrap_or(Kind::Any),
+                    left.element().unwrap_or(InferredType::Any),
+                    right.element().unwrap_or(InferredType::Any),
                 );
                 let mut function = self.binary(&left, &right);
                 if primitive == Primitive::Mpapply {
@@ -283,21 +292,21 @@ impl Generator {
             }
             Primitive::Mapply => {
                 let (container, kind) = self.container(known);
-                let element = kind.element().unwrap_or(Kind::Any);
+                let element = kind.element().unwrap_or(InferredType::Any);
                 let function = self.function_to(&element, DEPTH, |to| to.element().is_some());
                 let function = function.map_or_else(|| Primitive::Identity.into(), |(f, _)| f);
                 vec![function, container.into()]
             }
             Primitive::Apply => {
                 let (container, kind) = self.container(known);
-                let element = kind.element().unwrap_or(Kind::Any);
+                let element = kind.element().unwrap_or(InferredType::Any);
                 vec![self.function(&element, DEPTH).0, container.into()]
             }
             Primitive::Sfilter | Primitive::Mfilter | Primitive::Extract => {
                 let nested = primitive == Primitive::Mfilter;
                 let (container, kind) = self
                     .container(|k| known(k) && (!nested || accepts(Type::ContainerContainer, k)));
-                let element = kind.element().unwrap_or(Kind::Any);
+                let element = kind.element().unwrap_or(InferredType::Any);
                 let condition = match self.matching(primitive, &container, &element) {
                     Some(condition) => condition,
                     None => self.predicate(&element, DEPTH),
@@ -307,7 +316,7 @@ impl Generator {
             // `order`, `argmax`, `valmin` and kin.
             _ => {
                 let (container, kind) = self.container(known);
-                let element = kind.element().unwrap_or(Kind::Any);
+                let element = kind.element().unwrap_or(InferredType::Any);
                 vec![container.into(), self.key(&element, DEPTH)]
             }
         }
@@ -318,7 +327,7 @@ impl Generator {
         &mut self,
         primitive: Primitive,
         container: &Value,
-        kind: &Kind,
+        kind: &InferredType,
     ) -> Option<Expression> {
         if !self.dice.chance(if primitive == Primitive::Extract {
             70
@@ -333,7 +342,7 @@ impl Generator {
             Expression::Call(Primitive::Matcher, vec![function.into(), target.into()])
         };
         let condition = match kind {
-            Kind::Set(_) | Kind::Grid => matcher(Primitive::Size, size.into()),
+            InferredType::Set(_) | InferredType::Grid => matcher(Primitive::Size, size.into()),
             _ => matcher(Primitive::Identity, present),
         };
         Some(if inverse {

@@ -42,8 +42,8 @@ pub fn without_unused(program: &Program) -> Result<Program, BuildError> {
     let mut variables = vec![Some(builder.input())];
     for step in program.steps() {
         let is_used = is_used[step.target.index()];
-        let made = is_used.then(|| call(&mut builder, &variables, step.callee, &step.arguments));
-        variables.push(made.transpose()?);
+        let result = is_used.then(|| call(&mut builder, &variables, step.callee, &step.arguments));
+        variables.push(result.transpose()?);
     }
     let output = renamed(&variables, program.output())?;
     builder.finish(output)
@@ -117,8 +117,8 @@ impl Generator {
                 variables.push(Some(given.clone()));
                 continue;
             }
-            let made = call(&mut builder, &variables, step.callee, &step.arguments)?;
-            variables.push(Some(made));
+            let result = call(&mut builder, &variables, step.callee, &step.arguments)?;
+            variables.push(Some(result));
         }
         let output = renamed(&variables, into.output())?;
         builder.finish(output)

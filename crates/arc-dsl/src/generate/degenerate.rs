@@ -4,7 +4,7 @@
 use arc_isa::{Primitive, Type};
 
 use super::Generator;
-use super::kinds::{self, Kind, accepts};
+use super::inference::{self, InferredType, accepts};
 use super::programs::{Draft, finish, literal};
 use crate::program::{BuildError, Operand, Program};
 use crate::value::Value;
@@ -48,11 +48,23 @@ impl Generator {
         let absent = || literal(Value::Int(ABSENT));
         let flag = |flag: bool| literal(Value::Bool(flag));
         let number = |number: i32| literal(Value::Int(number));
-        let zero = draft.call(P::Colorcount, vec![input.clone(), absent()], Kind::Integer)?;
+        let zero = draft.call(
+            P::Colorcount,
+            vec![input.clone(), absent()],
+            InferredType::Integer,
+        )?;
         let below = number(*self.dice.pick(&[1, 2, 5, 100]));
-        let below = draft.call(P::Subtract, vec![zero.clone(), below], Kind::Integer)?;
-        let some = draft.call(P::Add, vec![zero.clone(), number(2)], Kind::Integer)?;
-        let none = draft.call(P::Ofcolor, vec![input.clone(), absent()], Kind::indices())?;
+        let below = draft.call(
+            P::Subtract,
+            vec![zero.clone(), below],
+            InferredType::Integer,
+        )?;
+        let some = draft.call(P::Add, vec![zero.clone(), number(2)], InferredType::Integer)?;
+        let none = draft.call(
+            P::Ofcolor,
+            vec![input.clone(), absent()],
+            InferredType::indices(),
+        )?;
         let counts = [zero, below, some];
         for _ in 0..3 + self.dice.below(3) {
             let colour = number(self.colour());
@@ -60,33 +72,39 @@ impl Generator {
                 0..3 => {
                     let side = |generator: &mut Self| generator.dice.pick(&counts).clone();
                     let sides = vec![side(self), side(self)];
-                    let size = draft.call(P::Astuple, sides, Kind::Pair)?;
-                    draft.call(P::Canvas, vec![colour, size], Kind::Grid)?;
+                    let size = draft.call(P::Astuple, sides, InferredType::Pair)?;
+                    draft.call(P::Canvas, vec![colour, size], InferredType::Grid)?;
                 }
-                3 => drop(draft.call(P::Recolor, vec![colour, none.clone()], Kind::object())?),
-                4 => drop(draft.call(P::Asobject, vec![input.clone()], Kind::object())?),
+                3 => drop(draft.call(
+                    P::Recolor,
+                    vec![colour, none.clone()],
+                    InferredType::object(),
+                )?),
+                4 => drop(draft.call(P::Asobject, vec![input.clone()], InferredType::object())?),
                 5 => {
                     let settings = vec![input.clone(), flag(true), flag(false), flag(false)];
-                    let all = draft.call(P::Objects, settings, Kind::objects())?;
+                    let all = draft.call(P::Objects, settings, InferredType::objects())?;
                     let chosen = vec![all, absent()];
-                    draft.call(P::Colorfilter, chosen, Kind::objects())?;
+                    draft.call(P::Colorfilter, chosen, InferredType::objects())?;
                 }
                 6 | 7 => {
                     let (value, kind) = self.dice.pick(&draft.variables).clone();
                     let count = self.dice.pick(&counts).clone();
-                    draft.call(P::Repeat, vec![value, count], Kind::tuple(kind))?;
+                    draft.call(P::Repeat, vec![value, count], InferredType::tuple(kind))?;
                 }
                 // The cells of objects, one after the other.
                 _ => {
-                    let cells = draft.call(P::Asobject, vec![input.clone()], Kind::object())?;
+                    let cells =
+                        draft.call(P::Asobject, vec![input.clone()], InferredType::object())?;
                     let count = self.dice.pick(&counts).clone();
                     let all = vec![cells, count.clone()];
-                    let all = draft.call(P::Repeat, all, Kind::tuple(Kind::object()))?;
+                    let all =
+                        draft.call(P::Repeat, all, InferredType::tuple(InferredType::object()))?;
                     let offset = literal(Value::Loc(self.pair()));
                     let by = vec![offset, count];
-                    let by = draft.call(P::Repeat, by, Kind::tuple(Kind::Pair))?;
+                    let by = draft.call(P::Repeat, by, InferredType::tuple(InferredType::Pair))?;
                     let moved = vec![Operand::Primitive(P::Shift), all, by];
-                    draft.call(P::Mpapply, moved, Kind::tuple(Kind::Cell))?;
+                    draft.call(P::Mpapply, moved, InferredType::tuple(InferredType::Cell))?;
                 }
             }
         }
@@ -108,16 +126,16 @@ impl Generator {
             arguments.push(operand);
             kinds.push(kind);
         }
-        let kind = kinds::result(primitive, &kinds);
+        let kind = inference::result(primitive, &kinds);
         draft.call(primitive, arguments, kind).map(drop)
     }
 }
 
 /// Whether a value of this kind can be passed for this type, a tuple in the place of a set among them.
-fn takes(wanted: Type, kind: &Kind) -> bool {
+fn takes(wanted: Type, kind: &InferredType) -> bool {
     match kind {
-        Kind::Tuple(element) => {
-            accepts(wanted, kind) || accepts(wanted, &Kind::set((**element).clone()))
+        InferredType::Tuple(element) => {
+            accepts(wanted, kind) || accepts(wanted, &InferredType::set((**element).clone()))
         }
         _ => accepts(wanted, kind),
     }

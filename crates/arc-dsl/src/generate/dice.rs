@@ -23,7 +23,7 @@ impl Dice {
         self.bytes = bytes.iter().rev().copied().collect();
     }
 
-    /// A number below `end` that the bytes decide; nothing where there are no more of them.
+    /// A number below `end` that the bytes decide; `None` if there are no more of them.
     fn chosen(&mut self, end: u32) -> Option<u32> {
         let mut number = u32::from(self.bytes.pop()?);
         let mut ways = 1 << 8;

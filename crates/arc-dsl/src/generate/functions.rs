@@ -2,7 +2,7 @@
 
 use arc_isa::{Primitive, Type};
 
-use super::kinds::{self, Kind, accepts};
+use super::inference::{self, InferredType, accepts};
 use super::{Expression, Generator};
 use crate::value::Value;
 
@@ -27,7 +27,11 @@ fn elements(value: &Value) -> usize {
 
 impl Generator {
     /// A function of one argument of kind `from`, and the kind of its result.
-    pub(super) fn function(&mut self, from: &Kind, depth: u32) -> (Expression, Kind) {
+    pub(super) fn function(
+        &mut self,
+        from: &InferredType,
+        depth: u32,
+    ) -> (Expression, InferredType) {
         if depth == 0 {
             return if self.dice.chance(70) {
                 self.unary(from)
@@ -63,7 +67,7 @@ impl Generator {
                     from.clone(),
                 )
             }
-            11 => (self.predicate(from, depth - 1), Kind::Boolean),
+            11 => (self.predicate(from, depth - 1), InferredType::Boolean),
             _ => self.over_elements(from, depth - 1),
         }
     }
@@ -71,17 +75,17 @@ impl Generator {
     /// A function whose results are of a kind that `wanted` agrees to, if one turns up.
     pub(super) fn function_to(
         &mut self,
-        from: &Kind,
+        from: &InferredType,
         depth: u32,
-        wanted: impl Fn(&Kind) -> bool,
-    ) -> Option<(Expression, Kind)> {
+        wanted: impl Fn(&InferredType) -> bool,
+    ) -> Option<(Expression, InferredType)> {
         (0..40)
             .map(|_| self.function(from, depth))
             .find(|(_, kind)| wanted(kind))
     }
 
     /// A function that gives a truth value.
-    pub(super) fn predicate(&mut self, from: &Kind, depth: u32) -> Expression {
+    pub(super) fn predicate(&mut self, from: &InferredType, depth: u32) -> Expression {
         match self.dice.below(8) {
             0 | 1 => {
                 let found = primitives(&[Some(from)], |p| p.returns() == Type::Boolean);
@@ -107,7 +111,7 @@ impl Generator {
                 return Expression::Call(Primitive::Fork, vec![outer.into(), a, b]);
             }
             4 => {
-                let number = |kind: &Kind| *kind == Kind::Integer;
+                let number = |kind: &InferredType| *kind == InferredType::Integer;
                 if let Some((inner, _)) = self.function_to(from, depth, number) {
                     let bind = if self.dice.chance(50) {
                         Primitive::Rbind
@@ -125,8 +129,8 @@ impl Generator {
                 }
             }
             5 => {
-                let set = Kind::set(from.clone());
-                let (set, _) = self.light(|g| (g.value_of(&set), Kind::Any));
+                let set = InferredType::set(from.clone());
+                let (set, _) = self.light(|g| (g.value_of(&set), InferredType::Any));
                 return Expression::Call(
                     Primitive::Rbind,
                     vec![Primitive::Contained.into(), set.into()],
@@ -135,17 +139,17 @@ impl Generator {
             _ => {}
         }
         let (function, to) = self.function(from, depth.min(1));
-        let (target, _) = self.light(|g| (g.value_of(&to), Kind::Any));
+        let (target, _) = self.light(|g| (g.value_of(&to), InferredType::Any));
         Expression::Call(Primitive::Matcher, vec![function, target.into()])
     }
 
     /// A function whose results can be compared by size: keys of `order`, `argmax` and kin.
-    pub(super) fn key(&mut self, from: &Kind, depth: u32) -> Expression {
+    pub(super) fn key(&mut self, from: &InferredType, depth: u32) -> Expression {
         // Sets as keys are compared by number of elements: rare in programs, and decisive there.
         let sets = self.dice.chance(12);
-        let wanted = |kind: &Kind| match kind {
-            Kind::Integer | Kind::Pair | Kind::Boolean => true,
-            Kind::Set(_) => sets,
+        let wanted = |kind: &InferredType| match kind {
+            InferredType::Integer | InferredType::Pair | InferredType::Boolean => true,
+            InferredType::Set(_) => sets,
             _ => false,
         };
         match self.function_to(from, depth, wanted) {
@@ -155,7 +159,7 @@ impl Generator {
     }
 
     /// A function from a kind to itself.
-    pub(super) fn endomorphism(&mut self, kind: &Kind) -> Expression {
+    pub(super) fn endomorphism(&mut self, kind: &InferredType) -> Expression {
         match self.function_to(kind, 0, |to| to == kind) {
             Some((function, _)) => function,
             None => Primitive::Identity.into(),
@@ -163,7 +167,11 @@ impl Generator {
     }
 
     /// A function of two arguments of these kinds, and the kind of its result.
-    pub(super) fn binary(&mut self, a: &Kind, b: &Kind) -> (Expression, Kind) {
+    pub(super) fn binary(
+        &mut self,
+        a: &InferredType,
+        b: &InferredType,
+    ) -> (Expression, InferredType) {
         let mut found = primitives(&[Some(a), Some(b)], |p| p.family() != "functions");
         if found.is_empty() {
             found = vec![Primitive::Astuple, Primitive::Equality];
@@ -182,7 +190,7 @@ impl Generator {
                 let (fixed, kind) = self.companion(primitive, at, a);
                 let mut kinds = vec![a.clone(), b.clone()];
                 kinds.insert(at, kind);
-                let to = kinds::result(primitive, &kinds);
+                let to = inference::result(primitive, &kinds);
                 return (
                     Expression::Call(bind, vec![primitive.into(), fixed.into()]),
                     to,
@@ -192,11 +200,11 @@ impl Generator {
         let primitive = *self.dice.pick(&found);
         (
             primitive.into(),
-            kinds::result(primitive, &[a.clone(), b.clone()]),
+            inference::result(primitive, &[a.clone(), b.clone()]),
         )
     }
 
-    fn unary(&mut self, from: &Kind) -> (Expression, Kind) {
+    fn unary(&mut self, from: &InferredType) -> (Expression, InferredType) {
         let found = primitives(&[Some(from)], |_| true);
         let primitive = if found.is_empty() {
             Primitive::Identity
@@ -205,12 +213,12 @@ impl Generator {
         };
         (
             primitive.into(),
-            kinds::result(primitive, std::slice::from_ref(from)),
+            inference::result(primitive, std::slice::from_ref(from)),
         )
     }
 
     /// A primitive of several parameters with all but one of them fixed.
-    fn bound(&mut self, from: &Kind) -> (Expression, Kind) {
+    fn bound(&mut self, from: &InferredType) -> (Expression, InferredType) {
         let free = |p: &Primitive| {
             let parameters = p.parameters();
             let suits = |at: &usize| accepts(parameters[*at].1, from);
@@ -229,7 +237,7 @@ impl Generator {
         let primitive = *self.dice.pick(&found);
         let at = *self.dice.pick(&free(&primitive));
         let mut function = Expression::from(primitive);
-        let mut argument_kinds = vec![Kind::Any; primitive.parameters().len()];
+        let mut argument_kinds = vec![InferredType::Any; primitive.parameters().len()];
         argument_kinds[at] = from.clone();
         let after = (at + 1..argument_kinds.len())
             .rev()
@@ -239,12 +247,17 @@ impl Generator {
             argument_kinds[fixed] = kind;
             function = Expression::Call(bind, vec![function, value.into()]);
         }
-        (function, kinds::result(primitive, &argument_kinds))
+        (function, inference::result(primitive, &argument_kinds))
     }
 
     /// A value, with its kind, for parameter `at` of a primitive whose other argument is of kind
     /// `with`.
-    fn companion(&mut self, primitive: Primitive, at: usize, with: &Kind) -> (Value, Kind) {
+    fn companion(
+        &mut self,
+        primitive: Primitive,
+        at: usize,
+        with: &InferredType,
+    ) -> (Value, InferredType) {
         let (name, ty) = primitive.parameters()[at];
         let alike = match (primitive, ty) {
             (
@@ -252,7 +265,7 @@ impl Generator {
                 Type::Any,
             ) => with.element(),
             (Primitive::Contained | Primitive::Insert | Primitive::Remove, _) => {
-                Some(Kind::set(with.clone()))
+                Some(InferredType::set(with.clone()))
             }
             (Primitive::Combine | Primitive::Difference | Primitive::Intersection, _)
             | (_, Type::Any) => Some(with.clone()),
@@ -265,7 +278,10 @@ impl Generator {
     }
 
     /// A value drawn again where it is heavy.
-    fn light(&mut self, mut draw: impl FnMut(&mut Self) -> (Value, Kind)) -> (Value, Kind) {
+    fn light(
+        &mut self,
+        mut draw: impl FnMut(&mut Self) -> (Value, InferredType),
+    ) -> (Value, InferredType) {
         for _ in 0..8 {
             let drawn = draw(self);
             if elements(&drawn.0) <= LIGHT {
@@ -276,8 +292,11 @@ impl Generator {
     }
 
     /// A function over the elements of a container: `apply`, `sfilter`, `argmax` and kin, bound.
-    fn over_elements(&mut self, from: &Kind, depth: u32) -> (Expression, Kind) {
-        let Some(element) = from.element().filter(|element| *element != Kind::Any) else {
+    fn over_elements(&mut self, from: &InferredType, depth: u32) -> (Expression, InferredType) {
+        let Some(element) = from
+            .element()
+            .filter(|element| *element != InferredType::Any)
+        else {
             return self.unary(from);
         };
         let rbind = |primitive: Primitive, function| {
@@ -302,13 +321,14 @@ impl Generator {
             }
             2 => (
                 rbind(Primitive::Order, self.key(&element, depth)),
-                Kind::tuple(element),
+                InferredType::tuple(element),
             ),
             3 => {
-                let contains = |kind: &Kind| kind.element().is_some_and(|e| e != Kind::Any);
+                let contains =
+                    |kind: &InferredType| kind.element().is_some_and(|e| e != InferredType::Any);
                 match self.function_to(&element, depth, contains) {
                     Some((function, to)) => {
-                        let inner = to.element().unwrap_or(Kind::Any);
+                        let inner = to.element().unwrap_or(InferredType::Any);
                         (lbind(Primitive::Mapply, function), from.of(inner))
                     }
                     None => self.unary(from),
@@ -324,7 +344,10 @@ impl Generator {
 
 /// The primitives that take arguments of these kinds (any, where none is given) and that `wanted`
 /// agrees to.
-fn primitives(arguments: &[Option<&Kind>], wanted: impl Fn(Primitive) -> bool) -> Vec<Primitive> {
+fn primitives(
+    arguments: &[Option<&InferredType>],
+    wanted: impl Fn(Primitive) -> bool,
+) -> Vec<Primitive> {
     let suits = |p: &Primitive| {
         p.parameters().len() == arguments.len()
             && p.parameters()

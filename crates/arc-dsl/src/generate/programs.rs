@@ -3,24 +3,24 @@
 use arc_isa::{Primitive, Type};
 
 use super::functions::DEPTH;
-use super::kinds::{self, Kind, accepts};
+use super::inference::{self, InferredType, accepts};
 use super::{Expression, Generator};
 use crate::constants::Constant;
 use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder};
 use crate::value::Value;
 
-/// A program that is being made: its variables by kind.
+/// A program that is being generated: its variables by type.
 pub(super) struct Draft {
     pub(super) builder: ProgramBuilder,
-    pub(super) variables: Vec<(Operand, Kind)>,
+    pub(super) variables: Vec<(Operand, InferredType)>,
     /// Variables that hold functions: what they take and give.
-    functions: Vec<(Callee, Kind, Kind)>,
+    functions: Vec<(Callee, InferredType, InferredType)>,
 }
 
 impl Draft {
     pub(super) fn new(name: &str) -> Self {
         let builder = ProgramBuilder::new(name);
-        let variables = vec![(builder.input(), Kind::Grid)];
+        let variables = vec![(builder.input(), InferredType::Grid)];
         Self {
             builder,
             variables,
@@ -32,7 +32,7 @@ impl Draft {
         &mut self,
         callee: impl Into<Callee>,
         arguments: Vec<Operand>,
-        kind: Kind,
+        kind: InferredType,
     ) -> Result<(), BuildError> {
         self.call(callee, arguments, kind).map(drop)
     }
@@ -42,7 +42,7 @@ impl Draft {
         &mut self,
         callee: impl Into<Callee>,
         arguments: Vec<Operand>,
-        kind: Kind,
+        kind: InferredType,
     ) -> Result<Operand, BuildError> {
         let result = self.builder.call(callee, arguments)?;
         self.variables.push((result.clone(), kind));
@@ -84,7 +84,7 @@ impl Generator {
             let arguments = (0..count)
                 .map(|at| self.any_operand(&draft, primitive, at))
                 .collect();
-            draft.add(callee, arguments, Kind::Any)?;
+            draft.add(callee, arguments, InferredType::Any)?;
         }
         finish(draft)
     }
@@ -138,11 +138,11 @@ impl Generator {
             arguments.push(operand);
             kinds.push(kind);
         }
-        draft.add(primitive, arguments, kinds::result(primitive, &kinds))
+        draft.add(primitive, arguments, inference::result(primitive, &kinds))
     }
 
     /// A variable of this type, a late one rather than an early one, or a value written out.
-    fn operand(&mut self, draft: &Draft, ty: Type, name: &str) -> (Operand, Kind) {
+    fn operand(&mut self, draft: &Draft, ty: Type, name: &str) -> (Operand, InferredType) {
         let suiting: Vec<_> = draft
             .variables
             .iter()
@@ -161,14 +161,17 @@ impl Generator {
 
     /// `apply`, `sfilter`, `argmax` and kin on a container, with the steps that make the function.
     pub(super) fn add_call_with_function(&mut self, draft: &mut Draft) -> Result<(), BuildError> {
-        let known = |kind: &Kind| kind.element().is_some_and(|element| element != Kind::Any);
+        let known = |kind: &InferredType| {
+            kind.element()
+                .is_some_and(|element| element != InferredType::Any)
+        };
         let containers: Vec<_> = draft
             .variables
             .iter()
             .filter(|(_, kind)| known(kind))
             .collect();
         let (container, kind) = (*self.dice.pick(&containers)).clone();
-        let element = kind.element().unwrap_or(Kind::Any);
+        let element = kind.element().unwrap_or(InferredType::Any);
         let filters = [Primitive::Sfilter, Primitive::Extract, Primitive::Mfilter];
         let keyed = [
             Primitive::Order,
@@ -192,16 +195,16 @@ impl Generator {
                 let result = match primitive {
                     Primitive::Sfilter => kind.some(),
                     Primitive::Extract => element.clone(),
-                    _ => kind.of(element.element().unwrap_or(Kind::Any)),
+                    _ => kind.of(element.element().unwrap_or(InferredType::Any)),
                 };
                 (primitive, self.predicate(&element, DEPTH), result)
             }
             _ => {
                 let primitive = *self.dice.pick(&keyed);
                 let result = match primitive {
-                    Primitive::Order => Kind::tuple(element.clone()),
+                    Primitive::Order => InferredType::tuple(element.clone()),
                     Primitive::Argmax | Primitive::Argmin => element.clone(),
-                    _ => Kind::Any,
+                    _ => InferredType::Any,
                 };
                 (primitive, self.key(&element, DEPTH), result)
             }
@@ -224,7 +227,9 @@ impl Generator {
             && let Operand::Slot(slot) = function.add_to(&mut draft.builder)?
         {
             draft.functions.push((slot.into(), from, to));
-            draft.variables.push((Operand::Slot(slot), Kind::Function));
+            draft
+                .variables
+                .push((Operand::Slot(slot), InferredType::Function));
         }
         Ok(())
     }

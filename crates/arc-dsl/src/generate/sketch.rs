@@ -46,7 +46,7 @@ impl Sketch {
     }
 
     /// The program without one of its steps, `instead` standing for what it gave: a value, or a
-    /// variable set before it. Nothing where that cannot be called and is.
+    /// variable set before it. `None` if that is called and cannot be.
     #[must_use]
     pub fn without(&self, step: usize, instead: &Operand) -> Option<Self> {
         let renamed = |operand: &Operand| match operand {

@@ -7,7 +7,7 @@ use std::fmt;
 use arc_isa::Type;
 
 use super::Generator;
-use super::kinds::Kind;
+use super::inference::InferredType;
 use super::write_call;
 use crate::patch::Loc;
 use crate::typed::TypedPrimitive;
@@ -128,7 +128,7 @@ impl Generator {
         retyped(&value).to_string()
     }
 
-    fn of_kind(&mut self, kind: &Kind) -> String {
+    fn of_kind(&mut self, kind: &InferredType) -> String {
         let value = self.value_of(kind);
         retyped(&value).to_string()
     }
@@ -174,19 +174,19 @@ impl Generator {
         use TypedPrimitive as P;
         let family = primitive.family();
         match (primitive, name) {
-            (P::Connect, _) => return self.of_kind(&Kind::Pair),
+            (P::Connect, _) => return self.of_kind(&InferredType::Pair),
             (P::Branch | P::CBranch | P::Equality | P::Identity | P::Astuple, _) => {
                 return match name {
-                    "condition" => self.of_kind(&Kind::Boolean),
+                    "condition" => self.of_kind(&InferredType::Boolean),
                     _ => self.of_type(Type::Any),
                 };
             }
             (P::ColorfilterT, "objs") => {
-                let kind = Kind::tuple(Kind::tuple(Kind::Cell));
+                let kind = InferredType::tuple(InferredType::tuple(InferredType::Cell));
                 return self.of_kind(&kind);
             }
             (P::ObjectsG | P::ObjectsT | P::Objects, "univalued" | "diagonal" | "without_bg") => {
-                return self.of_kind(&Kind::Boolean);
+                return self.of_kind(&InferredType::Boolean);
             }
             (P::Canvas, "dimensions") | (P::Crop, "dims") => {
                 let dims = Loc::new(self.dice.between(-1, 6), self.dice.between(-1, 6));
@@ -204,12 +204,14 @@ impl Generator {
                 });
             }
             (P::Interval, _) => return self.dice.between(-4, 9).to_string(),
-            (P::Toij, _) => return self.of_kind(&Kind::Cell),
+            (P::Toij, _) => return self.of_kind(&InferredType::Cell),
             _ => {}
         }
         match name {
-            "grid" => self.of_kind(&Kind::Grid),
-            "piece" | "element" | "a" | "b" if family == "grids" => self.of_kind(&Kind::Grid),
+            "grid" => self.of_kind(&InferredType::Grid),
+            "piece" | "element" | "a" | "b" if family == "grids" => {
+                self.of_kind(&InferredType::Grid)
+            }
             "patch" | "source" | "destination" | "piece" | "element" | "a" | "b"
                 if matches!(family, "patches" | "extents") =>
             {
@@ -219,7 +221,7 @@ impl Generator {
             "obj" => self.of_type(Type::Object),
             "objs" => self.of_type(Type::Objects),
             "loc" | "location" | "start" | "direction" | "directions" | "offset" | "ij"
-            | "dims" | "dimensions" => self.of_kind(&Kind::Pair),
+            | "dims" | "dimensions" => self.of_kind(&InferredType::Pair),
             "color" | "replacee" | "replacer" | "fallback" | "c" => self.colour().to_string(),
             "factor" => self.dice.between(-1, 4).to_string(),
             "num" | "type" => self.dice.between(-1, 8).to_string(),

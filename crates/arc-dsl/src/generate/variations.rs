@@ -110,7 +110,7 @@ impl Generator {
     }
 }
 
-/// The type that a variable has by the signature of what sets it; nothing for a function's result.
+/// The type that a variable has by the signature of what sets it; `None` for a function's result.
 fn type_of(sketch: &Sketch, slot: Slot) -> Option<Type> {
     let Some(step) = slot.index().checked_sub(1) else {
         return Some(Type::Grid);

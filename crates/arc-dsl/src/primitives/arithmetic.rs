@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::loops::improves;
+use super::comparison::improves;
 use crate::error::{ErrorKind, Limit};
 use crate::patch::Loc;
 use crate::types::Number;
@@ -195,6 +195,138 @@ fn outermost(container: Container<'_>, wanted: Ordering) -> Result<Value, ErrorK
         }
     };
     Ok(best.unwrap_or(Value::Int(0)))
+}
+
+/// What Python gives for arguments that rows of this family refuse.
+pub(super) mod untyped {
+    use std::cmp::Ordering;
+
+    use arc_isa::{ContainerKind, Primitive};
+
+    use crate::budget::Context;
+    use crate::error::ErrorKind;
+    use crate::primitives::untyped::{
+        PythonResult, Refusal, int, is_tuple, item, minus, number, order, plus, tuple,
+    };
+    use crate::value::Value;
+
+    pub(in crate::primitives) fn call(
+        cx: &mut Context<'_>,
+        primitive: Primitive,
+        arguments: &[&Value],
+    ) -> PythonResult {
+        use Primitive as P;
+        match (primitive, arguments) {
+            (P::Add, &[a, b]) => by_component(cx, a, b, plus),
+            (P::Subtract, &[a, b]) => by_component(cx, a, b, minus),
+            (P::Multiply, &[a, b]) => by_component(cx, a, b, times),
+            (P::Divide, &[a, b]) => by_component(cx, a, b, quotient),
+            (P::Double, &[x]) => by_component(cx, x, &Value::Int(2), times),
+            (P::Halve, &[x]) => by_component(cx, x, &Value::Int(2), quotient),
+            (P::Increment, &[x]) => by_component(cx, x, &Value::Int(1), |_, a, b| {
+                number(i64::from(int(a)?) + i64::from(int(b)?))
+            }),
+            (P::Decrement, &[x]) => by_component(cx, x, &Value::Int(1), |_, a, b| {
+                number(i64::from(int(a)?) - i64::from(int(b)?))
+            }),
+            (P::Invert, &[x]) => each(cx, x, |n| -n),
+            (P::Sign, &[x]) => each(cx, x, i64::signum),
+            (P::Crement, &[x]) => each(cx, x, |n| n + n.signum()),
+            (P::Toivec, &[i]) => Ok(Value::pair(i, &Value::Int(0))),
+            (P::Tojvec, &[j]) => Ok(Value::pair(&Value::Int(0), j)),
+            (P::Greater, &[a, b]) => greater(a, b).map(Value::Bool),
+            _ => Err(Refusal::Raises),
+        }
+    }
+
+    /// An operation on two numbers, or on what else Python has it for.
+    type Operation = fn(&mut Context<'_>, &Value, &Value) -> PythonResult;
+
+    /// The pair of what the operation gives for the components; an integer counts for both. Components
+    /// past the second are not looked at.
+    fn by_component(
+        cx: &mut Context<'_>,
+        a: &Value,
+        b: &Value,
+        operation: Operation,
+    ) -> PythonResult {
+        if a.as_int().is_some() && b.as_int().is_some() {
+            return operation(cx, a, b);
+        }
+        let component = |value: &Value, at: usize| match value.as_int() {
+            Some(n) => Ok(Value::Int(n)),
+            None => item(value, at),
+        };
+        // With something else than a tuple beside an integer Python asks for the integer's components.
+        let of_b = |at: usize| match is_tuple(b) {
+            true => item(b, at),
+            false if is_tuple(a) => Ok(b.clone()),
+            false => Err(Refusal::Raises),
+        };
+        let first = operation(cx, &component(a, 0)?, &of_b(0)?)?;
+        let second = operation(cx, &component(a, 1)?, &of_b(1)?)?;
+        Ok(Value::pair(&first, &second))
+    }
+
+    /// The function of the integer, or of the first two components.
+    fn each(cx: &mut Context<'_>, x: &Value, function: fn(i64) -> i64) -> PythonResult {
+        let apply = |x: &Value| number(function(i64::from(int(x)?)));
+        cx.work(1)?;
+        match x.as_int() {
+            Some(_) => apply(x),
+            None => Ok(Value::pair(&apply(&item(x, 0)?)?, &apply(&item(x, 1)?)?)),
+        }
+    }
+
+    /// `a * b`: a tuple is repeated.
+    fn times(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
+        match (a.as_int(), b.as_int()) {
+            (Some(a), Some(b)) => number(i64::from(a) * i64::from(b)),
+            (None, Some(n)) => repeated(cx, a, n),
+            (Some(n), None) => repeated(cx, b, n),
+            (None, None) => Err(Refusal::Raises),
+        }
+    }
+
+    fn repeated(cx: &mut Context<'_>, value: &Value, n: i32) -> PythonResult {
+        let once = tuple(value)?;
+        let n = n.max(0).unsigned_abs();
+        cx.reserve(u64::from(n) * u64::from(value.weight()))?;
+        let mut all = cx.collector(ContainerKind::Tuple);
+        if !once.is_empty() {
+            for _ in 0..n {
+                all.extend(cx, once)?;
+            }
+        }
+        Ok(all.finish(cx)?)
+    }
+
+    /// `a // b`
+    fn quotient(_: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
+        let (a, b) = (i64::from(int(a)?), i64::from(int(b)?));
+        if b == 0 {
+            return Err(ErrorKind::DivisionByZero.into());
+        }
+        number(a.div_euclid(b) - i64::from(b < 0 && a.rem_euclid(b) != 0))
+    }
+
+    /// `a > b`: of tuples the first components that differ decide; a set is greater than its proper
+    /// subsets.
+    fn greater(a: &Value, b: &Value) -> PythonResult<bool> {
+        match (a.as_container(), b.as_container()) {
+            (Some(a), Some(b)) if [a.kind, b.kind] == [ContainerKind::Set; 2] => {
+                Ok(a.len() > b.len() && b.iter().all(|element| a.contains(&element)))
+            }
+            (Some(left), Some(right)) if [left.kind, right.kind] == [ContainerKind::Tuple; 2] => {
+                let mut components = left.iter().zip(right.iter());
+                match components.find(|(a, b)| a != b) {
+                    Some((a, b)) => greater(&a, &b),
+                    None => Ok(left.len() > right.len()),
+                }
+            }
+            _ => Ok(order(a, b)? == Ordering::Greater),
+        }
+    }
 }
 
 #[cfg(test)]

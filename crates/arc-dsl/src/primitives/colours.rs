@@ -4,7 +4,7 @@ use arc_isa::ContainerKind;
 
 use super::containers::keep_elements;
 use crate::budget::Context;
-use crate::error::{ErrorKind, Kind, Limit};
+use crate::error::{ErrorKind, Limit, ValueKind};
 use crate::grid::Grid;
 use crate::patch::Loc;
 use crate::types::{Patch, PatchItems, Piece};
@@ -145,7 +145,7 @@ fn first_component(object: Container<'_>) -> Result<Value, ErrorKind> {
         .filter(|cell| cell.kind == ContainerKind::Tuple)
         .and_then(|cell| cell.get(0).map(std::borrow::Cow::into_owned));
     component.ok_or(ErrorKind::Element {
-        expected: Kind::Cell,
+        expected: ValueKind::Cell,
         found,
     })
 }
@@ -212,6 +212,121 @@ pub(super) fn index(grid: &Grid, loc: Loc) -> Result<Value, ErrorKind> {
     Ok(grid
         .get(loc)
         .map_or(Value::Nothing, |colour| Value::Int(i32::from(colour))))
+}
+
+/// What Python gives for grids of other things than colours, and for colours that are none.
+pub(super) mod untyped {
+    use std::cmp::Ordering;
+
+    use arc_isa::Primitive;
+
+    use crate::budget::Context;
+    use crate::primitives::untyped::{
+        PythonResult, Refusal, cells, commonest, elements, grid_of, int, is_tuple, item, length,
+        list, rows, set_of, sides, tuple, tuple_rows_of_tuples, unpack,
+    };
+    use crate::value::Value;
+
+    pub(in crate::primitives) fn call(
+        cx: &mut Context<'_>,
+        primitive: Primitive,
+        arguments: &[&Value],
+    ) -> PythonResult {
+        use Primitive as P;
+        match (primitive, arguments) {
+            (P::Mostcolor, &[element]) => commonest(colours(element)?, Ordering::Greater),
+            (P::Leastcolor, &[element]) => commonest(colours(element)?, Ordering::Less),
+            (P::Palette, &[element]) => set_of(cx, colours(element)?),
+            (P::Numcolors, &[element]) => {
+                Ok(Value::Int(length(&Value::set(colours(element)?))? as i32))
+            }
+            (P::Colorcount, &[element, value]) => colorcount(element, value),
+            (P::Colorfilter, &[objects, value]) => colorfilter(cx, objects, value),
+            (P::Replace, &[grid, replacee, replacer]) => {
+                recoloured(cx, grid, &[(replacee, replacer)])
+            }
+            (P::Switch, &[grid, a, b]) => recoloured(cx, grid, &[(b, a), (a, b)]),
+            (P::Cellwise, &[a, b, fallback]) => cellwise(cx, a, b, fallback),
+            (P::Index, &[grid, loc]) => index(grid, loc),
+            _ => Err(Refusal::Raises),
+        }
+    }
+
+    /// What stands in the rows of a tuple, or comes first in the pairs of a set.
+    pub(in crate::primitives) fn colours(element: &Value) -> PythonResult<Vec<Value>> {
+        if is_tuple(element) {
+            return Ok(rows(element)?.into_iter().flatten().collect());
+        }
+        let pairs = list(element)?;
+        pairs.iter().map(|pair| Ok(unpack(pair)?.0)).collect()
+    }
+
+    pub(in crate::primitives) fn background(grid: &Value) -> PythonResult {
+        if let Value::Grid(grid) = grid
+            && let Ok(colour) = super::background(grid)
+        {
+            return Ok(Value::Int(colour.into()));
+        }
+        commonest(colours(grid)?, Ordering::Greater)
+    }
+
+    fn colorcount(element: &Value, value: &Value) -> PythonResult {
+        if is_tuple(element) {
+            // Only tuples can count.
+            tuple_rows_of_tuples(element)?;
+        }
+        let count = colours(element)?.iter().filter(|c| *c == value).count();
+        Ok(Value::Int(count as i32))
+    }
+
+    fn colorfilter(cx: &mut Context<'_>, objects: &Value, value: &Value) -> PythonResult {
+        let mut kept = Vec::new();
+        for object in list(objects)? {
+            let first = elements(&object)?.value(0).ok_or(Refusal::Raises)?;
+            if item(&first, 0)? == *value {
+                kept.push(object);
+            }
+        }
+        set_of(cx, kept)
+    }
+
+    /// The rows with each cell that equals one of the first replaced by what stands beside it.
+    fn recoloured(
+        cx: &mut Context<'_>,
+        grid: &Value,
+        colours: &[(&Value, &Value)],
+    ) -> PythonResult {
+        let colour = |cell: Value| match colours.iter().find(|(from, _)| **from == cell) {
+            Some((_, to)) => (*to).clone(),
+            None => cell,
+        };
+        let rows = rows(grid)?.into_iter();
+        grid_of(cx, rows.map(|row| row.into_iter().map(colour).collect()))
+    }
+
+    fn cellwise(cx: &mut Context<'_>, a: &Value, b: &Value, fallback: &Value) -> PythonResult {
+        let mut all = Vec::new();
+        for (i, row) in cells(a)?.into_iter().enumerate() {
+            let mut same_or_fallback = Vec::new();
+            for (j, cell) in row.into_iter().enumerate() {
+                let same = item(&item(b, i)?, j)? == cell;
+                same_or_fallback.push(if same { cell } else { fallback.clone() });
+            }
+            all.push(same_or_fallback);
+        }
+        grid_of(cx, all)
+    }
+
+    fn index(grid: &Value, loc: &Value) -> PythonResult {
+        let (i, j) = unpack(loc)?;
+        let (height, width) = sides(grid)?;
+        let (i, j) = (int(&i)?, int(&j)?);
+        if !(0..height as i32).contains(&i) || !(0..width as i32).contains(&j) {
+            return Ok(Value::Nothing);
+        }
+        tuple(loc)?;
+        item(&item(grid, i as usize)?, j as usize)
+    }
 }
 
 #[cfg(test)]

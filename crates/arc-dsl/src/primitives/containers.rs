@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use arc_isa::ContainerKind;
 
 use crate::budget::Context;
-use crate::error::{ErrorKind, Kind};
+use crate::error::{ErrorKind, ValueKind};
 use crate::patch::{Indices, Object};
 use crate::value::Value;
 use crate::value::container::{Collector, Container, Items, in_reverse, sorting};
@@ -343,9 +343,48 @@ pub(super) fn keep_elements(
 /// An element as the container that it has to be.
 fn inner(item: &Value) -> Result<Container<'_>, ErrorKind> {
     item.as_container().ok_or(ErrorKind::Element {
-        expected: Kind::Container,
+        expected: ValueKind::Container,
         found: item.kind(),
     })
+}
+
+/// What Python gives for arguments that rows of this family refuse.
+pub(super) mod untyped {
+    use arc_isa::Primitive;
+
+    use crate::budget::Context;
+    use crate::primitives::untyped::{
+        PythonResult, Refusal, empty_like, int, is_empty, length, list, no_pairs, number, set_of,
+    };
+    use crate::value::Value;
+
+    pub(in crate::primitives) fn call(
+        cx: &mut Context<'_>,
+        primitive: Primitive,
+        arguments: &[&Value],
+    ) -> PythonResult {
+        use Primitive as P;
+        match (primitive, arguments) {
+            (P::Intersection, &[Value::Bool(a), Value::Bool(b)]) => Ok(Value::Bool(*a && *b)),
+            (P::Intersection, &[a, b]) => number(i64::from(int(a)? & int(b)?)),
+            (P::Dedupe, &[tup]) if is_empty(tup) => Ok(Value::tuple(Vec::new())),
+            (P::Difference, &[a, _]) if is_empty(a) => empty_like(a),
+            (P::Product, &[a, b]) if no_pairs(a, b) => Ok(Value::empty_set()),
+            (P::Sizefilter, &[container, n]) => sizefilter(cx, container, n),
+            _ => Err(Refusal::Raises),
+        }
+    }
+
+    /// No number of elements equals something else than a number.
+    fn sizefilter(cx: &mut Context<'_>, container: &Value, n: &Value) -> PythonResult {
+        let mut kept = Vec::new();
+        for element in list(container)? {
+            if Value::Int(length(&element)? as i32) == *n {
+                kept.push(element);
+            }
+        }
+        set_of(cx, kept)
+    }
 }
 
 #[cfg(test)]

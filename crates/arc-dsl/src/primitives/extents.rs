@@ -404,6 +404,190 @@ fn period(cx: &mut Context<'_>, object: Object) -> Result<i32, ErrorKind> {
     Ok(bounds.width())
 }
 
+/// What Python measures of arguments that rows of this family refuse.
+pub(super) mod untyped {
+    use std::cmp::Ordering;
+
+    use arc_isa::{ContainerKind, Primitive};
+
+    use crate::budget::Context;
+    use crate::patch::Loc;
+    use crate::primitives::untyped::{
+        PythonResult, Refusal, elements, int, is_coloured, is_empty, is_tuple, item, length,
+        of_indices, outermost, rows, to_indices, typed, unpack,
+    };
+    use crate::value::Value;
+
+    pub(in crate::primitives) fn call(
+        cx: &mut Context<'_>,
+        primitive: Primitive,
+        arguments: &[&Value],
+    ) -> PythonResult {
+        use Primitive as P;
+        match (primitive, arguments) {
+            (P::Height, &[piece]) => height(cx, piece).map(Value::Int),
+            (P::Width, &[piece]) => width(cx, piece).map(Value::Int),
+            (P::Shape, &[piece]) => shape(cx, piece).map(Value::Loc),
+            (P::Portrait, &[piece]) => Ok(Value::Bool(height(cx, piece)? > width(cx, piece)?)),
+            (P::Square, &[piece]) => square(cx, piece).map(Value::Bool),
+            (P::Vline, &[patch]) => line(cx, patch, height, width).map(Value::Bool),
+            (P::Hline, &[patch]) => line(cx, patch, width, height).map(Value::Bool),
+            (P::Ulcorner, &[patch]) => corner(patch, UPPER_LEFT),
+            (P::Urcorner, &[patch]) => corner(patch, UPPER_RIGHT),
+            (P::Llcorner, &[patch]) => corner(patch, LOWER_LEFT),
+            (P::Lrcorner, &[patch]) => corner(patch, LOWER_RIGHT),
+            (P::Center, &[patch]) => center(cx, patch).map(Value::Loc),
+            (P::Centerofmass, &[patch]) => centerofmass(patch),
+            (P::Position, &[a, b]) => {
+                let (from, to) = (to_indices(a)?, to_indices(b)?);
+                let (from, to) = (center(cx, &from)?, center(cx, &to)?);
+                Ok(Value::Loc(position(from, to)))
+            }
+            (P::Bordering, &[patch, grid]) => bordering(cx, patch, grid).map(Value::Bool),
+            // A tuple's middle is told by its length, and so is the way that it goes.
+            (P::Gravitate, _) if arguments.iter().any(|patch| is_tuple(patch)) => {
+                typed(cx, primitive, arguments)
+            }
+            (P::Hperiod | P::Vperiod, &[object]) => period(cx, primitive, object),
+            _ => of_indices(cx, primitive, arguments),
+        }
+    }
+
+    /// Which of the components are wanted of a corner: the least or the greatest.
+    pub(in crate::primitives) const UPPER_LEFT: [Ordering; 2] = [Ordering::Less; 2];
+    pub(in crate::primitives) const UPPER_RIGHT: [Ordering; 2] =
+        [Ordering::Less, Ordering::Greater];
+    pub(in crate::primitives) const LOWER_LEFT: [Ordering; 2] = [Ordering::Greater, Ordering::Less];
+    pub(in crate::primitives) const LOWER_RIGHT: [Ordering; 2] = [Ordering::Greater; 2];
+
+    fn height(cx: &mut Context<'_>, piece: &Value) -> PythonResult<i32> {
+        match elements(piece)?.kind {
+            ContainerKind::Tuple => Ok(length(piece)? as i32),
+            ContainerKind::Set => int(&typed(cx, Primitive::Height, &[&to_indices(piece)?])?),
+        }
+    }
+
+    fn width(cx: &mut Context<'_>, piece: &Value) -> PythonResult<i32> {
+        match elements(piece)?.kind {
+            _ if is_empty(piece) => Ok(0),
+            ContainerKind::Tuple => Ok(length(&item(piece, 0)?)? as i32),
+            ContainerKind::Set => int(&typed(cx, Primitive::Width, &[&to_indices(piece)?])?),
+        }
+    }
+
+    pub(in crate::primitives) fn shape(cx: &mut Context<'_>, piece: &Value) -> PythonResult<Loc> {
+        Ok(Loc::new(height(cx, piece)?, width(cx, piece)?))
+    }
+
+    fn square(cx: &mut Context<'_>, piece: &Value) -> PythonResult<bool> {
+        if is_tuple(piece) {
+            return Ok(length(piece)? == length(&item(piece, 0)?)?);
+        }
+        let Loc { i, j } = shape(cx, piece)?;
+        Ok(i == j && i64::from(i) * i64::from(j) == length(piece)? as i64)
+    }
+
+    type Side = fn(&mut Context<'_>, &Value) -> PythonResult<i32>;
+
+    /// Whether it is as long as it has elements, and one wide; the width is looked at last.
+    fn line(cx: &mut Context<'_>, patch: &Value, along: Side, across: Side) -> PythonResult<bool> {
+        Ok(along(cx, patch)? as usize == length(patch)? && across(cx, patch)? == 1)
+    }
+
+    /// The outermost of each component. Of more than two only where all are wanted alike.
+    pub(in crate::primitives) fn corner(patch: &Value, wanted: [Ordering; 2]) -> PythonResult {
+        let rows = rows(&to_indices(patch)?)?;
+        let columns = rows.iter().map(Vec::len).min().unwrap_or(0);
+        if columns > 2 && wanted[0] != wanted[1] {
+            return Err(Refusal::Raises);
+        }
+        let mut corner = Vec::new();
+        for at in 0..columns {
+            let column: Vec<Value> = rows.iter().map(|row| row[at].clone()).collect();
+            corner.push(outermost(&column, wanted[at.min(1)])?);
+        }
+        Ok(Value::tuple(corner))
+    }
+
+    fn center(cx: &mut Context<'_>, patch: &Value) -> PythonResult<Loc> {
+        let indices = to_indices(patch)?;
+        let mut side = |side| int(&typed(cx, side, &[&indices])?);
+        let (upper, left) = (side(Primitive::Uppermost)?, side(Primitive::Leftmost)?);
+        let Loc { i, j } = shape(cx, patch)?;
+        Ok(Loc::new(upper + i.div_euclid(2), left + j.div_euclid(2)))
+    }
+
+    /// The mean of each component, of as many as the shortest element has.
+    fn centerofmass(patch: &Value) -> PythonResult {
+        let rows = rows(&to_indices(patch)?)?;
+        let columns = rows.iter().map(Vec::len).min().unwrap_or(0);
+        let mut means = Vec::new();
+        for at in 0..columns {
+            let mut sum = 0;
+            for row in &rows {
+                sum += i64::from(int(&row[at])?);
+            }
+            means.push(Value::Int(sum.div_euclid(length(patch)? as i64) as i32));
+        }
+        Ok(Value::tuple(means))
+    }
+
+    /// The signs of the way from one middle to the other; of one row or column, only along it.
+    fn position(from: Loc, to: Loc) -> Loc {
+        let sign = |from: i32, to: i32| if from < to { 1 } else { -1 };
+        let (down, right) = (sign(from.i, to.i), sign(from.j, to.j));
+        if from.i == to.i {
+            Loc::new(0, right)
+        } else if from.j == to.j {
+            Loc::new(down, 0)
+        } else {
+            Loc::new(down, right)
+        }
+    }
+
+    fn bordering(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> PythonResult<bool> {
+        let patch = to_indices(patch)?;
+        let mut side = |side| int(&typed(cx, side, &[&patch])?);
+        if side(Primitive::Uppermost)? == 0 || side(Primitive::Leftmost)? == 0 {
+            return Ok(true);
+        }
+        if side(Primitive::Lowermost)? == length(grid)? as i32 - 1 {
+            return Ok(true);
+        }
+        Ok(side(Primitive::Rightmost)? == length(&item(grid, 0)?)? as i32 - 1)
+    }
+
+    /// Of an object whose colours are anything: they are only compared. Locations without colours are
+    /// looked at where they are one column wide, or one row high.
+    fn period(cx: &mut Context<'_>, primitive: Primitive, object: &Value) -> PythonResult {
+        let container = elements(object)?;
+        let across = match primitive {
+            Primitive::Hperiod => width,
+            _ => height,
+        };
+        if !is_coloured(container)? {
+            let back = typed(cx, Primitive::Normalize, &[object])?;
+            return match across(cx, &back)? {
+                n @ ..=1 => Ok(Value::Int(n)),
+                _ => Err(Refusal::Raises),
+            };
+        }
+        let mut colours: Vec<Value> = Vec::new();
+        for element in container.iter() {
+            colours.push(unpack(&element)?.0);
+        }
+        colours.sort();
+        colours.dedup();
+        let mut cells = Vec::new();
+        for element in container.iter() {
+            let (colour, loc) = unpack(&element)?;
+            let rank = colours.partition_point(|other| *other < colour);
+            cells.push(Value::pair(&Value::Int(rank as i32), &loc));
+        }
+        typed(cx, primitive, &[&Value::set(cells)])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,19 +7,19 @@ use crate::value::Value;
 use crate::value::container::Container;
 use crate::value::function::{Function, FunctionKind};
 
-fn made(kind: FunctionKind) -> Value {
+fn function_value(kind: FunctionKind) -> Value {
     Function::new(kind).into()
 }
 
 pub(super) fn compose(outer: &Value, inner: &Value) -> Value {
-    made(FunctionKind::Compose {
+    function_value(FunctionKind::Compose {
         outer: outer.clone(),
         inner: inner.clone(),
     })
 }
 
 pub(super) fn chain(h: &Value, g: &Value, f: &Value) -> Value {
-    made(FunctionKind::Chain {
+    function_value(FunctionKind::Chain {
         h: h.clone(),
         g: g.clone(),
         f: f.clone(),
@@ -27,14 +27,14 @@ pub(super) fn chain(h: &Value, g: &Value, f: &Value) -> Value {
 }
 
 pub(super) fn matcher(function: &Value, target: &Value) -> Value {
-    made(FunctionKind::Matcher {
+    function_value(FunctionKind::Matcher {
         function: function.clone(),
         target: target.clone(),
     })
 }
 
 pub(super) fn fork(outer: &Value, a: &Value, b: &Value) -> Value {
-    made(FunctionKind::Fork {
+    function_value(FunctionKind::Fork {
         outer: outer.clone(),
         a: a.clone(),
         b: b.clone(),
@@ -43,7 +43,7 @@ pub(super) fn fork(outer: &Value, a: &Value, b: &Value) -> Value {
 
 pub(super) fn rbind(function: &Value, fixed: &Value) -> Value {
     let parameters = parameters_left(function);
-    made(FunctionKind::RBind {
+    function_value(FunctionKind::RBind {
         function: function.clone(),
         fixed: fixed.clone(),
         parameters,
@@ -52,7 +52,7 @@ pub(super) fn rbind(function: &Value, fixed: &Value) -> Value {
 
 pub(super) fn lbind(function: &Value, fixed: &Value) -> Value {
     let parameters = parameters_left(function);
-    made(FunctionKind::LBind {
+    function_value(FunctionKind::LBind {
         function: function.clone(),
         fixed: fixed.clone(),
         parameters,
@@ -79,7 +79,7 @@ pub(super) fn power(function: &Value, n: i32) -> Result<Value, ErrorKind> {
     match n {
         ..1 => Err(ErrorKind::NotPositive(n)),
         1 => Ok(function.clone()),
-        _ => Ok(made(FunctionKind::Power {
+        _ => Ok(function_value(FunctionKind::Power {
             function: function.clone(),
             n,
         })),
@@ -212,6 +212,47 @@ pub(super) fn argmin(
     compfunc: &Value,
 ) -> Result<Value, ErrorKind> {
     loops::argmin(cx, container, calling(compfunc))
+}
+
+/// What Python gives where functions are none until they are called, and containers have nothing to call them with.
+pub(super) mod untyped {
+    use arc_isa::Primitive;
+
+    use crate::budget::Context;
+    use crate::primitives::untyped::{
+        PythonResult, Refusal, either_is_empty, empty_like, is_empty, no_pairs,
+    };
+    use crate::value::Value;
+
+    pub(in crate::primitives) fn call(
+        _: &mut Context<'_>,
+        primitive: Primitive,
+        arguments: &[&Value],
+    ) -> PythonResult {
+        use Primitive as P;
+        match (primitive, arguments) {
+            (P::Compose, &[outer, inner]) => Ok(super::compose(outer, inner)),
+            (P::Chain, &[h, g, f]) => Ok(super::chain(h, g, f)),
+            (P::Fork, &[outer, a, b]) => Ok(super::fork(outer, a, b)),
+            (P::Matcher, &[function, target]) => Ok(super::matcher(function, target)),
+            (P::Power, &[function, n]) => match n.as_int() {
+                Some(n) => Ok(super::power(function, n)?),
+                None => Err(Refusal::Raises),
+            },
+            (P::Apply | P::Mapply, &[_, container])
+            | (P::Sfilter | P::Mfilter, &[container, _])
+                if is_empty(container) =>
+            {
+                empty_like(container)
+            }
+            (P::Order, &[container, _]) if is_empty(container) => Ok(Value::tuple(Vec::new())),
+            (P::Papply | P::Mpapply, &[_, a, b]) if either_is_empty(a, b) => {
+                Ok(Value::tuple(Vec::new()))
+            }
+            (P::Prapply, &[_, a, b]) if no_pairs(a, b) => Ok(Value::empty_set()),
+            _ => Err(Refusal::Raises),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -303,6 +303,182 @@ pub(super) fn compress(grid: &Grid) -> Grid {
     Grid::from_cells(rows.count(), columns.count(), cells)
 }
 
+/// What Python finds on grids of other things than colours, or of unequal rows.
+pub(super) mod untyped {
+    use arc_isa::Primitive;
+
+    use crate::budget::Context;
+    use crate::grid::Grid;
+    use crate::primitives::colours::untyped::{background, colours};
+    use crate::primitives::extents::untyped::shape;
+    use crate::primitives::patches::untyped::normalized;
+    use crate::primitives::untyped::{
+        PythonResult, Refusal, cells, elements, grid_of, int, is_empty, is_tuple, item, list,
+        location, rows, set_of, sides, transposed, typed, unpack,
+    };
+    use crate::value::Value;
+
+    pub(in crate::primitives) fn call(
+        cx: &mut Context<'_>,
+        primitive: Primitive,
+        arguments: &[&Value],
+    ) -> PythonResult {
+        use Primitive as P;
+        match (primitive, arguments) {
+            (P::Objects, &[grid, univalued, diagonal, without_bg]) => {
+                let flags = [univalued, diagonal, without_bg].map(Value::is_truthy);
+                by_rank(cx, grid, flags)
+            }
+            (P::Partition | P::Fgpartition, &[grid]) => partition(cx, primitive, grid),
+            (P::Occurrences, &[grid, object]) => occurrences(cx, grid, object),
+            (P::Frontiers, &[grid]) => frontiers(cx, grid),
+            (P::Compress, &[grid]) => compress(cx, grid),
+            _ => Err(Refusal::Raises),
+        }
+    }
+
+    /// Finds the objects of a grid of the ranks of its cells' values among all, and gives the cells of these objects
+    /// their values back: objects hold whatever a grid holds.
+    fn by_rank(
+        cx: &mut Context<'_>,
+        grid: &Value,
+        [univalued, diagonal, without_bg]: [bool; 3],
+    ) -> PythonResult {
+        let cells = cells(grid)?;
+        let mut values: Vec<Value> = cells.iter().flatten().cloned().collect();
+        values.sort();
+        values.dedup();
+        // A grid holds so many colours.
+        if values.len() > usize::from(i8::MAX as u8) {
+            return Err(Refusal::Raises);
+        }
+        let rank = |cell: &Value| values.partition_point(|other| other < cell) as i8;
+        // Cells past the width of the first row belong to no object, and count for the background.
+        let below = if without_bg {
+            Some(background(grid)?).filter(|below| values.contains(below))
+        } else {
+            None
+        };
+        let width = cells.first().map_or(0, Vec::len);
+        let ranks = cells.iter().flatten().map(rank).collect();
+        let ranked = Grid::from_cells(cells.len(), width, ranks);
+        let background = below.as_ref().map(rank);
+        let found = super::objects_on(cx, &ranked, univalued, diagonal, background)?;
+        let mut objects = Vec::new();
+        for object in elements(&found)?.iter() {
+            let mut cells = Vec::new();
+            for cell in elements(&object)?.iter() {
+                let (rank, loc) = unpack(&cell)?;
+                cells.push(Value::pair(&values[int(&rank)? as usize], &loc));
+            }
+            objects.push(Value::set(cells));
+        }
+        set_of(cx, objects)
+    }
+
+    fn partition(cx: &mut Context<'_>, primitive: Primitive, grid: &Value) -> PythonResult {
+        let rows = rows(grid)?;
+        let mut values: Vec<Value> = colours(grid)?;
+        values.sort();
+        values.dedup();
+        if primitive == Primitive::Fgpartition {
+            let below = background(grid)?;
+            values.retain(|value| *value != below);
+        }
+        let mut objects = Vec::new();
+        for value in &values {
+            let mut cells = Vec::new();
+            for (i, row) in rows.iter().enumerate() {
+                cx.work(row.len() as u64)?;
+                let here = row.iter().enumerate().filter(|(_, cell)| *cell == value);
+                cells.extend(here.map(|(j, cell)| Value::pair(cell, &location(i, j))));
+            }
+            objects.push(Value::set(cells));
+        }
+        set_of(cx, objects)
+    }
+
+    fn occurrences(cx: &mut Context<'_>, grid: &Value, object: &Value) -> PythonResult {
+        let (height, width) = sides(grid)?;
+        let normed = normalized(cx, object)?;
+        let sides = shape(cx, object)?;
+        let rows = (height as i64 + 1 - i64::from(sides.i)).max(0);
+        let columns = (width as i64 + 1 - i64::from(sides.j)).max(0);
+        if is_empty(object) || rows == 0 || columns == 0 {
+            let all = (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j)));
+            return set_of(cx, all.map(|(i, j)| location(i as usize, j as usize)));
+        }
+        let mut parts = Vec::new();
+        for part in list(&normed)? {
+            let (value, loc) = unpack(&part)?;
+            let (i, j) = unpack(&loc)?;
+            parts.push((value, int(&i)? as usize, int(&j)? as usize));
+        }
+        let cells = cells(grid)?;
+        let mut found = Vec::new();
+        for i in 0..rows as usize {
+            for j in 0..columns as usize {
+                cx.work(parts.len() as u64)?;
+                let occurs = parts.iter().all(|(value, di, dj)| {
+                    let cell = cells.get(i + di).and_then(|row| row.get(j + dj));
+                    cell == Some(value)
+                });
+                if occurs {
+                    found.push(location(i, j));
+                }
+            }
+        }
+        set_of(cx, found)
+    }
+
+    /// Whether all are equal, and there is one.
+    fn is_uniform(values: &[Value]) -> bool {
+        values.windows(2).all(|two| two[0] == two[1]) && !values.is_empty()
+    }
+
+    fn frontiers(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
+        let (height, width) = sides(grid)?;
+        let all = rows(grid)?;
+        let columns = transposed(&all);
+        let mut lines = Vec::new();
+        let cell = |i: usize, j: usize| {
+            let cell = item(&item(grid, i)?, j)?;
+            Ok(Value::pair(&cell, &location(i, j)))
+        };
+        for i in (0..height).filter(|&i| is_uniform(&all[i])) {
+            lines.push(
+                (0..width)
+                    .map(|j| cell(i, j))
+                    .collect::<PythonResult<Vec<_>>>()?,
+            );
+        }
+        for j in (0..columns.len()).filter(|&j| is_uniform(&columns[j])) {
+            lines.push(
+                (0..height)
+                    .map(|i| cell(i, j))
+                    .collect::<PythonResult<Vec<_>>>()?,
+            );
+        }
+        set_of(cx, lines.into_iter().map(Value::set))
+    }
+
+    fn compress(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
+        let all = rows(grid)?;
+        let columns = if is_tuple(grid) {
+            transposed(&all)
+        } else {
+            rows(&typed(cx, Primitive::Dmirror, &[grid])?)?
+        };
+        let uniform: Vec<bool> = columns.iter().map(|column| is_uniform(column)).collect();
+        let kept = |j: usize| uniform.get(j) != Some(&true);
+        let left = all.iter().filter(|row| !is_uniform(row)).map(|row| {
+            let cells = row.iter().enumerate().filter(|(j, _)| kept(*j));
+            cells.map(|(_, cell)| cell.clone()).collect()
+        });
+        grid_of(cx, left)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

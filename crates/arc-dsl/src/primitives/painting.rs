@@ -84,6 +84,116 @@ pub(super) fn r#move(grid: &Grid, obj: &[Cell], offset: Loc) -> Result<Grid, Err
     paint(&covered, Object::new(shifted(obj, offset)?).as_slice())
 }
 
+/// What Python paints of other things than colours, or on grids of such.
+pub(super) mod untyped {
+    use arc_isa::Primitive;
+
+    use crate::budget::Context;
+    use crate::primitives::colours::untyped::background;
+    use crate::primitives::patches::untyped::shift;
+    use crate::primitives::untyped::{
+        PythonResult, Refusal, grid_of, int, ints, item, list, rows, sides, to_indices, typed,
+        unpack,
+    };
+    use crate::value::Value;
+
+    pub(in crate::primitives) fn call(
+        cx: &mut Context<'_>,
+        primitive: Primitive,
+        arguments: &[&Value],
+    ) -> PythonResult {
+        use Primitive as P;
+        match (primitive, arguments) {
+            (P::Canvas, &[value, dimensions]) => canvas(cx, value, dimensions),
+            (P::Fill, &[grid, value, patch]) => {
+                let cells = filled(value, patch)?;
+                painted(cx, grid, &cells, None)
+            }
+            (P::Underfill, &[grid, value, patch]) => {
+                let cells = filled(value, patch)?;
+                let below = background(grid)?;
+                painted(cx, grid, &cells, Some(&below))
+            }
+            (P::Paint, &[grid, object]) => painted(cx, grid, &list(object)?, None),
+            (P::Underpaint, &[grid, object]) => {
+                let cells = list(object)?;
+                let below = background(grid)?;
+                painted(cx, grid, &cells, Some(&below))
+            }
+            (P::Cover, &[grid, patch]) => cover(cx, grid, patch),
+            (P::Move, &[grid, object, offset]) => {
+                let covered = cover(cx, grid, object)?;
+                let there = shift(cx, object, offset)?;
+                painted(cx, &covered, &list(&there)?, None)
+            }
+            _ => Err(Refusal::Raises),
+        }
+    }
+
+    fn canvas(cx: &mut Context<'_>, value: &Value, dimensions: &Value) -> PythonResult {
+        let height = int(&item(dimensions, 0)?)?;
+        if height <= 0 {
+            return Ok(Value::tuple(Vec::new()));
+        }
+        let size = Value::Loc(ints(dimensions)?);
+        if value.as_int().is_some() {
+            return typed(cx, Primitive::Canvas, &[value, &size]);
+        }
+        let width = ints(dimensions)?.j.max(0);
+        let cells = u64::from(height.unsigned_abs()) * u64::from(width.unsigned_abs());
+        cx.reserve_grid(
+            u64::from(height.unsigned_abs()),
+            u64::from(width.unsigned_abs()),
+        )?;
+        cx.reserve(cells.saturating_mul(u64::from(value.weight())))?;
+        let row = vec![value.clone(); width as usize];
+        grid_of(cx, vec![row; height as usize])
+    }
+
+    /// The locations of a patch in one colour.
+    fn filled(value: &Value, patch: &Value) -> PythonResult<Vec<Value>> {
+        let indices = list(&to_indices(patch)?)?;
+        Ok(indices
+            .iter()
+            .map(|index| Value::pair(value, index))
+            .collect())
+    }
+
+    /// The rows of the grid with the cells on them, where `below` is if that is asked for.
+    fn painted(
+        cx: &mut Context<'_>,
+        grid: &Value,
+        on: &[Value],
+        below: Option<&Value>,
+    ) -> PythonResult {
+        let (height, width) = sides(grid)?;
+        // What is no cell is refused before anything is painted.
+        let mut cells = Vec::with_capacity(on.len());
+        for cell in on {
+            let (value, loc) = unpack(cell)?;
+            let (i, j) = unpack(&loc)?;
+            cells.push((value, int(&i)?, int(&j)?));
+        }
+        let mut all = rows(grid)?;
+        for (value, i, j) in cells {
+            if (0..height as i32).contains(&i) && (0..width as i32).contains(&j) {
+                let place = all[i as usize].get_mut(j as usize);
+                let place = place.ok_or(Refusal::Raises)?;
+                if below.is_none_or(|below| place == below) {
+                    *place = value;
+                }
+            }
+        }
+        grid_of(cx, all)
+    }
+
+    fn cover(cx: &mut Context<'_>, grid: &Value, patch: &Value) -> PythonResult {
+        let below = background(grid)?;
+        let cells = filled(&below, &to_indices(patch)?)?;
+        painted(cx, grid, &cells, None)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -273,6 +273,187 @@ fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> Result<Indices, Err
     Ok(Indices::from_sorted(locs))
 }
 
+/// What Python gives for arguments that rows of this family refuse.
+pub(super) mod untyped {
+    use arc_isa::Primitive;
+
+    use crate::budget::Context;
+    use crate::patch::Loc;
+    use crate::primitives::extents::untyped::{
+        LOWER_LEFT, LOWER_RIGHT, UPPER_LEFT, UPPER_RIGHT, corner,
+    };
+    use crate::primitives::untyped::{
+        PythonResult, Refusal, elements, int, ints, is_coloured, is_empty, is_tuple, item, length,
+        list, location, of_indices, plus, rows, set_of, to_indices, typed, unpack,
+    };
+    use crate::value::Value;
+
+    /// How many cells a frontier has.
+    const FRONTIER: usize = 30;
+
+    pub(in crate::primitives) fn call(
+        cx: &mut Context<'_>,
+        primitive: Primitive,
+        arguments: &[&Value],
+    ) -> PythonResult {
+        use Primitive as P;
+        match (primitive, arguments) {
+            (P::Asindices, &[grid]) => asindices(cx, grid),
+            (P::Ofcolor, &[grid, value]) => {
+                let rows = rows(grid)?;
+                let cells = rows.iter().enumerate().flat_map(|(i, row)| {
+                    let here = row.iter().enumerate().filter(|(_, cell)| *cell == value);
+                    here.map(move |(j, _)| location(i, j))
+                });
+                set_of(cx, cells)
+            }
+            (P::Toindices, &[patch]) => to_indices(patch),
+            (P::Recolor, &[value, patch]) => {
+                let indices = list(&to_indices(patch)?)?;
+                set_of(cx, indices.iter().map(|index| Value::pair(value, index)))
+            }
+            (P::Shift, &[patch, directions]) => shift(cx, patch, directions),
+            (P::Normalize, &[patch]) => normalized(cx, patch),
+            (P::Dneighbors | P::Ineighbors | P::Neighbors, &[loc]) => {
+                typed(cx, primitive, &[&Value::Loc(ints(loc)?)])
+            }
+            (P::Toobject, &[patch, grid]) => toobject(cx, patch, grid),
+            (P::Asobject, &[grid]) => {
+                let rows = rows(grid)?;
+                let cells = rows.iter().enumerate().flat_map(|(i, row)| {
+                    let row = row.iter().enumerate();
+                    row.map(move |(j, cell)| Value::pair(cell, &location(i, j)))
+                });
+                set_of(cx, cells)
+            }
+            (P::Corners, &[patch]) => {
+                let corners = [UPPER_LEFT, UPPER_RIGHT, LOWER_LEFT, LOWER_RIGHT];
+                let corners = corners.map(|wanted| corner(patch, wanted));
+                let corners = corners.into_iter().collect::<PythonResult<Vec<_>>>()?;
+                if is_empty(patch) {
+                    return set_of(cx, [Value::tuple(Vec::new())]);
+                }
+                set_of(cx, corners)
+            }
+            (P::Connect, &[a, b]) => {
+                let (a, b) = (unpacked(a)?, unpacked(b)?);
+                typed(cx, primitive, &[&a, &b])
+            }
+            (P::Shoot, &[start, direction]) => {
+                let start = unpacked(start)?;
+                let direction = Value::Loc(ints(direction)?);
+                typed(cx, primitive, &[&start, &direction])
+            }
+            (P::Vfrontier, &[loc]) => {
+                let column = item(loc, 1)?;
+                let rows = (0..FRONTIER).map(|i| Value::pair(&Value::Int(i as i32), &column));
+                set_of(cx, rows)
+            }
+            (P::Hfrontier, &[loc]) => {
+                let row = item(loc, 0)?;
+                let columns = (0..FRONTIER).map(|j| Value::pair(&row, &Value::Int(j as i32)));
+                set_of(cx, columns)
+            }
+            (P::Box | P::Backdrop, &[patch]) => {
+                let corners = set_of(cx, opposite_corners(patch)?)?;
+                typed(cx, primitive, &[&corners])
+            }
+            (P::Delta, &[patch]) => {
+                let indices = to_indices(patch)?;
+                if is_tuple(&indices) {
+                    return Err(Refusal::Raises);
+                }
+                let corners = set_of(cx, opposite_corners(patch)?)?;
+                let all = typed(cx, P::Backdrop, &[&corners])?;
+                typed(cx, P::Difference, &[&all, &indices])
+            }
+            _ => of_indices(cx, primitive, arguments),
+        }
+    }
+
+    /// The pair that the value falls into.
+    fn unpacked(value: &Value) -> PythonResult {
+        let (i, j) = unpack(value)?;
+        Ok(Value::Loc(Loc::new(int(&i)?, int(&j)?)))
+    }
+
+    /// The upper left and the lower right corner, each of them a pair of integers.
+    fn opposite_corners(patch: &Value) -> PythonResult<[Value; 2]> {
+        let upper = corner(patch, UPPER_LEFT)?;
+        let lower = corner(patch, LOWER_RIGHT)?;
+        Ok([unpacked(&upper)?, unpacked(&lower)?])
+    }
+
+    pub(in crate::primitives) fn shift(
+        cx: &mut Context<'_>,
+        patch: &Value,
+        directions: &Value,
+    ) -> PythonResult {
+        if is_empty(patch) {
+            return Ok(patch.clone());
+        }
+        let (down, right) = unpack(directions)?;
+        moved(cx, patch, |cx, i, j| {
+            Ok(Value::pair(&plus(cx, i, &down)?, &plus(cx, j, &right)?))
+        })
+    }
+
+    /// The patch moved so that its box starts at the origin.
+    pub(in crate::primitives) fn normalized(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
+        if is_empty(patch) {
+            return Ok(patch.clone());
+        }
+        let corner = typed(cx, Primitive::Ulcorner, &[&to_indices(patch)?])?;
+        let back = typed(cx, Primitive::Invert, &[&corner])?;
+        shift(cx, patch, &back)
+    }
+
+    /// The set of the elements with their locations changed.
+    pub(in crate::primitives) fn moved(
+        cx: &mut Context<'_>,
+        patch: &Value,
+        to: impl Fn(&mut Context<'_>, &Value, &Value) -> PythonResult,
+    ) -> PythonResult {
+        let container = elements(patch)?;
+        let coloured = is_coloured(container)?;
+        let mut all = Vec::new();
+        for element in container.iter() {
+            let (a, b) = unpack(&element)?;
+            all.push(if coloured {
+                let (i, j) = unpack(&b)?;
+                Value::pair(&a, &to(cx, &i, &j)?)
+            } else {
+                to(cx, &a, &b)?
+            });
+        }
+        set_of(cx, all)
+    }
+
+    fn asindices(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
+        if is_empty(grid) {
+            return Ok(Value::empty_set());
+        }
+        let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
+        cx.reserve(height as u64 * width as u64)?;
+        let all = (0..height).flat_map(|i| (0..width).map(move |j| location(i, j)));
+        set_of(cx, all)
+    }
+
+    fn toobject(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> PythonResult {
+        let (height, width) = (length(grid)? as i32, length(&item(grid, 0)?)? as i32);
+        let mut cells = Vec::new();
+        for index in list(&to_indices(patch)?)? {
+            let (i, j) = unpack(&index)?;
+            let (i, j) = (int(&i)?, int(&j)?);
+            if (0..height).contains(&i) && (0..width).contains(&j) {
+                let cell = item(&item(grid, i as usize)?, j as usize)?;
+                cells.push(Value::pair(&cell, &location(i as usize, j as usize)));
+            }
+        }
+        set_of(cx, cells)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ use super::arithmetic::{floor_div, loc};
 use super::extents::{Bounds, extent};
 use super::patches;
 use crate::budget::Context;
-use crate::error::{ErrorKind, Kind};
+use crate::error::{ErrorKind, ValueKind};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems, Piece};
@@ -281,8 +281,8 @@ pub(super) fn upscale(
         PatchItems::Locs([]) => return Ok(Value::empty_set()),
         PatchItems::Locs(_) => {
             return Err(ErrorKind::Element {
-                expected: Kind::Cell,
-                found: Kind::Pair,
+                expected: ValueKind::Cell,
+                found: ValueKind::Pair,
             });
         }
     };
@@ -324,6 +324,285 @@ pub(super) fn downscale(grid: &Grid, factor: i32) -> Result<Grid, ErrorKind> {
     Ok(sampled(grid, height, width, |i, j| {
         (i * factor, j * factor)
     }))
+}
+
+/// What Python gives for tuples of anything in the place of grids, and for patches whose colours are anything.
+pub(super) mod untyped {
+    use arc_isa::{ContainerKind, Primitive};
+
+    use crate::budget::Context;
+    use crate::patch::Loc;
+    use crate::primitives::extents::untyped::{UPPER_LEFT, corner, shape};
+    use crate::primitives::patches::untyped::moved;
+    use crate::primitives::untyped::{
+        PythonResult, Refusal, Rows, cells, elements, grid_of, int, ints, is_coloured, is_tuple,
+        item, list, plus, rows, sides, to_indices, transposed, tuple_rows_of_tuples, tuple_value,
+        typed, unpack,
+    };
+    use crate::value::Value;
+
+    pub(in crate::primitives) fn call(
+        cx: &mut Context<'_>,
+        primitive: Primitive,
+        arguments: &[&Value],
+    ) -> PythonResult {
+        use Primitive as P;
+        match (primitive, arguments) {
+            (P::Rot90, &[grid]) => {
+                let turned = turned_right(tuple_rows(grid)?);
+                grid_of(cx, turned)
+            }
+            (P::Rot180, &[grid]) => {
+                let rows = reversed(tuple_rows_of_tuples(grid)?);
+                grid_of(cx, rows.into_iter().map(reversed))
+            }
+            (P::Rot270, &[grid]) => {
+                let turned = turned_left(tuple_rows(grid)?);
+                grid_of(cx, turned)
+            }
+            (P::Hmirror, &[piece]) if is_tuple(piece) => Ok(Value::tuple(reversed(list(piece)?))),
+            (P::Vmirror, &[piece]) if is_tuple(piece) => {
+                let rows = tuple_rows_of_tuples(piece)?;
+                grid_of(cx, rows.into_iter().map(reversed))
+            }
+            (P::Dmirror, &[piece]) if is_tuple(piece) => {
+                let transposed = transposed(&rows(piece)?);
+                grid_of(cx, transposed)
+            }
+            (P::Cmirror, &[piece]) if is_tuple(piece) => {
+                let rows = reversed(tuple_rows_of_tuples(piece)?);
+                let rows: Rows = rows.into_iter().map(reversed).collect();
+                grid_of(cx, transposed(&rows))
+            }
+            (P::Hmirror | P::Vmirror | P::Dmirror | P::Cmirror, &[patch]) => {
+                mirrored(cx, primitive, patch)
+            }
+            (P::Crop, &[grid, start, dims]) => crop(cx, grid, start, dims),
+            (P::Subgrid, &[patch, grid]) => {
+                let start = corner(patch, UPPER_LEFT)?;
+                let dims = Value::Loc(shape(cx, patch)?);
+                crop(cx, grid, &start, &dims)
+            }
+            (P::Trim, &[grid]) => {
+                let inner = |row: Vec<Value>| cut(&row, 1, -1);
+                let rows = cut(&list(tuple_value(grid)?)?, 1, -1);
+                let rows = rows
+                    .iter()
+                    .map(|row| Ok(inner(list(tuple_value(row)?)?)))
+                    .collect::<PythonResult<Rows>>()?;
+                grid_of(cx, rows)
+            }
+            (P::Tophalf, &[grid]) => {
+                let mut rows = list(tuple_value(grid)?)?;
+                rows.truncate(rows.len() / 2);
+                Ok(Value::tuple(rows))
+            }
+            (P::Bottomhalf, &[grid]) => {
+                let rows = list(tuple_value(grid)?)?;
+                Ok(Value::tuple(rows[rows.len().div_ceil(2)..].to_vec()))
+            }
+            (P::Lefthalf | P::Righthalf, &[grid]) => {
+                let mut turned = turned_right(tuple_rows(grid)?);
+                let half = turned.len() / 2;
+                match primitive {
+                    P::Lefthalf => turned.truncate(half),
+                    _ => drop(turned.drain(..turned.len().div_ceil(2))),
+                }
+                grid_of(cx, turned_left(turned))
+            }
+            (P::Hsplit | P::Vsplit, &[grid, n]) => split(cx, primitive, grid, n),
+            (P::Hconcat, &[a, b]) => {
+                let mut all = cx.collector(ContainerKind::Tuple);
+                for (a, b) in elements(a)?.iter().zip(elements(b)?.iter()) {
+                    let sum = plus(cx, &a, &b)?;
+                    all.push(cx, sum)?;
+                }
+                Ok(all.finish(cx)?)
+            }
+            (P::Vconcat, &[a, b]) => plus(cx, a, b),
+            (P::Hupscale, &[grid, factor]) => scaled(cx, &rows(grid)?, &Value::Int(1), factor),
+            (P::Vupscale, &[grid, factor]) => {
+                let mut all = cx.collector(ContainerKind::Tuple);
+                for row in elements(grid)?.iter() {
+                    for _ in 0..int(factor)? {
+                        all.push(cx, row.clone().into_owned())?;
+                    }
+                }
+                Ok(all.finish(cx)?)
+            }
+            (P::Upscale, &[element, factor]) if is_tuple(element) => {
+                scaled(cx, &rows(element)?, factor, factor)
+            }
+            (P::Upscale, &[element, factor]) => upscale_patch(cx, element, factor),
+            (P::Downscale, &[grid, factor]) => downscale(cx, grid, factor),
+            _ => Err(Refusal::Raises),
+        }
+    }
+
+    /// The rows of a tuple of anything that can be gone through.
+    fn tuple_rows(value: &Value) -> PythonResult<Rows> {
+        rows(tuple_value(value)?)
+    }
+
+    fn reversed<T>(mut items: Vec<T>) -> Vec<T> {
+        items.reverse();
+        items
+    }
+
+    fn turned_right(rows: Rows) -> Rows {
+        transposed(&reversed(rows))
+    }
+
+    fn turned_left(rows: Rows) -> Rows {
+        let turned = turned_right(rows);
+        reversed(turned.into_iter().map(reversed).collect())
+    }
+
+    /// `items[start:stop]`, where negative numbers count from the end.
+    fn cut(items: &[Value], start: i64, stop: i64) -> Vec<Value> {
+        let len = items.len() as i64;
+        let place = |at: i64| {
+            if at < 0 {
+                (at + len).max(0)
+            } else {
+                at.min(len)
+            }
+        };
+        let (start, stop) = (place(start), place(stop));
+        if start >= stop {
+            return Vec::new();
+        }
+        items[start as usize..stop as usize].to_vec()
+    }
+
+    fn crop(cx: &mut Context<'_>, grid: &Value, start: &Value, dims: &Value) -> PythonResult {
+        let slice = |items: &[Value], at: usize| -> PythonResult<Vec<Value>> {
+            let (from, count) = (int(&item(start, at)?)?, int(&item(dims, at)?)?);
+            let from = i64::from(from);
+            Ok(cut(items, from, from + i64::from(count)))
+        };
+        let mut kept = Vec::new();
+        for row in slice(&list(tuple_value(grid)?)?, 0)? {
+            kept.push(slice(&list(tuple_value(&row)?)?, 1)?);
+        }
+        grid_of(cx, kept)
+    }
+
+    fn split(cx: &mut Context<'_>, primitive: Primitive, grid: &Value, n: &Value) -> PythonResult {
+        let (height, width) = sides(grid)?;
+        let n = int(n)?;
+        let count = usize::try_from(n).unwrap_or(0);
+        if n == 0 {
+            return Err(Refusal::Raises);
+        }
+        let side = match primitive {
+            Primitive::Hsplit => width,
+            _ => height,
+        } as i64;
+        let part = side.div_euclid(i64::from(n));
+        let over = i64::from(side % i64::from(n) != 0);
+        let mut all = cx.collector(ContainerKind::Tuple);
+        for at in 0..count {
+            let start = (part + over) * at as i64;
+            // Past the end of the grid there is nothing, however far.
+            let start = start.min(side) as i32;
+            let (start, dims) = match primitive {
+                Primitive::Hsplit => (Loc::new(0, start), Loc::new(height as i32, part as i32)),
+                _ => (Loc::new(start, 0), Loc::new(part as i32, width as i32)),
+            };
+            // All rows are taken out for each.
+            cx.work(u64::from(grid.work()))?;
+            let part = crop(cx, grid, &Value::Loc(start), &Value::Loc(dims))?;
+            all.push(cx, part)?;
+        }
+        Ok(all.finish(cx)?)
+    }
+
+    /// A patch whose colours are anything, mirrored.
+    fn mirrored(cx: &mut Context<'_>, primitive: Primitive, patch: &Value) -> PythonResult {
+        let container = elements(patch)?;
+        if container.is_empty() || !is_coloured(container)? {
+            return Err(Refusal::Raises);
+        }
+        let indices = to_indices(patch)?;
+        let upper = ints(&typed(cx, Primitive::Ulcorner, &[&indices])?)?;
+        let lower = ints(&typed(cx, Primitive::Lrcorner, &[&indices])?)?;
+        // Along the counterdiagonal the box lies as along the diagonal, from the upper right corner.
+        moved(cx, patch, |_, i, j| {
+            let (i, j) = (int(i)?, int(j)?);
+            let there = match primitive {
+                Primitive::Hmirror => Loc::new(upper.i + lower.i - i, j),
+                Primitive::Vmirror => Loc::new(i, upper.j + lower.j - j),
+                Primitive::Dmirror => Loc::new(j - upper.j + upper.i, i - upper.i + upper.j),
+                _ => Loc::new(lower.j - j + upper.i, lower.i - i + upper.j),
+            };
+            Ok(Value::Loc(there))
+        })
+    }
+
+    /// Every cell so many times below and beside itself.
+    fn scaled(cx: &mut Context<'_>, rows: &Rows, down: &Value, right: &Value) -> PythonResult {
+        if rows.is_empty() {
+            return Ok(Value::tuple(Vec::new()));
+        }
+        let mut all = cx.collector(ContainerKind::Tuple);
+        for row in rows {
+            let times = if row.is_empty() {
+                0
+            } else {
+                int(right)?.max(0)
+            };
+            let weight: u64 = row.iter().map(|cell| u64::from(cell.weight())).sum();
+            cx.reserve(weight.saturating_mul(u64::from(times.unsigned_abs())))?;
+            let cells = row
+                .iter()
+                .flat_map(|cell| vec![cell.clone(); times as usize]);
+            let wide = Value::tuple(cells.collect());
+            for _ in 0..int(down)? {
+                all.push(cx, wide.clone())?;
+            }
+        }
+        Ok(all.finish(cx)?)
+    }
+
+    fn upscale_patch(cx: &mut Context<'_>, patch: &Value, factor: &Value) -> PythonResult {
+        let container = elements(patch)?;
+        if container.is_empty() {
+            return Ok(Value::empty_set());
+        }
+        if !is_coloured(container)? {
+            return Err(Refusal::Raises);
+        }
+        let corner = ints(&typed(cx, Primitive::Ulcorner, &[&to_indices(patch)?])?)?;
+        let factor = i64::from(int(factor)?.max(0));
+        cx.reserve((factor * factor) as u64 * container.len() as u64)?;
+        let mut all = cx.collector(ContainerKind::Set);
+        for element in container.iter() {
+            let (value, loc) = unpack(&element)?;
+            let (i, j) = unpack(&loc)?;
+            let (i, j) = (int(&i)?, int(&j)?);
+            for down in 0..factor as i32 {
+                for right in 0..factor as i32 {
+                    let there = Loc::new(
+                        (i - corner.i) * factor as i32 + down + corner.i,
+                        (j - corner.j) * factor as i32 + right + corner.j,
+                    );
+                    all.push(cx, Value::pair(&value, &Value::Loc(there)))?;
+                }
+            }
+        }
+        Ok(all.finish(cx)?)
+    }
+
+    fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> PythonResult {
+        let cells = cells(grid)?;
+        let step = match int(factor)?.unsigned_abs() as usize {
+            0 => return Err(Refusal::Raises),
+            step => step,
+        };
+        let kept = cells.into_iter().step_by(step);
+        grid_of(cx, kept.map(|row| row.into_iter().step_by(step).collect()))
+    }
 }
 
 #[cfg(test)]

@@ -1,32 +1,26 @@
-//! What the Python reference makes of arguments that are of other types than a signature says.
+//! What the Python reference gives for arguments of other types than a signature says.
 //!
 //! Python looks at an argument only where it uses it: it replaces a colour by a pair in a grid that
 //! lacks the colour, measures a tuple, cuts by the corner of a grid, never calls what no element is
-//! given to. A primitive's own function is written for the types of its row; what its row refuses
-//! comes here, where values are taken apart as Python takes them apart. What Python raises on is
-//! refused as the row refuses it.
+//! given to. A primitive's own function is written for the types of its row; a call that its row refuses
+//! goes to the `untyped` of the family, beside that function, where values are taken apart as Python takes
+//! them apart. What Python raises on is refused as the row refuses it. What several families take apart alike is here.
 //!
-//! On arguments that the row takes both ways give the same, which the tests check; what is slow
-//! here is never met there.
+//! On arguments that the row accepts both functions give the same, which the tests check; the untyped one, which is
+//! slow, is never called with them.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use arc_isa::ContainerKind;
 
-use super::loops::compare;
-use super::native;
-use super::{Context, ErrorKind, Primitive};
+use super::comparison::compare;
+use super::{Context, ErrorKind, Primitive, REFERENCE, native};
 use crate::error::Limit;
 use crate::looks::looked_at;
 use crate::patch::Loc;
-use crate::value::Value;
 use crate::value::container::{Container, Items};
-
-mod functions;
-mod grids;
-pub(crate) mod numbers;
-mod patches;
+use crate::value::{MAX_INT, Value};
 
 /// Why there is no value.
 pub(crate) enum Refusal {
@@ -48,7 +42,14 @@ impl From<Limit> for Refusal {
     }
 }
 
-pub(crate) type Taken<T = Value> = Result<T, Refusal>;
+pub(crate) type PythonResult<T = Value> = Result<T, Refusal>;
+
+/// The rows of what is taken for a grid.
+pub(super) type Rows = Vec<Vec<Value>>;
+
+/// What a family gives for arguments that the row of one of its primitives refuses. They are as many as
+/// the primitive has parameters.
+pub(super) type FamilyCall = fn(&mut Context<'_>, Primitive, &[&Value]) -> PythonResult;
 
 /// Calls the primitive as Python would; `mismatch` is what its row says of the arguments.
 #[cold]
@@ -58,16 +59,16 @@ pub(super) fn call(
     arguments: &[&Value],
     mismatch: ErrorKind,
 ) -> Result<Value, ErrorKind> {
-    let result = match take(cx, primitive, arguments) {
+    let result = match evaluate(cx, primitive, arguments) {
         Ok(value) => cx.check(&value).map(|()| value),
         Err(Refusal::Raises) => Err(mismatch),
         Err(Refusal::Error(kind)) => Err(kind),
     };
-    cx.settle(primitive, result)
+    cx.attribute(primitive, result)
 }
 
 /// The value that Python gives, whatever the types of the arguments.
-fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {
+fn evaluate(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> PythonResult {
     // Elements are taken out one by one, and are copied and sorted several times; a pair of integers
     // becomes a vector.
     const COPIES: u64 = 8;
@@ -75,18 +76,17 @@ fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Tak
     let weight: u64 = arguments.iter().map(|value| u64::from(value.work())).sum();
     cx.work(LOOKS * weight)?;
     let held = cx.hold_weight(COPIES * weight)?;
-    let result = match primitive.family() {
-        "arithmetic" | "containers" => numbers::take(cx, primitive, arguments),
-        "functions" => functions::take(primitive, arguments),
-        "extents" | "patches" => patches::take(cx, primitive, arguments),
-        _ => grids::take(cx, primitive, arguments),
-    };
+    let result = (REFERENCE[primitive as usize].untyped)(cx, primitive, arguments);
     cx.release(held);
     result
 }
 
 /// The primitive's own function, where its row takes these arguments.
-fn typed(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {
+pub(super) fn typed(
+    cx: &mut Context<'_>,
+    primitive: Primitive,
+    arguments: &[&Value],
+) -> PythonResult {
     let parameters = primitive.parameters();
     let takes = parameters
         .iter()
@@ -98,17 +98,28 @@ fn typed(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Ta
     Ok(native(primitive)(cx, arguments)?)
 }
 
+/// Calls a primitive that looks at the locations of patches alone.
+pub(super) fn of_indices(
+    cx: &mut Context<'_>,
+    primitive: Primitive,
+    arguments: &[&Value],
+) -> PythonResult {
+    let indices = arguments.iter().map(|patch| to_indices(patch));
+    let indices = indices.collect::<PythonResult<Vec<_>>>()?;
+    typed(cx, primitive, &indices.iter().collect::<Vec<_>>())
+}
+
 /// The elements, of what can be gone through.
-pub(crate) fn elements(value: &Value) -> Taken<Container<'_>> {
+pub(crate) fn elements(value: &Value) -> PythonResult<Container<'_>> {
     value.as_container().ok_or(Refusal::Raises)
 }
 
-pub(crate) fn list(value: &Value) -> Taken<Vec<Value>> {
+pub(crate) fn list(value: &Value) -> PythonResult<Vec<Value>> {
     Ok(elements(value)?.iter().map(Cow::into_owned).collect())
 }
 
 /// What can be gone through twice.
-fn rows(value: &Value) -> Taken<Vec<Vec<Value>>> {
+pub(super) fn rows(value: &Value) -> PythonResult<Vec<Vec<Value>>> {
     if let Value::Grid(grid) = value {
         looked_at(grid.cells().len());
         let cell = |cell: &i8| Value::Int(i32::from(*cell));
@@ -120,20 +131,33 @@ fn rows(value: &Value) -> Taken<Vec<Vec<Value>>> {
     elements(value)?.iter().map(|row| list(&row)).collect()
 }
 
-pub(crate) fn length(value: &Value) -> Taken<usize> {
+/// The rows of a tuple of tuples.
+pub(super) fn tuple_rows_of_tuples(value: &Value) -> PythonResult<Rows> {
+    let rows = tuple(value)?;
+    rows.iter()
+        .map(|row| list(tuple_value(&row)?))
+        .collect::<PythonResult<Rows>>()
+}
+
+pub(crate) fn length(value: &Value) -> PythonResult<usize> {
     elements(value).map(Container::len)
 }
 
 /// `value[at]`: only tuples have that.
-fn item(value: &Value, at: usize) -> Taken {
+pub(super) fn item(value: &Value, at: usize) -> PythonResult {
     tuple(value)?.value(at).ok_or(Refusal::Raises)
 }
 
-pub(crate) fn tuple(value: &Value) -> Taken<Container<'_>> {
+pub(crate) fn tuple(value: &Value) -> PythonResult<Container<'_>> {
     elements(value).and_then(|container| match container.kind {
         ContainerKind::Tuple => Ok(container),
         ContainerKind::Set => Err(Refusal::Raises),
     })
+}
+
+/// The tuple that the value is.
+pub(super) fn tuple_value(value: &Value) -> PythonResult<&Value> {
+    tuple(value).map(|_| value)
 }
 
 pub(crate) fn is_tuple(value: &Value) -> bool {
@@ -141,7 +165,7 @@ pub(crate) fn is_tuple(value: &Value) -> bool {
 }
 
 /// `a, b = value`
-pub(crate) fn unpack(value: &Value) -> Taken<(Value, Value)> {
+pub(crate) fn unpack(value: &Value) -> PythonResult<(Value, Value)> {
     let both = elements(value)?;
     match (both.len(), both.value(0), both.value(1)) {
         (2, Some(a), Some(b)) => Ok((a, b)),
@@ -149,21 +173,53 @@ pub(crate) fn unpack(value: &Value) -> Taken<(Value, Value)> {
     }
 }
 
-pub(crate) fn int(value: &Value) -> Taken<i32> {
+pub(crate) fn int(value: &Value) -> PythonResult<i32> {
     value.as_int().ok_or(Refusal::Raises)
 }
 
+/// The integer, within the bound.
+pub(super) fn number(n: i64) -> PythonResult {
+    match i32::try_from(n) {
+        Ok(n) if n.unsigned_abs() <= MAX_INT as u32 => Ok(Value::Int(n)),
+        _ => Err(Limit::Integer.into()),
+    }
+}
+
+/// `a + b`: tuples are put one behind the other.
+pub(crate) fn plus(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
+    if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
+        return number(i64::from(a) + i64::from(b));
+    }
+    let mut all = cx.collector(ContainerKind::Tuple);
+    all.extend(cx, tuple(a)?)?;
+    all.extend(cx, tuple(b)?)?;
+    Ok(all.finish(cx)?)
+}
+
+/// `a - b`: of sets, what the second lacks.
+pub(crate) fn minus(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
+    if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
+        return number(i64::from(a) - i64::from(b));
+    }
+    let (from, without) = (elements(a)?, elements(b)?);
+    if [from.kind, without.kind] != [ContainerKind::Set; 2] {
+        return Err(Refusal::Raises);
+    }
+    let kept = list(a)?.into_iter();
+    set_of(cx, kept.filter(|element| !without.contains(element)))
+}
+
 /// The first two components, which have to be integers.
-fn ints(value: &Value) -> Taken<Loc> {
+pub(super) fn ints(value: &Value) -> PythonResult<Loc> {
     Ok(Loc::new(int(&item(value, 0)?)?, int(&item(value, 1)?)?))
 }
 
-pub(crate) fn order(a: &Value, b: &Value) -> Taken<Ordering> {
+pub(crate) fn order(a: &Value, b: &Value) -> PythonResult<Ordering> {
     compare(a, b).map_err(|_| Refusal::Raises)
 }
 
 /// `min` or `max`: the first of the outermost.
-pub(crate) fn outermost(values: &[Value], wanted: Ordering) -> Taken {
+pub(crate) fn outermost(values: &[Value], wanted: Ordering) -> PythonResult {
     let (first, others) = values.split_first().ok_or(Refusal::Raises)?;
     let mut best = first;
     for value in others {
@@ -175,7 +231,10 @@ pub(crate) fn outermost(values: &[Value], wanted: Ordering) -> Taken {
 }
 
 /// A tuple of rows.
-fn grid_of(cx: &mut Context<'_>, rows: impl IntoIterator<Item = Vec<Value>>) -> Taken {
+pub(super) fn grid_of(
+    cx: &mut Context<'_>,
+    rows: impl IntoIterator<Item = Vec<Value>>,
+) -> PythonResult {
     let mut all = cx.collector(ContainerKind::Tuple);
     for row in rows {
         all.push(cx, Value::tuple(row))?;
@@ -184,7 +243,10 @@ fn grid_of(cx: &mut Context<'_>, rows: impl IntoIterator<Item = Vec<Value>>) -> 
 }
 
 /// A set.
-pub(crate) fn set_of(cx: &mut Context<'_>, values: impl IntoIterator<Item = Value>) -> Taken {
+pub(crate) fn set_of(
+    cx: &mut Context<'_>,
+    values: impl IntoIterator<Item = Value>,
+) -> PythonResult {
     let mut all = cx.collector(ContainerKind::Set);
     for value in values {
         all.push(cx, value)?;
@@ -193,7 +255,7 @@ pub(crate) fn set_of(cx: &mut Context<'_>, values: impl IntoIterator<Item = Valu
 }
 
 /// The element that occurs most or least often; of several, the smallest.
-pub(crate) fn commonest(mut values: Vec<Value>, wanted: Ordering) -> Taken {
+pub(crate) fn commonest(mut values: Vec<Value>, wanted: Ordering) -> PythonResult {
     values.sort();
     let mut best: Option<&[Value]> = None;
     for run in values.chunk_by(|a, b| a == b) {
@@ -204,7 +266,7 @@ pub(crate) fn commonest(mut values: Vec<Value>, wanted: Ordering) -> Taken {
     best.map(|run| run[0].clone()).ok_or(Refusal::Raises)
 }
 
-fn location(i: usize, j: usize) -> Value {
+pub(super) fn location(i: usize, j: usize) -> Value {
     Value::Loc(Loc::new(i as i32, j as i32))
 }
 
@@ -213,8 +275,19 @@ pub(crate) fn is_empty(value: &Value) -> bool {
     matches!(length(value), Ok(0))
 }
 
+/// Whether nothing of `a` is gone through with an element of `b`. Where `b` has none, `a` may be
+/// anything.
+pub(super) fn no_pairs(a: &Value, b: &Value) -> bool {
+    is_empty(b) || either_is_empty(a, b)
+}
+
+/// Whether both are containers and one has nothing in it.
+pub(super) fn either_is_empty(a: &Value, b: &Value) -> bool {
+    (is_empty(a) && b.as_container().is_some()) || (is_empty(b) && a.as_container().is_some())
+}
+
 /// A container of the same kind without elements.
-pub(crate) fn empty_like(value: &Value) -> Taken {
+pub(crate) fn empty_like(value: &Value) -> PythonResult {
     Ok(match elements(value)?.kind {
         ContainerKind::Tuple => Value::tuple(Vec::new()),
         ContainerKind::Set => Value::empty_set(),
@@ -223,7 +296,7 @@ pub(crate) fn empty_like(value: &Value) -> Taken {
 
 /// What Python's `patch[1]` of the first element tells: whether elements are a colour and a
 /// location.
-fn is_coloured(elements: Container<'_>) -> Taken<bool> {
+pub(super) fn is_coloured(elements: Container<'_>) -> PythonResult<bool> {
     match elements.items {
         Items::Locs([_, ..]) => Ok(false),
         Items::Cells([_, ..]) => Ok(true),
@@ -232,6 +305,54 @@ fn is_coloured(elements: Container<'_>) -> Taken<bool> {
             1,
         )?)),
     }
+}
+
+/// The locations of what has colours, and anything else as it is.
+pub(super) fn to_indices(patch: &Value) -> PythonResult {
+    let container = elements(patch)?;
+    if container.is_empty() {
+        return Ok(Value::empty_set());
+    }
+    if !is_coloured(container)? {
+        return Ok(patch.clone());
+    }
+    let mut indices = Vec::new();
+    for element in container.iter() {
+        indices.push(unpack(&element)?.1);
+    }
+    Ok(Value::set(indices))
+}
+
+/// Number of rows, and how wide the first is.
+pub(super) fn sides(grid: &Value) -> PythonResult<(usize, usize)> {
+    Ok((length(grid)?, length(&item(grid, 0)?)?))
+}
+
+/// The cells of a grid whose rows are as wide as the first, or wider, which is not seen. Of rows whose cells nobody
+/// asks for it does not matter what they are.
+pub(super) fn cells(grid: &Value) -> PythonResult<Rows> {
+    let (height, width) = sides(grid)?;
+    if width == 0 {
+        return Ok(vec![Vec::new(); height]);
+    }
+    (0..height)
+        .map(|i| {
+            let mut row = list(tuple_value(&item(grid, i)?)?)?;
+            if row.len() < width {
+                return Err(Refusal::Raises);
+            }
+            row.truncate(width);
+            Ok(row)
+        })
+        .collect()
+}
+
+/// The columns, as many as the shortest row has.
+pub(super) fn transposed(rows: &Rows) -> Rows {
+    let width = rows.iter().map(Vec::len).min().unwrap_or(0);
+    (0..width)
+        .map(|j| rows.iter().map(|row| row[j].clone()).collect())
+        .collect()
 }
 
 #[cfg(test)]
@@ -258,7 +379,7 @@ mod tests {
                 let arguments: Vec<&Value> = arguments.iter().collect();
                 let mut context = Context::new(&limits);
                 let own = native(primitive)(&mut context, &arguments);
-                let Ok(here) = take(&mut context, primitive, &arguments) else {
+                let Ok(here) = evaluate(&mut context, primitive, &arguments) else {
                     continue;
                 };
                 // Which function it is, is all that two of them could differ in.

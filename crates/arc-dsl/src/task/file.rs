@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::error::TaskError;
 use super::seeds::{PairSeed, PairsSeed};
 use super::solutions::Solutions;
-use super::text::{Places, Shape, Text, first_of, shape_of};
+use super::text::{JsonKind, Places, Text, first_of, kind_of};
 use super::{OtherSplit, Pair, Task};
 
 /// What a file turned out to hold.
@@ -96,7 +96,7 @@ impl TaskFile {
     pub fn read(name: &str, text: &[u8]) -> Self {
         let mut file = Self::default();
         match Text::new(text) {
-            Ok(text) => file.value(&text, Id::OfFile(name)),
+            Ok(text) => file.value(&text, TaskName::OfFile(name)),
             Err(error) => file.errors.push(error),
         }
         if !(file.tasks.is_empty() && file.programs.is_empty()) {
@@ -108,18 +108,18 @@ impl TaskFile {
         file
     }
 
-    fn value(&mut self, text: &Text<'_>, id: Id<'_>) {
-        match shape_of(text.json) {
-            Shape::Object => self.object(text, id, 0),
-            Shape::List => self.list(text, id),
-            Shape::Null | Shape::Other => {
+    fn value(&mut self, text: &Text<'_>, id: TaskName<'_>) {
+        match kind_of(text.json) {
+            JsonKind::Object => self.object(text, id, 0),
+            JsonKind::List => self.list(text, id),
+            JsonKind::Null | JsonKind::Other => {
                 let (_, error) = text.entries(TASK);
                 self.errors.extend(error);
             }
         }
     }
 
-    fn list(&mut self, text: &Text<'_>, id: Id<'_>) {
+    fn list(&mut self, text: &Text<'_>, id: TaskName<'_>) {
         let (elements, broken) = text.elements("a list of pairs or tasks");
         if let Some(error) = broken {
             match text.lines() {
@@ -135,7 +135,7 @@ impl TaskFile {
             self.form = FileForm::Submission;
             return self.refuse(text, "the attempts of one task, as in a submission");
         }
-        if elements.first().map(|it| shape_of(it.get())) == Some(Shape::Object) {
+        if elements.first().map(|it| kind_of(it.get())) == Some(JsonKind::Object) {
             let mut places = Places::new(text);
             for (at, element) in elements.iter().enumerate() {
                 let part = places.of_index(at, element);
@@ -143,26 +143,26 @@ impl TaskFile {
             }
             return;
         }
-        let found = match elements.first().map(|it| shape_of(it.get())) {
+        let found = match elements.first().map(|it| kind_of(it.get())) {
             None => "an empty list",
-            Some(Shape::List) => "a list of lists, as grids are",
+            Some(JsonKind::List) => "a list of lists, as grids are",
             _ => "a list of something else than pairs and tasks",
         };
         self.form = FileForm::Foreign;
         self.refuse(text, found);
     }
 
-    fn lines(&mut self, lines: &[Text<'_>], id: Id<'_>) {
+    fn lines(&mut self, lines: &[Text<'_>], id: TaskName<'_>) {
         for (at, line) in lines.iter().enumerate() {
             self.numbered(line, id, at);
         }
     }
 
     /// One of several tasks that say their own ids.
-    fn numbered(&mut self, text: &Text<'_>, id: Id<'_>, at: usize) {
+    fn numbered(&mut self, text: &Text<'_>, id: TaskName<'_>, at: usize) {
         let name = format!("{}_{at}", id.name());
-        if shape_of(text.json) == Shape::Object {
-            self.object(text, Id::Numbered(&name), 0);
+        if kind_of(text.json) == JsonKind::Object {
+            self.object(text, TaskName::Numbered(&name), 0);
         } else if is_pairs(text.json) {
             self.bare(text, &name);
         } else {
@@ -172,7 +172,7 @@ impl TaskFile {
         }
     }
 
-    fn object(&mut self, text: &Text<'_>, id: Id<'_>, depth: usize) {
+    fn object(&mut self, text: &Text<'_>, id: TaskName<'_>, depth: usize) {
         let (entries, broken) = text.entries(TASK);
         if let Some(error) = broken {
             if let Some(lines) = text.lines().filter(|_| depth == 0) {
@@ -232,8 +232,8 @@ impl TaskFile {
                 self.errors.push(part.error(message));
             } else if is_pairs(value.get()) {
                 self.bare(&part, id);
-            } else if shape_of(value.get()) == Shape::Object {
-                self.object(&part, Id::Key(id), depth + 1);
+            } else if kind_of(value.get()) == JsonKind::Object {
+                self.object(&part, TaskName::Key(id), depth + 1);
             } else {
                 let (_, error) = part.entries(TASK);
                 self.errors.extend(error);
@@ -257,14 +257,14 @@ impl TaskFile {
     /// A program of a task, or several, in lists or by names that say nothing.
     fn programs_of(&mut self, text: &Text<'_>, id: &str) {
         let mut places = Places::new(text);
-        match shape_of(text.json) {
-            Shape::List => {
+        match kind_of(text.json) {
+            JsonKind::List => {
                 let (elements, _) = text.elements("programs");
                 for (at, element) in elements.iter().enumerate() {
                     self.programs_of(&places.of_index(at, element), id);
                 }
             }
-            Shape::Object => {
+            JsonKind::Object => {
                 let (entries, _) = text.entries("programs");
                 if let Some((key, program, value)) = program(&entries) {
                     return self.program(&places.of_key(key, value), id, program);
@@ -274,7 +274,7 @@ impl TaskFile {
                     self.programs_of(&places.of_index(at, value), id);
                 }
             }
-            Shape::Null | Shape::Other => {
+            JsonKind::Null | JsonKind::Other => {
                 let program = text_of_program(text.json).unwrap_or_default();
                 self.program(text, id, program);
             }
@@ -373,9 +373,9 @@ impl TaskFile {
         }
     }
 
-    /// The pairs of a list that could be read, and the places of the others; nothing where it is no list.
+    /// The pairs of a list that could be read, and the places of the others; `None` if it is no list.
     fn pairs(&mut self, text: &Text<'_>) -> Option<(Vec<Pair>, Vec<usize>)> {
-        if shape_of(text.json) == Shape::Null {
+        if kind_of(text.json) == JsonKind::Null {
             return Some((Vec::new(), Vec::new()));
         }
         let error = match text.read(PairsSeed) {
@@ -410,7 +410,7 @@ fn is_strings(json: &str) -> bool {
 
 /// What a task is called where it does not say so itself.
 #[derive(Debug, Clone, Copy)]
-enum Id<'n> {
+enum TaskName<'n> {
     /// As its file.
     OfFile(&'n str),
     /// As its file, with its place in it.
@@ -419,20 +419,20 @@ enum Id<'n> {
     Key(&'n str),
 }
 
-impl<'n> Id<'n> {
+impl<'n> TaskName<'n> {
     fn name(self) -> &'n str {
         match self {
-            Id::OfFile(name) | Id::Numbered(name) | Id::Key(name) => name,
+            TaskName::OfFile(name) | TaskName::Numbered(name) | TaskName::Key(name) => name,
         }
     }
 }
 
 /// The id that an object says, where that counts for more than the name of its place.
-fn own_id(entries: &Entries<'_>, id: Id<'_>) -> Option<String> {
+fn own_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
     let counts = match id {
-        Id::OfFile(name) => says_little(name),
-        Id::Numbered(_) => true,
-        Id::Key(_) => false,
+        TaskName::OfFile(name) => says_little(name),
+        TaskName::Numbered(_) => true,
+        TaskName::Key(_) => false,
     };
     if !counts {
         return None;
@@ -485,8 +485,8 @@ fn text_of_program(json: &str) -> Option<String> {
 
 /// Whether there are programs and nothing else, so deep.
 fn holds_programs(json: &str, depth: usize) -> bool {
-    match shape_of(json) {
-        Shape::List if depth > 0 => {
+    match kind_of(json) {
+        JsonKind::List if depth > 0 => {
             let (elements, error) = Text::new(json.as_bytes())
                 .map_or_else(|_| Default::default(), |text| text.elements("programs"));
             let mut all = elements.iter();
@@ -494,7 +494,7 @@ fn holds_programs(json: &str, depth: usize) -> bool {
                 && !elements.is_empty()
                 && all.all(|it| holds_programs(it.get(), depth - 1))
         }
-        Shape::Object => {
+        JsonKind::Object => {
             let (entries, error) = entries_of(json);
             let mut all = entries.iter();
             program(&entries).is_some()
@@ -503,8 +503,8 @@ fn holds_programs(json: &str, depth: usize) -> bool {
                     && !entries.is_empty()
                     && all.all(|(_, it)| holds_programs(it.get(), depth - 1)))
         }
-        Shape::List | Shape::Null => false,
-        Shape::Other => text_of_program(json).is_some(),
+        JsonKind::List | JsonKind::Null => false,
+        JsonKind::Other => text_of_program(json).is_some(),
     }
 }
 
@@ -525,7 +525,7 @@ fn is_examples(entries: &Entries<'_>) -> bool {
 /// Whether an object is a task, rather than tasks by split or something else.
 fn is_task(entries: &Entries<'_>, depth: usize) -> bool {
     let is_split = |value: &RawValue| {
-        shape_of(value.get()) == Shape::Object && {
+        kind_of(value.get()) == JsonKind::Object && {
             let (inner, _) = entries_of(value.get());
             has_tasks(&inner, depth + 1)
         }
@@ -543,13 +543,14 @@ fn has_tasks(entries: &Entries<'_>, depth: usize) -> bool {
         return false;
     }
     // Other names of splits are no ids, nor are keys among which one holds a number or a text.
-    let is_bare =
-        |(_, it): &(String, &RawValue)| !matches!(shape_of(it.get()), Shape::List | Shape::Object);
+    let is_bare = |(_, it): &(String, &RawValue)| {
+        !matches!(kind_of(it.get()), JsonKind::List | JsonKind::Object)
+    };
     let mut lists = entries.iter().filter(|(_, it)| is_pairs(it.get()));
     let has_lists = lists.any(|(key, _)| !is_word_of_splits(key)) && !entries.iter().any(is_bare);
     let mut objects = entries
         .iter()
-        .filter(|(_, it)| shape_of(it.get()) == Shape::Object);
+        .filter(|(_, it)| kind_of(it.get()) == JsonKind::Object);
     has_lists
         || objects.any(|(_, it)| {
             let (inner, _) = entries_of(it.get());
@@ -610,9 +611,9 @@ fn attempts(json: &str) -> bool {
 }
 
 fn has_first(json: &str, is_wanted: impl Fn(&str) -> bool) -> bool {
-    shape_of(json) == Shape::List
+    kind_of(json) == JsonKind::List
         && first_of(json).is_some_and(|first| {
-            shape_of(first) == Shape::Object && {
+            kind_of(first) == JsonKind::Object && {
                 let (entries, _) = entries_of(first);
                 entries.iter().any(|(key, _)| is_wanted(key))
             }
@@ -623,7 +624,7 @@ fn has_first(json: &str, is_wanted: impl Fn(&str) -> bool) -> bool {
 fn is_list_of_grids(json: &str) -> bool {
     let mut json = json;
     for _ in 0..2 {
-        if shape_of(json) != Shape::List {
+        if kind_of(json) != JsonKind::List {
             return false;
         }
         match first_of(json) {
@@ -631,7 +632,7 @@ fn is_list_of_grids(json: &str) -> bool {
             None => return false,
         }
     }
-    shape_of(json) == Shape::List
+    kind_of(json) == JsonKind::List
 }
 
 /// What an object seems to be, and its keys.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::error::TaskError;
 use super::seeds::InputSeed;
-use super::text::{Places, Shape, Text, shape_of};
+use super::text::{JsonKind, Places, Text, kind_of};
 use crate::grid::Grid;
 
 /// The attempts of a file, and what is wrong with the others.
@@ -64,7 +64,7 @@ impl SubmissionFile {
                 return file;
             }
         };
-        if shape_of(text.json) == Shape::List {
+        if kind_of(text.json) == JsonKind::List {
             file.task(&text, name);
             return file;
         }
@@ -130,7 +130,7 @@ impl SubmissionFile {
 
     /// The grid of an attempt, which may stand in an object as its `answer`.
     fn attempt(&mut self, text: &Text<'_>) -> Option<SubmittedGrid> {
-        if shape_of(text.json) == Shape::Object {
+        if kind_of(text.json) == JsonKind::Object {
             let (entries, _) = text.entries("a grid");
             let answer = entries.iter().find(|(key, _)| key == "answer");
             if let Some((key, value)) = answer {
@@ -141,7 +141,7 @@ impl SubmissionFile {
     }
 
     fn grid(&mut self, text: &Text<'_>) -> Option<SubmittedGrid> {
-        if shape_of(text.json) == Shape::Null {
+        if kind_of(text.json) == JsonKind::Null {
             self.missing
                 .push(text.error("no grid but null: it counts as wrong"));
             return None;

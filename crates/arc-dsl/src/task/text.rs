@@ -18,7 +18,7 @@ pub(super) struct Text<'a> {
 
 /// What a value is, by its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum JsonKind {
     Object,
     List,
     Null,
@@ -26,12 +26,12 @@ pub(super) enum Shape {
 }
 
 /// What a value is, by its beginning.
-pub(super) fn shape_of(json: &str) -> Shape {
+pub(super) fn kind_of(json: &str) -> JsonKind {
     match json.trim_start().as_bytes() {
-        [b'{', ..] => Shape::Object,
-        [b'[', ..] => Shape::List,
-        b"null" => Shape::Null,
-        _ => Shape::Other,
+        [b'{', ..] => JsonKind::Object,
+        [b'[', ..] => JsonKind::List,
+        b"null" => JsonKind::Null,
+        _ => JsonKind::Other,
     }
 }
 
@@ -92,7 +92,7 @@ impl<'a> Text<'a> {
         let mut lines = lines.filter(|(line, _)| !line.trim().is_empty());
         let (first, number) = lines.next()?;
         let is_whole =
-            shape_of(first) != Shape::Other && serde_json::from_str::<IgnoredAny>(first).is_ok();
+            kind_of(first) != JsonKind::Other && serde_json::from_str::<IgnoredAny>(first).is_ok();
         if !is_whole {
             return None;
         }

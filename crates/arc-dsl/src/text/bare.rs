@@ -8,7 +8,7 @@
 
 use crate::program::{BuildError, Operand, Program, ProgramBuilder};
 use crate::text::error::ParseErrorKind;
-use crate::text::lexer::Kind;
+use crate::text::lexer::TokenKind;
 use crate::text::module::parser::{Parser, Scope};
 use crate::text::statements::indentation;
 use crate::text::tokens::Result;
@@ -22,7 +22,7 @@ impl Parser<'_, '_> {
     pub(super) fn bare(mut self, name: impl Fn(usize) -> String) -> Vec<Result<Program>> {
         let mut programs = Vec::new();
         self.tokens.in_body = true;
-        while self.tokens.peek().kind == Kind::Indent {
+        while self.tokens.peek().kind == TokenKind::Indent {
             let line = self.bare_line(&mut programs, &name);
             if let Err(error) = line {
                 programs.push(Err(error));

@@ -5,7 +5,7 @@ use crate::dialect::Dialect;
 use crate::program::{Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::expression::Expression;
-use crate::text::lexer::{Block, Kind, Lexer, Token};
+use crate::text::lexer::{Block, Lexer, Token, TokenKind};
 use crate::text::module::parser::{Parser, Scope};
 use crate::text::tokens::{Result, told};
 use crate::value::MAX_INT;
@@ -97,10 +97,10 @@ impl<'t> Parser<'_, 't> {
             ProgramBuilder::in_dialect(Dialect::Typed, name.text, inputs.collect(), def.line);
         self.scope = Some(Scope::new(builder));
         self.tokens.in_body = true;
-        let mut lines = Lines::default();
+        let mut lines = LinesRead::default();
         self.end_of_line()?;
         loop {
-            if self.tokens.peek().kind != Kind::Indent {
+            if self.tokens.peek().kind != TokenKind::Indent {
                 return Err(self.tokens.unexpected("`return o, s`"));
             }
             self.indent(&mut lines.outer)?;
@@ -108,10 +108,10 @@ impl<'t> Parser<'_, 't> {
                 break;
             }
         }
-        if self.tokens.peek().kind == Kind::Indent {
+        if self.tokens.peek().kind == TokenKind::Indent {
             self.tokens.bump();
         }
-        if self.tokens.peek().kind != Kind::End {
+        if self.tokens.peek().kind != TokenKind::End {
             let found = self.tokens.describe();
             return Err(self.tokens.blame(ParseErrorKind::AfterReturn { found }));
         }
@@ -158,7 +158,7 @@ impl<'t> Parser<'_, 't> {
         if !self.tokens.is_line_end() {
             return Err(self.tokens.unexpected("the end of the line"));
         }
-        if self.tokens.peek().kind == Kind::Newline {
+        if self.tokens.peek().kind == TokenKind::Newline {
             self.tokens.bump();
         }
         Ok(())
@@ -166,7 +166,7 @@ impl<'t> Parser<'_, 't> {
 
     /// The whitespace of a line, which has to be that of the first line so indented.
     fn indent(&mut self, expected: &mut Option<&'t str>) -> Result<()> {
-        if self.tokens.peek().kind != Kind::Indent {
+        if self.tokens.peek().kind != TokenKind::Indent {
             return Err(self.tokens.unexpected("an indented line"));
         }
         let found = self.tokens.bump().text;
@@ -181,13 +181,13 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// One line, or the four of a guarded step; says whether it was the last.
-    fn batt_line(&mut self, lines: &mut Lines<'t>) -> Result<bool> {
+    fn batt_line(&mut self, lines: &mut LinesRead<'t>) -> Result<bool> {
         let first = self.tokens.peek();
         if first.is_name("return") {
             self.batt_return()?;
             return Ok(true);
         }
-        if first.kind == Kind::Text {
+        if first.kind == TokenKind::Text {
             self.tokens.bump();
             self.end_of_line()?;
             return Ok(false);
@@ -215,7 +215,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// That steps are guarded by turns is an error.
-    fn form(&self, lines: &mut Lines<'t>, token: Token<'t>, guarded: bool) -> Result<()> {
+    fn form(&self, lines: &mut LinesRead<'t>, token: Token<'t>, guarded: bool) -> Result<()> {
         if *lines.guarded.get_or_insert(guarded) == guarded {
             return Ok(());
         }
@@ -231,7 +231,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// `try:`, a step, `except (..):`, and its default.
-    fn guarded_step(&mut self, lines: &mut Lines<'t>) -> Result<()> {
+    fn guarded_step(&mut self, lines: &mut LinesRead<'t>) -> Result<()> {
         self.tokens.bump();
         self.tokens.expect(":", "`:`")?;
         self.end_of_line()?;
@@ -287,7 +287,7 @@ impl<'t> Parser<'_, 't> {
             return Err(self.tokens.error(callee, ParseErrorKind::OldBatt { found }));
         }
         let expression = self.expression(0)?;
-        let (callable, arguments): (Callee, _) = match self.made(expression)? {
+        let (callable, arguments): (Callee, _) = match self.with_call(expression)? {
             Expression::Call {
                 callee, arguments, ..
             } => (callee, arguments),
@@ -310,7 +310,7 @@ impl<'t> Parser<'_, 't> {
             .expect("(", "`(` of the tuple that is appended")?;
         let number = self.tokens.peek();
         let number = match number.text.parse() {
-            Ok(n) if number.kind == Kind::Integer && n <= MAX_INT => n,
+            Ok(n) if number.kind == TokenKind::Integer && n <= MAX_INT => n,
             _ => return Err(self.tokens.unexpected("the number of the entry")),
         };
         self.tokens.bump();
@@ -320,7 +320,7 @@ impl<'t> Parser<'_, 't> {
             let mutated = match flag.text {
                 "True" => true,
                 "False" => false,
-                _ if flag.kind == Kind::Text => {
+                _ if flag.kind == TokenKind::Text => {
                     let found = "its `o` has a name in the place of a flag, as in the first ones";
                     return Err(self.tokens.error(flag, ParseErrorKind::OldBatt { found }));
                 }
@@ -362,7 +362,9 @@ impl<'t> Parser<'_, 't> {
         let quoted = token.text.strip_prefix(['\'', '"']);
         let text = quoted.and_then(|text| text.strip_suffix(['\'', '"']));
         match text {
-            Some(text) if token.kind == Kind::Text && !text.contains(['\\', '\'', '"', '\n']) => {
+            Some(text)
+                if token.kind == TokenKind::Text && !text.contains(['\\', '\'', '"', '\n']) =>
+            {
                 self.tokens.bump();
                 Ok(text.to_owned())
             }
@@ -391,7 +393,7 @@ impl<'t> Parser<'_, 't> {
 
 /// What is known of the lines read so far.
 #[derive(Default)]
-struct Lines<'t> {
+struct LinesRead<'t> {
     /// Whether steps are guarded, once there is one.
     guarded: Option<bool>,
     entries: Vec<Entry>,

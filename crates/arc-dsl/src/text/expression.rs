@@ -9,7 +9,7 @@ use arc_isa::Primitive;
 use crate::dialect::Dialect;
 use crate::program::{BuildError, Callee, Operand};
 use crate::text::error::ParseErrorKind;
-use crate::text::lexer::{Kind, Token};
+use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::Parser;
 use crate::text::names;
 use crate::text::tokens::{Result, told};
@@ -26,7 +26,7 @@ pub(super) enum Expression<'t> {
     Operand(Operand),
     /// What the steps of a function gave, which are there already.
     Inlined(Operand),
-    /// A tuple that is not made yet: it may be to be taken apart.
+    /// A tuple without a step of its own yet: it may only be unpacked.
     Tuple {
         elements: Vec<Operand>,
         /// Where errors point.
@@ -46,7 +46,7 @@ impl<'t> Parser<'_, 't> {
     pub(super) fn literal(mut self) -> Result<Value> {
         let token = self.tokens.peek();
         let expression = self.expression(0)?;
-        if self.tokens.peek().kind != Kind::End {
+        if self.tokens.peek().kind != TokenKind::End {
             return Err(self.tokens.unexpected("the end of the literal"));
         }
         match expression {
@@ -101,7 +101,7 @@ impl<'t> Parser<'_, 't> {
 
     /// The value of an expression; a call becomes a step with a generated name.
     pub(super) fn operand(&mut self, expression: Expression<'t>) -> Result<Operand> {
-        match self.made(expression)? {
+        match self.with_call(expression)? {
             Expression::Operand(operand) | Expression::Inlined(operand) => Ok(operand),
             Expression::Tuple { token, .. } => {
                 Err(self.tokens.error(token, ParseErrorKind::NotLiteral))
@@ -118,7 +118,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// The expression with a tuple as the call that makes it.
-    pub(super) fn made(&self, expression: Expression<'t>) -> Result<Expression<'t>> {
+    pub(super) fn with_call(&self, expression: Expression<'t>) -> Result<Expression<'t>> {
         let Expression::Tuple { elements, token } = expression else {
             return Ok(expression);
         };
@@ -153,31 +153,31 @@ impl<'t> Parser<'_, 't> {
         Ok(tuple(elements, token))
     }
 
-    /// An expression but for the calls that are made of it.
+    /// An expression but for the calls that it becomes.
     fn primary(&mut self, depth: u32) -> Result<Expression<'t>> {
         let token = self.tokens.peek();
         let operand: Operand = match (token.kind, token.text) {
-            (Kind::Integer, _) => self.integer("")?,
-            (Kind::Number, _) => {
+            (TokenKind::Integer, _) => self.integer("")?,
+            (TokenKind::Number, _) => {
                 return Err(self.tokens.unexpected("an integer in decimal digits"));
             }
-            (Kind::Symbol, "-" | "+") if self.module.is_some() => return self.signed(depth),
-            (Kind::Symbol, "-") => {
+            (TokenKind::Symbol, "-" | "+") if self.module.is_some() => return self.signed(depth),
+            (TokenKind::Symbol, "-") => {
                 self.tokens.bump();
-                if self.tokens.peek().kind != Kind::Integer {
+                if self.tokens.peek().kind != TokenKind::Integer {
                     return Err(self.tokens.unexpected("an integer after `-`"));
                 }
                 self.integer("-")?
             }
-            (Kind::Symbol, "(") => return self.parenthesised(depth),
-            (Kind::Symbol, "{") => self.set(depth)?.into(),
-            (Kind::Name, "True") => self.literal_name(true.into()),
-            (Kind::Name, "False") => self.literal_name(false.into()),
-            (Kind::Name, "None") => self.literal_name(Value::Nothing),
-            (Kind::Name, "frozenset") if self.tokens.second().is("(") => {
+            (TokenKind::Symbol, "(") => return self.parenthesised(depth),
+            (TokenKind::Symbol, "{") => self.set(depth)?.into(),
+            (TokenKind::Name, "True") => self.literal_name(true.into()),
+            (TokenKind::Name, "False") => self.literal_name(false.into()),
+            (TokenKind::Name, "None") => self.literal_name(Value::Nothing),
+            (TokenKind::Name, "frozenset") if self.tokens.second().is("(") => {
                 self.frozenset(depth)?.into()
             }
-            (Kind::Name, name) if !names::is_keyword(name) => return self.named(depth),
+            (TokenKind::Name, name) if !names::is_keyword(name) => return self.named(depth),
             _ => return Err(self.tokens.unexpected("a value")),
         };
         Ok(Expression::Operand(operand))
@@ -208,7 +208,7 @@ impl<'t> Parser<'_, 't> {
             return ParseErrorKind::NotLiteral;
         }
         let set_at = self.tokens.all().windows(3).find(|tokens| {
-            (tokens[0].kind == Kind::Indent || tokens[0].is(";"))
+            (tokens[0].kind == TokenKind::Indent || tokens[0].is(";"))
                 && tokens[1].is_name(token.text)
                 && (tokens[2].is("=") || tokens[2].is(":"))
         });
@@ -243,7 +243,7 @@ impl<'t> Parser<'_, 't> {
         let mut keywords = Keywords::default();
         while !self.tokens.accept(")") {
             let keyword = self.tokens.peek();
-            if keyword.kind == Kind::Name && self.tokens.second().is("=") {
+            if keyword.kind == TokenKind::Name && self.tokens.second().is("=") {
                 let primitive = match callee {
                     Callee::Primitive(primitive) => primitive,
                     Callee::Typed(primitive) => {

@@ -251,7 +251,7 @@ impl<'t> Globals<'t> {
         self.now += 1;
     }
 
-    /// What a name is bound to at a moment, and on which line; nothing where the text does not say.
+    /// What a name is bound to at a moment, and on which line; `None` if the text does not say.
     pub(super) fn get(&self, dialect: Dialect, name: &str, at: u32) -> Option<(u32, Binding<'t>)> {
         let bound = self.bindings.get(name).and_then(|bound| {
             let until = bound.partition_point(|bound| bound.at < at);
@@ -299,7 +299,7 @@ impl<'t> Globals<'t> {
             .find(|(then, _, star)| *then < at && binds(star))
     }
 
-    /// The final bindings in the order in which they were made: name, line and what.
+    /// The final bindings in the order in which they were bound: name, line and what.
     pub(super) fn all(&self) -> Vec<(&'t str, u32, Binding<'t>)> {
         let last = self.bindings.iter();
         let last = last.filter_map(|(name, bound)| Some((*name, bound.last()?)));

@@ -1,7 +1,7 @@
 //! Imports: which names they bind, to what.
 
 use crate::text::globals::{Binding, Holds, Star, is_of_dsl};
-use crate::text::lexer::{Kind, Token};
+use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::Parser;
 use crate::text::names;
 use crate::text::tokens::{Result, told};
@@ -106,11 +106,12 @@ impl<'t> Parser<'_, 't> {
         loop {
             let token = self.tokens.peek();
             let is_part = match token.kind {
-                Kind::Name => !names::is_keyword(token.text) && token.text != "as",
+                TokenKind::Name => !names::is_keyword(token.text) && token.text != "as",
                 _ => token.is(".") || token.is("..."),
             };
             let follows = last.is_none_or(|last: Token<'t>| {
-                (last.kind == Kind::Name) != (token.kind == Kind::Name) || token.kind != Kind::Name
+                (last.kind == TokenKind::Name) != (token.kind == TokenKind::Name)
+                    || token.kind != TokenKind::Name
             });
             if !is_part || !follows {
                 break;

@@ -3,11 +3,11 @@
 //! A line that begins with `def` in the first column always begins a block, but for one inside a
 //! closed string; even that one does once its block has turned out to be wrong. So a bracket or a
 //! string that someone forgot to close costs one program, not the rest of the file, and no byte is
-//! made into a token more than twice.
+//! read into a token more than twice.
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// The whitespace that a line begins with, if any; lines inside brackets have none.
     Indent,
     /// A name or a keyword.
@@ -31,7 +31,7 @@ pub(super) enum Kind {
 /// A piece of text and where it stands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token<'t> {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) text: &'t str,
     /// Counted from 1.
     pub(super) line: u32,
@@ -42,19 +42,19 @@ pub(super) struct Token<'t> {
 impl Token<'_> {
     /// Whether it is this symbol.
     pub(super) fn is(self, symbol: &str) -> bool {
-        self.kind == Kind::Symbol && self.text == symbol
+        self.kind == TokenKind::Symbol && self.text == symbol
     }
 
     /// Whether it is this name.
     pub(super) fn is_name(self, name: &str) -> bool {
-        self.kind == Kind::Name && self.text == name
+        self.kind == TokenKind::Name && self.text == name
     }
 }
 
 /// The tokens of one top-level statement and the indented lines below it.
 #[derive(Debug, Default)]
 pub(super) struct Block<'t> {
-    /// The tokens; the last one, and no other, is [`Kind::End`].
+    /// The tokens; the last one, and no other, is [`TokenKind::End`].
     pub(super) tokens: Vec<Token<'t>>,
     /// The innermost bracket that is still open at the end.
     pub(super) unclosed: Option<Token<'t>>,
@@ -64,7 +64,7 @@ impl Block<'_> {
     /// Whether it breaks off in a string or a bracket.
     pub(super) fn is_broken(&self) -> bool {
         let last = self.tokens.iter().rev().nth(1);
-        self.unclosed.is_some() || last.is_some_and(|token| token.kind == Kind::OpenText)
+        self.unclosed.is_some() || last.is_some_and(|token| token.kind == TokenKind::OpenText)
     }
 }
 
@@ -252,11 +252,11 @@ impl<'t> Lexer<'t> {
         after.is_some_and(|after| !after.starts_with(is_name_part))
     }
 
-    fn push(&self, block: &mut Block<'t>, kind: Kind, start: usize) {
+    fn push(&self, block: &mut Block<'t>, kind: TokenKind, start: usize) {
         self.push_from(block, kind, start, self.line);
     }
 
-    fn push_from(&self, block: &mut Block<'t>, kind: Kind, start: usize, line: u32) {
+    fn push_from(&self, block: &mut Block<'t>, kind: TokenKind, start: usize, line: u32) {
         let text = self.text.get(start..self.at).unwrap_or_default();
         block.tokens.push(Token {
             kind,
@@ -269,11 +269,11 @@ impl<'t> Lexer<'t> {
     /// The block ends where its last line does, not where the next block begins.
     fn push_end(&self, block: &mut Block<'t>) {
         let (line, start) = match block.tokens.last() {
-            Some(last) if last.kind == Kind::Newline => (last.line, last.start),
+            Some(last) if last.kind == TokenKind::Newline => (last.line, last.start),
             _ => (self.line, self.at),
         };
         block.tokens.push(Token {
-            kind: Kind::End,
+            kind: TokenKind::End,
             text: "",
             line,
             start,
@@ -286,7 +286,7 @@ impl<'t> Lexer<'t> {
         if !all {
             let start = self.at;
             self.skip(is_space);
-            self.push(block, Kind::Indent, start);
+            self.push(block, TokenKind::Indent, start);
         }
         loop {
             self.skip(is_space);
@@ -301,7 +301,7 @@ impl<'t> Lexer<'t> {
                     }
                 }
                 b'\n' | b'\r' => {
-                    self.push(block, Kind::Newline, start);
+                    self.push(block, TokenKind::Newline, start);
                     self.newline();
                     return true;
                 }
@@ -322,7 +322,11 @@ impl<'t> Lexer<'t> {
                         .all(|b| b.is_ascii_digit());
                     self.push(
                         block,
-                        if digits { Kind::Integer } else { Kind::Number },
+                        if digits {
+                            TokenKind::Integer
+                        } else {
+                            TokenKind::Number
+                        },
                         start,
                     );
                 }
@@ -331,7 +335,7 @@ impl<'t> Lexer<'t> {
                     self.at += rest.find(|c| !is_name_part(c)).unwrap_or(rest.len());
                     let quoted = matches!(self.peek(), Some(b'"' | b'\''));
                     if !(quoted && is_string_prefix(&self.text[start..self.at])) {
-                        self.push(block, Kind::Name, start);
+                        self.push(block, TokenKind::Name, start);
                     } else if !self.read_string(block, start) {
                         return false;
                     }
@@ -345,7 +349,7 @@ impl<'t> Lexer<'t> {
                         Some(operator) => operator.len(),
                         None => rest.chars().next().map_or(1, char::len_utf8),
                     };
-                    self.push(block, Kind::Symbol, start);
+                    self.push(block, TokenKind::Symbol, start);
                     match byte {
                         b'(' | b'[' | b'{' => open.extend(block.tokens.last()),
                         b')' | b']' | b'}' => {
@@ -358,7 +362,7 @@ impl<'t> Lexer<'t> {
         }
         block.unclosed = open.last().copied();
         if open.is_empty() && !all {
-            self.push(block, Kind::Newline, self.at);
+            self.push(block, TokenKind::Newline, self.at);
         }
         false
     }
@@ -377,7 +381,7 @@ impl<'t> Lexer<'t> {
             match byte {
                 _ if self.text.as_bytes()[self.at..].starts_with(quotes.as_bytes()) => {
                     self.at += quotes.len();
-                    self.push_from(block, Kind::Text, start, line);
+                    self.push_from(block, TokenKind::Text, start, line);
                     return true;
                 }
                 b'\\' => {
@@ -399,7 +403,7 @@ impl<'t> Lexer<'t> {
             }
         }
         block.tokens.push(Token {
-            kind: Kind::OpenText,
+            kind: TokenKind::OpenText,
             text: quotes,
             line,
             start,
@@ -417,7 +421,7 @@ pub(super) fn is_doubtful(block: &Block<'_>) -> bool {
     };
     block.is_broken()
         || block.tokens.iter().any(|token| {
-            token.kind == Kind::Text && token.text.split(['\n', '\r']).skip(1).any(is_def)
+            token.kind == TokenKind::Text && token.text.split(['\n', '\r']).skip(1).any(is_def)
         })
 }
 
@@ -460,13 +464,13 @@ mod tests {
         let (mut lexer, mut block, mut blocks) = (Lexer::new(text), Block::default(), Vec::new());
         while lexer.next_block(&mut block) {
             let tokens = block.tokens.iter().map(|token| match token.kind {
-                Kind::Indent => format!("{}>", token.text.len()),
-                Kind::Newline => "/".to_owned(),
-                Kind::End => ".".to_owned(),
-                Kind::Text => "text".to_owned(),
-                Kind::OpenText => format!("open{}", token.text),
-                Kind::Number => format!("number:{}", token.text),
-                Kind::Name | Kind::Integer | Kind::Symbol => token.text.to_owned(),
+                TokenKind::Indent => format!("{}>", token.text.len()),
+                TokenKind::Newline => "/".to_owned(),
+                TokenKind::End => ".".to_owned(),
+                TokenKind::Text => "text".to_owned(),
+                TokenKind::OpenText => format!("open{}", token.text),
+                TokenKind::Number => format!("number:{}", token.text),
+                TokenKind::Name | TokenKind::Integer | TokenKind::Symbol => token.text.to_owned(),
             });
             blocks.push(tokens.collect::<Vec<_>>().join(" "));
         }
@@ -533,7 +537,7 @@ mod tests {
         lexer.recover();
         assert!(lexer.next_block(&mut block));
         assert_eq!(block.tokens[1].line, 3);
-        assert_eq!(block.tokens[5].kind, Kind::OpenText);
+        assert_eq!(block.tokens[5].kind, TokenKind::OpenText);
         lexer.recover();
         assert!(lexer.next_block(&mut block));
         assert_eq!(block.tokens[1].line, 5);

@@ -16,7 +16,7 @@ use crate::dialect::Dialect;
 use crate::program::{Operand, Program, ProgramBuilder};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::globals::{Binding, Globals, LATE, Renames};
-use crate::text::lexer::{Block, Kind, Lexer, Mark, Token, is_doubtful};
+use crate::text::lexer::{Block, Lexer, Mark, Token, TokenKind, is_doubtful};
 use crate::text::module::inlining::Parsed;
 use crate::text::module::parser::Parser;
 use crate::text::names;
@@ -58,9 +58,9 @@ const KEPT_TOKENS: usize = 1_000_000;
 /// first that it may call.
 const TRIES: usize = 16;
 
-/// What a function is in the text.
+/// What a [`Definition`] is in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FunctionKind {
+pub(super) enum DefinitionKind {
     Def,
     /// Its parameters begin at this token.
     Lambda {
@@ -73,21 +73,21 @@ pub(super) enum FunctionKind {
     },
 }
 
-/// The tokens of a block, or where they are.
+/// The tokens of a block, or where in the text they begin.
 #[derive(Debug)]
-enum Held<'t> {
+enum BlockTokens<'t> {
     Block(Rc<Block<'t>>),
     At(Mark),
 }
 
 /// A function of a text, or a value that it sets.
 #[derive(Debug)]
-pub(super) struct Function<'t> {
+pub(super) struct Definition<'t> {
     name: &'t str,
     pub(super) line: u32,
     start: usize,
-    kind: FunctionKind,
-    held: Held<'t>,
+    kind: DefinitionKind,
+    tokens: BlockTokens<'t>,
     /// When its names are looked up.
     at: u32,
     /// When it is defined.
@@ -100,9 +100,9 @@ pub(super) struct Function<'t> {
     refused: Option<ParseError>,
 }
 
-impl Function<'_> {
+impl Definition<'_> {
     pub(super) fn is_value(&self) -> bool {
-        matches!(self.kind, FunctionKind::Value { .. })
+        matches!(self.kind, DefinitionKind::Value { .. })
     }
 }
 
@@ -123,7 +123,7 @@ pub(super) struct Module<'t> {
     /// Whether functions are read for a search: all are listed, and they have 1 to 4 inputs of any kind.
     pub(super) lists_all: bool,
     pub(super) globals: Globals<'t>,
-    pub(super) functions: Vec<Function<'t>>,
+    pub(super) functions: Vec<Definition<'t>>,
     /// Of each function by dialect.
     states: Vec<[State; 2]>,
     /// Whether another function uses it.
@@ -134,7 +134,7 @@ pub(super) struct Module<'t> {
     inlined: Cell<usize>,
     /// How many tokens are kept.
     kept: usize,
-    /// When the values of the statement are made that is gone through.
+    /// When the values of the statement that is being read are evaluated.
     pub(super) moment: Option<u32>,
     /// Decorators of the next function.
     pub(super) decorators: Vec<(Token<'t>, Rc<Block<'t>>)>,
@@ -295,25 +295,25 @@ impl<'t> Module<'t> {
     pub(super) fn function(
         &mut self,
         name: Token<'t>,
-        kind: FunctionKind,
+        kind: DefinitionKind,
         block: Rc<Block<'t>>,
     ) -> usize {
         let defined = self.moment.unwrap_or_else(|| self.globals.now());
         let at = match kind {
-            FunctionKind::Value { .. } => defined,
+            DefinitionKind::Value { .. } => defined,
             _ => LATE,
         };
         let parameters = match kind {
-            FunctionKind::Def => parameters(&block.tokens, 3, ")"),
-            FunctionKind::Lambda { at } => parameters(&block.tokens, at, ":"),
-            FunctionKind::Value { .. } => (0, ""),
+            DefinitionKind::Def => parameters(&block.tokens, 3, ")"),
+            DefinitionKind::Lambda { at } => parameters(&block.tokens, at, ":"),
+            DefinitionKind::Value { .. } => (0, ""),
         };
-        self.functions.push(Function {
+        self.functions.push(Definition {
             name: name.text,
             line: name.line,
             start: name.start,
             kind,
-            held: Held::Block(block),
+            tokens: BlockTokens::Block(block),
             at,
             defined,
             parameters,
@@ -351,7 +351,7 @@ impl<'t> Module<'t> {
                 lexer.recover();
             }
             let name = cut.tokens[2];
-            if name.kind != Kind::Name || names::is_keyword(name.text) {
+            if name.kind != TokenKind::Name || names::is_keyword(name.text) {
                 let mut parser = Parser::within(self, &cut, self.dialect());
                 let error = parser.definition().err();
                 let start = cut.tokens[0].start;
@@ -361,14 +361,14 @@ impl<'t> Module<'t> {
             if has_global {
                 self.globals_of(&cut);
             }
-            let at = self.function(name, FunctionKind::Def, Rc::clone(&cut));
+            let at = self.function(name, DefinitionKind::Def, Rc::clone(&cut));
             self.functions[at].task = self.task_above(cut.tokens[1].start);
             self.decorated(at, name);
             self.globals
                 .bind(name.text, name.line, Binding::Function(at));
             self.kept += cut.tokens.len();
             if self.kept > KEPT_TOKENS {
-                self.functions[at].held = Held::At(mark);
+                self.functions[at].tokens = BlockTokens::At(mark);
                 // The memory serves the next one.
                 if let Ok(mut cut) = Rc::try_unwrap(cut) {
                     std::mem::swap(&mut block, &mut cut);
@@ -380,13 +380,15 @@ impl<'t> Module<'t> {
     /// What a function may set outside of itself.
     fn globals_of(&mut self, block: &Block<'t>) {
         let statements = block.tokens.split(|token| {
-            matches!(token.kind, Kind::Newline | Kind::Indent) || token.is(";") || token.is(":")
+            matches!(token.kind, TokenKind::Newline | TokenKind::Indent)
+                || token.is(";")
+                || token.is(":")
         });
         for statement in statements {
             if let [global, names @ ..] = statement
                 && global.is_name("global")
             {
-                for name in names.iter().filter(|token| token.kind == Kind::Name) {
+                for name in names.iter().filter(|token| token.kind == TokenKind::Name) {
                     let what = "a function sets it".to_owned();
                     self.globals
                         .bind(name.text, name.line, Binding::Other(what));
@@ -423,7 +425,7 @@ impl<'t> Module<'t> {
                 .tokens
                 .iter()
                 .skip_while(|other| other.start <= token.start);
-            let path = path.take_while(|other| other.kind == Kind::Name || other.is("."));
+            let path = path.take_while(|other| other.kind == TokenKind::Name || other.is("."));
             let path: Vec<_> = path.map(|token| token.text).collect();
             let last = path.last().copied().unwrap_or_default();
             let keeps = KEEPING.contains(&last)
@@ -459,7 +461,7 @@ impl<'t> Module<'t> {
         let tokens: Vec<_> = block
             .tokens
             .iter()
-            .filter(|it| it.kind != Kind::Newline)
+            .filter(|it| it.kind != TokenKind::Newline)
             .collect();
         let is_set = tokens
             .windows(2)
@@ -469,7 +471,7 @@ impl<'t> Module<'t> {
             .filter(|token| token.is_name("return"))
             .count();
         let ends = matches!(tokens[..], [.., it, value, _] if it.is_name("return") && value.is_name(parameter));
-        function.kind == FunctionKind::Def && count == 1 && !is_set && returns == 1 && ends
+        function.kind == DefinitionKind::Def && count == 1 && !is_set && returns == 1 && ends
     }
 
     /// Lets definitions that do what the reference does stand for the engine's own.
@@ -477,7 +479,7 @@ impl<'t> Module<'t> {
         let mut copies: Vec<(usize, Primitive)> = Vec::new();
         for at in 0..self.functions.len() {
             let function = &self.functions[at];
-            if function.kind == FunctionKind::Def
+            if function.kind == DefinitionKind::Def
                 && function.refused.is_none()
                 && Primitive::from_name(function.name).is_some()
                 && let Some(primitive) = reference::copied(&self.block(at).tokens)
@@ -491,7 +493,10 @@ impl<'t> Module<'t> {
             let all = copies.clone();
             copies.retain(|&(at, _)| {
                 let block = self.block(at);
-                let names = block.tokens.iter().filter(|token| token.kind == Kind::Name);
+                let names = block
+                    .tokens
+                    .iter()
+                    .filter(|token| token.kind == TokenKind::Name);
                 names.skip(2).all(|token| {
                     match self.globals.get(Dialect::Public, token.text, LATE) {
                         None | Some((_, Binding::Module(_))) => true,
@@ -512,7 +517,7 @@ impl<'t> Module<'t> {
         }
         for (at, primitive) in copies {
             self.globals.replace(at, &Binding::Dsl(primitive.name()));
-            self.functions[at].kind = FunctionKind::Value {
+            self.functions[at].kind = DefinitionKind::Value {
                 at: 0,
                 element: None,
             };
@@ -553,7 +558,7 @@ impl<'t> Module<'t> {
             if let Some((line, _)) = self.globals.get(self.dialect(), function.name, LATE) {
                 let (name, start, at) = (told(function.name), function.start, function.line);
                 let token = Token {
-                    kind: Kind::Name,
+                    kind: TokenKind::Name,
                     text: "",
                     line: at,
                     start,
@@ -564,7 +569,7 @@ impl<'t> Module<'t> {
         listed
     }
 
-    /// The program that a function is, or why it cannot be read; nothing where it is none.
+    /// The program that a function is, or why it cannot be read; `None` if it is not a program.
     fn outcome(&self, name: Option<&str>, at: usize) -> Option<Result<Program, ParseError>> {
         let function = &self.functions[at];
         let is_used = self.used.borrow()[at];
@@ -663,9 +668,9 @@ impl<'t> Module<'t> {
 
     /// The tokens of a function.
     fn block(&self, at: usize) -> Rc<Block<'t>> {
-        match &self.functions[at].held {
-            Held::Block(block) => Rc::clone(block),
-            Held::At(mark) => {
+        match &self.functions[at].tokens {
+            BlockTokens::Block(block) => Rc::clone(block),
+            BlockTokens::At(mark) => {
                 let mut block = Block::default();
                 Lexer::from_mark(self.text, *mark).next_block(&mut block);
                 Rc::new(block)
@@ -705,7 +710,10 @@ impl<'t> Module<'t> {
     /// The functions that a function has the names of.
     fn may_call(&self, at: usize) -> Vec<usize> {
         let (block, when) = (self.block(at), self.functions[at].at);
-        let names = block.tokens.iter().filter(|token| token.kind == Kind::Name);
+        let names = block
+            .tokens
+            .iter()
+            .filter(|token| token.kind == TokenKind::Name);
         let bound =
             names.filter_map(
                 |token| match self.globals.get(self.dialect(), token.text, when)?.1 {
@@ -734,9 +742,9 @@ impl<'t> Module<'t> {
         let mut parser = Parser::within(self, &block, dialect);
         (parser.at, parser.defined) = (function.at, function.defined);
         let read = match function.kind {
-            FunctionKind::Def => parser.definition(),
-            FunctionKind::Lambda { at } => parser.lambda(function.name, at),
-            FunctionKind::Value { at, element } => parser.value(at, element),
+            DefinitionKind::Def => parser.definition(),
+            DefinitionKind::Lambda { at } => parser.lambda(function.name, at),
+            DefinitionKind::Value { at, element } => parser.value(at, element),
         };
         (read.map(Rc::new), parser.needs)
     }
@@ -810,12 +818,14 @@ fn of_inputs(parsed: &Parsed, needed: usize) -> Option<Program> {
 fn parameters<'t>(tokens: &[Token<'t>], at: usize, end: &str) -> (usize, &'t str) {
     let (mut count, mut first, mut depth, mut expects) = (0, "", 0usize, end == ":");
     for token in tokens.get(at..).unwrap_or_default() {
-        if matches!(token.kind, Kind::Newline | Kind::End) || (depth == 0 && token.is(end)) {
+        if matches!(token.kind, TokenKind::Newline | TokenKind::End)
+            || (depth == 0 && token.is(end))
+        {
             break;
         }
         match token.text {
-            _ if token.kind != Kind::Symbol => {
-                if expects && token.kind == Kind::Name {
+            _ if token.kind != TokenKind::Symbol => {
+                if expects && token.kind == TokenKind::Name {
                     count += 1;
                     if count == 1 {
                         first = token.text;

@@ -12,7 +12,7 @@ use arc_isa::Primitive;
 
 use crate::constants::Constant;
 use crate::text::globals::is_of_dsl;
-use crate::text::lexer::{Block, Kind, Lexer, Token};
+use crate::text::lexer::{Block, Lexer, Token, TokenKind};
 use crate::text::names::is_keyword;
 use crate::text::parse_value;
 
@@ -92,7 +92,7 @@ impl Beside {
                 let name = second.text.to_owned();
                 if copied(&block.tokens) == Some(primitive) {
                     let names = block.tokens.iter().skip(3);
-                    let names = names.filter(|token| token.kind == Kind::Name);
+                    let names = names.filter(|token| token.kind == TokenKind::Name);
                     let names = names.map(|token| token.text.to_owned()).collect();
                     copies.push((name, place(second.line), names));
                 } else if is_of_the_dsl(&block.tokens) {
@@ -122,7 +122,7 @@ fn is_of_the_dsl(tokens: &[Token<'_>]) -> bool {
     let locals = locals(&parameters, &tokens[body..]);
     let mut names = tokens[body..]
         .iter()
-        .filter(|token| token.kind == Kind::Name);
+        .filter(|token| token.kind == TokenKind::Name);
     names.all(|token| {
         matches!(token.text, "return" | "True" | "False" | "None")
             || locals.contains(token.text)
@@ -144,7 +144,7 @@ fn digest(tokens: &[Token<'_>]) -> u64 {
     let mut numbers = HashMap::new();
     // A variable is told by its place among those that are used, not by its name.
     let mut add_token = |token: &Token<'_>, add: &mut dyn FnMut(&str)| {
-        if token.kind == Kind::Name && locals.contains(token.text) {
+        if token.kind == TokenKind::Name && locals.contains(token.text) {
             let next = numbers.len();
             let number = numbers.entry(token.text.to_owned()).or_insert(next);
             add(&format!("${number}"));
@@ -159,7 +159,7 @@ fn digest(tokens: &[Token<'_>]) -> u64 {
     let mut place = 0;
     if tokens
         .first()
-        .is_some_and(|token| token.kind != Kind::Newline)
+        .is_some_and(|token| token.kind != TokenKind::Newline)
     {
         add("\n");
         add("1");
@@ -167,12 +167,13 @@ fn digest(tokens: &[Token<'_>]) -> u64 {
     while let Some(token) = tokens.get(place) {
         place += 1;
         match token.kind {
-            Kind::Indent => {
+            TokenKind::Indent => {
                 let is_documentation = |at: usize| {
                     let [Some(text), Some(end)] = [tokens.get(at), tokens.get(at + 1)] else {
                         return false;
                     };
-                    text.kind == Kind::Text && matches!(end.kind, Kind::Newline | Kind::End)
+                    text.kind == TokenKind::Text
+                        && matches!(end.kind, TokenKind::Newline | TokenKind::End)
                 };
                 if is_documentation(place) {
                     place += 2;
@@ -187,7 +188,7 @@ fn digest(tokens: &[Token<'_>]) -> u64 {
                 add("\n");
                 add(&(indents.len() - 1).to_string());
             }
-            Kind::Newline | Kind::End => {}
+            TokenKind::Newline | TokenKind::End => {}
             _ => add_token(token, &mut add),
         }
     }
@@ -199,7 +200,7 @@ fn header<'t>(tokens: &[Token<'t>]) -> (Vec<Token<'t>>, usize) {
     let (mut depth, mut in_type, mut found) = (0usize, false, Vec::new());
     for (place, token) in tokens.iter().enumerate().skip(3) {
         match token.text {
-            _ if token.kind != Kind::Symbol => {}
+            _ if token.kind != TokenKind::Symbol => {}
             "(" | "[" | "{" => depth += 1,
             ")" | "]" | "}" => depth = depth.saturating_sub(1),
             ":" if depth == 0 => return (found, place + 1),
@@ -207,7 +208,7 @@ fn header<'t>(tokens: &[Token<'t>]) -> (Vec<Token<'t>>, usize) {
             "," | "=" if depth == 1 => in_type = false,
             _ => {}
         }
-        if !in_type && depth == 1 && (token.kind != Kind::Symbol || token.is("=")) {
+        if !in_type && depth == 1 && (token.kind != TokenKind::Symbol || token.is("=")) {
             found.push(*token);
         }
     }
@@ -216,9 +217,11 @@ fn header<'t>(tokens: &[Token<'t>]) -> (Vec<Token<'t>>, usize) {
 
 /// The names of parameters, and of what the body assigns or goes through.
 fn locals<'t>(parameters: &[Token<'t>], tokens: &[Token<'t>]) -> HashSet<&'t str> {
-    let names = parameters.iter().filter(|token| token.kind == Kind::Name);
+    let names = parameters
+        .iter()
+        .filter(|token| token.kind == TokenKind::Name);
     let mut locals: HashSet<_> = names.map(|token| token.text).collect();
-    let is_name = |token: &&Token<'t>| token.kind == Kind::Name && !is_keyword(token.text);
+    let is_name = |token: &&Token<'t>| token.kind == TokenKind::Name && !is_keyword(token.text);
     for (place, token) in tokens.iter().enumerate() {
         let rest = &tokens[place + 1..];
         let until = |end: &dyn Fn(&Token<'t>) -> bool| rest.iter().position(end).unwrap_or(0);
@@ -226,16 +229,16 @@ fn locals<'t>(parameters: &[Token<'t>], tokens: &[Token<'t>]) -> HashSet<&'t str
             until(&|token| token.is_name("in"))
         } else if token.is_name("lambda") {
             until(&|token| token.is(":"))
-        } else if token.kind == Kind::Indent {
+        } else if token.kind == TokenKind::Indent {
             let end = until(&|token| {
-                !(token.kind == Kind::Name || token.is(",") || token.is("(") || token.is(")"))
+                !(token.kind == TokenKind::Name || token.is(",") || token.is("(") || token.is(")"))
             });
             let is_set = rest.get(end).is_some_and(|it| {
-                it.kind == Kind::Symbol && it.text.ends_with('=') && it.text != "=="
+                it.kind == TokenKind::Symbol && it.text.ends_with('=') && it.text != "=="
             });
             let is_call = rest[..end]
                 .windows(2)
-                .any(|it| it[0].kind == Kind::Name && it[1].is("("));
+                .any(|it| it[0].kind == TokenKind::Name && it[1].is("("));
             if is_set && !is_call { end } else { 0 }
         } else {
             0
@@ -251,14 +254,14 @@ fn without_brackets<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
     let mut open: Vec<(usize, bool, bool)> = Vec::new();
     let mut dropped = vec![false; tokens.len()];
     for (place, token) in tokens.iter().enumerate() {
-        if token.kind != Kind::Symbol {
+        if token.kind != TokenKind::Symbol {
             continue;
         }
         let before = place.checked_sub(1).map(|before| tokens[before]);
         match token.text {
             "(" | "[" | "{" => {
                 let calls = before.is_some_and(|before| {
-                    (before.kind == Kind::Name && !is_keyword(before.text))
+                    (before.kind == TokenKind::Name && !is_keyword(before.text))
                         || before.is(")")
                         || before.is("]")
                 });
@@ -280,12 +283,12 @@ fn without_brackets<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
                 let is_whole = behind.is_some_and(|it| it.is_name("return") || it.is("="));
                 let ends = tokens
                     .get(place + 1)
-                    .is_none_or(|it| it.kind == Kind::Newline);
+                    .is_none_or(|it| it.kind == TokenKind::Newline);
                 if is_whole && ends && !has_comma && token.is(")") && place > from + 1 {
                     let inner = &tokens[from + 1..place];
                     let mut depth = 0i32;
                     let is_generator = inner.iter().any(|token| {
-                        if token.kind == Kind::Symbol {
+                        if token.kind == TokenKind::Symbol {
                             depth += i32::from(matches!(token.text, "(" | "[" | "{"));
                             depth -= i32::from(matches!(token.text, ")" | "]" | "}"));
                         }

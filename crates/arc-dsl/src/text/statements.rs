@@ -9,7 +9,7 @@ use crate::program::{BuildError, Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::{Expression, constant};
 use crate::text::globals::Star;
-use crate::text::lexer::{Kind, Token};
+use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::inlining::Parsed;
 use crate::text::module::parser::{Parser, Scope};
 use crate::text::names;
@@ -30,9 +30,9 @@ struct Parameter<'t> {
 }
 
 /// An operand as text.
-struct Shown<'a>(&'a Operand);
+struct OperandText<'a>(&'a Operand);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for OperandText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Operand::Slot(_) => f.write_str("a variable"),
@@ -58,7 +58,7 @@ impl<'t> Parser<'_, 't> {
             self.end_of_statement()?;
         }
         self.tokens.bump();
-        if self.tokens.peek().kind == Kind::Indent {
+        if self.tokens.peek().kind == TokenKind::Indent {
             self.tokens.bump();
             return Err(self.tokens.blame(indented()));
         }
@@ -195,7 +195,7 @@ impl<'t> Parser<'_, 't> {
             let default = match self.tokens.accept("=") {
                 true => {
                     let at = self.tokens.peek();
-                    // Python makes it where the function is defined.
+                    // Python evaluates it where the function is defined.
                     let late = std::mem::replace(&mut self.at, self.defined);
                     let value = self.argument(0);
                     self.at = late;
@@ -239,10 +239,14 @@ impl<'t> Parser<'_, 't> {
         loop {
             let token = self.tokens.peek();
             match token.text {
-                _ if matches!(token.kind, Kind::Newline | Kind::End | Kind::OpenText) => {
+                _ if matches!(
+                    token.kind,
+                    TokenKind::Newline | TokenKind::End | TokenKind::OpenText
+                ) =>
+                {
                     return Err(self.tokens.unexpected("the end of the annotation"));
                 }
-                _ if token.kind != Kind::Symbol => {}
+                _ if token.kind != TokenKind::Symbol => {}
                 symbol if depth == 0 && ends.contains(&symbol) => return Ok(()),
                 "(" | "[" | "{" => depth += 1,
                 ")" | "]" | "}" => depth = depth.saturating_sub(1),
@@ -256,9 +260,9 @@ impl<'t> Parser<'_, 't> {
     fn body(&mut self) -> Result<Option<Operand>> {
         let mut output = None;
         let mut expected = None;
-        if self.tokens.peek().kind == Kind::Newline {
+        if self.tokens.peek().kind == TokenKind::Newline {
             self.tokens.bump();
-            if self.tokens.peek().kind != Kind::Indent {
+            if self.tokens.peek().kind != TokenKind::Indent {
                 return Err(self
                     .tokens
                     .unexpected("an indented line with a call or a `return`"));
@@ -267,7 +271,7 @@ impl<'t> Parser<'_, 't> {
         } else {
             self.statements(&mut output)?;
         }
-        while self.tokens.peek().kind == Kind::Indent {
+        while self.tokens.peek().kind == TokenKind::Indent {
             let Some(expected) = expected else {
                 return Err(self.tokens.unexpected("the end of the program"));
             };
@@ -307,8 +311,8 @@ impl<'t> Parser<'_, 't> {
     /// one. An import in a program binds names there.
     pub(super) fn ignored(&mut self) -> Result<bool> {
         let first = self.tokens.peek();
-        if first.kind == Kind::Text {
-            while self.tokens.peek().kind == Kind::Text {
+        if first.kind == TokenKind::Text {
+            while self.tokens.peek().kind == TokenKind::Text {
                 self.tokens.bump();
             }
             return Ok(true);
@@ -358,7 +362,7 @@ impl<'t> Parser<'_, 't> {
             return Ok(());
         }
         let begins_targets = first.is("(") && self.module.is_some();
-        if !begins_targets && (first.kind != Kind::Name || names::is_keyword(first.text)) {
+        if !begins_targets && (first.kind != TokenKind::Name || names::is_keyword(first.text)) {
             return Err(self
                 .tokens
                 .unexpected("`name = primitive(arguments)` or `return value`"));
@@ -371,7 +375,7 @@ impl<'t> Parser<'_, 't> {
         self.tokens
             .expect("=", "`=` after the name of a variable")?;
         let mut chained = Vec::new();
-        while self.tokens.peek().kind == Kind::Name
+        while self.tokens.peek().kind == TokenKind::Name
             && !names::is_keyword(self.tokens.peek().text)
             && self.tokens.second().is("=")
         {
@@ -432,7 +436,7 @@ impl<'t> Parser<'_, 't> {
         statement: usize,
     ) -> Result<()> {
         let is_own = self.is_own_name(target, statement)?;
-        let expression = self.made(expression)?;
+        let expression = self.with_call(expression)?;
         let only_functions = self.module.is_some_and(|module| module.lists_all);
         let (callee, arguments, token) = match expression {
             Expression::Call {
@@ -550,7 +554,7 @@ impl<'t> Parser<'_, 't> {
         let tokens = self.tokens.all();
         let mut depth = 0usize;
         let end = tokens.iter().position(|token| match token.text {
-            _ if token.kind != Kind::Symbol => false,
+            _ if token.kind != TokenKind::Symbol => false,
             "(" | "[" | "{" => {
                 depth += 1;
                 false
@@ -583,7 +587,7 @@ impl<'t> Parser<'_, 't> {
                             "a value whose elements are counted only when the program runs"
                                 .to_owned()
                         }
-                        _ => format!("`{}`", told(&format!("{}", Shown(&value)))),
+                        _ => format!("`{}`", told(&format!("{}", OperandText(&value)))),
                     },
                 }
             }

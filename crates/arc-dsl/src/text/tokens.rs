@@ -1,7 +1,7 @@
 //! Reads the tokens of a block one after the other, and says what is wrong with them.
 
 use crate::text::error::{ParseError, ParseErrorKind};
-use crate::text::lexer::{Block, Kind, Token, is_invisible};
+use crate::text::lexer::{Block, Token, TokenKind, is_invisible};
 use crate::text::names;
 
 /// Of a name that is longer than this, an error tells the beginning.
@@ -49,7 +49,7 @@ impl<'b, 't> Tokens<'b, 't> {
     /// Steps over a token, but never over the end.
     pub(super) fn bump(&mut self) -> Token<'t> {
         let token = self.peek();
-        if token.kind != Kind::End {
+        if token.kind != TokenKind::End {
             self.at += 1;
         }
         token
@@ -72,7 +72,7 @@ impl<'b, 't> Tokens<'b, 't> {
     }
 
     pub(super) fn is_line_end(&self) -> bool {
-        matches!(self.peek().kind, Kind::Newline | Kind::End)
+        matches!(self.peek().kind, TokenKind::Newline | TokenKind::End)
     }
 
     /// Steps over this symbol, if it comes next.
@@ -96,7 +96,7 @@ impl<'b, 't> Tokens<'b, 't> {
     /// Steps over a name, which must come next.
     pub(super) fn name(&mut self, expected: &'static str) -> Result<Token<'t>> {
         let token = self.peek();
-        if token.kind == Kind::Name && !names::is_keyword(token.text) {
+        if token.kind == TokenKind::Name && !names::is_keyword(token.text) {
             return Ok(self.bump());
         }
         Err(self.unexpected(expected))
@@ -106,9 +106,9 @@ impl<'b, 't> Tokens<'b, 't> {
     pub(super) fn unexpected(&self, expected: &'static str) -> ParseError {
         let token = self.peek();
         let foreign = match token.kind {
-            Kind::Text => true,
-            Kind::Name => names::is_keyword(token.text),
-            Kind::Symbol => !matches!(
+            TokenKind::Text => true,
+            TokenKind::Name => names::is_keyword(token.text),
+            TokenKind::Symbol => !matches!(
                 token.text,
                 "(" | ")" | "]" | "{" | "}" | "," | ":" | ";" | "="
             ),
@@ -125,7 +125,7 @@ impl<'b, 't> Tokens<'b, 't> {
     /// An error at what comes next, unless something left open before it explains it better.
     pub(super) fn blame(&self, kind: ParseErrorKind) -> ParseError {
         let token = self.peek();
-        if token.kind == Kind::OpenText {
+        if token.kind == TokenKind::OpenText {
             let quote = token.text.to_owned();
             return self.error(token, ParseErrorKind::UnclosedString { quote });
         }
@@ -168,15 +168,17 @@ impl<'b, 't> Tokens<'b, 't> {
     pub(super) fn describe(&self) -> String {
         let token = self.peek();
         match token.kind {
-            Kind::Name if names::is_keyword(token.text) => format!("the keyword `{}`", token.text),
-            Kind::Name | Kind::Integer | Kind::Number | Kind::Symbol => {
+            TokenKind::Name if names::is_keyword(token.text) => {
+                format!("the keyword `{}`", token.text)
+            }
+            TokenKind::Name | TokenKind::Integer | TokenKind::Number | TokenKind::Symbol => {
                 format!("`{}`", told(token.text))
             }
-            Kind::Text | Kind::OpenText => "a string".to_owned(),
-            Kind::Indent => "an indented line".to_owned(),
-            Kind::Newline => "the end of the line".to_owned(),
-            Kind::End if !self.in_body => "the end of the text".to_owned(),
-            Kind::End => "the end of the program".to_owned(),
+            TokenKind::Text | TokenKind::OpenText => "a string".to_owned(),
+            TokenKind::Indent => "an indented line".to_owned(),
+            TokenKind::Newline => "the end of the line".to_owned(),
+            TokenKind::End if !self.in_body => "the end of the text".to_owned(),
+            TokenKind::End => "the end of the program".to_owned(),
         }
     }
 }

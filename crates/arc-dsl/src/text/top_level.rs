@@ -2,9 +2,9 @@
 
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::globals::{Binding, Holds, LATE, Star};
-use crate::text::lexer::{Block, Kind, Token};
+use crate::text::lexer::{Block, Token, TokenKind};
 use crate::text::module::parser::Parser;
-use crate::text::module::{FunctionKind, Module};
+use crate::text::module::{DefinitionKind, Module};
 use crate::text::names;
 use crate::text::tokens::{Result, Tokens, told};
 use std::rc::Rc;
@@ -30,7 +30,7 @@ impl<'t> Module<'t> {
             return Err(tokens.blame(top_level("an indented line")));
         }
         let second = block.tokens[1];
-        let is_compound = COMPOUND.contains(&second.text) && second.kind == Kind::Name;
+        let is_compound = COMPOUND.contains(&second.text) && second.kind == TokenKind::Name;
         // `match` alone of these is a name as well.
         let is_compound = is_compound && (second.text != "match" || !block.tokens[2].is("="));
         if is_compound || second.is_name("class") || second.is_name("async") {
@@ -40,14 +40,16 @@ impl<'t> Module<'t> {
             return self.compound(block);
         }
         at += 1;
-        while block.tokens[at].kind != Kind::End && block.tokens[at].kind != Kind::Newline {
+        while block.tokens[at].kind != TokenKind::End && block.tokens[at].kind != TokenKind::Newline
+        {
             at = self.simple(block, at)?;
             if block.tokens[at].is(";") {
                 at += 1;
             }
         }
         let after = block.tokens.get(at + 1);
-        if block.tokens[at].kind == Kind::Newline && after.is_some_and(|it| it.kind == Kind::Indent)
+        if block.tokens[at].kind == TokenKind::Newline
+            && after.is_some_and(|it| it.kind == TokenKind::Indent)
         {
             let mut tokens = Tokens::new(self.text, block);
             tokens.go_to(at + 2);
@@ -64,23 +66,26 @@ impl<'t> Module<'t> {
         let tokens = &block.tokens;
         let first = tokens[at];
         let end = end_of_statement(tokens, at);
-        if first.kind == Kind::Text && tokens[at..end].iter().all(|token| token.kind == Kind::Text)
+        if first.kind == TokenKind::Text
+            && tokens[at..end]
+                .iter()
+                .all(|token| token.kind == TokenKind::Text)
         {
             return Ok(end);
         }
         match first.text {
-            "import" | "from" if first.kind == Kind::Name => {
+            "import" | "from" if first.kind == TokenKind::Name => {
                 self.import(block, at)?;
                 return Ok(end);
             }
-            "@" if first.kind == Kind::Symbol => {
+            "@" if first.kind == TokenKind::Symbol => {
                 self.decorators.push((first, Rc::clone(block)));
                 return Ok(end);
             }
             "pass" => return Ok(end),
-            "del" if first.kind == Kind::Name => {
+            "del" if first.kind == TokenKind::Name => {
                 for token in &tokens[at + 1..end] {
-                    if token.kind == Kind::Name {
+                    if token.kind == TokenKind::Name {
                         let what = "it is deleted".to_owned();
                         self.globals
                             .bind(token.text, token.line, Binding::Other(what));
@@ -120,7 +125,7 @@ impl<'t> Module<'t> {
         let equals: Vec<usize> = equals.collect();
         let augmented = top(tokens, at, end).find(|&place| {
             let token = tokens[place];
-            token.kind == Kind::Symbol
+            token.kind == TokenKind::Symbol
                 && token.text.len() > 1
                 && token.text.ends_with('=')
                 && !matches!(token.text, "==" | "!=" | "<=" | ">=" | ":=")
@@ -132,7 +137,7 @@ impl<'t> Module<'t> {
             };
             if augmented.is_some() {
                 for token in &tokens[at..end] {
-                    if token.kind == Kind::Name
+                    if token.kind == TokenKind::Name
                         && token.start < tokens[augmented.unwrap_or(at)].start
                     {
                         self.globals
@@ -141,7 +146,7 @@ impl<'t> Module<'t> {
                 }
             }
             // A type alone says nothing of a name.
-            let is_typed = tokens[at].kind == Kind::Name && tokens[at + 1].is(":");
+            let is_typed = tokens[at].kind == TokenKind::Name && tokens[at + 1].is(":");
             if augmented.is_none() && !is_typed {
                 let changes = ["setattr", "exec", "eval", "globals", "vars", "__dict__"];
                 if tokens[at..end]
@@ -156,7 +161,7 @@ impl<'t> Module<'t> {
         };
         let mut from = at;
         let value = last + 1;
-        // The value is made before the first name is bound to it.
+        // The value is evaluated before the first name is bound to it.
         self.moment = Some(self.globals.now());
         for &equal in &equals {
             self.targets(block, from, equal, value, end);
@@ -178,7 +183,7 @@ impl<'t> Module<'t> {
         let colon = top(tokens, at, equal).find(|&place| tokens[place].is(":"));
         let names = &tokens[at..colon.unwrap_or(equal)];
         if let [name] = names {
-            if name.kind == Kind::Name && !names::is_keyword(name.text) {
+            if name.kind == TokenKind::Name && !names::is_keyword(name.text) {
                 let binding = self.bound_to(block, *name, value, end);
                 self.globals.bind(name.text, name.line, binding);
             }
@@ -190,14 +195,14 @@ impl<'t> Module<'t> {
         };
         let parts: Vec<_> = inner.split(|token| token.is(",")).collect();
         let is_list = parts.iter().enumerate().all(|(place, part)| match part {
-            [name] => name.kind == Kind::Name && !names::is_keyword(name.text),
+            [name] => name.kind == TokenKind::Name && !names::is_keyword(name.text),
             part => part.is_empty() && place + 1 == parts.len(),
         });
         if is_list {
             let parts: Vec<_> = parts.iter().filter_map(|part| part.first()).collect();
             for (place, name) in parts.iter().enumerate() {
                 let element = Some((place, parts.len()));
-                let kind = FunctionKind::Value { at: value, element };
+                let kind = DefinitionKind::Value { at: value, element };
                 let function = self.function(**name, kind, Rc::clone(block));
                 self.globals
                     .bind(name.text, name.line, Binding::Function(function));
@@ -207,7 +212,7 @@ impl<'t> Module<'t> {
         // `module.name = ..`, `names[0] = ..`: nobody knows what the first name is then.
         for name in names
             .iter()
-            .filter(|token| token.kind == Kind::Name)
+            .filter(|token| token.kind == TokenKind::Name)
             .take(1)
         {
             let bound = self.globals.get(self.dialect(), name.text, LATE);
@@ -232,7 +237,7 @@ impl<'t> Module<'t> {
     ) -> Binding<'t> {
         let tokens = &block.tokens;
         match &tokens[value..end] {
-            [other] if other.kind == Kind::Name && !names::is_keyword(other.text) => {
+            [other] if other.kind == TokenKind::Name && !names::is_keyword(other.text) => {
                 let moment = self.moment.unwrap_or(LATE);
                 let bound = self.globals.get(self.dialect(), other.text, moment);
                 match bound {
@@ -244,7 +249,7 @@ impl<'t> Module<'t> {
                 }
             }
             [lambda, ..] if lambda.is_name("lambda") => {
-                let kind = FunctionKind::Lambda { at: value + 1 };
+                let kind = DefinitionKind::Lambda { at: value + 1 };
                 return Binding::Function(self.function(name, kind, Rc::clone(block)));
             }
             [open, .., close] if open.is("{") && close.is("}") => {
@@ -252,7 +257,7 @@ impl<'t> Module<'t> {
             }
             _ => {}
         }
-        let kind = FunctionKind::Value {
+        let kind = DefinitionKind::Value {
             at: value,
             element: None,
         };
@@ -263,7 +268,7 @@ impl<'t> Module<'t> {
     fn table(&mut self, tokens: &[Token<'t>]) {
         for entry in tokens.split(|token| token.is(",")) {
             if let [key, colon, name] = entry
-                && key.kind == Kind::Text
+                && key.kind == TokenKind::Text
                 && colon.is(":")
                 && let Some((_, Binding::Function(at))) =
                     self.globals.get(self.dialect(), name.text, LATE)
@@ -290,7 +295,7 @@ impl<'t> Module<'t> {
             let name = tokens
                 .iter()
                 .skip(2)
-                .find(|token| token.kind == Kind::Name && !token.is_name("def"));
+                .find(|token| token.kind == TokenKind::Name && !token.is_name("def"));
             if let Some(name) = name {
                 let what = format!("it is set by `{}`", first.text);
                 self.globals
@@ -303,12 +308,12 @@ impl<'t> Module<'t> {
         let (mut inner, mut only_imports) = (None::<usize>, true);
         let mut at = 0;
         while at < tokens.len() {
-            if tokens[at].kind == Kind::Indent {
+            if tokens[at].kind == TokenKind::Indent {
                 let indent = tokens[at].text.len();
                 at += 1;
                 // What a function or a class has inside is its own.
                 if inner.is_some_and(|outer| indent > outer) {
-                    while !matches!(tokens[at].kind, Kind::Newline | Kind::End) {
+                    while !matches!(tokens[at].kind, TokenKind::Newline | TokenKind::End) {
                         at += 1;
                     }
                     continue;
@@ -325,7 +330,7 @@ impl<'t> Module<'t> {
                 let indent = tokens[..at]
                     .iter()
                     .rev()
-                    .find(|token| token.kind == Kind::Indent);
+                    .find(|token| token.kind == TokenKind::Indent);
                 inner = indent.map(|indent| indent.text.len());
                 self.bind_inside(tokens[at + 1], first);
             } else {
@@ -334,8 +339,8 @@ impl<'t> Module<'t> {
                     let colon = top(tokens, at, end).find(|&place| tokens[place].is(":"));
                     place = colon.unwrap_or(end);
                 } else if !start.is_name("pass")
-                    && start.kind != Kind::Text
-                    && start.kind == Kind::Name
+                    && start.kind != TokenKind::Text
+                    && start.kind == TokenKind::Name
                 {
                     only_imports = false;
                     place = end;
@@ -362,14 +367,14 @@ impl<'t> Module<'t> {
     /// The names that a line inside of a statement binds.
     fn bind_in_line(&mut self, line: &[Token<'t>], statement: Token<'t>) {
         let last = line.iter().rposition(|token| {
-            token.kind == Kind::Symbol
+            token.kind == TokenKind::Symbol
                 && token.text.ends_with('=')
                 && !matches!(token.text, "==" | "!=" | "<=" | ">=")
         });
         let in_for = line.first().is_some_and(|token| token.is_name("for"));
         let until_in = line.iter().position(|token| token.is_name("in"));
         for (place, token) in line.iter().enumerate() {
-            if token.kind != Kind::Name || names::is_keyword(token.text) {
+            if token.kind != TokenKind::Name || names::is_keyword(token.text) {
                 continue;
             }
             let before = place.checked_sub(1).map(|place| line[place]);
@@ -383,7 +388,7 @@ impl<'t> Module<'t> {
     }
 
     fn bind_inside(&mut self, name: Token<'t>, statement: Token<'t>) {
-        if name.kind == Kind::Name {
+        if name.kind == TokenKind::Name {
             let what = format!("it is set inside of `{}`", statement.text);
             self.globals
                 .bind(name.text, name.line, Binding::Other(what));
@@ -397,7 +402,7 @@ fn top<'a>(tokens: &'a [Token<'_>], at: usize, end: usize) -> impl Iterator<Item
     (at..end).filter(move |&place| {
         let token = tokens[place];
         match token.text {
-            _ if token.kind != Kind::Symbol => depth == 0,
+            _ if token.kind != TokenKind::Symbol => depth == 0,
             "(" | "[" | "{" => {
                 depth += 1;
                 false
@@ -413,7 +418,9 @@ fn top<'a>(tokens: &'a [Token<'_>], at: usize, end: usize) -> impl Iterator<Item
 
 /// Where a statement ends: at a semicolon or at the end of the line.
 fn end_of_statement(tokens: &[Token<'_>], at: usize) -> usize {
-    let ends = |token: &Token<'_>| matches!(token.kind, Kind::Newline | Kind::End) || token.is(";");
+    let ends = |token: &Token<'_>| {
+        matches!(token.kind, TokenKind::Newline | TokenKind::End) || token.is(";")
+    };
     let end = tokens[at..].iter().position(ends);
     end.map_or(tokens.len() - 1, |end| at + end)
 }
@@ -425,7 +432,7 @@ fn broken(text: &str, block: &Block<'_>) -> ParseError {
     let open = block
         .tokens
         .iter()
-        .position(|token| token.kind == Kind::OpenText);
+        .position(|token| token.kind == TokenKind::OpenText);
     if let Some(open) = open {
         tokens.go_to(open);
     }

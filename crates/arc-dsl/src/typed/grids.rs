@@ -12,7 +12,7 @@ use super::python::{
     is_empty_tuple, is_tuple, item, length, list, public, two,
 };
 use crate::budget::Context;
-use crate::error::Kind;
+use crate::error::ValueKind;
 use crate::patch::Loc;
 use crate::value::foreign::Foreign;
 use crate::value::{MAX_INT, Value};
@@ -130,7 +130,7 @@ pub(super) fn index(_: &mut Context<'_>, grid: &Value, loc: &Value) -> Taken {
     let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
     // What is no finite number is off the grid, and what is no number at all raises.
     for (place, end) in [(&i, height), (&j, width)] {
-        if place.kind() == Kind::NotFinite || !(0..end).contains(&int(place)?) {
+        if place.kind() == ValueKind::NotFinite || !(0..end).contains(&int(place)?) {
             return Ok(NEGATIVE_INFINITY);
         }
     }

@@ -1,7 +1,7 @@
-//! What Python makes of values whose type nobody has looked at.
+//! Python's operations on values of any type.
 //!
-//! `arc_dsl` has most of that for arguments that rows of the public dialect refuse; what is here gives
-//! its errors as [`ErrorKind`], since a failing call gives its default whatever failed.
+//! Most of them are those of [`untyped`], for arguments that rows of the public dialect refuse; those here give
+//! their errors as [`ErrorKind`], since a failing call gives its default whatever failed.
 
 use std::cmp::Ordering;
 
@@ -9,8 +9,8 @@ use arc_isa::{ContainerKind, Primitive};
 
 use super::TypedPrimitive;
 use crate::budget::Context;
-use crate::error::{ErrorKind, Kind};
-use crate::primitives::loops;
+use crate::error::{ErrorKind, ValueKind};
+use crate::primitives::comparison;
 use crate::primitives::untyped::{self, Refusal};
 use crate::value::Value;
 use crate::value::container::Container;
@@ -116,18 +116,18 @@ pub(super) fn equal(a: &Value, b: &Value) -> bool {
     a == b && !a.is_nan()
 }
 
-/// `a < b` and kin, for what has an order; nothing for what has none as `nan` has none.
+/// `a < b` and kin; `None` if one of them is `nan`, which has no order.
 pub(super) fn compare(a: &Value, b: &Value) -> Taken<Option<Ordering>> {
-    let ordering = loops::compare(a, b)?;
+    let ordering = comparison::compare(a, b)?;
     Ok((!a.is_nan() && !b.is_nan()).then_some(ordering))
 }
 
 pub(super) fn plus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
-    Ok(untyped::numbers::plus(cx, a, b)?)
+    Ok(untyped::plus(cx, a, b)?)
 }
 
 pub(super) fn minus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
-    Ok(untyped::numbers::minus(cx, a, b)?)
+    Ok(untyped::minus(cx, a, b)?)
 }
 
 pub(super) fn negated(cx: &mut Context<'_>, n: &Value) -> Taken {
@@ -159,7 +159,7 @@ fn as_kind(cx: &mut Context<'_>, value: &Value, kind: ContainerKind) -> Taken {
     all.finish(cx)
 }
 
-/// A tuple or a set of what the function makes of each element.
+/// A tuple or a set of the function's results for each element.
 pub(super) fn collected<'c>(
     cx: &mut Context<'c>,
     kind: ContainerKind,
@@ -168,8 +168,8 @@ pub(super) fn collected<'c>(
 ) -> Taken {
     let mut all = cx.collector(kind);
     for element in elements(of)?.iter() {
-        if let Some(made) = make(cx, &element)? {
-            all.push(cx, made)?;
+        if let Some(result) = make(cx, &element)? {
+            all.push(cx, result)?;
         }
     }
     all.finish(cx)
@@ -180,10 +180,10 @@ pub(super) fn triple(i: Value, j: Value, c: Value) -> Value {
     Value::tuple(vec![i, j, c])
 }
 
-/// A rank, and where it is among so many; nothing where it is beyond them.
+/// The index of a rank among `count`; `None` if it is beyond them.
 pub(super) fn place(rank: &Value, count: usize) -> Taken<Option<usize>> {
     let count = i64::try_from(count).map_err(|_| RAISES)?;
-    if rank.kind() == Kind::NotFinite {
+    if rank.kind() == ValueKind::NotFinite {
         return Ok(None);
     }
     let rank = i64::from(int(rank)?);

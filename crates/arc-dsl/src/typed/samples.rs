@@ -10,7 +10,7 @@ use super::python::{
     is_tuple, key as keyed_by, list, place, three, two,
 };
 use crate::budget::Context;
-use crate::primitives::loops;
+use crate::primitives::comparison;
 use crate::value::Value;
 use crate::value::container::{sorted_places, sorting};
 
@@ -44,7 +44,7 @@ pub(super) fn sorted(
         return by_insertion(keyed, descending);
     }
     let places = sorted_places(keyed.len(), |a, b| {
-        let ordering = loops::compare(&keyed[a].0, &keyed[b].0)?;
+        let ordering = comparison::compare(&keyed[a].0, &keyed[b].0)?;
         Ok::<_, crate::error::ErrorKind>(if descending {
             ordering.reverse()
         } else {

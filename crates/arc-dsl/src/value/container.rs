@@ -100,7 +100,7 @@ impl<'a> Container<'a> {
         self.len() == 0
     }
 
-    /// Element `at`, counted from 0, or nothing past the end.
+    /// Element `at`, counted from 0; `None` past the end.
     #[must_use]
     pub fn get(self, at: usize) -> Option<Cow<'a, Value>> {
         if self.is_reversed() {
@@ -125,7 +125,7 @@ impl<'a> Container<'a> {
         })
     }
 
-    /// Element `at` as a value of its own, or nothing past the end.
+    /// Element `at` as a value of its own; `None` past the end.
     pub fn value(self, at: usize) -> Option<Value> {
         self.get(at).map(Cow::into_owned)
     }
@@ -196,7 +196,7 @@ pub(crate) struct Collector {
 }
 
 impl Context<'_> {
-    /// A collector for a container that this evaluation may make.
+    /// A collector for a container within the bounds of this evaluation.
     pub(crate) fn collector(&self, kind: ContainerKind) -> Collector {
         Collector::new(kind, self.room())
     }
@@ -299,7 +299,7 @@ pub(crate) fn sorting(elements: usize, weight: u64) -> u64 {
     weight * u64::from(elements.max(2).ilog2())
 }
 
-/// The elements of a tuple or a set that is being made, however much they weigh.
+/// The elements of a tuple or a set that is being built, however much they weigh.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     kind: ContainerKind,

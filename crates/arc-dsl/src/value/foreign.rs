@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::budget::Context;
-use crate::error::{ErrorKind, Kind};
+use crate::error::{ErrorKind, ValueKind};
 use crate::typed::TypedPrimitive;
 use crate::value::Value;
 
@@ -34,11 +34,11 @@ impl Foreign {
         matches!(self, Foreign::Primitive(_) | Foreign::Default)
     }
 
-    pub(crate) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> ValueKind {
         if self.is_function() {
-            Kind::Function
+            ValueKind::Function
         } else {
-            Kind::NotFinite
+            ValueKind::NotFinite
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Primitive, Value};
 
-/// Who makes each value of a form, and who uses it.
+/// The definition and the uses of each value of a form.
 #[derive(Debug)]
 pub struct Index<'f> {
     definitions: Vec<Definition<'f>>,
@@ -60,21 +60,21 @@ impl Called {
     }
 }
 
-/// What makes a value.
+/// The definition of a value.
 #[derive(Debug, Clone, Copy)]
 pub struct Definition<'f> {
     /// The type of the value.
     pub ty: &'f Type,
-    /// The instruction that gives it; nothing for a parameter.
+    /// The instruction that gives it; `None` for a parameter.
     pub by: Option<&'f Instruction>,
-    /// The region in which it is made, numbered in the order of the form from 0, the body.
+    /// The region in which it is defined, numbered in the order of the form from 0, the body.
     pub region: u32,
 }
 
 /// A use of a value.
 #[derive(Debug, Clone, Copy)]
 pub struct User<'f> {
-    /// The instruction that uses it; nothing for the form, whose result it is.
+    /// The instruction that uses it; `None` for the form, whose result it is.
     pub by: Option<&'f Instruction>,
     /// As what.
     pub role: Role,
@@ -92,7 +92,7 @@ pub enum Role {
 }
 
 impl<'f> User<'f> {
-    /// The instruction that takes it for an argument, and which one; nothing where it is a result.
+    /// The instruction that takes it for an argument, and which one; `None` if it is a result.
     pub fn argument(&self) -> Option<(&'f Instruction, usize)> {
         match (self.by, self.role) {
             (Some(by), Role::Argument(at)) => Some((by, at)),
@@ -177,12 +177,12 @@ impl<'f> Index<'f> {
         self.definitions.is_empty()
     }
 
-    /// What makes a value.
+    /// The definition of a value.
     pub fn definition(&self, id: Id) -> &Definition<'f> {
         &self.definitions[id.index()]
     }
 
-    /// The instruction that gives an operand; nothing for a parameter or a constant.
+    /// The instruction that gives an operand; `None` for a parameter or a constant.
     pub fn maker(&self, operand: &Operand) -> Option<&'f Instruction> {
         match operand {
             Operand::Id(id) => self.definitions[id.index()].by,
@@ -200,7 +200,7 @@ impl<'f> Index<'f> {
         })
     }
 
-    /// The one use of a value; nothing where there are none or several.
+    /// The one use of a value; `None` if there are none or several.
     pub fn only_user(&self, id: Id) -> Option<&User<'f>> {
         let mut users = self.users(id);
         users.next().filter(|_| users.next().is_none())

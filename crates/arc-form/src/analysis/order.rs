@@ -54,7 +54,7 @@ impl Order {
         let mut order = Self {
             seen: vec![unseen; index.len()],
         };
-        // Users stand behind what they use: what is made of a value is known before the value.
+        // Users stand behind what they use: the users of a value are known before the value.
         for made in index.instructions().iter().rev() {
             // Of others than these nobody asks: what has no order, or always one, is made of them.
             if !matches!(
@@ -95,8 +95,8 @@ impl Order {
         }
     }
 
-    /// How the value of an instruction that [`may_be_unordered`], with these elements, may be held
-    /// where its order does not matter: nothing where it does.
+    /// How the value of an instruction that [`may_be_unordered`], with these elements, may be represented
+    /// where its order does not matter; `None` if it does.
     pub fn of(&self, instruction: &Instruction, element: &Type) -> Option<Unordered> {
         let seen = self.seen[instruction.id.index()];
         let free = match instruction.ty {

@@ -38,7 +38,7 @@ enum Comparison {
 impl Counted {
     const ALL: [Counted; 2] = [Counted::Met, Counted::Coloured];
 
-    /// What an operation takes that counts so: the locations, the pattern, what that is held against,
+    /// What an operation takes that counts so: the locations, the pattern, what that is compared with,
     /// and the number.
     fn types(self) -> &'static [Type] {
         use Type::{Grid, Indices, Int};
@@ -97,7 +97,7 @@ struct Count {
     /// Whether it is those that are not.
     others: bool,
     pattern: Operand,
-    /// What the pattern is held against: a set, or a grid and a colour.
+    /// What the pattern is compared with: a set, or a grid and a colour.
     against: Vec<Operand>,
     /// What is added to their number.
     plus: i32,
@@ -140,7 +140,7 @@ impl<'f> AtOnce<'f, '_> {
         }
     }
 
-    /// A call that is made of all locations at once.
+    /// A call on all locations at once.
     fn emit(&mut self, primitive: Primitive, ty: Type, arguments: Vec<Operand>) -> Operand {
         let call = self.call(primitive, ty, arguments);
         let value = Operand::Id(call.id);
@@ -148,7 +148,7 @@ impl<'f> AtOnce<'f, '_> {
         value
     }
 
-    /// Whether an operand is made in the region, or given to it.
+    /// Whether an operand is defined in the region, or a parameter of it.
     fn is_inside(&self, operand: &Operand) -> bool {
         matches!(operand, Operand::Id(id) if self.index.definition(*id).region == self.region)
     }
@@ -159,7 +159,7 @@ impl<'f> AtOnce<'f, '_> {
         is_outer.then(|| operand.clone())
     }
 
-    /// The call in the region that makes an operand.
+    /// The call in the region that defines an operand.
     fn maker(&mut self, operand: &Operand) -> Option<(Primitive, &'f [Operand])> {
         let made = self.index.maker(operand)?;
         // An error is that of the filter's line, whichever call it comes from.

@@ -1,4 +1,4 @@
-//! Two instructions made one that has both in its region.
+//! Fuses two instructions into one that has both in its region.
 
 use smallvec::smallvec;
 
@@ -6,9 +6,9 @@ use super::Fused;
 use crate::analysis::Index;
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
 
-/// Where two instructions that become one stood.
+/// Where the instruction stands that two are fused into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Position {
     /// Where the first one was, which may fail.
     First,
     /// Where the second one was.
@@ -17,22 +17,22 @@ pub(super) enum Place {
 
 /// Two instructions of one region, of which the second takes what the first gives.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct CallPair {
     fused: Fused,
     first: Id,
     second: Id,
-    at: Place,
+    at: Position,
     /// The types of what the first one takes.
     types: Vec<Type>,
 }
 
-impl Found {
-    /// The two as what is to be made one; nothing where a value has no type.
+impl CallPair {
+    /// The two, to be fused; `None` if a value has no type.
     pub(super) fn new(
         fused: Fused,
         first: &Instruction,
         second: &Instruction,
-        at: Place,
+        at: Position,
         index: &Index<'_>,
     ) -> Option<Self> {
         let types = first.arguments.iter().map(|one| index.type_of(one));
@@ -46,8 +46,8 @@ impl Found {
     }
 }
 
-/// Makes one instruction of each two.
-pub(super) fn fuse(form: &mut Form, found: Vec<Found>) {
+/// Fuses each two into one instruction.
+pub(super) fn fuse(form: &mut Form, found: Vec<CallPair>) {
     if found.is_empty() {
         return;
     }
@@ -60,7 +60,7 @@ pub(super) fn fuse(form: &mut Form, found: Vec<Found>) {
 }
 
 struct Fusing {
-    found: Vec<Found>,
+    found: Vec<CallPair>,
     ids: u32,
 }
 
@@ -75,7 +75,7 @@ impl Fusing {
                 .found
                 .iter()
                 .filter(|found| found.first == instruction.id);
-            let pairs: Vec<Found> = pairs.cloned().collect();
+            let pairs: Vec<CallPair> = pairs.cloned().collect();
             if pairs.is_empty() {
                 for region in &mut instruction.regions {
                     self.region(region);
@@ -93,8 +93,8 @@ impl Fusing {
                 let Some(second) = place.take() else { continue };
                 let fused = self.fused(&instruction, second, &found);
                 match found.at {
-                    Place::First => region.instructions.push(fused),
-                    Place::Second => *place = Some(fused),
+                    Position::First => region.instructions.push(fused),
+                    Position::Second => *place = Some(fused),
                 }
             }
         }
@@ -106,7 +106,7 @@ impl Fusing {
     }
 
     /// Both as one that has the id of the second and the line of the one in whose place it is.
-    fn fused(&mut self, first: &Instruction, second: Instruction, found: &Found) -> Instruction {
+    fn fused(&mut self, first: &Instruction, second: Instruction, found: &CallPair) -> Instruction {
         let mut arguments = first.arguments.clone();
         let mut parameters: Vec<(Id, Type)> = Vec::new();
         for ty in &found.types {
@@ -139,8 +139,8 @@ impl Fusing {
             ..from
         };
         let line = match found.at {
-            Place::First => first.line,
-            Place::Second => second.line,
+            Position::First => first.line,
+            Position::Second => second.line,
         };
         Instruction {
             id: second.id,

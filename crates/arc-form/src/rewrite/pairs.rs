@@ -1,46 +1,46 @@
 //! A call of what another call gives, as one: `size(intersection(a, b))` counts what is in both and
-//! makes no set.
+//! builds no set.
 
-use super::fuse::{Found, Place, fuse};
+use super::fuse::{CallPair, Position, fuse};
 use super::{Candidates, Fused, filters, turned};
 use crate::analysis::{Called, Index, User};
 use crate::{Form, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Primitive, Primitive as P};
 
-/// Two calls that are one.
-struct Pair {
+/// Two calls that can be fused.
+struct PairRule {
     fused: Fused,
     inner: Primitive,
     outer: Primitive,
     /// Whether the types of what the inner one takes, and of what it gives, are those that it is for.
     fits: fn(&Instruction, &Index<'_>) -> bool,
-    /// Where both are made: where the one is that may fail.
-    at: Place,
+    /// Where both are evaluated: where the one is that may fail.
+    at: Position,
 }
 
-const PAIRS: &[Pair] = &[
-    Pair {
+const PAIRS: &[PairRule] = &[
+    PairRule {
         fused: Fused::SizeOfIntersection,
         inner: P::Intersection,
         outer: P::Size,
         fits: of_locations,
-        at: Place::Second,
+        at: Position::Second,
     },
-    Pair {
+    PairRule {
         fused: Fused::SizeOfDifference,
         inner: P::Difference,
         outer: P::Size,
         fits: of_locations,
-        at: Place::Second,
+        at: Position::Second,
     },
-    Pair {
+    PairRule {
         fused: Fused::ColorcountAt,
         inner: P::Toobject,
         outer: P::Colorcount,
         fits: of_patch_on_grid,
-        at: Place::First,
+        at: Position::First,
     },
-    Pair {
+    PairRule {
         fused: Fused::Magnitude,
         inner: P::Sign,
         outer: P::Multiply,
@@ -50,28 +50,28 @@ const PAIRS: &[Pair] = &[
             };
             index.is(argument, &Type::Int) || index.is(argument, &Type::Pair)
         },
-        at: Place::Second,
+        at: Position::Second,
     },
-    Pair {
+    PairRule {
         fused: Fused::MergedObjects,
         inner: P::Objects,
         outer: P::Merge,
         fits: of_grid,
-        at: Place::First,
+        at: Position::First,
     },
-    Pair {
+    PairRule {
         fused: Fused::MergedPartition,
         inner: P::Partition,
         outer: P::Merge,
         fits: of_grid,
-        at: Place::First,
+        at: Position::First,
     },
-    Pair {
+    PairRule {
         fused: Fused::MergedForeground,
         inner: P::Fgpartition,
         outer: P::Merge,
         fits: of_grid,
-        at: Place::First,
+        at: Position::First,
     },
 ];
 
@@ -96,7 +96,7 @@ fn of_grid(inner: &Instruction, index: &Index<'_>) -> bool {
         && inner.arguments[1..].iter().all(flag)
 }
 
-impl Pair {
+impl PairRule {
     /// Whether the outer call takes the inner one's value so that the two are this pair.
     fn takes(&self, outer: &Instruction, inner: &Instruction) -> bool {
         let value = Operand::Id(inner.id);
@@ -120,7 +120,7 @@ impl Pair {
 }
 
 /// The pair whose inner call an instruction is, where nothing but outer calls beside it uses it.
-fn pair_of(inner: &Instruction, index: &Index<'_>) -> Option<&'static Pair> {
+fn pair_of(inner: &Instruction, index: &Index<'_>) -> Option<&'static PairRule> {
     let primitive = inner.primitive().filter(|_| !inner.checked)?;
     let region = index.definition(inner.id).region;
     let mut pairs = PAIRS.iter().filter(|pair| pair.inner == primitive);
@@ -145,7 +145,7 @@ pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
         if let Some(pair) = pair_of(inner, &index) {
             let outers = index.users(inner.id).filter_map(|user| user.by);
             found.extend(
-                outers.filter_map(|outer| Found::new(pair.fused, inner, outer, pair.at, &index)),
+                outers.filter_map(|outer| CallPair::new(pair.fused, inner, outer, pair.at, &index)),
             );
         }
     }
@@ -155,7 +155,7 @@ pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
 /// Whether a form has what may be a pair. Once turned values are left out, or filters are asked of
 /// all locations at once, a call may take what it took from another one before.
 pub(super) fn may(found: &Candidates) -> bool {
-    let calls = |pair: &Pair| found.called.has(pair.inner) && found.called.has(pair.outer);
+    let calls = |pair: &PairRule| found.called.has(pair.inner) && found.called.has(pair.outer);
     found.paired || (turned::may(found) || filters::may(found)) && PAIRS.iter().any(calls)
 }
 

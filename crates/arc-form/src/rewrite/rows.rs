@@ -1,7 +1,7 @@
 //! Two grids whose rows are paired, of each pair of colours the larger or the smaller: one
 //! instruction on two grids.
 
-use super::fuse::{Found, Place, fuse};
+use super::fuse::{CallPair, Position, fuse};
 use super::{Candidates, Fused, only};
 use crate::analysis::Index;
 use crate::{Form, Instruction, Op, Operand, Region, Type};
@@ -72,7 +72,7 @@ pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
             && let Some(fused) = taken(outer)
         {
             made.push(outer.id);
-            found.extend(Found::new(fused, pairs, outer, Place::Second, &index));
+            found.extend(CallPair::new(fused, pairs, outer, Position::Second, &index));
         }
     }
     fuse(form, found);

@@ -1,5 +1,5 @@
 //! Patches and grids that are turned or mirrored more than once: of the eight ways in which one can
-//! lie, each is made once.
+//! lie, each is evaluated once.
 
 use super::Candidates;
 use crate::analysis::Called;
@@ -26,7 +26,7 @@ struct Turned {
     made: Id,
 }
 
-/// What is made where the pass stands.
+/// The state of the pass.
 struct Pass<'t> {
     turned: Vec<Turned>,
     /// The value that stands for another one, by id.
@@ -47,7 +47,7 @@ pub(super) fn rewrite(form: &mut Form, types: &[Type]) {
     pass.region(&mut form.body);
 }
 
-/// What an instruction turns, and how; nothing where it does something else.
+/// What an instruction turns, and how; `None` if it does something else.
 fn turns(instruction: &Instruction) -> Option<(Id, Symmetry)> {
     let symmetry = instruction.primitive()?.facts().symmetry?;
     let [Operand::Id(of)] = instruction.arguments[..] else {

@@ -1,4 +1,4 @@
-//! Emits instructions: types them, and gives the earlier one where the same was emitted before.
+//! Emits instructions: types them, and gives the earlier one if an equal one was emitted before.
 
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
@@ -20,7 +20,7 @@ const MOST_TYPES: usize = 1_000;
 /// Types of arguments, of which there are few.
 type Types = SmallVec<[Type; 4]>;
 
-/// An argument of a call: a value made before, or one that is known, with its type.
+/// An argument of a call: the value of an instruction before it, or a known one, with its type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Argument<'v> {
     Value(Id),
@@ -47,14 +47,14 @@ pub(crate) struct Builder {
     scratch: dead::Scratch,
     /// The line that instructions come from.
     pub(crate) line: u32,
-    /// Whether the same step is made once.
+    /// Whether equal steps become one instruction.
     share: bool,
     /// Whether the program is one of several.
     merges: bool,
     /// What the program needs that is gone through: the instructions of the outermost region, in
     /// the order in which it comes to them.
     needs: Vec<Need>,
-    /// Those of them that other programs have made: a step that this program has not come to is
+    /// Those of them that are instructions of other programs: a step that this program has not come to is
     /// not there for it.
     met: FxHashSet<Id>,
     /// The first id that is this program's own.
@@ -193,7 +193,7 @@ impl Builder {
         std::mem::take(&mut self.needs)
     }
 
-    /// Takes back what the program has made that began there.
+    /// Removes the instructions of the program that began at `start`.
     pub(crate) fn undo(&mut self, start: &Start) {
         while self.frames.len() > 1 {
             self.close(Operand::Constant(Value::Nothing));
@@ -418,7 +418,7 @@ impl Numbers {
         }
     }
 
-    /// Numbers a value that is made inside the instruction.
+    /// Numbers a value that is evaluated inside the instruction.
     fn number(&mut self, id: Id) {
         if self.by_id.len() <= id.index() {
             self.by_id.resize(id.index() + 1, 0);
@@ -441,7 +441,7 @@ impl Numbers {
     }
 }
 
-/// What stands for a value that is made outside the instruction.
+/// What stands for a value that is evaluated outside the instruction.
 fn outer_word(id: Id) -> u32 {
     words::FREE + 2 * id.0 + 1
 }
@@ -522,8 +522,8 @@ mod tests {
 
     fn call(builder: &mut Builder, primitive: Primitive, arguments: &[&Operand]) -> Operand {
         let arguments = arguments.iter().map(|&operand| operand.clone()).collect();
-        let made = builder.emit(Op::Call(primitive), arguments, Vec::new());
-        Operand::Id(made.unwrap())
+        let id = builder.emit(Op::Call(primitive), arguments, Vec::new());
+        Operand::Id(id.unwrap())
     }
 
     /// A loop over the rows of a grid that gives the sizes of these, and something that it leaves.
@@ -533,8 +533,8 @@ mod tests {
         let size = call(builder, Primitive::Size, &[&row]);
         let region = builder.close(size);
         let arguments = vec![grid.clone()];
-        let made = builder.emit(Op::Call(Primitive::Apply), arguments, vec![region]);
-        Operand::Id(made.unwrap())
+        let id = builder.emit(Op::Call(Primitive::Apply), arguments, vec![region]);
+        Operand::Id(id.unwrap())
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! Calls: functions are inlined, steps that only rearrange are done, others are emitted.
+//! Calls: functions are inlined, steps that only rearrange are evaluated, others are emitted.
 
 use super::super::analysis::Called;
 use super::super::{Failure, Id, Op, Type};
 use super::build::Argument;
 use super::symbols::{Function, Node, Symbol};
-use super::{Arguments, DEPTH, Made, Reason, Specialiser, Stop, is_plain};
+use super::{Arguments, DEPTH, Reason, RegionEnd, Specialised, Specialiser, is_plain};
 use arc_isa::rules;
 use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use arc_dsl::{ContainerKind, Interpreter, Kind, Limits, Primitive, Type as Signature, Value};
+use arc_dsl::{ContainerKind, Interpreter, Limits, Primitive, Type as Signature, Value, ValueKind};
 
 /// What [`Specialiser::rearrange`] does to values that are no compile-time objects.
 static REARRANGED: Called = Called::these(&[
@@ -27,12 +27,12 @@ static REARRANGED: Called = Called::these(&[
 /// How many nodes a compile-time object may have.
 const MOST_NODES: u32 = 1_000;
 
-/// How much a constant may weigh that is made when the form is.
+/// How much a constant may weigh that is evaluated when the form is built.
 const MOST_WEIGHT: u32 = 256;
 
 impl Specialiser {
     /// The function, applied.
-    pub(super) fn call(&mut self, function: Symbol, arguments: &[Symbol]) -> Made {
+    pub(super) fn call(&mut self, function: Symbol, arguments: &[Symbol]) -> Specialised {
         self.work()?;
         match function {
             Symbol::Primitive(primitive)
@@ -46,16 +46,16 @@ impl Specialiser {
         }
     }
 
-    /// The call of a first-order primitive with values. The instruction that it is is made once
-    /// without its being remembered.
-    fn plain(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
+    /// The call of a first-order primitive with values. It is not remembered, since equal instructions are built
+    /// once.
+    fn plain(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         if primitive.parameters().len() != arguments.len() {
             return self.wrong_count(Some(primitive), primitive.parameters().len(), arguments);
         }
         if REARRANGED.has(primitive)
-            && let Some(made) = self.rearrange(primitive, arguments)?
+            && let Some(symbol) = self.rearrange(primitive, arguments)?
         {
-            return Ok(made);
+            return Ok(symbol);
         }
         self.instruction(primitive, arguments)
     }
@@ -81,7 +81,7 @@ impl Specialiser {
     }
 
     /// What a call gives, by what was done before with the same arguments, if anything.
-    fn call_once(&mut self, function: Symbol, arguments: &[Symbol]) -> Made {
+    fn call_once(&mut self, function: Symbol, arguments: &[Symbol]) -> Specialised {
         let key = self.key(function, arguments);
         let result = match self.applied.find_key(&self.keys[key.clone()]) {
             Ok(known) => {
@@ -112,7 +112,7 @@ impl Specialiser {
         start..self.keys.len()
     }
 
-    fn call_within_bounds(&mut self, function: Symbol, arguments: &[Symbol]) -> Made {
+    fn call_within_bounds(&mut self, function: Symbol, arguments: &[Symbol]) -> Specialised {
         if self.depth >= DEPTH {
             return Err(Reason::Work.into());
         }
@@ -126,7 +126,7 @@ impl Specialiser {
         Ok(result)
     }
 
-    fn call_anew(&mut self, function: Symbol, arguments: &[Symbol]) -> Made {
+    fn call_anew(&mut self, function: Symbol, arguments: &[Symbol]) -> Specialised {
         if let Symbol::Primitive(primitive) = function {
             return match primitive.parameters().len() {
                 expected if expected != arguments.len() => {
@@ -168,7 +168,7 @@ impl Specialiser {
         primitive: Option<Primitive>,
         expected: usize,
         arguments: &[Symbol],
-    ) -> Made {
+    ) -> Specialised {
         let failure = Failure::ArgumentCount {
             expected: expected as u8,
             found: u8::try_from(arguments.len()).unwrap_or(u8::MAX),
@@ -176,7 +176,7 @@ impl Specialiser {
         self.fail(primitive, failure)
     }
 
-    fn function(&mut self, function: Function, arguments: &[Symbol]) -> Made {
+    fn function(&mut self, function: Function, arguments: &[Symbol]) -> Specialised {
         match function {
             Function::Compose { outer, inner } => {
                 let x = self.call(inner, arguments)?;
@@ -215,17 +215,17 @@ impl Specialiser {
     }
 
     /// The kind of value that it is, as error messages name it.
-    pub(super) fn kind_of(&self, symbol: Symbol) -> Kind {
+    pub(super) fn kind_of(&self, symbol: Symbol) -> ValueKind {
         match self.symbols.node(symbol) {
-            Node::Primitive(_) | Node::Function(_) => Kind::Function,
+            Node::Primitive(_) | Node::Function(_) => ValueKind::Function,
             Node::Constant(_) => self
                 .symbols
                 .value(symbol)
-                .map_or(Kind::Nothing, Value::kind),
+                .map_or(ValueKind::Nothing, Value::kind),
             Node::OneOf { options, .. } => self.kind_of(options[0]),
             _ => self
                 .type_of(symbol)
-                .map_or(Kind::Container, |ty| kind_of(&ty)),
+                .map_or(ValueKind::Container, |ty| kind_of(&ty)),
         }
     }
 
@@ -239,7 +239,7 @@ impl Specialiser {
         }
     }
 
-    pub(super) fn primitive(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
+    pub(super) fn primitive(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         if primitive.returns() == Signature::Callable {
             return self.make_function(primitive, arguments);
         }
@@ -249,14 +249,14 @@ impl Specialiser {
         if arguments.iter().all(|argument| argument.is_one_value()) {
             return self.plain(primitive, arguments);
         }
-        if let Some(made) = self.rearrange(primitive, arguments)? {
-            return Ok(made);
+        if let Some(symbol) = self.rearrange(primitive, arguments)? {
+            return Ok(symbol);
         }
         self.first_order(primitive, arguments)
     }
 
     /// `compose`, `lbind` and kin.
-    fn make_function(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
+    fn make_function(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         for (at, (_, signature)) in primitive.parameters().iter().enumerate() {
             if *signature == Signature::Callable && !self.is_callable(arguments[at]) {
                 if let Some((tag, options)) = self.split(arguments[at]) {
@@ -303,7 +303,7 @@ impl Specialiser {
         Ok(self.symbols.make(function))
     }
 
-    fn make_power(&mut self, primitive: Primitive, function: Symbol, count: Symbol) -> Made {
+    fn make_power(&mut self, primitive: Primitive, function: Symbol, count: Symbol) -> Specialised {
         let arguments = [function, count];
         if let Some((tag, options)) = self.split(count) {
             return self.choose_argument(primitive, &arguments, 1, tag, &options);
@@ -333,7 +333,7 @@ impl Specialiser {
         }
     }
 
-    /// How many parameters a function has; nothing where that is a matter of choice.
+    /// How many parameters a function has; `None` if that depends on the input.
     fn parameters(&self, function: Symbol) -> Option<u8> {
         if let Symbol::Primitive(primitive) = function {
             return Some(primitive.parameters().len() as u8);
@@ -362,7 +362,7 @@ impl Specialiser {
         at: usize,
         tag: super::symbols::Tag,
         options: &[Symbol],
-    ) -> Made {
+    ) -> Specialised {
         let function = Symbol::Primitive(primitive);
         self.choose(tag, options, &mut |specialiser, option| {
             let mut arguments = Arguments::from_slice(arguments);
@@ -376,7 +376,7 @@ impl Specialiser {
         primitive: Primitive,
         at: usize,
         argument: Symbol,
-    ) -> Made<T> {
+    ) -> Specialised<T> {
         let failure = Failure::Type {
             argument: at as u8,
             expected: primitive.parameters()[at].1,
@@ -426,7 +426,7 @@ impl Specialiser {
     }
 
     /// A call that is an instruction.
-    fn first_order(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
+    fn first_order(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         let signatures = || {
             primitive
                 .parameters()
@@ -475,7 +475,7 @@ impl Specialiser {
     }
 
     /// A call with values: the instruction, or what it gives where that is known.
-    fn instruction(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
+    fn instruction(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         if self.are_constants(arguments)
             && let Some(value) = self.fold(primitive, arguments)
         {
@@ -497,10 +497,10 @@ impl Specialiser {
         self.unless_never(result)
     }
 
-    /// The value made; one that is never made ends the region.
-    pub(super) fn unless_never(&self, result: Id) -> Made {
+    /// The value of the instruction; one that never has a value ends the region.
+    pub(super) fn unless_never(&self, result: Id) -> Specialised {
         match self.code.id_type(result) {
-            Type::Never => Err(Stop::Fails(result)),
+            Type::Never => Err(RegionEnd::Fails(result)),
             _ => Ok(Symbol::Value(result)),
         }
     }
@@ -525,17 +525,17 @@ impl Specialiser {
 }
 
 /// The kind of the values of a type, as error messages name it.
-fn kind_of(ty: &Type) -> Kind {
+fn kind_of(ty: &Type) -> ValueKind {
     match ty {
-        Type::Never | Type::MaybeInt => Kind::Nothing,
-        Type::Bool => Kind::Boolean,
-        Type::Int => Kind::Integer,
-        Type::Pair | Type::MaybePair => Kind::Pair,
-        Type::Cell => Kind::Cell,
-        Type::Grid => Kind::Grid,
-        Type::Tuple(_) | Type::Fixed(_) => Kind::Tuple,
-        Type::Indices => Kind::Indices,
-        Type::Object => Kind::Object,
-        Type::Patch | Type::Set(_) => Kind::Set,
+        Type::Never | Type::MaybeInt => ValueKind::Nothing,
+        Type::Bool => ValueKind::Boolean,
+        Type::Int => ValueKind::Integer,
+        Type::Pair | Type::MaybePair => ValueKind::Pair,
+        Type::Cell => ValueKind::Cell,
+        Type::Grid => ValueKind::Grid,
+        Type::Tuple(_) | Type::Fixed(_) => ValueKind::Tuple,
+        Type::Indices => ValueKind::Indices,
+        Type::Object => ValueKind::Object,
+        Type::Patch | Type::Set(_) => ValueKind::Set,
     }
 }

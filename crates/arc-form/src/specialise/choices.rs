@@ -1,4 +1,4 @@
-//! Choices that only the run makes: `branch`, and what is done to its result.
+//! Choices that depend on the input: `branch`, and what is done to its result.
 
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::smallvec;
@@ -7,24 +7,24 @@ use std::sync::Arc;
 
 use super::super::{Id, Op, Operand, Region, Type};
 use super::symbols::{Node, Symbol, Tag};
-use super::{Made, Reason, Specialiser, Stop};
+use super::{Reason, RegionEnd, Specialised, Specialiser};
 use arc_dsl::{Primitive, Value};
 
 /// One way that a choice may go.
 struct Arm {
     region: Region,
-    /// What it gives; nothing where it fails.
+    /// Its result; `None` if it fails.
     symbol: Option<Symbol>,
-    /// The ids that were made in it.
+    /// The ids of its instructions.
     ids: std::ops::Range<u32>,
 }
 
 /// What is done to an option.
-pub(super) type Each<'a> = &'a mut dyn FnMut(&mut Specialiser, Symbol) -> Made;
+pub(super) type Each<'a> = &'a mut dyn FnMut(&mut Specialiser, Symbol) -> Specialised;
 
 impl Specialiser {
     /// Does the same to each option, in an arm of its own.
-    pub(super) fn choose(&mut self, tag: Tag, options: &[Symbol], each: Each<'_>) -> Made {
+    pub(super) fn choose(&mut self, tag: Tag, options: &[Symbol], each: Each<'_>) -> Specialised {
         let mut arms = Vec::new();
         for option in options {
             arms.push(self.arm(*option, each)?);
@@ -32,12 +32,12 @@ impl Specialiser {
         self.join(tag, arms)
     }
 
-    fn arm(&mut self, option: Symbol, each: Each<'_>) -> Made<Arm> {
+    fn arm(&mut self, option: Symbol, each: Each<'_>) -> Specialised<Arm> {
         let start = self.code.ids();
         self.open(&[]);
         let (symbol, result) = match each(self, option) {
             Ok(symbol) => (Some(symbol), Operand::Constant(Value::Bool(true))),
-            Err(Stop::Fails(never)) => (None, Operand::Id(never)),
+            Err(RegionEnd::Fails(never)) => (None, Operand::Id(never)),
             Err(stop) => return Err(stop),
         };
         let ids = start..self.code.ids();
@@ -50,11 +50,11 @@ impl Specialiser {
     }
 
     /// What the arms give, as one value where their types allow that, otherwise as a choice.
-    fn join(&mut self, tag: Tag, mut arms: Vec<Arm>) -> Made {
+    fn join(&mut self, tag: Tag, mut arms: Vec<Arm>) -> Specialised {
         let live: Vec<_> = arms.iter().filter_map(|arm| arm.symbol).collect();
         let Some(first) = live.first().copied() else {
             let never = self.emit_choice(tag, arms)?;
-            return Err(Stop::Fails(never));
+            return Err(RegionEnd::Fails(never));
         };
         let exports: Vec<Vec<Id>> = arms.iter().map(|arm| self.made_inside(arm)).collect();
         if live.iter().all(|symbol| *symbol == first) && exports.iter().all(Vec::is_empty) {
@@ -100,7 +100,7 @@ impl Specialiser {
         mut arms: Vec<Arm>,
         exports: &[Vec<Id>],
         count: usize,
-    ) -> Made<Id> {
+    ) -> Specialised<Id> {
         if count > usize::from(u8::MAX) {
             return Err(Reason::Size.into());
         }
@@ -134,8 +134,8 @@ impl Specialiser {
     fn again(
         &mut self,
         arm: &mut Arm,
-        result: impl FnOnce(&mut Self) -> Made<Operand>,
-    ) -> Made<()> {
+        result: impl FnOnce(&mut Self) -> Specialised<Operand>,
+    ) -> Specialised<()> {
         let region = std::mem::replace(
             &mut arm.region,
             Region {
@@ -151,7 +151,7 @@ impl Specialiser {
         Ok(())
     }
 
-    /// What the arm's symbol needs of what was made in the arm.
+    /// The values of the arm's instructions that its symbol needs.
     fn made_inside(&self, arm: &Arm) -> Vec<Id> {
         let mut leaves = Vec::new();
         if let Some(symbol) = arm.symbol {
@@ -162,14 +162,14 @@ impl Specialiser {
     }
 
     /// Keeps what the arms do, where that is anything: it may fail.
-    fn effects(&mut self, tag: Tag, arms: Vec<Arm>) -> Made<()> {
+    fn effects(&mut self, tag: Tag, arms: Vec<Arm>) -> Specialised<()> {
         if arms.iter().any(|arm| !arm.region.is_empty()) {
             self.emit_choice(tag, arms)?;
         }
         Ok(())
     }
 
-    fn emit_choice(&mut self, tag: Tag, arms: Vec<Arm>) -> Made<Id> {
+    fn emit_choice(&mut self, tag: Tag, arms: Vec<Arm>) -> Specialised<Id> {
         let op = match tag {
             Tag::Truth(_) => Op::If,
             Tag::Number(_) => Op::Choose,
@@ -179,7 +179,11 @@ impl Specialiser {
     }
 
     /// The value of a choice all of whose options are of one type.
-    pub(super) fn materialise_choice(&mut self, tag: Tag, options: &[Symbol]) -> Made<Operand> {
+    pub(super) fn materialise_choice(
+        &mut self,
+        tag: Tag,
+        options: &[Symbol],
+    ) -> Specialised<Operand> {
         let plain = |symbol: &Symbol| {
             matches!(
                 self.symbols.node(*symbol),
@@ -206,7 +210,7 @@ impl Specialiser {
     }
 
     /// `branch`.
-    pub(super) fn branch(&mut self, condition: Symbol, a: Symbol, b: Symbol) -> Made {
+    pub(super) fn branch(&mut self, condition: Symbol, a: Symbol, b: Symbol) -> Specialised {
         if a == b {
             return Ok(a);
         }
@@ -255,7 +259,7 @@ impl Specialiser {
         }
     }
 
-    /// Whether a choice is better made by arms than by a value of a type that says less.
+    /// Whether a choice is better built with arms than by a value of a type that says less.
     pub(super) fn is_split(&self, symbol: Symbol) -> bool {
         match self.symbols.object(symbol) {
             Some(Node::OneOf { options, .. }) => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::super::{Id, Op, Operand, Region, Type};
 use super::symbols::{Node, Symbol, Tag};
-use super::{Arguments, Made, Reason, Specialiser, Stop};
+use super::{Arguments, Reason, RegionEnd, Specialised, Specialiser};
 use arc_dsl::{Primitive, Type as Signature, Value};
 use arc_isa::rules;
 
@@ -20,8 +20,8 @@ const UNROLLED_ROUNDS: i32 = 3;
 /// How often the first rounds of `power` are taken out where a round changes the type.
 const PEELED: i32 = 3;
 
-/// What is done in a loop's body.
-type Body<'a> = &'a mut dyn FnMut(&mut Specialiser, &[Symbol]) -> Made;
+/// Builds the instructions of a loop's body from its parameters.
+type BodyBuilder<'a> = &'a mut dyn FnMut(&mut Specialiser, &[Symbol]) -> Specialised;
 
 /// A container that a loop goes through at run time.
 struct Source {
@@ -35,7 +35,7 @@ struct Source {
 
 impl Specialiser {
     /// A call of a primitive that takes containers through functions.
-    pub(super) fn loop_over(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
+    pub(super) fn loop_over(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         use Primitive as P;
         for (at, (_, signature)) in primitive.parameters().iter().enumerate() {
             let argument = arguments[at];
@@ -92,8 +92,8 @@ impl Specialiser {
         primitive: Primitive,
         container: Symbol,
         unrolled: usize,
-        body: Body<'_>,
-    ) -> Made {
+        body: BodyBuilder<'_>,
+    ) -> Specialised {
         let results = match self.symbols.node(container) {
             Node::Single(item) => {
                 let result = body(self, &[item])?;
@@ -127,7 +127,13 @@ impl Specialiser {
         }
     }
 
-    fn map_two(&mut self, primitive: Primitive, function: Symbol, a: Symbol, b: Symbol) -> Made {
+    fn map_two(
+        &mut self,
+        primitive: Primitive,
+        function: Symbol,
+        a: Symbol,
+        b: Symbol,
+    ) -> Specialised {
         if let Some(first) = self.items(a, UNROLLED)?
             && let Some(second) = self.items(b, UNROLLED)?
         {
@@ -142,7 +148,7 @@ impl Specialiser {
     }
 
     /// The set of what a function gave for each element of a set.
-    fn set_of_results(&mut self, results: Vec<Symbol>) -> Made {
+    fn set_of_results(&mut self, results: Vec<Symbol>) -> Specialised {
         let all = Node::Set(results.clone().into());
         let all = self.symbols.add(all);
         if self.type_of(all).is_some() {
@@ -155,7 +161,7 @@ impl Specialiser {
         })
     }
 
-    fn merge_if(&mut self, merge: bool, results: Symbol) -> Made {
+    fn merge_if(&mut self, merge: bool, results: Symbol) -> Specialised {
         if !merge {
             return Ok(results);
         }
@@ -165,7 +171,7 @@ impl Specialiser {
 
     /// The elements of a tuple that a loop is written out for: it is short, or its elements cannot
     /// be in a tuple at run time.
-    fn items(&mut self, container: Symbol, most: usize) -> Made<Option<Vec<Symbol>>> {
+    fn items(&mut self, container: Symbol, most: usize) -> Specialised<Option<Vec<Symbol>>> {
         if let Some(Node::OneOf { .. }) = self.symbols.object(container) {
             let value = self.materialise(container)?;
             let value = self.symbol(value);
@@ -206,7 +212,7 @@ impl Specialiser {
                     Some(values) => values
                         .iter()
                         .map(|value| self.constant(value))
-                        .collect::<Made<_>>()
+                        .collect::<Specialised<_>>()
                         .map(Some),
                     None => Ok(None),
                 }
@@ -216,7 +222,12 @@ impl Specialiser {
     }
 
     /// What an element of a container stands for.
-    pub(super) fn stand_for(&mut self, item: Symbol, holes: &[Id], template: Symbol) -> Made {
+    pub(super) fn stand_for(
+        &mut self,
+        item: Symbol,
+        holes: &[Id],
+        template: Symbol,
+    ) -> Specialised {
         let mut with = HashMap::default();
         if let [hole] = holes {
             with.insert(*hole, item);
@@ -232,7 +243,7 @@ impl Specialiser {
 
     /// The container as one to go through at run time. A tuple whose elements cannot be in one then
     /// is gone through by their numbers.
-    fn source(&mut self, symbol: Symbol) -> Made<Source> {
+    fn source(&mut self, symbol: Symbol) -> Specialised<Source> {
         if let Some(Node::Each {
             container,
             holes,
@@ -286,7 +297,7 @@ impl Specialiser {
     }
 
     /// The product of two sets whose elements stand for others.
-    pub(super) fn product_at_run_time(&mut self, a: Symbol, b: Symbol) -> Made {
+    pub(super) fn product_at_run_time(&mut self, a: Symbol, b: Symbol) -> Specialised {
         let (mut containers, mut holes, mut items) = (Vec::new(), Vec::new(), Vec::new());
         let mut ordered = true;
         for side in [a, b] {
@@ -320,14 +331,24 @@ impl Specialiser {
         }))
     }
 
-    fn run(&mut self, primitive: Primitive, function: Symbol, containers: &[Symbol]) -> Made {
+    fn run(
+        &mut self,
+        primitive: Primitive,
+        function: Symbol,
+        containers: &[Symbol],
+    ) -> Specialised {
         let mut body =
             |specialiser: &mut Specialiser, items: &[Symbol]| specialiser.call(function, items);
         self.run_body(primitive, containers, &mut body)
     }
 
     /// A loop at run time.
-    fn run_body(&mut self, primitive: Primitive, containers: &[Symbol], body: Body<'_>) -> Made {
+    fn run_body(
+        &mut self,
+        primitive: Primitive,
+        containers: &[Symbol],
+        body: BodyBuilder<'_>,
+    ) -> Specialised {
         use Primitive as P;
         let mut sources: SmallVec<[Source; 2]> = SmallVec::new();
         for container in containers {
@@ -351,7 +372,7 @@ impl Specialiser {
         let result = self.body_result(primitive, &sources, &ids, start, body);
         let (result, template) = match result {
             Ok(made) => made,
-            Err(Stop::Fails(never)) => (Operand::Id(never), None),
+            Err(RegionEnd::Fails(never)) => (Operand::Id(never), None),
             Err(stop) => return Err(stop),
         };
         let mut regions = vec![self.close(result)];
@@ -399,8 +420,8 @@ impl Specialiser {
         sources: &[Source],
         ids: &[Id],
         start: u32,
-        body: Body<'_>,
-    ) -> Made<(Operand, Option<(Arc<[Id]>, Symbol)>)> {
+        body: BodyBuilder<'_>,
+    ) -> Specialised<(Operand, Option<(Arc<[Id]>, Symbol)>)> {
         use Primitive as P;
         let mut items = Arguments::new();
         for (id, source) in ids.iter().zip(sources) {
@@ -445,19 +466,19 @@ impl Specialiser {
     }
 
     /// The region of `valmax` and `valmin` for an empty container: the key of 0.
-    fn key_of_nothing(&mut self, body: Body<'_>) -> Made<Region> {
+    fn key_of_nothing(&mut self, body: BodyBuilder<'_>) -> Specialised<Region> {
         let zero = self.symbols.constant(&Value::Int(0));
         self.open(&[]);
         let key = body(self, &[zero]).and_then(|key| self.materialise(key));
         match key {
             Ok(key) => Ok(self.close(key)),
-            Err(Stop::Fails(never)) => Ok(self.close(Operand::Id(never))),
+            Err(RegionEnd::Fails(never)) => Ok(self.close(Operand::Id(never))),
             Err(stop) => Err(stop),
         }
     }
 
     /// A function applied `n` times over, `n` at least 2.
-    pub(super) fn power(&mut self, function: Symbol, n: Symbol, argument: Symbol) -> Made {
+    pub(super) fn power(&mut self, function: Symbol, n: Symbol, argument: Symbol) -> Specialised {
         let mut value = argument;
         let Some(rounds) = self.symbols.value(n).and_then(Value::as_int) else {
             return self.power_at_run_time(function, n, argument);
@@ -480,7 +501,7 @@ impl Specialiser {
     }
 
     /// The same where only the run tells how often: at least once.
-    fn power_at_run_time(&mut self, function: Symbol, n: Symbol, argument: Symbol) -> Made {
+    fn power_at_run_time(&mut self, function: Symbol, n: Symbol, argument: Symbol) -> Specialised {
         let count = self.materialise(n)?;
         if let Some(result) = self.rounds(function, count, argument)? {
             return Ok(result);
@@ -497,7 +518,12 @@ impl Specialiser {
     }
 
     /// The rounds of `power` as a loop, where what it carries has one type.
-    fn rounds(&mut self, function: Symbol, n: Operand, value: Symbol) -> Made<Option<Symbol>> {
+    fn rounds(
+        &mut self,
+        function: Symbol,
+        n: Operand,
+        value: Symbol,
+    ) -> Specialised<Option<Symbol>> {
         let Some(mut ty) = self.type_of(value).map(Cow::into_owned) else {
             return Ok(None);
         };
@@ -511,7 +537,7 @@ impl Specialiser {
                     let made = self.type_of(symbol);
                     made.map(|made| (made.into_owned(), Ok(symbol)))
                 }
-                Err(Stop::Fails(never)) => Some((Type::Never, Err(Operand::Id(never)))),
+                Err(RegionEnd::Fails(never)) => Some((Type::Never, Err(Operand::Id(never)))),
                 Err(stop) => return Err(stop),
             };
             let joined = made.and_then(|(made, symbol)| Some((ty.join(&made)?, symbol)));
@@ -526,7 +552,7 @@ impl Specialiser {
                     return Ok(Some(Symbol::Value(result)));
                 }
                 joined => {
-                    // What was emitted is of the wrong type: it is made again, or not at all.
+                    // What was emitted is of the wrong type: it is built again, or not at all.
                     self.close(Operand::Constant(Value::Bool(true)));
                     match joined {
                         Some((joined, _)) => ty = joined,

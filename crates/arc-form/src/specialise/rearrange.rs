@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::symbols::{Node, Symbol};
-use super::{Made, Specialiser, Type};
+use super::{Specialised, Specialiser, Type};
 use arc_dsl::{ContainerKind, Primitive, Value};
 
 /// How many elements a tuple or set may have that is a compile-time object.
@@ -25,7 +25,7 @@ impl Specialiser {
         &mut self,
         primitive: Primitive,
         arguments: &[Symbol],
-    ) -> Made<Option<Symbol>> {
+    ) -> Specialised<Option<Symbol>> {
         use Primitive as P;
         let node = |at: usize| self.symbols.node(arguments[at]);
         let tuple =
@@ -126,7 +126,7 @@ impl Specialiser {
         &mut self,
         primitive: Primitive,
         arguments: &[Symbol],
-    ) -> Made<Option<Symbol>> {
+    ) -> Specialised<Option<Symbol>> {
         use Primitive as P;
         let of_sets = matches!(primitive, P::Insert | P::Combine | P::Product);
         if !of_sets
@@ -156,7 +156,7 @@ impl Specialiser {
     }
 
     /// `product`, of functions or other values that cannot be in a set at run time.
-    fn product(&mut self, a: Symbol, b: Symbol) -> Made<Option<Symbol>> {
+    fn product(&mut self, a: Symbol, b: Symbol) -> Specialised<Option<Symbol>> {
         if let (Some(first), Some(second)) = (self.static_items(a)?, self.static_items(b)?) {
             if first.len() * second.len() > MOST_ITEMS {
                 return Ok(None);
@@ -178,7 +178,7 @@ impl Specialiser {
     }
 
     /// The elements of what is known to have them: of a tuple, or a set of one.
-    fn static_items(&mut self, symbol: Symbol) -> Made<Option<Arc<[Symbol]>>> {
+    fn static_items(&mut self, symbol: Symbol) -> Specialised<Option<Arc<[Symbol]>>> {
         match self.symbols.node(symbol) {
             Node::Tuple(items) | Node::Set(items) => Ok(Some(items)),
             Node::Single(item) => Ok(Some([item].into())),
@@ -192,7 +192,7 @@ impl Specialiser {
                     Some(items) => items
                         .iter()
                         .map(|item| self.constant(item))
-                        .collect::<Made<_>>()
+                        .collect::<Specialised<_>>()
                         .map(Some),
                     None => Ok(None),
                 }

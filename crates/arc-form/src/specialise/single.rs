@@ -4,7 +4,7 @@ use arc_dsl::{Primitive, Program, Value};
 
 use super::super::{Form, Id, Operand, Type};
 use super::symbols::Symbol;
-use super::{Arguments, Made, Options, Reason, Specialiser, Stop, Unspecialised};
+use super::{Arguments, Options, Reason, RegionEnd, Specialised, Specialiser, Unspecialised};
 
 /// What a single call is given, or what is called.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,27 +105,27 @@ impl Specialiser {
                 return Err(Reason::Types(what).into());
             }
             let arguments = arguments.iter();
-            let variables: Made<Vec<_>> = arguments
+            let variables: Specialised<Vec<_>> = arguments
                 .map(|argument| specialiser.argument(argument, ids))
                 .collect();
             specialiser.steps(function, &mut variables?)
         })
     }
 
-    /// The form of what is made of parameters of these types.
+    /// The form of the result for parameters of these types.
     fn single(
         &mut self,
         name: &str,
         parameters: &[Type],
-        make: impl FnOnce(&mut Self, &[Id]) -> Made<Operand>,
+        make: impl FnOnce(&mut Self, &[Id]) -> Specialised<Operand>,
     ) -> Result<Form, Unspecialised> {
         self.begin();
         self.code.line = 1;
         let ids = self.open(parameters);
         let result = match make(self, &ids) {
             Ok(result) => result,
-            Err(Stop::Fails(never)) => Operand::Id(never),
-            Err(Stop::None(reason)) => {
+            Err(RegionEnd::Fails(never)) => Operand::Id(never),
+            Err(RegionEnd::NoForm(reason)) => {
                 return Err(Unspecialised {
                     reason: *reason,
                     line: self.code.line,
@@ -136,7 +136,7 @@ impl Specialiser {
         Ok(self.code.form(name, body, &self.options))
     }
 
-    fn apply(&mut self, callee: &Argument, arguments: &[Argument], ids: &[Id]) -> Made {
+    fn apply(&mut self, callee: &Argument, arguments: &[Argument], ids: &[Id]) -> Specialised {
         let callee = self.argument(callee, ids)?;
         let mut symbols = Arguments::new();
         for argument in arguments {
@@ -145,7 +145,7 @@ impl Specialiser {
         self.call(callee, &symbols)
     }
 
-    fn argument(&mut self, argument: &Argument, ids: &[Id]) -> Made {
+    fn argument(&mut self, argument: &Argument, ids: &[Id]) -> Specialised {
         match argument {
             Argument::Parameter(number) => {
                 let id = ids.get(*number as usize);

@@ -12,7 +12,7 @@ use arc_dsl::{Primitive, Value};
 /// be looked up for that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Symbol {
-    /// Made at run time.
+    /// Specialised at run time.
     Value(Id),
     /// Known, by its number among the constants.
     Constant(u32),
@@ -23,7 +23,7 @@ pub(super) enum Symbol {
 }
 
 impl Symbol {
-    /// Whether it is one value for certain, known or made at run time.
+    /// Whether it is one value for certain, known or evaluated at run time.
     pub(super) fn is_one_value(self) -> bool {
         matches!(self, Symbol::Value(_) | Symbol::Constant(_))
     }
@@ -39,16 +39,16 @@ impl Symbol {
     }
 }
 
-/// A value, known or made at run time, or a compile-time object.
+/// A value, known or evaluated at run time, or a compile-time object.
 #[derive(Debug, Clone)]
 pub(super) enum Node {
-    /// Made at run time.
+    /// Specialised at run time.
     Value(Id),
     /// Known, by its number among the constants.
     Constant(u32),
     /// A primitive as a function.
     Primitive(Primitive),
-    /// A function that was made.
+    /// A function value that a call gave.
     Function(Function),
     /// A tuple of these.
     Tuple(Arc<[Symbol]>),
@@ -56,19 +56,19 @@ pub(super) enum Node {
     Single(Symbol),
     /// A set of several, ascending; see [`Symbols::compare`].
     Set(Arc<[Symbol]>),
-    /// One of these, as a value says that is made at run time.
+    /// One of these, as a value says that is evaluated at run time.
     OneOf {
         /// Says which.
         tag: Tag,
         /// Looked at only where the tag says so.
         options: Arc<[Symbol]>,
     },
-    /// A container made at run time whose elements stand for compile-time objects: `template` with
+    /// A container evaluated at run time whose elements stand for compile-time objects: `template` with
     /// the element, or its items where the holes are many, in the place of the holes.
     Each {
         /// The container.
         container: Symbol,
-        /// Values that stand in the template and are made nowhere.
+        /// Values that stand in the template and that no instruction gives.
         holes: Arc<[Id]>,
         /// What an element stands for.
         template: Symbol,
@@ -215,7 +215,7 @@ impl Function {
     }
 }
 
-/// Writes symbols behind a number for what is made of them.
+/// Writes symbols behind a number for the operation on them.
 fn write(into: &mut Vec<u32>, kind: u32, symbols: &[Symbol]) {
     into.push(words::FREE + kind);
     into.extend(symbols.iter().map(|symbol| symbol.word()));
@@ -228,7 +228,7 @@ pub(super) struct Symbols {
     constants: Vec<Constant>,
     /// The numbers of objects and of constants by their words.
     numbers: Memo<u32>,
-    /// Functions that were made more than once.
+    /// Functions that the reference makes more than once.
     again: HashSet<Symbol>,
 }
 
@@ -375,7 +375,7 @@ impl Symbols {
         }
     }
 
-    /// Where two elements of a set stand, in the canonical order; nothing where that is not known
+    /// Where two elements of a set stand, in the canonical order; `None` if that is not known
     /// before the run.
     pub(super) fn compare(&self, a: Symbol, b: Symbol) -> Option<Ordering> {
         let rank = |symbol: Symbol| match self.node(symbol) {
@@ -457,11 +457,11 @@ impl Symbols {
         }
     }
 
-    /// The values made at run time that stand in a symbol.
+    /// The values evaluated at run time that stand in a symbol.
     pub(super) fn leaves(&self, symbol: Symbol, into: &mut Vec<Id>) {
         let mut seen = HashSet::default();
         self.leaves_once(symbol, into, &mut seen);
-        // Holes are made nowhere.
+        // No instruction gives holes.
         for symbol in seen {
             if let Node::Each { holes, .. } = self.node(symbol) {
                 into.retain(|id| !holes.contains(id));

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use arc_dsl::{Constant, Kind, Primitive};
+use arc_dsl::{Constant, Primitive, ValueKind};
 
 /// What an argument of a call comes from.
 ///
@@ -27,22 +27,22 @@ pub enum Producer {
     /// A constant by its name.
     Constant(Constant),
     /// A value written out, of this kind.
-    Literal(Kind),
+    Literal(ValueKind),
 }
 
 /// The kinds that literals are of.
-const LITERALS: [Kind; 11] = [
-    Kind::Nothing,
-    Kind::Boolean,
-    Kind::Integer,
-    Kind::Pair,
-    Kind::Cell,
-    Kind::Grid,
-    Kind::Tuple,
-    Kind::Indices,
-    Kind::Object,
-    Kind::EmptySet,
-    Kind::Set,
+const LITERALS: [ValueKind; 11] = [
+    ValueKind::Nothing,
+    ValueKind::Boolean,
+    ValueKind::Integer,
+    ValueKind::Pair,
+    ValueKind::Cell,
+    ValueKind::Grid,
+    ValueKind::Tuple,
+    ValueKind::Indices,
+    ValueKind::Object,
+    ValueKind::EmptySet,
+    ValueKind::Set,
 ];
 
 const FUNCTION: &str = "function:";

@@ -4,7 +4,7 @@
 //! errors which of the two it has found. Where that may be the other one, it is asked for the error.
 
 use arc_dsl::{
-    Callee, ErrorKind, EvalError, Kind, Operand, Program, Step, Type as Signature, Value,
+    Callee, ErrorKind, EvalError, Operand, Program, Step, Type as Signature, Value, ValueKind,
 };
 use smallvec::SmallVec;
 
@@ -141,7 +141,7 @@ impl Batt {
 
 /// Whether an error names a kind of which there are two that are equal.
 fn names_either(error: &EvalError) -> bool {
-    let is_either = |kind: Kind| matches!(kind, Kind::Grid | Kind::Tuple);
+    let is_either = |kind: ValueKind| matches!(kind, ValueKind::Grid | ValueKind::Tuple);
     match error.kind {
         ErrorKind::Type { found, .. }
         | ErrorKind::Element { found, .. }

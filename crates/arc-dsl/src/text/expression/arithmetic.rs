@@ -2,7 +2,7 @@
 
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::{Expression, MAX_NESTING, constant};
-use crate::text::lexer::{Kind, Token};
+use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::Parser;
 use crate::text::tokens::{Result, told};
 use crate::value::{MAX_INT, Value};
@@ -23,7 +23,7 @@ const SIGN: u8 = 3;
 
 impl Operator {
     pub(in crate::text) fn of(token: Token<'_>) -> Option<Self> {
-        if token.kind != Kind::Symbol {
+        if token.kind != TokenKind::Symbol {
             return None;
         }
         match token.text {
@@ -46,7 +46,7 @@ impl Operator {
         }
     }
 
-    /// What it makes of two integers, as in Python; nothing where that is no integer of moderate size.
+    /// Its result for two integers, as in Python; `None` if that is no integer of moderate size.
     fn apply(self, a: i64, b: i64) -> Option<i64> {
         let remainder = |a: i64, b: i64| {
             let remainder = a.checked_rem(b)?;
@@ -114,7 +114,7 @@ impl<'t> Parser<'_, 't> {
     /// `-x` or `+x`.
     pub(in crate::text) fn signed(&mut self, depth: u32) -> Result<Expression<'t>> {
         let sign = self.tokens.bump();
-        if self.tokens.peek().kind == Kind::Integer && !self.tokens.second().is("**") {
+        if self.tokens.peek().kind == TokenKind::Integer && !self.tokens.second().is("**") {
             let sign = if sign.is("-") { "-" } else { "" };
             return Ok(Expression::Operand(self.integer(sign)?));
         }

@@ -8,9 +8,9 @@ use crate::program::{Callee, Operand, Program};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
 use crate::text::globals::{Binding, Holds, LATE};
-use crate::text::lexer::{Kind, Token};
+use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::Parser;
-use crate::text::module::{Function, Module, State};
+use crate::text::module::{Definition, Module, State};
 use crate::text::names;
 use crate::text::tokens::{Result, told};
 
@@ -196,7 +196,7 @@ impl<'t> Parser<'_, 't> {
         let (mut found, mut by_name) = (0, false);
         while !self.tokens.accept(")") {
             let keyword = self.tokens.peek();
-            let place = if keyword.kind == Kind::Name && self.tokens.second().is("=") {
+            let place = if keyword.kind == TokenKind::Name && self.tokens.second().is("=") {
                 by_name = true;
                 self.tokens.bump();
                 self.tokens.bump();
@@ -307,7 +307,7 @@ impl<'t> Parser<'_, 't> {
     }
 }
 
-fn unusable(token: Token<'_>, function: &Function<'_>, why: String) -> ParseErrorKind {
+fn unusable(token: Token<'_>, function: &Definition<'_>, why: String) -> ParseErrorKind {
     ParseErrorKind::Unusable {
         name: told(token.text),
         line: function.line,

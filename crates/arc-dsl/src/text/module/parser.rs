@@ -1,4 +1,4 @@
-//! [`Parser`]: a block that is being read, and the program that is being made of it.
+//! [`Parser`]: a block that is being read, and the program that is built from it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,9 +15,9 @@ pub(in crate::text) struct Parser<'b, 't> {
     pub(in crate::text) tokens: Tokens<'b, 't>,
     /// The dialect that names are of.
     pub(in crate::text) dialect: Dialect,
-    /// The program whose body is read; nothing in its first line, and where a literal is read.
+    /// The program whose body is read; `None` in its first line, and for a literal.
     pub(in crate::text) scope: Option<Scope<'t>>,
-    /// The text around the block; nothing where there is none.
+    /// The text around the block; `None` if there is none.
     pub(in crate::text) module: Option<&'b Module<'t>>,
     /// When names are looked up that the text around the block binds.
     pub(in crate::text) at: u32,

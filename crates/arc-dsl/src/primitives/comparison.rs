@@ -1,0 +1,128 @@
+//! How values compare where Python's reference compares them with `<`: keys of elements, and elements of which the
+//! largest is wanted.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use arc_isa::ContainerKind;
+
+use crate::error::{ErrorKind, ValueKind};
+use crate::value::Value;
+use crate::value::container::Container;
+
+/// Whether a key is `wanted` (greater, less) in comparison with the best one so far.
+pub(super) fn improves(
+    key: &Value,
+    best: Option<&Value>,
+    wanted: Ordering,
+) -> Result<bool, ErrorKind> {
+    match best {
+        Some(best) => Ok(compare(key, best)? == wanted),
+        None => Ok(true),
+    }
+}
+
+/// How two keys compare: integers by size, tuples by the first elements that differ, sets by number
+/// of elements. Python takes `<` of sets for "subset of", which orders almost nothing.
+pub(crate) fn compare(a: &Value, b: &Value) -> Result<Ordering, ErrorKind> {
+    if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
+        return Ok(a.cmp(&b));
+    }
+    if let (Value::Loc(a), Value::Loc(b)) = (a, b) {
+        return Ok(a.cmp(b));
+    }
+    if let (Value::Cell(a), Value::Cell(b)) = (a, b) {
+        return Ok(a.cmp(b));
+    }
+    match (a.as_container(), b.as_container()) {
+        (Some(a), Some(b)) if a.kind == b.kind => match a.kind {
+            ContainerKind::Set => Ok(a.len().cmp(&b.len())),
+            ContainerKind::Tuple => match first_difference(a, b) {
+                None => Ok(Ordering::Equal),
+                Some(Difference::Length(ordering)) => Ok(ordering),
+                Some(Difference::Elements(a, b)) => compare(&a, &b),
+            },
+        },
+        _ => numbers(a, b).ok_or(ErrorKind::Incomparable(a.kind(), b.kind())),
+    }
+}
+
+/// How two numbers compare of which one is not finite. What is no number comes before all others, so
+/// that sorting has an order to follow.
+#[cold]
+fn numbers(a: &Value, b: &Value) -> Option<Ordering> {
+    let is_number =
+        |value: &Value| value.as_int().is_some() || value.kind() == ValueKind::NotFinite;
+    (is_number(a) && is_number(b)).then(|| a.cmp(b))
+}
+
+/// Where two tuples differ.
+enum Difference<'a> {
+    /// One of them ends first.
+    Length(Ordering),
+    /// In two elements that are not both tuples.
+    Elements(Cow<'a, Value>, Cow<'a, Value>),
+}
+
+/// Where two tuples differ first, however deeply inside. Found in one pass: to look whether elements
+/// are equal before they are compared would go through them once more for every level.
+fn first_difference<'a>(a: Container<'a>, b: Container<'a>) -> Option<Difference<'a>> {
+    for (a, b) in a.iter().zip(b.iter()) {
+        let is_tuple = |value: &Value| {
+            let container = value.as_container();
+            container.is_some_and(|container| container.kind == ContainerKind::Tuple)
+        };
+        if !is_tuple(&a) || !is_tuple(&b) {
+            if a != b {
+                return Some(Difference::Elements(a, b));
+            }
+            continue;
+        }
+        match (a, b) {
+            (Cow::Borrowed(a), Cow::Borrowed(b)) => {
+                if let (Some(a), Some(b)) = (a.as_container(), b.as_container())
+                    && let Some(difference) = first_difference(a, b)
+                {
+                    return Some(difference);
+                }
+            }
+            // Rows and pairs hold integers, so that comparing them twice is no matter.
+            (a, b) => {
+                if a != b {
+                    return Some(Difference::Elements(a, b));
+                }
+            }
+        }
+    }
+    let by_length = a.len().cmp(&b.len());
+    by_length.is_ne().then_some(Difference::Length(by_length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Primitive;
+    use crate::primitives::testing::{call, ints};
+
+    #[test]
+    fn sets_compare_by_number_of_elements_and_kinds_do_not_mix() {
+        let small = Value::set([Value::Int(9)]);
+        let large = Value::set([Value::Int(1), Value::Int(2)]);
+        assert_eq!(compare(&small, &large), Ok(Ordering::Less));
+        assert_eq!(
+            compare(&ints(&[1, 2]), &ints(&[1, 2, 0])),
+            Ok(Ordering::Less)
+        );
+        assert!(compare(&Value::Int(1), &small).is_err());
+        assert!(compare(&Value::Nothing, &Value::Nothing).is_err());
+        // Found where keys are compared, not before: one element has nothing to be compared with.
+        let nothing = Value::tuple(vec![Value::Nothing]);
+        assert_eq!(
+            call(
+                Primitive::Argmax,
+                &[&nothing, Value::primitive(Primitive::Identity)]
+            ),
+            Ok(Value::Nothing)
+        );
+    }
+}
