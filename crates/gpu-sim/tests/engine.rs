@@ -1,5 +1,9 @@
 //! What an engine keeps on a device between launches: arguments, arenas, buffers.
 #![cfg(emulated)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by a panic, its helpers too"
+)]
 
 use arc_dsl::{Grid, Primitive, Program, ProgramBuilder, builtin};
 use gpu_kernels::device::Device;

@@ -1,5 +1,9 @@
 //! Programs that are loaded onto a device, all at once and bit by bit.
 #![cfg(emulated)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test fails by a panic, its helpers too"
+)]
 
 use arc_dsl::{Value, builtin};
 use gpu_kernels::device::{Device as _, DeviceError};
