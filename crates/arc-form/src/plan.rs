@@ -446,17 +446,20 @@ fn takes_grid(user: &User<'_>) -> bool {
 }
 
 /// Whether an instruction that gives a set and the next one, which goes through it, can be one loop.
-fn is_streamed(maker: &Instruction, taker: &Instruction) -> bool {
-    let (Some(made), Some(taken)) = (maker.primitive(), taker.primitive()) else {
+fn is_streamed(producer: &Instruction, consumer: &Instruction) -> bool {
+    let (Some(first), Some(second)) = (producer.primitive(), consumer.primitive()) else {
         return false;
     };
-    let (made, taken) = (made.facts(), taken.facts());
-    let makes = made.body == Some(Body::Collected) && made.of_argument(0) == Use::Each;
+    let (first, second) = (first.facts(), second.facts());
+    let makes = first.body == Some(Body::Collected) && first.of_argument(0) == Use::Each;
     let takes = matches!(
-        (taken.of_argument(0), taken.body),
+        (second.of_argument(0), second.body),
         (Use::Each, None | Some(Body::Tested)) | (Use::Some, Some(Body::Tested))
     );
-    makes && takes && !taker.checked && taker.arguments.first() == Some(&Operand::Id(maker.id))
+    makes
+        && takes
+        && !consumer.checked
+        && consumer.arguments.first() == Some(&Operand::Id(producer.id))
 }
 
 impl Plan {

@@ -2,8 +2,7 @@
 #![cfg(emulated)]
 #![allow(
     clippy::unwrap_used,
-    clippy::panic,
-    reason = "what is wrong in a test panics"
+    reason = "a test fails by a panic, its helpers too"
 )]
 
 use arc_dsl::{Value, builtin};
