@@ -55,7 +55,7 @@ impl Cost {
     }
 
     /// The cost that agrees best with batches that are all known at once, in any order of sizes, where
-    /// [`Costs::learn`] would take their differences for changes; nothing where none says anything.
+    /// [`Costs::learn`] would take their differences for changes; `None` if none says anything.
     pub fn fit(guess: Cost, batches: &[Measured]) -> Option<Cost> {
         let mut known = Known::new(guess, LeftParts::default(), false);
         let sound = batches.iter().filter(|batch| batch.is_sound());

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use tracing::{debug, warn};
 
-use crate::scheduler::{About, BatchId, Ended, HOST, Made, Policy, Scheduler, Start};
+use crate::scheduler::{BatchId, Ended, ExecutorDescription, HOST, Made, Policy, Scheduler, Start};
 use crate::stages::Stages;
 use crate::work::{Failure, Item};
 use thread::{Command, Thread};
@@ -39,8 +39,8 @@ pub trait Executor: Send + 'static {
     /// Copies a batch to the device and has it made, without waiting for it.
     fn begin(&mut self, batch: Self::Batch) -> Result<Self::Begun, Failure>;
 
-    /// Waits for a batch, which is the first one that was begun of those that are, and gives what came
-    /// of it and what it took.
+    /// Waits for a batch, which is the first one that was begun of those that are, and gives its answer
+    /// and what it took.
     fn finish(&mut self, begun: Self::Begun) -> Result<(Self::Answer, Made), Failure>;
 
     /// Opens the device anew after it was lost.
@@ -51,12 +51,12 @@ pub trait Executor: Send + 'static {
 }
 
 /// What the threads tell.
-enum Event<A, H> {
+enum Message<A, H> {
     Host {
         batch: BatchId,
         result: Result<(H, Made), Failure>,
     },
-    /// What the host has made of what a device gave; nothing where it failed.
+    /// What the host has made of what a device gave; `None` if it failed.
     Followed {
         items: Range<u64>,
         answer: Option<H>,
@@ -70,14 +70,14 @@ enum Event<A, H> {
     },
 }
 
-/// What has become of items: `A` is what devices give, `H` what the host gives.
+/// What the driver of a fleet is told: `A` is what devices answer, `H` what the host answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Happened<A, H> {
+pub enum Event<A, H> {
     /// The host has made them.
     ByHost {
         /// The items.
         items: Range<u64>,
-        /// What came of them.
+        /// Their answers.
         answer: H,
     },
     /// A device has made them.
@@ -86,7 +86,7 @@ pub enum Happened<A, H> {
         executor: usize,
         /// The items.
         items: Range<u64>,
-        /// What came of them.
+        /// Their answers.
         answer: A,
         /// What that took.
         stages: Stages,
@@ -99,12 +99,12 @@ pub enum Happened<A, H> {
 
 /// Hands batches to devices, and tells what the host has made; from any thread.
 #[derive(Debug)]
-pub struct Courier<B, A, H> {
+pub struct FleetHandle<B, A, H> {
     commands: Vec<Sender<Command<B>>>,
-    events: Sender<Event<A, H>>,
+    events: Sender<Message<A, H>>,
 }
 
-impl<B, A, H> Clone for Courier<B, A, H> {
+impl<B, A, H> Clone for FleetHandle<B, A, H> {
     fn clone(&self) -> Self {
         Self {
             commands: self.commands.clone(),
@@ -113,7 +113,7 @@ impl<B, A, H> Clone for Courier<B, A, H> {
     }
 }
 
-impl<B, A, H> Courier<B, A, H> {
+impl<B, A, H> FleetHandle<B, A, H> {
     /// Gives a device its batch, which took so long to prepare.
     pub fn hand_over(&self, start: &Start, batch: B, prepare: Duration) {
         let command = Command::Make {
@@ -124,7 +124,7 @@ impl<B, A, H> Courier<B, A, H> {
         };
         let thread = self.commands.get(start.executor.wrapping_sub(HOST + 1));
         // Before the device can answer. Nobody listens any more where the fleet is gone.
-        let _ = self.events.send(Event::HandedOver(start.batch));
+        let _ = self.events.send(Message::HandedOver(start.batch));
         if thread.is_none_or(|thread| thread.send(command).is_err()) {
             let failure = Failure::Lost("its thread has ended".to_owned());
             self.fail(start, failure);
@@ -143,12 +143,12 @@ impl<B, A, H> Courier<B, A, H> {
         };
         let (batch, result) = (start.batch, Ok((answer, made)));
         // Nobody listens any more where the fleet is gone.
-        let _ = self.events.send(Event::Host { batch, result });
+        let _ = self.events.send(Message::Host { batch, result });
     }
 
-    /// Tells what the host has made of what a device gave for these items; nothing where it failed.
+    /// Tells what the host has made of what a device gave for these items; `None` if it failed.
     pub fn followed(&self, items: Range<u64>, answer: Option<H>) {
-        let _ = self.events.send(Event::Followed { items, answer });
+        let _ = self.events.send(Message::Followed { items, answer });
     }
 
     /// Tells that a batch was not made, or could not be prepared.
@@ -156,9 +156,9 @@ impl<B, A, H> Courier<B, A, H> {
         let batch = start.batch;
         let _ = self.events.send(if start.executor == HOST {
             let result = Err(failure);
-            Event::Host { batch, result }
+            Message::Host { batch, result }
         } else {
-            Event::Device {
+            Message::Device {
                 executor: start.executor,
                 batch,
                 result: Err(failure),
@@ -172,8 +172,8 @@ impl<B, A, H> Courier<B, A, H> {
 pub struct Fleet<B, A, H> {
     scheduler: Scheduler,
     threads: Vec<Thread<B>>,
-    courier: Courier<B, A, H>,
-    events: Receiver<Event<A, H>>,
+    handle: FleetHandle<B, A, H>,
+    events: Receiver<Message<A, H>>,
     began: Instant,
     /// The last failure of each executor.
     failures: Vec<Option<Failure>>,
@@ -183,14 +183,14 @@ pub struct Fleet<B, A, H> {
 
 impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
     /// The host alone.
-    pub fn new(host: About, policy: Policy) -> Self {
+    pub fn new(host: ExecutorDescription, policy: Policy) -> Self {
         let (sender, events) = unbounded();
         Self {
             failures: vec![None],
             first: 0,
             scheduler: Scheduler::new(host, policy),
             threads: Vec::new(),
-            courier: Courier {
+            handle: FleetHandle {
                 commands: Vec::new(),
                 events: sender,
             },
@@ -201,23 +201,23 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
 
     /// Starts the thread of a device, and gives its number among executors. There may be
     /// [so many](crate::MOST_EXECUTORS).
-    pub fn add<E>(&mut self, about: About, executor: E) -> io::Result<usize>
+    pub fn add<E>(&mut self, about: ExecutorDescription, executor: E) -> io::Result<usize>
     where
         E: Executor<Batch = B, Answer = A>,
     {
         let name = about.name.clone();
         let number = self.scheduler.add(about);
         let number = number.ok_or_else(|| io::Error::other("too many devices"))?;
-        let thread = Thread::start(number, &name, executor, self.courier.events.clone())?;
-        self.courier.commands.push(thread.commands());
+        let thread = Thread::start(number, &name, executor, self.handle.events.clone())?;
+        self.handle.commands.push(thread.commands());
         self.threads.push(thread);
         self.failures.push(None);
         Ok(number)
     }
 
     /// What hands batches over.
-    pub fn courier(&self) -> Courier<B, A, H> {
-        self.courier.clone()
+    pub fn handle(&self) -> FleetHandle<B, A, H> {
+        self.handle.clone()
     }
 
     /// The scheduler.
@@ -257,7 +257,7 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
         self.began.elapsed()
     }
 
-    /// What is to be started next; nothing where all have what they should have.
+    /// What is to be started next; `None` if all have what they should have.
     pub fn start(&mut self) -> Option<Start> {
         let start = self.scheduler.start(self.now())?;
         debug!(batch = ?start.batch, executor = start.executor, items = ?start.items, "started");
@@ -265,16 +265,16 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
     }
 
     /// Waits for something to happen, at most so long.
-    pub fn wait(&mut self, time: Duration) -> Happened<A, H> {
+    pub fn wait(&mut self, time: Duration) -> Event<A, H> {
         let now = self.now();
         let wake = self.scheduler.wake().map(|at| at.saturating_sub(now));
         let time = wake.map_or(time, |wake| wake.min(time));
         match self.events.recv_timeout(time) {
             Ok(event) => self.happen(event),
-            // The sender of the courier that is kept here never ends.
+            // The sender of the handle that is kept here never ends.
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                 self.expire();
-                Happened::Nothing
+                Event::Nothing
             }
         }
     }
@@ -290,29 +290,29 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
         }
     }
 
-    fn happen(&mut self, event: Event<A, H>) -> Happened<A, H> {
+    fn happen(&mut self, event: Message<A, H>) -> Event<A, H> {
         let (executor, batch, result) = match event {
-            Event::HandedOver(batch) => {
+            Message::HandedOver(batch) => {
                 let now = self.now();
                 self.scheduler.handed_over(now, batch);
-                return Happened::Nothing;
+                return Event::Nothing;
             }
             // The scheduler is through with these, so that it does not know that nobody waits for them.
-            Event::Followed { items, .. } if items.start < self.first => return Happened::Nothing,
-            Event::Followed { items, answer } => {
+            Message::Followed { items, .. } if items.start < self.first => return Event::Nothing,
+            Message::Followed { items, answer } => {
                 let now = self.now();
                 self.scheduler.followed(now, &items);
                 return match answer {
-                    Some(answer) => Happened::ByHost { items, answer },
-                    None => Happened::GivenUp(items.start, Failure::Failed(PANIC.to_owned())),
+                    Some(answer) => Event::ByHost { items, answer },
+                    None => Event::GivenUp(items.start, Failure::Failed(PANIC.to_owned())),
                 };
             }
-            Event::Host { batch, result } => (
+            Message::Host { batch, result } => (
                 HOST,
                 batch,
                 result.map(|(answer, made)| (Answer::Host(answer), made)),
             ),
-            Event::Device {
+            Message::Device {
                 executor,
                 batch,
                 result,
@@ -335,17 +335,17 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
         };
         let now = self.now();
         match (self.scheduler.ended(now, batch, result), answer) {
-            (Ended::Done(items), Some(Answer::Host(answer))) => Happened::ByHost { items, answer },
-            (Ended::Done(items), Some(Answer::Device(answer))) => Happened::ByDevice {
+            (Ended::Done(items), Some(Answer::Host(answer))) => Event::ByHost { items, answer },
+            (Ended::Done(items), Some(Answer::Device(answer))) => Event::ByDevice {
                 executor,
                 items,
                 answer,
                 stages,
             },
-            (Ended::GivenUp(item, failure), _) => Happened::GivenUp(item, failure),
+            (Ended::GivenUp(item, failure), _) => Event::GivenUp(item, failure),
             (Ended::Dropped | Ended::Done(_), _) => {
                 self.scheduler.answered(executor);
-                Happened::Nothing
+                Event::Nothing
             }
         }
     }

@@ -80,7 +80,7 @@ fn placed(evaluation: &Evaluation, pool: Option<Place>) -> Evaluation {
     }
 }
 
-/// What came of evaluations, in their order.
+/// The results of evaluations, in their order.
 #[derive(Debug)]
 pub struct Answers<N = ()> {
     /// The verdicts.
@@ -232,7 +232,7 @@ impl<D: Device, N> Launcher<D, N> {
     /// Launches a batch on a lane. What stays on the device for later batches makes room where there is none.
     fn launch_on(&mut self, number: usize, batch: &Evaluations<N>) -> Result<Launched<D>, Failure> {
         match self.try_on(number, batch) {
-            Err(Failure::OutOfMemory) if self.let_go()? => self.try_on(number, batch),
+            Err(Failure::OutOfMemory) if self.evict()? => self.try_on(number, batch),
             launched => launched,
         }
     }
@@ -260,10 +260,10 @@ impl<D: Device, N> Launcher<D, N> {
     }
 
     /// Forgets what stays on the device for later batches; whether there was something.
-    fn let_go(&mut self) -> Result<bool, DeviceError> {
+    fn evict(&mut self) -> Result<bool, DeviceError> {
         let mut held = false;
         for Lane { resident, engine } in &mut self.lanes {
-            held |= resident.let_go(engine)?;
+            held |= resident.evict(engine)?;
         }
         Ok(held)
     }
@@ -381,7 +381,7 @@ where
 
     fn clean_up(&mut self) {
         // Of a device that is lost there is nothing to be given back.
-        let _ = self.let_go();
+        let _ = self.evict();
         for lane in &self.lanes {
             lane.engine.device().cleanup();
         }

@@ -24,10 +24,11 @@ mod stages;
 mod work;
 
 pub use cost::{Cost, Costs, LeftParts, Measured, Remembered};
-pub use fleet::{Courier, Executor, Fleet, Happened};
+pub use fleet::{Event, Executor, Fleet, FleetHandle};
 pub use order::Order;
 pub use scheduler::{
-    About, BatchId, Ended, HOST, MOST_EXECUTORS, Made, Placement, Policy, Scheduler, Start,
+    BatchId, Ended, ExecutorDescription, HOST, MOST_EXECUTORS, Made, Placement, Policy, Scheduler,
+    Start,
 };
 pub use size::{allowance, find_max_batch};
 pub use stages::{Activity, Bottleneck, Stages};

@@ -42,7 +42,7 @@ pub const MOST_EXECUTORS: usize = 64;
 
 /// What the scheduler is told of an executor at first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct About {
+pub struct ExecutorDescription {
     /// Its name.
     pub name: String,
     /// What a batch is taken to cost until it is measured.
@@ -53,7 +53,7 @@ pub struct About {
     /// and one that is prepared. Where preparing takes longer than making, more are prepared at a
     /// time, as many as keep it busy.
     pub in_flight: usize,
-    /// Bytes of memory that are free; nothing where that bounds no batch.
+    /// Bytes of memory that are free; `None` if that bounds no batch.
     pub free: Option<u64>,
 }
 
@@ -146,7 +146,7 @@ pub struct Made {
 pub enum Ended {
     /// They are done: the answers are theirs. What a device left of them the host is to make.
     Done(Range<u64>),
-    /// They are made again, or were already: what came of them is to be dropped.
+    /// They are made again, or were already: their answers are to be dropped.
     Dropped,
     /// Nobody can make this item.
     GivenUp(u64, Failure),
@@ -201,7 +201,7 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// A scheduler over the host alone.
-    pub fn new(host: About, policy: Policy) -> Self {
+    pub fn new(host: ExecutorDescription, policy: Policy) -> Self {
         Self {
             policy,
             executors: vec![Executor::new(host)],
@@ -218,8 +218,8 @@ impl Scheduler {
         }
     }
 
-    /// Takes a device in, and gives its number; nothing where there are as many as can be.
-    pub fn add(&mut self, device: About) -> Option<usize> {
+    /// Takes a device in, and gives its number; `None` if there are as many as can be.
+    pub fn add(&mut self, device: ExecutorDescription) -> Option<usize> {
         let number = self.executors.len();
         (number < MOST_EXECUTORS).then(|| {
             self.executors.push(Executor::new(device));
@@ -323,7 +323,7 @@ impl Scheduler {
         !self.flights.is_empty()
     }
 
-    /// What is to be started next; nothing where all have what they should have.
+    /// What is to be started next; `None` if all have what they should have.
     pub fn start(&mut self, now: Duration) -> Option<Start> {
         self.revive(now);
         let (executor, from, count) = self.place(now)?;

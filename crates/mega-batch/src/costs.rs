@@ -94,7 +94,7 @@ pub struct KindCost {
 pub struct Learned {
     /// By kind of work.
     pub kinds: BTreeMap<Kind, KindCost>,
-    /// The launch shape that was the fastest, where several were tried.
+    /// The launch configuration that was the fastest, where several were tried.
     pub tuning: Option<Tuning>,
 }
 
@@ -191,7 +191,7 @@ const MOST_KINDS: usize = 32;
 /// The most bytes that are read.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What launch shapes may have.
+/// What launch configurations may have.
 const MOST_IN_SHAPE: u32 = 4;
 const MOST_BLOCKS: u32 = 1024;
 

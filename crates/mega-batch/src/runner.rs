@@ -3,7 +3,7 @@
 //! Without devices the threads take chunks of consecutive evaluations from a queue, as many as take some
 //! microseconds, and the calling thread is one of them ([`host`]). With devices the batch is cut into windows:
 //! who makes which window, workers or a device, is the scheduler's to say (`gpu-sched`); what a device
-//! leaves of its window ([`DeviceStage`]) workers do, and the calling thread hands work to all ([`mod@line`]).
+//! leaves of its window ([`DeviceStage`]) workers do, and the calling thread hands work to all ([`mod@pipeline`]).
 //! Either way results are delivered by the calling thread in the order of the batch, so that what a [`Sink`]
 //! sees does not depend on who was faster, and what is held in memory does not depend on the length of the
 //! batch.
@@ -34,8 +34,8 @@ mod device;
 mod evaluator;
 mod fleet;
 mod host;
-mod line;
 mod merging;
+mod pipeline;
 mod queue;
 mod unit;
 mod window;
@@ -44,8 +44,8 @@ mod worker;
 use device::{DeviceStage, Fleet, UnitAnswers};
 use fleet::{Found, Kept, Opened};
 use host::{Awake, Host};
-use line::{InPlace, Line, Workers, on_devices};
 use merging::Plan;
+use pipeline::{InPlace, Pipeline, Workers, on_devices};
 use queue::{Pace, Queue};
 use unit::Unit;
 use worker::Worker;
@@ -473,12 +473,12 @@ impl<'r> Run<'r> {
     where
         'r: 'scope,
     {
-        let mut line = Line::new(self);
+        let mut pipeline = Pipeline::new(self);
         let (mut last_told, mut clock) = (Instant::now(), Clock::default());
         loop {
             // In parallel the workers go on while the sink works.
             if self.runner.options.mode.is_parallel() {
-                line.start(workers);
+                pipeline.start(workers);
             }
             let window = loop {
                 if last_told.elapsed() >= PROGRESS_INTERVAL {
@@ -486,17 +486,17 @@ impl<'r> Run<'r> {
                     delivery.sink().progress(Progress {
                         done: self.done_so_far(),
                         total: self.total,
-                        on_devices: line.on_devices(),
+                        on_devices: pipeline.on_devices(),
                     });
                 }
-                if let Some(window) = line.take() {
+                if let Some(window) = pipeline.take() {
                     break window;
                 }
-                line.start(workers);
-                if line.is_empty() {
+                pipeline.start(workers);
+                if pipeline.is_empty() {
                     return Ok(clock.elapsed);
                 }
-                line.wait(workers, PROGRESS_INTERVAL)?;
+                pipeline.wait(workers, PROGRESS_INTERVAL)?;
             };
             clock.add(window.began, window.ended);
             for mut results in window.results {

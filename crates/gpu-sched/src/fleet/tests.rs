@@ -91,25 +91,25 @@ fn drive(fleet: &mut Squared, count: u64) -> (Vec<u64>, u64) {
     let (mut order, mut answers, mut by_devices) = (Order::starting_at(first), Vec::new(), 0);
     while order.next() < numbers.end {
         while let Some(start) = fleet.start() {
-            let courier = fleet.courier();
+            let handle = fleet.handle();
             spawn(move || {
                 let batch: Vec<u64> = start.items.clone().map(|item| item - first).collect();
                 if start.executor == HOST {
                     let squares = batch.iter().map(|number| number * number).collect();
-                    courier.made(&start, squares, Duration::from_micros(10));
+                    handle.made(&start, squares, Duration::from_micros(10));
                 } else {
-                    courier.hand_over(&start, batch, Duration::from_micros(10));
+                    handle.hand_over(&start, batch, Duration::from_micros(10));
                 }
             });
         }
         match fleet.wait(Duration::from_secs(10)) {
-            Happened::ByHost { items, answer } => order.put(items, answer),
-            Happened::ByDevice { items, answer, .. } => {
+            Event::ByHost { items, answer } => order.put(items, answer),
+            Event::ByDevice { items, answer, .. } => {
                 by_devices += items.end - items.start;
                 order.put(items, answer);
             }
-            Happened::GivenUp(item, failure) => panic!("{item}: {failure}"),
-            Happened::Nothing => {}
+            Event::GivenUp(item, failure) => panic!("{item}: {failure}"),
+            Event::Nothing => {}
         }
         while let Some((_, answer)) = order.take() {
             answers.extend(answer);
@@ -180,15 +180,13 @@ fn what_is_abandoned_is_never_answered() {
     let (mut fleet, _holds) = fleet(vec![vec![]], Placement::Devices);
     fleet.submit([(Item::default(), 50)]);
     let start = fleet.start().unwrap();
+    fleet.handle().hand_over(&start, vec![1; 9], Duration::ZERO);
     fleet
-        .courier()
-        .hand_over(&start, vec![1; 9], Duration::ZERO);
-    fleet
-        .courier()
+        .handle()
         .followed(start.items.clone(), Some(vec![2; 9]));
     fleet.abandon();
     // Nor when it comes later.
-    fleet.courier().followed(start.items, Some(vec![3; 9]));
+    fleet.handle().followed(start.items, Some(vec![3; 9]));
     let expected: Vec<_> = (0..200).map(|number| number * number).collect();
     assert_eq!(drive(&mut fleet, 200).0, expected);
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use tracing::debug_span;
 
-use super::{Event, Executor};
+use super::{Executor, Message};
 use crate::scheduler::{BatchId, Made};
 use crate::work::Failure;
 
@@ -39,7 +39,7 @@ impl<B: Send + 'static> Thread<B> {
         number: usize,
         name: &str,
         executor: E,
-        events: Sender<Event<E::Answer, H>>,
+        events: Sender<Message<E::Answer, H>>,
     ) -> io::Result<Self> {
         let (commands, received) = unbounded();
         let (end, ended) = bounded::<()>(0);
@@ -82,7 +82,7 @@ impl<B> Drop for Thread<B> {
 struct Desk<E: Executor, H> {
     number: usize,
     executor: E,
-    events: Sender<Event<E::Answer, H>>,
+    events: Sender<Message<E::Answer, H>>,
     begun: VecDeque<(BatchId, E::Begun, Duration)>,
 }
 
@@ -159,7 +159,7 @@ impl<E: Executor, H> Desk<E, H> {
 
     fn tell(&self, batch: BatchId, result: Result<(E::Answer, Made), Failure>) {
         // Nobody listens any more where the fleet is gone.
-        let _ = self.events.send(Event::Device {
+        let _ = self.events.send(Message::Device {
             executor: self.number,
             batch,
             result,

@@ -166,7 +166,7 @@ impl<D: Device> Resident<D> {
     }
 
     /// Forgets all that stays, the engine's arenas with it, after what is under way; whether there was something.
-    pub(super) fn let_go(&mut self, engine: &Engine<D>) -> Result<bool, DeviceError> {
+    pub(super) fn evict(&mut self, engine: &Engine<D>) -> Result<bool, DeviceError> {
         if self.programs.tables.is_none() && self.values.tables.is_none() {
             return Ok(false);
         }

@@ -12,9 +12,9 @@ use rand_pcg::Pcg64Mcg;
 use super::resident::MOST;
 use super::*;
 use crate::cost::Cost;
-use crate::fleet::{Fleet, Happened};
+use crate::fleet::{Event, Fleet};
 use crate::order::Order;
-use crate::scheduler::{About, HOST, Placement, Policy};
+use crate::scheduler::{ExecutorDescription, HOST, Placement, Policy};
 use crate::work::{Item, Kind};
 
 /// Programs and the grids that they are tried on: item `i` is program `i % 5` on grid `i % 7`.
@@ -114,8 +114,8 @@ impl Work {
 type Device = Faulty<EmulatedDevice>;
 type Emulated = Fleet<Evaluations, Answers, ()>;
 
-fn about(launcher: &Launcher<Device>) -> About {
-    About {
+fn about(launcher: &Launcher<Device>) -> ExecutorDescription {
+    ExecutorDescription {
         name: launcher.information().name.clone(),
         guess: Cost {
             overhead: 1e-4,
@@ -131,7 +131,7 @@ fn about(launcher: &Launcher<Device>) -> About {
 /// A fleet of emulated devices of so many bytes, of which each fails by its plan.
 fn fleet(plans: Vec<Plan>, bytes: u64) -> (Emulated, Vec<Handle>) {
     let mut handles = Vec::new();
-    let host = About {
+    let host = ExecutorDescription {
         name: "host".to_owned(),
         guess: Cost {
             overhead: 0.0,
@@ -179,23 +179,23 @@ fn drive(fleet: &mut Emulated, work: &Work, count: u64) -> u64 {
     let (mut order, mut by_devices, mut done) = (Order::starting_at(numbers.start), 0, 0);
     while order.next() < numbers.end {
         while let Some(start) = fleet.start() {
-            let courier = fleet.courier();
+            let handle = fleet.handle();
             if start.executor == HOST {
-                courier.made(&start, (), Duration::from_micros(10));
+                handle.made(&start, (), Duration::from_micros(10));
             } else {
                 let batch = work.prepare(local(&start.items));
-                courier.hand_over(&start, batch, Duration::from_micros(10));
+                handle.hand_over(&start, batch, Duration::from_micros(10));
             }
         }
         match fleet.wait(Duration::from_secs(10)) {
-            Happened::ByHost { items, .. } => order.put(items, ()),
-            Happened::ByDevice { items, answer, .. } => {
+            Event::ByHost { items, .. } => order.put(items, ()),
+            Event::ByDevice { items, answer, .. } => {
                 work.check(local(&items), &answer);
                 by_devices += items.end - items.start;
                 order.put(items, ());
             }
-            Happened::GivenUp(item, failure) => panic!("{item}: {failure}"),
-            Happened::Nothing => {}
+            Event::GivenUp(item, failure) => panic!("{item}: {failure}"),
+            Event::Nothing => {}
         }
         while let Some((items, ())) = order.take() {
             assert_eq!(items.start, numbers.start + done);

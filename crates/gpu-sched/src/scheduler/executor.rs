@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::standing::Standing;
-use super::{About, BatchId, Made};
+use super::{BatchId, ExecutorDescription, Made};
 use crate::cost::{Cost, Costs};
 use crate::size::allowance;
 use crate::stages::{Activity, Stages};
@@ -18,7 +18,7 @@ pub(super) const GRAIN: f64 = 16.0;
 /// An executor as the scheduler knows it.
 #[derive(Debug)]
 pub(super) struct Executor {
-    pub(super) about: About,
+    pub(super) about: ExecutorDescription,
     pub(super) costs: Costs,
     pub(super) standing: Standing,
     pub(super) flights: Vec<BatchId>,
@@ -43,7 +43,7 @@ pub(super) struct Executor {
 }
 
 impl Executor {
-    pub(super) fn new(about: About) -> Self {
+    pub(super) fn new(about: ExecutorDescription) -> Self {
         Self {
             costs: Costs::guessed(about.guess),
             about,

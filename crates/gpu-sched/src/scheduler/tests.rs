@@ -2,8 +2,8 @@ use super::*;
 use crate::work::Kind;
 
 /// An executor of this name that may have so many batches at a time.
-pub(crate) fn about(name: &str, in_flight: usize) -> About {
-    About {
+pub(crate) fn about(name: &str, in_flight: usize) -> ExecutorDescription {
+    ExecutorDescription {
         name: name.to_owned(),
         guess: Cost {
             overhead: 1e-5,

@@ -1,10 +1,10 @@
 use super::*;
 use crate::cost::Cost;
-use crate::scheduler::{About, Placement, Policy};
+use crate::scheduler::{ExecutorDescription, Placement, Policy};
 use crate::work::Kind;
 
-fn about(guess: Cost, in_flight: usize) -> About {
-    About {
+fn about(guess: Cost, in_flight: usize) -> ExecutorDescription {
+    ExecutorDescription {
         name: "simulated".to_owned(),
         guess,
         batch: (1, 1 << 20),
@@ -21,7 +21,11 @@ fn cost(machine: &Machine) -> Cost {
     }
 }
 
-fn of(host: About, devices: impl IntoIterator<Item = About>, policy: Policy) -> Scheduler {
+fn of(
+    host: ExecutorDescription,
+    devices: impl IntoIterator<Item = ExecutorDescription>,
+    policy: Policy,
+) -> Scheduler {
     let mut scheduler = Scheduler::new(host, policy);
     for device in devices {
         scheduler.add(device);

@@ -1,7 +1,7 @@
 //! What evaluations cost the host and devices, measured on built-in programs.
 //!
 //! Each kind of work is made in batches of growing size, as far as a budget of time reaches: small
-//! batches show what a batch costs at all, large ones what an evaluation does. A GPU's launch shape is
+//! batches show what a batch costs at all, large ones what an evaluation does. A GPU's launch configuration is
 //! looked for before that. A device that hangs meanwhile is given up.
 
 mod sample;
@@ -33,7 +33,7 @@ pub const SIZES: [u64; 6] = [1, 8, 64, 512, 4096, 32_768];
 /// For how long an executor is measured.
 pub const BUDGET: Duration = Duration::from_secs(1);
 
-/// Evaluations of the batch on which launch shapes are tried, at least.
+/// Evaluations of the batch on which launch configurations are tried, at least.
 const SHAPE_BATCH: u64 = 4096;
 
 /// How many they are where less than the usual time is given for them: as much fewer, so that a look at a
@@ -102,7 +102,7 @@ pub struct Calibration {
     pub kinds: BTreeMap<Kind, KindCost>,
     /// What they were learned from.
     pub points: Vec<Point>,
-    /// The launch shape that was the fastest, where several were tried.
+    /// The launch configuration that was the fastest, where several were tried.
     pub shape: Option<Best>,
 }
 
@@ -228,7 +228,7 @@ where
     })
 }
 
-/// The fastest launch shape for a batch of all kinds: of so many evaluations, if the device is fast enough for that,
+/// The fastest launch configuration for a batch of all kinds: of so many evaluations, if the device is fast enough for that,
 /// otherwise of the least number. Nothing where it does not fit into memory.
 fn shape<D: Device>(
     device: D,
@@ -268,7 +268,7 @@ fn shape<D: Device>(
     }
 }
 
-/// A batch on which launch shapes are tried, on its device.
+/// A batch on which launch configurations are tried, on its device.
 struct OnEngine<D: Device> {
     programs: Programs<D>,
     arguments: Arguments<D>,

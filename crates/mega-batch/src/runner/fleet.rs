@@ -7,7 +7,7 @@ use gpu_kernels::Tuning;
 use gpu_kernels::device::{Device, Information, Unavailable, open};
 use gpu_kernels::interface::{EVALUATION_BYTES, Representation};
 use gpu_sched::launcher::{Launcher, Open};
-use gpu_sched::{About, Cost, Policy};
+use gpu_sched::{Cost, ExecutorDescription, Policy};
 
 use super::device::{Fleet, Note};
 use crate::backend::Backend;
@@ -17,7 +17,7 @@ use crate::options::Options;
 use crate::runner::calibration::{self, BUDGET, CalibrationError, Sample};
 
 /// Takes a device into a fleet.
-type Add = Box<dyn FnOnce(&mut Fleet, About) -> io::Result<usize> + Send>;
+type Add = Box<dyn FnOnce(&mut Fleet, ExecutorDescription) -> io::Result<usize> + Send>;
 
 /// A device that is open.
 pub(super) struct Opened {
@@ -79,7 +79,7 @@ impl Kept {
         let _ = self.file.save();
     }
 
-    /// The launch shape of a device, measured now where it never was: what it costs is then known too.
+    /// The launch configuration of a device, measured now where it never was: what it costs is then known too.
     ///
     /// # Errors
     /// The device is not there or hangs. Of one that fails as it is measured nothing is known.
@@ -218,7 +218,7 @@ pub(super) fn fleet(
     (windows, window): (usize, u64),
     devices: Vec<Opened>,
 ) -> io::Result<Fleet> {
-    let host = About {
+    let host = ExecutorDescription {
         name: "host".to_owned(),
         guess: Cost {
             overhead: 1e-5,
@@ -247,7 +247,7 @@ pub(super) fn fleet(
                 (*range.start(), *range.end())
             }
         };
-        let about = About {
+        let about = ExecutorDescription {
             name: about.name,
             guess: Cost {
                 overhead: LAUNCH,

@@ -1,4 +1,4 @@
-//! [`fastest`]: the launch shape in which a device makes a batch in the least time.
+//! [`fastest`]: the launch configuration in which a device makes a batch in the least time.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! [`Line`]: the evaluations of a batch on their way, from the calling thread to workers and devices and
+//! [`Pipeline`]: the evaluations of a batch on their way, from the calling thread to workers and devices and
 //! back, where there are devices.
 
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use gpu_sched::launcher::{Answers, Evaluations};
-use gpu_sched::{Courier, Failure, HOST, Happened, Item, Order, Start};
+use gpu_sched::{Event, Failure, FleetHandle, HOST, Item, Order, Start};
 use rayon::Scope;
 
 use super::device::{Fleet, Note, UnitAnswers};
@@ -46,7 +46,7 @@ pub(super) fn on_devices(fleet: &Fleet) -> u64 {
     devices.map(|device| scheduler.activity(device).items).sum()
 }
 
-type Post = Courier<Evaluations<Note>, Answers<Note>, Window>;
+type Post = FleetHandle<Evaluations<Note>, Answers<Note>, Window>;
 
 /// How many windows are on their way beside those of the workers where there are devices, at least.
 const WINDOWS_ON_DEVICES: u64 = 16;
@@ -57,12 +57,12 @@ const MOST_ON_DEVICES: u64 = 1 << 19;
 const MOST_ON_DEVICES_WITH_OUTPUTS: u64 = MOST_ON_DEVICES / 4;
 
 /// The evaluations of a batch on their way.
-pub(super) struct Line<'r> {
+pub(super) struct Pipeline<'r> {
     run: Run<'r>,
     fleet: MutexGuard<'r, Fleet>,
     units: Units<'r>,
     /// What was submitted and is not delivered, each with the number of its first evaluation.
-    shelf: VecDeque<(u64, Unit)>,
+    in_flight: VecDeque<(u64, Unit)>,
     order: Order<Window>,
     /// The evaluations of a window, and between which numbers it is how many may be on their way.
     window: u64,
@@ -70,7 +70,7 @@ pub(super) struct Line<'r> {
     bytes: u32,
 }
 
-impl<'r> Line<'r> {
+impl<'r> Pipeline<'r> {
     pub(super) fn new(run: Run<'r>) -> Self {
         let options = &run.runner.options;
         let mut fleet = lock(&run.runner.fleet);
@@ -93,7 +93,7 @@ impl<'r> Line<'r> {
         Self {
             run,
             units: Units::behind(run.batch, run.done),
-            shelf: VecDeque::new(),
+            in_flight: VecDeque::new(),
             order,
             window,
             bounds,
@@ -120,10 +120,10 @@ impl<'r> Line<'r> {
     pub(super) fn take(&mut self) -> Option<Window> {
         let (_, window) = self.order.take()?;
         let next = self.order.next();
-        while let Some((first, unit)) = self.shelf.front()
+        while let Some((first, unit)) = self.in_flight.front()
             && first + unit.len as u64 <= next
         {
-            self.shelf.pop_front();
+            self.in_flight.pop_front();
         }
         Some(window)
     }
@@ -169,7 +169,7 @@ impl<'r> Line<'r> {
         let mut number = self.fleet.submit(items).start;
         let is_more = !units.is_empty();
         for unit in units {
-            self.shelf.push_back((number, unit));
+            self.in_flight.push_back((number, unit));
             number += unit.len as u64;
         }
         is_more
@@ -178,9 +178,9 @@ impl<'r> Line<'r> {
     /// The units of these evaluations.
     fn units_of(&self, items: &Range<u64>) -> Vec<Unit> {
         let first = self
-            .shelf
+            .in_flight
             .partition_point(|(start, _)| *start <= items.start);
-        let on = self.shelf.range(first.saturating_sub(1)..);
+        let on = self.in_flight.range(first.saturating_sub(1)..);
         on.take_while(|(start, _)| *start < items.end)
             .map(|(start, unit)| {
                 let before = items.start.saturating_sub(*start) as usize;
@@ -200,7 +200,7 @@ impl<'r> Line<'r> {
         'r: 'scope,
     {
         let (run, units) = (self.run, self.units_of(&start.items));
-        let mut promise = Promise::of(self.fleet.courier(), start);
+        let mut promise = Promise::of(self.fleet.handle(), start);
         match run.device_stage {
             Some(stage) if promise.start.executor != HOST => workers.give(move || {
                 let began = Instant::now();
@@ -237,16 +237,16 @@ impl<'r> Line<'r> {
         'r: 'scope,
     {
         match self.fleet.wait(time) {
-            Happened::Nothing => {}
-            Happened::ByHost { items, answer } => self.order.put(items, answer),
-            Happened::GivenUp(..) => return Err(lost()),
-            Happened::ByDevice {
+            Event::Nothing => {}
+            Event::ByHost { items, answer } => self.order.put(items, answer),
+            Event::GivenUp(..) => return Err(lost()),
+            Event::ByDevice {
                 items,
                 answer,
                 stages,
                 ..
             } => {
-                let (run, post) = (self.run, self.fleet.courier());
+                let (run, post) = (self.run, self.fleet.handle());
                 let stage = run.device_stage.ok_or_else(lost)?;
                 let mut rest = Rest {
                     post,
