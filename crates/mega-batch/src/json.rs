@@ -8,7 +8,6 @@ use arc_dsl::Value;
 use serde::Serialize;
 use tempfile::SpooledTempFile;
 
-use crate::VERSION;
 use crate::attempts::TaskDetails;
 use crate::backend::Backends;
 use crate::batch::{Batch, Job};
@@ -18,6 +17,7 @@ use crate::outcome::PairResult;
 use crate::rows::Rows;
 use crate::sink::Sink;
 use crate::summary::{SplitCounts, Summary};
+use crate::{DOCUMENT_SCHEMA, VERSION};
 
 /// How many bytes of results are kept in memory before they go to a temporary file.
 const SPOOL: usize = 16 << 20;
@@ -28,7 +28,7 @@ const SLOWEST: usize = 20;
 /// A [`Sink`] that makes one JSON document of a batch:
 ///
 /// ```json
-/// {"engine_version": "0.1.0", "mode": "parallel", "workers": 2, "tasks": 400, "programs": 400,
+/// {"engine_version": "0.1.0", "schema": 1, "mode": "parallel", "workers": 2, "tasks": 400, "programs": 400,
 ///  "evaluations": 1718, "seconds": 0.05, "compile_seconds": 0.01, "evaluation_seconds": 0.08,
 ///  "evaluations_per_second": 34360.0, "tasks_solved": 399, "pairs_right": 1715,
 ///  "pairs_expected": 1718,
@@ -145,6 +145,7 @@ struct SlowProgram<'a> {
 #[derive(Serialize)]
 struct Head<'a> {
     engine_version: &'a str,
+    schema: u32,
     mode: String,
     workers: usize,
     tasks: usize,
@@ -229,6 +230,7 @@ impl<'a> JsonReport<'a> {
         let incomplete = !summary.is_complete();
         let head = serde_json::to_string(&Head {
             engine_version: VERSION,
+            schema: DOCUMENT_SCHEMA,
             mode: summary.mode.to_string(),
             workers: summary.workers,
             tasks: summary.tasks,

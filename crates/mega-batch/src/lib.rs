@@ -80,6 +80,10 @@ pub mod synth;
 /// The version of the engine, which reports carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// The number of the schema of the JSON documents of runs and searches. It grows when a member goes or changes its
+/// meaning, not when one is added.
+pub const DOCUMENT_SCHEMA: u32 = 1;
+
 pub use arc_cpu::batt;
 pub use attempts::{Attempts, Behaviour, Behaviours, TaskDetails};
 pub use backend::{Backend, Backends, OnDevice};

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use mega_batch::{Activity, Stages};
+use mega_batch::{Activity, DOCUMENT_SCHEMA, Stages};
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer};
 
@@ -12,11 +12,30 @@ use super::bounded::{First, Reasons, Text};
 use super::outcomes::Results;
 use super::tasks::Tasks;
 
+/// The schema of a document, which documents of the first engines do not say. One that is not known yet is an error:
+/// its members may mean something else.
+#[derive(Debug, Default)]
+pub(super) struct Schema;
+
+impl<'de> Deserialize<'de> for Schema {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let schema = u32::deserialize(deserializer)?;
+        if schema <= DOCUMENT_SCHEMA {
+            return Ok(Self);
+        }
+        Err(D::Error::custom(format_args!(
+            "schema {schema}: expected {DOCUMENT_SCHEMA} at most; a later version of mega-batch wrote this document"
+        )))
+    }
+}
+
 /// The document of a run.
 #[derive(Debug, Deserialize)]
 #[serde(expecting = "an object, the document of `mega-batch run --json`")]
 pub(crate) struct Document {
     pub(super) engine_version: Text,
+    #[serde(default, rename = "schema")]
+    _schema: Schema,
     pub(super) mode: Text,
     pub(super) workers: u64,
     pub(super) tasks: u64,

@@ -230,6 +230,10 @@ fn broken_documents_say_where_and_what_was_expected() {
         ("{\"a\": 1,\n \"b\" 2}", "2:6: broken JSON: expected `:`"),
         ("{\"engine_version\": \"1\"}", "1:23: missing field `mode`"),
         (
+            "{\"engine_version\": \"9\", \"schema\": 99}",
+            "1:38: schema 99: expected 1 at most; a later version of mega-batch wrote this document",
+        ),
+        (
             "{\"engine_version\": 1}",
             "1:21: invalid type: integer `1`, expected a string",
         ),

@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use super::identity::language_hash;
 use super::{SearchOptions, SearchState, SearchSummary, SearchTotals, Searched};
-use crate::VERSION;
 use crate::inputs::InputError;
 use crate::rows::Rows;
+use crate::{DOCUMENT_SCHEMA, VERSION};
 
 /// What a document is made of: a search and what it found.
 ///
 /// ```json
-/// {"engine_version": "0.1.0", "kind": "search", "language": "9f..", "workers": 2,
+/// {"engine_version": "0.1.0", "schema": 1, "kind": "search", "language": "9f..", "workers": 2,
 ///  "nodes": 12000, "calls": 480000, "attempts": 2, "renames": true, "repeats": true,
 ///  "seconds_per_task": null,
 ///  "tasks": 400, "seconds": 200.1, "work_seconds": 399.0, "most_bytes": 200000000,
@@ -58,6 +58,7 @@ pub struct SearchDocument<'a> {
 #[derive(Serialize)]
 struct Head<'a> {
     engine_version: &'a str,
+    schema: u32,
     kind: &'a str,
     language: String,
     workers: usize,
@@ -108,6 +109,7 @@ impl SearchDocument<'_> {
         } = self;
         let head = serde_json::to_string(&Head {
             engine_version: VERSION,
+            schema: DOCUMENT_SCHEMA,
             kind: "search",
             language: language_hash(self.language),
             workers: summary.workers,

@@ -7,13 +7,15 @@ use serde::Deserialize;
 
 use super::results::Results;
 use crate::report::bounded::{First, Text};
-use crate::report::document::{BadInput, seconds};
+use crate::report::document::{BadInput, Schema, seconds};
 
 /// The document of a search.
 #[derive(Debug, Deserialize)]
 #[serde(expecting = "an object, the document of `mega-batch search --json`")]
 pub(crate) struct Document {
     pub(in crate::report) engine_version: Text,
+    #[serde(default, rename = "schema")]
+    _schema: Schema,
     pub(in crate::report) workers: u64,
     pub(in crate::report) nodes: u64,
     pub(in crate::report) attempts: u64,
