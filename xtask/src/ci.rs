@@ -22,7 +22,8 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
         "--deny",
         "warnings",
     ];
-    // All targets have simulated devices, since tests do; what users build has none.
+    // All targets have simulated devices, since tests do; what users build has none. That it compiles the release
+    // build shows; here all of it would be compiled again.
     let clippy_without = [
         "clippy",
         "--package",
@@ -45,7 +46,10 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
     })?;
     stages.run("lints", || {
         cargo(root, &clippy, &[])?;
-        cargo(root, &clippy_without, &[]).map(is_done)
+        if all {
+            cargo(root, &clippy_without, &[])?;
+        }
+        Ok(None)
     })?;
     stages.run("documentation", || {
         cargo(root, &doc, &[("RUSTDOCFLAGS", "--deny warnings")]).map(is_done)

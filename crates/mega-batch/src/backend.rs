@@ -16,7 +16,7 @@ use serde::{Serialize, Serializer};
 use crate::batch::Batch;
 use crate::compilers::Compilers;
 use crate::panics::PANIC;
-use crate::program_cache::ProgramCache;
+use crate::program_cache::{NotCompiled, ProgramCache};
 
 /// What makes the evaluations. The results are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -277,14 +277,14 @@ impl<'b> HostPrograms<'b> {
         self.cache.get(program, |evaluations| {
             let program = &self.programs[program as usize];
             if let Some(kept) = self.compilers.kept(program) {
-                return kept.map_err(|reason| reason.to_string());
+                return kept.map_err(|reason| reason.to_string().into());
             }
             let least = Backend::least_evaluations(program.steps().len());
             if self.backend != Backend::Compiled && evaluations < least {
-                return Err(FEW.to_owned());
+                return Err(NotCompiled::Untried(FEW.to_owned()));
             }
             let compiled = self.compilers.compile(program);
-            compiled.map_err(|reason| reason.to_string())
+            compiled.map_err(|reason| reason.to_string().into())
         })
     }
 

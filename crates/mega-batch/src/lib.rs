@@ -101,7 +101,7 @@ pub use json::JsonReport;
 pub use options::{Merging, Mode, Options};
 pub use order::OrderCheck;
 pub use outcome::{JobResult, Maker, Outcome, PairResult};
-pub use runner::{Report, Runner, calibration, run};
+pub use runner::{Report, Runner, StartError, calibration, run};
 pub use score::Score;
 pub use sink::{Notice, Sink};
 pub use submission::{KnownOutputs, Submission, SubmissionScore, Submitted, TaskScore};

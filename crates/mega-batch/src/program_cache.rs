@@ -34,6 +34,21 @@ enum State<T> {
     NotCompiled,
 }
 
+/// Why a program is not compiled.
+#[derive(Debug)]
+pub(crate) enum NotCompiled {
+    /// It cannot be.
+    Failed(String),
+    /// It is not worth it: nobody has tried.
+    Untried(String),
+}
+
+impl From<String> for NotCompiled {
+    fn from(reason: String) -> Self {
+        NotCompiled::Failed(reason)
+    }
+}
+
 /// What became of the programs of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct CacheCounts {
@@ -66,7 +81,7 @@ impl<T: Clone> ProgramCache<T> {
     pub(crate) fn get(
         &self,
         program: u32,
-        compile: impl FnOnce(u64) -> Result<T, String>,
+        compile: impl FnOnce(u64) -> Result<T, NotCompiled>,
     ) -> Option<T> {
         // Whoever comes while it is being compiled waits, which takes less than doing it twice.
         let mut entry = lock(self.entries.get(program as usize)?);
@@ -74,13 +89,15 @@ impl<T: Clone> ProgramCache<T> {
             let began = Instant::now();
             let compiled = compile(entry.evaluations);
             let mut counts = lock(&self.counts);
-            counts.time += began.elapsed();
+            if !matches!(compiled, Err(NotCompiled::Untried(_))) {
+                counts.time += began.elapsed();
+            }
             entry.state = match compiled {
                 Ok(compiled) => {
                     counts.compiled += 1;
                     State::Compiled(compiled)
                 }
-                Err(reason) => {
+                Err(NotCompiled::Failed(reason) | NotCompiled::Untried(reason)) => {
                     *counts.not_compiled.entry(reason).or_default() += 1;
                     State::NotCompiled
                 }
@@ -117,10 +134,13 @@ mod tests {
     #[test]
     fn a_program_is_compiled_once_and_evicted_after_its_last_evaluation() {
         let cache = ProgramCache::new(vec![3, 1, 0]);
-        let never = |_| -> Result<u64, String> { panic!("it was compiled before") };
+        let never = |_| -> Result<u64, NotCompiled> { panic!("it was compiled before") };
         assert_eq!(cache.get(0, |evaluations| Ok(10 * evaluations)), Some(30));
         assert_eq!(cache.get(0, never), Some(30));
-        assert_eq!(cache.get(1, |_| Err("no such step".to_owned())), None);
+        assert_eq!(
+            cache.get(1, |_| Err("no such step".to_owned().into())),
+            None
+        );
         assert_eq!(cache.get(1, never), None);
         cache.done(0, 2);
         assert_eq!(cache.get(0, never), Some(30));
@@ -143,5 +163,15 @@ mod tests {
             not_compiled,
             BTreeMap::from([("no such step".to_owned(), 1)])
         );
+    }
+
+    #[test]
+    fn what_nobody_has_tried_to_compile_has_taken_no_time() {
+        let cache = ProgramCache::<u64>::new(vec![1]);
+        let untried = || Err(NotCompiled::Untried("few evaluations".to_owned()));
+        assert_eq!(cache.get(0, |_| untried()), None);
+        let counts = cache.finish();
+        assert_eq!(counts.time, Duration::ZERO);
+        assert_eq!(counts.not_compiled["few evaluations"], 1);
     }
 }

@@ -60,9 +60,34 @@ pub struct Report {
     pub results: Vec<JobResult>,
 }
 
+/// Why a [`Runner`] cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// More threads are asked for than there may be.
+    #[error("{workers} workers: expected 1 to {}", Runner::MAX_WORKERS)]
+    TooManyWorkers {
+        /// How many are asked for.
+        workers: usize,
+    },
+    /// The system has no room for the threads.
+    #[error(transparent)]
+    Threads(#[from] io::Error),
+}
+
+/// For who runs a batch, and has to do with files besides.
+impl From<StartError> for io::Error {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Threads(error) => error,
+            error => io::Error::new(io::ErrorKind::InvalidInput, error),
+        }
+    }
+}
+
 /// Runs a batch and keeps every result.
 ///
-/// An error means that the threads could not be started. To run many batches, or one that is too
+/// An error means that the threads could not be started ([`StartError`]). To run many batches, or one that is too
 /// long to keep, use a [`Runner`].
 pub fn run(batch: &Batch<'_>, options: &Options) -> io::Result<Report> {
     Runner::new(options)?.run(batch)
@@ -135,7 +160,7 @@ impl Runner {
 
     /// Starts the threads, and the device where the backend has one. That a device cannot be had is
     /// no error: see [`no_device`](Self::no_device).
-    pub fn new(options: &Options) -> io::Result<Self> {
+    pub fn new(options: &Options) -> Result<Self, StartError> {
         let options = &options.resolved(|| match options.gpus {
             Some(0) => false,
             _ => gpus().is_ok_and(|gpus| gpus.iter().any(Result::is_ok)),
@@ -151,12 +176,14 @@ impl Runner {
         Self::with_devices(options, found, kept)
     }
 
-    fn with_devices(options: &Options, found: Found, kept: Option<Kept>) -> io::Result<Self> {
+    fn with_devices(
+        options: &Options,
+        found: Found,
+        kept: Option<Kept>,
+    ) -> Result<Self, StartError> {
         let threads = threads(options);
         if threads > Self::MAX_WORKERS {
-            let most = Self::MAX_WORKERS;
-            let message = format!("{threads} workers: expected 1 to {most}");
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+            return Err(StartError::TooManyWorkers { workers: threads });
         }
         let nesting = usize::from(options.limits.max_nesting);
         // Nesting as deep as the default allows takes less than 128 KiB of stack, less than 1 MiB

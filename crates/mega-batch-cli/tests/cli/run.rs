@@ -60,6 +60,7 @@ fn the_document_has_its_form() {
     );
     let keys = [
         "engine_version",
+        "schema",
         "mode",
         "workers",
         "tasks",
@@ -96,6 +97,7 @@ fn the_document_has_its_form() {
     let type_error = "line 13: vmirror: argument `piece`: expected Piece, found ";
     let expected = json!({
         "engine_version": env!("CARGO_PKG_VERSION"),
+        "schema": 1,
         "mode": "parallel",
         "workers": 2,
         "tasks": 3,

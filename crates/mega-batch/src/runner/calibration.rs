@@ -130,7 +130,8 @@ pub fn host(
     let mut runner = Runner::new(&Options {
         merging,
         ..options.clone()
-    })?;
+    })
+    .map_err(io::Error::from)?;
     calibrate(&sample.kinds(), budget, |kind, items| {
         let batch = sample.batch(kind, items);
         let began = Instant::now();
