@@ -7,6 +7,8 @@
 //! turn has, 10,000 where nothing is said. The kinds are programs each on tasks of its own, and variations
 //! of one program on one task, which are merged. Times are medians over the turns.
 
+mod arguments;
+
 use std::error::Error;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -16,12 +18,7 @@ use arc_dsl::generate::Generator;
 use arc_dsl::{Program, Task};
 use mega_batch::{Batch, Job, Mode, Options, Runner};
 
-/// What stands behind `--` on the command line, without what cargo adds.
-fn arguments() -> impl Iterator<Item = String> {
-    std::env::args()
-        .skip(1)
-        .filter(|argument| argument != "--bench")
-}
+use arguments::arguments;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let numbers: Result<Vec<usize>, _> = arguments().map(|it| it.parse()).collect();

@@ -6,6 +6,8 @@
 //! pairs of its own task: the least time of ROUNDS (20), each of which goes through all programs.
 //! Programs that have no compiled form, and those of which some evaluation bails out, are left out.
 
+mod arguments;
+
 use std::error::Error;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -15,6 +17,8 @@ use arc_dsl::{Interpreter, Program, Reading, Task, TaskIds};
 use arc_form::Specialiser;
 use mega_batch::Backend;
 use mega_batch::inputs::{read_programs, read_tasks};
+
+use arguments::arguments;
 
 /// One program; times in seconds, of evaluations all pairs together.
 struct Row<'a> {
@@ -28,13 +32,6 @@ struct Row<'a> {
 
 /// Programs of so many steps, the last number among them.
 const BUCKETS: [usize; 8] = [1, 2, 4, 6, 10, 16, 25, usize::MAX];
-
-/// What stands behind `--` on the command line, without what cargo adds.
-fn arguments() -> impl Iterator<Item = String> {
-    std::env::args()
-        .skip(1)
-        .filter(|argument| argument != "--bench")
-}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = arguments();

@@ -10,6 +10,8 @@
 //! `all`, or one of `unrelated`, `variations` and `mutants`; WAY is `both`, or for a profile one of `apart`
 //! and `merged`. One worker makes the evaluations. It fails where any outcome differs.
 
+mod arguments;
+
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -17,6 +19,8 @@ use arc_dsl::generate::Generator;
 use arc_dsl::{Program, Reading, Task, TaskIds};
 use mega_batch::inputs::{read_programs, read_tasks};
 use mega_batch::{Batch, Job, JobResult, Merging, Mode, Options, Outcome, Runner, Summary};
+
+use arguments::arguments;
 
 /// What one way of running came to.
 #[derive(Default)]
@@ -163,13 +167,6 @@ impl Comparison {
 
 fn percent(part: u64, all: u64) -> f64 {
     100.0 * part as f64 / all.max(1) as f64
-}
-
-/// What stands behind `--` on the command line, without what cargo adds.
-fn arguments() -> impl Iterator<Item = String> {
-    std::env::args()
-        .skip(1)
-        .filter(|argument| argument != "--bench")
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

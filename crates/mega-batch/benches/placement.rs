@@ -6,23 +6,20 @@
 //! Without `cuda` the device is the emulated one, which is slow: it is not asked for large batches alone.
 //! The programs are the built-in ones. It fails where outcomes differ.
 
+mod arguments;
+
 use std::error::Error;
 
 use arc_dsl::{Program, Task, builtin};
 use mega_batch::{Backend, Batch, Job, Options, Placement, Runner};
+
+use arguments::arguments;
 
 /// How often each batch is run each way; the least time counts, after a round that is not counted.
 const ROUNDS: usize = 6;
 
 /// The most evaluations for which the emulated device is asked alone.
 const MOST_EMULATED: usize = 3_000;
-
-/// What stands behind `--` on the command line, without what cargo adds.
-fn arguments() -> impl Iterator<Item = String> {
-    std::env::args()
-        .skip(1)
-        .filter(|argument| argument != "--bench")
-}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let backend = match arguments().next().as_deref() {

@@ -5,6 +5,8 @@
 //!
 //! It fails where outcomes or outputs differ, and ends with 2 where there is no GPU.
 
+mod arguments;
+
 use std::error::Error;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,6 +16,8 @@ use std::time::Duration;
 use arc_dsl::{Program, Task, builtin};
 use gpu_kernels::device::{Device, open};
 use mega_batch::{Backend, Batch, Job, OnDevice, Options, Placement, Report, Runner};
+
+use arguments::arguments;
 
 /// Why it fails.
 type Failure = Box<dyn Error + Send + Sync>;
@@ -30,13 +34,6 @@ const LEAST: u64 = 64 << 10;
 /// For how long memory is free, and then taken: for longer, and the GPU counts as lost.
 const FREE: Duration = Duration::from_millis(5);
 const TAKEN: Duration = Duration::from_millis(2);
-
-/// What stands behind `--` on the command line, without what cargo adds.
-fn arguments() -> impl Iterator<Item = String> {
-    std::env::args()
-        .skip(1)
-        .filter(|argument| argument != "--bench")
-}
 
 fn main() -> Result<ExitCode, Failure> {
     let count = match arguments().next() {

@@ -429,10 +429,7 @@ mod tests {
             let backends = programs.backends(&Counts::default(), &MergeCounts::default(), None);
             let compiled = expected.iter().filter(|&&compiled| compiled).count() as u64;
             assert_eq!(backends.programs_compiled, compiled);
-            assert_eq!(
-                backends.compile_time.is_zero(),
-                backend == Backend::Reference
-            );
+            assert_eq!(backends.compile_time > Duration::ZERO, compiled > 0);
             let left: u64 = backends.programs_not_compiled.values().sum();
             assert_eq!(left, u64::from(backend == Backend::Auto));
         }

@@ -15,15 +15,17 @@
 //!
 //! Within bounds that [machines do not know](Backend::allows) only the reference is asked.
 
+use std::any::Any;
 use std::time::{Duration, Instant};
 
 use arc_cpu::{Compiled, Machine, Stop};
-use arc_dsl::{Interpreter, Limits, Sample};
+use arc_dsl::{EvalError, Interpreter, Limits, Pair, Sample, Value};
 
-use super::evaluator::{Ahead, Evaluation, Evaluator, Passed, caught};
+use super::evaluator::{Ahead, Evaluation, Evaluator, PassedOn, caught};
 use super::merging::LoneBatt;
 use crate::backend::{Backend, Counts};
 use crate::compilers::Compilers;
+use crate::options::Options;
 use crate::outcome::{Answer, Maker, Outcome, is_wanted};
 use crate::panics::message;
 
@@ -81,11 +83,11 @@ impl Chain {
                 self.counts.compiled += 1;
                 return fast(answer, Maker::Machine);
             }
-            Err(Passed::BailedOut(reason)) => {
+            Err(PassedOn::BailedOut(reason)) => {
                 *self.counts.bail_outs.entry(reason).or_default() += 1;
             }
-            Err(Passed::Panicked) => self.counts.panics += 1,
-            Err(Passed::Unanswered | Passed::AtBound) => {}
+            Err(PassedOn::Panicked) => self.counts.panics += 1,
+            Err(PassedOn::Unanswered | PassedOn::AtBound) => {}
         }
         let began = Instant::now();
         let (answer, by) = self.ask_reference(evaluation, compilers);
@@ -121,12 +123,12 @@ impl Chain {
         &mut self,
         evaluation: &Evaluation<'_>,
         compilers: &Compilers,
-    ) -> Result<Answer, Passed> {
+    ) -> Result<Answer, PassedOn> {
         if evaluation.compiled.is_some() {
-            return Err(Passed::AtBound);
+            return Err(PassedOn::AtBound);
         }
         let compiled = compilers.compile(evaluation.program);
-        let compiled = compiled.map_err(|_| Passed::Unanswered)?;
+        let compiled = compiled.map_err(|_| PassedOn::Unanswered)?;
         self.machine.evaluate(&Evaluation {
             compiled: Some(&compiled),
             ..*evaluation
@@ -143,26 +145,26 @@ impl ByMachine {
     fn attempt(
         &mut self,
         limits: &Limits,
-        run: impl FnOnce(&mut Machine) -> Result<Answer, Passed>,
-    ) -> Result<Answer, Passed> {
+        run: impl FnOnce(&mut Machine) -> Result<Answer, PassedOn>,
+    ) -> Result<Answer, PassedOn> {
         let machine = &mut self.0;
         caught(|| run(machine)).unwrap_or_else(|_| {
             self.0 = Machine::new(limits);
-            Err(Passed::Panicked)
+            Err(PassedOn::Panicked)
         })
     }
 }
 
 impl Evaluator for ByMachine {
     #[inline]
-    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, Passed> {
+    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, PassedOn> {
         let Evaluation {
             compiled,
             pair,
             options,
             ..
         } = evaluation;
-        let program: &Compiled = compiled.ok_or(Passed::Unanswered)?;
+        let program: &Compiled = compiled.ok_or(PassedOn::Unanswered)?;
         self.attempt(&options.limits, |machine| {
             match machine.run(program, &pair.input) {
                 Ok(output) => {
@@ -172,7 +174,7 @@ impl Evaluator for ByMachine {
                     Ok(Answer { outcome, output })
                 }
                 Err(Stop::Error(error)) => Ok(Outcome::Error(Box::new(error)).into()),
-                Err(Stop::BailOut(reason)) => Err(Passed::BailedOut(reason)),
+                Err(Stop::BailOut(reason)) => Err(PassedOn::BailedOut(reason)),
             }
         })
     }
@@ -203,20 +205,28 @@ impl ByReference {
             };
             self.0.run_on(program, sample.into_inputs())
         });
-        match result {
-            Ok(result) => Answer::of(result, pair, options),
-            Err(panic) => Outcome::Internal(message(&*panic).into()).into(),
-        }
+        answer(result, pair, options)
+    }
+}
+
+/// The answer that a result of the reference is, or what it panicked with.
+fn answer(
+    result: Result<Result<Value, EvalError>, Box<dyn Any + Send>>,
+    pair: &Pair,
+    options: &Options,
+) -> Answer {
+    match result {
+        Ok(result) => Answer::of(result, pair, options),
+        Err(panic) => Outcome::Internal(message(&*panic).into()).into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use arc_cpu::BailOut;
-    use arc_dsl::{Grid, Pair, Primitive, Program, ProgramBuilder, Task};
+    use arc_dsl::{Grid, Primitive, Program, ProgramBuilder, Task};
 
     use super::*;
-    use crate::options::Options;
 
     fn program() -> Program {
         let mut builder = ProgramBuilder::new("solve_a");
@@ -226,6 +236,17 @@ mod tests {
 
     fn grid(row: [i32; 2]) -> Grid {
         Grid::from_rows(&[row]).unwrap()
+    }
+
+    #[test]
+    fn a_panic_costs_one_evaluation() {
+        let pair = Pair::new(grid([1, 2]), grid([2, 1]));
+        let panicked = caught(|| panic!("row {}", 7));
+        let Answer { outcome, output } = answer(panicked, &pair, &Options::default());
+        assert_eq!(outcome, Outcome::Internal("row 7".into()));
+        assert_eq!(outcome.name(), "error");
+        assert_eq!(outcome.error().unwrap(), "internal error: row 7");
+        assert_eq!(output, None);
     }
 
     #[test]
@@ -250,10 +271,10 @@ mod tests {
                 let _ = machine.run(&compiled, &pair.input);
                 panic!("half way")
             });
-            assert_eq!(panicked, Err(Passed::Panicked));
-            let bailed_out = Passed::BailedOut(BailOut::Grid);
+            assert_eq!(panicked, Err(PassedOn::Panicked));
+            let bailed_out = PassedOn::BailedOut(BailOut::Grid);
             let passed =
-                machine.attempt(&options.limits, |_| Err(Passed::BailedOut(BailOut::Grid)));
+                machine.attempt(&options.limits, |_| Err(PassedOn::BailedOut(BailOut::Grid)));
             assert_eq!(passed, Err(bailed_out));
         }
     }

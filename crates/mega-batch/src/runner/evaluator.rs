@@ -26,7 +26,7 @@ pub(super) struct Evaluation<'b> {
 
 /// Why an evaluator passes an evaluation on.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Passed {
+pub(super) enum PassedOn {
     /// It was not asked ahead, or has not got the program.
     Unanswered,
     /// It bailed out.
@@ -40,7 +40,7 @@ pub(super) enum Passed {
 /// Who evaluates programs on pairs. All give the same outcome where they answer.
 pub(super) trait Evaluator {
     /// Answers an evaluation, or passes it on with the reason.
-    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, Passed>;
+    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, PassedOn>;
 }
 
 /// What an evaluator has answered of a unit that is asked for many evaluations at once, ahead of the others: a device
@@ -56,9 +56,9 @@ pub(super) struct Ahead<'m> {
 
 impl Evaluator for Ahead<'_> {
     #[inline]
-    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, Passed> {
+    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, PassedOn> {
         let answer = self.answers.get_mut(evaluation.at).and_then(Option::take);
-        answer.ok_or(Passed::Unanswered)
+        answer.ok_or(PassedOn::Unanswered)
     }
 }
 

@@ -17,7 +17,7 @@ use arc_dsl::{Callee, Dialect, Limits, Operand, Program};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::Run;
-use super::evaluator::{Evaluation, Evaluator, Passed, caught};
+use super::evaluator::{Evaluation, Evaluator, PassedOn, caught};
 use super::unit::Unit;
 use crate::backend::{Backend, MergeCounts};
 use crate::batch::Batch;
@@ -237,7 +237,7 @@ fn most_steps(limits: &Limits, times: u64) -> u64 {
 pub(super) struct LoneBatt;
 
 impl Evaluator for LoneBatt {
-    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, Passed> {
+    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, PassedOn> {
         let &Evaluation {
             program,
             pair,
@@ -248,16 +248,16 @@ impl Evaluator for LoneBatt {
         let result = caught(|| {
             let inputs = [(*pair.input).clone()];
             let mut batt = Batt::new(&inputs, &[], bounds(limits, 2, 4 * MAX_BYTES));
-            let merged = batt.add(program).map_err(|_| Passed::Unanswered)?;
+            let merged = batt.add(program).map_err(|_| PassedOn::Unanswered)?;
             if merged.steps() > most_steps(limits, 2) {
-                return Err(Passed::AtBound);
+                return Err(PassedOn::AtBound);
             }
             match batt.result(&merged, 0) {
-                Err(error) if error.limit().is_some() => Err(Passed::AtBound),
+                Err(error) if error.limit().is_some() => Err(PassedOn::AtBound),
                 result => Ok(result),
             }
         });
-        let result = result.unwrap_or(Err(Passed::Panicked))?;
+        let result = result.unwrap_or(Err(PassedOn::Panicked))?;
         Ok(Answer::of(result, pair, options))
     }
 }
