@@ -35,6 +35,7 @@ mod evaluator;
 mod fleet;
 mod host;
 mod merging;
+mod partition;
 mod pipeline;
 mod queue;
 mod unit;

@@ -17,7 +17,8 @@ use rayon::{Scope, Yield};
 
 use super::evaluator::Ahead;
 use super::merging::Plan;
-use super::queue::{Chunk, Claimed, Queue};
+use super::partition::Piece;
+use super::queue::{Chunk, Claimed, Queue, Work};
 use super::unit::{Unit, units_of};
 use super::worker::Watch;
 use super::{PROGRESS_INTERVAL, Run, lost};
@@ -209,25 +210,49 @@ impl<'h, 'r> Host<'h, 'r> {
 
     /// Makes a chunk as far as it comes in its time, and gives back the rest.
     fn make(self, claimed: Claimed) {
-        let Claimed {
-            mut chunk,
-            mut results,
-            time,
-        } = claimed;
-        let run = self.run;
+        let time = claimed.time;
+        let (mut chunk, mut results) = match claimed.work {
+            Work::Chunk(chunk, results) => (chunk, results),
+            Work::Piece(piece) => match self.merge_piece(piece, time) {
+                Some(chunk) => chunk,
+                None => return,
+            },
+        };
         let began = Instant::now();
-        let units = units_of(run.batch, &chunk.evaluations);
+        let units = units_of(self.run.batch, &chunk.evaluations);
+        let is_merged = !chunk.answers.is_empty();
         let unmerged = match self.plan {
-            Some(plan) if chunk.answers.is_empty() => self.merge(plan, &units, &mut chunk, time),
+            Some(plan) if !is_merged => self.merge(plan, &units, &mut chunk, time),
             _ => None,
         };
         let made = self.evaluate(&units, &mut chunk, Watch::of(2 * time), &mut results);
         if self.workers_count {
             self.count(chunk.evaluations.start, &results);
         }
+        let before = if is_merged {
+            chunk.share * made as u32
+        } else {
+            Duration::ZERO
+        };
         let rest = chunk.split_off(made);
         let rests = rest.into_iter().chain(unmerged);
-        self.queue.put(chunk.evaluations, results, rests, began);
+        self.queue
+            .put(chunk.evaluations, results, rests, began, before);
+    }
+
+    /// Has batts answer a piece, as far as they come in its time; gives the chunk that is answered by that.
+    fn merge_piece(self, mut piece: Piece, time: Duration) -> Option<(Chunk, Vec<Known>)> {
+        let (began, watch) = (Instant::now(), Watch::of(2 * time));
+        let merger = &mut *lock(self.run.worker().merger());
+        while piece.answers.is_empty() || !(watch.is_over() || self.run.stopped()) {
+            let Some(segment) = piece.next() else {
+                break;
+            };
+            let at = piece.answers.len();
+            piece.answers.resize_with(at + segment.len, || None);
+            merger.merge(self.run, &segment, &piece.pairs, &mut piece.answers[at..]);
+        }
+        self.queue.put_piece(piece, began)
     }
 
     /// Has batts make what they are to make of a chunk, as far as they come in its time; what stands behind
@@ -254,7 +279,9 @@ impl<'h, 'r> Host<'h, 'r> {
                 break;
             }
             let of_segment = &mut chunk.answers[segment.at..segment.at + segment.len];
-            merger.merge(self.run, segment, of_segment);
+            let batch = self.run.batch;
+            let all = 0..batch.pair_count(&batch.tasks()[segment.task as usize]);
+            merger.merge(self.run, segment, &all, of_segment);
             merged += segment.len;
         }
         chunk.share = began.elapsed() / merged.max(1) as u32;

@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use arc_cpu::batt::{Batt, Bounds, Distance, Merged, Refused};
@@ -57,10 +58,24 @@ pub(super) struct Segment {
     /// The place of its first evaluation among those of the units.
     pub(super) at: usize,
     program: u32,
-    task: u32,
+    pub(super) task: u32,
     /// The place of its first pair in the task.
-    pair: usize,
+    pub(super) pair: usize,
     pub(super) len: usize,
+}
+
+impl Segment {
+    /// Its evaluations of these pairs; `None` if it has none.
+    pub(super) fn within(&self, pairs: &Range<usize>) -> Option<Self> {
+        let pair = self.pair.max(pairs.start);
+        let end = (self.pair + self.len).min(pairs.end);
+        (pair < end).then(|| Self {
+            at: self.at + pair - self.pair,
+            pair,
+            len: end - pair,
+            ..*self
+        })
+    }
 }
 
 impl<'b> Plan<'b> {
@@ -262,7 +277,8 @@ impl Evaluator for LoneBatt {
     }
 }
 
-/// A worker's batts, each of one task: neighbouring jobs of a batch may take turns over some tasks.
+/// A worker's batts, each of one task, or of some of its pairs: neighbouring jobs of a batch may take turns over some
+/// tasks.
 #[derive(Debug, Default)]
 pub(super) struct Merger {
     /// Those last used behind.
@@ -274,6 +290,8 @@ pub(super) struct Merger {
 struct OfTask {
     /// Nothing where it is of an earlier batch.
     task: Option<u32>,
+    /// The pairs of the task that are its inputs, by their places.
+    pairs: Range<usize>,
     batt: Box<Batt>,
 }
 
@@ -286,22 +304,26 @@ impl Merger {
         self.counts = MergeCounts::default();
     }
 
-    /// The batt of a task, which is now the last one; begun anew where the task has none.
-    fn batt(&mut self, run: Run<'_>, task: u32) -> &mut Batt {
-        let same = |of_task: &OfTask| of_task.task == Some(task);
+    /// The batt of these pairs of a task, which is now the last one; begun anew where they have none.
+    fn batt(&mut self, run: Run<'_>, task: u32, pairs: &Range<usize>) -> &mut Batt {
+        let same = |it: &OfTask| it.task == Some(task) && it.pairs == *pairs;
         if let Some(at) = self.batts.iter().rposition(same) {
             self.batts[at..].rotate_left(1);
         } else {
-            let pairs = || run.batch.pairs(&run.batch.tasks()[task as usize]);
-            let inputs: Vec<_> = pairs().map(|(_, pair)| (*pair.input).clone()).collect();
-            let outputs: Vec<_> = pairs().map(|(_, pair)| pair.output.clone()).collect();
+            let of_task = &run.batch.tasks()[task as usize];
+            let of_pairs = || pairs.clone().map(|at| of_task.pair_at(at).1);
+            let inputs: Vec<_> = of_pairs().map(|pair| (*pair.input).clone()).collect();
+            let outputs: Vec<_> = of_pairs().map(|pair| pair.output.clone()).collect();
             let mut batt = self.free().unwrap_or_else(|| {
                 let limits = &run.runner.options.limits;
                 Box::new(Batt::new(&[], &[], bounds(limits, 1, MAX_BYTES)))
             });
             batt.restart(&inputs, &outputs);
-            let task = Some(task);
-            self.batts.push(OfTask { task, batt });
+            self.batts.push(OfTask {
+                task: Some(task),
+                pairs: pairs.clone(),
+                batt,
+            });
         }
         let last = self.batts.len() - 1;
         &mut self.batts[last].batt
@@ -324,11 +346,11 @@ impl Merger {
         (!self.batts.is_empty()).then(|| self.batts.remove(0).batt)
     }
 
-    /// Adds a program to the batt of a task; nothing where it does not take it.
-    fn add(&mut self, run: Run<'_>, program: u32, task: u32) -> Option<Merged> {
-        let program = &run.batch.programs()[program as usize];
+    /// Adds the program of a segment to the batt of these pairs; `None` if the batt does not take it.
+    fn add(&mut self, run: Run<'_>, segment: &Segment, pairs: &Range<usize>) -> Option<Merged> {
+        let program = &run.batch.programs()[segment.program as usize];
         for _ in 0..2 {
-            let batt = self.batt(run, task);
+            let batt = self.batt(run, segment.task, pairs);
             match caught(|| batt.add(program)) {
                 Ok(Ok(merged)) => {
                     let most = most_steps(&run.runner.options.limits, 1);
@@ -346,15 +368,17 @@ impl Merger {
         None
     }
 
-    /// Answers a segment's evaluations, each in its place; `None` in those of evaluations that are passed on.
+    /// Answers a segment's evaluations, each in its place, by a batt of these pairs of its task; `None` in those of
+    /// evaluations that are passed on.
     pub(super) fn merge(
         &mut self,
         run: Run<'_>,
         segment: &Segment,
+        pairs: &Range<usize>,
         answers: &mut [Option<Answer>],
     ) {
         let options = &run.runner.options;
-        let Some(merged) = self.add(run, segment.program, segment.task) else {
+        let Some(merged) = self.add(run, segment, pairs) else {
             return;
         };
         self.counts.calls += u64::from(merged.calls());
@@ -373,7 +397,7 @@ impl Merger {
             if batt.is_too_heavy(node, input) {
                 return None;
             }
-            let (_, pair) = task.pair_at(input);
+            let (_, pair) = task.pair_at(pairs.start + input);
             let is_equal = |_| batt.distance(node, input) == Some(Distance::Cells(0));
             let outcome = Outcome::compare(pair.output.as_ref(), is_equal);
             let is_wanted = is_wanted(options, &outcome);
@@ -386,7 +410,7 @@ impl Merger {
             let output = output.filter(|_| is_wanted);
             Some(Answer { outcome, output })
         };
-        for (answer, input) in answers.iter_mut().zip(segment.pair..) {
+        for (answer, input) in answers.iter_mut().zip(segment.pair - pairs.start..) {
             *answer = answer_on(input);
             self.counts.evaluations += u64::from(answer.is_some());
         }

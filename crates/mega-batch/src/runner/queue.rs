@@ -15,7 +15,10 @@ use gpu_sched::Order;
 
 use super::Clock;
 use super::merging::Plan;
+use super::partition::{Owners, Partition, Piece};
+use super::unit::units_of;
 use crate::batch::Batch;
+use crate::options::Merging;
 use crate::outcome::{Answer, Known};
 use crate::panics::lock;
 
@@ -59,14 +62,20 @@ impl Chunk {
     }
 }
 
-/// A chunk in a worker's hands.
+/// What a worker has in its hands.
 #[derive(Debug)]
 pub(super) struct Claimed {
-    pub(super) chunk: Chunk,
-    /// Where its results go.
-    pub(super) results: Vec<Known>,
+    pub(super) work: Work,
     /// How long it is expected to take at most.
     pub(super) time: Duration,
+}
+
+#[derive(Debug)]
+pub(super) enum Work {
+    /// Evaluations, and where their results go.
+    Chunk(Chunk, Vec<Known>),
+    /// Some pairs of a chunk that several workers merge.
+    Piece(Piece),
 }
 
 /// How long a chunk takes: the longest, where there is one worker for which it is only the time between two looks
@@ -83,6 +92,9 @@ pub(super) const MOST: u64 = 1024;
 
 /// Jobs of so many pairs are not divided by where a chunk ends.
 const FEW_PAIRS: usize = 16;
+
+/// How long a batch has to take for its pairs to be divided among workers.
+const WORTH_DIVIDING: Duration = Duration::from_micros(60);
 
 /// How long who waits looks before it sleeps: waking takes as long.
 const SPIN: Duration = Duration::from_micros(50);
@@ -155,6 +167,9 @@ struct State {
     /// Those that nobody has had, and those that were given back.
     fresh: Range<u64>,
     returned: Vec<Chunk>,
+    /// Those that workers merge pair by pair, in the order of the batch.
+    partitions: Vec<Partition>,
+    owners: Owners,
     made: Order<Vec<Known>>,
     /// Memory for results.
     spare: Vec<Vec<Known>>,
@@ -186,6 +201,8 @@ impl<'p> Queue<'p> {
                 made: Order::starting_at(left.start),
                 fresh: left,
                 returned: Vec::new(),
+                partitions: Vec::new(),
+                owners: Owners::default(),
                 spare: Vec::new(),
                 clock: Clock::default(),
                 all: (0, Duration::ZERO),
@@ -224,18 +241,15 @@ impl<'p> Queue<'p> {
         // Others wait for the results of what was given back, so it is made before the rest. What another worker
         // has begun to merge is left to that one while there is anything else: two would make its calls twice.
         let is_mine = |chunk: &Chunk| chunk.merged_by.is_none_or(|by| by == worker);
-        let chunk = self
+        let work = self
             .pop_returned(state, count, is_mine)
-            .or_else(|| is_room.then(|| self.cut(state, count))?)
+            .or_else(|| state.piece(worker, false))
+            .or_else(|| is_room.then(|| self.cut(state, count, worker))?)
+            .or_else(|| state.piece(worker, true))
             .or_else(|| self.pop_returned(state, count, |_| true))?;
         self.in_hand.fetch_add(1, Ordering::Relaxed);
         self.is_waiting(state);
-        let results = state.spare.pop().unwrap_or_default();
-        Some(Claimed {
-            chunk,
-            results,
-            time,
-        })
+        Some(Claimed { work, time })
     }
 
     /// So many evaluations, or some more, of the first chunk that was given back and is such a one.
@@ -244,52 +258,86 @@ impl<'p> Queue<'p> {
         state: &mut State,
         count: u64,
         is_such: impl Fn(&Chunk) -> bool,
-    ) -> Option<Chunk> {
+    ) -> Option<Work> {
         let places = (0..state.returned.len()).filter(|at| is_such(&state.returned[*at]));
         let first = places.min_by_key(|at| state.returned[*at].evaluations.start)?;
         let mut chunk = state.returned.swap_remove(first);
         let end = self.end_of_job(&chunk.evaluations, chunk.evaluations.start + count);
         let rest = chunk.split_off((end - chunk.evaluations.start) as usize);
         state.returned.extend(rest);
-        Some(chunk)
+        Some(state.work(chunk))
     }
 
-    /// Cuts a chunk of so many evaluations, or some more, from those that nobody has had.
-    fn cut(&self, state: &mut State, count: u64) -> Option<Chunk> {
+    /// Cuts a chunk of so many evaluations, or some more, from those that nobody has had, or takes a part of one
+    /// that is to be merged by several.
+    fn cut(&self, state: &mut State, count: u64, worker: usize) -> Option<Work> {
         let fresh = state.fresh.clone();
         if fresh.is_empty() {
             return None;
         }
         let mut end = fresh.start + count;
-        if let Some(plan) = self.plan.filter(|_| self.workers > 1) {
-            let (job, _) = self.batch.evaluation(fresh.start);
-            let (last, _) = self.batch.evaluation(fresh.end - 1);
-            let task = |at| self.batch.job(at).task;
-            // Where tasks follow each other, each worker merges the programs of another: two would both make
-            // the calls that they share.
-            if task(last) != task(job) && plan.is_merged(job) {
-                let mut others = (job + 1..=last).take(MOST as usize);
-                let other = others.find(|at| task(*at) != task(job));
-                let end_of_task = other.map_or(end, |other| self.batch.first_of(other));
-                end = end.max(end_of_task.min(fresh.start + MOST));
+        let (job, _) = self.batch.evaluation(fresh.start);
+        let several = self.plan.filter(|_| self.workers > 1);
+        if let Some(plan) = several.filter(|plan| plan.is_merged(job)) {
+            // Where tasks follow each other, each worker merges the programs of another one.
+            let (end_of_task, jobs) = self.end_of_task(&fresh, job);
+            let (of_task, behind) = (end_of_task - fresh.start, fresh.end - end_of_task);
+            let is_enough = behind >= of_task * u64::from(self.workers);
+            if is_enough && jobs >= Merging::LEAST_PROGRAMS {
+                end = end.max(end_of_task);
+            } else if self.pace.time(fresh.end - fresh.start) >= WORTH_DIVIDING
+                && let Some(partition) = self.partition(&fresh, plan)
+            {
+                state.fresh.start = partition.end();
+                return state.divide(partition, worker);
             }
         }
         let end = self.end_of_job(&fresh, end);
         state.fresh.start = end;
-        Some(Chunk::of(fresh.start..end))
+        Some(state.work(Chunk::of(fresh.start..end)))
     }
 
-    /// A chunk was made from `began` on, but for these rests, which are given back.
+    /// Where the evaluations of the task of a job end, which is the first one of these, and how many jobs that are; at
+    /// most so many as a chunk has.
+    fn end_of_task(&self, within: &Range<u64>, job: usize) -> (u64, usize) {
+        let most = within.end.min(within.start + MOST);
+        let task = |at| self.batch.job(at).task;
+        let last = self.batch.job_count().min(job + MOST as usize);
+        let other = (job + 1..last).find(|at| task(*at) != task(job));
+        let end = other.map_or(most, |other| self.batch.first_of(other).min(most));
+        (end, other.unwrap_or(last) - job)
+    }
+
+    /// The next evaluations, divided by pairs; `None` if there is nothing to divide.
+    fn partition(&self, fresh: &Range<u64>, plan: &Plan<'_>) -> Option<Partition> {
+        let chunk = |count: u64| {
+            let end = self.end_of_job(fresh, fresh.start + count);
+            let evaluations = fresh.start..end;
+            let segments = plan.segments(&units_of(self.batch, &evaluations));
+            Partition::of(Chunk::of(evaluations), segments, self.workers as usize)
+        };
+        let left = fresh.end - fresh.start;
+        let whole = chunk(left.min(MOST))?;
+        // More workers than parts: programs are divided, too.
+        let chunks = u64::from(self.workers).div_ceil(whole.parts() as u64);
+        match chunks {
+            1 => Some(whole),
+            _ => chunk(left.div_ceil(chunks).min(MOST)),
+        }
+    }
+
+    /// A chunk was made from `began` on, but for these rests, which are given back. Their answers took so long before.
     pub(super) fn put(
         &self,
         made: Range<u64>,
         mut results: Vec<Known>,
         rests: impl IntoIterator<Item = Chunk>,
         began: Instant,
+        before: Duration,
     ) {
         let ended = Instant::now();
         let (evaluations, time) = (made.end - made.start, ended - began);
-        self.pace.learn(evaluations, time);
+        self.pace.learn(evaluations, time + before);
         let state = &mut *lock(&self.state);
         self.in_hand.fetch_sub(1, Ordering::Relaxed);
         state.clock.add(began, ended);
@@ -303,6 +351,29 @@ impl<'p> Queue<'p> {
             state.spare.push(results);
         }
         self.has_changed(state);
+    }
+
+    /// A piece was merged from `began` on; gives the chunk in its place if it was the last of it.
+    pub(super) fn put_piece(&self, piece: Piece, began: Instant) -> Option<(Chunk, Vec<Known>)> {
+        let ended = Instant::now();
+        let (evaluations, time) = (piece.answers.len() as u64, ended - began);
+        self.pace.learn(evaluations, time);
+        let state = &mut *lock(&self.state);
+        state.clock.add(began, ended);
+        state.all.1 += time;
+        // After a stop there is none, and nobody wants the answers.
+        let at = state.partitions.iter().position(|it| it.has(&piece));
+        if let Some(at) = at
+            && state.partitions[at].put(piece, time)
+        {
+            let chunk = state.partitions.remove(at).into_chunk();
+            self.is_waiting(state);
+            return Some((chunk, state.spare.pop().unwrap_or_default()));
+        }
+        self.in_hand.fetch_sub(1, Ordering::Relaxed);
+        self.is_waiting(state);
+        self.has_changed(state);
+        None
     }
 
     /// The results that are next in the order of the batch, where they have come.
@@ -322,6 +393,10 @@ impl<'p> Queue<'p> {
     pub(super) fn stop(&self) {
         let state = &mut *lock(&self.state);
         state.fresh.end = state.fresh.start;
+        let divided = std::mem::take(&mut state.partitions);
+        state
+            .returned
+            .extend(divided.into_iter().map(Partition::into_chunk));
         if state.returned.is_empty() {
             return self.is_waiting(state);
         }
@@ -357,6 +432,7 @@ impl<'p> Queue<'p> {
         let state = lock(&self.state);
         state.fresh.is_empty()
             && state.returned.is_empty()
+            && state.partitions.is_empty()
             && self.in_hand.load(Ordering::Relaxed) == 0
     }
 
@@ -396,8 +472,9 @@ impl<'p> Queue<'p> {
     fn is_waiting(&self, state: &State) {
         let fresh = state.fresh.end - state.fresh.start;
         let returned = state.returned.iter().map(|chunk| chunk.len() as u64);
-        self.waiting
-            .store(fresh + returned.sum::<u64>(), Ordering::Relaxed);
+        let divided = state.partitions.iter().map(|it| it.waiting() as u64);
+        let waiting = fresh + returned.sum::<u64>() + divided.sum::<u64>();
+        self.waiting.store(waiting, Ordering::Relaxed);
     }
 
     fn has_changed(&self, state: &State) {
@@ -442,6 +519,26 @@ impl<'p> Queue<'p> {
 }
 
 impl State {
+    /// A chunk, with memory for its results.
+    fn work(&mut self, chunk: Chunk) -> Work {
+        Work::Chunk(chunk, self.spare.pop().unwrap_or_default())
+    }
+
+    /// A part for a worker, of the first partition that has one; see [`Partition::claim`].
+    fn piece(&mut self, worker: usize, any: bool) -> Option<Work> {
+        let owners = &mut self.owners;
+        let mut partitions = self.partitions.iter_mut();
+        let piece = partitions.find_map(|partition| partition.claim(worker, any, owners));
+        piece.map(Work::Piece)
+    }
+
+    /// A part of a new partition for a worker.
+    fn divide(&mut self, mut partition: Partition, worker: usize) -> Option<Work> {
+        let piece = partition.claim(worker, true, &mut self.owners);
+        self.partitions.push(partition);
+        piece.map(Work::Piece)
+    }
+
     /// How many evaluations are claimed and not delivered.
     fn on_way(&self) -> u64 {
         self.fresh.start - self.made.next()
@@ -459,45 +556,118 @@ mod tests {
     use crate::batch::Job;
     use crate::options::Merging;
 
-    #[test]
-    fn who_has_begun_a_batt_goes_on_with_it_while_there_is_anything_else() {
-        const PROGRAMS: usize = 16;
-        const PAIRS: u64 = 3;
+    const PROGRAMS: usize = 16;
+    const PAIRS: u64 = 3;
+    const OF_TASK: u64 = PROGRAMS as u64 * PAIRS;
+
+    /// What has the variations of a program on so many tasks, one after the other, made by two workers.
+    fn with_queue(tasks: usize, test: impl FnOnce(&Batch<'_>, &Queue<'_>)) {
         let whole = builtin::all().iter().find(|one| one.kind() == Kind::Whole);
         let whole = whole.unwrap();
         let mut generator = Generator::new(1);
         let programs: Vec<Program> = (0..PROGRAMS)
             .map(|_| generator.variation(whole.program()))
             .collect();
-        let tasks = [1, 2].map(|seed| whole.task(seed, PAIRS as usize - 1, 1, 10));
+        let seeds = 1..=tasks as u64;
+        let tasks: Vec<_> = seeds
+            .map(|seed| whole.task(seed, PAIRS as usize - 1, 1, 10))
+            .collect();
         let job = |at: usize| Job {
             program: (at % PROGRAMS) as u32,
             task: (at / PROGRAMS) as u32,
         };
-        let batch = Batch::listed(&programs, &tasks, (0..2 * PROGRAMS).map(job).collect()).unwrap();
+        let jobs = (0..tasks.len() * PROGRAMS).map(job).collect();
+        let batch = Batch::listed(&programs, &tasks, jobs).unwrap();
         let plan = Plan::new(&batch, Merging::Always, Backend::Auto, &Limits::default()).unwrap();
         let pace = Pace::default();
-        let (of_task, total) = (PROGRAMS as u64 * PAIRS, batch.evaluations());
-        let queue = Queue::new(&batch, Some(&plan), 0..total, 2, None, &pace);
+        let all = 0..batch.evaluations();
+        test(
+            &batch,
+            &Queue::new(&batch, Some(&plan), all, 2, None, &pace),
+        );
+    }
 
-        let claim = |worker| queue.claim(worker).map(|claimed| claimed.chunk);
-        let mut first = claim(0).unwrap();
-        assert_eq!(first.evaluations, 0..of_task);
-        let mut rest = first.split_off(PAIRS as usize).unwrap();
-        rest.merged_by = Some(0);
-        let left = rest.evaluations.clone();
-        queue.put(first.evaluations, Vec::new(), Some(rest), Instant::now());
-
-        let mut others = of_task;
-        while others < total {
-            let other = claim(1).unwrap().evaluations;
-            assert_eq!(other.start, others);
-            others = other.end;
+    fn chunk(claimed: Option<Claimed>) -> Option<Chunk> {
+        match claimed?.work {
+            Work::Chunk(chunk, _) => Some(chunk),
+            Work::Piece(_) => None,
         }
-        let mine = claim(0).unwrap().evaluations;
-        assert_eq!(mine.start, left.start);
-        // Nothing else is left, so that another may help.
-        assert!(mine.end < left.end);
-        assert_eq!(claim(1).unwrap().evaluations.start, mine.end);
+    }
+
+    fn piece(claimed: Option<Claimed>) -> Option<Piece> {
+        match claimed?.work {
+            Work::Chunk(..) => None,
+            Work::Piece(piece) => Some(piece),
+        }
+    }
+
+    #[test]
+    fn who_has_begun_a_batt_goes_on_with_it_while_there_is_anything_else() {
+        with_queue(3, |_, queue| {
+            let mut first = chunk(queue.claim(0)).unwrap();
+            assert_eq!(first.evaluations, 0..OF_TASK);
+            let mut rest = first.split_off(PAIRS as usize).unwrap();
+            rest.merged_by = Some(0);
+            let left = rest.evaluations.clone();
+            let (now, no_time) = (Instant::now(), Duration::ZERO);
+            queue.put(first.evaluations, Vec::new(), Some(rest), now, no_time);
+
+            // The other two tasks.
+            for _ in 0..2 * PAIRS {
+                assert!(piece(queue.claim(1)).is_some());
+            }
+            let mine = chunk(queue.claim(0)).unwrap().evaluations;
+            assert_eq!(mine.start, left.start);
+            // Nothing else is left, so that another may help.
+            assert!(mine.end < left.end);
+            let others = chunk(queue.claim(1)).unwrap().evaluations;
+            assert_eq!(others.start, mine.end);
+        });
+    }
+
+    #[test]
+    fn a_task_is_divided_by_pairs_and_each_worker_keeps_its_own() {
+        with_queue(1, |batch, queue| {
+            let mut answered = 0;
+            let mut answer = |piece: &mut Piece| {
+                let segment = piece.next()?;
+                answered += segment.len;
+                let unanswered = std::iter::repeat_with(|| None);
+                piece.answers.extend(unanswered.take(segment.len));
+                Some(())
+            };
+            let mut mine = piece(queue.claim(0)).unwrap();
+            let mut others = piece(queue.claim(1)).unwrap();
+            assert_ne!(mine.pairs, others.pairs);
+            answer(&mut mine).unwrap();
+            while answer(&mut others).is_some() {}
+            let pairs = mine.pairs.clone();
+            assert!(queue.put_piece(mine, Instant::now()).is_none());
+            assert!(queue.put_piece(others, Instant::now()).is_none());
+            // One that nobody has had is left, and the rest of the first.
+            let mut third = piece(queue.claim(1)).unwrap();
+            assert_ne!(third.pairs, pairs);
+            let mut mine = piece(queue.claim(0)).unwrap();
+            assert_eq!(mine.pairs, pairs);
+            while answer(&mut third).is_some() {}
+            while answer(&mut mine).is_some() {}
+            assert!(queue.put_piece(third, Instant::now()).is_none());
+            let (whole, _) = queue.put_piece(mine, Instant::now()).unwrap();
+            assert_eq!(whole.len(), answered);
+            assert_eq!(whole.answers.len(), whole.len());
+            assert_eq!(whole.evaluations.end, batch.evaluations());
+        });
+    }
+
+    #[test]
+    fn a_stop_leaves_nothing_of_what_is_divided() {
+        with_queue(1, |_, queue| {
+            let piece = piece(queue.claim(0)).unwrap();
+            queue.stop();
+            assert!(queue.claim(1).is_none());
+            assert!(!queue.is_over());
+            assert!(queue.put_piece(piece, Instant::now()).is_none());
+            assert!(queue.is_over());
+        });
     }
 }
