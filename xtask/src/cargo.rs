@@ -6,6 +6,9 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
+/// The profile of all that is tested, and of `cargo xtask` itself.
+pub(crate) const CHECKED: &str = "checked";
+
 /// The folder of ARC tasks that some tests read.
 const DATA: &str = "ARC_DATA_DIR";
 
@@ -18,6 +21,8 @@ pub(crate) fn test(root: &Path) -> Result<()> {
         // here; what `browser::` does, that there is no browser; `prove::`, no stand-in for the driver.
         let arguments = [
             "test",
+            "--profile",
+            CHECKED,
             "--workspace",
             "--exclude",
             "arc-check",
@@ -36,7 +41,14 @@ pub(crate) fn test(root: &Path) -> Result<()> {
     // The Python package has no tests of Rust; `cargo xtask wheel --check` tests it.
     cargo(
         root,
-        &["test", "--workspace", "--exclude", "mega-batch-py"],
+        &[
+            "test",
+            "--profile",
+            CHECKED,
+            "--workspace",
+            "--exclude",
+            "mega-batch-py",
+        ],
         &[],
     )?;
     if !data {
@@ -55,11 +67,12 @@ pub(crate) fn has_cpp_compiler() -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
-/// Builds the binary as users have it, and hands over to it.
-pub(crate) fn bench(root: &Path, arguments: &[String]) -> Result<()> {
+/// Builds the binary, as users have it where no other profile is asked for, and hands over to it.
+pub(crate) fn bench(root: &Path, profile: &str, arguments: &[String]) -> Result<()> {
     let mut all = vec![
         "run",
-        "--release",
+        "--profile",
+        profile,
         "--package",
         "mega-batch-cli",
         "--",

@@ -9,13 +9,15 @@ use anyhow::{Context as _, Result};
 use walkdir::WalkDir;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::cargo::{cargo, test};
+use crate::cargo::{CHECKED, cargo, test};
 
 /// What has to hold before a change lands. The tests come late, so that their summary is near the end.
 pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
     let mut stages = Stages::default();
     let clippy = [
         "clippy",
+        "--profile",
+        CHECKED,
         "--workspace",
         "--all-targets",
         "--",
@@ -26,6 +28,8 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
     // build shows; here all of it would be compiled again.
     let clippy_without = [
         "clippy",
+        "--profile",
+        CHECKED,
         "--package",
         "mega-batch-cli",
         "--package",
@@ -36,6 +40,8 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
     ];
     let doc = [
         "doc",
+        "--profile",
+        CHECKED,
         "--workspace",
         "--no-deps",
         "--document-private-items",
@@ -119,7 +125,7 @@ impl fmt::Display for Stages {
 }
 
 /// The digest of the kernels that were checked last.
-const CHECKED: &str = "crates/gpu-kernels/kernels/checked.txt";
+const CHECKED_KERNELS: &str = "crates/gpu-kernels/kernels/checked.txt";
 
 /// Checks what the kernels' PTX executes; and the kernels against their PTX and under the sanitizers, which takes
 /// longer than all else together, where they are no longer those that were checked last, or all is to be checked.
@@ -127,11 +133,11 @@ const CHECKED: &str = "crates/gpu-kernels/kernels/checked.txt";
 fn check_kernels(root: &Path, all: bool) -> Result<Option<String>> {
     crate::ptx::count::run(root, true, None)?;
     let digest = kernels_digest(root)?;
-    let path = root.join(CHECKED);
+    let path = root.join(CHECKED_KERNELS);
     let checked = std::fs::read_to_string(&path).unwrap_or_default();
     if !all && checked.trim() == digest {
         return Ok(Some(format!(
-            "PTX and sanitizers: as checked last ({CHECKED}); --all checks them"
+            "PTX and sanitizers: as checked last ({CHECKED_KERNELS}); --all checks them"
         )));
     }
     if let Some(reason) = crate::ptx::check_where_possible(root)? {
@@ -140,8 +146,8 @@ fn check_kernels(root: &Path, all: bool) -> Result<Option<String>> {
     if let Some(reason) = crate::sanitize::run(root)? {
         return Ok(Some(format!("sanitizers: {reason}")));
     }
-    std::fs::write(&path, format!("{digest}\n")).with_context(|| CHECKED.to_owned())?;
-    println!("the kernels were checked: {CHECKED} is written");
+    std::fs::write(&path, format!("{digest}\n")).with_context(|| CHECKED_KERNELS.to_owned())?;
+    println!("the kernels were checked: {CHECKED_KERNELS} is written");
     Ok(None)
 }
 
@@ -151,7 +157,7 @@ fn kernels_digest(root: &Path) -> Result<String> {
     for entry in WalkDir::new(root.join("kernels")).sort_by_file_name() {
         let entry = entry?;
         let path = entry.path();
-        if entry.file_type().is_file() && !path.ends_with(CHECKED) {
+        if entry.file_type().is_file() && !path.ends_with(CHECKED_KERNELS) {
             let name = path.strip_prefix(&root)?.to_string_lossy();
             hasher.update(name.as_bytes());
             hasher.update(&std::fs::read(path)?);

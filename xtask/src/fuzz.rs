@@ -112,7 +112,7 @@ fn build(root: &Path) -> Result<PathBuf> {
         "--bin",
         "libfuzzer",
         "--profile",
-        "fuzz",
+        cargo::CHECKED,
         "--target",
         &host,
         "--target-dir",

@@ -46,6 +46,9 @@ enum Command {
     },
     /// Builds mega-batch for speed and runs `mega-batch bench`, which writes into benches/results.
     Bench {
+        /// The profile of cargo for which it is built.
+        #[arg(long, default_value = "release")]
+        profile: String,
         /// What `mega-batch bench` is to be told, as `--quick`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
@@ -78,7 +81,7 @@ fn main() -> ExitCode {
         Command::Ci { all } => ci::run(&root, all),
         Command::Circles => circles::run(&root),
         Command::Docs { check } => docs::run(&root, check),
-        Command::Bench { arguments } => cargo::bench(&root, &arguments),
+        Command::Bench { profile, arguments } => cargo::bench(&root, &profile, &arguments),
         Command::Conformance(arguments) => conformance::run(&root, &arguments),
         Command::Costs(arguments) => costs::run(&root, &arguments),
         Command::Ptx(arguments) => ptx::run(&root, &arguments),

@@ -42,6 +42,9 @@ pub(crate) struct Arguments {
     /// into a fresh environment and runs the tests there.
     #[arg(long, conflicts_with = "zig")]
     sdist: bool,
+    /// The profile of cargo for which it is built.
+    #[arg(long, default_value = "release")]
+    profile: String,
     /// Tests runs over a cluster of Ray too, which is installed from its package.
     #[arg(long, requires = "check")]
     ray: bool,
@@ -80,6 +83,7 @@ pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
         python: None,
         zig: false,
         sdist: false,
+        profile: crate::cargo::CHECKED.to_owned(),
         // A quarter of a minute, and 200 MB of packages. What decides which node evaluates what is tested without.
         ray: false,
     };
@@ -109,7 +113,7 @@ fn make(root: &Path, arguments: &Arguments) -> Result<PathBuf, Missing> {
             sdist::build(root, &build, &out)
         })?
     } else {
-        build_wheel(root, &build, &out, arguments.zig)?
+        build_wheel(root, &build, &out, arguments)?
     };
     if arguments.check {
         let test = environment(&python, &folder.join("test"))?;
@@ -233,11 +237,11 @@ fn pip(python: &Path) -> Command {
     pip
 }
 
-/// Builds the wheel as users have it; where it lies.
+/// Builds the wheel; where it lies.
 ///
 /// The module is the library and knows no command; the command is built as a wheel of its own, for the same
 /// systems, and then laid beside the module.
-fn build_wheel(root: &Path, python: &Path, out: &Path, zig: bool) -> Result<PathBuf> {
+fn build_wheel(root: &Path, python: &Path, out: &Path, arguments: &Arguments) -> Result<PathBuf> {
     let (package, command) = (out.join("package"), out.join("command"));
     for folder in [out, &package, &command] {
         if folder.exists() {
@@ -246,9 +250,11 @@ fn build_wheel(root: &Path, python: &Path, out: &Path, zig: bool) -> Result<Path
         }
     }
     stage("the command", || {
-        maturin(root, python, COMMAND_CRATE, &command, zig)
+        maturin(root, python, COMMAND_CRATE, &command, arguments)
     })?;
-    stage("the module", || maturin(root, python, CRATE, &package, zig))?;
+    stage("the module", || {
+        maturin(root, python, CRATE, &package, arguments)
+    })?;
     let command = unpack(python, &command)?;
     let package = unpack(python, &package)?;
     let scripts = data(&package)?.join("scripts");
@@ -270,17 +276,24 @@ fn build_wheel(root: &Path, python: &Path, out: &Path, zig: bool) -> Result<Path
 }
 
 /// Builds the wheel of a crate into a folder.
-fn maturin(root: &Path, python: &Path, package: &str, out: &Path, zig: bool) -> Result<()> {
+fn maturin(
+    root: &Path,
+    python: &Path,
+    package: &str,
+    out: &Path,
+    arguments: &Arguments,
+) -> Result<()> {
     let mut maturin = Command::new(python);
-    maturin.args(["-m", "maturin", "build", "--release", "--locked"]);
     maturin
+        .args(["-m", "maturin", "build", "--locked", "--profile"])
+        .arg(&arguments.profile)
         .arg("--out")
         .arg(out)
         // A free-threaded Python is given a wheel of its own.
         .arg("--interpreter")
         .arg(python)
         .current_dir(root.join(package));
-    if zig {
+    if arguments.zig {
         maturin.args(["--zig", "--compatibility", "manylinux2014"]);
         // Zig is a package, found by the first Python of the path.
         maturin.env("PATH", first_in_path(python)?);

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Job};
 use crate::outcome::Known;
 use crate::sink::Sink;
 use crate::summary::{Counts, Tally};
@@ -86,11 +86,17 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
     /// The next evaluation: the place of its job, and of the pair in the task. Of jobs without pairs that stand
     /// before it the sink is told.
     pub(crate) fn next(&mut self) -> io::Result<Option<(usize, usize)>> {
+        let next = self.next_of_job()?;
+        Ok(next.map(|_| (self.place.job, self.place.pair)))
+    }
+
+    /// The job of the next evaluation, and how many of its pairs are to come; as [`next`](Self::next) has it.
+    fn next_of_job(&mut self) -> io::Result<Option<(Job, usize)>> {
         while self.place.job < self.batch.job_count() {
             let job = self.batch.job(self.place.job);
             let pairs = self.batch.pair_count(self.batch.task(job));
             if self.place.pair < pairs {
-                return Ok(Some((self.place.job, self.place.pair)));
+                return Ok(Some((job, pairs - self.place.pair)));
             }
             if pairs == 0 && self.takes_results {
                 self.sink.job(job)?;
@@ -109,14 +115,13 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
         is_counted: bool,
     ) -> io::Result<()> {
         while !results.is_empty() {
-            let Some((at, pair)) = self.next()? else {
+            let Some((job, left)) = self.next_of_job()? else {
                 return Err(io::Error::other("more results than evaluations"));
             };
-            let pairs = self.batch.pair_count(self.batch.task(self.batch.job(at)));
-            let count = results.len().min(pairs - pair);
+            let count = results.len().min(left);
             let of_job;
             (of_job, results) = results.split_at_mut(count);
-            self.deliver_of_job(at, pair, of_job, is_counted)?;
+            self.deliver_of_job(job, of_job, is_counted)?;
             self.place.pair += count;
         }
         Ok(())
@@ -124,12 +129,10 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
 
     fn deliver_of_job(
         &mut self,
-        at: usize,
-        pair: usize,
+        job: Job,
         results: &mut [Known],
         is_counted: bool,
     ) -> io::Result<()> {
-        let job = self.batch.job(at);
         // What is known all the same, from another worker, is left out, so that results do not depend
         // on who was faster.
         let before = self.job;
@@ -145,7 +148,8 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
         }
         let (results, skipped) = results.split_at_mut(kept);
         if !is_counted {
-            self.tally.add(&mut self.counts, at, pair, results);
+            let Place { job, pair } = self.place;
+            self.tally.add(&mut self.counts, job, pair, results);
             self.counts.skipped += skipped.len() as u64;
         }
         if !self.takes_results {
