@@ -22,16 +22,29 @@ pub struct Batch<'a> {
     tasks: &'a [Task],
     jobs: Jobs,
     train_only: bool,
-    /// With which evaluation each job begins, and behind the last one; where the jobs are every program on
-    /// every task, those of one program.
-    starts: Vec<u64>,
+    /// How many pairs the tasks before each one have, and all together. Whoever goes through jobs looks here: tasks
+    /// lie far apart in memory.
+    pairs_before: Vec<u64>,
 }
 
 /// Every program on every task is so many jobs that they are counted rather than listed.
 #[derive(Debug, Clone)]
 enum Jobs {
     AllPairs,
-    Listed(Vec<Job>),
+    /// The jobs; and with which evaluation each begins, and behind the last one.
+    Listed(Vec<Job>, Vec<u64>),
+}
+
+/// The sums of what stands before each number, and of all.
+fn sums(numbers: impl ExactSizeIterator<Item = u64>) -> Vec<u64> {
+    let mut sums = Vec::with_capacity(numbers.len() + 1);
+    sums.push(0);
+    let so_far = |so_far: &mut u64, number| {
+        *so_far += number;
+        Some(*so_far)
+    };
+    sums.extend(numbers.scan(0, so_far));
+    sums
 }
 
 /// A job that names a program or a task that is not there.
@@ -60,13 +73,12 @@ impl<'a> Batch<'a> {
                 task,
             })
         });
-        let jobs = Jobs::Listed(jobs.collect());
-        Self::of(programs, tasks, jobs, false)
+        Self::of(programs, tasks, Some(jobs.collect()), false)
     }
 
     /// Every program on every task.
     pub fn all_pairs(programs: &'a [Program], tasks: &'a [Task]) -> Self {
-        Self::of(programs, tasks, Jobs::AllPairs, false)
+        Self::of(programs, tasks, None, false)
     }
 
     /// These jobs in this order.
@@ -80,40 +92,41 @@ impl<'a> Batch<'a> {
         };
         match jobs.iter().position(|job| !known(job)) {
             Some(at) => Err(UnknownJob { at, job: jobs[at] }),
-            None => Ok(Self::of(programs, tasks, Jobs::Listed(jobs), false)),
+            None => Ok(Self::of(programs, tasks, Some(jobs), false)),
         }
     }
 
-    fn of(programs: &'a [Program], tasks: &'a [Task], jobs: Jobs, train_only: bool) -> Self {
+    /// Of these jobs, or of every program on every task.
+    fn of(
+        programs: &'a [Program],
+        tasks: &'a [Task],
+        jobs: Option<Vec<Job>>,
+        train_only: bool,
+    ) -> Self {
         let mut batch = Self {
             programs,
             tasks,
-            jobs,
+            jobs: Jobs::AllPairs,
             train_only,
-            starts: Vec::new(),
+            pairs_before: Vec::new(),
         };
-        let so_far = |so_far: &mut u64, pairs: usize| {
-            *so_far += pairs as u64;
-            Some(*so_far)
-        };
-        let pairs = |task: &Task| batch.pair_count(task);
-        let behind: Vec<u64> = match &batch.jobs {
-            Jobs::AllPairs => tasks.iter().map(pairs).scan(0, so_far).collect(),
-            Jobs::Listed(jobs) => {
-                let tasks = jobs.iter().map(|job| &tasks[job.task as usize]);
-                tasks.map(pairs).scan(0, so_far).collect()
-            }
-        };
-        batch.starts.reserve_exact(behind.len() + 1);
-        batch.starts.push(0);
-        batch.starts.extend(behind);
+        let pairs = tasks.iter().map(|task| batch.pair_count(task) as u64);
+        batch.pairs_before = sums(pairs);
+        if let Some(jobs) = jobs {
+            let starts = sums(jobs.iter().map(|job| batch.pairs_of(*job) as u64));
+            batch.jobs = Jobs::Listed(jobs, starts);
+        }
         batch
     }
 
     /// The same jobs on the train pairs of their tasks alone.
     #[must_use]
     pub fn train_only(self) -> Self {
-        Self::of(self.programs, self.tasks, self.jobs, true)
+        let jobs = match self.jobs {
+            Jobs::AllPairs => None,
+            Jobs::Listed(jobs, _) => Some(jobs),
+        };
+        Self::of(self.programs, self.tasks, jobs, true)
     }
 
     /// How many pairs of a task each of its programs is run on: they are the first ones.
@@ -123,6 +136,21 @@ impl<'a> Batch<'a> {
         } else {
             task.pair_count()
         }
+    }
+
+    /// How many pairs a job is run on.
+    pub(crate) fn pairs_of(&self, job: Job) -> usize {
+        self.pairs_in(job.task as usize)
+    }
+
+    /// How many pairs of the task at this place its programs are run on.
+    pub(crate) fn pairs_in(&self, task: usize) -> usize {
+        (self.pairs_before[task + 1] - self.pairs_before[task]) as usize
+    }
+
+    /// How many such pairs the tasks before this place have.
+    pub(crate) fn pairs_before(&self, task: usize) -> usize {
+        self.pairs_before[task] as usize
     }
 
     /// Whether its jobs are every program on every task.
@@ -136,7 +164,7 @@ impl<'a> Batch<'a> {
 
     /// The evaluations of all jobs, or of one program where the jobs are every program on every task.
     fn listed_evaluations(&self) -> u64 {
-        self.starts.last().copied().unwrap_or_default()
+        self.starts().last().copied().unwrap_or_default()
     }
 
     /// The pairs of a task on which each of its programs is run.
@@ -168,7 +196,7 @@ impl<'a> Batch<'a> {
     pub fn job_count(&self) -> usize {
         match &self.jobs {
             Jobs::AllPairs => self.programs.len() * self.tasks.len(),
-            Jobs::Listed(jobs) => jobs.len(),
+            Jobs::Listed(jobs, _) => jobs.len(),
         }
     }
 
@@ -179,7 +207,7 @@ impl<'a> Batch<'a> {
                 program: (at / self.tasks.len()) as u32,
                 task: (at % self.tasks.len()) as u32,
             },
-            Jobs::Listed(jobs) => jobs[at],
+            Jobs::Listed(jobs, _) => jobs[at],
         }
     }
 
@@ -192,7 +220,16 @@ impl<'a> Batch<'a> {
     pub fn evaluations(&self) -> u64 {
         match &self.jobs {
             Jobs::AllPairs => self.listed_evaluations() * self.programs.len() as u64,
-            Jobs::Listed(_) => self.listed_evaluations(),
+            Jobs::Listed(..) => self.listed_evaluations(),
+        }
+    }
+
+    /// With which evaluation each job begins, and behind the last one; where the jobs are every program on every
+    /// task, those of one program.
+    fn starts(&self) -> &[u64] {
+        match &self.jobs {
+            Jobs::AllPairs => &self.pairs_before,
+            Jobs::Listed(_, starts) => starts,
         }
     }
 
@@ -208,11 +245,12 @@ impl<'a> Batch<'a> {
                 let before = programs as usize * self.tasks.len();
                 (before, at % self.listed_evaluations())
             }
-            Jobs::Listed(_) => (0, at),
+            Jobs::Listed(..) => (0, at),
         };
         // The last one that begins there or before, which has pairs.
-        let job = self.starts.partition_point(|start| *start <= at) - 1;
-        (jobs_before + job, (at - self.starts[job]) as usize)
+        let starts = self.starts();
+        let job = starts.partition_point(|start| *start <= at) - 1;
+        (jobs_before + job, (at - starts[job]) as usize)
     }
 
     /// The first evaluation of the job at this place, or of those behind it where it has no pairs.
@@ -220,9 +258,9 @@ impl<'a> Batch<'a> {
         match &self.jobs {
             Jobs::AllPairs => {
                 let (program, task) = (job / self.tasks.len(), job % self.tasks.len());
-                program as u64 * self.listed_evaluations() + self.starts[task]
+                program as u64 * self.listed_evaluations() + self.pairs_before[task]
             }
-            Jobs::Listed(_) => self.starts[job],
+            Jobs::Listed(_, starts) => starts[job],
         }
     }
 
@@ -230,10 +268,10 @@ impl<'a> Batch<'a> {
     pub(crate) fn evaluations_by_program(&self) -> Vec<u64> {
         match &self.jobs {
             Jobs::AllPairs => vec![self.listed_evaluations(); self.programs.len()],
-            Jobs::Listed(jobs) => {
+            Jobs::Listed(jobs, starts) => {
                 let mut evaluations = vec![0; self.programs.len()];
-                for &job in jobs {
-                    evaluations[job.program as usize] += self.pair_count(self.task(job)) as u64;
+                for (job, ends) in jobs.iter().zip(starts.windows(2)) {
+                    evaluations[job.program as usize] += ends[1] - ends[0];
                 }
                 evaluations
             }

@@ -336,7 +336,7 @@ impl<'a> Recorded<'a> {
     fn read(&mut self) -> io::Result<Known> {
         let entry: Entry = self.blocks.read()?;
         let (mut job, mut pair) = self.place;
-        let pairs = |job| self.batch.pair_count(self.batch.task(self.batch.job(job)));
+        let pairs = |job| self.batch.pairs_of(self.batch.job(job));
         while job < self.batch.job_count() && pair == pairs(job) {
             (job, pair) = (job + 1, 0);
         }

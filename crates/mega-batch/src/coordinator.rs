@@ -345,7 +345,7 @@ impl Recorder<'_> {
             return Ok(());
         }
         let (mut at, mut pair) = self.place;
-        let pairs = |at| self.batch.pair_count(self.batch.task(self.batch.job(at)));
+        let pairs = |at| self.batch.pairs_of(self.batch.job(at));
         while at < self.batch.job_count() && pair == pairs(at) {
             (at, pair) = (at + 1, 0);
         }

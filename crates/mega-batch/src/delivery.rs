@@ -21,7 +21,7 @@ impl Place {
     pub(crate) fn next(&mut self, batch: &Batch<'_>) -> Option<(usize, usize)> {
         while self.job < batch.job_count() {
             let pair = self.pair;
-            if pair < batch.pair_count(batch.task(batch.job(self.job))) {
+            if pair < batch.pairs_of(batch.job(self.job)) {
                 self.pair += 1;
                 return Some((self.job, pair));
             }
@@ -94,7 +94,7 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
     fn next_of_job(&mut self) -> io::Result<Option<(Job, usize)>> {
         while self.place.job < self.batch.job_count() {
             let job = self.batch.job(self.place.job);
-            let pairs = self.batch.pair_count(self.batch.task(job));
+            let pairs = self.batch.pairs_of(job);
             if self.place.pair < pairs {
                 return Ok(Some((job, pairs - self.place.pair)));
             }

@@ -30,6 +30,7 @@ use crate::summary::{Progress, Summary, Tally};
 
 pub mod calibration;
 mod chain;
+mod chunk;
 mod device;
 mod evaluator;
 mod fleet;

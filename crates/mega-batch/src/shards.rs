@@ -228,7 +228,7 @@ impl<'b> Scribe<'b> {
             postcard::to_extend(&Entry::of(result), entries).map_err(io::Error::other)?;
         self.count += 1;
         self.by.add(result);
-        if pair + 1 == self.batch.pair_count(self.batch.task(job)) {
+        if pair + 1 == self.batch.pairs_of(job) {
             self.whole = Whole {
                 jobs: at + 1,
                 bytes: self.entries.len(),
@@ -315,8 +315,8 @@ impl Reader {
             let found = format!("found jobs {} to {}", jobs.start, jobs.end);
             return Err(damaged(first, &found));
         }
-        let evaluations = (jobs.start..jobs.end)
-            .map(|at| batch.pair_count(batch.task(batch.job(at as usize))) as u64);
+        let evaluations =
+            (jobs.start..jobs.end).map(|at| batch.pairs_of(batch.job(at as usize)) as u64);
         if header.entries != evaluations.sum::<u64>() {
             let found = format!("found {} results", header.entries);
             return Err(damaged(first, &found));

@@ -199,8 +199,6 @@ pub(crate) struct Tally<'b> {
     tasks: Vec<AtomicU8>,
     /// Whether some program is right on a pair, for all pairs of all tasks in their order.
     right: Vec<AtomicBool>,
-    /// Where the pairs of each task begin in `right`.
-    starts: Vec<usize>,
     /// Of jobs whose results come in parts, by their place: on how many pairs the parts were right, as long as
     /// all are.
     parts: Mutex<FxHashMap<usize, u64>>,
@@ -296,18 +294,12 @@ impl<'b> Tally<'b> {
         fn zeros<T: Default>(count: usize) -> Vec<T> {
             std::iter::repeat_with(T::default).take(count).collect()
         }
-        let mut pairs = 0;
-        let starts = batch.tasks().iter().map(|task| {
-            pairs += task.pair_count();
-            pairs - task.pair_count()
-        });
-        let starts = starts.collect();
+        let tasks = batch.tasks().len();
         Self {
             batch,
             programs: zeros(batch.programs().len()),
-            tasks: zeros(batch.tasks().len()),
-            right: zeros(pairs),
-            starts,
+            tasks: zeros(tasks),
+            right: zeros(batch.pairs_before(tasks)),
             parts: Mutex::default(),
         }
     }
@@ -317,7 +309,7 @@ impl<'b> Tally<'b> {
     pub(crate) fn add(&self, counts: &mut Counts, at: usize, first: usize, results: &[Known]) {
         let job = self.batch.job(at);
         let task = self.batch.task(job);
-        let right = &self.right[self.starts[job.task as usize]..];
+        let right = &self.right[self.batch.pairs_before(job.task as usize)..];
         let (mut evaluations, mut failures, mut time) = (0, 0, Duration::ZERO);
         // Of pairs of `train` and `test`.
         let mut matched = 0;
@@ -361,7 +353,7 @@ impl<'b> Tally<'b> {
             let pairs = self.batch.pairs(task).skip(pairs.start).take(pairs.len());
             pairs.filter(is_to_be_right_on).count() as u64
         };
-        let pairs = self.batch.pair_count(task);
+        let pairs = self.batch.pairs_of(job);
         if results.len() == pairs {
             if matched > 0 && matched == expected(0..pairs) {
                 self.reaches(job, TaskState::Solved);
@@ -408,16 +400,10 @@ impl<'b> Tally<'b> {
     ) -> Summary {
         let planned = self.batch.evaluations();
         let is_complete = counts.totals.evaluations + counts.skipped == planned;
-        if is_complete
-            && self
-                .batch
-                .tasks()
-                .iter()
-                .any(|task| self.batch.pair_count(task) == 0)
-        {
+        if is_complete && (0..self.tasks.len()).any(|task| self.batch.pairs_in(task) == 0) {
             // Jobs without pairs have no results.
             let jobs = self.batch.jobs();
-            for job in jobs.filter(|job| self.batch.pair_count(self.batch.task(*job)) == 0) {
+            for job in jobs.filter(|job| self.batch.pairs_of(*job) == 0) {
                 self.reaches(job, TaskState::Unsolved);
             }
         }

@@ -15,10 +15,11 @@ use std::time::{Duration, Instant};
 use arc_cpu::{Compiled, prefetch};
 use rayon::{Scope, Yield};
 
+use super::chunk::Chunk;
 use super::evaluator::Ahead;
 use super::merging::Plan;
 use super::partition::Piece;
-use super::queue::{Chunk, Claimed, Queue, Work};
+use super::queue::{Claimed, Queue, Work};
 use super::unit::{Unit, units_of};
 use super::worker::Watch;
 use super::{PROGRESS_INTERVAL, Run, lost};
@@ -280,7 +281,7 @@ impl<'h, 'r> Host<'h, 'r> {
             }
             let of_segment = &mut chunk.answers[segment.at..segment.at + segment.len];
             let batch = self.run.batch;
-            let all = 0..batch.pair_count(&batch.tasks()[segment.task as usize]);
+            let all = 0..batch.pairs_in(segment.task as usize);
             merger.merge(self.run, segment, &all, of_segment);
             merged += segment.len;
         }
@@ -374,7 +375,7 @@ impl<'h, 'r> Host<'h, 'r> {
         let (mut job, mut pair) = batch.evaluation(first);
         let mut left = results;
         while !left.is_empty() {
-            let pairs = batch.pair_count(batch.task(batch.job(job)));
+            let pairs = batch.pairs_of(batch.job(job));
             let (of_job, others) = left.split_at(left.len().min(pairs - pair));
             if !of_job.is_empty() {
                 self.tally.add(counts, job, pair, of_job);

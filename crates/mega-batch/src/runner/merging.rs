@@ -107,7 +107,7 @@ impl<'b> Plan<'b> {
             }
             while at < end {
                 let task = self.batch.job(job).task;
-                let pairs = self.batch.pair_count(self.batch.task(self.batch.job(job)));
+                let pairs = self.batch.pairs_of(self.batch.job(job));
                 let len = (pairs - pair).min(end - at);
                 let number = job / BLOCK;
                 let (_, merged) = match &block {
@@ -173,9 +173,7 @@ impl<'b> Plan<'b> {
         };
         let mut hashes: FxHashMap<u32, Vec<u64>> = FxHashMap::default();
         for jobs in by_task.values() {
-            let pairs = self
-                .batch
-                .pair_count(self.batch.task(self.batch.job(jobs[0])));
+            let pairs = self.batch.pairs_of(self.batch.job(jobs[0]));
             if jobs.len() < least || pairs > MOST_PAIRS {
                 continue;
             }

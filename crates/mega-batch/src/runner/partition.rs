@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
+use super::chunk::Chunk;
 use super::merging::Segment;
-use super::queue::Chunk;
 use crate::outcome::Answer;
 
 /// How many parts a task has at most: each costs a batt of its own, and the programs gone through once more.

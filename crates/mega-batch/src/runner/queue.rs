@@ -14,53 +14,14 @@ use std::time::{Duration, Instant};
 use gpu_sched::Order;
 
 use super::Clock;
+use super::chunk::Chunk;
 use super::merging::Plan;
 use super::partition::{Owners, Partition, Piece};
 use super::unit::units_of;
 use crate::batch::Batch;
 use crate::options::Merging;
-use crate::outcome::{Answer, Known};
+use crate::outcome::Known;
 use crate::panics::lock;
-
-/// Consecutive evaluations.
-#[derive(Debug, Default)]
-pub(super) struct Chunk {
-    pub(super) evaluations: Range<u64>,
-    /// What batts have answered, by the places of the evaluations; empty if none was asked.
-    pub(super) answers: Vec<Option<Answer>>,
-    /// The time that this took, for each.
-    pub(super) share: Duration,
-    /// The worker whose batt has the calls that these programs share, where one has made those before them.
-    pub(super) merged_by: Option<usize>,
-}
-
-impl Chunk {
-    fn of(evaluations: Range<u64>) -> Self {
-        Self {
-            evaluations,
-            ..Self::default()
-        }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        (self.evaluations.end - self.evaluations.start) as usize
-    }
-
-    /// Cuts off what stands behind so many evaluations; nothing where nothing does.
-    pub(super) fn split_off(&mut self, at: usize) -> Option<Self> {
-        if at >= self.len() {
-            return None;
-        }
-        let middle = self.evaluations.start + at as u64;
-        let rest = middle..std::mem::replace(&mut self.evaluations.end, middle);
-        let answers = self.answers.split_off(at.min(self.answers.len()));
-        Some(Self {
-            evaluations: rest,
-            answers,
-            ..*self
-        })
-    }
-}
 
 /// What a worker has in its hands.
 #[derive(Debug)]
@@ -459,7 +420,7 @@ impl<'p> Queue<'p> {
             return within.end;
         }
         let (job, pair) = self.batch.evaluation(at);
-        let pairs = self.batch.pair_count(self.batch.task(self.batch.job(job)));
+        let pairs = self.batch.pairs_of(self.batch.job(job));
         let left = if pair > 0 && pairs <= FEW_PAIRS {
             (pairs - pair) as u64
         } else {

@@ -31,7 +31,7 @@ impl Unit {
             ..*self
         };
         let (mut job, mut pair) = (self.job, self.pair + first.len);
-        let pair_count = |job| batch.pair_count(batch.task(batch.job(job)));
+        let pair_count = |job| batch.pairs_of(batch.job(job));
         while first.len < self.len && pair >= pair_count(job) {
             pair -= pair_count(job);
             job += 1;
@@ -49,7 +49,7 @@ impl Unit {
     pub(super) fn jobs(&self, batch: &Batch<'_>) -> impl Iterator<Item = usize> {
         let (mut job, mut at) = (self.job, self.pair);
         (0..self.len).map(move |_| {
-            while at == batch.pair_count(batch.task(batch.job(job))) {
+            while at == batch.pairs_of(batch.job(job)) {
                 (job, at) = (job + 1, 0);
             }
             at += 1;
@@ -82,7 +82,7 @@ impl Unit {
         batch: &'b Batch<'b>,
     ) -> impl Iterator<Item = (usize, usize)> + Clone + use<'b> {
         let task_of = |job| batch.job(job).task as usize;
-        let pairs_of = |task| batch.pair_count(&batch.tasks()[task]);
+        let pairs_of = |task| batch.pairs_in(task);
         let (mut job, mut pair) = (self.job, self.pair);
         let mut of_job = (0, 0);
         if self.len > 0 {
@@ -156,7 +156,7 @@ impl<'b> Units<'b> {
             if job.program != program {
                 break;
             }
-            let pairs = self.batch.pair_count(self.batch.task(job));
+            let pairs = self.batch.pairs_of(job);
             let taken = (pairs - self.pair).min(most - unit.len);
             unit.len += taken;
             self.pair += taken;
