@@ -18,7 +18,7 @@ pub(crate) fn test(root: &Path) -> Result<()> {
     if data {
         // Tests that are ignored by default are those that read the data. They come first, so that
         // the summary of the others stands last. What arc-check ignores is devices that are not
-        // here; what `browser::` does, that there is no browser; `prove::`, no stand-in for the driver.
+        // here; what `browser::` does, that there is no browser; `prove::`, no fake driver.
         let arguments = [
             "test",
             "--profile",

@@ -1,7 +1,7 @@
 //! [`Device`]: memory, copies and launches of one GPU, or of what simulates one.
 //!
 //! Calls are in order: a launch sees what was uploaded before it, and a download waits for what
-//! was launched before it. A device belongs to one thread at a time. Its [siblings](Device::sibling) are
+//! was launched before it. A device belongs to one thread at a time. Its [further streams](Device::new_stream) are
 //! the same device in an order of their own.
 
 use std::ops::RangeInclusive;
@@ -11,10 +11,10 @@ pub use crate::interface::Entry;
 use crate::interface::constants::MAX_SIDE_BY_SIDE;
 use crate::interface::{EVALUATION_BYTES, Representation};
 
+pub mod caching;
 pub mod cuda;
 pub mod image;
 pub mod open;
-pub mod reusing;
 #[cfg(test)]
 mod testing;
 
@@ -125,7 +125,7 @@ pub trait Device {
     /// The same device with an order of its own, a second stream of a GPU: its copies go on beside the
     /// launches of this one. Memory and faults they share; a buffer of one is for the other only once
     /// what was asked of the first is [waited for](Device::synchronize).
-    fn sibling(&self) -> Result<Self, DeviceError>
+    fn new_stream(&self) -> Result<Self, DeviceError>
     where
         Self: Sized;
 

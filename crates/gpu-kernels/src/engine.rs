@@ -26,7 +26,7 @@ use table::{MOST_ROWS, Table};
 
 /// How launches are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tuning {
+pub struct LaunchConfig {
     /// Warps of a block, 1 to 4.
     pub warps: u32,
     /// Evaluations of one program that a warp makes side by side, 1 to 4.
@@ -36,7 +36,7 @@ pub struct Tuning {
     pub blocks: u32,
 }
 
-impl Default for Tuning {
+impl Default for LaunchConfig {
     fn default() -> Self {
         Self {
             warps: MAX_WARPS,
@@ -46,7 +46,7 @@ impl Default for Tuning {
     }
 }
 
-impl Tuning {
+impl LaunchConfig {
     fn within(self) -> Self {
         Self {
             warps: self.warps.clamp(1, MAX_WARPS),
@@ -78,7 +78,7 @@ pub struct Engine<D: Device> {
     /// Before the device that it is of.
     arenas: RefCell<Option<Arenas<D::Buffer>>>,
     device: D,
-    tuning: Tuning,
+    config: LaunchConfig,
 }
 
 /// Arguments and expected grids on a device, where they stay and become more.
@@ -286,23 +286,23 @@ fn fetched<D: Device>(
 impl<D: Device> Engine<D> {
     /// An engine on this device.
     pub fn new(device: D) -> Self {
-        Self::with(device, Tuning::default())
+        Self::with(device, LaunchConfig::default())
     }
 
     /// An engine on this device that cuts launches so; numbers outside their range are brought
     /// into it.
-    pub fn with(device: D, tuning: Tuning) -> Self {
+    pub fn with(device: D, config: LaunchConfig) -> Self {
         Self {
             arenas: RefCell::new(None),
             device,
-            tuning: tuning.within(),
+            config: config.within(),
         }
     }
 
     /// Cuts what is prepared and launched from now on so; numbers outside their range are brought
     /// into it.
-    pub fn tune(&mut self, tuning: Tuning) {
-        self.tuning = tuning.within();
+    pub fn configure(&mut self, config: LaunchConfig) {
+        self.config = config.within();
     }
 
     /// The device.
@@ -445,7 +445,7 @@ impl<D: Device> Engine<D> {
         let works = group.works.len() as u32;
         let blocks = works
             .div_ceil(warps)
-            .min(self.tuning.blocks * about.multiprocessors.max(1));
+            .min(self.config.blocks * about.multiprocessors.max(1));
         let blocks = arenas.map_or(blocks, |arenas| blocks.min(arenas / warps));
         Shape { blocks, warps }
     }
@@ -454,7 +454,7 @@ impl<D: Device> Engine<D> {
     /// of the warps of a multiprocessor busy, and at least one if a block has room for it.
     fn side_by_side(&self, pool_bytes: u32) -> Option<u32> {
         let about = self.device.information();
-        (1..=self.tuning.side_by_side).rev().find(|count| {
+        (1..=self.config.side_by_side).rev().find(|count| {
             let warp = count * pool_bytes;
             let fits = self.warps(warp, about) > 0;
             fits && (*count == 1 || warp * (about.warps / 2) <= about.multiprocessor_shared_bytes)
@@ -463,7 +463,7 @@ impl<D: Device> Engine<D> {
 
     /// Warps of a block, each with so many bytes of shared memory.
     fn warps(&self, warp_bytes: u32, about: &Information) -> u32 {
-        (about.shared_bytes / warp_bytes.max(1)).min(self.tuning.warps)
+        (about.shared_bytes / warp_bytes.max(1)).min(self.config.warps)
     }
 
     /// Runs the evaluations; on a GPU the call returns before they are made.

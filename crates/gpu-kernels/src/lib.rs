@@ -25,7 +25,7 @@ mod program;
 mod verdict;
 
 pub use encode::{HostOnly, encode, encode_all};
-pub use engine::{Arguments, Engine, Evaluation, Prepared, Programs, Results, Tuning};
+pub use engine::{Arguments, Engine, Evaluation, LaunchConfig, Prepared, Programs, Results};
 pub use interface::{BailOut, Representation, Structure};
 pub use pool::{LANES, Place, Pool};
 pub use program::{Builder, DeviceProgram, Immediate, Label, TooLarge, ValueId};

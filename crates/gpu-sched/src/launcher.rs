@@ -13,10 +13,10 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gpu_kernels::device::reusing::{MemoryUsage, Reusing};
+use gpu_kernels::device::caching::{CachingDevice, MemoryUsage};
 use gpu_kernels::device::{Device, DeviceError, Information, Memory, Unavailable};
 use gpu_kernels::{
-    DeviceProgram, Engine, Evaluation, Place, Pool, Prepared, Results, Tuning, Verdict,
+    DeviceProgram, Engine, Evaluation, LaunchConfig, Place, Pool, Prepared, Results, Verdict,
 };
 
 use resident::Resident;
@@ -108,8 +108,8 @@ struct Lane<D: Device> {
 pub struct Launcher<D: Device, N = ()> {
     open: Open<D>,
     information: Information,
-    tuning: Tuning,
-    lanes: Vec<Lane<Reusing<D>>>,
+    config: LaunchConfig,
+    lanes: Vec<Lane<CachingDevice<D>>>,
     next: usize,
     noted: PhantomData<fn(N)>,
 }
@@ -125,7 +125,7 @@ pub struct Begun<D: Device, N> {
 
 struct Launched<D: Device> {
     lane: usize,
-    prepared: Prepared<Reusing<D>>,
+    prepared: Prepared<CachingDevice<D>>,
     /// Before its uploads, between these and its launch, and behind that.
     events: [D::Event; 3],
     footprint: u64,
@@ -154,17 +154,17 @@ impl<D: Device, N> fmt::Debug for Launcher<D, N> {
 
 impl<D: Device, N> Launcher<D, N> {
     /// An executor on the device that this opens, or why there is none.
-    pub fn new(mut open: Open<D>, tuning: Tuning) -> Result<Self, Unavailable> {
-        Ok(Self::of(open()?, open, tuning))
+    pub fn new(mut open: Open<D>, config: LaunchConfig) -> Result<Self, Unavailable> {
+        Ok(Self::of(open()?, open, config))
     }
 
     /// An executor on a device, and what opens it after it was lost.
-    pub fn of(device: D, open: Open<D>, tuning: Tuning) -> Self {
+    pub fn of(device: D, open: Open<D>, config: LaunchConfig) -> Self {
         let information = device.information().clone();
         let mut launcher = Self {
             open,
             information,
-            tuning,
+            config,
             lanes: Vec::new(),
             next: 0,
             noted: PhantomData,
@@ -175,14 +175,14 @@ impl<D: Device, N> Launcher<D, N> {
 
     /// Makes lanes of a device. Where there is no memory for a second stream, one has to do.
     fn enter(&mut self, device: D) {
-        let first = Reusing::new(device);
-        let others = (1..LANES).map_while(|_| first.sibling().ok());
+        let first = CachingDevice::new(device);
+        let others = (1..LANES).map_while(|_| first.new_stream().ok());
         let others: Vec<_> = others.collect();
         let lanes = std::iter::once(first).chain(others);
         self.lanes = lanes
             .map(|device| Lane {
                 resident: Resident::default(),
-                engine: Engine::with(device, self.tuning),
+                engine: Engine::with(device, self.config),
             })
             .collect();
         self.next = 0;

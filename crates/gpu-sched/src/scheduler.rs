@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
-use gpu_kernels::device::reusing::MemoryUsage;
+use gpu_kernels::device::caching::MemoryUsage;
 use serde::{Deserialize, Serialize};
 
 use crate::cost::{Cost, Costs};

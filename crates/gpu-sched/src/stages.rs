@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::AddAssign;
 use std::time::Duration;
 
-use gpu_kernels::device::reusing::MemoryUsage;
+use gpu_kernels::device::caching::MemoryUsage;
 
 /// What a batch took, by stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

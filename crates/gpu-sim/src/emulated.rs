@@ -217,9 +217,9 @@ impl Device for EmulatedDevice {
         &self.hosted.information
     }
 
-    fn sibling(&self) -> Result<Self, DeviceError> {
+    fn new_stream(&self) -> Result<Self, DeviceError> {
         Ok(EmulatedDevice {
-            hosted: self.hosted.sibling()?,
+            hosted: self.hosted.new_stream()?,
             emulation: self.emulation.clone(),
             noise: Cell::new(self.noise().rotate_left(32)),
         })

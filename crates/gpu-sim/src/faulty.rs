@@ -1,7 +1,7 @@
 //! [`Faulty`]: a device that fails by plan, so that what drives devices can be tested against every
 //! way in which they fail.
 //!
-//! Calls are counted for a device and its [siblings](Device::sibling) together. Where one thread drives
+//! Calls are counted for a device and its [further streams](Device::new_stream) together. Where one thread drives
 //! them, the same plan meets the same calls each time.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -184,7 +184,7 @@ impl<D: Device> Faulty<D> {
         }
     }
 
-    /// What lets hanging calls go, here and on siblings.
+    /// What lets hanging calls go, here and on other streams.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
@@ -236,10 +236,10 @@ impl<D: Device> Device for Faulty<D> {
         self.device.information()
     }
 
-    fn sibling(&self) -> Result<Self, DeviceError> {
+    fn new_stream(&self) -> Result<Self, DeviceError> {
         self.meet(None, 0)?;
         Ok(Self {
-            device: self.device.sibling()?,
+            device: self.device.new_stream()?,
             plan: Arc::clone(&self.plan),
             handle: self.handle(),
         })

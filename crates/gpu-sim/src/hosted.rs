@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use gpu_kernels::device::{DeviceError, Information, Kind, Memory, Unavailable};
 
-/// A GPU of one multiprocessor, on the thread that launches; siblings share memory and failure.
+/// A GPU of one multiprocessor, on the thread that launches; its streams share memory and failure.
 #[derive(Debug)]
 pub(crate) struct Hosted {
     pub(crate) information: Information,
@@ -67,7 +67,7 @@ impl Hosted {
         }
     }
 
-    pub(crate) fn sibling(&self) -> Result<Self, DeviceError> {
+    pub(crate) fn new_stream(&self) -> Result<Self, DeviceError> {
         self.alive()?;
         Ok(Hosted {
             information: self.information.clone(),
@@ -114,7 +114,7 @@ impl Hosted {
 
     /// Is of no further use, since a kernel failed.
     pub(crate) fn failed(&self, kernel: &'static str, reason: String) -> DeviceError {
-        // A sibling's fault may have come first.
+        // The fault of another stream may have come first.
         let _ = self.lost.set(format!("kernel {kernel} failed: {reason}"));
         DeviceError::Kernel { kernel, reason }
     }

@@ -133,7 +133,7 @@ impl InterpretedDevice {
         })
     }
 
-    /// What was executed since this was asked last; siblings count for themselves.
+    /// What was executed since this was asked last; other streams count for themselves.
     pub fn take_counts(&self) -> Counts {
         self.counts.replace(Counts::new(&self.module))
     }
@@ -237,9 +237,9 @@ impl Device for InterpretedDevice {
         &self.hosted.information
     }
 
-    fn sibling(&self) -> Result<Self, DeviceError> {
+    fn new_stream(&self) -> Result<Self, DeviceError> {
         Ok(InterpretedDevice {
-            hosted: self.hosted.sibling()?,
+            hosted: self.hosted.new_stream()?,
             interpretation: self.interpretation.clone(),
             module: Arc::clone(&self.module),
             machine: RefCell::new(Machine::new(&self.module)),

@@ -7,19 +7,19 @@
 
 use arc_dsl::{Grid, Primitive, Program, ProgramBuilder, builtin};
 use gpu_kernels::device::Device;
-use gpu_kernels::device::reusing::Reusing;
+use gpu_kernels::device::caching::CachingDevice;
 use gpu_kernels::{
     Arguments, DeviceProgram, Engine, Evaluation, Pool, Programs, Representation, Verdict, encode,
 };
 use gpu_sim::emulated::{EmulatedDevice, Emulation};
 use gpu_sim::open;
 
-fn device(bytes: u64) -> Reusing<EmulatedDevice> {
+fn device(bytes: u64) -> CachingDevice<EmulatedDevice> {
     let emulation = Emulation {
         bytes,
         ..Emulation::default()
     };
-    Reusing::new(open::emulated(0, &emulation).unwrap())
+    CachingDevice::new(open::emulated(0, &emulation).unwrap())
 }
 
 /// Built-in programs from grids to grids, with or without arenas, and an input of each.
@@ -162,7 +162,7 @@ fn program_of(primitive: Primitive) -> Program {
 #[test]
 fn ten_thousand_launches_of_programs_show_no_growth() {
     let device = open::emulated(0, &Emulation::default()).unwrap();
-    let engine = Engine::new(Reusing::new(device));
+    let engine = Engine::new(CachingDevice::new(device));
     let primitives = [Primitive::Vmirror, Primitive::Rot90];
     let encoded = primitives.map(|primitive| {
         let form = arc_form::specialise(&program_of(primitive)).unwrap();
@@ -197,7 +197,7 @@ fn ten_thousand_launches_of_programs_show_no_growth() {
 #[test]
 fn unwritten_memory_is_noise_each_time() {
     let device = open::emulated(0, &Emulation::default()).unwrap();
-    let device = Reusing::new(device);
+    let device = CachingDevice::new(device);
     let mut seen = Vec::new();
     for _ in 0..10 {
         let mut buffer = device.allocate(4096).unwrap();

@@ -30,7 +30,7 @@ pub enum Backend {
     /// for their [length](Backend::least_evaluations), or were compiled in an earlier one.
     #[default]
     Auto,
-    /// The kernels of GPUs, emulated on the CPU: a stand-in for tests, and slow. Everything else as
+    /// The kernels of GPUs, emulated on the CPU: for tests, and slow. Everything else as
     /// [`Auto`](Backend::Auto).
     Emulated,
     /// The PTX that GPUs are given, interpreted on the CPU under checks that a GPU does not make: for

@@ -18,7 +18,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use etcetera::BaseStrategy;
 use gpu_kernels::device::{self, Information};
-use gpu_kernels::{Tuning, interface};
+use gpu_kernels::{LaunchConfig, interface};
 use gpu_sched::{Cost, Costs, Kind, LeftParts, Remembered};
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,7 @@ pub struct Learned {
     /// By kind of work.
     pub kinds: BTreeMap<Kind, KindCost>,
     /// The launch configuration that was the fastest, where several were tried.
-    pub tuning: Option<Tuning>,
+    pub tuning: Option<LaunchConfig>,
 }
 
 impl Learned {
@@ -150,7 +150,7 @@ impl Learned {
 
     /// Without what no batch can cost, and what no engine would be given.
     fn sound(mut self) -> Self {
-        let fits = |tuning: &Tuning| {
+        let fits = |tuning: &LaunchConfig| {
             (1..=MOST_IN_SHAPE).contains(&tuning.warps)
                 && (1..=MOST_IN_SHAPE).contains(&tuning.side_by_side)
                 && (1..=MOST_BLOCKS).contains(&tuning.blocks)

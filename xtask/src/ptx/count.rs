@@ -12,7 +12,7 @@ use arc_dsl::{Grid, Program, Task, builtin, parse_programs};
 use gpu_kernels::device::image::PTX;
 use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
-use gpu_kernels::{DeviceProgram, Engine, Evaluation, Pool, Tuning};
+use gpu_kernels::{DeviceProgram, Engine, Evaluation, LaunchConfig, Pool};
 use gpu_sim::interpreted::{
     Counts, InstructionKind, Interpretation, InterpretedDevice, Part, PartCounts,
 };
@@ -119,10 +119,10 @@ fn show_changes(before: &Value, now: &Value) {
 fn engine(side_by_side: u32) -> Result<Engine<InterpretedDevice>> {
     let device = open::interpreted(0, &Interpretation::default())?;
     // One warp a block has shared memory for as many side by side as are asked for.
-    let tuning = Tuning {
+    let tuning = LaunchConfig {
         warps: 1,
         side_by_side,
-        ..Tuning::default()
+        ..LaunchConfig::default()
     };
     Ok(Engine::with(device, tuning))
 }

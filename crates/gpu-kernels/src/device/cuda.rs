@@ -1,6 +1,6 @@
 //! [`CudaDevice`]: an NVIDIA GPU, by its driver.
 //!
-//! One context and one module a device, shared by its siblings, and one stream a sibling; the driver's
+//! One context and one module a device, shared by its streams; the driver's
 //! library is looked for when a device is asked for, so that what is built with this runs without one
 //! too.
 //!
@@ -221,10 +221,10 @@ impl Device for CudaDevice {
         &self.information
     }
 
-    fn sibling(&self) -> Result<Self, DeviceError> {
+    fn new_stream(&self) -> Result<Self, DeviceError> {
         let stream = Stream::new(self.stream.context()).map_err(|failure| self.error(failure))?;
         let stream = Arc::new(stream);
-        let staging = Staging::new(&stream, staging::UP_OF_SIBLING);
+        let staging = Staging::new(&stream, staging::UP_OF_FURTHER_STREAM);
         let staging = staging.map_err(|failure| self.error(failure))?;
         Ok(Self {
             information: self.information.clone(),

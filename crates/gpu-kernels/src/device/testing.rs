@@ -13,7 +13,7 @@ pub(super) struct Plain {
     account: Arc<Account>,
 }
 
-/// What a device and its siblings came to.
+/// What a device and its further streams came to.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     used: AtomicU64,
@@ -81,7 +81,7 @@ impl Device for Plain {
         &self.information
     }
 
-    fn sibling(&self) -> Result<Self, DeviceError> {
+    fn new_stream(&self) -> Result<Self, DeviceError> {
         Ok(Self {
             information: self.information.clone(),
             account: self.account(),

@@ -11,8 +11,8 @@ use crate::program::{DeviceProgram, Unit, packed};
 
 /// Programs on a device, each of which is named by its number in any number of launches.
 ///
-/// It may serve the launches of a [sibling](Device::sibling) too: the stream that loaded them must have
-/// been waited for before, and the sibling's launches before these are extended or dropped.
+/// It may serve the launches of [another stream](Device::new_stream) too: the stream that loaded them must have
+/// been waited for before, and that stream's launches before these are extended or dropped.
 #[derive(Debug)]
 pub struct Programs<D: Device> {
     records: Table<D::Buffer>,

@@ -158,11 +158,11 @@ fn fleet(plans: Vec<Plan>, bytes: u64) -> (Emulated, Vec<Handle>) {
         let faulty = Faulty::new(emulated, plan);
         handles.push(faulty.handle());
         let open = {
-            let mut first = Some(faulty.sibling().unwrap());
-            let again = move || faulty.sibling().map_err(|_| Unavailable::NoDevice);
+            let mut first = Some(faulty.new_stream().unwrap());
+            let again = move || faulty.new_stream().map_err(|_| Unavailable::NoDevice);
             move || first.take().map_or_else(&again, Ok)
         };
-        let launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+        let launcher = Launcher::<_, ()>::new(Box::new(open), LaunchConfig::default()).unwrap();
         fleet.add(about(&launcher), launcher).unwrap();
     }
     (fleet, handles)
@@ -212,7 +212,7 @@ fn launcher(bytes: u64) -> Launcher<EmulatedDevice> {
         ..Emulation::default()
     };
     let open = move || open::emulated(0, &emulation);
-    Launcher::new(Box::new(open), Tuning::default()).unwrap()
+    Launcher::new(Box::new(open), LaunchConfig::default()).unwrap()
 }
 
 /// What it makes of a batch.

@@ -508,19 +508,19 @@ fn a_device_may_be_missing() {
 }
 
 #[test]
-fn siblings_share_memory_and_faults() {
+fn streams_share_memory_and_faults() {
     let emulation = Emulation {
         bytes: 1000,
         patience: 1000,
         ..Emulation::default()
     };
     let device = EmulatedDevice::new(0, &emulation).unwrap();
-    let sibling = device.sibling().unwrap();
+    let stream = device.new_stream().unwrap();
     let held = device.allocate(600).unwrap();
-    let memory = sibling.memory().unwrap();
+    let memory = stream.memory().unwrap();
     assert_eq!((memory.free, memory.total), (400, 1000));
     assert_eq!(
-        sibling.allocate(401).unwrap_err(),
+        stream.allocate(401).unwrap_err(),
         DeviceError::OutOfMemory {
             requested: 401,
             free: 400,
@@ -528,23 +528,23 @@ fn siblings_share_memory_and_faults() {
         }
     );
     drop(held);
-    assert_eq!(sibling.memory().unwrap().free, 1000);
+    assert_eq!(stream.memory().unwrap().free, 1000);
     // What no device can hold is not counted.
-    assert!(sibling.allocate(usize::MAX).is_err());
+    assert!(stream.allocate(usize::MAX).is_err());
     assert_eq!(device.memory().unwrap().free, 1000);
 
-    let to = numbers(&sibling, &[0; 64]);
+    let to = numbers(&stream, &[0; 64]);
     let arguments = vec![Argument::Buffer(&to), Argument::Number(6)];
-    assert!(blocks(&sibling, "test_broken", 1, 32, arguments).is_err());
-    let lost = sibling.synchronize().unwrap_err();
+    assert!(blocks(&stream, "test_broken", 1, 32, arguments).is_err());
+    let lost = stream.synchronize().unwrap_err();
     assert!(matches!(lost, DeviceError::Lost { .. }));
     assert_eq!(device.synchronize().unwrap_err(), lost);
-    assert_eq!(device.sibling().unwrap_err(), lost);
-    assert_eq!(sibling.sibling().unwrap_err(), lost);
+    assert_eq!(device.new_stream().unwrap_err(), lost);
+    assert_eq!(stream.new_stream().unwrap_err(), lost);
 }
 
 #[test]
-fn siblings_never_hold_more_than_there_is() {
+fn streams_never_hold_more_than_there_is() {
     let emulation = Emulation {
         bytes: 10_000,
         ..Emulation::default()
@@ -552,11 +552,11 @@ fn siblings_never_hold_more_than_there_is() {
     let device = EmulatedDevice::new(0, &emulation).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            let sibling = device.sibling().unwrap();
+            let stream = device.new_stream().unwrap();
             scope.spawn(move || {
                 for round in 0..2000 {
-                    let held = sibling.allocate(1 + round * 7 % 6000);
-                    let memory = sibling.memory().unwrap();
+                    let held = stream.allocate(1 + round * 7 % 6000);
+                    let memory = stream.memory().unwrap();
                     assert!(memory.free <= memory.total);
                     drop(held);
                 }

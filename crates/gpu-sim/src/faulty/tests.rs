@@ -1,6 +1,6 @@
 use std::time::Instant;
 
-use gpu_kernels::device::reusing::Reusing;
+use gpu_kernels::device::caching::CachingDevice;
 use gpu_kernels::device::{Argument, Entry};
 
 use super::*;
@@ -135,18 +135,18 @@ fn a_device_goes_and_comes_back() {
         let is_out = (9..19).contains(&call) || call >= 30;
         assert_eq!(result, if is_out { Err(lost()) } else { Ok(()) }, "{call}");
     }
-    assert!(device.sibling().is_err() && device.record().is_err());
+    assert!(device.new_stream().is_err() && device.record().is_err());
     assert!(device.clear(&mut buffer).is_err());
 }
 
 #[test]
-fn siblings_count_together() {
+fn streams_count_together() {
     let device = device(&[(Call::Launch, 1, Effect::Lost)], &[]);
-    let sibling = device.sibling().unwrap();
-    assert_eq!(launch(&sibling), Ok(()));
+    let stream = device.new_stream().unwrap();
+    assert_eq!(launch(&stream), Ok(()));
     assert_eq!(launch(&device), Err(lost()));
-    assert_eq!(launch(&sibling), Ok(()));
-    assert_eq!(device.handle().calls(), sibling.handle().calls());
+    assert_eq!(launch(&stream), Ok(()));
+    assert_eq!(device.handle().calls(), stream.handle().calls());
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_hanging_call_is_let_go() {
 #[test]
 fn memory_that_is_short_for_once_is_found_by_giving_back() {
     let faults = [(Call::Allocation, 1, Effect::OutOfMemory)];
-    let device = Reusing::new(device(&faults, &[]));
+    let device = CachingDevice::new(device(&faults, &[]));
     drop(device.allocate(1000).unwrap());
     // Refused, and tried again once what was kept is given back.
     let held = device.allocate(2000).unwrap();

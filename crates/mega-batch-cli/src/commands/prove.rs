@@ -97,7 +97,7 @@ struct Part {
 }
 
 /// What is said wherever the driver is not NVIDIA's.
-const STAND_IN: &str = "made with a fake driver, which executes the kernels on the CPU: nothing here is a \
+const FAKE_DRIVER: &str = "made with a fake driver, which executes the kernels on the CPU: nothing here is a \
                         measurement of a GPU";
 
 /// Of the time that a stage has, the part after which it leaves out what remains. The rest is for what is
@@ -133,7 +133,7 @@ impl Inside<'_> {
         self.left().is_zero()
     }
 
-    fn is_stand_in(&self) -> bool {
+    fn is_fake_driver(&self) -> bool {
         self.note.is_some()
     }
 }
@@ -188,14 +188,14 @@ impl Prove {
         // As `bench` does, where there is none: a sentence, and nothing written.
         let gpus = devices::gpus()?;
         let first = gpus.into_iter().next().context("there is no GPU")??;
-        let is_stand_in = driver::is_stand_in();
+        let is_fake_driver = driver::is_fake_driver();
         let of = Of {
-            device: if is_stand_in {
+            device: if is_fake_driver {
                 format!("{} (fake driver)", first.name)
             } else {
                 first.name
             },
-            note: is_stand_in.then(|| STAND_IN.to_owned()),
+            note: is_fake_driver.then(|| FAKE_DRIVER.to_owned()),
             engine_version: VERSION.to_owned(),
             commit: self.commit.clone().or_else(crate::built_from),
         };
@@ -254,7 +254,7 @@ impl Prove {
             program: std::env::current_exe().context("the name of this program is not known")?,
             until: began + Duration::from_secs_f64(self.minutes * 60.0),
             cancellation: signals.cancellation(),
-            is_stand_in,
+            is_fake_driver,
             prove: self,
         };
         let mut lines = Lines::default();
@@ -341,7 +341,7 @@ struct Proof {
     program: PathBuf,
     until: Instant,
     cancellation: Cancellation,
-    is_stand_in: bool,
+    is_fake_driver: bool,
 }
 
 /// What the stages work with that are made in several processes.
@@ -458,7 +458,7 @@ impl Proof {
             Some((entry.stage.clone(), page.result))
         };
         let results: BTreeMap<_, _> = self.summary.stages.iter().filter_map(read).collect();
-        self.summary.aims = aims::judge(&Results(results), self.is_stand_in);
+        self.summary.aims = aims::judge(&Results(results), self.is_fake_driver);
         self.summary.write(self.folder())
     }
 
@@ -531,8 +531,8 @@ impl Parts<'_> {
         self.proof.prove.quick
     }
 
-    fn is_stand_in(&self) -> bool {
-        self.proof.is_stand_in
+    fn is_fake_driver(&self) -> bool {
+        self.proof.is_fake_driver
     }
 
     /// Whether what remains is to be left out.

@@ -17,7 +17,7 @@ mod tests;
 fn main() -> ExitCode {
     use libtest_mimic::{Arguments, Trial};
 
-    let libraries = cuda_stand_in::folder();
+    let libraries = fake_cuda_driver::folder();
     if let Err(error) = &libraries {
         eprintln!("the proof: skipped: {error}");
     }
@@ -34,9 +34,9 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
 }
 
-/// The stand-in is for Linux.
+/// The fake driver is for Linux.
 #[cfg(not(target_os = "linux"))]
 fn main() -> ExitCode {
-    eprintln!("the proof: skipped: the stand-in for the driver is for Linux");
+    eprintln!("the proof: skipped: the fake driver is for Linux");
     ExitCode::SUCCESS
 }

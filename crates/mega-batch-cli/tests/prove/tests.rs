@@ -54,7 +54,7 @@ fn command(folder: &TempDir, libraries: &Path, settings: &str, arguments: &str) 
         .args(arguments.split_whitespace())
         .current_dir(folder.path())
         .env("LD_LIBRARY_PATH", libraries)
-        .env(cuda_stand_in::VARIABLE, format!("{GPU};{settings}"))
+        .env(fake_cuda_driver::VARIABLE, format!("{GPU};{settings}"))
         .env("MEGA_BATCH_CACHE", folder.path().join("cache"));
     command
 }
@@ -177,8 +177,8 @@ fn summary_is_that_of_the_stages(folder: &TempDir) {
     let summary = document(folder, "out/prove.json");
     let page = fs::read_to_string(folder.path().join("out/prove.md")).unwrap();
     assert_eq!(summary["commit"], "abc");
-    assert_eq!(summary["device"], "stand-in 0 (fake driver)");
-    assert!(page.starts_with("# Proof on stand-in 0 (fake driver)\n"));
+    assert_eq!(summary["device"], "fake 0 (fake driver)");
+    assert!(page.starts_with("# Proof on fake 0 (fake driver)\n"));
     assert!(page.contains("nothing here is a measurement of a GPU"));
     assert_eq!(states(&summary).len(), 10);
     for stage in summary["stages"].as_array().unwrap() {

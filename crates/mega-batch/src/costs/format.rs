@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use gpu_kernels::Tuning;
+use gpu_kernels::LaunchConfig;
 use gpu_sched::Kind;
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +74,7 @@ pub(super) fn entries(text: &[u8]) -> Result<Vec<Entry>, String> {
         saved: row.saved,
         learned: Learned {
             kinds: row.kinds,
-            tuning: row.tuning.map(|shape| Tuning {
+            tuning: row.tuning.map(|shape| LaunchConfig {
                 warps: shape.warps,
                 side_by_side: shape.side_by_side,
                 blocks: shape.blocks,

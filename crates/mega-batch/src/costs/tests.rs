@@ -49,7 +49,7 @@ fn what_is_learned_is_known_to_the_next_run() {
     let deep = folder.path().join("a/b");
     let mut file = open(&deep);
     assert_eq!((file.notice(), file.recall(&id("x"))), (None, None));
-    let tuning = Tuning {
+    let tuning = LaunchConfig {
         warps: 2,
         side_by_side: 3,
         blocks: 16,
@@ -170,9 +170,9 @@ fn nothing_is_written_where_nothing_was_learned() {
     file.remember(&id("x"), Learned::default());
     // What no batch can cost, and a shape that no engine has.
     let mut broken = learned(1, f64::NAN, 1);
-    broken.tuning = Some(Tuning {
+    broken.tuning = Some(LaunchConfig {
         warps: 9,
-        ..Tuning::default()
+        ..LaunchConfig::default()
     });
     file.remember(&id("x"), broken);
     assert!(!file.save().unwrap());

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use gpu_kernels::device::{self, Device, DeviceError, Information, Unavailable, open};
 use gpu_kernels::interface::EVALUATION_BYTES;
-use gpu_kernels::{Arguments, DeviceProgram, Engine, Evaluation, Programs, Tuning};
+use gpu_kernels::{Arguments, DeviceProgram, Engine, Evaluation, LaunchConfig, Programs};
 use gpu_sched::launcher::{Evaluations, Launcher, Open};
 use gpu_sched::{Cost, Executor, Failure, Kind, Measured, Policy};
 
@@ -180,11 +180,11 @@ where
     let shape = match opened.information().kind {
         device::Kind::Cuda => {
             let items = shape_batch(opened.information());
-            shape(opened.sibling()?, sample, items, budget / 2)?
+            shape(opened.new_stream()?, sample, items, budget / 2)?
         }
         device::Kind::Emulated | device::Kind::Interpreted => None,
     };
-    let tuning = shape.map_or_else(Tuning::default, |best| best.tuning);
+    let tuning = shape.map_or_else(LaunchConfig::default, |best| best.tuning);
     let mut launcher = Launcher::<D>::of(opened, open, tuning);
 
     let information = launcher.information().clone();
@@ -258,7 +258,7 @@ fn shape<D: Device>(
         fastest(
             || began.elapsed() >= budget,
             |tuning| {
-                engine.tune(tuning);
+                engine.configure(tuning);
                 batch.time(&engine)
             },
         )

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use gpu_kernels::Tuning;
+use gpu_kernels::LaunchConfig;
 use gpu_kernels::device::{Device, Information, Unavailable, open};
 use gpu_kernels::interface::{EVALUATION_BYTES, Representation};
 use gpu_sched::launcher::{Launcher, Open};
@@ -83,7 +83,7 @@ impl Kept {
     ///
     /// # Errors
     /// The device is not there or hangs. Of one that fails as it is measured nothing is known.
-    fn tuning<D>(&mut self, id: &ExecutorId, open: Open<D>) -> Result<Tuning, Unavailable>
+    fn tuning<D>(&mut self, id: &ExecutorId, open: Open<D>) -> Result<LaunchConfig, Unavailable>
     where
         D: Device<Buffer: Send> + Send + 'static,
     {
@@ -133,11 +133,11 @@ pub(super) fn devices(options: &Options, mut kept: Option<&mut Kept>) -> Found {
     for selected in selected {
         let (one, information) = match selected {
             DeviceId::Emulated => {
-                let opened = device(Box::new(simulated::emulated), Tuning::default());
+                let opened = device(Box::new(simulated::emulated), LaunchConfig::default());
                 (opened, &here.emulated)
             }
             DeviceId::Interpreted => {
-                let opened = device(Box::new(simulated::interpreted), Tuning::default());
+                let opened = device(Box::new(simulated::interpreted), LaunchConfig::default());
                 (opened, &interpreted)
             }
             DeviceId::Gpu(index) => {
@@ -151,7 +151,7 @@ pub(super) fn devices(options: &Options, mut kept: Option<&mut Kept>) -> Found {
                         let id = ExecutorId::device(information, &kept.host);
                         kept.tuning(&id, Box::new(open))
                     }
-                    _ => Ok(Tuning::default()),
+                    _ => Ok(LaunchConfig::default()),
                 };
                 let opened = tuning.and_then(|tuning| device(Box::new(open), tuning));
                 (opened, information)
@@ -181,7 +181,7 @@ pub(super) fn devices(options: &Options, mut kept: Option<&mut Kept>) -> Found {
 }
 
 /// Opens a device, whose launches have this shape, if it does not hang.
-pub(super) fn device<D>(open: Open<D>, tuning: Tuning) -> Result<Opened, Unavailable>
+pub(super) fn device<D>(open: Open<D>, tuning: LaunchConfig) -> Result<Opened, Unavailable>
 where
     D: Device<Buffer: Send> + Send + 'static,
 {

@@ -34,9 +34,9 @@ impl<D: Device> Device for Wrong<D> {
         self.device.information()
     }
 
-    fn sibling(&self) -> Result<Self, DeviceError> {
+    fn new_stream(&self) -> Result<Self, DeviceError> {
         Ok(Wrong {
-            device: self.device.sibling()?,
+            device: self.device.new_stream()?,
             downloads: Cell::default(),
             spoil: self.spoil,
         })

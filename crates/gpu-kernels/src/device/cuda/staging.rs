@@ -17,9 +17,9 @@ const PART: usize = 1 << 20;
 /// Parts on the way up: what they hold may be uploaded while the device still computes.
 pub(super) const UP: usize = 16;
 
-/// Parts on the way up of a sibling: what is uploaded there goes beside another's work, and waits for
+/// Parts on the way up of a further stream: what is uploaded there goes beside another's work, and waits for
 /// little. Pinned memory is taken from the whole host.
-pub(super) const UP_OF_SIBLING: usize = 4;
+pub(super) const UP_OF_FURTHER_STREAM: usize = 4;
 
 /// Parts on the way down: one is copied by the device and one by the host.
 const DOWN: usize = 2;

@@ -104,9 +104,9 @@ fn memory_is_counted_and_bounded() {
         ..Interpretation::default()
     };
     let device = open::interpreted(0, &interpretation).unwrap();
-    let sibling = device.sibling().unwrap();
+    let stream = device.new_stream().unwrap();
     let first = device.allocate(600).unwrap();
-    let full = sibling.allocate(500).unwrap_err();
+    let full = stream.allocate(500).unwrap_err();
     let expected = DeviceError::OutOfMemory {
         requested: 500,
         free: 400,
@@ -114,7 +114,7 @@ fn memory_is_counted_and_bounded() {
     };
     assert_eq!(full, expected);
     drop(first);
-    let mut second = sibling.allocate(500).unwrap();
+    let mut second = stream.allocate(500).unwrap();
     assert_eq!(device.memory().unwrap().free, 500);
     let past = device.upload(&[1; 3], &mut second, 498);
     assert!(matches!(

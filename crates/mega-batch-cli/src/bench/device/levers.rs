@@ -3,7 +3,7 @@
 use std::fmt;
 
 use gpu_kernels::device::{Device, DeviceError};
-use gpu_kernels::{Arguments, Engine, Tuning};
+use gpu_kernels::{Arguments, Engine, LaunchConfig};
 use serde::Serialize;
 
 use super::inputs::Load;
@@ -18,7 +18,7 @@ pub(crate) struct Lever {
     pub(crate) name: String,
     /// Evaluations.
     pub(crate) grids: usize,
-    /// Which number of [`Tuning`] differs from the default.
+    /// Which number of [`LaunchConfig`] differs from the default.
     #[serde(rename = "lever")]
     pub(crate) tuned: &'static str,
     /// What it is set to. Of evaluations side by side, and of warps, there are fewer where shared
@@ -31,7 +31,11 @@ pub(crate) struct Lever {
 }
 
 /// Every setting that is tried: the lever, its settings, and how it is set.
-type Setting = (&'static str, &'static [u32], fn(&mut Tuning) -> &mut u32);
+type Setting = (
+    &'static str,
+    &'static [u32],
+    fn(&mut LaunchConfig) -> &mut u32,
+);
 const LEVERS: [Setting; 3] = [
     ("side_by_side", &[1, 2, 3, 4], |tuning| {
         &mut tuning.side_by_side
@@ -59,17 +63,17 @@ pub(super) fn measure<D: Device>(
     let effort = effort.part(count as u32);
     for (lever, settings, set) in LEVERS {
         for &setting in settings {
-            let mut tuning = Tuning::default();
+            let mut tuning = LaunchConfig::default();
             let default = *set(&mut tuning) == setting;
             *set(&mut tuning) = setting;
-            engine.tune(tuning);
+            engine.configure(tuning);
             let once = || {
                 let prepared = engine.prepare(&programs, arguments, &load.evaluations)?;
                 engine.launch(&programs, arguments, &prepared)?;
                 repeat(effort, || engine.timed(&programs, arguments, &prepared))
             };
             let kernel = once();
-            engine.tune(Tuning::default());
+            engine.configure(LaunchConfig::default());
             measured.push(Lever {
                 name: work.name.clone(),
                 grids: load.len(),
@@ -103,7 +107,7 @@ mod tests {
     #[test]
     fn every_lever_is_tried_at_its_default() {
         for (lever, settings, set) in LEVERS {
-            let default = *set(&mut Tuning::default());
+            let default = *set(&mut LaunchConfig::default());
             assert!(settings.contains(&default), "{lever}");
         }
     }

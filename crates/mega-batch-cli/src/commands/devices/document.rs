@@ -1,6 +1,6 @@
 //! [`Document`]: all that the command tells, for machines. What is printed for people is made of it.
 
-use gpu_kernels::Tuning;
+use gpu_kernels::LaunchConfig;
 use gpu_kernels::device::Device as _;
 use gpu_sched::{Kind, Policy};
 use mega_batch::costs::{CostFile, ExecutorId, Learned};
@@ -167,8 +167,8 @@ pub(super) struct ShapeReport {
     pub(super) blocks: u32,
 }
 
-impl From<Tuning> for ShapeReport {
-    fn from(tuning: Tuning) -> Self {
+impl From<LaunchConfig> for ShapeReport {
+    fn from(tuning: LaunchConfig) -> Self {
         Self {
             warps: tuning.warps,
             side_by_side: tuning.side_by_side,

@@ -155,13 +155,13 @@ fn short(number: f64) -> String {
 #[derive(Debug, Default)]
 pub(super) struct Results(pub(super) BTreeMap<String, Value>);
 
-/// Every aim. What a stand-in for the driver gives is no figure of a GPU.
-pub(super) fn judge(results: &Results, is_stand_in: bool) -> Vec<Judged> {
+/// Every aim. What a fake driver gives is no figure of a GPU.
+pub(super) fn judge(results: &Results, is_fake_driver: bool) -> Vec<Judged> {
     let judged = |aim: &Aim| {
         let figure = (aim.figure)(results);
         let (measured, remark, verdict) = match figure {
             Err(why) => (None, why, Verdict::NotMeasured),
-            Ok(figure) if is_stand_in => {
+            Ok(figure) if is_fake_driver => {
                 let of = format!("{} {}, {}", short(figure.value), aim.unit, figure.of);
                 let why = format!("on the fake driver, which is no GPU: {of}");
                 (None, why, Verdict::NotMeasured)
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stand_in_reaches_nothing() {
+    fn a_fake_driver_reaches_nothing() {
         for aim in judge(&results(), true) {
             assert_eq!((aim.verdict, aim.measured), (Verdict::NotMeasured, None));
             assert!(aim.found().starts_with("on the fake driver"), "{aim:?}");

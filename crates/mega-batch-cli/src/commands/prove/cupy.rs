@@ -44,7 +44,7 @@ fn python() -> Result<&'static str, String> {
 }
 
 pub(super) fn stage(parts: &mut Parts<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
-    let python = if parts.is_stand_in() {
+    let python = if parts.is_fake_driver() {
         Err("the driver is a fake one, by which CuPy computes nothing".to_owned())
     } else {
         python()

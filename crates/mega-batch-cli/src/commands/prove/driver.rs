@@ -4,8 +4,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The variable of the stand-in for the driver, whose name is in its library.
-const STAND_IN: &str = "CUDA_STAND_IN";
+/// The variable of the fake driver, whose name is in its library.
+const FAKE_DRIVER: &str = "FAKE_CUDA_DRIVER";
 
 /// How long is waited for `nvidia-smi`.
 const TOOL: Duration = Duration::from_secs(10);
@@ -16,8 +16,8 @@ const ASKED: &str = "name,driver_version,pstate,clocks.sm,clocks.mem,clocks.max.
 
 /// Whether the library of the driver that this process has opened is the one that stands in for NVIDIA's in
 /// tests.
-pub(super) fn is_stand_in() -> bool {
-    if std::env::var_os(STAND_IN).is_some() {
+pub(super) fn is_fake_driver() -> bool {
+    if std::env::var_os(FAKE_DRIVER).is_some() {
         return true;
     }
     // Only Linux tells, and only there it is used.
@@ -35,8 +35,8 @@ pub(super) fn is_stand_in() -> bool {
     paths.dedup();
     let has_name = |path: &str| {
         let library = std::fs::read(path).unwrap_or_default();
-        let mut parts = library.windows(STAND_IN.len());
-        parts.any(|part| part == STAND_IN.as_bytes())
+        let mut parts = library.windows(FAKE_DRIVER.len());
+        parts.any(|part| part == FAKE_DRIVER.as_bytes())
     };
     paths.into_iter().any(has_name)
 }
@@ -96,8 +96,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stand_in_is_known_by_its_variable() {
-        assert_eq!(STAND_IN, cuda_stand_in::VARIABLE);
+    fn the_fake_driver_is_known_by_its_variable() {
+        assert_eq!(FAKE_DRIVER, fake_cuda_driver::VARIABLE);
     }
 
     #[test]

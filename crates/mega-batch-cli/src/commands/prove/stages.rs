@@ -123,7 +123,7 @@ fn device(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     }
     sheet.say(&environment);
     // The tool would tell of another GPU.
-    let tool = if inside.is_stand_in() {
+    let tool = if inside.is_fake_driver() {
         Err("not asked: the driver is a fake one".to_owned())
     } else {
         driver::told_by_tool()
@@ -137,7 +137,7 @@ fn device(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
         Err(why) => sheet.say(format_args!("clocks are not known: {why}")),
     }
     let version = std::fs::read_to_string("/proc/driver/nvidia/version").ok();
-    let version = version.filter(|_| !inside.is_stand_in());
+    let version = version.filter(|_| !inside.is_fake_driver());
     if let Some(line) = version.as_deref().and_then(|text| text.lines().next()) {
         sheet.say(line);
     }
@@ -432,7 +432,7 @@ fn benchmark(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
         }
         if sheet.is_due() {
             // Just after the GPU had work, and between two rows.
-            if !inside.is_stand_in() {
+            if !inside.is_fake_driver() {
                 clocks.extend(driver::told_by_tool().ok());
             }
             so_far(sheet, limits.as_ref(), &rows);
@@ -451,7 +451,7 @@ fn benchmark(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     }
     document.commit.clone_from(&sheet.page.of.commit);
     document.device.clone_from(&sheet.page.of.device);
-    document.note = inside.is_stand_in().then_some("not run on a GPU");
+    document.note = inside.is_fake_driver().then_some("not run on a GPU");
     sheet.page.lines.clear();
     sheet.say(bench::device::Heading);
     let largest = document.rows.iter().map(|row| row.grids).max();
@@ -514,7 +514,7 @@ fn modes(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
         return Err(error);
     }
     let mut document = document?;
-    if inside.is_stand_in() {
+    if inside.is_fake_driver() {
         // The targets are of GPUs.
         document.verdict.clear();
     }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use gpu_kernels::Tuning;
+use gpu_kernels::LaunchConfig;
 use gpu_kernels::device::DeviceError;
 
-/// What shapes are made of. The first one of each number is that of [`Tuning::default`].
+/// What shapes are made of. The first one of each number is that of [`LaunchConfig::default`].
 const WARPS: [u32; 4] = [4, 3, 2, 1];
 const SIDE_BY_SIDE: [u32; 4] = [4, 3, 2, 1];
 const BLOCKS: [u32; 3] = [32, 16, 8];
@@ -22,7 +22,7 @@ const GAIN: f64 = 0.97;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Best {
     /// The shape.
-    pub tuning: Tuning,
+    pub tuning: LaunchConfig,
     /// What the batch takes in it.
     pub time: Duration,
     /// What it takes in the default shape.
@@ -39,11 +39,11 @@ pub struct Best {
 /// Any other error of the device.
 pub fn fastest(
     mut is_over: impl FnMut() -> bool,
-    mut time: impl FnMut(Tuning) -> Result<Duration, DeviceError>,
+    mut time: impl FnMut(LaunchConfig) -> Result<Duration, DeviceError>,
 ) -> Result<Option<Best>, DeviceError> {
-    let default = Tuning::default();
+    let default = LaunchConfig::default();
     // The first launch of all loads the kernel; it is not counted.
-    let mut timed = |tuning: Tuning| match time(tuning) {
+    let mut timed = |tuning: LaunchConfig| match time(tuning) {
         Ok(time) => Ok(Some(time)),
         Err(DeviceError::Launch { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -51,7 +51,7 @@ pub fn fastest(
     if is_over() || timed(default)?.is_none() {
         return Ok(None);
     }
-    let mut times: Vec<(Tuning, Duration)> = Vec::new();
+    let mut times: Vec<(LaunchConfig, Duration)> = Vec::new();
     for tuning in shapes() {
         // The default one is what the others are held against.
         if !times.is_empty() && is_over() {
@@ -61,7 +61,7 @@ pub fn fastest(
     }
     let tried = times.len();
     times.sort_by_key(|(_, time)| *time);
-    let is_default = |(tuning, _): &(Tuning, Duration)| *tuning == default;
+    let is_default = |(tuning, _): &(LaunchConfig, Duration)| *tuning == default;
     let held_against = times.iter().copied().find(is_default);
     times.truncate(FINALISTS);
     if let Some(held_against) = held_against
@@ -92,10 +92,10 @@ pub fn fastest(
 }
 
 /// All shapes, the default one first.
-fn shapes() -> impl Iterator<Item = Tuning> {
+fn shapes() -> impl Iterator<Item = LaunchConfig> {
     WARPS.into_iter().flat_map(|warps| {
         SIDE_BY_SIDE.into_iter().flat_map(move |side_by_side| {
-            BLOCKS.into_iter().map(move |blocks| Tuning {
+            BLOCKS.into_iter().map(move |blocks| LaunchConfig {
                 warps,
                 side_by_side,
                 blocks,
@@ -109,7 +109,9 @@ mod tests {
     use super::*;
 
     /// A device that is the faster the nearer a shape is to this one.
-    fn by_distance(best: Tuning) -> impl FnMut(Tuning) -> Result<Duration, DeviceError> {
+    fn by_distance(
+        best: LaunchConfig,
+    ) -> impl FnMut(LaunchConfig) -> Result<Duration, DeviceError> {
         move |tuning| {
             let away = tuning.warps.abs_diff(best.warps)
                 + tuning.side_by_side.abs_diff(best.side_by_side)
@@ -121,7 +123,7 @@ mod tests {
     #[test]
     fn every_shape_is_tried_once_and_the_default_one_first() {
         let all: Vec<_> = shapes().collect();
-        assert_eq!((all.len(), all[0]), (48, Tuning::default()));
+        assert_eq!((all.len(), all[0]), (48, LaunchConfig::default()));
         let different = |at: usize| !all[..at].contains(&all[at]);
         assert!((0..all.len()).all(different));
     }
@@ -138,9 +140,9 @@ mod tests {
 
     #[test]
     fn the_default_shape_stays_where_another_is_hardly_faster_or_was_so_once() {
-        let other = Tuning {
+        let other = LaunchConfig {
             warps: 2,
-            ..Tuning::default()
+            ..LaunchConfig::default()
         };
         let hardly = |tuning| {
             Ok(Duration::from_micros(if tuning == other {
@@ -150,11 +152,11 @@ mod tests {
             }))
         };
         let best = fastest(|| false, hardly).unwrap().unwrap();
-        assert_eq!(best.tuning, Tuning::default());
+        assert_eq!(best.tuning, LaunchConfig::default());
 
         // The first time of each is slow, as the first launch of all is.
         let mut calls = 0;
-        let noisy = |tuning: Tuning| {
+        let noisy = |tuning: LaunchConfig| {
             calls += 1;
             let is_first = calls == 1;
             let micros = 1000 + u64::from(tuning.warps) + if is_first { 9000 } else { 0 };
@@ -172,7 +174,7 @@ mod tests {
                 calls += 1;
                 calls > most
             };
-            let target = Tuning {
+            let target = LaunchConfig {
                 warps: 1,
                 side_by_side: 1,
                 blocks: 8,
@@ -181,7 +183,10 @@ mod tests {
             assert_eq!(best.tried, (most as usize).min(48));
             assert!(best.time <= best.default_time);
         }
-        assert_eq!(fastest(|| true, by_distance(Tuning::default())), Ok(None));
+        assert_eq!(
+            fastest(|| true, by_distance(LaunchConfig::default())),
+            Ok(None)
+        );
     }
 
     #[test]

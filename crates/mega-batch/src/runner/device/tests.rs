@@ -1,7 +1,7 @@
 use std::num::NonZeroUsize;
 
 use arc_dsl::{Grid, Limits, Operand, Pair, Primitive, ProgramBuilder, Task, Value};
-use gpu_kernels::Tuning;
+use gpu_kernels::LaunchConfig;
 use gpu_kernels::device::{Device as _, Unavailable};
 use gpu_sim::emulated::{EmulatedDevice, Emulation};
 use gpu_sim::faulty::{Faulty, Outage, Plan};
@@ -36,7 +36,7 @@ fn with(found: Found, mode: Mode, keep: bool) -> Runner {
 
 fn emulated(emulation: Emulation) -> Result<Vec<Opened>, Unavailable> {
     let open = move || open::emulated(0, &emulation);
-    device_of(Box::new(open), Tuning::default()).map(|device| vec![device])
+    device_of(Box::new(open), LaunchConfig::default()).map(|device| vec![device])
 }
 
 /// Where nothing compiles the kernels, the CPU does everything and there is less to see.
@@ -124,8 +124,8 @@ fn launches_are_halved_until_they_fit() {
 fn faulty(plan: Plan) -> Opened {
     let emulated = open::emulated(0, &Emulation::default()).unwrap();
     let faulty = Faulty::new(emulated, plan);
-    let open = move || faulty.sibling().map_err(|_| Unavailable::NoDevice);
-    device_of(Box::new(open), Tuning::default()).unwrap()
+    let open = move || faulty.new_stream().map_err(|_| Unavailable::NoDevice);
+    device_of(Box::new(open), LaunchConfig::default()).unwrap()
 }
 
 #[test]

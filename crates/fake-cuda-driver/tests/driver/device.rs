@@ -50,7 +50,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("copies", copies),
         case("copies, streams at random", copies).with("progress=1"),
         case("launches", launches).with("static-shared=1024;fault=kernel:1:20ms"),
-        case("siblings", siblings).logs(siblings_pin_less),
+        case("streams", streams).logs(further_streams_pin_less),
         case("memory is full", full).with("bytes=1000"),
         case("a launch fails", unlaunched).with("fault=cuLaunchKernel:1:701"),
         case("a kernel fails", fault)
@@ -59,7 +59,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("a GPU is lost", lost)
             .with("fault=kernel:1:214")
             .breaks(),
-        case("a sibling's kernel fails", sibling_fault)
+        case("a kernel of another stream fails", fault_of_a_stream)
             .with("fault=kernel:1:700")
             .breaks(),
     ]
@@ -124,13 +124,13 @@ fn few() {
     }
     let names = open::gpus().unwrap().into_iter();
     let names: Vec<_> = names.map(|information| information.unwrap().name).collect();
-    assert_eq!(names, ["stand-in 0", "stand-in 1"]);
-    assert_eq!(device(1).information().name, "stand-in 1");
+    assert_eq!(names, ["fake 0", "fake 1"]);
+    assert_eq!(device(1).information().name, "fake 1");
 }
 
 fn small() {
     let expected = Unavailable::TooOld {
-        name: "stand-in 0".to_owned(),
+        name: "fake 0".to_owned(),
         found: (5, 2),
         needed: (6, 0),
     };
@@ -155,7 +155,7 @@ fn kernelless() {
 
 fn information() {
     let expected = Information {
-        name: "stand-in 0".to_owned(),
+        name: "fake 0".to_owned(),
         kind: Kind::Cuda,
         capability: (9, 0),
         multiprocessors: 132,
@@ -220,16 +220,16 @@ fn lost() {
     assert_eq!(device.download(&buffer, 0, &mut [0; 9]), Err(lost));
 }
 
-fn sibling_fault() {
+fn fault_of_a_stream() {
     let device = device(0);
-    let sibling = device.sibling().unwrap();
-    let buffer = sibling.allocate(64).unwrap();
-    copy(&sibling, &buffer, &buffer, 1).unwrap();
-    assert!(sibling.synchronize().is_err());
+    let stream = device.new_stream().unwrap();
+    let buffer = stream.allocate(64).unwrap();
+    copy(&stream, &buffer, &buffer, 1).unwrap();
+    assert!(stream.synchronize().is_err());
     // The context is broken for both; this one has launched nothing.
     let reason = "CUDA_ERROR_ILLEGAL_ADDRESS (700) in cuStreamSynchronize".to_owned();
     assert_eq!(device.synchronize(), Err(DeviceError::Lost { reason }));
-    assert!(matches!(device.sibling(), Err(DeviceError::Lost { .. })));
+    assert!(matches!(device.new_stream(), Err(DeviceError::Lost { .. })));
 }
 
 fn unlaunched() {
@@ -326,53 +326,53 @@ fn copies() {
     drop((buffer, other));
 }
 
-fn siblings() {
+fn streams() {
     let device = device(0);
-    let sibling = device.sibling().unwrap();
-    assert_eq!(sibling.information(), device.information());
-    let mut from = sibling.allocate(320).unwrap();
+    let stream = device.new_stream().unwrap();
+    assert_eq!(stream.information(), device.information());
+    let mut from = stream.allocate(320).unwrap();
     let mut to = device.allocate(320).unwrap();
     let memory = device.memory().unwrap();
     assert_eq!(memory.total - memory.free, 640);
-    assert_eq!(sibling.memory(), Ok(memory));
+    assert_eq!(stream.memory(), Ok(memory));
     let expected = pattern(320, 3);
-    sibling.upload(&expected, &mut from, 0).unwrap();
+    stream.upload(&expected, &mut from, 0).unwrap();
     device.clear(&mut to).unwrap();
     device.synchronize().unwrap();
 
     // What one was asked for is nothing that the other waits for, or counts as its own.
     let before = device.record().unwrap();
-    copy(&sibling, &from, &to, 20).unwrap();
+    copy(&stream, &from, &to, 20).unwrap();
     let after = device.record().unwrap();
     assert_eq!(device.elapsed(&before, &after), Ok(Duration::ZERO));
     device.synchronize().unwrap();
     let mut found = [1; 320];
     device.download(&to, 0, &mut found).unwrap();
     assert_eq!(found, [0; 320]);
-    sibling.synchronize().unwrap();
+    stream.synchronize().unwrap();
     device.download(&to, 0, &mut found).unwrap();
     assert!(found[..] == expected);
 
-    // More than a sibling has pinned, on another thread, and after its origin is gone.
+    // More than a further stream has pinned, on another thread, and after its origin is gone.
     let length = (9 << 20) + 777;
     let expected = pattern(length, 5);
     let mut large = device.allocate(length).unwrap();
     drop(device);
-    let sibling = std::thread::spawn(move || {
-        sibling.upload(&expected, &mut large, 0).unwrap();
+    let stream = std::thread::spawn(move || {
+        stream.upload(&expected, &mut large, 0).unwrap();
         let mut found = vec![0; length];
-        sibling.download(&large, 0, &mut found).unwrap();
+        stream.download(&large, 0, &mut found).unwrap();
         assert!(found == expected);
-        copy(&sibling, &from, &to, 20).unwrap();
-        sibling.upload(&[1; 1000], &mut large, 0).unwrap();
-        sibling
+        copy(&stream, &from, &to, 20).unwrap();
+        stream.upload(&[1; 1000], &mut large, 0).unwrap();
+        stream
     });
-    // Of the third, work is under way when its first sibling goes.
-    let sibling = sibling.join().unwrap();
-    let third = sibling.sibling().unwrap();
+    // Of the third, work is under way when the stream goes that it was made from.
+    let stream = stream.join().unwrap();
+    let third = stream.new_stream().unwrap();
     let mut other = third.allocate(1000).unwrap();
     third.upload(&[2; 1000], &mut other, 0).unwrap();
-    drop(sibling);
+    drop(stream);
     let mut found = [0; 1000];
     third.download(&other, 0, &mut found).unwrap();
     assert_eq!(found, [2; 1000]);
@@ -426,8 +426,8 @@ fn launches() {
     device.synchronize().unwrap();
 }
 
-/// The first pins as much as copies are fast with, its siblings what they need.
-fn siblings_pin_less(log: &Log) {
+/// The first pins as much as copies are fast with, further streams what they need.
+fn further_streams_pin_less(log: &Log) {
     let mebibytes: Vec<_> = log.pinned().iter().map(|bytes| bytes >> 20).collect();
     assert_eq!(mebibytes, [16, 2, 4, 2, 4, 2]);
 }

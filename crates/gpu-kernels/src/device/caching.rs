@@ -1,12 +1,12 @@
-//! [`Reusing`]: a device whose buffers are given out again.
+//! [`CachingDevice`]: a device with a caching allocator: buffers that are dropped are given out again.
 //!
 //! To allocate and to free makes a GPU's driver wait for all work under way, and a launch takes a
 //! dozen buffers. Here a buffer that is dropped is kept on a list of its size, and whoever asks for as
 //! much next gets it.
 //!
-//! Every stream of a GPU, that is every [sibling](Device::sibling), has lists of its own: what is
+//! Every stream of a GPU, each made by [`new_stream`](Device::new_stream), has lists of its own: what is
 //! dropped may still be in use by work under way, and only work of the same stream comes after that.
-//! Memory is counted for all siblings together, and given back for all of them together.
+//! Memory is counted for all streams together, and given back for all of them together.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -19,15 +19,15 @@ use super::{Argument, Device, DeviceError, Information, Launch, Memory};
 ///
 /// A buffer may be dropped on any thread on which one of the device's own may be.
 #[derive(Debug)]
-pub struct Reusing<D: Device> {
+pub struct CachingDevice<D: Device> {
     device: D,
     stream: usize,
     shelf: Shared<D::Buffer>,
 }
 
-/// Memory of a [`Reusing`] device.
+/// Memory of a [`CachingDevice`] device.
 #[derive(Debug)]
-pub struct Reused<B> {
+pub struct CachedBuffer<B> {
     /// Nothing only while it is dropped.
     buffer: Option<B>,
     /// Bytes that were asked for; the buffer has those of its size class.
@@ -36,7 +36,7 @@ pub struct Reused<B> {
     shelf: Shared<B>,
 }
 
-/// What a device holds through [`Reusing`], its siblings included.
+/// What a device holds through [`CachingDevice`], all its streams included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemoryUsage {
     /// Bytes of buffers that are given out.
@@ -132,7 +132,7 @@ impl<B> Shelf<B> {
     }
 }
 
-impl<D: Device> Reusing<D> {
+impl<D: Device> CachingDevice<D> {
     /// Keeps the buffers of this device.
     pub fn new(device: D) -> Self {
         let mut shelf = Shelf {
@@ -165,13 +165,13 @@ impl<D: Device> Reusing<D> {
             let kept = shelf.given_up();
             (kept, before - shelf.usage.reserved)
         };
-        // The driver may wait for work when it frees; siblings go on meanwhile.
+        // The driver may wait for work when it frees; other streams go on meanwhile.
         drop(kept);
         bytes
     }
 
-    fn give_out(&self, buffer: D::Buffer, bytes: usize) -> Reused<D::Buffer> {
-        Reused {
+    fn give_out(&self, buffer: D::Buffer, bytes: usize) -> CachedBuffer<D::Buffer> {
+        CachedBuffer {
             buffer: Some(buffer),
             bytes,
             stream: self.stream,
@@ -180,14 +180,14 @@ impl<D: Device> Reusing<D> {
     }
 }
 
-impl<D: Device> Drop for Reusing<D> {
+impl<D: Device> Drop for CachingDevice<D> {
     fn drop(&mut self) {
         let kept = locked(&self.shelf).ended(self.stream);
         drop(kept);
     }
 }
 
-impl<B> Reused<B> {
+impl<B> CachedBuffer<B> {
     fn inner(&self) -> &B {
         match &self.buffer {
             Some(buffer) => buffer,
@@ -213,7 +213,7 @@ impl<B> Reused<B> {
     }
 }
 
-impl<B> Drop for Reused<B> {
+impl<B> Drop for CachedBuffer<B> {
     fn drop(&mut self) {
         if let Some(buffer) = self.buffer.take() {
             let class = size_class(self.bytes);
@@ -223,16 +223,16 @@ impl<B> Drop for Reused<B> {
     }
 }
 
-impl<D: Device> Device for Reusing<D> {
-    type Buffer = Reused<D::Buffer>;
+impl<D: Device> Device for CachingDevice<D> {
+    type Buffer = CachedBuffer<D::Buffer>;
     type Event = D::Event;
 
     fn information(&self) -> &Information {
         self.device.information()
     }
 
-    fn sibling(&self) -> Result<Self, DeviceError> {
-        let device = self.device.sibling()?;
+    fn new_stream(&self) -> Result<Self, DeviceError> {
+        let device = self.device.new_stream()?;
         let stream = locked(&self.shelf).stream();
         Ok(Self {
             device,

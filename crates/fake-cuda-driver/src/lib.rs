@@ -15,7 +15,7 @@
 //! |---|---|---|
 //! | `devices=N` | GPUs, all alike | 1 |
 //! | `bytes=N` | memory of a GPU, as `400k`, `20M` or `1G` | 1G |
-//! | `name=TEXT` | their name; `#` is the number | `stand-in #` |
+//! | `name=TEXT` | their name; `#` is the number | `fake #` |
 //! | `capability=N` | compute capability, 90 for 9.0 | 90 |
 //! | `multiprocessors=N` | of a GPU | 132 |
 //! | `threads=N` | that a multiprocessor holds | 2048 |
@@ -52,7 +52,7 @@ mod settings;
 mod stream;
 
 /// The environment variable with the settings.
-pub const VARIABLE: &str = "CUDA_STAND_IN";
+pub const VARIABLE: &str = "FAKE_CUDA_DRIVER";
 
 /// The name that a dynamic linker looks for.
 const LIBRARY: &str = "libcuda.so";
@@ -72,7 +72,7 @@ pub fn folder() -> io::Result<PathBuf> {
     found.ok_or_else(|| {
         let message = format!(
             "no {LIBRARY} in a folder `examples` above {}: build it with \
-             `cargo build -p cuda-stand-in --examples`",
+             `cargo build -p fake-cuda-driver --examples`",
             program.display()
         );
         io::Error::new(io::ErrorKind::NotFound, message)

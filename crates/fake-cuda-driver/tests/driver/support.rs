@@ -7,7 +7,7 @@ use std::{env, fs};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Which case a process is to run.
-const CASE: &str = "CUDA_STAND_IN_CASE";
+const CASE: &str = "FAKE_CUDA_DRIVER_CASE";
 
 /// What a case prints when it came to its end.
 const THROUGH: &str = "the case is through";
@@ -117,7 +117,7 @@ impl Case {
         let output = Command::new(env::current_exe()?)
             .env(CASE, &self.name)
             .env("LD_LIBRARY_PATH", libraries)
-            .env(cuda_stand_in::VARIABLE, &settings)
+            .env(fake_cuda_driver::VARIABLE, &settings)
             .env(mega_batch::costs::VARIABLE, folder.path())
             // A broken GPU gives nothing back; the log says what else was held.
             .env("ASAN_OPTIONS", "detect_leaks=0")
@@ -138,8 +138,8 @@ impl Case {
     /// The folder with the library.
     fn install(&self, folder: &Path) -> Result<PathBuf, Failed> {
         match self.library {
-            Library::Whole => return Ok(cuda_stand_in::folder()?),
-            Library::Without(functions) => cuda_stand_in::install_without(functions, folder)?,
+            Library::Whole => return Ok(fake_cuda_driver::folder()?),
+            Library::Without(functions) => fake_cuda_driver::install_without(functions, folder)?,
             Library::Unusable => {
                 for name in [
                     "libcuda.so",

@@ -28,7 +28,7 @@ fn size_classes_waste_less_than_a_quarter() {
 
 #[test]
 fn what_is_dropped_is_given_out_again() {
-    let device = Reusing::new(Plain::new(10_000));
+    let device = CachingDevice::new(Plain::new(10_000));
     let account = device.inner().account();
     let first = device.allocate(1000).unwrap();
     let second = device.allocate(1000).unwrap();
@@ -62,7 +62,7 @@ fn what_is_dropped_is_given_out_again() {
 
 #[test]
 fn a_full_device_gets_back_what_is_kept() {
-    let device = Reusing::new(Plain::new(1024));
+    let device = CachingDevice::new(Plain::new(1024));
     drop(device.allocate(512).unwrap());
     drop(device.allocate(256).unwrap());
     let held = device.allocate(768).unwrap();
@@ -78,7 +78,7 @@ fn a_full_device_gets_back_what_is_kept() {
 
 #[test]
 fn copies_stay_within_what_was_asked_for() {
-    let device = Reusing::new(Plain::new(10_000));
+    let device = CachingDevice::new(Plain::new(10_000));
     let mut long = device.allocate(400).unwrap();
     let mut short = device.allocate(7).unwrap();
     let past = |at, bytes, length| Err(DeviceError::PastEnd { at, bytes, length });
@@ -100,7 +100,7 @@ fn copies_stay_within_what_was_asked_for() {
 
 #[test]
 fn what_was_there_before_is_not_seen() {
-    let device = Reusing::new(Plain::new(10_000));
+    let device = CachingDevice::new(Plain::new(10_000));
     let mut buffer = device.allocate(4).unwrap();
     device.upload(&[1, 2, 3, 4], &mut buffer, 0).unwrap();
     drop(buffer);
@@ -112,7 +112,7 @@ fn what_was_there_before_is_not_seen() {
 
 #[test]
 fn ten_thousand_launches_allocate_no_more_than_the_first() {
-    let device = Reusing::new(Plain::new(1 << 30));
+    let device = CachingDevice::new(Plain::new(1 << 30));
     let account = device.inner().account();
     let mut after_first = None;
     for number in 0..10_000_usize {
@@ -141,18 +141,18 @@ fn ten_thousand_launches_allocate_no_more_than_the_first() {
 }
 
 #[test]
-fn siblings_keep_apart_what_they_count_together() {
-    let device = Reusing::new(Plain::new(2048));
+fn streams_keep_apart_what_they_count_together() {
+    let device = CachingDevice::new(Plain::new(2048));
     let account = device.inner().account();
-    let sibling = device.sibling().unwrap();
+    let stream = device.new_stream().unwrap();
     drop(device.allocate(1024).unwrap());
     // What is kept for another stream is not given out, but given back where memory is short.
-    let first = sibling.allocate(1024).unwrap();
+    let first = stream.allocate(1024).unwrap();
     let usage = device.memory_usage();
     assert_eq!((usage.allocations, usage.reuses), (2, 0));
     assert_eq!((usage.in_use, usage.reserved), (1024, 2048));
-    assert_eq!(sibling.memory_usage(), usage);
-    let second = sibling.allocate(1024).unwrap();
+    assert_eq!(stream.memory_usage(), usage);
+    let second = stream.allocate(1024).unwrap();
     let usage = device.memory_usage();
     assert_eq!(
         (usage.in_use, usage.reserved, usage.most),
@@ -160,7 +160,7 @@ fn siblings_keep_apart_what_they_count_together() {
     );
     drop(first);
     // A stream that is gone keeps nothing.
-    drop(sibling);
+    drop(stream);
     assert_eq!(
         (account.used(), device.memory_usage().reserved),
         (1024, 1024)
@@ -168,15 +168,15 @@ fn siblings_keep_apart_what_they_count_together() {
     drop(second);
     assert_eq!((account.used(), device.memory_usage().reserved), (0, 0));
     assert_eq!(device.allocate(1).unwrap().stream, 0);
-    assert_eq!(device.sibling().unwrap().allocate(1).unwrap().stream, 2);
+    assert_eq!(device.new_stream().unwrap().allocate(1).unwrap().stream, 2);
 }
 
 #[test]
 fn it_goes_to_another_thread() {
     fn sent<T: Send>() {}
-    sent::<Reusing<crate::device::cuda::CudaDevice>>();
-    sent::<Reused<crate::device::cuda::Buffer>>();
-    let device = Reusing::new(Plain::new(1024));
+    sent::<CachingDevice<crate::device::cuda::CudaDevice>>();
+    sent::<CachedBuffer<crate::device::cuda::Buffer>>();
+    let device = CachingDevice::new(Plain::new(1024));
     let buffer = device.allocate(1).unwrap();
     std::thread::spawn(move || drop(buffer)).join().unwrap();
     assert_eq!(device.memory_usage().in_use, 0);

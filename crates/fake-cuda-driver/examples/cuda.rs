@@ -1,3 +1,3 @@
 //! `libcuda.so`: the functions of the library, for a dynamic linker to find.
 
-pub use cuda_stand_in::calls::*;
+pub use fake_cuda_driver::calls::*;

@@ -75,7 +75,7 @@ pub(crate) enum Ran {
 
 /// Says that a rule is broken of which no code of the driver tells, and ends the process.
 pub(crate) fn broken_rule(rule: &str) -> ! {
-    eprintln!("the stand-in for the driver: {rule}");
+    eprintln!("the fake driver: {rule}");
     std::process::abort();
 }
 
@@ -448,7 +448,7 @@ impl Gpu {
         memory.launch(device, launch).map_err(|reason| {
             let kernel = launch.entry.symbol();
             self.tell(&format!("{kernel}: {reason}"));
-            eprintln!("the stand-in for the driver: {kernel}: {reason}");
+            eprintln!("the fake driver: {kernel}: {reason}");
             code::ILLEGAL_ADDRESS
         })
     }

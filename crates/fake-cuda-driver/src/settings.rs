@@ -67,7 +67,7 @@ impl Default for Settings {
         Self {
             devices: 1,
             bytes: 1 << 30,
-            name: "stand-in #".to_owned(),
+            name: "fake #".to_owned(),
             capability: 90,
             multiprocessors: 132,
             threads: 2048,
