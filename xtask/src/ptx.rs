@@ -211,7 +211,7 @@ fn nvcc_compile(root: &Path, nvcc: &Path) -> Result<String> {
     improved(&image)
 }
 
-/// Where two texts differ first; nothing where they are equal.
+/// Where two texts differ first; `None` if they are equal.
 fn difference(found: &str, expected: &str) -> Option<String> {
     if found == expected {
         return None;

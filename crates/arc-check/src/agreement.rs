@@ -124,7 +124,7 @@ impl<'p> Prepared<'p> {
         }
     }
 
-    /// How deep loops stand inside each other in its form; nothing where it has none.
+    /// How deep loops stand inside each other in its form; `None` if it has none.
     pub fn loop_depth(&self) -> Option<usize> {
         let form = self.form.as_ref().ok();
         form.map(|form| form.body.loop_depth())

@@ -138,7 +138,7 @@ pub fn mutants(text: &str, seed: u64, count: usize) -> Vec<Mutant> {
     made
 }
 
-/// The line with its one instruction changed; nothing where the change does not apply.
+/// The line with its one instruction changed; `None` if the change does not apply.
 fn changed(line: &str, change: Change, dice: &mut Dice) -> Option<String> {
     let statement = line.trim().strip_suffix(';')?;
     let (guard, rest) = match statement.strip_prefix('@') {

@@ -16,7 +16,7 @@ fn layout(bytes: usize) -> Option<Layout> {
         .filter(|_| bytes > 0)
 }
 
-/// Takes so many bytes, of noise; nothing where there are not so many.
+/// Takes so many bytes, of noise; `None` if there are not so many.
 pub(crate) fn allocate(bytes: usize) -> Option<usize> {
     let layout = layout(bytes)?;
     // SAFETY: The layout is not empty, and what is written lies in it.

@@ -95,7 +95,7 @@ impl Stream {
 /// A point in a stream.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Event {
-    /// The stream, and how many of its operations are done when this is passed; nothing where it was
+    /// The stream, and how many of its operations are done when this is passed; `None` if it was
     /// never recorded.
     pub(crate) point: Option<(u64, u64)>,
     /// The stream's time when it was passed.

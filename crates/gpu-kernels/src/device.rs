@@ -37,7 +37,7 @@ pub struct Information {
     pub multiprocessor_shared_bytes: u32,
     /// Bytes of device memory.
     pub bytes: u64,
-    /// The version of CUDA that the driver knows, as `(12, 2)`; nothing where there is no driver.
+    /// The version of CUDA that the driver knows, as `(12, 2)`; `None` if there is no driver.
     pub driver: Option<(u32, u32)>,
 }
 

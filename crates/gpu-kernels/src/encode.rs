@@ -61,7 +61,7 @@ impl HostOnly {
 #[derive(Debug, Clone, Copy)]
 struct Call {
     primitive: Primitive,
-    /// By what elements are compared; nothing where no function is taken.
+    /// By what elements are compared; `None` if no function is taken.
     key: Option<Key>,
     /// Whether cells of the result outside rows and columns 0 to 31 are seen by nobody.
     clipped: bool,
@@ -199,7 +199,7 @@ fn representation_of(ty: &Type) -> Option<Representation> {
 /// Emits calls of primitives as instructions.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
-    /// The plan of the form; nothing where calls are encoded without one.
+    /// The plan of the form; `None` if calls are encoded without one.
     plan: Option<Plan>,
     builder: Builder,
     /// By their ids in the form, those that are made.
@@ -258,7 +258,7 @@ impl Encoder {
         Ok(self.builder.finish(value, representation, structure)?)
     }
 
-    /// The type of an operand; nothing where it is a constant that has none.
+    /// The type of an operand; `None` if it is a constant that has none.
     fn type_of(&self, operand: &Operand) -> Option<Type> {
         match operand {
             Operand::Id(id) => self.types.get(id.index()).cloned(),

@@ -125,7 +125,7 @@ struct Group {
     works: Range<u32>,
     pool_bytes: u32,
     side_by_side: u32,
-    /// For how many warps there should be arenas; nothing where no program of it has one.
+    /// For how many warps there should be arenas; `None` if no program of it has one.
     arenas: Option<u32>,
 }
 
@@ -152,7 +152,7 @@ struct Fetched {
 }
 
 impl Results {
-    /// The result of an evaluation; nothing where it was not asked for. Of an evaluation of
+    /// The result of an evaluation; `None` if it was not asked for. Of an evaluation of
     /// which the device bailed out it says nothing.
     pub fn value(&self, evaluation: usize) -> Option<arc_dsl::Value> {
         let fetched = (*self.fetched.get(evaluation)?)?;

@@ -51,7 +51,7 @@ const ALL: [u16; COUNT] = {
     all
 };
 
-/// The opcode by lanes of an operation; nothing where it is none that goes by lanes.
+/// The opcode by lanes of an operation; `None` if it is none that goes by lanes.
 pub fn by_lanes(opcode: u16) -> Option<u16> {
     let at = ALL.iter().position(|one| *one == opcode)?;
     u16::try_from(FIRST as usize + at).ok()

@@ -280,7 +280,7 @@ impl Pool {
         Ok(())
     }
 
-    /// The grid that lies there; nothing where the pool ends before it.
+    /// The grid that lies there; `None` if the pool ends before it.
     pub fn grid(&self, place: Place) -> Option<Grid> {
         let size = *self.words.get(place.word as usize)?;
         let units = self.units_at(place, Representation::Grid)?.as_flattened();
@@ -294,7 +294,7 @@ impl Pool {
     }
 
     /// The value, so represented, that lies there, a set of objects as the object of all its cells;
-    /// nothing where the pool ends before it.
+    /// `None` if the pool ends before it.
     pub fn value(&self, representation: Representation, place: Place) -> Option<Value> {
         let word = *self.words.get(place.word as usize)?;
         let units = self.units_at(place, representation)?.as_flattened();

@@ -98,7 +98,7 @@ impl DeviceProgram {
     }
 
     /// The line in the program's text of an instruction, counted from 1 as in a
-    /// [`Verdict`](crate::Verdict); nothing where it has none.
+    /// [`Verdict`](crate::Verdict); `None` if it has none.
     pub fn line(&self, instruction: u16) -> Option<u32> {
         let at = usize::from(instruction).checked_sub(1)?;
         self.code

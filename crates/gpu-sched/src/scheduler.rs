@@ -137,7 +137,7 @@ pub struct Made {
     pub free: Option<u64>,
     /// The executor's memory behind it.
     pub memory: MemoryUsage,
-    /// What a device left to the host; nothing where it made all.
+    /// What a device left to the host; `None` if it made all.
     pub left: Vec<Left>,
 }
 

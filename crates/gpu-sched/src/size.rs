@@ -18,7 +18,7 @@ pub fn allowance(free: u64) -> u64 {
 
 /// The largest batch, of at most so many items, that `attempt` can make. It is tried with 1, 2, 4 ...
 /// items until there is no memory, then between the last two; each size at most once, and a failure for
-/// want of memory is what the search is for. Nothing where there is no room for a single item.
+/// want of memory is what the search is for. `None` if there is no room for a single item.
 ///
 /// Any other failure ends the search and is given back.
 pub fn find_max_batch(

@@ -154,7 +154,7 @@ impl EmulatedDevice {
         })
     }
 
-    /// The fingerprint of the kernels; nothing where they were not compiled.
+    /// The fingerprint of the kernels; `None` if they were not compiled.
     pub fn fingerprint() -> Option<u64> {
         image::fingerprint()
     }

@@ -307,7 +307,7 @@ impl Integer for i8 {
     }
 }
 
-/// The grid that an array of this type is; nothing where it is of another.
+/// The grid that an array of this type is; `None` if it is of another.
 fn of_elements<T: Integer>(
     array: &Bound<'_, PyUntypedArray>,
     place: &Place<'_>,

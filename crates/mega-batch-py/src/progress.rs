@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
-/// A function of what is done and of all there is; nothing where nobody wants to know.
+/// A function of what is done and of all there is; `None` if nobody wants to know.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     function: Option<Py<PyAny>>,

@@ -270,7 +270,7 @@ fn check(count: u32, block: &[u8]) -> u32 {
     check.finalize()
 }
 
-/// Reads a block and gives the number of its entries; nothing where no whole one follows.
+/// Reads a block and gives the number of its entries; `None` if no whole one follows.
 fn read_block(reader: &mut impl Read, block: &mut Vec<u8>) -> io::Result<Option<u32>> {
     let mut head = [0; HEAD];
     if !is_read(reader.read_exact(&mut head))? {

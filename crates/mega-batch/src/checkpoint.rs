@@ -183,12 +183,12 @@ enum Became {
 pub(crate) struct Cells(u32, u32, Vec<i8>);
 
 impl Entry {
-    /// That of a result; of nothing where the evaluation is left out.
+    /// That of a result; of `None` if the evaluation is left out.
     pub(crate) fn of(result: Option<&PairResult>) -> Self {
         result.map_or(Entry::LeftOut, |result| Entry::Made(Made::of(result)))
     }
 
-    /// The result, which is of this pair; nothing where the evaluation was left out. None for a grid that
+    /// The result, which is of this pair; `None` if the evaluation was left out. None for a grid that
     /// is none.
     pub(crate) fn result(self, pair: PairId) -> Option<Known> {
         let Entry::Made(made) = self else {
@@ -297,7 +297,7 @@ impl Checkpoint {
         Ok((Self(log), recorded))
     }
 
-    /// Adds the result of the next evaluation of the batch; nothing where it is left out.
+    /// Adds the result of the next evaluation of the batch; `None` if it is left out.
     pub fn push(&mut self, result: Option<&PairResult>) -> io::Result<()> {
         self.0.push(&Entry::of(result))
     }

@@ -82,7 +82,7 @@ pub struct KindCost {
     /// What batches of it cost.
     #[serde(flatten)]
     pub cost: Cost,
-    /// Which part of its items the executor leaves to the host; nothing where that was not looked at.
+    /// Which part of its items the executor leaves to the host; `None` if that was not looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<LeftParts>,
     /// How many batches that was learned from, in all runs.
@@ -242,7 +242,7 @@ impl CostFile {
         }
     }
 
-    /// Where it is, or would be; nothing where no folder is known.
+    /// Where it is, or would be; `None` if no folder is known.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
@@ -343,7 +343,7 @@ fn update(entries: &mut Vec<Entry>, id: &ExecutorId, learned: &Learned, saved: u
     }
 }
 
-/// What the file holds, nothing where there is none, or why it cannot be read.
+/// What the file holds, `None` if there is none, or why it cannot be read.
 fn read(path: &Path) -> Result<Vec<Entry>, String> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,

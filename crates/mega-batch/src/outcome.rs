@@ -139,7 +139,7 @@ pub struct PairResult {
     /// How long it took; where machines make the evaluations, its share of what a run of evaluations
     /// of its program took.
     pub time: Duration,
-    /// Who made it; nothing where a checkpoint or a shard has it, which do not keep that.
+    /// Who made it; `None` if a checkpoint or a shard has it, which do not keep that.
     pub made_by: Option<Maker>,
 }
 
@@ -152,7 +152,7 @@ pub struct JobResult {
     pub pairs: Vec<PairResult>,
 }
 
-/// What is known of an evaluation: its result, or nothing where it was left out or a stop came first.
+/// What is known of an evaluation: its result, or `None` if it was left out or a stop came first.
 pub(crate) type Known = Option<PairResult>;
 
 /// Whether an evaluation has to say what the program returned. Of an output that is right the task

@@ -380,7 +380,7 @@ struct Run<'r> {
     deadline: Option<Instant>,
 }
 
-/// The result of an evaluation that was made before; nothing where it was left out.
+/// The result of an evaluation that was made before; `None` if it was left out.
 type Recorded = io::Result<Known>;
 
 /// A window for workers: a device is through with it, or has nothing to do with it.
@@ -393,7 +393,7 @@ struct Passed {
 /// A window that the workers are through with.
 #[derive(Debug)]
 struct Window {
-    /// Those of each unit; nothing where a stop came first.
+    /// Those of each unit; `None` if a stop came first.
     results: Vec<Vec<Known>>,
     began: Instant,
     ended: Instant,

@@ -291,7 +291,7 @@ struct Collector<'s, 'a, S> {
     next: usize,
     /// What is found of tasks behind it.
     waiting: BTreeMap<usize, Searched>,
-    /// Nothing where none is asked for, or it cannot be written any more.
+    /// `None` if none is asked for, or it cannot be written any more.
     log: Option<(PathBuf, BlockLog)>,
     submission: SearchSubmission,
     /// Where it goes, when it was written, and whether there is more since.

@@ -37,7 +37,7 @@ pub use packed::{PackedBatch, PackedBatchError};
 /// Has shards evaluated, and gives their results.
 pub trait Shards {
     /// The results of the shard that begins with this job, by its place in the batch, as
-    /// [`PackedBatch::evaluate`] gave them; nothing where they are not there yet, which is told some times
+    /// [`PackedBatch::evaluate`] gave them; `None` if they are not there yet, which is told some times
     /// a second. An error ends the run.
     fn next(&mut self, first: usize) -> io::Result<Option<Vec<u8>>>;
 
@@ -326,7 +326,7 @@ impl Reader {
         Ok((Self { bytes, at, left }, header))
     }
 
-    /// The next entry; nothing where all are read.
+    /// The next entry; `None` if all are read.
     fn entry(&mut self) -> Option<Result<Entry, postcard::Error>> {
         self.left = self.left.checked_sub(1)?;
         let read = postcard::take_from_bytes(&self.bytes[self.at..]);
@@ -392,7 +392,7 @@ impl<H: Shards> Delivered<'_, '_, H> {
 }
 
 impl<H: Shards> Delivered<'_, '_, H> {
-    /// The result of this pair of this job, which is the next one; nothing where there are no more.
+    /// The result of this pair of this job, which is the next one; `None` if there are no more.
     fn next(&mut self, at: usize, pair: usize, sink: &mut impl Sink) -> io::Result<Option<Known>> {
         if let Some(recorded) = self.recorded.next() {
             self.done += 1;

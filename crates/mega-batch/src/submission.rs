@@ -128,7 +128,7 @@ pub struct TaskScore {
     pub right: usize,
     /// How many test inputs there are.
     pub tests: usize,
-    /// For how many there are attempts; nothing where the task is not in the submission.
+    /// For how many there are attempts; `None` if the task is not in the submission.
     pub attempted: Option<usize>,
 }
 

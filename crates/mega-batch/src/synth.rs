@@ -170,7 +170,7 @@ impl Synthesis {
         &self.counts
     }
 
-    /// The next task; nothing where there seem to be no others. `interrupted` is asked on this thread all the
+    /// The next task; `None` if there seem to be no others. `interrupted` is asked on this thread all the
     /// while; after it has said so it can be gone on as if nothing had been.
     pub fn next_task(
         &mut self,

@@ -41,7 +41,7 @@ impl Cases {
         (x ^ x >> 31) % bound
     }
 
-    /// A case of the operation, whose operands the device can hold; nothing where the dice made
+    /// A case of the operation, whose operands the device can hold; `None` if the dice made
     /// none.
     pub fn of(&mut self, opcode: usize) -> Option<Case> {
         let operation = &OPERATIONS[opcode];

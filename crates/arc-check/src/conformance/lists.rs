@@ -144,7 +144,7 @@ pub(super) enum Outcome {
 #[derive(Debug, Clone)]
 pub struct ListCase {
     program: DeviceProgram,
-    /// What the program gives; nothing where it has to bail out.
+    /// What the program gives; `None` if it has to bail out.
     expected: Option<Value>,
     /// For what it may bail out.
     reasons: Vec<BailOut>,
@@ -158,7 +158,7 @@ impl fmt::Display for ListCase {
 }
 
 impl ListCase {
-    /// The case; nothing where it needs more than an evaluation has room for. With `room` so many words
+    /// The case; `None` if it needs more than an evaluation has room for. With `room` so many words
     /// of the arena are left, at most, when the operation begins.
     pub(super) fn new(
         operation: ListOperation,

@@ -21,7 +21,7 @@ impl<'a> Image<'a> {
         self.text
     }
 
-    /// The version of CUDA that a driver must know to read it; nothing where the text is no PTX.
+    /// The version of CUDA that a driver must know to read it; `None` if the text is no PTX.
     pub(super) fn needed_driver(&self) -> Option<(u32, u32)> {
         let (major, minor) = self.directive(".version")?.trim().split_once('.')?;
         cuda_of_ptx(major.parse().ok()?, minor.parse().ok()?)
@@ -54,7 +54,7 @@ impl<'a> Image<'a> {
             .or_else(|| number.parse::<i64>().ok().map(i64::cast_unsigned))
     }
 
-    /// The bytes of each parameter of a kernel; nothing where there is no such kernel.
+    /// The bytes of each parameter of a kernel; `None` if there is no such kernel.
     pub(super) fn parameters(&self, entry: Entry) -> Option<Vec<usize>> {
         let opening = format!(".entry {}(", entry.symbol());
         let (_, after) = self.text.split_once(&opening)?;

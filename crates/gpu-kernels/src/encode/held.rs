@@ -101,7 +101,7 @@ fn may_be_far(instruction: &Instruction, index: &Index<'_>) -> bool {
 }
 
 impl Encoder {
-    /// What a call gives whose result is held otherwise than its type says; nothing where it is made
+    /// What a call gives whose result is held otherwise than its type says; `None` if it is made
     /// as others are.
     pub(super) fn otherwise(
         &mut self,

@@ -46,7 +46,7 @@ impl Shape {
 }
 
 impl Encoder {
-    /// A loop by lanes; nothing where it does not go so.
+    /// A loop by lanes; `None` if it does not go so.
     fn by_lanes<T>(
         &mut self,
         region: &Region,

@@ -30,7 +30,7 @@ fn alike(a: &Type, b: &Type) -> bool {
 }
 
 impl Encoder {
-    /// What a call gives that takes or gives a list; nothing where no operation on lists does that.
+    /// What a call gives that takes or gives a list; `None` if no operation on lists does that.
     pub(super) fn list_call(
         &mut self,
         primitive: Primitive,

@@ -66,7 +66,7 @@ impl Shape {
     }
 
     /// What instructions are told of such elements that compare them: an [`ElementKind`], or that of
-    /// the elements of lists; nothing where the kernels do not compare them.
+    /// the elements of lists; `None` if the kernels do not compare them.
     pub(super) fn kind(&self) -> Option<u8> {
         let listed = |element: &Shape| {
             let kind = element.kind()?;

@@ -34,7 +34,7 @@ pub enum Effect {
     Never,
     /// The device disappears, and is there again so many seconds later.
     Disappear {
-        /// Nothing where it does not come back.
+        /// `None` if it does not come back.
         back: Option<f64>,
     },
 }

@@ -23,7 +23,7 @@ pub(super) struct Block {
 unsafe impl Send for Block {}
 
 impl Block {
-    /// So many bytes, at least one; nothing where the host has not so many.
+    /// So many bytes, at least one; `None` if the host has not so many.
     pub(super) fn new(bytes: usize, noise: u64) -> Option<Block> {
         let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).ok()?;
         // SAFETY: the layout is not of size 0.

@@ -117,7 +117,7 @@ impl Blocks {
         self.starts.get(block + 1).map_or(self.length, |next| *next) - 1
     }
 
-    /// Of each block the one that all its ways come to first; nothing where that is the end, and
+    /// Of each block the one that all its ways come to first; `None` if that is the end, and
     /// where the end is not come to.
     fn immediate_postdominators(&self) -> Vec<Option<usize>> {
         let end = self.next.len();

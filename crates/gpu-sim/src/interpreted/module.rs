@@ -169,7 +169,7 @@ pub(super) struct Access {
     pub(super) signed: bool,
     /// The file of the registers.
     pub(super) file: File,
-    /// The file of the register with the address; nothing where there is only an offset.
+    /// The file of the register with the address; `None` if there is only an offset.
     pub(super) base: Option<File>,
 }
 
@@ -417,7 +417,7 @@ impl Module {
         all.position(|function| function.is_entry && function.name == name)
     }
 
-    /// The bytes of each parameter of a kernel; nothing where there is no such kernel.
+    /// The bytes of each parameter of a kernel; `None` if there is no such kernel.
     pub fn parameters(&self, kernel: &str) -> Option<Vec<u32>> {
         let parameters = &self.functions[self.entry(kernel)?].parameters;
         Some(parameters.iter().map(|parameter| parameter.bytes).collect())

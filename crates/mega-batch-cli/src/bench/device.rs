@@ -58,7 +58,7 @@ pub(crate) struct Document {
     pub(crate) note: Option<&'static str>,
     /// Major and minor compute capability; of an emulated device what it stands in for.
     pub(crate) compute_capability: (u32, u32),
-    /// The version of CUDA that the driver knows; nothing where there is no driver.
+    /// The version of CUDA that the driver knows; `None` if there is no driver.
     pub(crate) driver: Option<(u32, u32)>,
     /// Multiprocessors.
     pub(crate) multiprocessors: u32,
@@ -567,7 +567,7 @@ mod tests {
 
     use super::*;
 
-    /// A document of an emulated device with so many bytes of memory; nothing where there is none.
+    /// A document of an emulated device with so many bytes of memory; `None` if there is none.
     fn measured(plan: &Plan, bytes: u64) -> Option<Document> {
         EmulatedDevice::fingerprint()?;
         let emulation = Emulation {

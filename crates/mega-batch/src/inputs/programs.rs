@@ -102,7 +102,7 @@ impl Modules {
     }
 }
 
-/// The first of many names; nothing where there are none.
+/// The first of many names; `None` if there are none.
 fn told<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> Option<String> {
     let count = names.len();
     let mut told: Vec<_> = names

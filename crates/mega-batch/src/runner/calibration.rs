@@ -230,7 +230,7 @@ where
 }
 
 /// The fastest launch configuration for a batch of all kinds: of so many evaluations, if the device is fast enough for that,
-/// otherwise of the least number. Nothing where it does not fit into memory.
+/// otherwise of the least number. `None` if it does not fit into memory.
 fn shape<D: Device>(
     device: D,
     sample: &Sample,
@@ -277,7 +277,7 @@ struct OnEngine<D: Device> {
 }
 
 impl<D: Device> OnEngine<D> {
-    /// So many evaluations of all kinds; nothing where the device runs none.
+    /// So many evaluations of all kinds; `None` if the device runs none.
     fn new(engine: &Engine<D>, sample: &Sample, items: u64) -> Result<Option<Self>, DeviceError> {
         let batch = sample.mixed(items, engine.device().information());
         if batch.evaluations.is_empty() {

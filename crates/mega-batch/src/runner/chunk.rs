@@ -29,7 +29,7 @@ impl Chunk {
         (self.evaluations.end - self.evaluations.start) as usize
     }
 
-    /// Cuts off what stands behind so many evaluations; nothing where nothing does.
+    /// Cuts off what stands behind so many evaluations; `None` if nothing does.
     pub(super) fn split_off(&mut self, at: usize) -> Option<Self> {
         if at >= self.len() {
             return None;

@@ -79,7 +79,7 @@ impl Segment {
 }
 
 impl<'b> Plan<'b> {
-    /// The plan of a batch; nothing where programs are evaluated each by itself.
+    /// The plan of a batch; `None` if programs are evaluated each by itself.
     pub(super) fn new(
         batch: &'b Batch<'b>,
         merging: Merging,
@@ -286,7 +286,7 @@ pub(super) struct Merger {
 
 #[derive(Debug)]
 struct OfTask {
-    /// Nothing where it is of an earlier batch.
+    /// `None` if it is of an earlier batch.
     task: Option<u32>,
     /// The pairs of the task that are its inputs, by their places.
     pairs: Range<usize>,

@@ -119,7 +119,7 @@ pub(super) struct Queue<'p> {
     pub(super) helpers: AtomicUsize,
     pace: &'p Pace,
     workers: u32,
-    /// How many evaluations may be claimed and not delivered; nothing where none is delivered.
+    /// How many evaluations may be claimed and not delivered; `None` if none is delivered.
     room: Option<u64>,
 }
 
@@ -179,7 +179,7 @@ impl<'p> Queue<'p> {
         }
     }
 
-    /// The next chunk for this worker; nothing where none is to be had, for now or at all.
+    /// The next chunk for this worker; `None` if none is to be had, for now or at all.
     pub(super) fn claim(&self, worker: usize) -> Option<Claimed> {
         let waiting = self.waiting.load(Ordering::Relaxed);
         if waiting == 0 {

@@ -39,7 +39,7 @@ impl Run<'_> {
         }
     }
 
-    /// The program of a unit, compiled now if it was not; nothing where machines have nothing to do.
+    /// The program of a unit, compiled now if it was not; `None` if machines have nothing to do.
     fn due(self, unit: &Unit, by_device: &UnitAnswers) -> Option<Arc<Compiled>> {
         (by_device.count() < unit.len && !self.stopped())
             .then(|| self.programs.get(unit.program))?

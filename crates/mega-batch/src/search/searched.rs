@@ -14,7 +14,7 @@ use crate::panics::PANIC;
 pub struct Searched {
     /// Why the task could not be searched; nothing is found then.
     pub failure: Option<String>,
-    /// Why the enumeration of calls ended; nothing where it was not begun, since the size of the outputs
+    /// Why the enumeration of calls ended; `None` if it was not begun, since the size of the outputs
     /// could not be predicted.
     pub stopped: Option<SearchEnd>,
     /// Whether colours were renamed, at first at least.

@@ -18,7 +18,7 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// Searches one task after the other.
 pub(super) trait Worker {
-    /// What is found for a task; nothing where the search was cancelled before its end.
+    /// What is found for a task; `None` if the search was cancelled before its end.
     fn search(&mut self, task: &Task) -> Option<Searched>;
 
     /// Whether no further task is to be begun.
@@ -100,7 +100,7 @@ impl<'a> Searching<'a> {
         }
     }
 
-    /// What is found, and whether the time for a task was over; nothing where the search was cancelled.
+    /// What is found, and whether the time for a task was over; `None` if the search was cancelled.
     fn found(&mut self, task: &Task) -> Option<(Found, bool)> {
         let cancellation = &self.options.cancellation;
         let time = self.options.time_per_task;

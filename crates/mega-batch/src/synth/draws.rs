@@ -24,7 +24,7 @@ impl Draws {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 
-    /// One of the items, nothing where there are none.
+    /// One of the items, `None` if there are none.
     pub(super) fn pick<T: Copy>(&mut self, items: &[T]) -> Option<T> {
         items.get(self.below(items.len())).copied()
     }

@@ -18,7 +18,7 @@ const MOST: u64 = 40;
 /// An operation on the operands of one element.
 struct OfOne {
     given: Vec<Item>,
-    /// What it has to give; nothing where it has to bail out.
+    /// What it has to give; `None` if it has to bail out.
     gives: Option<Item>,
     reasons: Vec<BailOut>,
 }
@@ -57,7 +57,7 @@ fn item(given: &Given) -> Option<Item> {
 }
 
 impl Cases {
-    /// A case of an operation by lanes; nothing where the dice made none.
+    /// A case of an operation by lanes; `None` if the dice made none.
     pub fn by_lanes(&mut self, opcode: u16) -> Option<ListCase> {
         let of_each = of_each(opcode)?;
         match ListOperation::of(of_each) {

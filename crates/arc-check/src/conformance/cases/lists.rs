@@ -91,7 +91,7 @@ fn ones<V: Into<Value>>(values: impl IntoIterator<Item = V>) -> Vec<Item> {
 }
 
 impl Cases {
-    /// A case of an operation on lists; nothing where the dice made none.
+    /// A case of an operation on lists; `None` if the dice made none.
     pub fn of_list(&mut self, operation: ListOperation) -> Option<ListCase> {
         if operation.takes().contains(&Representation::Column) {
             return self.of_columns(operation);

@@ -68,7 +68,7 @@ macro_rules! call {
     };
 }
 
-/// Nothing where a call succeeded, else the driver's name of what went wrong.
+/// `Ok` if a call succeeded, else the driver's name of what went wrong.
 fn succeeded(call: &'static str, status: sys::CUresult) -> Result<(), Failure> {
     // The number and not the variant: newer drivers know more codes than the bindings.
     let code = status as i32;

@@ -57,7 +57,7 @@ impl Engines {
         self.interpreter.run(program, input.grid.clone()).ok()
     }
 
-    /// What an evaluation gives; nothing where the program fails.
+    /// What an evaluation gives; `None` if the program fails.
     fn value(&mut self, work: &Work, input: &Input) -> Option<Value> {
         let compiled = &work.compiled[input.program as usize];
         match self.machine.run(compiled, &input.grid) {
@@ -125,7 +125,7 @@ impl Cpu {
         (began.elapsed(), wrong)
     }
 
-    /// What one evaluation ought to give; nothing where the program fails.
+    /// What one evaluation ought to give; `None` if the program fails.
     pub(super) fn expected(&mut self, work: &Work, input: &Input) -> Option<Value> {
         let engines = self.engines[0].get_mut();
         let engines = engines.unwrap_or_else(PoisonError::into_inner);

@@ -49,7 +49,7 @@ pub(crate) fn export() -> Result<Export, DeviceBenchError> {
     })
 }
 
-/// The rows as digits; nothing where a colour is none.
+/// The rows as digits; `None` if a colour is none.
 fn rows(grid: &Grid) -> Option<Vec<String>> {
     let digit = |&colour: &i8| char::from_digit(u32::try_from(colour).ok()?, 10);
     grid.rows()

@@ -145,7 +145,7 @@ impl<'i> Load<'i> {
     }
 }
 
-/// Why so many evaluations do not fit this machine's memory; nothing where they do, or where the
+/// Why so many evaluations do not fit this machine's memory; `None` if they do, or where the
 /// system does not tell.
 pub(super) fn too_many_for_host(count: usize) -> Option<String> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;

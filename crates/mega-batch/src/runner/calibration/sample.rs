@@ -26,7 +26,7 @@ struct OfKind {
     programs: Vec<Program>,
     /// A task for each input: those of the first program, then those of the next one.
     tasks: Vec<Task>,
-    /// By the place of the program, with the number that names it to a device; nothing where only the
+    /// By the place of the program, with the number that names it to a device; `None` if only the
     /// host runs it.
     encoded: Vec<Option<(u64, Arc<DeviceProgram>)>>,
 }

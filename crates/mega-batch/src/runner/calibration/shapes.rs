@@ -32,7 +32,7 @@ pub struct Best {
 }
 
 /// The fastest shape by the time that `time` gives for each, the default one where no other is clearly
-/// faster. It ends when `is_over`; nothing where no shape was timed by then. Shapes that the device
+/// faster. It ends when `is_over`; `None` if no shape was timed by then. Shapes that the device
 /// refuses are passed over.
 ///
 /// # Errors
