@@ -76,7 +76,8 @@ impl fmt::Display for Tally {
 #[derive(Debug)]
 pub struct Everywhere {
     checker: Checker,
-    devices: Devices,
+    /// `None` in a build without simulated devices.
+    devices: Option<Devices>,
 }
 
 /// The devices.
@@ -150,6 +151,20 @@ impl Everywhere {
         Self::with_limits(number, &Limits::default())
     }
 
+    /// The same, or the CPU's evaluators alone in a build without simulated devices.
+    ///
+    /// # Errors
+    /// A device of this build that is not there.
+    pub fn of_this_build(number: u64) -> Result<Self, Unavailable> {
+        match Self::new(number) {
+            Err(Unavailable::NotSimulated) => Ok(Everywhere {
+                checker: Checker::with_limits(&Limits::default()),
+                devices: None,
+            }),
+            all => all,
+        }
+    }
+
     /// The same with these bounds for the CPU's evaluators.
     ///
     /// # Errors
@@ -157,7 +172,7 @@ impl Everywhere {
     pub fn with_limits(number: u64, limits: &Limits) -> Result<Self, Unavailable> {
         Ok(Everywhere {
             checker: Checker::with_limits(limits),
-            devices: Devices::new(number)?,
+            devices: Some(Devices::new(number)?),
         })
     }
 
@@ -177,7 +192,7 @@ impl Everywhere {
             }
             // Two fifths of the cases have a loop, two fifths of these run everywhere.
             let cases = (missing * 6).clamp(100, 6 * LAUNCH);
-            let mut portion = Portion::default();
+            let mut portion = self.portion();
             for case in random_results(seed.wrapping_add(round), cases) {
                 let options = Options {
                     fold: case.fold,
@@ -188,7 +203,7 @@ impl Everywhere {
                     portion.random(&mut self.checker, &prepared, &case);
                 }
             }
-            tally.add(portion.run(&mut self.devices)?);
+            tally.add(portion.run(self.devices.as_mut())?);
         }
         Ok(tally)
     }
@@ -201,17 +216,25 @@ impl Everywhere {
         &mut self,
         programs: impl IntoIterator<Item = (&'p Program, &'p [&'p Grid])>,
     ) -> Result<Tally, NotChecked> {
-        let mut portion = Portion::default();
+        let mut portion = self.portion();
         for (program, inputs) in programs {
             portion.program(&mut self.checker, program, inputs);
         }
-        portion.run(&mut self.devices)
+        portion.run(self.devices.as_mut())
+    }
+
+    fn portion(&self) -> Portion {
+        Portion {
+            has_devices: self.devices.is_some(),
+            ..Portion::default()
+        }
     }
 }
 
 /// Evaluations that the CPU has made, and the devices are to make in one launch.
 #[derive(Default)]
 struct Portion {
+    has_devices: bool,
     tally: Tally,
     batch: Batch,
     waiting: Vec<Waiting>,
@@ -257,6 +280,10 @@ impl Portion {
 
     /// What no device is given is counted at once.
     fn wait(&mut self, waiting: Waiting, added: Result<(), NotRun>) {
+        if !self.has_devices {
+            self.tally.everywhere += u64::from(waiting.is_same);
+            return;
+        }
         let gave = match added {
             Ok(()) => return self.waiting.push(waiting),
             Err(NotRun::HostOnly(reason)) => Gave::NotCompiled(reason),
@@ -267,8 +294,11 @@ impl Portion {
         }
     }
 
-    fn run(self, devices: &mut Devices) -> Result<Tally, NotChecked> {
+    fn run(self, devices: Option<&mut Devices>) -> Result<Tally, NotChecked> {
         let mut tally = self.tally;
+        let Some(devices) = devices else {
+            return Ok(tally);
+        };
         let of_emulated = devices.run_emulated(&self.batch)?;
         let of_interpreted = devices.run_interpreted(&self.batch)?;
         let both = of_emulated.into_iter().zip(of_interpreted);

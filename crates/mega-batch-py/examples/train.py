@@ -296,10 +296,11 @@ def main() -> None:
         network.eval()
         cells, whole = right_parts(network, tests, device)
         network.train()
-        mean = float(torch.stack(losses).mean()) if losses else float("nan")
+        # Before the first step there is no loss.
+        loss = f"loss {float(torch.stack(losses).mean()):.4f}; " if losses else ""
         passed = time.perf_counter() - began
         print(
-            f"step {number}, {passed:.0f} s: loss {mean:.4f}; held out: {cells:.1%} of cells, {whole:.1%} of outputs right",
+            f"step {number}, {passed:.0f} s: {loss}held out: {cells:.1%} of cells, {whole:.1%} of outputs right",
             flush=True,
         )
 

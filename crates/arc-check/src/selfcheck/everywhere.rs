@@ -3,6 +3,7 @@
 
 use arc_dsl::generate::Generator;
 use arc_dsl::{Grid, Program, Task, TaskIds};
+use gpu_kernels::device::Unavailable;
 use rayon::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
 };
@@ -11,12 +12,17 @@ use super::device::NotChecked;
 use super::{inputs_of, mixed, pick};
 use crate::everywhere::{Everywhere, LAUNCH, PORTION, Tally};
 
+/// Why simulated devices are not among the evaluators, if they are left out of this build.
+pub fn skipped() -> Option<Unavailable> {
+    (!cfg!(feature = "simulated")).then_some(Unavailable::NotSimulated)
+}
+
 /// Checks random programs with loops until at least so many ran on all evaluators. `done` is told how many are through, in portions.
 pub fn random(cases: u64, seed: u64, done: impl Fn(u64) + Sync) -> Result<Tally, NotChecked> {
     let portions = (0..cases.div_ceil(PORTION)).into_par_iter();
     gather(portions.map(|portion| {
         let count = (cases - portion * PORTION).min(PORTION);
-        let tally = Everywhere::new(portion)?.random(mixed(seed, portion, 0), count)?;
+        let tally = Everywhere::of_this_build(portion)?.random(mixed(seed, portion, 0), count)?;
         done(count);
         Ok(tally)
     }))
@@ -43,7 +49,7 @@ pub fn foreign(
         let own = |(id, _): &(&str, &Grid)| Some(*id) == task;
         let (own, others): (Vec<_>, Vec<_>) = inputs.iter().partition(|input| own(input));
         let mut generator = vary.then(|| Generator::new(mixed(seed, at, share)));
-        let mut everywhere = Everywhere::new(at)?;
+        let mut everywhere = Everywhere::of_this_build(at)?;
         let mut tally = Tally::default();
         for first in (0..share).step_by(LAUNCH as usize) {
             let cases = first..share.min(first + LAUNCH);

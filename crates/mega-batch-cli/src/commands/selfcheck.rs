@@ -75,7 +75,8 @@ enum Backend {
     Ptx,
     /// The first NVIDIA GPU.
     Cuda,
-    /// The compiled path, batts, the kernels run by the CPU, and their PTX, all on the same cases.
+    /// The compiled path, batts, the kernels run by the CPU, and their PTX, all on the same cases; without the last
+    /// two where they are left out of this build, which is said.
     All,
 }
 
@@ -121,6 +122,9 @@ impl Selfcheck {
             for one in selfcheck::shrunk(&tally.evaluators.disagreements, self.show) {
                 writeln!(out, "{one}")?;
             }
+        }
+        if let Some(reason) = selfcheck::everywhere::skipped() {
+            writeln!(out, "emulated and ptx: skipped: {reason}")?;
         }
         let different = random.different() + foreign.different();
         writeln!(
