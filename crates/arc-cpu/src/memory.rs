@@ -15,6 +15,14 @@ pub(crate) struct Room {
 }
 
 impl Room {
+    /// Its bytes.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.tiles * size_of::<Tile>()
+            + self.patches * size_of::<Patch>()
+            + self.rows * size_of::<u64>()
+            + self.elements * size_of::<Slot>()
+    }
+
     /// What an evaluation of a program may hold at most. One that needs more is the reference's.
     const EVALUATION: Room = Room {
         tiles: 1 << 14,
@@ -92,6 +100,9 @@ pub(crate) struct Tiles {
     all: Vec<Tile>,
     top: usize,
     most: usize,
+    /// How many may be in use before [`grow`](Self::grow) is asked: those that there are, and no more than may be,
+    /// of which an earlier evaluation may have left more.
+    ready: usize,
 }
 
 impl Tiles {
@@ -100,13 +111,21 @@ impl Tiles {
             all: vec![Tile::default(); 128],
             top: 1,
             most: Room::EVALUATION.tiles,
+            ready: 128,
         }
+    }
+
+    /// So many may be in use from now on.
+    #[inline(always)]
+    fn allow(&mut self, most: usize) {
+        self.most = most;
+        self.ready = most.min(self.all.len());
     }
 
     /// The tiles that are made, and one to write to; [`commit`](Self::commit) keeps it.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Result<(&[Tile], &mut Tile), BailOut> {
-        if self.top >= self.all.len() {
+        if self.top >= self.ready {
             self.grow()?;
         }
         let (made, free) = self.all.split_at_mut(self.top);
@@ -122,8 +141,9 @@ impl Tiles {
             return Err(BailOut::Memory);
         }
         let tiles = (2 * self.top).min(self.most);
-        self.all.reserve_exact(tiles - self.all.len());
-        self.all.resize(tiles, Tile::default());
+        self.all.reserve_exact(tiles.saturating_sub(self.all.len()));
+        self.all.resize(tiles.max(self.all.len()), Tile::default());
+        self.allow(self.most);
         Ok(())
     }
 
@@ -367,7 +387,7 @@ impl Memory {
     /// without any.
     pub(crate) fn scale(&mut self, part: impl Fn(usize) -> usize) {
         let most = Room::EVALUATION;
-        self.tiles.most = part(most.tiles).max(2);
+        self.tiles.allow(part(most.tiles).max(2));
         self.patches.most = part(most.patches).max(2);
         self.patches.most_rows = part(most.rows);
         self.lists.most = part(most.elements);
@@ -425,7 +445,8 @@ impl Memory {
 
     /// Lets so much be made beside what is in use.
     pub(crate) fn widen(&mut self, room: Room) {
-        self.tiles.most = self.tiles.top.saturating_add(room.tiles);
+        let most = self.tiles.top.saturating_add(room.tiles);
+        self.tiles.allow(most);
         self.patches.most = self.patches.all.len().saturating_add(room.patches);
         self.patches.most_rows = self.patches.rows.len().saturating_add(room.rows);
         self.lists.most = self.lists.all.len().saturating_add(room.elements);
@@ -445,9 +466,33 @@ impl Memory {
             && lists.all.capacity() - lists.all.len() >= room.elements
     }
 
+    /// The bytes in use.
+    #[inline]
+    pub(crate) fn used(&self) -> usize {
+        self.tiles.top * size_of::<Tile>()
+            + self.patches.all.len() * size_of::<Patch>()
+            + self.patches.rows.len() * size_of::<u64>()
+            + self.lists.all.len() * size_of::<Slot>()
+    }
+
+    /// Gives back what is not in use, but for so much room.
+    pub(crate) fn shrink(&mut self, room: &Room) {
+        let Memory {
+            tiles,
+            patches,
+            lists,
+        } = self;
+        tiles.all.truncate(tiles.top + room.tiles);
+        tiles.all.shrink_to_fit();
+        tiles.allow(tiles.most);
+        shrink_pool(&mut patches.all, room.patches);
+        shrink_pool(&mut patches.rows, room.rows);
+        shrink_pool(&mut lists.all, room.elements);
+    }
+
     /// Grows pools until there is that much room in each, to twice their sizes while `left` has
-    /// bytes for that, and takes those from it. Gives whether there were enough.
-    pub(crate) fn grow(&mut self, room: &Room, left: &mut usize) -> bool {
+    /// bytes for that, and takes those from it.
+    pub(crate) fn grow(&mut self, room: &Room, left: &mut usize) {
         let Memory {
             tiles,
             patches,
@@ -455,14 +500,13 @@ impl Memory {
         } = self;
         let free = tiles.all.len() - tiles.top;
         let size = tiles.all.len();
-        let Some(more) = more::<Tile>(size, free, room.tiles, left) else {
-            return false;
-        };
+        let more = more::<Tile>(size, free, room.tiles, left);
         tiles.all.reserve_exact(more);
         tiles.all.resize(size + more, Tile::default());
-        grow_pool(&mut patches.all, room.patches, left)
-            && grow_pool(&mut patches.rows, room.rows, left)
-            && grow_pool(&mut lists.all, room.elements, left)
+        tiles.allow(tiles.most);
+        grow_pool(&mut patches.all, room.patches, left);
+        grow_pool(&mut patches.rows, room.rows, left);
+        grow_pool(&mut lists.all, room.elements, left);
     }
 
     /// Takes away what was made since, but for a value of this type, where that is easy: what a
@@ -503,26 +547,27 @@ impl Memory {
     }
 }
 
-/// How many more of these a pool is to have: as many as it has, or as there is memory for.
-/// `None` if that is too few, 0 where it has enough.
-fn more<T>(size: usize, free: usize, wanted: usize, left: &mut usize) -> Option<usize> {
+/// How many more of these a pool is to have: as many as it has, or as there is memory for, or as are wanted.
+fn more<T>(size: usize, free: usize, wanted: usize, left: &mut usize) -> usize {
     if free >= wanted {
-        return Some(0);
+        return 0;
     }
-    let more = size.max(wanted).min(*left / size_of::<T>());
-    if free + more < wanted {
-        return None;
-    }
-    *left -= more * size_of::<T>();
-    Some(more)
+    let most = (*left / size_of::<T>()).max(wanted - free);
+    let more = size.max(wanted).min(most);
+    *left = left.saturating_sub(more * size_of::<T>());
+    more
 }
 
 /// Grows a pool until there is so much room in it; see [`Memory::grow`].
-pub(crate) fn grow_pool<T>(pool: &mut Vec<T>, wanted: usize, left: &mut usize) -> bool {
+pub(crate) fn grow_pool<T>(pool: &mut Vec<T>, wanted: usize, left: &mut usize) {
     let free = pool.capacity() - pool.len();
     let more = more::<T>(pool.capacity(), free, wanted, left);
-    if let Some(more @ 1..) = more {
+    if more > 0 {
         pool.reserve_exact(free + more);
     }
-    more.is_some()
+}
+
+/// Gives back what a pool does not use, but for so much room.
+pub(crate) fn shrink_pool<T>(pool: &mut Vec<T>, room: usize) {
+    pool.shrink_to(pool.len() + room);
 }

@@ -30,6 +30,19 @@ impl Errors {
         self.all.capacity() * ENTRY * 8 / 7 + self.nodes.capacity() * size_of::<(u32, u32)>()
     }
 
+    /// The bytes in use.
+    #[inline]
+    pub(super) fn used(&self) -> usize {
+        const ENTRY: usize = size_of::<((u32, u32), EvalError)>() + 1;
+        self.all.len() * 2 * ENTRY + self.nodes.len() * size_of::<(u32, u32)>()
+    }
+
+    /// Gives back what is reserved and not in use.
+    pub(super) fn shrink(&mut self) {
+        self.all.shrink_to_fit();
+        self.nodes.shrink_to_fit();
+    }
+
     /// Forgets those of the call at hand.
     #[inline]
     pub(super) fn forget(&mut self) {

@@ -55,6 +55,21 @@ impl Grids {
             + self.tiles.capacity() * (ENTRY + 1) * 8 / 7
     }
 
+    /// The bytes in use, but for the tiles.
+    #[inline]
+    pub(super) fn used(&self) -> usize {
+        const ENTRY: usize = size_of::<(u32, Slot)>();
+        self.words.len() * size_of::<u64>()
+            + self.kept.len() * ENTRY
+            + self.tiles.len() * 2 * (ENTRY + 1)
+    }
+
+    /// Gives back what is reserved and not in use, but for words.
+    pub(super) fn shrink(&mut self) {
+        self.kept.shrink_to_fit();
+        self.tiles.shrink_to_fit();
+    }
+
     /// Forgets the grids behind so many words.
     pub(super) fn truncate(&mut self, words: usize) {
         self.words.truncate(words);

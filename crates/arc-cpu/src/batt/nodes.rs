@@ -9,7 +9,7 @@ use super::{
     Batt, Called, Full, HEADROOM, MORE_NODES, MOST_DEPTH, Node, NodeId, Pushed, Source, Storage,
     Used, hash,
 };
-use crate::memory::{Room, grow_pool};
+use crate::memory::{Room, grow_pool, shrink_pool};
 use crate::ops::sorting::equal;
 use crate::slot::Slot;
 
@@ -42,47 +42,84 @@ impl Batt {
 
     /// Makes room for what most calls make, within the bound.
     pub(super) fn make_room(&mut self) -> Result<(), Full> {
+        // What is in use decides whether the batt is full, and not what is reserved: that depends on the tasks before.
+        let bytes = self.used_bytes();
+        if bytes + self.headroom() > self.most_bytes() {
+            let most = self.bounds.max_bytes;
+            return Err(Full { bytes, most });
+        }
         let memory = &mut self.machine.memory;
         let has_room = memory.has_headroom(&HEADROOM)
             && self.nodes.len() < self.nodes.capacity()
             && self.slots.len() + self.inputs <= self.slots.capacity()
             && self.grids.words.capacity() - self.grids.words.len() >= self.inputs * MOST_WORDS;
-        if has_room {
-            return Ok(());
+        if !has_room {
+            self.grow();
         }
-        self.grow()
+        Ok(())
+    }
+
+    /// What values and nodes may take: pools that grow leave something to what grows beside them.
+    fn most_bytes(&self) -> usize {
+        self.bounds.max_bytes - self.bounds.max_bytes / 64
+    }
+
+    /// The bytes of the room that there has to be before each call.
+    #[inline]
+    fn headroom(&self) -> usize {
+        HEADROOM.bytes() + self.inputs * MOST_WORDS * size_of::<u64>() + self.bytes_of_node()
+    }
+
+    /// The bytes of a node; the table of what is known has one entry for it, or two.
+    #[inline]
+    fn bytes_of_node(&self) -> usize {
+        size_of::<Node>() + self.inputs * size_of::<Slot>() + 16
+    }
+
+    /// The bytes in use. They depend on the calls since the batt was begun, and on nothing before.
+    #[inline]
+    pub(super) fn used_bytes(&self) -> usize {
+        self.machine.memory.used()
+            + self.nodes.len() * self.bytes_of_node()
+            + self.grids.used()
+            + self.errors.used()
+            + self.steps.used()
+            + self.loose_bytes
+            + self.given.borrow().bytes()
     }
 
     #[cold]
-    pub(super) fn grow(&mut self) -> Result<(), Full> {
-        let bytes = self.bytes();
-        // Pools that grow leave something to what grows beside them.
-        let most = self.bounds.max_bytes - self.bounds.max_bytes / 64;
-        let mut left = most.saturating_sub(bytes);
-        let full = Full {
-            bytes,
-            most: self.bounds.max_bytes,
-        };
-        let words = self.inputs * MOST_WORDS;
-        if !self.machine.memory.grow(&HEADROOM, &mut left)
-            || !grow_pool(&mut self.grids.words, words, &mut left)
-        {
-            return Err(full);
+    pub(super) fn grow(&mut self) {
+        let (most, headroom) = (self.most_bytes(), self.headroom());
+        if self.bytes() + headroom > most {
+            // What one pool does not use another one needs.
+            self.shrink();
         }
-        // The table of what is known grows with the nodes: to twice as many, at 8 bytes each.
+        let mut left = most.saturating_sub(self.bytes());
+        self.machine.memory.grow(&HEADROOM, &mut left);
+        let words = self.inputs * MOST_WORDS;
+        grow_pool(&mut self.grids.words, words, &mut left);
         let nodes = self.nodes.len();
         if nodes == self.nodes.capacity() || self.slots.len() + self.inputs > self.slots.capacity()
         {
-            let each = size_of::<Node>() + self.inputs * size_of::<Slot>() + 16;
-            let more = nodes.max(MORE_NODES).min(left / each);
-            if more == 0 {
-                return Err(full);
-            }
-            self.nodes.reserve_exact(more);
-            self.slots.reserve_exact(more * self.inputs);
+            let more = nodes.max(MORE_NODES).min(left / self.bytes_of_node());
+            self.nodes.reserve_exact(more.max(1));
+            self.slots.reserve_exact(more.max(1) * self.inputs);
         }
-        self.widen();
-        Ok(())
+    }
+
+    /// Gives back what is reserved and not in use.
+    fn shrink(&mut self) {
+        self.machine.memory.shrink(&HEADROOM);
+        shrink_pool(&mut self.grids.words, self.inputs * MOST_WORDS);
+        shrink_pool(&mut self.nodes, 1);
+        shrink_pool(&mut self.slots, self.inputs);
+        self.grids.shrink();
+        self.errors.shrink();
+        self.steps.shrink();
+        let nodes = &self.nodes;
+        self.known
+            .shrink_to_fit(|number| nodes[*number as usize].hash as u64);
     }
 
     /// Lets the next call have its own room beside what there is.

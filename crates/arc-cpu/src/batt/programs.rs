@@ -147,6 +147,18 @@ impl Steps {
         const ENTRY: usize = size_of::<[u32; 2 + MOST_ARGUMENTS]>() + size_of::<Known>() + 1;
         self.known.capacity() * ENTRY * 8 / 7
     }
+
+    /// The bytes in use.
+    #[inline]
+    pub(super) fn used(&self) -> usize {
+        const ENTRY: usize = size_of::<[u32; 2 + MOST_ARGUMENTS]>() + size_of::<Known>() + 1;
+        self.known.len() * 2 * ENTRY
+    }
+
+    /// Gives back what is reserved and not in use.
+    pub(super) fn shrink(&mut self) {
+        self.known.shrink_to_fit();
+    }
 }
 
 impl Batt {
@@ -347,11 +359,11 @@ impl Batt {
 
     /// Whether what calls are known by has left room for more.
     fn has_room(&mut self) -> Result<(), Full> {
-        if self.bytes() <= self.bounds.max_bytes {
+        if self.used_bytes() <= self.bounds.max_bytes {
             return Ok(());
         }
         self.given.get_mut().clear();
-        let bytes = self.bytes();
+        let bytes = self.used_bytes();
         if bytes > self.bounds.max_bytes {
             let most = self.bounds.max_bytes;
             return Err(Full { bytes, most });

@@ -6,7 +6,7 @@ use arc_dsl::{
     parse_programs,
 };
 
-use super::{Attempt, Batt, Bounds, Called, Distance, NodeId, Pushed, Why};
+use super::{Attempt, Batt, Bounds, Called, Distance, Full, NodeId, Pushed, Why};
 
 fn bounds() -> Bounds {
     Bounds {
@@ -364,6 +364,47 @@ fn bounds_end_a_call_and_a_batt() {
         assert!(colour < 10_000_000);
     };
     assert!(full.bytes <= 2 << 20 && batt.bytes() <= 2 << 20, "{full}");
+}
+
+/// What one task has left reserved must not decide how much of another is kept.
+#[test]
+fn a_batt_that_begins_anew_is_full_where_a_new_one_is() {
+    let bounds = Bounds {
+        max_bytes: 4 << 20,
+        ..Bounds::default()
+    };
+    let inputs = [Grid::filled(30, 30, 1), Grid::filled(3, 3, 2)];
+    let loc = |at: i32| Value::Loc(arc_dsl::Loc::new(1 + at % 30, 1 + at / 30 % 30));
+    // Grids fill other pools than sets of places do.
+    let grids = |batt: &mut Batt, at: i32| {
+        let colour = batt.constant(&Value::Int(at))?;
+        let size = batt.constant(&loc(at))?;
+        batt.push(P::Canvas, &[colour, size]).map(drop)
+    };
+    let places = |batt: &mut Batt, at: i32| {
+        let input = batt.input();
+        let cells = batt.push(P::Asindices, &[input])?.node().unwrap();
+        let by = batt.constant(&Value::Loc(arc_dsl::Loc::new(at % 300, at / 300)))?;
+        batt.push(P::Shift, &[cells, by]).map(drop)
+    };
+    fn until_full(batt: &mut Batt, step: impl Fn(&mut Batt, i32) -> Result<(), Full>) -> i32 {
+        (0..1_000_000).find(|at| step(batt, *at).is_err()).unwrap()
+    }
+    let fresh = || Batt::new(&inputs, &[], bounds.clone());
+    let mut used = fresh();
+    for _ in 0..2 {
+        assert_eq!(
+            until_full(&mut used, grids),
+            until_full(&mut fresh(), grids)
+        );
+        used.restart(&inputs, &[]);
+        assert_eq!(
+            until_full(&mut used, places),
+            until_full(&mut fresh(), places)
+        );
+        assert!(used.bytes() <= 4 << 20, "{}", used.bytes());
+        used.restart(&inputs, &[]);
+    }
 }
 
 /// A function that was given is one call, whoever makes it, and stands in a program as its steps.
