@@ -366,6 +366,10 @@ fn bounds_end_a_call_and_a_batt() {
     assert!(full.bytes <= 2 << 20 && batt.bytes() <= 2 << 20, "{full}");
 }
 
+fn until_full(batt: &mut Batt, step: impl Fn(&mut Batt, i32) -> Result<(), Full>) -> i32 {
+    (0..1_000_000).find(|at| step(batt, *at).is_err()).unwrap()
+}
+
 /// What one task has left reserved must not decide how much of another is kept.
 #[test]
 fn a_batt_that_begins_anew_is_full_where_a_new_one_is() {
@@ -387,9 +391,6 @@ fn a_batt_that_begins_anew_is_full_where_a_new_one_is() {
         let by = batt.constant(&Value::Loc(arc_dsl::Loc::new(at % 300, at / 300)))?;
         batt.push(P::Shift, &[cells, by]).map(drop)
     };
-    fn until_full(batt: &mut Batt, step: impl Fn(&mut Batt, i32) -> Result<(), Full>) -> i32 {
-        (0..1_000_000).find(|at| step(batt, *at).is_err()).unwrap()
-    }
     let fresh = || Batt::new(&inputs, &[], bounds.clone());
     let mut used = fresh();
     for _ in 0..2 {
