@@ -5,7 +5,7 @@
 //!
 //! EVALUATIONS is how many a batch has, 100 where nothing is said; BATCHES how many batches of each kind a
 //! turn has, 10,000 where nothing is said. The kinds are programs each on tasks of its own, and variations
-//! of one program on one task, which are merged. Times are medians over the turns.
+//! of one program on one task, which are merged: of each whole built-in program in turn. Times are medians over the turns.
 
 mod arguments;
 
@@ -35,12 +35,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         Runner::new(&options)
     };
     for kind in ["apart", "merged"] {
-        let (programs, tasks, jobs) = match kind {
-            "apart" => apart(evaluations),
+        let made = match kind {
+            "apart" => vec![apart(evaluations)],
             _ => merged(evaluations),
         };
-        let batch = Batch::listed(&programs, &tasks, jobs)?;
-        let nothing = Batch::listed(&programs, &tasks, Vec::new())?;
+        let all = made.iter();
+        let batch = all.map(|(programs, tasks, jobs)| Batch::listed(programs, tasks, jobs.clone()));
+        let batch: Vec<_> = batch.collect::<Result<_, _>>()?;
+        let all = made.iter();
+        let nothing = all.map(|(programs, tasks, _)| Batch::listed(programs, tasks, Vec::new()));
+        let nothing: Vec<_> = nothing.collect::<Result<_, _>>()?;
         let mut sequential = runner(Mode::Sequential)?;
         let mut parallel = runner(Mode::Parallel)?;
         let mut times = [(); 4].map(|()| Vec::new());
@@ -53,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let [sequential, parallel, empty, empty_parallel] = times.map(median);
         println!(
             "{kind}: {} evaluations a batch: {:.1} µs on one thread, {:.1} µs on all, {:.2} times as fast; a batch of nothing {:.2} and {:.2} µs",
-            batch.evaluations(),
+            batch[0].evaluations(),
             sequential,
             parallel,
             sequential / parallel,
@@ -64,8 +68,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+type Made = (Vec<Program>, Vec<Task>, Vec<Job>);
+
 /// Built-in programs, each on tasks of one pair.
-fn apart(evaluations: usize) -> (Vec<Program>, Vec<Task>, Vec<Job>) {
+fn apart(evaluations: usize) -> Made {
     let all = builtin::all();
     let task = |at: usize| Task {
         train: vec![all[at % all.len()].pair(1, at / all.len(), 30)],
@@ -81,27 +87,30 @@ fn apart(evaluations: usize) -> (Vec<Program>, Vec<Task>, Vec<Job>) {
     (programs, (0..evaluations).map(task).collect(), jobs)
 }
 
-/// Variations of one whole program on its task of four pairs.
-fn merged(evaluations: usize) -> (Vec<Program>, Vec<Task>, Vec<Job>) {
-    let whole = |one: &&builtin::BuiltIn| one.kind() == Kind::Whole;
-    let Some(one) = builtin::all().iter().find(whole) else {
-        return Default::default();
+/// For each whole program a batch of variations of it on its task of four pairs.
+fn merged(evaluations: usize) -> Vec<Made> {
+    let whole = builtin::all().iter().filter(|it| it.kind() == Kind::Whole);
+    let batch = |one: &builtin::BuiltIn| {
+        let mut generator = Generator::new(1);
+        let count = evaluations.div_ceil(4);
+        let job = |at: usize| Job {
+            program: at as u32,
+            task: 0,
+        };
+        let programs = (0..count).map(|_| generator.variation(one.program()));
+        (
+            programs.collect(),
+            vec![one.task(1, 3, 1, 30)],
+            (0..count).map(job).collect(),
+        )
     };
-    let mut generator = Generator::new(1);
-    let programs = evaluations.div_ceil(4);
-    let job = |at: usize| Job {
-        program: at as u32,
-        task: 0,
-    };
-    let jobs = (0..programs).map(job).collect();
-    let programs = (0..programs).map(|_| generator.variation(one.program()));
-    (programs.collect(), vec![one.task(1, 3, 1, 30)], jobs)
+    whole.map(batch).collect()
 }
 
-/// Microseconds a batch.
-fn time(runner: &mut Runner, batch: &Batch<'_>, batches: usize) -> std::io::Result<f64> {
+/// Microseconds a batch; the batches take turns.
+fn time(runner: &mut Runner, all: &[Batch<'_>], batches: usize) -> std::io::Result<f64> {
     let mut took = Duration::ZERO;
-    for _ in 0..batches {
+    for batch in all.iter().cycle().take(batches) {
         let began = Instant::now();
         runner.run_into(batch, &mut ())?;
         took += began.elapsed();

@@ -223,6 +223,12 @@ impl<'p> Queue<'p> {
         let places = (0..state.returned.len()).filter(|at| is_such(&state.returned[*at]));
         let first = places.min_by_key(|at| state.returned[*at].evaluations.start)?;
         let mut chunk = state.returned.swap_remove(first);
+        // What is answered takes next to no time, but for some that have to be asked elsewhere.
+        let count = if chunk.answers.is_empty() {
+            count
+        } else {
+            MOST
+        };
         let end = self.end_of_job(&chunk.evaluations, chunk.evaluations.start + count);
         let rest = chunk.split_off((end - chunk.evaluations.start) as usize);
         state.returned.extend(rest);
@@ -271,20 +277,11 @@ impl<'p> Queue<'p> {
 
     /// The next evaluations, divided by pairs; `None` if there is nothing to divide.
     fn partition(&self, fresh: &Range<u64>, plan: &Plan<'_>) -> Option<Partition> {
-        let chunk = |count: u64| {
-            let end = self.end_of_job(fresh, fresh.start + count);
-            let evaluations = fresh.start..end;
-            let segments = plan.segments(&units_of(self.batch, &evaluations));
-            Partition::of(Chunk::of(evaluations), segments, self.workers as usize)
-        };
-        let left = fresh.end - fresh.start;
-        let whole = chunk(left.min(MOST))?;
-        // More workers than parts: programs are divided, too.
-        let chunks = u64::from(self.workers).div_ceil(whole.parts() as u64);
-        match chunks {
-            1 => Some(whole),
-            _ => chunk(left.div_ceil(chunks).min(MOST)),
-        }
+        let end = self.end_of_job(fresh, fresh.end.min(fresh.start + MOST));
+        let evaluations = fresh.start..end;
+        let segments = plan.segments(&units_of(self.batch, &evaluations));
+        let chunk = Chunk::of(evaluations);
+        Partition::of(self.batch, chunk, &segments, self.workers as usize)
     }
 
     /// A chunk was made from `began` on, but for these rests, which are given back. Their answers took so long before.
@@ -485,7 +482,7 @@ impl State {
         Work::Chunk(chunk, self.spare.pop().unwrap_or_default())
     }
 
-    /// A part for a worker, of the first partition that has one; see [`Partition::claim`].
+    /// Some of a part for a worker, of the first partition that has any; see [`Partition::claim`].
     fn piece(&mut self, worker: usize, any: bool) -> Option<Work> {
         let owners = &mut self.owners;
         let mut partitions = self.partitions.iter_mut();
@@ -493,7 +490,7 @@ impl State {
         piece.map(Work::Piece)
     }
 
-    /// A part of a new partition for a worker.
+    /// Some of a part of a new partition for a worker.
     fn divide(&mut self, mut partition: Partition, worker: usize) -> Option<Work> {
         let piece = partition.claim(worker, true, &mut self.owners);
         self.partitions.push(partition);
@@ -517,16 +514,14 @@ mod tests {
     use crate::batch::Job;
     use crate::options::Merging;
 
-    const PROGRAMS: usize = 16;
     const PAIRS: u64 = 3;
-    const OF_TASK: u64 = PROGRAMS as u64 * PAIRS;
 
-    /// What has the variations of a program on so many tasks, one after the other, made by two workers.
-    fn with_queue(tasks: usize, test: impl FnOnce(&Batch<'_>, &Queue<'_>)) {
+    /// What has so many variations of a program on so many tasks, one after the other, made by two workers.
+    fn with_queue(count: usize, tasks: usize, test: impl FnOnce(&Batch<'_>, &Queue<'_>)) {
         let whole = builtin::all().iter().find(|one| one.kind() == Kind::Whole);
         let whole = whole.unwrap();
         let mut generator = Generator::new(1);
-        let programs: Vec<Program> = (0..PROGRAMS)
+        let programs: Vec<Program> = (0..count)
             .map(|_| generator.variation(whole.program()))
             .collect();
         let seeds = 1..=tasks as u64;
@@ -534,10 +529,10 @@ mod tests {
             .map(|seed| whole.task(seed, PAIRS as usize - 1, 1, 10))
             .collect();
         let job = |at: usize| Job {
-            program: (at % PROGRAMS) as u32,
-            task: (at / PROGRAMS) as u32,
+            program: (at % count) as u32,
+            task: (at / count) as u32,
         };
-        let jobs = (0..tasks.len() * PROGRAMS).map(job).collect();
+        let jobs = (0..tasks.len() * count).map(job).collect();
         let batch = Batch::listed(&programs, &tasks, jobs).unwrap();
         let plan = Plan::new(&batch, Merging::Always, Backend::Auto, &Limits::default()).unwrap();
         let pace = Pace::default();
@@ -564,17 +559,18 @@ mod tests {
 
     #[test]
     fn who_has_begun_a_batt_goes_on_with_it_while_there_is_anything_else() {
-        with_queue(3, |_, queue| {
+        let of_task = 16 * PAIRS;
+        with_queue(16, 3, |_, queue| {
             let mut first = chunk(queue.claim(0)).unwrap();
-            assert_eq!(first.evaluations, 0..OF_TASK);
+            assert_eq!(first.evaluations, 0..of_task);
             let mut rest = first.split_off(PAIRS as usize).unwrap();
             rest.merged_by = Some(0);
             let left = rest.evaluations.clone();
             let (now, no_time) = (Instant::now(), Duration::ZERO);
             queue.put(first.evaluations, Vec::new(), Some(rest), now, no_time);
 
-            // The other two tasks.
-            for _ in 0..2 * PAIRS {
+            // The other two tasks, each divided in two.
+            for _ in 0..4 {
                 assert!(piece(queue.claim(1)).is_some());
             }
             let mine = chunk(queue.claim(0)).unwrap().evaluations;
@@ -586,43 +582,83 @@ mod tests {
         });
     }
 
+    /// Answers the next segment of a piece; how many evaluations it has.
+    fn answer(piece: &mut Piece) -> Option<usize> {
+        let len = piece.next()?.len;
+        let answered = piece.answers.len();
+        piece.answers.resize_with(answered + len, || None);
+        Some(len)
+    }
+
+    /// Answers as many segments of a piece, and gives it back; the chunk in the end, and how many evaluations
+    /// were answered.
+    fn give_back(queue: &Queue<'_>, mut piece: Piece, most: usize) -> (Option<Chunk>, usize) {
+        let segments = std::iter::from_fn(|| answer(&mut piece));
+        let answered = segments.take(most).sum();
+        let chunk = queue.put_piece(piece, Instant::now());
+        (chunk.map(|(chunk, _)| chunk), answered)
+    }
+
     #[test]
     fn a_task_is_divided_by_pairs_and_each_worker_keeps_its_own() {
-        with_queue(1, |batch, queue| {
-            let mut answered = 0;
-            let mut answer = |piece: &mut Piece| {
-                let segment = piece.next()?;
-                answered += segment.len;
-                let unanswered = std::iter::repeat_with(|| None);
-                piece.answers.extend(unanswered.take(segment.len));
-                Some(())
-            };
-            let mut mine = piece(queue.claim(0)).unwrap();
-            let mut others = piece(queue.claim(1)).unwrap();
+        with_queue(16, 1, |batch, queue| {
+            let mine = piece(queue.claim(0)).unwrap();
+            let others = piece(queue.claim(1)).unwrap();
             assert_ne!(mine.pairs, others.pairs);
-            answer(&mut mine).unwrap();
-            while answer(&mut others).is_some() {}
-            let pairs = mine.pairs.clone();
-            assert!(queue.put_piece(mine, Instant::now()).is_none());
-            assert!(queue.put_piece(others, Instant::now()).is_none());
-            // One that nobody has had is left, and the rest of the first.
-            let mut third = piece(queue.claim(1)).unwrap();
-            assert_ne!(third.pairs, pairs);
-            let mut mine = piece(queue.claim(0)).unwrap();
-            assert_eq!(mine.pairs, pairs);
-            while answer(&mut third).is_some() {}
-            while answer(&mut mine).is_some() {}
-            assert!(queue.put_piece(third, Instant::now()).is_none());
-            let (whole, _) = queue.put_piece(mine, Instant::now()).unwrap();
-            assert_eq!(whole.len(), answered);
-            assert_eq!(whole.answers.len(), whole.len());
-            assert_eq!(whole.evaluations.end, batch.evaluations());
+            let pairs = [mine.pairs.clone(), others.pairs.clone()];
+            let mut all = 0;
+            for (piece, most) in [(mine, 1), (others, usize::MAX)] {
+                let (chunk, answered) = give_back(queue, piece, most);
+                assert!(chunk.is_none());
+                all += answered;
+            }
+            // Each goes on with its own.
+            let mut last = None;
+            let mut worker = 0;
+            while let Some(piece) = piece(queue.claim(worker)) {
+                assert_eq!(piece.pairs, pairs[worker]);
+                let (chunk, answered) = give_back(queue, piece, usize::MAX);
+                (all, last) = (all + answered, chunk);
+                worker = 1 - worker;
+            }
+            let whole = last.unwrap();
+            assert_eq!((whole.len(), whole.answers.len()), (all, all));
+            assert_eq!(whole.evaluations, 0..batch.evaluations());
+        });
+    }
+
+    #[test]
+    fn who_is_done_with_its_pairs_takes_half_of_the_programs_that_another_has_left() {
+        with_queue(64, 1, |batch, queue| {
+            let slow = piece(queue.claim(0)).unwrap();
+            let (mut all, mut of_slow) = (0, 0);
+            while let Some(piece) = piece(queue.claim(1)) {
+                let is_shared = piece.pairs == slow.pairs;
+                let (chunk, answered) = give_back(queue, piece, usize::MAX);
+                assert!(chunk.is_none());
+                all += answered;
+                of_slow += if is_shared { answered } else { 0 };
+            }
+            // All of the other pairs, and of these a part.
+            let pairs = slow.pairs.len();
+            assert_eq!(all - of_slow, 64 * (PAIRS as usize - pairs));
+            assert!((16..48).contains(&(of_slow / pairs)), "{of_slow}");
+            let mut last = None;
+            let mut next = Some(slow);
+            while let Some(piece) = next {
+                let (chunk, answered) = give_back(queue, piece, usize::MAX);
+                (all, last) = (all + answered, chunk);
+                next = self::piece(queue.claim(0));
+            }
+            let whole = last.unwrap();
+            assert_eq!(whole.answers.len(), all);
+            assert_eq!(whole.evaluations, 0..batch.evaluations());
         });
     }
 
     #[test]
     fn a_stop_leaves_nothing_of_what_is_divided() {
-        with_queue(1, |_, queue| {
+        with_queue(16, 1, |_, queue| {
             let piece = piece(queue.claim(0)).unwrap();
             queue.stop();
             assert!(queue.claim(1).is_none());
