@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,12 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arc_dsl::Task;
 use mega_batch::search::{
     AttemptKind, FoundAttempt, Search, SearchOptions, SearchProgress, SearchSink, SearchState,
-    Searched,
+    Searched, SearchesTasks, Take,
 };
 use mega_batch::{Cancellation, CoordinatorError, Notice};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyIterator;
 
 use crate::grids;
 use crate::guard;
@@ -289,6 +291,76 @@ impl SearchSink for Found<'_> {
     fn notice(&mut self, _: Notice) {}
 }
 
+/// A task's place and what was found for it; `None` if nothing has come for a moment.
+type Given = Option<(usize, Searched)>;
+
+/// Has Python search the tasks: what it is called with and gives, `search` says.
+struct Asked<'a> {
+    by: Py<PyAny>,
+    tasks: &'a [Task],
+    cancelled: &'a AtomicBool,
+    raised: Option<PyErr>,
+}
+
+impl Asked<'_> {
+    fn all(&self, todo: &[usize]) -> PyResult<Py<PyIterator>> {
+        Python::attach(|py| {
+            let task = |at: &usize| (*at, PyTask::new(self.tasks[*at].clone()));
+            let todo: Vec<_> = todo.iter().map(task).collect();
+            let given = self.by.bind(py).call1((todo,))?;
+            Ok(given.try_iter()?.unbind())
+        })
+    }
+
+    /// What is given next; `None` at the end.
+    fn next(&self, all: &Py<PyIterator>) -> PyResult<Option<Given>> {
+        Python::attach(|py| {
+            py.check_signals()?;
+            let Some(given) = all.bind(py).clone().next().transpose()? else {
+                return Ok(None);
+            };
+            if given.is_none() {
+                return Ok(Some(None));
+            }
+            let (at, found): (usize, Bound<'_, PyAny>) = given.extract()?;
+            let searched = if let Ok(searched) = found.cast::<PySearched>() {
+                searched.get().searched.clone()
+            } else {
+                let no_task = || PyValueError::new_err(format!("by: there is no task {at}"));
+                Searched::failed(
+                    self.tasks.get(at).ok_or_else(no_task)?,
+                    found.extract::<String>()?,
+                )
+            };
+            Ok(Some(Some((at, searched))))
+        })
+    }
+}
+
+impl SearchesTasks for Asked<'_> {
+    fn search(&mut self, todo: &[usize], take: &mut Take<'_>) -> io::Result<()> {
+        // What is found is kept: after an exception the search ends as if it were cancelled.
+        let all = match self.all(todo) {
+            Ok(all) => all,
+            Err(error) => {
+                self.raised = Some(error);
+                return Ok(());
+            }
+        };
+        while !self.cancelled.load(Ordering::Relaxed) {
+            match self.next(&all) {
+                Ok(Some(found)) => take(found)?,
+                Ok(None) => break,
+                Err(error) => {
+                    self.raised = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Searches programs for tasks: what was found for each, in the order of the tasks.
 ///
 /// `nodes` is how many values are kept for a task (default 12,000), `attempts` how many answers are given
@@ -296,10 +368,13 @@ impl SearchSink for Found<'_> {
 /// makes the result depend on the machine. `checkpoint`, `resume` and `submission` are those of
 /// `Coordinator`. `on_task` is called with each Searched as it comes, `progress` with the tasks that are
 /// finished and all tasks; True is a bar by tqdm.
+///
+/// With `by` others search the tasks: it is called with a list of the places and tasks that are to be searched, and
+/// gives an iterator of places with a Searched, or with a text that says why there is none, and of None now and then.
 #[pyfunction]
 #[pyo3(signature = (tasks, *, solutions = None, nodes = None, attempts = None, workers = None,
     time_per_task = None, checkpoint = None, resume = false, submission = None, on_task = None,
-    progress = None))]
+    progress = None, by = None))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
 pub(crate) fn search(
     py: Python<'_>,
@@ -314,12 +389,16 @@ pub(crate) fn search(
     submission: Option<PathBuf>,
     on_task: Option<Py<PyAny>>,
     progress: Option<Bound<'_, PyAny>>,
+    by: Option<Py<PyAny>>,
 ) -> PyResult<Vec<PySearched>> {
     if on_task
         .as_ref()
         .is_some_and(|callback| !callback.bind(py).is_callable())
     {
         return Err(PyTypeError::new_err("on_task: expected a function"));
+    }
+    if by.as_ref().is_some_and(|by| !by.bind(py).is_callable()) {
+        return Err(PyTypeError::new_err("by: expected a function"));
     }
     if resume && checkpoint.is_none() {
         return Err(PyValueError::new_err(
@@ -346,6 +425,13 @@ pub(crate) fn search(
         cancelled: &cancelled,
         raised: None,
     };
+    let workers = options.workers.map_or(1, NonZeroUsize::get);
+    let mut asked = by.map(|by| Asked {
+        by,
+        tasks: &tasks,
+        cancelled: &cancelled,
+        raised: None,
+    });
     let run = guard::engine(py, || {
         let mut search = Search::new(&tasks, arc_search::Language::default(), &options);
         search = match checkpoint {
@@ -356,14 +442,17 @@ pub(crate) fn search(
         if let Some(path) = submission {
             search = search.submission(path);
         }
-        search.run(&mut found)
+        match &mut asked {
+            Some(asked) => search.run_by(asked, workers, &mut found),
+            None => search.run(&mut found),
+        }
     })?;
     let Found {
         searched_tasks: found,
         raised,
         ..
     } = found;
-    if let Some(error) = raised {
+    if let Some(error) = raised.or(asked.and_then(|asked| asked.raised)) {
         return Err(error);
     }
     run.map_err(|error| match error {

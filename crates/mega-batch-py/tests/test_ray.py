@@ -112,15 +112,15 @@ def test_a_node_that_is_removed_loses_and_doubles_nothing(cluster: Any) -> None:
     same(report, expected)
 
 
-def workers() -> list[int]:
-    """The processes that evaluate."""
+def workers(function: str = "_evaluate") -> list[int]:
+    """The processes that do this."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             name = (process / "cmdline").read_bytes()
         except OSError:
             continue
-        if name.startswith(b"ray::") and b"_evaluate" in name:
+        if name.startswith(b"ray::") and function.encode() in name:
             found.append(int(process.name))
     return found
 
@@ -191,11 +191,72 @@ def test_what_a_callback_raises_ends_the_run_and_leaves_the_cluster_as_it_was(cl
     same(over_ray.run(PROGRAMS, tasks(), jobs="all"), mb.run(PROGRAMS, tasks(), jobs="all"))
 
 
+NODES = 300
+"""Values of a task: some milliseconds each."""
+
+
+def tasks_and_one_that_is_none() -> list[dict[str, Any]]:
+    return [*tasks(), {"train": [], "test": []}]
+
+
+@needs_ray
+def test_a_search_over_nodes_is_that_of_one_machine(cluster: Any, tmp_path: Path) -> None:
+    given = tasks_and_one_that_is_none()
+    expected = mb.search(given, nodes=NODES, submission=tmp_path / "one.json")
+    told: list[int] = []
+    found = over_ray.search(
+        given,
+        nodes=NODES,
+        submission=tmp_path / "nodes.json",
+        on_task=lambda it: told.append(it.index),
+        progress=lambda done, total: None,
+    )
+    assert found == expected and found[-1].failure == "no train pairs"
+    assert told == list(range(len(given)))
+    assert (tmp_path / "nodes.json").read_bytes() == (tmp_path / "one.json").read_bytes()
+
+
+@needs_ray
+def test_a_search_goes_on_where_a_search_of_one_machine_was_ended(cluster: Any, tmp_path: Path) -> None:
+    given, checkpoint = tasks_and_one_that_is_none(), tmp_path / "search.checkpoint"
+
+    def end(found: mb.Searched) -> None:
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        mb.search(given, nodes=NODES, checkpoint=checkpoint, on_task=end)
+    done: list[int] = []
+    found = over_ray.search(
+        given, nodes=NODES, checkpoint=checkpoint, resume=True, progress=lambda now, total: done.append(now)
+    )
+    assert done[0] > 0 and found == mb.search(given, nodes=NODES)
+    with pytest.raises(KeyError, match="enough"):
+        over_ray.search(given, nodes=NODES, on_task=end)
+
+
+@needs_ray
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes are found in /proc")
+def test_a_search_whose_worker_is_killed_loses_nothing(cluster: Any) -> None:
+    given = [*tasks(), *tasks()]
+    killed: list[int] = []
+
+    def kill(found: mb.Searched) -> None:
+        if not killed:
+            killed.extend(workers("_search_one"))
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+
+    found = over_ray.search(given, nodes=5000, on_task=kill)
+    assert killed and found == mb.search(given, nodes=5000)
+
+
 @needs_ray
 def test_another_version_on_a_node_is_told(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(over_ray, "__version__", "0.0.0")
     with pytest.raises(RuntimeError, match=r"this node has mega_batch .*, the driver 0\.0\.0"):
         over_ray.run(PROGRAMS, tasks(), jobs="all")
+    with pytest.raises(RuntimeError, match=r"this node has mega_batch .*, the driver 0\.0\.0"):
+        over_ray.search(tasks())
 
 
 @needs_ray

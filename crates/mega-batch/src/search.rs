@@ -64,6 +64,17 @@ pub trait SearchSink {
     fn notice(&mut self, _notice: Notice) {}
 }
 
+/// Takes the place of a task and what was found for it; without, looks whether anything is due.
+pub type Take<'t> = dyn FnMut(Option<(usize, Searched)>) -> io::Result<()> + 't;
+
+/// Who searches tasks, if not threads of this process: see [`Search::run_by`].
+pub trait SearchesTasks {
+    /// Searches the tasks at these places, in whatever order, and hands over what is found as it comes; calls
+    /// `take` without anything at least some times a second. What comes twice counts once. Ends with the error that
+    /// `take` gives, if it gives one; tasks that it does not hand over are left out.
+    fn search(&mut self, todo: &[usize], take: &mut Take<'_>) -> io::Result<()>;
+}
+
 /// A search over tasks that loses nothing.
 ///
 /// ```
@@ -147,6 +158,28 @@ impl<'a> Search<'a> {
 
     /// Searches the tasks. That it is [cancelled](SearchOptions::cancellation) is no error.
     pub fn run(self, sink: &mut impl SearchSink) -> Result<SearchSummary, CoordinatorError> {
+        let workers = match self.options.workers {
+            Some(workers) => workers.get().min(Runner::MAX_WORKERS),
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let workers = workers.clamp(1, self.tasks.len().max(1));
+        let (language, options) = (self.language.clone(), self.options.clone());
+        let mut threads = workers::Threads {
+            tasks: self.tasks,
+            workers,
+            worker: || workers::Searching::new(&language, &options),
+        };
+        self.run_by(&mut threads, workers, sink)
+    }
+
+    /// The same where others search the tasks, so many at a time; checkpoint, submission and order are as ever.
+    /// Language and options are for them to know, and the checkpoint is of these.
+    pub fn run_by(
+        self,
+        searches: &mut impl SearchesTasks,
+        workers: usize,
+        sink: &mut impl SearchSink,
+    ) -> Result<SearchSummary, CoordinatorError> {
         let Self {
             tasks,
             language,
@@ -155,11 +188,6 @@ impl<'a> Search<'a> {
             submission,
             over,
         } = self;
-        let workers = match options.workers {
-            Some(workers) => workers.get().min(Runner::MAX_WORKERS),
-            None => std::thread::available_parallelism().map_or(1, usize::from),
-        };
-        let workers = workers.clamp(1, tasks.len().max(1));
         let mut collector = Collector {
             sink,
             tasks,
@@ -170,7 +198,7 @@ impl<'a> Search<'a> {
             submission_file: None,
             summary: SearchSummary::new(tasks.len(), workers),
         };
-        let mut todo = vec![true; tasks.len()];
+        let mut is_open = vec![true; tasks.len()];
         if let Some((path, resumes)) = checkpoint {
             let identity = Identity::of(tasks, &language, &options);
             let log = if resumes {
@@ -179,7 +207,7 @@ impl<'a> Search<'a> {
                 while blocks.left() > 0 {
                     let (task, searched): (u32, Searched) = blocks.read()?;
                     let task = task as usize;
-                    if std::mem::take(todo.get_mut(task).ok_or_else(other_tasks)?) {
+                    if std::mem::take(is_open.get_mut(task).ok_or_else(other_tasks)?) {
                         collector.add(task, searched)?;
                     }
                 }
@@ -200,8 +228,7 @@ impl<'a> Search<'a> {
             collector.submission_file = Some((path, Instant::now(), false));
         }
         collector.progress();
-        let todo = todo.iter().enumerate().filter(|(_, todo)| **todo);
-        let todo: Vec<_> = todo.map(|(task, _)| task).collect();
+        let todo: Vec<_> = (0..tasks.len()).filter(|task| is_open[*task]).collect();
         tracing::info!(
             workers,
             tasks = tasks.len(),
@@ -209,10 +236,12 @@ impl<'a> Search<'a> {
             "the search begins"
         );
         let began = Instant::now();
-        let searching = || workers::Searching::new(&language, &options);
-        workers::search_all(tasks, &todo, workers, searching, &mut |found| {
+        searches.search(&todo, &mut |found| {
             if let Some((task, searched)) = found {
-                return collector.found(task, searched);
+                if std::mem::take(is_open.get_mut(task).ok_or_else(other_tasks)?) {
+                    collector.found(task, searched)?;
+                }
+                return Ok(());
             }
             collector.tick();
             Ok(())
@@ -276,7 +305,7 @@ impl SearchSubmission {
 }
 
 fn other_tasks() -> io::Error {
-    io::Error::other("the checkpoint has a task that is none of this search")
+    io::Error::other("there is a task that is none of this search")
 }
 
 fn write(submission: &Submission, path: &Path) -> io::Result<()> {

@@ -782,5 +782,6 @@ def search(
     submission: str | PathLike[str] | None = None,
     on_task: Callable[[Searched], object] | None = None,
     progress: Progress = None,
+    by: Callable[[list[tuple[int, Task]]], Iterable[tuple[int, Searched | str] | None]] | None = None,
 ) -> list[Searched]: ...
 def _unpickled(class_: str, state: Any, /) -> Any: ...

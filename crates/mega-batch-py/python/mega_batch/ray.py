@@ -1,11 +1,11 @@
-"""`run` and `Coordinator` over the nodes of a Ray cluster.
+"""`run`, `Coordinator` and `search` over the nodes of a Ray cluster.
 
 >>> from mega_batch import ray  # doctest: +SKIP
 >>> ray.run(programs, tasks, jobs="all")  # doctest: +SKIP
 
-Both give what `mega_batch.run` and `mega_batch.Coordinator` give on one machine, but for times. The batch is cut
-into shards of about a second, which Ray tasks evaluate; a task owns all cores of its node. The driver, the
-process that calls this, delivers the results and keeps the checkpoint. See docs/ray.md.
+They give what those of `mega_batch` give on one machine, but for times. A batch is cut into shards of about a
+second, which Ray tasks evaluate; a task owns all cores of its node. A search is one Ray task for each ARC task, of one
+core. The driver, the process that calls this, delivers the results and keeps the checkpoint. See docs/ray.md.
 
 Ray is not imported before a run: it comes with `pip install "ray[default]"`.
 """
@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -22,16 +23,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._engine import Engine, Report, Results, _PackedBatch, _ShardedRun, __version__
+from ._engine import Engine, Report, Results, Searched, Task, _PackedBatch, _ShardedRun, __version__
+from ._engine import search as _search
 from ._progress import Progress
-from ._shards import Lost, Made, Shards
+from ._shards import SILENT, WAIT, Lost, Made, Shards
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from .typing import DialectName, Jobs, Options, Programs, Solutions, Tasks
 
-__all__ = ["Coordinator", "run"]
+__all__ = ["Coordinator", "run", "search"]
 
 _NODES = 1.0
 """How many seconds a list of the nodes is good for."""
@@ -45,6 +47,33 @@ def _ray() -> Any:
     return ray
 
 
+def _connected() -> Any:
+    """Ray, connected to a cluster."""
+    ray = _ray()
+    if not ray.is_initialized():
+        ray.init()
+    return ray
+
+
+def _check(version: str) -> None:
+    """Called on a node with the version of the driver."""
+    if version != __version__:
+        raise RuntimeError(
+            f"this node has mega_batch {__version__}, the driver {version}: expected one version everywhere"
+        )
+
+
+def _cannot_import(error: Exception) -> bool:
+    """Whether a task has failed since its node has no mega_batch."""
+    return isinstance(getattr(error, "cause", None), ImportError) or "No module named 'mega_batch'" in str(error)
+
+
+_NOT_INSTALLED = (
+    "a node cannot import mega_batch: install the same wheel on every node, or let Ray do so, "
+    'ray.init(runtime_env={"pip": ["numpy", WHEEL]})'
+)
+
+
 _kept: tuple[object, _PackedBatch, Engine] | None = None
 """What this process evaluated last: its batch, and the engine with its threads."""
 
@@ -54,10 +83,7 @@ def _evaluate(
 ) -> tuple[Made, NDArray[np.uint8]]:
     """What a Ray task does: what became of a shard, and its results."""
     global _kept
-    if version != __version__:
-        raise RuntimeError(
-            f"this node has mega_batch {__version__}, the driver {version}: expected one version everywhere"
-        )
+    _check(version)
     began = time.perf_counter()
     key = (batch[0], sorted(options.items()))
     if _kept is None or _kept[0] != key:
@@ -75,9 +101,7 @@ class _Nodes:
     def __init__(self, batch: _PackedBatch, options: Mapping[str, Any], cores: int | None) -> None:
         if cores is not None and cores < 1:
             raise ValueError("cores: expected 1 or more")
-        self._ray = _ray()
-        if not self._ray.is_initialized():
-            self._ray.init()
+        self._ray = _connected()
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         self._affinity = NodeAffinitySchedulingStrategy
@@ -162,12 +186,8 @@ class _Nodes:
         try:
             return self._ray.get(reference)
         except exceptions.RayTaskError as error:
-            cause = getattr(error, "cause", None)
-            if isinstance(cause, ImportError) or "No module named 'mega_batch'" in str(error):
-                raise RuntimeError(
-                    "a node cannot import mega_batch: install the same wheel on every node, or let Ray do so, "
-                    'ray.init(runtime_env={"pip": ["numpy", WHEEL]})'
-                ) from error
+            if _cannot_import(error):
+                raise RuntimeError(_NOT_INSTALLED) from error
             raise
         except exceptions.RuntimeEnvSetupError:
             raise
@@ -292,3 +312,82 @@ class Coordinator:
     def to_submission(self, path: str | PathLike[str] | None = None) -> dict[str, list[dict[str, list[list[int]]]]]:
         """The submission in Kaggle's form; with a path it is also written there. There has to be a run before."""
         return self._made.to_submission(path)
+
+
+def _search_one(version: str, task: Task, options: dict[str, Any]) -> Searched:
+    """What a Ray task does for a search."""
+    _check(version)
+    return _search([task], workers=1, **options)[0]
+
+
+def _search_all(todo: list[tuple[int, Task]], options: dict[str, Any]) -> Iterator[tuple[int, Searched | str] | None]:
+    """What nodes find, as it comes; None where nothing has come for a moment."""
+    ray = _connected()
+    remote = ray.remote(_search_one).options(num_cpus=1)
+    places = {remote.remote(__version__, task, options): at for at, task in todo}
+    heard: float | None = time.monotonic()
+    try:
+        while places:
+            ready, _ = ray.wait(list(places), num_returns=1, timeout=WAIT)
+            if not ready:
+                if heard is not None and time.monotonic() - heard >= SILENT:
+                    heard = None
+                    warnings.warn(
+                        f"no task was searched to its end for {SILENT:.0f} seconds: other tasks or actors may hold all CPUs "
+                        "of the cluster",
+                        stacklevel=2,
+                    )
+                yield None
+                continue
+            heard = heard and time.monotonic()
+            at = places.pop(ready[0])
+            try:
+                yield at, ray.get(ready[0])
+            except ray.exceptions.RayTaskError as error:
+                if _cannot_import(error):
+                    raise RuntimeError(_NOT_INSTALLED) from error
+                raise
+            except ray.exceptions.RuntimeEnvSetupError:
+                raise
+            except ray.exceptions.RayError as error:
+                # Ray has tried again where that may help. It costs this task alone.
+                yield at, f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), '')}"
+    finally:
+        for reference in places:
+            ray.cancel(reference)
+
+
+def search(
+    tasks: Tasks,
+    *,
+    solutions: Solutions | None = None,
+    nodes: int | None = None,
+    attempts: int | None = None,
+    time_per_task: float | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    resume: bool = False,
+    submission: str | PathLike[str] | None = None,
+    on_task: Callable[[Searched], object] | None = None,
+    progress: Progress = False,
+) -> list[Searched]:
+    """Search programs for tasks over the nodes of a Ray cluster.
+
+    It takes and gives what `mega_batch.search` does, but for ``workers``: as many tasks are searched at a time as
+    the cluster has cores. Checkpoint and submission are files of the driver, and a search that was begun on one
+    machine can be gone on with on a cluster. A task whose node is lost is searched again, a task that ends its
+    worker several times is one that could not be searched. Raises ImportError where Ray is not
+    installed, and RuntimeError where a node cannot import this package or has another version of it.
+    """
+    _connected()
+    options: dict[str, Any] = {"nodes": nodes, "attempts": attempts, "time_per_task": time_per_task}
+    return _search(
+        tasks,
+        solutions=solutions,
+        checkpoint=checkpoint,
+        resume=resume,
+        submission=submission,
+        on_task=on_task,
+        progress=progress,
+        by=lambda todo: _search_all(todo, options),
+        **options,
+    )

@@ -165,7 +165,7 @@ impl Searched {
     }
 
     /// A task that could not be searched.
-    pub(super) fn failed(task: &Task, failure: impl Into<String>) -> Self {
+    pub fn failed(task: &Task, failure: impl Into<String>) -> Self {
         Self {
             failure: Some(failure.into()),
             answers: vec![Vec::new(); task.test.len()],

@@ -2,7 +2,7 @@ use std::fs;
 
 use arc_dsl::{Grid, Interpreter, Pair, Value, builtin, parse_programs};
 
-use super::workers::{Worker, search_all};
+use super::workers::{Threads, Worker};
 use super::*;
 
 /// Tasks of built-in programs.
@@ -216,6 +216,14 @@ impl Worker for Panicking {
     }
 }
 
+fn threads(tasks: &[Task]) -> Threads<'_, impl Fn() -> Panicking> {
+    Threads {
+        tasks,
+        workers: 2,
+        worker: || Panicking,
+    }
+}
+
 #[test]
 fn a_panic_costs_its_task_alone() {
     let mut tasks = tasks();
@@ -226,7 +234,7 @@ fn a_panic_costs_its_task_alone() {
         found.extend(it);
         Ok(())
     };
-    search_all(&tasks, &todo, 2, || Panicking, &mut take).unwrap();
+    threads(&tasks).search(&todo, &mut take).unwrap();
     assert_eq!(found.len(), tasks.len());
     for (at, searched) in found {
         let failure = searched.failure.unwrap_or_default();
@@ -239,6 +247,50 @@ fn a_sink_that_fails_ends_the_search() {
     let tasks = tasks();
     let todo: Vec<_> = (0..tasks.len()).collect();
     let mut take = |_: Option<(usize, Searched)>| Err(io::Error::other("full"));
-    let error = search_all(&tasks, &todo, 2, || Panicking, &mut take).unwrap_err();
+    let error = threads(&tasks).search(&todo, &mut take).unwrap_err();
     assert_eq!(error.to_string(), "full");
+}
+
+/// Searches from the last task to the first, tells of one twice and of another not at all.
+struct Backwards<'t>(&'t [Task]);
+
+impl SearchesTasks for Backwards<'_> {
+    fn search(&mut self, todo: &[usize], take: &mut Take<'_>) -> io::Result<()> {
+        for at in todo.iter().rev().filter(|at| **at != 1) {
+            take(None)?;
+            for _ in 0..2 {
+                take(Some((*at, Searched::failed(&self.0[*at], "not today"))))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Tells of a task that is none.
+struct Elsewhere;
+
+impl SearchesTasks for Elsewhere {
+    fn search(&mut self, todo: &[usize], take: &mut Take<'_>) -> io::Result<()> {
+        take(Some((todo.len(), Searched::default())))
+    }
+}
+
+#[test]
+fn what_others_find_counts_once_and_comes_in_the_order_of_the_tasks() {
+    let tasks = tasks();
+    let searching = || Search::new(&tasks, Language::default(), &SearchOptions::default());
+    let mut kept = Kept::default();
+    let summary = searching().run_by(&mut Backwards(&tasks), 2, &mut kept);
+    let places: Vec<_> = kept.found.iter().map(|(at, _)| *at).collect();
+    let expected: Vec<_> = (0..tasks.len()).filter(|at| *at != 1).collect();
+    assert_eq!(places, expected);
+    assert_eq!(summary.unwrap().totals.tasks, expected.len());
+
+    let error = searching().run_by(&mut Elsewhere, 2, &mut Kept::default());
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("none of this search")
+    );
 }

@@ -7,10 +7,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use arc_dsl::{Grid, Task};
-use arc_search::enumerate::Stopped;
 use arc_search::{Found, Language, Searcher};
 
-use super::{SearchEnd, SearchOptions, Searched};
+use super::{SearchEnd, SearchOptions, Searched, SearchesTasks, Take};
 use crate::panics::{PANIC, message};
 
 /// How often what is due is looked for while nothing is found.
@@ -25,78 +24,80 @@ pub(super) trait Worker {
     fn is_cancelled(&self) -> bool;
 }
 
-/// Searches these tasks by so many workers. `take` is called on this thread with what is found, as it comes,
-/// and with nothing now and then.
-pub(super) fn search_all<W: Worker>(
-    tasks: &[Task],
-    todo: &[usize],
-    workers: usize,
-    worker: impl Fn() -> W + Sync,
-    take: &mut dyn FnMut(Option<(usize, Searched)>) -> io::Result<()>,
-) -> io::Result<()> {
-    let (next, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let (sender, receiver) = channel();
-    std::thread::scope(|scope| {
-        for number in 0..workers.min(todo.len()) {
-            let sender = sender.clone();
-            let work = || {
-                let sender = sender;
-                let mut own = worker();
-                while !own.is_cancelled()
-                    && !has_failed.load(Ordering::Relaxed)
-                    && let Some(&at) = todo.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    let began = Instant::now();
-                    let found = catch_unwind(AssertUnwindSafe(|| own.search(&tasks[at])));
-                    let found = found.unwrap_or_else(|panic| {
-                        // What it left behind may be broken.
-                        own = worker();
-                        let failure = format!("{PANIC}: {}", message(&*panic));
-                        Some(Searched::failed(&tasks[at], failure))
-                    });
-                    let Some(mut searched) = found else {
-                        return;
-                    };
-                    searched.seconds = began.elapsed().as_secs_f64();
-                    if sender.send((at, searched)).is_err() {
-                        return;
+/// So many threads, which search tasks by a worker each.
+pub(super) struct Threads<'t, F> {
+    pub(super) tasks: &'t [Task],
+    pub(super) workers: usize,
+    pub(super) worker: F,
+}
+
+impl<W: Worker, F: Fn() -> W + Sync> SearchesTasks for Threads<'_, F> {
+    fn search(&mut self, todo: &[usize], take: &mut Take<'_>) -> io::Result<()> {
+        let Self {
+            tasks,
+            workers,
+            worker,
+        } = self;
+        let (tasks, worker) = (*tasks, &*worker);
+        let (next, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (sender, receiver) = channel();
+        std::thread::scope(|scope| {
+            for number in 0..todo.len().min(*workers) {
+                let sender = sender.clone();
+                let work = || {
+                    let sender = sender;
+                    let mut own = worker();
+                    while !own.is_cancelled()
+                        && !has_failed.load(Ordering::Relaxed)
+                        && let Some(&at) = todo.get(next.fetch_add(1, Ordering::Relaxed))
+                    {
+                        let began = Instant::now();
+                        let found = catch_unwind(AssertUnwindSafe(|| own.search(&tasks[at])));
+                        let found = found.unwrap_or_else(|panic| {
+                            // What it left behind may be broken.
+                            own = worker();
+                            let failure = format!("{PANIC}: {}", message(&*panic));
+                            Some(Searched::failed(&tasks[at], failure))
+                        });
+                        let Some(mut searched) = found else {
+                            return;
+                        };
+                        searched.seconds = began.elapsed().as_secs_f64();
+                        if sender.send((at, searched)).is_err() {
+                            return;
+                        }
                     }
-                }
-            };
-            let builder = std::thread::Builder::new().name(format!("search {number}"));
-            builder.spawn_scoped(scope, work)?;
-        }
-        drop(sender);
-        loop {
-            let taken = match receiver.recv_timeout(TICK) {
-                Ok(found) => take(Some(found)),
-                Err(RecvTimeoutError::Timeout) => take(None),
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            };
-            if taken.is_err() {
-                has_failed.store(true, Ordering::Relaxed);
-                return taken;
+                };
+                let builder = std::thread::Builder::new().name(format!("search {number}"));
+                builder.spawn_scoped(scope, work)?;
             }
-        }
-    })
+            drop(sender);
+            loop {
+                let taken = match receiver.recv_timeout(TICK) {
+                    Ok(found) => take(Some(found)),
+                    Err(RecvTimeoutError::Timeout) => take(None),
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                };
+                if taken.is_err() {
+                    has_failed.store(true, Ordering::Relaxed);
+                    return taken;
+                }
+            }
+        })
+    }
 }
 
 /// A searcher and the options that it searches with.
 pub(super) struct Searching<'a> {
-    language: &'a Language,
     options: &'a SearchOptions,
     searcher: Searcher,
-    /// Whether the searcher has searched anything.
-    is_used: bool,
 }
 
 impl<'a> Searching<'a> {
-    pub(super) fn new(language: &'a Language, options: &'a SearchOptions) -> Self {
+    pub(super) fn new(language: &Language, options: &'a SearchOptions) -> Self {
         Self {
-            language,
             options,
             searcher: Searcher::new(language.clone(), options.search.clone()),
-            is_used: false,
         }
     }
 
@@ -130,13 +131,7 @@ impl Worker for Searching<'_> {
         if !pairs.all(|pair| is_plain(&pair.input) && pair.output.as_ref().is_none_or(is_plain)) {
             return Some(Searched::failed(task, "colours beyond 0 to 9"));
         }
-        let (mut found, mut is_late) = self.found(task)?;
-        if found.stopped == Some(Stopped::Memory) && self.is_used {
-            // Memory that earlier tasks have asked for counts: without it the bound is the same for all workers.
-            self.searcher = Searcher::new(self.language.clone(), self.options.search.clone());
-            (found, is_late) = self.found(task)?;
-        }
-        self.is_used = true;
+        let (found, is_late) = self.found(task)?;
         let mut searched = Searched::of(task, found);
         if is_late {
             searched.stopped = Some(SearchEnd::Interrupted);
