@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_shards import tasks
 
 import mega_batch as mb
 
@@ -182,6 +183,9 @@ def test_what_a_search_came_to_is_pickled_and_compared(task: mb.Task) -> None:
     assert read.attempts == found.attempts and read.counts == found.counts and read.answers[0][0].tolist() == [[6, 5]]
     other = mb.Task("b", task.train, task.test)
     assert mb.search([task, other], nodes=300)[1] != found
+    # Scores are numbers that need all their digits.
+    for one in mb.search(tasks(), nodes=300):
+        assert again(one) == one
 
 
 @needs_fork
