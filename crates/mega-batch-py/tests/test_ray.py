@@ -195,8 +195,8 @@ NODES = 300
 """Values of a task: some milliseconds each."""
 
 
-def tasks_and_one_that_is_none() -> list[dict[str, Any]]:
-    return [*tasks(), {"train": [], "test": []}]
+def tasks_and_one_that_is_none() -> list[mb.Task]:
+    return [*tasks(), mb.Task("none", [])]
 
 
 @needs_ray
