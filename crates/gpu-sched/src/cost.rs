@@ -6,9 +6,9 @@
 //! count as much as large ones. Older batches count less and less.
 //!
 //! What a device skips costs it nothing, and what it bails out of the host makes once more: how long it
-//! takes is learned from the items that it tried, and apart from that, [which part it leaves](LeftParts).
+//! takes is learned from the items that it tried, and apart from that, [which part it leaves](FallbackShares).
 
-mod left;
+mod fallback;
 
 #[cfg(test)]
 mod tests;
@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use left::LeftParts;
+pub use fallback::FallbackShares;
 
-use crate::work::{Kind, Left};
-use left::LeftSums;
+use crate::work::{Fallback, Kind};
+use fallback::FallbackSums;
 
 /// What a batch costs an executor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl Cost {
     /// The cost that agrees best with batches that are all known at once, in any order of sizes, where
     /// [`Costs::learn`] would take their differences for changes; `None` if none says anything.
     pub fn fit(guess: Cost, batches: &[Measured]) -> Option<Cost> {
-        let mut known = Known::new(guess, LeftParts::default(), false);
+        let mut known = Known::new(guess, FallbackShares::default(), false);
         let sound = batches.iter().filter(|batch| batch.is_sound());
         sound.clone().for_each(|batch| known.add_copies(batch));
         sound.clone().for_each(|batch| known.add_rest(batch));
@@ -165,7 +165,7 @@ struct Known {
     is_remembered: bool,
     compute: Line,
     copies: Line,
-    left: LeftSums,
+    left: FallbackSums,
     /// How many batches there were, and how many of them had items that were tried.
     batches: u64,
     tried: u64,
@@ -178,10 +178,10 @@ struct Known {
 }
 
 impl Known {
-    fn new(guess: Cost, left: LeftParts, is_remembered: bool) -> Self {
+    fn new(guess: Cost, left: FallbackShares, is_remembered: bool) -> Self {
         Self {
             guess,
-            left: LeftSums::new(left, is_remembered),
+            left: FallbackSums::new(left, is_remembered),
             is_remembered,
             compute: Line::default(),
             copies: Line::default(),
@@ -252,7 +252,7 @@ pub struct Costs {
 
 /// The costs of an executor as they are kept between runs, and which part of its items it leaves.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Remembered(pub BTreeMap<Kind, (Cost, LeftParts)>);
+pub struct Remembered(pub BTreeMap<Kind, (Cost, FallbackShares)>);
 
 impl Costs {
     /// What is taken for true of every kind until it is measured.
@@ -288,8 +288,8 @@ impl Costs {
         }
     }
 
-    /// The parts of the items of a kind that are left.
-    pub fn left_of(&self, kind: Kind) -> LeftParts {
+    /// The shares of the items of a kind that fall back.
+    pub fn fallback_of(&self, kind: Kind) -> FallbackShares {
         match self.kinds.get(&kind) {
             Some(known) => known.left.parts(),
             None => self.guess_of(kind).1,
@@ -297,10 +297,10 @@ impl Costs {
     }
 
     /// What is measured of other kinds says more than what nobody measured.
-    fn guess_of(&self, kind: Kind) -> (Cost, LeftParts) {
+    fn guess_of(&self, kind: Kind) -> (Cost, FallbackShares) {
         let below = self.kinds.range(..kind).next_back();
         let near = below.or_else(|| self.kinds.range(kind..).next());
-        near.map_or((self.guess, LeftParts::default()), |(_, known)| {
+        near.map_or((self.guess, FallbackShares::default()), |(_, known)| {
             (known.cost(), known.left.parts())
         })
     }
@@ -311,7 +311,7 @@ impl Costs {
         known.or_insert_with(|| Known::new(guess, left, false))
     }
 
-    /// How many batches of a kind were made or left in this run.
+    /// How many batches of a kind were made or fell back in this run.
     pub fn batches(&self, kind: Kind) -> u64 {
         self.kinds.get(&kind).map_or(0, |known| known.batches)
     }
@@ -337,8 +337,8 @@ impl Costs {
         self.kinds.get(&kind).map_or(1.0, |known| known.worst)
     }
 
-    /// Learns which part of so many items a batch left.
-    pub fn learn_left(&mut self, kind: Kind, items: u64, left: &Left) {
+    /// Learns how many of so many items fell back.
+    pub fn learn_fallback(&mut self, kind: Kind, items: u64, left: &Fallback) {
         if items == 0 {
             return;
         }

@@ -57,7 +57,7 @@ enum Message<A, H> {
         result: Result<(H, Made), Failure>,
     },
     /// What the host has made of what a device gave; `None` if it failed.
-    Followed {
+    FallbackDone {
         items: Range<u64>,
         answer: Option<H>,
     },
@@ -147,8 +147,8 @@ impl<B, A, H> FleetHandle<B, A, H> {
     }
 
     /// Tells what the host has made of what a device gave for these items; `None` if it failed.
-    pub fn followed(&self, items: Range<u64>, answer: Option<H>) {
-        let _ = self.events.send(Message::Followed { items, answer });
+    pub fn fallback_done(&self, items: Range<u64>, answer: Option<H>) {
+        let _ = self.events.send(Message::FallbackDone { items, answer });
     }
 
     /// Tells that a batch was not made, or could not be prepared.
@@ -298,10 +298,12 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
                 return Event::Nothing;
             }
             // The scheduler is through with these, so that it does not know that nobody waits for them.
-            Message::Followed { items, .. } if items.start < self.first => return Event::Nothing,
-            Message::Followed { items, answer } => {
+            Message::FallbackDone { items, .. } if items.start < self.first => {
+                return Event::Nothing;
+            }
+            Message::FallbackDone { items, answer } => {
                 let now = self.now();
-                self.scheduler.followed(now, &items);
+                self.scheduler.fallback_done(now, &items);
                 return match answer {
                     Some(answer) => Event::ByHost { items, answer },
                     None => Event::GivenUp(items.start, Failure::Failed(PANIC.to_owned())),

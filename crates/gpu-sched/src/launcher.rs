@@ -24,7 +24,7 @@ use resident::Resident;
 use crate::fleet::Executor;
 use crate::scheduler::Made;
 use crate::stages::Stages;
-use crate::work::{Failure, Kind, Left};
+use crate::work::{Failure, Fallback, Kind};
 
 /// Evaluations that are ready for a device, with a note of whoever prepared them.
 #[derive(Debug, Clone, Default)]
@@ -270,13 +270,13 @@ impl<D: Device, N> Launcher<D, N> {
 }
 
 /// What was skipped and what was bailed out of, by kind.
-fn left(skipped: &BTreeMap<Kind, u64>, kinds: &[Kind], verdicts: &[Verdict]) -> Vec<Left> {
-    let mut left: BTreeMap<Kind, Left> = BTreeMap::new();
+fn fallback(skipped: &BTreeMap<Kind, u64>, kinds: &[Kind], verdicts: &[Verdict]) -> Vec<Fallback> {
+    let mut by_kind: BTreeMap<Kind, Fallback> = BTreeMap::new();
     let mut of = |kind: Kind, skipped, bailed_out| {
-        let left = left.entry(kind).or_default();
-        left.kind = kind;
-        left.skipped += skipped;
-        left.bailed_out += bailed_out;
+        let of_kind = by_kind.entry(kind).or_default();
+        of_kind.kind = kind;
+        of_kind.skipped += skipped;
+        of_kind.bailed_out += bailed_out;
     };
     for (kind, count) in skipped {
         of(*kind, *count, 0);
@@ -287,7 +287,7 @@ fn left(skipped: &BTreeMap<Kind, u64>, kinds: &[Kind], verdicts: &[Verdict]) -> 
             of(kind, 0, 1);
         }
     }
-    left.into_values().collect()
+    by_kind.into_values().collect()
 }
 
 impl<D: Device + Send + 'static, N: Send + 'static> Executor for Launcher<D, N>
@@ -332,11 +332,11 @@ where
                 results,
                 note,
             };
-            let left = left(&skipped, &kinds, &[]);
+            let fallback = fallback(&skipped, &kinds, &[]);
             return Ok((
                 answers,
                 Made {
-                    left,
+                    fallback,
                     ..Made::default()
                 },
             ));
@@ -367,7 +367,7 @@ where
             footprint,
             free: self.free(),
             memory: lane.engine.device().memory_usage(),
-            left: left(&skipped, &kinds, &answers.verdicts),
+            fallback: fallback(&skipped, &kinds, &answers.verdicts),
         };
         Ok((answers, made))
     }

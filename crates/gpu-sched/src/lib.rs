@@ -23,7 +23,7 @@ mod size;
 mod stages;
 mod work;
 
-pub use cost::{Cost, Costs, LeftParts, Measured, Remembered};
+pub use cost::{Cost, Costs, FallbackShares, Measured, Remembered};
 pub use fleet::{Event, Executor, Fleet, FleetHandle};
 pub use order::Order;
 pub use scheduler::{
@@ -32,4 +32,4 @@ pub use scheduler::{
 };
 pub use size::{allowance, find_max_batch};
 pub use stages::{Activity, Bottleneck, Stages};
-pub use work::{Failure, Item, Kind, Left};
+pub use work::{Failure, Fallback, Item, Kind};

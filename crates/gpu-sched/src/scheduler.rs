@@ -8,10 +8,10 @@
 //! consecutive items. Every item is in exactly one place: waiting, in one batch that is under way, or done;
 //! what comes from a batch that was given up is not taken. What a device leaves of a batch that it made
 //! otherwise is done for the scheduler: whoever drives it has the host make it, and tells when that is through
-//! ([`Scheduler::followed`]).
+//! ([`Scheduler::fallback_done`]).
 
 mod executor;
-mod following;
+mod fallback;
 mod learning;
 mod placement;
 mod standing;
@@ -30,9 +30,9 @@ use crate::cost::{Cost, Costs};
 use crate::order::Order;
 use crate::runs::{Mix, Runs};
 use crate::stages::{Activity, Stages};
-use crate::work::{Failure, Item, Left};
+use crate::work::{Failure, Fallback, Item};
 use executor::Executor;
-use following::{Followed, Owed};
+use fallback::{FallbackMade, PendingFallback};
 
 /// The executor that is the host.
 pub const HOST: usize = 0;
@@ -126,7 +126,7 @@ pub struct Start {
     pub recover: bool,
 }
 
-/// What a batch that was made took, and what was left of it.
+/// What a batch that was made took, and what of it fell back.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Made {
     /// The time of its stages.
@@ -137,14 +137,14 @@ pub struct Made {
     pub free: Option<u64>,
     /// The executor's memory behind it.
     pub memory: MemoryUsage,
-    /// What a device left to the host; `None` if it made all.
-    pub left: Vec<Left>,
+    /// What falls back to the host, by kind; empty if the device made all.
+    pub fallback: Vec<Fallback>,
 }
 
 /// What becomes of the items of a batch that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// They are done: the answers are theirs. What a device left of them the host is to make.
+    /// They are done: the answers are theirs. What fell back of them the host is to make.
     Done(Range<u64>),
     /// They are made again, or were already: their answers are to be dropped.
     Dropped,
@@ -160,10 +160,10 @@ struct Flight {
     failed: u64,
     began: Duration,
     /// Seconds by which it puts the next one off at most, were no item skipped: items that are skipped
-    /// stand together, so that a batch is rarely the average of what is left and what is not.
+    /// stand together, so that a batch is rarely the average of what falls back and what does not.
     expected: f64,
     /// Seconds of the host's that are expected to come back from it.
-    comes_back: f64,
+    fallback_seconds: f64,
     /// Nothing while it is prepared, and of the host's.
     deadline: Option<Duration>,
 }
@@ -189,9 +189,9 @@ pub struct Scheduler {
     /// What waits, by kind.
     mix: Mix,
     flights: BTreeMap<BatchId, Flight>,
-    /// What devices have left and the host has not made, by the first item of the batch.
-    owed: BTreeMap<u64, Owed>,
-    followed: Followed,
+    /// Fallback work that the host has not made, by the first item of the batch.
+    pending: BTreeMap<u64, PendingFallback>,
+    fallback_made: FallbackMade,
     /// How many items are still to be submitted, as far as is known.
     to_come: u64,
     /// How many items may be on their way at a time.
@@ -210,8 +210,8 @@ impl Scheduler {
             waiting: BTreeMap::new(),
             mix: Mix::default(),
             flights: BTreeMap::new(),
-            owed: BTreeMap::new(),
-            followed: Followed::default(),
+            pending: BTreeMap::new(),
+            fallback_made: FallbackMade::default(),
             to_come: 0,
             most: u64::MAX,
             next_batch: 0,
@@ -334,9 +334,9 @@ impl Scheduler {
         }
         let mix = self.items.mix(&items);
         let (expected, _) = self.expected(executor, &mix);
-        let comes_back = match executor {
+        let fallback_seconds = match executor {
             HOST => 0.0,
-            device => self.comes_back(device, &mix),
+            device => self.fallback_seconds(device, &mix),
         };
         self.mix.remove(&mix);
         let batch = BatchId(self.next_batch);
@@ -349,7 +349,7 @@ impl Scheduler {
                 failed: waiting.failed,
                 began: now,
                 expected,
-                comes_back,
+                fallback_seconds,
                 deadline: None,
             },
         );
@@ -386,24 +386,24 @@ impl Scheduler {
         }
     }
 
-    /// Seconds from now until an executor is through with what it has. The host has what devices left, and
+    /// Seconds from now until an executor is through with what it has. The host has fallback work, and
     /// what is expected to come back from them, as if that had come already: it has other items until then.
     pub(crate) fn ready(&self, executor: usize, now: Duration) -> f64 {
         let about = &self.executors[executor];
         let flights = about.flights.iter().map(|batch| &self.flights[batch]);
         let flights = flights.map(|flight| (flight.began, flight.expected));
         let is_host = executor == HOST;
-        let owed = self.owed.values().filter(|_| is_host);
-        let has = flights.chain(owed.map(|owed| (owed.began, owed.expected)));
+        let pending = self.pending.values().filter(|_| is_host);
+        let has = flights.chain(pending.map(|pending| (pending.began, pending.expected)));
         let (first, expected) = has.fold((None, 0.0), |(first, sum), (began, expected)| {
             let first = first.map_or(began, |first: Duration| first.min(began));
             (Some(first), sum + expected)
         });
-        let comes_back = self.flights.values().filter(|_| is_host);
-        let comes_back: f64 = comes_back.map(|flight| flight.comes_back).sum();
+        let fallback_seconds = self.flights.values().filter(|_| is_host);
+        let fallback_seconds: f64 = fallback_seconds.map(|flight| flight.fallback_seconds).sum();
         let since = first.map_or(now, |first| about.idle_since.max(first));
         // What is late may end at any moment.
-        comes_back + (expected - now.saturating_sub(since).as_secs_f64()).max(0.0)
+        fallback_seconds + (expected - now.saturating_sub(since).as_secs_f64()).max(0.0)
     }
 
     /// Takes note that a batch has ended.
@@ -434,8 +434,8 @@ impl Scheduler {
         }
         self.flights.clear();
         self.waiting.clear();
-        self.owed.clear();
-        self.followed = Followed::default();
+        self.pending.clear();
+        self.fallback_made = FallbackMade::default();
         self.mix = Mix::default();
         self.to_come = 0;
         let end = self.items.end();

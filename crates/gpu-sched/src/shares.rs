@@ -65,12 +65,12 @@ pub(crate) fn shares(items: f64, sides: &[Side], host: Option<usize>) -> (Vec<f6
     let of_devices: Vec<_> = devices.iter().map(|at| sides[*at]).collect();
     let (given, end) = level(items, &of_devices, |_| true, Side::per_item);
     shares.fill(0.0);
-    let mut comes_back = 0.0;
+    let mut fallback_seconds = 0.0;
     for (at, given) in devices.into_iter().zip(given) {
         shares[at] = given;
-        comes_back += given * (1.0 - sides[at].relief);
+        fallback_seconds += given * (1.0 - sides[at].relief);
     }
-    let end_of_host = sides[host].ready + comes_back * sides[host].unit;
+    let end_of_host = sides[host].ready + fallback_seconds * sides[host].unit;
     (shares, end.max(end_of_host))
 }
 

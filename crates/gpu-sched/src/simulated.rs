@@ -77,9 +77,9 @@ pub struct Trace {
     pub answers: Vec<(u64, u64)>,
     /// The items that nobody could make.
     pub given_up: Vec<u64>,
-    /// The batches that were made: by whom, which items, those among them that a device left.
+    /// The batches that were made: by whom, which items, those among them that fell back.
     pub made: Vec<(usize, Range<u64>)>,
-    /// How many items the host made since devices had left them.
+    /// How many items fell back to the host.
     pub left: u64,
     /// The batches that were started.
     pub started: u64,
@@ -141,8 +141,8 @@ enum Event {
     Ended(Box<Running>),
     /// A batch is prepared.
     HandedOver(BatchId),
-    /// The host is through with what a device left of these items.
-    Followed(Range<u64>),
+    /// The host is through with what fell back of these items.
+    FallbackDone(Range<u64>),
     /// A device disappears.
     Gone(usize),
 }
@@ -286,8 +286,8 @@ impl<'s> Simulation<'s> {
                 device.generation += 1;
                 (device.used, device.hung) = (0, false);
             }
-            Some(Event::Followed(items)) => {
-                self.scheduler.followed(time(self.now), &items);
+            Some(Event::FallbackDone(items)) => {
+                self.scheduler.fallback_done(time(self.now), &items);
                 self.order.put(self.local(&items), ());
             }
             Some(Event::HandedOver(batch)) => self.scheduler.handed_over(time(self.now), batch),
@@ -335,12 +335,12 @@ impl<'s> Simulation<'s> {
         }
     }
 
-    /// Has the host make what a device left of these items.
+    /// Has the host make what fell back of these items.
     fn follow(&mut self, items: Range<u64>, left: Vec<u64>) {
         self.trace.left += left.len() as u64;
         let seconds = self.seconds(&self.fleet.host, left);
         self.host_free = self.host_free.max(self.now) + seconds;
-        self.at(self.host_free, Event::Followed(items));
+        self.at(self.host_free, Event::FallbackDone(items));
     }
 
     fn seconds(&self, machine: &Machine, items: impl IntoIterator<Item = u64>) -> f64 {
@@ -424,7 +424,7 @@ impl<'s> Simulation<'s> {
                 ..Stages::default()
             },
             footprint: memory,
-            left: leavings.by_kind,
+            fallback: leavings.by_kind,
             ..Made::default()
         };
         if count == 0 {

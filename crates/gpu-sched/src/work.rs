@@ -17,9 +17,9 @@ pub struct Item {
     pub bytes: u32,
 }
 
-/// What a device left of the items of a kind in a batch that it made otherwise: the host makes them.
+/// The items of a kind in a batch that fall back to the host, since the device did not make them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Left {
+pub struct Fallback {
     /// Their kind.
     pub kind: Kind,
     /// Items that it did not try.

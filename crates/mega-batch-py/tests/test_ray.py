@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,27 @@ def test_cores_that_actors_hold_are_waited_for_and_told(cluster: Any, monkeypatc
     with pytest.warns(UserWarning, match="other tasks or actors may hold its CPUs, of which a shard takes 1 "):
         same(over_ray.run(**inputs()), mb.run(**inputs()))
     timer.join()
+
+
+@needs_ray
+def test_cores_that_actors_hold_are_left_to_them(cluster: Any) -> None:
+    class Holder:
+        def is_there(self) -> bool:
+            return True
+
+    node = cluster.add_node(num_cpus=3, object_store_memory=100 << 20)
+    affinity = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node.node_id, soft=False)
+    holder = ray.remote(num_cpus=1)(Holder).options(scheduling_strategy=affinity).remote()
+    assert ray.get(holder.is_there.remote())
+    pool = over_ray._Nodes(mb._engine._ShardedRun(PROGRAMS, tasks(), ranks=False).packed(), {}, None)
+    try:
+        assert pool.nodes()[node.node_id] == 2
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            same(over_ray.run(**inputs()), mb.run(**inputs()))
+    finally:
+        ray.kill(holder)
+        cluster.remove_node(node)
 
 
 @needs_ray

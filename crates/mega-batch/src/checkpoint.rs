@@ -1,4 +1,4 @@
-//! [`Checkpoint`]: the results of a run as they come, in a file from which a later run goes on.
+//! What the checkpoint of a run has in it: results as they come, from which a later run goes on.
 
 use std::io;
 use std::path::Path;
@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::VERSION;
 use crate::batch::Batch;
 use crate::block_log::{BlockLog, Blocks, CheckpointError, Header, changed};
+use crate::delivery::Place;
 use crate::options::Options;
 use crate::outcome::Known;
 use crate::outcome::{Outcome, PairResult};
@@ -24,7 +25,7 @@ const FORM: u32 = 1;
 
 /// What a run has to have in common with the one that it goes on with: all that its results depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
+pub(crate) struct Identity {
     format: String,
     form: u32,
     engine_version: String,
@@ -38,7 +39,7 @@ pub struct Identity {
 impl Identity {
     /// That of a run of this batch with these options. Mode, workers and backend are not in it, since
     /// results do not depend on them.
-    pub fn of(batch: &Batch<'_>, options: &Options) -> Self {
+    pub(crate) fn of(batch: &Batch<'_>, options: &Options) -> Self {
         let Options {
             limits:
                 Limits {
@@ -257,93 +258,46 @@ impl Cells {
 
 /// What a checkpoint holds of a run that is gone on with.
 #[derive(Debug)]
-pub struct Recorded<'a> {
+pub(crate) struct Recorded<'a> {
     batch: Batch<'a>,
     blocks: Blocks,
-    /// The place of the next evaluation: its job and the pair in it.
-    place: (usize, usize),
-}
-
-/// The results of a run as they come, in a file from which a later run goes on.
-///
-/// The file begins with a line of JSON that says which run it is of ([`Identity`]). Blocks follow, each of the
-/// results of evaluations that follow each other in the order of the batch. A block has the number of its
-/// bytes, of its results, and a check of both (CRC-32); whatever ended the process, what is behind the
-/// last whole block is dropped. Nothing that was written is changed.
-///
-/// A process that has a checkpoint open locks it, so that no two write to one. Who uses a
-/// [`Coordinator`](crate::Coordinator) has nothing to do with this.
-#[derive(Debug)]
-pub struct Checkpoint(BlockLog);
-
-impl Checkpoint {
-    /// Begins a checkpoint; there must be no file of this name, or an empty one.
-    pub fn create(path: &Path, identity: &Identity) -> Result<Self, CheckpointError> {
-        BlockLog::create(path, identity).map(Self)
-    }
-
-    /// Goes on with the checkpoint of an earlier run of the batch, or begins one where there is none.
-    pub fn resume<'a>(
-        path: &Path,
-        batch: &Batch<'a>,
-        identity: &Identity,
-    ) -> Result<(Self, Recorded<'a>), CheckpointError> {
-        let most = usize::try_from(identity.evaluations).unwrap_or(usize::MAX);
-        let (log, blocks) = BlockLog::resume(path, identity, most)?;
-        let recorded = Recorded {
-            blocks,
-            ..Recorded::none(batch)
-        };
-        Ok((Self(log), recorded))
-    }
-
-    /// Adds the result of the next evaluation of the batch; `None` if it is left out.
-    pub fn push(&mut self, result: Option<&PairResult>) -> io::Result<()> {
-        self.0.push(&Entry::of(result))
-    }
-
-    /// [Writes](Self::write) what was added, unless that was done a moment ago.
-    pub fn tick(&mut self) -> io::Result<()> {
-        self.0.tick()
-    }
-
-    /// Writes all that was added and brings it to the disk.
-    pub fn finish(self) -> io::Result<()> {
-        self.0.finish()
-    }
-
-    /// Writes what was added.
-    pub fn write(&mut self) -> io::Result<()> {
-        self.0.write()
-    }
+    /// Before the next evaluation.
+    place: Place,
 }
 
 impl<'a> Recorded<'a> {
     /// Nothing of a batch.
-    pub fn none(batch: &Batch<'a>) -> Self {
+    pub(crate) fn none(batch: &Batch<'a>) -> Self {
         Self {
             batch: batch.clone(),
             blocks: Blocks::default(),
-            place: (0, 0),
+            place: Place::default(),
         }
     }
 
+    /// Goes on with the checkpoint of an earlier run of the batch, or begins one where there is none.
+    pub(crate) fn resume(
+        path: &Path,
+        batch: &Batch<'a>,
+        identity: &Identity,
+    ) -> Result<(BlockLog, Self), CheckpointError> {
+        let most = usize::try_from(identity.evaluations).unwrap_or(usize::MAX);
+        let (log, blocks) = BlockLog::resume(path, identity, most)?;
+        let recorded = Self {
+            blocks,
+            ..Self::none(batch)
+        };
+        Ok((log, recorded))
+    }
+
     /// How many bytes at its end were no whole block and were dropped.
-    pub fn dropped(&self) -> u64 {
+    pub(crate) fn dropped(&self) -> u64 {
         self.blocks.dropped()
     }
 
     fn read(&mut self) -> io::Result<Known> {
         let entry: Entry = self.blocks.read()?;
-        let (mut job, mut pair) = self.place;
-        let pairs = |job| self.batch.pairs_of(self.batch.job(job));
-        while job < self.batch.job_count() && pair == pairs(job) {
-            (job, pair) = (job + 1, 0);
-        }
-        if job == self.batch.job_count() {
-            return Err(changed());
-        }
-        self.place = (job, pair + 1);
+        let (job, pair) = self.place.next(&self.batch).ok_or_else(changed)?;
         let (id, _) = self.batch.task(self.batch.job(job)).pair_at(pair);
         entry.result(id).ok_or_else(changed)
     }

@@ -1,14 +1,14 @@
 //! [`Coordinator`]: a run that loses nothing, over whatever the machine has.
 
 use std::io;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
 
 use crate::attempts::Attempts;
 use crate::batch::{Batch, Job};
-use crate::block_log::CheckpointError;
-use crate::checkpoint::{Checkpoint, Identity, Recorded};
-use crate::files;
+use crate::block_log::BlockLog;
+use crate::checkpoint::{Entry, Identity, Recorded};
+use crate::delivery::Place;
+use crate::keeper::{CoordinatorError, Keeper};
 use crate::options::Options;
 use crate::outcome::PairResult;
 use crate::runner::Runner;
@@ -16,29 +16,6 @@ use crate::shards::{self, Shards};
 use crate::sink::{Notice, Sink};
 use crate::submission::Submission;
 use crate::summary::{Progress, Summary};
-
-/// How often the submission is written while there are better attempts.
-pub(crate) const SUBMISSION_INTERVAL: Duration = Duration::from_secs(3);
-
-/// Why there was no run.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CoordinatorError {
-    /// The checkpoint cannot be used.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
-    /// The submission cannot be written.
-    #[error("{}: {error}", crate::escape::escaped(&path.to_string_lossy()))]
-    Submission {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// The threads could not be started, or the sink failed.
-    #[error(transparent)]
-    Run(#[from] io::Error),
-}
 
 /// What a run came to.
 #[derive(Debug)]
@@ -52,7 +29,7 @@ pub struct Finished<'a> {
 /// A run that loses nothing, over whatever the machine has.
 ///
 /// It hands a [`Batch`] to a [`Runner`] and stands between it and the [`Sink`]: results go to the
-/// [checkpoint](Checkpoint) as they come, those of an earlier run are handed on first, candidates are
+/// [checkpoint](Self::checkpoint) as they come, those of an earlier run are handed on first, candidates are
 /// [ranked](Attempts), and the submission is written every few seconds.
 ///
 /// ```
@@ -173,13 +150,13 @@ impl<'a> Coordinator<'a> {
             None => (None, Recorded::none(&batch)),
             Some((path, resumes)) => {
                 let identity = Identity::of(&batch, &options);
-                let (checkpoint, recorded) = if resumes {
-                    Checkpoint::resume(&path, &batch, &identity)?
+                let (log, recorded) = if resumes {
+                    Recorded::resume(&path, &batch, &identity)?
                 } else {
-                    let checkpoint = Checkpoint::create(&path, &identity)?;
-                    (checkpoint, Recorded::none(&batch))
+                    let log = BlockLog::create(&path, &identity)?;
+                    (log, Recorded::none(&batch))
                 };
-                (Some((path, checkpoint)), recorded)
+                (Some((path, log)), recorded)
             }
         };
         if recorded.len() > 0 || recorded.dropped() > 0 {
@@ -188,26 +165,17 @@ impl<'a> Coordinator<'a> {
                 dropped: recorded.dropped(),
             });
         }
-        let mut attempts = options.scores.then(|| Attempts::new(&batch));
-        if let (Some(attempts), Some(path)) = (&mut attempts, &submission) {
-            write(attempts, path).map_err(|error| {
-                let path = path.clone();
-                CoordinatorError::Submission { path, error }
-            })?;
-        }
+        let attempts = options.scores.then(|| Attempts::new(&batch));
+        let first = attempts.as_ref().map(Submission::of);
         let mut coordinating = CoordinatingSink {
             sink,
             keeps_outputs: options.keep_outputs,
-            recorder: checkpoint.map(|(path, checkpoint)| Recorder {
-                batch: batch.clone(),
-                path,
-                checkpoint,
-                before: recorded.len() as u64,
-                place: (0, 0),
-                has_gap: false,
-            }),
+            batch: batch.clone(),
+            keeper: Keeper::new(checkpoint, submission.zip(first.as_ref()))?,
+            before: recorded.len() as u64,
+            place: Place::default(),
+            has_gap: false,
             attempts,
-            submission: submission.map(|path| (path, Instant::now())),
         };
         let summary = evaluate(&batch, &options, recorded, &mut coordinating)?;
         let attempts = coordinating.finish();
@@ -223,43 +191,55 @@ impl<'a> Coordinator<'a> {
     }
 }
 
-fn write(attempts: &mut Attempts<'_>, path: &Path) -> io::Result<()> {
-    attempts.has_changed();
-    let submission = Submission::of(attempts);
-    files::replace(path, |out| submission.write(out))
-}
-
 /// Stands between a runner and a sink.
 struct CoordinatingSink<'s, 'a, S> {
     sink: &'s mut S,
     keeps_outputs: bool,
-    recorder: Option<Recorder<'a>>,
+    batch: Batch<'a>,
+    keeper: Keeper,
+    /// How many of the results that follow are in the checkpoint already.
+    before: u64,
+    /// Before the next evaluation.
+    place: Place,
+    /// Whether one was missing: what follows has no place in the checkpoint, and is made again.
+    has_gap: bool,
     attempts: Option<Attempts<'a>>,
-    /// Where it goes, and when it was written.
-    submission: Option<(PathBuf, Instant)>,
 }
 
 impl<'a, S: Sink> CoordinatingSink<'_, 'a, S> {
-    /// Does it with the checkpoint, which is let go of where it cannot be written.
-    fn record(&mut self, record: impl FnOnce(&mut Recorder<'a>) -> io::Result<()>) {
-        if let Some(recorder) = &mut self.recorder
-            && let Err(error) = record(recorder)
-            && let Some(recorder) = self.recorder.take()
-        {
-            self.sink
-                .notice(Notice::CheckpointFailed(recorder.path, error));
+    /// Adds the result of an evaluation to the checkpoint, where there is one.
+    fn record(&mut self, job: Job, result: Option<&PairResult>) {
+        if self.has_gap || !self.keeper.has_checkpoint() {
+            return;
+        }
+        self.has_gap = self.place.next_is(&self.batch, job, result).is_none();
+        if self.has_gap {
+            return;
+        }
+        if self.before > 0 {
+            self.before -= 1;
+            return;
+        }
+        let notice = self.keeper.record(|log| log.push(&Entry::of(result)));
+        self.tell(notice);
+    }
+
+    fn tell(&mut self, notice: Option<Notice>) {
+        if let Some(notice) = notice {
+            self.sink.notice(notice);
         }
     }
 
+    /// Writes the submission, if there are better attempts.
     fn submit(&mut self) {
-        if let (Some(attempts), Some((path, written))) = (&mut self.attempts, &mut self.submission)
-        {
-            *written = Instant::now();
-            if let Err(error) = write(attempts, path) {
-                self.sink
-                    .notice(Notice::SubmissionFailed(path.clone(), error));
-            }
+        let Some(attempts) = &mut self.attempts else {
+            return;
+        };
+        if attempts.has_changed() {
+            self.keeper.has_more();
         }
+        let notice = self.keeper.submit(|| Submission::of(attempts));
+        self.tell(notice);
     }
 
     fn finish(mut self) -> Option<Attempts<'a>> {
@@ -267,19 +247,15 @@ impl<'a, S: Sink> CoordinatingSink<'_, 'a, S> {
             attempts.finish();
         }
         self.submit();
-        if let Some(recorder) = self.recorder.take()
-            && let Err(error) = recorder.checkpoint.finish()
-        {
-            self.sink
-                .notice(Notice::CheckpointFailed(recorder.path, error));
-        }
+        let notice = std::mem::take(&mut self.keeper).finish();
+        self.tell(notice);
         self.attempts
     }
 }
 
 impl<S: Sink> Sink for CoordinatingSink<'_, '_, S> {
     fn takes_results(&self) -> bool {
-        self.recorder.is_some() || self.attempts.is_some() || self.sink.takes_results()
+        self.keeper.has_checkpoint() || self.attempts.is_some() || self.sink.takes_results()
     }
 
     fn job(&mut self, job: Job) -> io::Result<()> {
@@ -290,7 +266,7 @@ impl<S: Sink> Sink for CoordinatingSink<'_, '_, S> {
     }
 
     fn pair(&mut self, job: Job, mut result: PairResult) -> io::Result<()> {
-        self.record(|recorder| recorder.add(job, Some(&result)));
+        self.record(job, Some(&result));
         if let Some(attempts) = &mut self.attempts {
             attempts.add(&result);
             // Outputs on test pairs are there for the attempts alone.
@@ -302,7 +278,7 @@ impl<S: Sink> Sink for CoordinatingSink<'_, '_, S> {
     }
 
     fn skipped(&mut self, job: Job) -> io::Result<()> {
-        self.record(|recorder| recorder.add(job, None));
+        self.record(job, None);
         if let Some(attempts) = &mut self.attempts {
             attempts.skipped(job)?;
         }
@@ -310,12 +286,9 @@ impl<S: Sink> Sink for CoordinatingSink<'_, '_, S> {
     }
 
     fn progress(&mut self, progress: Progress) {
-        self.record(|recorder| recorder.checkpoint.tick());
-        let is_due = |written: &Instant| written.elapsed() >= SUBMISSION_INTERVAL;
-        if let (Some(attempts), Some((_, written))) = (&mut self.attempts, &self.submission)
-            && is_due(written)
-            && attempts.has_changed()
-        {
+        let notice = self.keeper.record(BlockLog::tick);
+        self.tell(notice);
+        if self.keeper.is_due() {
             self.submit();
         }
         self.sink.progress(progress);
@@ -323,46 +296,6 @@ impl<S: Sink> Sink for CoordinatingSink<'_, '_, S> {
 
     fn notice(&mut self, notice: Notice) {
         self.sink.notice(notice);
-    }
-}
-
-/// Adds results to a checkpoint, for as long as none is missing.
-struct Recorder<'a> {
-    batch: Batch<'a>,
-    path: PathBuf,
-    checkpoint: Checkpoint,
-    /// How many of those that follow are in it already.
-    before: u64,
-    /// The next evaluation: its job and the pair in it.
-    place: (usize, usize),
-    /// Whether one was missing: what follows has no place, and is made again.
-    has_gap: bool,
-}
-
-impl Recorder<'_> {
-    fn add(&mut self, job: Job, result: Option<&PairResult>) -> io::Result<()> {
-        if self.has_gap {
-            return Ok(());
-        }
-        let (mut at, mut pair) = self.place;
-        let pairs = |at| self.batch.pairs_of(self.batch.job(at));
-        while at < self.batch.job_count() && pair == pairs(at) {
-            (at, pair) = (at + 1, 0);
-        }
-        let is_next = at < self.batch.job_count() && self.batch.job(at) == job && {
-            let (id, _) = self.batch.task(job).pair_at(pair);
-            result.is_none_or(|result| result.pair == id)
-        };
-        if !is_next {
-            self.has_gap = true;
-            return Ok(());
-        }
-        self.place = (at, pair + 1);
-        if self.before > 0 {
-            self.before -= 1;
-            return Ok(());
-        }
-        self.checkpoint.push(result)
     }
 }
 

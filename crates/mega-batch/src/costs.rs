@@ -19,7 +19,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use etcetera::BaseStrategy;
 use gpu_kernels::device::{self, Information};
 use gpu_kernels::{LaunchConfig, interface};
-use gpu_sched::{Cost, Costs, Kind, LeftParts, Remembered};
+use gpu_sched::{Cost, Costs, FallbackShares, Kind, Remembered};
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
@@ -84,7 +84,7 @@ pub struct KindCost {
     pub cost: Cost,
     /// Which part of its items the executor leaves to the host; `None` if that was not looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub left: Option<LeftParts>,
+    pub left: Option<FallbackShares>,
     /// How many batches that was learned from, in all runs.
     pub batches: u64,
 }
@@ -157,7 +157,7 @@ impl Learned {
         };
         self.kinds.retain(|_, known| known.cost.is_sound());
         for known in self.kinds.values_mut() {
-            known.left = known.left.filter(LeftParts::is_sound);
+            known.left = known.left.filter(FallbackShares::is_sound);
         }
         while self.kinds.len() > MOST_KINDS {
             self.kinds.pop_last();

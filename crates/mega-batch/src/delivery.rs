@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::batch::{Batch, Job};
-use crate::outcome::Known;
+use crate::outcome::{Known, PairResult};
 use crate::sink::Sink;
 use crate::summary::{Counts, Tally};
 
@@ -28,6 +28,20 @@ impl Place {
             (self.job, self.pair) = (self.job + 1, 0);
         }
         None
+    }
+
+    /// The next evaluation, if it is the one of which this is the result.
+    pub(crate) fn next_is(
+        &mut self,
+        batch: &Batch<'_>,
+        job: Job,
+        result: Option<&PairResult>,
+    ) -> Option<(usize, usize)> {
+        // A job of another place may have fewer pairs.
+        self.next(batch).filter(|(at, pair)| {
+            batch.job(*at) == job
+                && result.is_none_or(|result| batch.task(job).pair_at(*pair).0 == result.pair)
+        })
     }
 }
 

@@ -13,7 +13,7 @@ mod workers;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use arc_dsl::{Grid, Task};
@@ -22,8 +22,7 @@ use arc_search::Language;
 use crate::attempts::{handed_in, handed_in_for};
 use crate::block_log::BlockLog;
 use crate::cancellation::Cancellation;
-use crate::coordinator::{CoordinatorError, SUBMISSION_INTERVAL};
-use crate::files;
+use crate::keeper::{CoordinatorError, Keeper};
 use crate::runner::Runner;
 use crate::sink::Notice;
 use crate::submission::Submission;
@@ -193,15 +192,15 @@ impl<'a> Search<'a> {
             tasks,
             next: 0,
             waiting: BTreeMap::new(),
-            log: None,
+            keeper: Keeper::default(),
             submission: SearchSubmission::new(tasks, over),
-            submission_file: None,
             summary: SearchSummary::new(tasks.len(), workers),
         };
         let mut is_open = vec![true; tasks.len()];
+        let mut log = None;
         if let Some((path, resumes)) = checkpoint {
             let identity = Identity::of(tasks, &language, &options);
-            let log = if resumes {
+            let found = if resumes {
                 let (log, mut blocks) = BlockLog::resume(&path, &identity, tasks.len())?;
                 let (finished, dropped) = (blocks.left() as u64, blocks.dropped());
                 while blocks.left() > 0 {
@@ -218,15 +217,10 @@ impl<'a> Search<'a> {
             } else {
                 BlockLog::create(&path, &identity)?
             };
-            collector.log = Some((path, log));
+            log = Some((path, found));
         }
-        if let Some(path) = submission {
-            write(&collector.submission.submission, &path).map_err(|error| {
-                let path = path.clone();
-                CoordinatorError::Submission { path, error }
-            })?;
-            collector.submission_file = Some((path, Instant::now(), false));
-        }
+        let submission = submission.map(|path| (path, &collector.submission.submission));
+        collector.keeper = Keeper::new(log, submission)?;
         collector.progress();
         let todo: Vec<_> = (0..tasks.len()).filter(|task| is_open[*task]).collect();
         tracing::info!(
@@ -259,7 +253,6 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What is handed in where nothing is found.
 /// A submission in which what is found takes the place of what was known.
 struct SearchSubmission {
     submission: Submission,
@@ -308,10 +301,6 @@ fn other_tasks() -> io::Error {
     io::Error::other("there is a task that is none of this search")
 }
 
-fn write(submission: &Submission, path: &Path) -> io::Result<()> {
-    files::replace(path, |out| submission.write(out))
-}
-
 /// Puts what workers find into its order, and hands it to the sink, the checkpoint and the submission.
 struct Collector<'s, 'a, S> {
     sink: &'s mut S,
@@ -320,18 +309,17 @@ struct Collector<'s, 'a, S> {
     next: usize,
     /// What is found of tasks behind it.
     waiting: BTreeMap<usize, Searched>,
-    /// `None` if none is asked for, or it cannot be written any more.
-    log: Option<(PathBuf, BlockLog)>,
+    keeper: Keeper,
     submission: SearchSubmission,
-    /// Where it goes, when it was written, and whether there is more since.
-    submission_file: Option<(PathBuf, Instant, bool)>,
     summary: SearchSummary,
 }
 
 impl<S: SearchSink> Collector<'_, '_, S> {
     /// Takes what a worker has found.
     fn found(&mut self, task: usize, searched: Searched) -> io::Result<()> {
-        self.record(|log| log.push(&(task as u32, &searched)));
+        let entry = (task as u32, &searched);
+        let notice = self.keeper.record(|log| log.push(&entry));
+        self.tell(notice);
         self.add(task, searched)?;
         self.tick();
         self.progress();
@@ -343,9 +331,7 @@ impl<S: SearchSink> Collector<'_, '_, S> {
         let task = &self.tasks[at];
         self.summary.add(at, task, &searched);
         self.submission.found(at, task, Some(&searched));
-        if let Some((.., has_more)) = &mut self.submission_file {
-            *has_more = true;
-        }
+        self.keeper.has_more();
         self.waiting.insert(at, searched);
         while let Some(searched) = self.waiting.remove(&self.next) {
             self.sink.task(self.next, searched)?;
@@ -359,47 +345,32 @@ impl<S: SearchSink> Collector<'_, '_, S> {
         self.sink.progress(progress);
     }
 
-    /// Does it with the checkpoint, which is let go of where it cannot be written.
-    fn record(&mut self, record: impl FnOnce(&mut BlockLog) -> io::Result<()>) {
-        if let Some((_, log)) = &mut self.log
-            && let Err(error) = record(log)
-            && let Some((path, _)) = self.log.take()
-        {
-            self.sink.notice(Notice::CheckpointFailed(path, error));
+    fn tell(&mut self, notice: Option<Notice>) {
+        if let Some(notice) = notice {
+            self.sink.notice(notice);
         }
     }
 
     /// Writes what is due.
     fn tick(&mut self) {
-        self.record(BlockLog::tick);
-        let is_due = |(_, written, has_more): &(PathBuf, Instant, bool)| {
-            *has_more && written.elapsed() >= SUBMISSION_INTERVAL
-        };
-        if self.submission_file.as_ref().is_some_and(is_due) {
+        let notice = self.keeper.record(BlockLog::tick);
+        self.tell(notice);
+        if self.keeper.is_due() {
             self.submit();
         }
     }
 
     fn submit(&mut self) {
-        if let Some((path, written, has_more)) = &mut self.submission_file {
-            (*written, *has_more) = (Instant::now(), false);
-            if let Err(error) = write(&self.submission.submission, path) {
-                // It is tried again.
-                *has_more = true;
-                self.sink
-                    .notice(Notice::SubmissionFailed(path.clone(), error));
-            }
-        }
+        let submission = &self.submission.submission;
+        let notice = self.keeper.submit(|| submission);
+        self.tell(notice);
     }
 
     /// Hands over what is left where tasks before it were not finished.
     fn finish(mut self) -> io::Result<SearchSummary> {
         self.submit();
-        if let Some((path, log)) = self.log.take()
-            && let Err(error) = log.finish()
-        {
-            self.sink.notice(Notice::CheckpointFailed(path, error));
-        }
+        let notice = std::mem::take(&mut self.keeper).finish();
+        self.tell(notice);
         for (task, searched) in std::mem::take(&mut self.waiting) {
             self.sink.task(task, searched)?;
         }

@@ -211,14 +211,7 @@ impl<'b> Scribe<'b> {
     }
 
     fn add(&mut self, job: Job, result: Option<&PairResult>) -> io::Result<()> {
-        let next = self.place.next(self.batch).filter(|(at, pair)| {
-            // A job of another place may have fewer pairs.
-            self.batch.job(*at) == job
-                && result.is_none_or(|result| {
-                    let (id, _) = self.batch.task(job).pair_at(*pair);
-                    result.pair == id
-                })
-        });
+        let next = self.place.next_is(self.batch, job, result);
         let Some((at, pair)) = next.filter(|_| !self.has_gap) else {
             self.has_gap = true;
             return Ok(());

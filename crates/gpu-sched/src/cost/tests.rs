@@ -140,9 +140,9 @@ fn costs_are_kept_between_runs() {
         ..costs.of(KIND)
     };
     let mut later = guess(1.0, 1.0);
-    let parts = LeftParts::default();
+    let parts = FallbackShares::default();
     later.recall(&Remembered([(KIND, (broken, parts))].into()));
-    let wrong = LeftParts {
+    let wrong = FallbackShares {
         skipped: 2.0,
         ..parts
     };
@@ -153,29 +153,29 @@ fn costs_are_kept_between_runs() {
 #[test]
 fn what_is_left_says_nothing_of_time() {
     let mut costs = guess(1e-3, 1e-5);
-    let left = Left {
+    let left = Fallback {
         kind: KIND,
         skipped: 10,
         bailed_out: 0,
     };
     for _ in 0..500 {
-        costs.learn_left(KIND, 10, &left);
+        costs.learn_fallback(KIND, 10, &left);
     }
     assert_eq!(costs.of(KIND), guess(1e-3, 1e-5).of(KIND));
-    assert!(costs.left_of(KIND).made() < 0.01 && near(costs.error(KIND), 1.0));
+    assert!(costs.fallback_of(KIND).made() < 0.01 && near(costs.error(KIND), 1.0));
     assert_eq!(costs.batches(KIND), 500);
     // Nothing else is known of a kind that no batch had, and of a later run.
-    assert_eq!(costs.left_of(Kind(9)), costs.left_of(KIND));
+    assert_eq!(costs.fallback_of(Kind(9)), costs.fallback_of(KIND));
     let mut later = guess(1.0, 1.0);
     later.recall(&costs.remember());
-    assert!(later.left_of(KIND).made() < 0.01);
-    // More than there was is not left.
-    let left = Left {
+    assert!(later.fallback_of(KIND).made() < 0.01);
+    // More than there was does not fall back.
+    let left = Fallback {
         bailed_out: u64::MAX,
         ..left
     };
-    costs.learn_left(KIND, 20, &left);
-    assert!(costs.left_of(KIND).is_sound());
+    costs.learn_fallback(KIND, 20, &left);
+    assert!(costs.fallback_of(KIND).is_sound());
 }
 
 #[test]

@@ -183,10 +183,10 @@ fn what_is_abandoned_is_never_answered() {
     fleet.handle().hand_over(&start, vec![1; 9], Duration::ZERO);
     fleet
         .handle()
-        .followed(start.items.clone(), Some(vec![2; 9]));
+        .fallback_done(start.items.clone(), Some(vec![2; 9]));
     fleet.abandon();
     // Nor when it comes later.
-    fleet.handle().followed(start.items, Some(vec![3; 9]));
+    fleet.handle().fallback_done(start.items, Some(vec![3; 9]));
     let expected: Vec<_> = (0..200).map(|number| number * number).collect();
     assert_eq!(drive(&mut fleet, 200).0, expected);
 }

@@ -512,13 +512,13 @@ fn what_is_left_is_told_by_kind() {
     let skipped = BTreeMap::from([(Kind(2), 7), (Kind(5), 1)]);
     let kinds = [Kind(2), Kind(2), Kind(3)];
     let verdicts = [done, bailed_out, done, bailed_out];
-    let left = |kind, skipped, bailed_out| Left {
+    let left = |kind, skipped, bailed_out| Fallback {
         kind: Kind(kind),
         skipped,
         bailed_out,
     };
     // The last verdict is of an evaluation whose kind was not told.
     let expected = [left(0, 0, 1), left(2, 7, 1), left(5, 1, 0)];
-    assert_eq!(super::left(&skipped, &kinds, &verdicts), expected);
-    assert_eq!(super::left(&BTreeMap::new(), &kinds, &[done; 3]), []);
+    assert_eq!(fallback(&skipped, &kinds, &verdicts), expected);
+    assert_eq!(fallback(&BTreeMap::new(), &kinds, &[done; 3]), []);
 }

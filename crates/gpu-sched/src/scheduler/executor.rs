@@ -22,7 +22,7 @@ pub(super) struct Executor {
     pub(super) costs: Costs,
     pub(super) standing: Standing,
     pub(super) flights: Vec<BatchId>,
-    /// When its last batch ended, or what a device left was made.
+    /// When its last batch ended, or fallback work was made.
     pub(super) idle_since: Duration,
     /// Until when its costs are learned.
     pub(super) measured_until: Duration,

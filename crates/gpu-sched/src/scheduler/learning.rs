@@ -1,13 +1,13 @@
-//! What the scheduler learns of a batch that was made: what its items cost, which of them were left, and how
+//! What the scheduler learns of a batch that was made: what its items cost, which of them fell back, and how
 //! large the next ones may be.
 
 use std::time::Duration;
 
-use super::following::{Owed, of_kind};
+use super::fallback::{PendingFallback, of_kind};
 use super::{Flight, HOST, Made, Scheduler};
 use crate::cost::Measured;
 use crate::runs::Mix;
-use crate::work::Left;
+use crate::work::Fallback;
 
 impl Scheduler {
     /// What a mix costs an executor as one batch of which nothing is skipped: seconds, and the overhead
@@ -28,10 +28,10 @@ impl Scheduler {
         let executor = flight.executor;
         let mix = self.items.mix(&flight.items);
         let (began, tried) = if executor == HOST {
-            let (mix, began) = self.followed.with(mix.clone(), flight.began);
+            let (mix, began) = self.fallback_made.with(mix.clone(), flight.began);
             (began, mix)
         } else {
-            let skipped = |kind| of_kind(&made.left, kind).skipped;
+            let skipped = |kind| of_kind(&made.fallback, kind).skipped;
             let tried = mix.part(|kind, items| items.saturating_sub(skipped(kind)));
             (flight.began, tried)
         };
@@ -41,10 +41,10 @@ impl Scheduler {
         self.learn_times(executor, &tried, seconds, copies);
         let mut count = mix.items();
         if executor != HOST {
-            self.learn_left(executor, &mix, &made.left);
-            self.owe(now, flight.items.start, &mix, &made.left);
-            let owed = self.owed.get(&flight.items.start);
-            count -= owed.map_or(0, Owed::items);
+            self.learn_fallback(executor, &mix, &made.fallback);
+            self.begin_fallback(now, flight.items.start, &mix, &made.fallback);
+            let pending = self.pending.get(&flight.items.start);
+            count -= pending.map_or(0, PendingFallback::items);
         }
         let about = &mut self.executors[executor];
         about.standing.succeeded();
@@ -56,11 +56,11 @@ impl Scheduler {
         about.has_made(mix.items(), tried, made, seconds);
     }
 
-    /// Learns which part of a mix a device left.
-    fn learn_left(&mut self, device: usize, mix: &Mix, left: &[Left]) {
+    /// Learns which part of a mix fell back.
+    fn learn_fallback(&mut self, device: usize, mix: &Mix, left: &[Fallback]) {
         let costs = &mut self.executors[device].costs;
         for (kind, items, _) in mix.kinds() {
-            costs.learn_left(kind, items as u64, &of_kind(left, kind));
+            costs.learn_fallback(kind, items as u64, &of_kind(left, kind));
         }
     }
 

@@ -247,9 +247,9 @@ impl Scheduler {
     /// How many items the host makes while it waits for what comes back: it would have been given none,
     /// since devices make what they can sooner, and it would do nothing.
     fn meanwhile(&self, unit: f64, now: Duration) -> Option<u64> {
-        let is_idle = self.executors[HOST].flights.is_empty() && self.owed.is_empty();
+        let is_idle = self.executors[HOST].flights.is_empty() && self.pending.is_empty();
         let mut flights = self.flights.values();
-        if !is_idle || !flights.any(|flight| flight.comes_back > 0.0) {
+        if !is_idle || !flights.any(|flight| flight.fallback_seconds > 0.0) {
             return None;
         }
         // What comes back first waits for half of that at most.
@@ -333,7 +333,7 @@ impl Scheduler {
         let (mut of_host, mut saved, mut behind, mut worst) = (0.0, 0.0, 0.0, 0.0);
         let costs = &self.executors[executor].costs;
         for (kind, items, bytes) in self.mix.kinds() {
-            let (cost, left) = (costs.of(kind), costs.left_of(kind));
+            let (cost, left) = (costs.of(kind), costs.fallback_of(kind));
             overhead = overhead.max(cost.overhead);
             let seconds = cost.seconds(items, bytes) - cost.overhead;
             all += seconds;
@@ -438,7 +438,7 @@ impl Scheduler {
         }
         let kind = self.main_kind();
         let batches = about.costs.batches(kind);
-        let skips = about.costs.left_of(kind).tried() < 0.5;
+        let skips = about.costs.fallback_of(kind).tried() < 0.5;
         let passed_over = if skips {
             PASSED_OVER_SKIPPING
         } else {

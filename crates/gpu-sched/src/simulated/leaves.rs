@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::answer;
-use crate::work::{Kind, Left};
+use crate::work::{Fallback, Kind};
 
 /// Stretches of which some are left.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,13 +37,13 @@ pub type Leaves = BTreeMap<Kind, Stretches>;
 pub(super) struct Leavings {
     pub(super) tried: Vec<u64>,
     pub(super) left: Vec<u64>,
-    pub(super) by_kind: Vec<Left>,
+    pub(super) by_kind: Vec<Fallback>,
 }
 
 /// What a device leaves of these items, whose kinds these are.
 pub(super) fn leavings(leaves: &Leaves, items: Range<u64>, kinds: &[Kind]) -> Leavings {
     let mut leavings = Leavings::default();
-    let mut by_kind: BTreeMap<Kind, Left> = BTreeMap::new();
+    let mut by_kind: BTreeMap<Kind, Fallback> = BTreeMap::new();
     for (item, kind) in items.zip(kinds) {
         let Some(stretches) = leaves.get(kind).filter(|all| all.leave(item)) else {
             leavings.tried.push(item);

@@ -209,7 +209,7 @@ fn a_wrong_model_is_corrected() {
                 if is_remembered {
                     for executor in 0..2 {
                         let cost = scheduler.costs(executor).of(Kind(1));
-                        let parts = crate::cost::LeftParts::default();
+                        let parts = crate::cost::FallbackShares::default();
                         let remembered = [(Kind(1), (cost, parts))].into();
                         let costs = scheduler.costs_mut(executor);
                         costs.recall(&crate::cost::Remembered(remembered));

@@ -4,7 +4,7 @@
 >>> ray.run(programs, tasks, jobs="all")  # doctest: +SKIP
 
 They give what those of `mega_batch` give on one machine, but for times. A batch is cut into shards of about a
-second, which Ray tasks evaluate; a task owns all cores of its node. A search is one Ray task for each ARC task, of one
+second, which Ray tasks evaluate; a task owns the free cores of its node. A search is one Ray task for each ARC task, of one
 core. The driver, the process that calls this, delivers the results and keeps the checkpoint. See docs/ray.md.
 
 Ray is not imported before a run: it comes with `pip install "ray[default]"`.
@@ -95,6 +95,15 @@ def _evaluate(
     return Made(time.perf_counter() - began, end, evaluations), results
 
 
+def _free_cpus() -> dict[str, float]:
+    """How many CPUs of each node no task and no actor holds, where Ray says so: it has no public function for that."""
+    try:
+        from ray._private.state import available_resources_per_node
+    except ImportError:
+        return {}
+    return {name: has.get("CPU", 0.0) for name, has in available_resources_per_node().items()}
+
+
 class _Nodes:
     """The nodes of the cluster as a `Pool`."""
 
@@ -114,29 +123,37 @@ class _Nodes:
         self._numbers = itertools.count()
         self._references: dict[int, tuple[Any, Any]] = {}
         """Of each shard what became of it, and its results."""
-        self._listed: tuple[float, dict[str, tuple[float, float]]] = (0.0, {})
-        """When the nodes were listed, and their CPUs and GPUs."""
+        self._under_way: dict[int, str] = {}
+        """The node of each shard that has not ended."""
+        self._listed: tuple[float, dict[str, tuple[int, int]]] = (0.0, {})
+        """When the nodes were listed, and how many of their CPUs and GPUs shards take."""
 
-    def _list(self) -> dict[str, tuple[float, float]]:
-        listed, nodes = self._listed
+    def _list(self) -> dict[str, tuple[int, int]]:
+        listed, before = self._listed
         now = time.monotonic()
-        if not nodes or now - listed >= _NODES:
-            alive = (node for node in self._ray.nodes() if node["Alive"])
-            resources = ((node["NodeID"], node["Resources"]) for node in alive)
-            nodes = {
-                name: (self._cores or int(has.get("CPU", 0)), int(has.get("GPU", 0)))
-                for name, has in resources
-                if has.get("CPU", 0) >= (self._cores or 1)
-            }
-            self._listed = (now, nodes)
+        if before and now - listed < _NODES:
+            return before
+        nodes, free = {}, {} if self._cores else _free_cpus()
+        for node in self._ray.nodes():
+            name, has = node["NodeID"], node["Resources"]
+            cpus = int(has.get("CPU", 0))
+            if not node["Alive"] or cpus < (self._cores or 1):
+                continue
+            if name in before and name in self._under_way.values():
+                cores, _ = before[name]
+            else:
+                # What others hold is left to them, unless they hold all.
+                cores = self._cores or min(int(free.get(name, cpus)), cpus) or cpus
+            nodes[name] = (cores, int(has.get("GPU", 0)))
+        self._listed = (now, nodes)
         return nodes
 
     def nodes(self) -> dict[str, int]:
-        return {name: int(cores) for name, (cores, _) in self._list().items()}
+        return {name: cores for name, (cores, _) in self._list().items()}
 
     def submit(self, node: str, first: int, end: int, time: float) -> int:
         cores, gpus = self._list().get(node, (1, 0))
-        options = {"mode": "parallel", "workers": int(cores), **self._options}
+        options = {"mode": "parallel", "workers": cores, **self._options}
         if options["mode"] == "parallel" and options["workers"] == 1:
             # Nor is there a core for a second thread, to which results would go.
             options["mode"] = "sequential"
@@ -150,6 +167,7 @@ class _Nodes:
         number = next(self._numbers)
         made, results = task.remote(__version__, [self._batch], options, first, end, time)
         self._references[number] = (made, results)
+        self._under_way[number] = node
         return number
 
     def wait(self, numbers: Sequence[int], timeout: float) -> list[int]:
@@ -162,6 +180,7 @@ class _Nodes:
 
     def made(self, number: int) -> Made:
         reference, results = self._references[number]
+        self._under_way.pop(number, None)
         try:
             made = Made(*self._get(reference))
         except BaseException:
@@ -177,6 +196,7 @@ class _Nodes:
         return made
 
     def drop(self, number: int) -> None:
+        self._under_way.pop(number, None)
         references = self._references.pop(number, None)
         if references is not None:
             self._ray.cancel(references[0])
@@ -235,8 +255,8 @@ def run(
 
     It takes and gives what `mega_batch.run` does. Where this process is connected to no cluster,
     ``ray.init()`` finds the one that ``RAY_ADDRESS`` names or that runs here, or starts one of this machine.
-    ``cores`` is how many cores of a node a shard takes, all by default; nodes that have fewer are left
-    out. With ``mode`` ``"gpu"`` or ``"auto"`` it takes all GPUs of its node too.
+    ``cores`` is how many cores of a node a shard takes; nodes that have fewer are left out. By default it takes those
+    that no other task or actor holds when the node has no shard, or all where others hold all. With ``mode`` ``"gpu"`` or ``"auto"`` it takes all GPUs of its node too.
 
     Nodes may come and go: what is lost is evaluated again, and nothing counts twice. Ctrl-C, errors and
     threads are as in `mega_batch.run`. Raises ImportError where Ray is not installed, and RuntimeError where a

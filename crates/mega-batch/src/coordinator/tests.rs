@@ -148,24 +148,27 @@ fn what_follows_a_gap_is_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.checkpoint");
     let identity = Identity::of(&batch, &Options::default());
-    let mut recorder = Recorder {
+    let log = BlockLog::create(&file, &identity).unwrap();
+    let mut sink = CoordinatingSink {
+        sink: &mut (),
+        keeps_outputs: false,
         batch: batch.clone(),
-        path: file.clone(),
-        checkpoint: Checkpoint::create(&file, &identity).unwrap(),
+        keeper: Keeper::new(Some((file.clone(), log)), None).unwrap(),
         before: 0,
-        place: (0, 0),
+        place: Place::default(),
         has_gap: false,
+        attempts: None,
     };
     let report = crate::run(&batch, &Options::default()).unwrap();
     let results = report.results.iter();
     let results = results.flat_map(|job| job.pairs.iter().map(|pair| (job.job, pair)));
     for (at, (job, result)) in results.enumerate() {
         if at != 40 {
-            recorder.add(job, Some(result)).unwrap();
+            sink.record(job, Some(result));
         }
     }
-    recorder.checkpoint.finish().unwrap();
-    let (_, recorded) = Checkpoint::resume(&file, &batch, &identity).unwrap();
+    assert!(sink.finish().is_none());
+    let (_, recorded) = Recorded::resume(&file, &batch, &identity).unwrap();
     assert_eq!(recorded.len(), 40);
 }
 
@@ -261,17 +264,17 @@ fn two_runs_do_not_share_a_checkpoint() {
     let file = folder.path().join("a.checkpoint");
     let batch = Batch::all_pairs(&programs, &tasks);
     let identity = Identity::of(&batch, &Options::default());
-    let first = Checkpoint::create(&file, &identity).unwrap();
+    let first = BlockLog::create(&file, &identity).unwrap();
     for error in [
-        Checkpoint::create(&file, &identity).unwrap_err(),
-        Checkpoint::resume(&file, &batch, &identity)
+        BlockLog::create(&file, &identity).unwrap_err(),
+        Recorded::resume(&file, &batch, &identity)
             .map(drop)
             .unwrap_err(),
     ] {
-        assert!(matches!(error, CheckpointError::InUse(_)), "{error}");
+        assert!(matches!(error, crate::CheckpointError::InUse(_)), "{error}");
     }
     drop(first);
-    Checkpoint::resume(&file, &batch, &identity).unwrap();
+    Recorded::resume(&file, &batch, &identity).unwrap();
 }
 
 /// The text of a document but for times and what made the evaluations.
@@ -310,12 +313,12 @@ proptest! {
         let file = folder.path().join("a.checkpoint");
         let options = Options::default();
         let identity = Identity::of(&batch, &options);
-        let mut checkpoint = Checkpoint::create(&file, &identity).unwrap();
+        let mut checkpoint = BlockLog::create(&file, &identity).unwrap();
         let header = fs::metadata(&file).unwrap().len();
         let report = crate::run(&batch, &options).unwrap();
         // Blocks of seven results.
         for (at, result) in report.results.iter().flat_map(|job| &job.pairs).enumerate() {
-            checkpoint.push(Some(result)).unwrap();
+            checkpoint.push(&Entry::of(Some(result))).unwrap();
             if at % 7 == 6 {
                 checkpoint.write().unwrap();
             }
@@ -358,7 +361,7 @@ fn outcomes_of_every_kind_come_back() {
     for outcomes in outcomes.windows(3) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.checkpoint");
-        let mut checkpoint = Checkpoint::create(&file, &identity).unwrap();
+        let mut checkpoint = BlockLog::create(&file, &identity).unwrap();
         let pushed = outcomes.iter().zip(tasks[0].pairs());
         let pushed = pushed.map(|(outcome, (pair, _))| PairResult {
             pair,
@@ -368,15 +371,15 @@ fn outcomes_of_every_kind_come_back() {
                 digest: u128::MAX / 3,
                 cells_right: 3,
             }),
-            time: Duration::from_nanos(1_234_567),
+            time: std::time::Duration::from_nanos(1_234_567),
             made_by: None,
         });
         let pushed: Vec<_> = pushed.collect();
         for result in &pushed {
-            checkpoint.push(Some(result)).unwrap();
+            checkpoint.push(&Entry::of(Some(result))).unwrap();
         }
         checkpoint.finish().unwrap();
-        let (_, recorded) = Checkpoint::resume(&file, &batch, &identity).unwrap();
+        let (_, recorded) = Recorded::resume(&file, &batch, &identity).unwrap();
         let read: Vec<_> = recorded.map(|it| it.unwrap().unwrap()).collect();
         assert_eq!(format!("{read:?}"), format!("{pushed:?}"));
     }

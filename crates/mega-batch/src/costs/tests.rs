@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use gpu_sched::{Left, Measured};
+use gpu_sched::{Fallback, Measured};
 
 use super::*;
 
@@ -88,7 +88,7 @@ fn what_is_learned_is_known_to_the_next_run() {
 #[test]
 fn costs_are_learned_from_what_was_measured_in_this_run() {
     let mut costs = Costs::guessed(cost(1e-3));
-    let parts = LeftParts::default();
+    let parts = FallbackShares::default();
     costs.recall(&Remembered([(Kind(1), (cost(5e-6), parts))].into()));
     assert!(Learned::of(&costs).is_empty());
     let measured = Measured {
@@ -115,19 +115,19 @@ fn the_part_that_is_left_is_kept_and_files_without_it_are_read() {
     file.save().unwrap();
     assert!(!fs::read_to_string(&path).unwrap().contains("skipped"));
     let mut costs = Costs::guessed(cost(1e-3));
-    let left_of = |file: &CostFile| {
+    let fallback_of = |file: &CostFile| {
         let mut costs = Costs::guessed(cost(1e-3));
         costs.recall(&file.recall(&id("x")).unwrap().remembered());
-        costs.left_of(Kind(3))
+        costs.fallback_of(Kind(3))
     };
-    assert_eq!(left_of(&open(folder.path())), LeftParts::default());
-    let left = Left {
+    assert_eq!(fallback_of(&open(folder.path())), FallbackShares::default());
+    let left = Fallback {
         kind: Kind(3),
         skipped: 30,
         bailed_out: 8,
     };
     for _ in 0..200 {
-        costs.learn_left(Kind(3), 100, &left);
+        costs.learn_fallback(Kind(3), 100, &left);
         costs.learn(
             Kind(3),
             Measured {
@@ -143,7 +143,7 @@ fn the_part_that_is_left_is_kept_and_files_without_it_are_read() {
     // What was measured without a look at that leaves it as it was.
     file.remember(&id("x"), learned(3, 1e-6, 5));
     file.save().unwrap();
-    let kept = left_of(&open(folder.path()));
+    let kept = fallback_of(&open(folder.path()));
     let near = |a: f64, b: f64| (a - b).abs() < 0.01;
     assert!(
         near(kept.skipped, 0.3) && near(kept.bailed_out, 0.08),
@@ -155,7 +155,7 @@ fn the_part_that_is_left_is_kept_and_files_without_it_are_read() {
     fs::write(&path, format!("{}7{}", &text[..at], &text[at + 1..])).unwrap();
     let file = open(folder.path());
     assert_eq!(file.notice(), None);
-    assert_eq!(left_of(&file), LeftParts::default());
+    assert_eq!(fallback_of(&file), FallbackShares::default());
     assert_eq!(
         file.recall(&id("x")).unwrap().kinds[&Kind(3)].cost,
         cost(1e-6)

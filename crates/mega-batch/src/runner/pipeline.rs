@@ -256,7 +256,7 @@ impl<'r> Pipeline<'r> {
                 workers.give(move || {
                     let window = run.evaluate_window(stage.passed(&answer, &stages));
                     rest.is_made = true;
-                    rest.post.followed(rest.items.clone(), Some(window));
+                    rest.post.fallback_done(rest.items.clone(), Some(window));
                 });
             }
         }
@@ -300,7 +300,7 @@ struct Rest {
 impl Drop for Rest {
     fn drop(&mut self) {
         if !self.is_made {
-            self.post.followed(self.items.clone(), None);
+            self.post.fallback_done(self.items.clone(), None);
         }
     }
 }

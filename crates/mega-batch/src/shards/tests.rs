@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::cancellation::Cancellation;
-use crate::coordinator::{Coordinator, CoordinatorError, Finished};
+use crate::coordinator::{Coordinator, Finished};
+use crate::keeper::CoordinatorError;
 use crate::options::Mode;
 use crate::submission::Submission;
 

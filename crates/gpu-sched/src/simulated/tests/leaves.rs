@@ -4,7 +4,7 @@ use super::super::*;
 use super::{about, cost, even, fleet, items, of, scheduler};
 use crate::cost::Cost;
 use crate::scheduler::{Placement, Policy};
-use crate::work::{Kind, Left};
+use crate::work::{Fallback, Kind};
 
 const HOST_TIMES: (f64, f64) = (1e-6, 3e-6);
 
@@ -161,7 +161,7 @@ fn kinds_that_are_left_are_told_from_others() {
         let trace = Simulation::new(&fleet, &faults, &mut scheduler, even, now).run(&both);
         now += trace.makespan;
     }
-    let made = |kind| scheduler.costs(1).left_of(Kind(kind)).made();
+    let made = |kind| scheduler.costs(1).fallback_of(Kind(kind)).made();
     assert!(made(1) > 0.99 && made(2) < 0.05, "{} {}", made(1), made(2));
     // The host has the one kind, and the device the other, which it is faster with.
     let trace = Simulation::new(&fleet, &faults, &mut scheduler, even, now).run(&both);
@@ -180,9 +180,12 @@ fn what_is_left_is_the_hosts_work_until_it_is_followed() {
     scheduler.add(about(cost(&Machine::new(1e-6, 1e-6)), 3));
     scheduler.submit([(items(1)[0], 30)]);
     let start = scheduler.start(Duration::ZERO).unwrap();
-    assert_eq!((start.executor, scheduler.owes()), (1, false));
+    assert_eq!(
+        (start.executor, scheduler.has_pending_fallback()),
+        (1, false)
+    );
     let made = Made {
-        left: vec![Left {
+        fallback: vec![Fallback {
             kind: Kind(1),
             skipped: 20,
             bailed_out: u64::MAX,
@@ -193,16 +196,16 @@ fn what_is_left_is_the_hosts_work_until_it_is_followed() {
     let count = start.items.end - start.items.start;
     let ended = scheduler.ended(now, start.batch, Ok(made));
     assert_eq!(ended, Ended::Done(start.items.clone()));
-    assert!(scheduler.owes());
+    assert!(scheduler.has_pending_fallback());
     // None of them is made: more than there are is not left.
     assert_eq!(scheduler.activity(1).items, 0);
     let ready = scheduler.ready(HOST, now);
     assert!((ready - 1e-3 * count as f64).abs() < 2e-6, "{ready}");
     let later = Duration::from_millis(1 + 2 * count);
-    scheduler.followed(later, &start.items);
+    scheduler.fallback_done(later, &start.items);
     // What nobody owes says nothing.
-    scheduler.followed(later, &start.items);
-    assert!(!scheduler.owes() && scheduler.ready(HOST, later) == 0.0);
+    scheduler.fallback_done(later, &start.items);
+    assert!(!scheduler.has_pending_fallback() && scheduler.ready(HOST, later) == 0.0);
     // The host took two milliseconds for each.
     let unit = scheduler.costs(HOST).of(Kind(1)).unit;
     assert!((unit - 2e-3).abs() < 1e-4, "{unit}");

@@ -1,4 +1,4 @@
-//! [`LeftParts`]: which part of its items an executor leaves to the host, learned from its batches.
+//! [`FallbackShares`]: which part of an executor's items fall back to the host, learned from its batches.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +7,14 @@ use super::MEMORY;
 /// The parts of its items that an executor does not make, and the host makes in its place. Each is 0 to
 /// 1, and so is their sum.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct LeftParts {
+pub struct FallbackShares {
     /// It does not try them, so that they take it no time.
     pub skipped: f64,
     /// It tries them, which takes it as long as making them, and bails out.
     pub bailed_out: f64,
 }
 
-impl LeftParts {
+impl FallbackShares {
     /// The part that it tries.
     pub fn tried(&self) -> f64 {
         (1.0 - self.skipped).clamp(0.0, 1.0)
@@ -32,7 +32,7 @@ impl LeftParts {
     }
 }
 
-/// A batch counts as so many items at most: what is left stands together, so that the items of one batch
+/// A batch counts as so many items at most: what falls back stands together, so that the items of one batch
 /// say little more than one of them.
 const MOST: f64 = 64.0;
 
@@ -43,14 +43,14 @@ const REMEMBERED: f64 = 10.0 * MOST;
 
 /// Sums over batches, of which older ones count less.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct LeftSums {
+pub(super) struct FallbackSums {
     items: f64,
     skipped: f64,
     bailed_out: f64,
 }
 
-impl LeftSums {
-    pub(super) fn new(parts: LeftParts, is_remembered: bool) -> Self {
+impl FallbackSums {
+    pub(super) fn new(parts: FallbackShares, is_remembered: bool) -> Self {
         let items = if is_remembered { REMEMBERED } else { GUESSED };
         Self {
             items,
@@ -69,8 +69,8 @@ impl LeftSums {
         add(&mut self.bailed_out, bailed_out);
     }
 
-    pub(super) fn parts(&self) -> LeftParts {
-        LeftParts {
+    pub(super) fn parts(&self) -> FallbackShares {
+        FallbackShares {
             skipped: self.skipped / self.items,
             bailed_out: self.bailed_out / self.items,
         }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn learned(batches: impl IntoIterator<Item = (f64, f64)>) -> f64 {
-        let mut sums = LeftSums::new(LeftParts::default(), false);
+        let mut sums = FallbackSums::new(FallbackShares::default(), false);
         for (items, skipped) in batches {
             sums.add(items, skipped, 0.0);
         }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_are_left_are_learned_and_followed() {
+    fn shares_that_fall_back_are_learned_and_followed() {
         let third = (0..300).map(|batch| (1000.0, if batch % 3 == 0 { 1000.0 } else { 0.0 }));
         let part = learned(third.clone());
         assert!((0.25..0.42).contains(&part), "{part}");
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_no_executor_can_leave_is_not_sound() {
-        let parts = |skipped, bailed_out| LeftParts {
+        let parts = |skipped, bailed_out| FallbackShares {
             skipped,
             bailed_out,
         };
