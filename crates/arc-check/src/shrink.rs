@@ -1,6 +1,8 @@
 //! [`shrink`]: a program and an input made smaller while something still holds of them.
 
 use std::borrow::Cow;
+use std::iter;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_dsl::generate::Sketch;
@@ -167,13 +169,13 @@ impl<F: FnMut(&Program, &Grid) -> bool> Shrinker<F> {
 
     fn shrink_input(&mut self) -> bool {
         let mut any = false;
-        while smaller_grids(&self.input)
-            .into_iter()
-            .any(|grid| self.try_input(grid))
-        {
+        loop {
+            let input = self.input.clone();
+            if !smaller_grids(&input).any(|grid| self.try_input(grid)) {
+                return any;
+            }
             any = true;
         }
-        any
     }
 }
 
@@ -187,9 +189,8 @@ fn is_literal(value: &Value) -> bool {
 }
 
 fn smaller(value: &Value) -> Vec<Operand> {
-    let mut values = smaller_values(value);
-    values.truncate(MOST_SMALLER);
-    values.into_iter().map(Operand::Literal).collect()
+    let values = smaller_values(value).take(MOST_SMALLER);
+    values.map(Operand::Literal).collect()
 }
 
 /// Integers nearer to 0, of another sign only if positive.
@@ -206,95 +207,95 @@ fn smaller_locs(loc: Loc) -> impl Iterator<Item = Loc> {
     i.chain(smaller_integers(loc.j).map(move |j| Loc::new(loc.i, j)))
 }
 
+/// Values, each made when it is asked for: there are as many of a container or a grid as it has elements, each as large.
+type Smaller<'v, T> = Box<dyn Iterator<Item = T> + 'v>;
+
 /// Values of the same kind that are smaller, the smallest first.
-fn smaller_values(value: &Value) -> Vec<Value> {
+fn smaller_values(value: &Value) -> Smaller<'_, Value> {
     match value {
-        Value::Bool(true) => vec![Value::Bool(false)],
-        Value::Int(n) => smaller_integers(*n).map(Value::Int).collect(),
-        Value::Loc(loc) => smaller_locs(*loc).map(Value::Loc).collect(),
+        Value::Bool(true) => Box::new(iter::once(Value::Bool(false))),
+        Value::Int(n) => Box::new(smaller_integers(*n).map(Value::Int)),
+        Value::Loc(loc) => Box::new(smaller_locs(*loc).map(Value::Loc)),
         Value::Cell(cell) => {
             let colours = smaller_integers(cell.colour).map(|colour| Cell::new(colour, cell.loc));
             let locs = smaller_locs(cell.loc).map(|loc| Cell::new(cell.colour, loc));
-            colours.chain(locs).map(Value::Cell).collect()
+            Box::new(colours.chain(locs).map(Value::Cell))
         }
-        Value::Grid(grid) => smaller_grids(grid).into_iter().map(Value::from).collect(),
+        Value::Grid(grid) => Box::new(smaller_grids(grid).map(Value::from)),
         _ => smaller_containers(value),
     }
 }
 
-fn smaller_containers(value: &Value) -> Vec<Value> {
+fn smaller_containers(value: &Value) -> Smaller<'_, Value> {
     let Some(container) = value.as_container() else {
-        return Vec::new();
+        return Box::new(iter::empty());
     };
-    let elements: Vec<Value> = container.iter().map(Cow::into_owned).collect();
-    let make = |elements: Vec<Value>| match container.kind {
+    let elements: Arc<[Value]> = container.iter().map(Cow::into_owned).collect();
+    let make = move |elements: Vec<Value>| match container.kind {
         ContainerKind::Tuple => Value::tuple(elements),
         ContainerKind::Set => Value::set(elements),
     };
     let count = elements.len();
     if count == 0 {
-        return Vec::new();
+        return Box::new(iter::empty());
     }
-    let (front, back) = elements.split_at(count / 2);
-    let mut all = vec![make(Vec::new()), make(front.to_vec()), make(back.to_vec())];
-    for at in (0..count).take(MOST_SMALLER / 2) {
-        let mut fewer = elements.clone();
-        fewer.remove(at);
-        all.push(make(fewer));
-    }
-    for (at, element) in elements.iter().enumerate() {
-        for smaller in smaller_values(element).into_iter().take(4) {
-            let mut other = elements.clone();
+    let of = Arc::clone(&elements);
+    let halves = [0..0, 0..count / 2, count / 2..count].into_iter();
+    let halves = halves.map(move |half| of[half].to_vec());
+    let of = Arc::clone(&elements);
+    let fewer = (0..count.min(MOST_SMALLER / 2)).map(move |without| {
+        let mut fewer = of.to_vec();
+        fewer.remove(without);
+        fewer
+    });
+    let others = (0..count).flat_map(move |at| {
+        let of = Arc::clone(&elements);
+        let smaller: Vec<Value> = smaller_values(&of[at]).take(4).collect();
+        smaller.into_iter().map(move |smaller| {
+            let mut other = of.to_vec();
             other[at] = smaller;
-            all.push(make(other));
-        }
-    }
+            other
+        })
+    });
+    let all = halves.chain(fewer).chain(others).map(make);
     // A set of two becomes one of one where its elements become equal: never the same again.
-    all.retain(|other| other != value);
-    all
+    Box::new(all.filter(move |other| other != value))
 }
 
 /// Grids with fewer rows or columns, or more cells of colour 0, the smallest first.
-fn smaller_grids(grid: &Grid) -> Vec<Grid> {
+fn smaller_grids(grid: &Grid) -> Smaller<'_, Grid> {
     let (height, width) = (grid.height(), grid.width());
-    let keep = |rows: &dyn Fn(usize) -> bool, columns: &dyn Fn(usize) -> bool| {
-        let kept =
-            |count: usize, keep: &dyn Fn(usize) -> bool| (0..count).filter(|&at| keep(at)).count();
+    let kept = move |rows: &dyn Fn(usize) -> bool, columns: &dyn Fn(usize) -> bool| {
         let cells = grid.enumerate();
         let cells = cells.filter(|(loc, _)| rows(loc.i as usize) && columns(loc.j as usize));
-        let (height, width) = (kept(height, rows), kept(width, columns));
+        let height = (0..height).filter(|row| rows(*row)).count();
+        let width = (0..width).filter(|column| columns(*column)).count();
         Grid::from_cells(height, width, cells.map(|(_, colour)| colour).collect())
     };
-    let all = |_| true;
-    let mut grids = Vec::new();
-    if height > 1 {
-        grids.push(keep(&|i| i < height / 2, &all));
-        grids.push(keep(&|i| i >= height / 2, &all));
-    }
-    if width > 1 {
-        grids.push(keep(&all, &|j| j < width / 2));
-        grids.push(keep(&all, &|j| j >= width / 2));
-    }
-    grids.extend((0..height).map(|row| keep(&|i| i != row, &all)));
-    grids.extend((0..width).map(|column| keep(&all, &|j| j != column)));
-    let with = |change: &dyn Fn(usize, i8) -> i8| {
+    let halves = |length: usize| {
+        let halves = [0..length / 2, length / 2..length];
+        halves.into_iter().filter(move |_| length > 1)
+    };
+    let half_rows = halves(height).map(move |rows| kept(&|i| rows.contains(&i), &|_| true));
+    let half_columns = halves(width).map(move |columns| kept(&|_| true, &|j| columns.contains(&j)));
+    let rows = (0..height).map(move |row| kept(&|i| i != row, &|_| true));
+    let columns = (0..width).map(move |column| kept(&|_| true, &|j| j != column));
+    let without = move |is_cleared: &dyn Fn(usize, i8) -> bool| {
         let cells = grid.cells().iter().enumerate();
-        let cells = cells.map(|(at, &colour)| change(at, colour)).collect();
-        Grid::from_cells(height, width, cells)
+        let cells = cells.map(|(at, &colour)| if is_cleared(at, colour) { 0 } else { colour });
+        Grid::from_cells(height, width, cells.collect())
     };
     let mut colours = grid.cells().to_vec();
     colours.sort_unstable();
     colours.dedup();
     colours.retain(|&colour| colour != 0);
-    for &colour in &colours {
-        grids.push(with(&|_, old| if old == colour { 0 } else { old }));
-    }
-    for (at, &colour) in grid.cells().iter().enumerate() {
-        if colour != 0 {
-            grids.push(with(&|other, old| if other == at { 0 } else { old }));
-        }
-    }
-    grids
+    let colours = colours.into_iter();
+    let colours = colours.map(move |colour| without(&|_, old| old == colour));
+    let cells = grid.cells().iter().enumerate();
+    let cells = cells.filter(|(_, colour)| **colour != 0);
+    let cells = cells.map(move |(at, _)| without(&|other, _| other == at));
+    let parts = half_rows.chain(half_columns).chain(rows).chain(columns);
+    Box::new(parts.chain(colours).chain(cells))
 }
 
 #[cfg(test)]
@@ -371,12 +372,23 @@ mod tests {
         for _ in 0..100 {
             let mut value = generator.value(Type::Container);
             for _ in 0..2_000 {
-                match smaller_values(&value).pop() {
+                let last = smaller_values(&value).last();
+                match last {
                     Some(smaller) => value = smaller,
                     None => break,
                 }
             }
-            assert!(smaller_values(&value).is_empty(), "{value}");
+            assert!(smaller_values(&value).next().is_none(), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_large_value_is_not_copied_for_each_of_its_elements() {
+        let locs = (0..100_000).map(|at| Value::Loc(Loc::new(at, -at)));
+        let set = Value::set(locs);
+        let grid = Value::from(Grid::filled(1000, 1000, 3));
+        for value in [set, grid] {
+            assert_eq!(smaller(&value).len(), MOST_SMALLER);
         }
     }
 

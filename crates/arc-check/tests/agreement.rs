@@ -4,7 +4,7 @@
 #![allow(clippy::panic, reason = "a test fails by a panic, its helpers too")]
 
 use arc_check::agreement::{self, CHUNK, Checker, Path, Prepared, Tally};
-use arc_dsl::{MAX_SIDE, builtin};
+use arc_dsl::{Grid, Limits, MAX_SIDE, builtin, parse_programs};
 
 /// How many chunks of random cases are checked.
 const CHUNKS: u64 = 24;
@@ -58,4 +58,33 @@ fn built_in_programs_end_alike_on_their_own_inputs_and_on_those_of_others() {
         let agreed = tally.agreed(Path::Baseline);
         assert!(agreed > tally.evaluations * 4 / 5, "{tally}");
     }
+}
+
+/// The elements of this set are choices between a pair of truth values and a pair, which a form holds as all that they
+/// are made of.
+#[test]
+fn what_weighs_more_in_a_form_is_no_limit() {
+    let text = "
+def f(I):
+    x1 = asindices(I)
+    x2 = fork(both, lbind(apply, positive), double)
+    x3 = apply(x2, x1)
+    return THREE
+";
+    let program = parse_programs(text).remove(0).unwrap();
+    let prepared = Prepared::new(&program);
+    let input = Grid::filled(30, 30, 1);
+    let mut bailed_out = 0;
+    for max_elements in (500..10_000).step_by(500) {
+        let limits = Limits {
+            max_elements,
+            ..Limits::default()
+        };
+        let mut tally = Tally::default();
+        let mut checker = Checker::with_limits(&limits);
+        let reference = checker.check(&prepared, &input, &mut tally);
+        assert!(tally.disagreements.is_empty(), "{max_elements}: {tally}");
+        bailed_out += u64::from(reference.is_ok() && tally.agreed(Path::Form) == 0);
+    }
+    assert!(bailed_out > 0);
 }

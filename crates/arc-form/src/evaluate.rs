@@ -220,9 +220,13 @@ fn stop(
 ) -> Stop {
     match (bail_out, kind) {
         (Some(reason), _) => Stop::BailOut(reason),
-        (None, ErrorKind::Limit(limit @ (Limit::Steps | Limit::Memory | Limit::Nesting))) => {
-            Stop::BailOut(BailOut::Limit(limit))
-        }
+        // The reference counts these otherwise: see the crate's page.
+        (
+            None,
+            ErrorKind::Limit(
+                limit @ (Limit::Steps | Limit::Memory | Limit::Nesting | Limit::Elements),
+            ),
+        ) => Stop::BailOut(BailOut::Limit(limit)),
         (None, kind) => {
             let (line, primitive) = failed.unwrap_or((0, None));
             Stop::Error(EvalError {

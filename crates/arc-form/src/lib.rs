@@ -102,10 +102,10 @@
 //! gives the value that the reference gives, or its error, or bails out of the evaluation. These
 //! differences remain:
 //!
-//! - Functions have neither weight nor depth here, and shared steps are evaluated once: where the
-//!   reference ends at [`Limit::Steps`], [`Limit::Memory`], [`Limit::Nesting`], or for the weight of
-//!   a function at [`Limit::Elements`], a form may get further. A form that reaches the first three
-//!   bails out, so that it never ends at one of them where the reference does not.
+//! - Functions have neither weight nor depth here, a choice between values of different types weighs what it is made of,
+//!   and shared steps are evaluated once: where the reference ends at [`Limit::Steps`], [`Limit::Memory`],
+//!   [`Limit::Nesting`] or [`Limit::Elements`], a form may get further. A form that reaches one of these bails out, so
+//!   that it never ends at one of them where the reference does not.
 //! - Where an executor leaves cells out ([`Plan::is_clipped`]) and a filter goes through
 //!   them, an integer that passes the bound for one of these cells alone is not met.
 //! - Functions made for the elements of a set have no age here. Where they fail, and in different
