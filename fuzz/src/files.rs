@@ -42,22 +42,24 @@ impl Sink for Resumed {
     }
 }
 
-/// Runs the batch from a checkpoint on.
-fn resume(path: &Path) -> Result<Resumed, CoordinatorError> {
+/// Runs the batch from a checkpoint on: what it was told, and how it ended.
+fn resume(path: &Path) -> (Resumed, Result<(), CoordinatorError>) {
     let (programs, tasks) = &*RUN;
     let mut options = Options::default();
     options.mode = Mode::Sequential;
     let mut resumed = Resumed::default();
     let batch = Batch::all_pairs(programs, tasks);
     let run = Coordinator::new(&batch, &options).resume(path);
-    run.run(&mut resumed).map(|_| resumed)
+    let ended = run.run(&mut resumed).map(drop);
+    (resumed, ended)
 }
 
 /// The first line of the checkpoint of the run.
 static FIRST_LINE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let folder = folder();
     let path = folder.path().join("run.checkpoint");
-    resume(&path).expect("a checkpoint in a temporary folder");
+    let (_, ended) = resume(&path);
+    ended.expect("a checkpoint in a temporary folder");
     let bytes = fs::read(path).expect("the checkpoint");
     bytes
         .split_inclusive(|byte| *byte == b'\n')
@@ -85,21 +87,18 @@ pub(crate) fn checkpoint(data: &[u8]) {
     let folder = folder();
     let path = folder.path().join("run.checkpoint");
     fs::write(&path, &bytes).expect("a file in a temporary folder");
-    let finished = match resume(&path) {
-        Ok(Resumed(finished, _)) => finished,
-        Err(CoordinatorError::Checkpoint(_)) => {
-            // What is of another run stays as it was.
-            return assert_eq!(fs::read(&path).ok(), Some(bytes));
-        }
-        // Blocks that are whole and have other things in them.
-        Err(_) => return,
-    };
-    let again = resume(&path);
-    let is_refused = matches!(again, Err(CoordinatorError::Checkpoint(_)));
-    assert!(!is_refused, "what was made whole is refused");
-    if let Ok(Resumed(again, dropped)) = again {
-        assert!(again >= finished && dropped == 0);
+    let (Resumed(finished, _), ended) = resume(&path);
+    if let Err(CoordinatorError::Checkpoint(_)) = ended {
+        // What is of another run stays as it was.
+        return assert_eq!(fs::read(&path).ok(), Some(bytes));
     }
+    let (programs, tasks) = &*RUN;
+    assert!(finished <= Batch::all_pairs(programs, tasks).evaluations());
+    // Blocks that are whole may have other things in them: such a run ends with an error, and so does the next.
+    let (Resumed(again, dropped), ended) = resume(&path);
+    let is_refused = matches!(ended, Err(CoordinatorError::Checkpoint(_)));
+    assert!(!is_refused, "what was made whole is refused");
+    assert!(again >= finished && dropped == 0);
 }
 
 /// Blocks with the right checks.

@@ -165,7 +165,7 @@ struct Known {
     is_remembered: bool,
     compute: Line,
     copies: Line,
-    left: FallbackSums,
+    fallback: FallbackSums,
     /// How many batches there were, and how many of them had items that were tried.
     batches: u64,
     tried: u64,
@@ -178,10 +178,10 @@ struct Known {
 }
 
 impl Known {
-    fn new(guess: Cost, left: FallbackShares, is_remembered: bool) -> Self {
+    fn new(guess: Cost, fallback: FallbackShares, is_remembered: bool) -> Self {
         Self {
             guess,
-            left: FallbackSums::new(left, is_remembered),
+            fallback: FallbackSums::new(fallback, is_remembered),
             is_remembered,
             compute: Line::default(),
             copies: Line::default(),
@@ -265,9 +265,9 @@ impl Costs {
 
     /// Takes up what was measured in an earlier run, but for what no batch can cost.
     pub fn recall(&mut self, remembered: &Remembered) {
-        for (kind, (cost, left)) in &remembered.0 {
-            if cost.is_sound() && left.is_sound() {
-                self.kinds.insert(*kind, Known::new(*cost, *left, true));
+        for (kind, (cost, fallback)) in &remembered.0 {
+            if cost.is_sound() && fallback.is_sound() {
+                self.kinds.insert(*kind, Known::new(*cost, *fallback, true));
             }
         }
     }
@@ -276,7 +276,7 @@ impl Costs {
     pub fn remember(&self) -> Remembered {
         let measured = |known: &Known| known.batches > 0 || known.is_remembered;
         let kinds = self.kinds.iter().filter(|(_, known)| measured(known));
-        let kinds = kinds.map(|(kind, known)| (*kind, (known.cost(), known.left.parts())));
+        let kinds = kinds.map(|(kind, known)| (*kind, (known.cost(), known.fallback.parts())));
         Remembered(kinds.collect())
     }
 
@@ -291,7 +291,7 @@ impl Costs {
     /// The shares of the items of a kind that fall back.
     pub fn fallback_of(&self, kind: Kind) -> FallbackShares {
         match self.kinds.get(&kind) {
-            Some(known) => known.left.parts(),
+            Some(known) => known.fallback.parts(),
             None => self.guess_of(kind).1,
         }
     }
@@ -301,14 +301,14 @@ impl Costs {
         let below = self.kinds.range(..kind).next_back();
         let near = below.or_else(|| self.kinds.range(kind..).next());
         near.map_or((self.guess, FallbackShares::default()), |(_, known)| {
-            (known.cost(), known.left.parts())
+            (known.cost(), known.fallback.parts())
         })
     }
 
     fn known_mut(&mut self, kind: Kind) -> &mut Known {
-        let (guess, left) = self.guess_of(kind);
+        let (guess, fallback) = self.guess_of(kind);
         let known = self.kinds.entry(kind);
-        known.or_insert_with(|| Known::new(guess, left, false))
+        known.or_insert_with(|| Known::new(guess, fallback, false))
     }
 
     /// How many batches of a kind were made or fell back in this run.
@@ -338,14 +338,14 @@ impl Costs {
     }
 
     /// Learns how many of so many items fell back.
-    pub fn learn_fallback(&mut self, kind: Kind, items: u64, left: &Fallback) {
+    pub fn learn_fallback(&mut self, kind: Kind, items: u64, fallback: &Fallback) {
         if items == 0 {
             return;
         }
-        let skipped = left.skipped.min(items);
-        let bailed_out = left.bailed_out.min(items - skipped);
+        let skipped = fallback.skipped.min(items);
+        let bailed_out = fallback.bailed_out.min(items - skipped);
         let known = self.known_mut(kind);
-        let sums = &mut known.left;
+        let sums = &mut known.fallback;
         sums.add(items as f64, skipped as f64, bailed_out as f64);
         // Of what it did not try there is nothing else to learn.
         known.batches += u64::from(skipped == items);

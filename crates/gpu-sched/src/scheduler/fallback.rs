@@ -67,11 +67,11 @@ impl Scheduler {
         now: Duration,
         first: u64,
         mix: &Mix,
-        left: &[Fallback],
+        fallback: &[Fallback],
     ) {
         let mix = mix.part(|kind, _| {
-            let left = of_kind(left, kind);
-            left.skipped.saturating_add(left.bailed_out)
+            let of_kind = of_kind(fallback, kind);
+            of_kind.skipped.saturating_add(of_kind.bailed_out)
         });
         if mix.items() > 0 {
             let (expected, _) = self.expected(HOST, &mix);

@@ -57,10 +57,10 @@ impl Scheduler {
     }
 
     /// Learns which part of a mix fell back.
-    fn learn_fallback(&mut self, device: usize, mix: &Mix, left: &[Fallback]) {
+    fn learn_fallback(&mut self, device: usize, mix: &Mix, fallback: &[Fallback]) {
         let costs = &mut self.executors[device].costs;
         for (kind, items, _) in mix.kinds() {
-            costs.learn_fallback(kind, items as u64, &of_kind(left, kind));
+            costs.learn_fallback(kind, items as u64, &of_kind(fallback, kind));
         }
     }
 

@@ -2,9 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::{Child, Stdio};
-use std::thread::sleep;
-use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -79,11 +76,11 @@ fn what_is_killed_is_gone_on_with() {
     let expected = without_times(&folder, "whole.json");
     let evaluations = expected["evaluations"].as_u64().unwrap();
     assert!(evaluations > 50_000, "{evaluations}");
-    let began = Instant::now();
-    folder.run(&format!("{whole} --checkpoint time.ckpt {WORK}"));
-    let time = began.elapsed();
+    folder.run(&format!("{whole} --checkpoint whole.ckpt {WORK}"));
+    let all = fs::metadata(folder.path().join("whole.ckpt"))
+        .unwrap()
+        .len();
     let ids: Vec<_> = submission(&folder, "whole.sub").into_keys().collect();
-    let mut resumed_any = false;
     for at in 0..kills() {
         let file = format!("{at}.ckpt");
         // Another mode goes on than the one that began.
@@ -92,26 +89,17 @@ fn what_is_killed_is_gone_on_with() {
             "run --json cut.json --attempts --submission cut.sub --checkpoint {file} --resume \
              --mode {mode} {WORK}"
         );
-        let begin = || -> Child {
-            let mut command = folder.command(&command);
-            let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
-            quiet.spawn().unwrap()
-        };
-        // Moments without a pattern, in the first nine tenths of the time.
-        let part = f64::from(at * 7919 % 1000) / 1000.0 * 0.9;
-        let mut child = begin();
-        sleep(time.mul_f64(part));
+        // Moments without a pattern, in the first nine tenths of the work.
+        let part = all * (u64::from(at) * 7919 % 1000) * 9 / 10_000;
+        let resumed = folder.kill_when_written(&command, &file, part);
+        assert!(resumed >= part, "{resumed} of {all} bytes");
         // The submission is whole at any moment, from when it is there.
         if folder.path().join("cut.sub").exists() {
             let keys: Vec<_> = submission(&folder, "cut.sub").into_keys().collect();
             assert_eq!(keys, ids);
         }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let before = fs::metadata(folder.path().join(&file)).map_or(0, |it| it.len());
         let done = folder.run(&command);
         assert_eq!(done.code, 0, "{}", done.stderr);
-        resumed_any |= before > 1000;
         assert_eq!(without_times(&folder, "cut.json"), expected);
         assert_eq!(
             submission(&folder, "cut.sub"),
@@ -119,7 +107,6 @@ fn what_is_killed_is_gone_on_with() {
         );
         fs::remove_file(folder.path().join(&file)).unwrap();
     }
-    assert!(resumed_any);
 }
 
 /// Two tasks with mirror images, one of them with a program that is right.

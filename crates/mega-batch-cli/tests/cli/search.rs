@@ -1,9 +1,6 @@
 //! Searches as a user makes them.
 
 use std::fs;
-use std::process::Stdio;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -147,25 +144,19 @@ fn what_is_killed_is_gone_on_with() {
         folder.write(&format!("tasks/e{at}.json"), task);
     }
     let search = "search --tasks tasks --nodes 1500";
-    let began = Instant::now();
-    let whole = format!("{search} --submission whole.sub --json whole.json --quiet --workers 1");
+    let whole = format!(
+        "{search} --submission whole.sub --json whole.json --checkpoint whole.ckpt --quiet --workers 1"
+    );
     assert_eq!(folder.run(&whole).code, 0);
-    let time = began.elapsed();
+    let all = fs::metadata(folder.path().join("whole.ckpt"))
+        .unwrap()
+        .len();
     let cut = format!("{search} --submission cut.sub --json cut.json --checkpoint a.ckpt --resume");
-    let mut resumed = 0;
-    for part in [0.3, 0.6] {
-        let mut command = folder.command(&format!("{cut} --workers 1"));
-        let mut child = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        sleep(time.mul_f64(part).max(Duration::from_millis(20)));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        resumed = fs::metadata(folder.path().join("a.ckpt")).map_or(0, |it| it.len());
+    for part in [all * 3 / 10, all * 6 / 10] {
+        let command = format!("{cut} --workers 1");
+        let resumed = folder.kill_when_written(&command, "a.ckpt", part);
+        assert!(resumed >= part, "{resumed} of {all} bytes");
     }
-    assert!(resumed > 500, "{resumed} bytes");
     let done = folder.run(&cut);
     assert_eq!(done.code, 0, "{}", done.stderr);
     assert_eq!(read(&folder, "whole.sub"), read(&folder, "cut.sub"));

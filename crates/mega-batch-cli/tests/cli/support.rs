@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -51,6 +53,23 @@ impl Folder {
     /// Runs the command with these words as arguments.
     pub(crate) fn run(&self, arguments: &str) -> Done {
         done(self.command(arguments).output().unwrap())
+    }
+
+    /// Starts the command and kills it when it has written so many bytes of a file, or has ended. How many
+    /// bytes the file has then.
+    ///
+    /// A time to wait would not do: on a busy machine nothing may have been written by then.
+    pub(crate) fn kill_when_written(&self, arguments: &str, file: &str, bytes: u64) -> u64 {
+        let mut command = self.command(arguments);
+        let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = quiet.spawn().unwrap();
+        let written = || fs::metadata(self.path().join(file)).map_or(0, |it| it.len());
+        while written() < bytes && child.try_wait().unwrap().is_none() {
+            sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        written()
     }
 
     /// Runs the command with these words as arguments, `run` before and `--json -` behind them.

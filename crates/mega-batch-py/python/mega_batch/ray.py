@@ -345,13 +345,13 @@ def _search_all(todo: list[tuple[int, Task]], options: dict[str, Any]) -> Iterat
     ray = _connected()
     remote = ray.remote(_search_one).options(num_cpus=1)
     places = {remote.remote(__version__, task, options): at for at, task in todo}
-    heard: float | None = time.monotonic()
+    heard, is_told = time.monotonic(), False
     try:
         while places:
             ready, _ = ray.wait(list(places), num_returns=1, timeout=WAIT)
             if not ready:
-                if heard is not None and time.monotonic() - heard >= SILENT:
-                    heard = None
+                if not is_told and time.monotonic() - heard >= SILENT:
+                    is_told = True
                     warnings.warn(
                         f"no task was searched to its end for {SILENT:.0f} seconds: other tasks or actors may hold all CPUs "
                         "of the cluster",
@@ -359,10 +359,11 @@ def _search_all(todo: list[tuple[int, Task]], options: dict[str, Any]) -> Iterat
                     )
                 yield None
                 continue
-            heard = heard and time.monotonic()
+            heard = time.monotonic()
             at = places.pop(ready[0])
+            found: Searched | str
             try:
-                yield at, ray.get(ready[0])
+                found = ray.get(ready[0])
             except ray.exceptions.RayTaskError as error:
                 if _cannot_import(error):
                     raise RuntimeError(_NOT_INSTALLED) from error
@@ -371,7 +372,8 @@ def _search_all(todo: list[tuple[int, Task]], options: dict[str, Any]) -> Iterat
                 raise
             except ray.exceptions.RayError as error:
                 # Ray has tried again where that may help. It costs this task alone.
-                yield at, f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), '')}"
+                found = f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), '')}"
+            yield at, found
     finally:
         for reference in places:
             ray.cancel(reference)

@@ -171,7 +171,7 @@ fn kinds_that_are_left_are_told_from_others() {
 }
 
 #[test]
-fn what_is_left_is_the_hosts_work_until_it_is_followed() {
+fn fallback_work_is_the_hosts_until_it_is_done() {
     let policy = Policy {
         placement: Placement::Devices,
         ..Policy::default()
