@@ -36,6 +36,21 @@ FOUND: list[tuple[str, str]] = [
     ("<think>\nO = hmirror(I)?\n</think>\nx1 = vmirror(I)\nO = identity(x1)", "identity(x1)"),
     ("\ud83d mirrored\n```\nO = vmirror(I)\n```", "vmirror(I)"),
     ("Windows\r\n```python\r\nO = vmirror(I)\r\n```\r\n", "vmirror(I)"),
+    # Tags, ends of messages, signs of lists, words before: none of them is code.
+    ("<answer>O = vmirror(I)</answer>", "vmirror(I)"),
+    ("<think>O = I? No.</think><answer>\nx = vmirror(I)\nO = identity(x)</answer><|im_end|>", "identity(x)"),
+    (f"<think>\n`O = I`?\n</think>\n<answer>```python\n{GOOD}\n```</answer>", "rot180(x1)"),
+    (f"<answer>\n```python\n{GOOD}\n</answer>", "rot180(x1)"),
+    (f"1. ```python\n   {GOOD}\n   ```\n2. Done".replace("\n    ", "\n       "), "rot180(x1)"),
+    (f"1. ```python\n{GOOD.replace('    ', '  ')}\n```", "rot180(x1)"),
+    (f"- My answer: ```python\n{GOOD}```\nThat is all.", "rot180(x1)"),
+    ("Here it is: ```\nO = vmirror(I)\n```", "vmirror(I)"),
+    ("The steps:\n1. x1 = vmirror(I)\n2. O = identity(x1)\n", "identity(x1)"),
+    ("Answer: O = vmirror(I)", "vmirror(I)"),
+    ("**Final answer**: O = vmirror(I)\nThat is all.", "vmirror(I)"),
+    ("The answer is `O = vmirror(I)`.", "vmirror(I)"),
+    ("The answer is ```python O = vmirror(I)```, since `I` is mirrored.", "vmirror(I)"),
+    ("Two steps:\n\n1. `x1 = vmirror(I)`, a mirror image;\n2. then `O = identity(x1)`.", "identity(x1)"),
 ]
 
 
@@ -53,6 +68,10 @@ BAD: list[tuple[Any, int, str]] = [
     ("Look:\n\n```python\ndef solve(I):\n    return vmiror(I)\n```", 5, "did you mean `vmirror`"),
     ("Look:\n\ndef solve(I):\n    for x in I:\n        y = x\n    return I\n\nGood.", 4, "line 4"),
     ("```\n1 2\n3 4\n```", 2, ""),
+    # What is said of it in prose is no answer.
+    ("```\nO = vmiror(I)\n```\nwhich is not `O = I`.", 2, "did you mean `vmirror`"),
+    ("Well,\n<answer>O = vmiror(I)</answer>", 2, "did you mean `vmirror`"),
+    ("1. Think\n2. `O = vmiror(I)`", 2, "did you mean `vmirror`"),
     ("O = \ud800", 1, "line 1"),
     (None, 1, "expected text, a message .* found NoneType"),
     (3, 1, "found int"),

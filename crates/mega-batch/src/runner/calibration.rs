@@ -33,16 +33,11 @@ pub const SIZES: [u64; 6] = [1, 8, 64, 512, 4096, 32_768];
 /// For how long an executor is measured.
 pub const BUDGET: Duration = Duration::from_secs(1);
 
-/// Evaluations of the batch on which launch configurations are tried, at least.
+/// Evaluations of the batch on which launch configurations are tried: on a device that is slow the first few, four times
+/// as many while that is fast enough, and at least so many on one that always is.
+const FIRST_SHAPE_BATCH: u64 = 64;
+const GROWTH: u64 = 4;
 const SHAPE_BATCH: u64 = 4096;
-
-/// How many they are where less than the usual time is given for them: as much fewer, so that a look at a
-/// device that is slow is short too.
-fn fewest(budget: Duration) -> u64 {
-    const LEAST: u64 = 64;
-    let share = budget.as_secs_f64() / (BUDGET / 2).as_secs_f64();
-    ((SHAPE_BATCH as f64 * share.min(1.0)) as u64).max(LEAST)
-}
 
 /// How many shapes there should be time for on a larger batch.
 const SHAPES_WANTED: f64 = 8.0;
@@ -51,6 +46,14 @@ const SHAPES_WANTED: f64 = 8.0;
 /// they take where there are enough.
 fn shape_batch(device: &Information) -> u64 {
     SHAPE_BATCH.max(*device.suggested_batch().start())
+}
+
+/// The size of the batch after one that took so long: none where all are in it, or where so many would take too much of
+/// the budget for the shapes that there should be time for.
+fn larger_batch(size: u64, all: u64, time: Duration, budget: Duration) -> Option<u64> {
+    let larger = (size * GROWTH).min(all);
+    let expected = time.as_secs_f64() * larger as f64 / size as f64;
+    (larger > size && expected * SHAPES_WANTED <= budget.as_secs_f64()).then_some(larger)
 }
 
 /// Proportions of what was only measured in one size.
@@ -230,7 +233,7 @@ where
 }
 
 /// The fastest launch configuration for a batch of all kinds: of so many evaluations, if the device is fast enough for that,
-/// otherwise of the least number. `None` if it does not fit into memory.
+/// otherwise of fewer. `None` if it does not fit into memory.
 fn shape<D: Device>(
     device: D,
     sample: &Sample,
@@ -238,22 +241,23 @@ fn shape<D: Device>(
     budget: Duration,
 ) -> Result<Option<Best>, DeviceError> {
     let mut engine = Engine::new(device);
-    let fewest = fewest(budget);
     let mut find = || {
-        let least = OnEngine::new(&engine, sample, fewest)?;
-        let Some(least) = least else {
+        let mut next = Some(FIRST_SHAPE_BATCH.min(items));
+        let mut grown = None;
+        while let Some(size) = next {
+            let Some(batch) = OnEngine::new(&engine, sample, size)? else {
+                return Ok(None);
+            };
+            if grown.is_none() {
+                // The first launch of all loads the kernel.
+                batch.time(&engine)?;
+            }
+            next = larger_batch(size, items, batch.time(&engine)?, budget);
+            grown = Some(batch);
+        }
+        let Some(batch) = grown else {
             return Ok(None);
         };
-        // The first launch of all loads the kernel.
-        least.time(&engine)?;
-        let time = least.time(&engine)?;
-        let expected = time.as_secs_f64() * items as f64 / fewest as f64;
-        let larger = if expected * SHAPES_WANTED <= budget.as_secs_f64() {
-            OnEngine::new(&engine, sample, items)?
-        } else {
-            None
-        };
-        let batch = larger.unwrap_or(least);
         let began = Instant::now();
         fastest(
             || began.elapsed() >= budget,

@@ -90,10 +90,27 @@ fn launch_shapes_are_tried_on_a_batch_that_fills_the_device() {
     assert_eq!(shape_batch(&of(132, 64, 141 << 30)), 132 * 64 * 4);
     assert_eq!(shape_batch(&of(40, 32, 16 << 30)), 40 * 32 * 4);
     assert_eq!(shape_batch(&of(2, 32, 2 << 30)), SHAPE_BATCH);
-    // Of less time than usual, fewer.
-    assert_eq!([fewest(BUDGET), fewest(BUDGET / 2)], [SHAPE_BATCH; 2]);
-    assert_eq!(fewest(BUDGET / 8), SHAPE_BATCH / 4);
-    assert_eq!(fewest(Duration::ZERO), 64);
+}
+
+#[test]
+fn the_batch_of_launch_shapes_grows_while_it_is_fast() {
+    let grown = |seconds: f64| {
+        let mut sizes = vec![FIRST_SHAPE_BATCH];
+        while let Some(next) = larger_batch(
+            sizes[sizes.len() - 1],
+            10_000,
+            Duration::from_secs_f64(seconds * sizes[sizes.len() - 1] as f64),
+            BUDGET / 2,
+        ) {
+            sizes.push(next);
+        }
+        sizes
+    };
+    assert_eq!(grown(1e-7), [64, 256, 1024, 4096, 10_000]);
+    // 4,096 would take 0.12 s, of half a second that eight shapes have.
+    assert_eq!(grown(3e-5), [64, 256, 1024]);
+    assert_eq!(grown(1.0), [64]);
+    assert_eq!(larger_batch(8, 8, Duration::ZERO, BUDGET), None);
 }
 
 #[test]
