@@ -45,9 +45,10 @@ pub(crate) struct Arguments {
     /// The profile of cargo for which it is built.
     #[arg(long, default_value = "release")]
     profile: String,
-    /// Tests runs over a cluster of Ray too, which is installed from its package.
+    /// Tests it with all that it works beside, too: a cluster of Ray, PyTorch, TRL, data sets, pyright. They are installed
+    /// from their packages, gigabytes.
     #[arg(long, requires = "check")]
-    ray: bool,
+    all: bool,
 }
 
 /// Why there is no wheel, or that something failed.
@@ -84,8 +85,8 @@ pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
         zig: false,
         sdist: false,
         profile: crate::cargo::CHECKED.to_owned(),
-        // A quarter of a minute, and 200 MB of packages. What decides which node evaluates what is tested without.
-        ray: false,
+        // Minutes, and gigabytes of packages. What decides which node evaluates what is tested without Ray.
+        all: false,
     };
     match make(root, &arguments) {
         Ok(_) => Ok(None),
@@ -118,8 +119,8 @@ fn make(root: &Path, arguments: &Arguments) -> Result<PathBuf, Missing> {
     if arguments.check {
         let test = environment(&python, &folder.join("test"))?;
         let mut packages = vec!["-r".into(), requirements.join("test.txt")];
-        if arguments.ray {
-            packages.extend(["-r".into(), requirements.join("ray.txt")]);
+        if arguments.all {
+            packages.extend(["-r".into(), requirements.join("all.txt")]);
         }
         stage("the packages of the tests", || install(&test, &packages))?;
         stage("its installation", || {

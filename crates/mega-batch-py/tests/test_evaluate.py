@@ -7,6 +7,7 @@ import random
 import re
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -318,6 +319,44 @@ def test_a_reward_is_called_as_trl_does(task: mb.Task) -> None:
     assert trl_calls(mb.reward, prompts, chats, **columns) == texts
     columns["task"] = [json.dumps(task.to_dict())] * 3
     assert trl_calls(mb.reward, prompts, chats, **columns) == texts
+
+
+def test_a_trainer_of_trl_is_given_rewards(tmp_path: Path) -> None:
+    """A model of a few words is trained by what its completions are worth, with tasks as a column of a data set."""
+    trl: Any = pytest.importorskip("trl", reason="TRL is not installed")
+    datasets: Any = pytest.importorskip("datasets", reason="datasets is not installed")
+    tokenizers: Any = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    transformers: Any = pytest.importorskip("transformers", reason="transformers is not installed")
+    words = ["<pad>", "<eos>", "no", "O = vmirror(I)", "O = hmirror(I)"]
+    model = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: at for at, word in enumerate(words)}, unk_token="no"))
+    model.pre_tokenizer = tokenizers.pre_tokenizers.Split("|", "removed")
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=model, pad_token="<pad>", eos_token="<eos>", unk_token="no", clean_up_tokenization_spaces=False
+    )
+    small = transformers.GPT2Config(
+        vocab_size=len(words), n_positions=8, n_embd=8, n_layer=1, n_head=1, bos_token_id=1, eos_token_id=1, pad_token_id=0
+    )
+    tasks = [mb.Task(f"t{at}", [([[1, at]], [[at, 1]])], [([[3, at]], None if at % 2 else [[at, 3]])]) for at in range(4)]
+    told: list[tuple[str, float]] = []
+
+    def reward(completions: list[str], **columns: Any) -> list[float]:
+        scores = mb.reward(completions, **columns)
+        told.extend(zip(completions, scores, strict=True))
+        return scores
+
+    settings = trl.GRPOConfig(
+        output_dir=str(tmp_path), per_device_train_batch_size=8, num_generations=8, max_steps=3, max_completion_length=1,
+        report_to=[], use_cpu=True, save_strategy="no", logging_steps=1, disable_tqdm=True,
+    )
+    trainer = trl.GRPOTrainer(
+        model=transformers.GPT2LMHeadModel(small), reward_funcs=[mb.reward, reward], args=settings, processing_class=tokenizer,
+        train_dataset=datasets.Dataset.from_dict({"prompt": ["no"] * 4, "task": [task.to_dict() for task in tasks]}),
+    )
+    trainer.train()
+    assert len(told) == 24 and {"O = vmirror(I)"} <= {text for text, _ in told}
+    assert all(score == (text == "O = vmirror(I)") for text, score in told)
+    means = [step["rewards/reward/mean"] for step in trainer.state.log_history if "rewards/reward/mean" in step]
+    assert means == pytest.approx([sum(score for _, score in told[at : at + 8]) / 8 for at in (0, 8, 16)])
 
 
 def test_a_reward_is_called_as_verl_does(task: mb.Task) -> None:

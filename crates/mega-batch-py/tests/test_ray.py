@@ -26,7 +26,7 @@ try:
 except ImportError:
     ray = None
 
-needs_ray = pytest.mark.skipif(ray is None, reason="Ray is not installed: cargo xtask wheel --check --ray has it")
+needs_ray = pytest.mark.skipif(ray is None, reason="Ray is not installed: cargo xtask wheel --check --all has it")
 
 MANY = [f"x1 = {a}(I)\nx2 = {b}(x1)\nO = {c}(x2)" for a in CALLS for b in CALLS for c in CALLS]
 
