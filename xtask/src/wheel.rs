@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// The profile of cargo for which it is built.
     #[arg(long, default_value = "release")]
     profile: String,
-    /// Tests it with all that it works beside, too: a cluster of Ray, PyTorch, TRL, data sets, pyright. They are installed
+    /// Tests it with all that it works beside, too: a cluster of Ray, torch, TRL, data sets, pyright. They are installed
     /// from their packages, gigabytes.
     #[arg(long, requires = "check")]
     all: bool,
