@@ -1,10 +1,10 @@
 //! The pictures of a benchmark: speed-up by size of batch, by kind, and by number of workers and GPUs.
 
-mod axis;
-mod svg;
+use std::io;
 
-use axis::{Axis, short_count, times};
-use svg::{Anchor, COLOURS, Svg};
+use anyhow::{Context as _, Result};
+use plotters::coord::Shift;
+use plotters::prelude::*;
 
 use super::document::{Document, Resource, Scale};
 use super::plan::BenchMode;
@@ -37,400 +37,380 @@ fn file(name: &str, suffix: &str) -> String {
 }
 
 /// The pictures; that of workers and GPUs where there are several.
-pub(crate) fn charts(document: &Document, suffix: &str) -> Vec<Chart> {
-    let mut charts = vec![by_size(document, suffix), by_kind(document, suffix)];
-    charts.extend(scaling(document, suffix));
-    charts
+///
+/// # Errors
+/// One cannot be drawn.
+pub(crate) fn charts(document: &Document, suffix: &str) -> Result<Vec<Chart>> {
+    let mut charts = vec![by_size(document, suffix)?, by_kind(document, suffix)?];
+    charts.extend(scaling(document, suffix)?);
+    Ok(charts)
 }
 
-/// What a picture shows of a mode.
-fn is_shown(mode: BenchMode) -> bool {
-    // The sequential mode is the line at 1; times of the emulated device mean nothing.
-    !matches!(mode, BenchMode::Sequential | BenchMode::Emulated)
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn = std::result::Result<(), DrawingAreaErrorKind<io::Error>>;
+
+const FONT: &str = "sans-serif";
+const WIDTH: u32 = 900;
+/// What the title and the line below it take.
+const HEAD: u32 = 64;
+const QUIET: RGBColor = RGBColor(0x59, 0x63, 0x6e);
+const GRID: RGBColor = RGBColor(0xe4, 0xe8, 0xec);
+const SERIES: [RGBColor; 6] = [
+    RGBColor(0x81, 0x8b, 0x98),
+    RGBColor(0x1f, 0x23, 0x28),
+    RGBColor(0x09, 0x69, 0xda),
+    RGBColor(0x1a, 0x7f, 0x37),
+    RGBColor(0xbc, 0x4c, 0x00),
+    RGBColor(0x82, 0x50, 0xdf),
+];
+
+fn colour(of: BenchMode) -> RGBColor {
+    SERIES[of as usize % SERIES.len()]
+}
+
+/// A picture of this size with a title and what is shown.
+fn drawn(
+    name: &str,
+    suffix: &str,
+    title: String,
+    below: &str,
+    (width, height): (u32, u32),
+    draw: impl FnOnce(&Area) -> Drawn,
+) -> Result<Chart> {
+    let mut svg = String::new();
+    let area = SVGBackend::with_string(&mut svg, (width, HEAD + height)).into_drawing_area();
+    let all = || -> Drawn {
+        area.fill(&WHITE)?;
+        let (head, body) = area.split_vertically(HEAD);
+        head.draw(&Text::new(title.as_str(), (24, 14), (FONT, 18).into_font()))?;
+        let quiet = (FONT, 13).into_font().color(&QUIET);
+        head.draw(&Text::new(below, (24, 40), quiet))?;
+        draw(&body)?;
+        area.present()
+    };
+    all().with_context(|| format!("{name}: the chart cannot be drawn"))?;
+    drop(area);
+    let file = file(name, suffix);
+    Ok(Chart { file, title, svg })
+}
+
+/// Entries of a legend from a place on, one below the other or side by side: a line and a name, dashed for what the
+/// others are held against.
+fn legend(
+    area: &Area,
+    (mut x, mut y): (i32, i32),
+    is_row: bool,
+    entries: &[(RGBColor, String)],
+    base: &str,
+) -> Drawn {
+    let of_base = (SERIES[1], base.to_owned());
+    for (at, (colour, name)) in entries.iter().chain([&of_base]).enumerate() {
+        let ends = [(x, y), (x + 26, y)];
+        if at < entries.len() {
+            area.draw(&PathElement::new(ends, colour.stroke_width(2)))?;
+        } else {
+            for from in [x, x + 10, x + 20] {
+                let dash = [(from, y), (from + 6, y)];
+                area.draw(&PathElement::new(dash, colour.stroke_width(1)))?;
+            }
+        }
+        area.draw(&Text::new(
+            name.as_str(),
+            (x + 34, y - 6),
+            (FONT, 13).into_font(),
+        ))?;
+        if is_row {
+            x += 62 + 8 * name.chars().count() as i32;
+        } else {
+            y += 24;
+        }
+    }
+    Ok(())
+}
+
+/// A line and a mark for each point, with the middle half of its turns: where on the x axis, and the speed-up.
+fn points<X, Y>(
+    chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<X, Y>>,
+    points: &[(f64, Ratio)],
+    colour: RGBColor,
+) -> Drawn
+where
+    X: Ranged<ValueType = f64>,
+    Y: Ranged<ValueType = f64>,
+{
+    let medians = points.iter().map(|(x, ratio)| (*x, ratio.median));
+    chart.draw_series(LineSeries::new(medians.clone(), colour.stroke_width(2)))?;
+    chart.draw_series(medians.map(|at| Circle::new(at, 3, colour.filled())))?;
+    chart.draw_series(points.iter().map(|(x, ratio)| {
+        let half = [(*x, ratio.lower_quartile), (*x, ratio.upper_quartile)];
+        PathElement::new(half, colour.mix(0.5).stroke_width(1))
+    }))?;
+    Ok(())
+}
+
+/// The line that others are held against.
+fn base<X, Y>(
+    chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<X, Y>>,
+    ends: [(f64, f64); 2],
+) -> Drawn
+where
+    X: Ranged<ValueType = f64>,
+    Y: Ranged<ValueType = f64>,
+{
+    chart.draw_series(DashedLineSeries::new(ends, 5, 4, SERIES[1].stroke_width(1)))?;
+    Ok(())
 }
 
 /// The modes that charts show of what was measured.
 fn shown_modes(document: &Document) -> Vec<BenchMode> {
-    let modes = document.modes().into_iter();
-    modes.filter(|mode| is_shown(*mode)).collect()
+    let mut modes = document.modes();
+    // The sequential mode is the line at 1; times of the emulated device mean nothing.
+    modes.retain(|mode| !matches!(mode, BenchMode::Sequential | BenchMode::Emulated));
+    modes
 }
 
-/// The number of a mode's colour and mark.
-fn series(mode: BenchMode) -> usize {
-    mode as usize % COLOURS
+fn speedup(document: &Document, kind: Workload, size: usize, mode: BenchMode) -> Option<Ratio> {
+    document.cell(kind, size, mode)?.speedup
 }
 
-/// The upper left corner and the size of what is drawn within the axes.
-#[derive(Debug, Clone, Copy)]
-struct Plot {
-    x: f64,
-    y: f64,
-    width: f64,
-    height: f64,
-}
-
-impl Plot {
-    fn right(self) -> f64 {
-        self.x + self.width
-    }
-
-    fn bottom(self) -> f64 {
-        self.y + self.height
-    }
-
-    /// Both axes with their lines and names.
-    fn axes(self, svg: &mut Svg, x: &Axis, y: &Axis, name: fn(f64) -> String) {
-        for &tick in &y.ticks {
-            let at = y.at(tick);
-            svg.line((self.x, at), (self.right(), at), "grid");
-            svg.text((self.x - 6.0, at + 4.0), Anchor::End, "quiet", &times(tick));
-        }
-        for &tick in &x.ticks {
-            let at = x.at(tick);
-            svg.line((at, self.bottom()), (at, self.bottom() + 4.0), "axis");
-            svg.text(
-                (at, self.bottom() + 17.0),
-                Anchor::Middle,
-                "quiet",
-                &name(tick),
-            );
-        }
-        svg.line(
-            (self.x, self.bottom()),
-            (self.right(), self.bottom()),
-            "axis",
-        );
-    }
-}
-
-/// The points of one line: where on the x axis, and the speed-up.
-type Points = Vec<(f64, Ratio)>;
-
-/// A line with its marks, and the quartiles of each point.
-fn draw_points(svg: &mut Svg, x: &Axis, y: &Axis, points: &Points, number: usize) {
-    let at = |(count, ratio): &(f64, Ratio)| (x.at(*count), y.at(ratio.median));
-    let line: Vec<(f64, f64)> = points.iter().map(at).collect();
-    for (count, ratio) in points {
-        let at = x.at(*count);
-        let class = format!("spread line{number}");
-        svg.line(
-            (at, y.at(ratio.lower_quartile)),
-            (at, y.at(ratio.upper_quartile)),
-            &class,
-        );
-    }
-    svg.path(&line, &format!("series line{number}"));
-    for point in line {
-        svg.mark(point, number);
-    }
-}
-
-/// One entry of a legend: a line with its mark, and the name.
-fn draw_legend(svg: &mut Svg, (x, y): (f64, f64), number: usize, name: &str) {
-    svg.line(
-        (x, y - 4.0),
-        (x + 26.0, y - 4.0),
-        &format!("series line{number}"),
-    );
-    svg.mark((x + 13.0, y - 4.0), number);
-    svg.text((x + 34.0, y), Anchor::Start, "ink", name);
-}
-
-/// The line of the sequential mode in a legend.
-fn draw_legend_of_base(svg: &mut Svg, (x, y): (f64, f64), name: &str) {
-    svg.line((x, y - 4.0), (x + 26.0, y - 4.0), "base dashed line1");
-    svg.text((x + 34.0, y), Anchor::Start, "ink", name);
-}
-
-const MARGIN: f64 = 24.0;
-const WIDTH: f64 = 900.0;
-
-/// Title, and a line of what is shown below it.
-fn draw_title(svg: &mut Svg, title: &str, below: &str) {
-    svg.text((MARGIN, 32.0), Anchor::Start, "title ink", title);
-    svg.text((MARGIN, 52.0), Anchor::Start, "quiet", below);
-}
-
-/// A small picture a kind, all of one scale.
-fn by_size(document: &Document, suffix: &str) -> Chart {
-    const COLUMNS: usize = 3;
-    const PANEL: (f64, f64) = (284.0, 200.0);
-    const TOP: f64 = 72.0;
-    let kinds = document.kinds();
-    let modes = shown_modes(document);
-    let cells = || document.cells.iter().filter(|cell| is_shown(cell.mode));
-    let ratios = cells().filter_map(|cell| cell.speedup);
-    let ends = ratios
-        .flat_map(|ratio| [ratio.lower_quartile, ratio.upper_quartile])
-        .chain([1.0]);
-    let ends: Vec<f64> = ends.collect();
-    let sizes: Vec<f64> = document.sizes().iter().map(|size| *size as f64).collect();
-
-    let mut svg = Svg::new();
-    let title = format!(
-        "Speed-up by size of batch, {}",
-        document.environment.folder()
-    );
-    let below = "times as fast as the sequential mode, both axes logarithmic; marks are medians of \
-                 turns, thin lines their middle halves";
-    draw_title(&mut svg, &title, below);
-    // One place more for the legend.
-    let rows = (kinds.len() + 1).div_ceil(COLUMNS);
-    let corner = |at: usize| {
-        let (column, row) = (at % COLUMNS, at / COLUMNS);
-        (MARGIN + column as f64 * PANEL.0, TOP + row as f64 * PANEL.1)
-    };
-    for (at, &kind) in kinds.iter().enumerate() {
-        let (left, top) = corner(at);
-        let plot = Plot {
-            x: left + 42.0,
-            y: top + 28.0,
-            width: PANEL.0 - 66.0,
-            height: PANEL.1 - 66.0,
-        };
-        svg.text(
-            (plot.x, top + 16.0),
-            Anchor::Start,
-            "panel ink",
-            kind.name(),
-        );
-        // Marks at the ends lie within.
-        let x = Axis::logarithmic(sizes.iter().copied(), (plot.x + 8.0, plot.right() - 8.0));
-        let y = Axis::logarithmic(ends.iter().copied(), (plot.bottom(), plot.y));
-        plot.axes(&mut svg, &x, &y, short_count);
-        svg.line(
-            (plot.x, y.at(1.0)),
-            (plot.right(), y.at(1.0)),
-            "base dashed line1",
-        );
-        for &mode in &modes {
-            let points = points_by_size(document, kind, mode);
-            draw_points(&mut svg, &x, &y, &points, series(mode));
-        }
-    }
-    let (left, top) = corner(kinds.len());
-    let mut y = top + 44.0;
-    for &mode in &modes {
-        draw_legend(
-            &mut svg,
-            (left + 42.0, y),
-            series(mode),
-            &named(document, mode),
-        );
-        y += 24.0;
-    }
-    draw_legend_of_base(&mut svg, (left + 42.0, y), BenchMode::Sequential.name());
-    svg.text(
-        (left + 42.0, y + 28.0),
-        Anchor::Start,
-        "quiet",
-        "across: evaluations of a batch",
-    );
-    let height = TOP + rows as f64 * PANEL.1 + 8.0;
-    Chart {
-        file: file(BY_SIZE, suffix),
-        svg: svg.finish((WIDTH, height), &title),
-        title,
-    }
-}
-
-fn points_by_size(document: &Document, kind: Workload, mode: BenchMode) -> Points {
-    let sizes = document.sizes();
-    let point = |size: &usize| {
-        let cell = document.cell(kind, *size, mode)?;
-        Some((*size as f64, cell.speedup?))
-    };
-    sizes.iter().filter_map(point).collect()
-}
-
-/// A mode with the number of its workers or GPUs.
-fn named(document: &Document, mode: BenchMode) -> String {
-    match mode {
+/// The modes with the number of their workers or GPUs.
+fn entries(document: &Document, modes: &[BenchMode]) -> Vec<(RGBColor, String)> {
+    let named = |mode: &BenchMode| match mode {
         BenchMode::Parallel => format!("parallel, {} workers", document.plan.workers),
         BenchMode::Gpu => "one GPU".to_owned(),
         BenchMode::Gpus => format!("{} GPUs", document.environment.gpus().len()),
         mode => mode.name().to_owned(),
-    }
+    };
+    let entry = |mode: &BenchMode| (colour(*mode), named(mode));
+    modes.iter().map(entry).collect()
 }
 
-/// A bar a mode for each kind, on the largest batches.
-fn by_kind(document: &Document, suffix: &str) -> Chart {
-    const BAR: f64 = 15.0;
-    const GAP: f64 = 5.0;
-    const BETWEEN: f64 = 16.0;
-    const LEFT: f64 = 140.0;
-    const TOP: f64 = 108.0;
-    let kinds = document.kinds();
-    let modes = shown_modes(document);
-    let largest = document.sizes().last().copied().unwrap_or(0);
-    let ratio = |kind, mode| {
-        document
-            .cell(kind, largest, mode)
-            .and_then(|cell| cell.speedup)
+/// A small picture a kind, all of one scale.
+fn by_size(document: &Document, suffix: &str) -> Result<Chart> {
+    const COLUMNS: usize = 3;
+    const HEIGHT: u32 = 200;
+    let (kinds, modes) = (document.kinds(), shown_modes(document));
+    let sizes = document.sizes();
+    let of_kind = |kind, mode| -> Vec<(f64, Ratio)> {
+        let point = |size: &usize| Some((*size as f64, speedup(document, kind, *size, mode)?));
+        sizes.iter().filter_map(point).collect()
     };
     let all = kinds
         .iter()
-        .flat_map(|kind| modes.iter().filter_map(|mode| ratio(*kind, *mode)));
-    let ends: Vec<f64> = all.map(|ratio| ratio.upper_quartile).chain([1.0]).collect();
-
-    let mut svg = Svg::new();
-    let title = format!("Speed-up by kind, {}", document.environment.folder());
-    let size = thousands(largest as u64);
-    let below = format!(
-        "times as fast as the sequential mode, batches of {size} evaluations; bars are \
-         medians of turns, thin lines their middle halves"
+        .flat_map(|kind| modes.iter().flat_map(|mode| of_kind(*kind, *mode)));
+    let (least, most) = all.fold((1.0, 1.0), |(least, most): (f64, f64), (_, ratio)| {
+        (
+            least.min(ratio.lower_quartile),
+            most.max(ratio.upper_quartile),
+        )
+    });
+    // One place more for the legend.
+    let rows = (kinds.len() + 1).div_ceil(COLUMNS);
+    let title = format!(
+        "Speed-up by size of batch, {}",
+        document.environment.folder()
     );
-    draw_title(&mut svg, &title, &below);
-    let mut legend = MARGIN;
-    for &mode in &modes {
-        svg.rectangle(
-            (legend, 68.0),
-            (14.0, 12.0),
-            &format!("fill{}", series(mode)),
-        );
-        let name = named(document, mode);
-        svg.text((legend + 20.0, 78.0), Anchor::Start, "ink", &name);
-        legend += 52.0 + 7.0 * name.chars().count() as f64;
-    }
-    draw_legend_of_base(&mut svg, (legend, 78.0), BenchMode::Sequential.name());
-
-    let group = modes.len().max(1) as f64 * (BAR + GAP) - GAP;
-    let height = kinds.len() as f64 * (group + BETWEEN);
-    let plot = Plot {
-        x: LEFT,
-        y: TOP,
-        width: WIDTH - LEFT - 84.0,
-        height,
-    };
-    let x = Axis::from_zero(ends, (plot.x, plot.right()));
-    for &tick in &x.ticks {
-        let at = x.at(tick);
-        svg.line((at, plot.y), (at, plot.bottom()), "grid");
-        svg.text(
-            (at, plot.bottom() + 18.0),
-            Anchor::Middle,
-            "quiet",
-            &times(tick),
-        );
-    }
-    svg.line(
-        (x.at(1.0), plot.y),
-        (x.at(1.0), plot.bottom()),
-        "base dashed line1",
-    );
-    let mut y = plot.y + BETWEEN / 2.0;
-    for &kind in &kinds {
-        svg.text(
-            (plot.x - 12.0, y + group / 2.0 + 4.0),
-            Anchor::End,
-            "ink",
-            kind.name(),
-        );
-        for (at, &mode) in modes.iter().enumerate() {
-            let Some(ratio) = ratio(kind, mode) else {
-                continue;
-            };
-            let top = y + at as f64 * (BAR + GAP);
-            let length = x.at(ratio.median) - plot.x;
-            let number = series(mode);
-            svg.rectangle((plot.x, top), (length, BAR), &format!("fill{number}"));
-            let middle = top + BAR / 2.0;
-            let (from, to) = (x.at(ratio.lower_quartile), x.at(ratio.upper_quartile));
-            svg.line((from, middle), (to, middle), "whisker");
-            let label = format!("{:.2}x", ratio.median);
-            let behind = to.max(plot.x + length) + 6.0;
-            svg.text((behind, middle + 4.0), Anchor::Start, "ink halo", &label);
+    let below = "times as fast as the sequential mode by evaluations of a batch, both logarithmic; marks are medians, thin \
+                 lines the middle halves of turns";
+    let size = (WIDTH, rows as u32 * HEIGHT);
+    drawn(BY_SIZE, suffix, title, below, size, |area| {
+        let panels = area.split_evenly((rows, COLUMNS));
+        let ends = [sizes.first(), sizes.last()].map(|size| size.map_or(1.0, |size| *size as f64));
+        for (kind, panel) in kinds.iter().zip(&panels) {
+            let mut chart = ChartBuilder::on(panel)
+                .caption(kind.name(), (FONT, 14))
+                .margin(8)
+                .set_label_area_size(LabelAreaPosition::Left, 42)
+                .set_label_area_size(LabelAreaPosition::Bottom, 24)
+                .build_cartesian_2d(
+                    (ends[0] * 0.8..ends[1] * 1.25).log_scale(),
+                    (least * 0.9..most * 1.1).log_scale(),
+                )?;
+            chart
+                .configure_mesh()
+                .bold_line_style(GRID)
+                .light_line_style(TRANSPARENT)
+                .x_labels(5)
+                .y_labels(5)
+                .x_label_formatter(&|size| short_count(*size))
+                .y_label_formatter(&|ratio| times(*ratio))
+                .draw()?;
+            base(&mut chart, [(ends[0], 1.0), (ends[1], 1.0)])?;
+            for &mode in &modes {
+                points(&mut chart, &of_kind(*kind, mode), colour(mode))?;
+            }
         }
-        y += group + BETWEEN;
-    }
-    svg.line((plot.x, plot.y), (plot.x, plot.bottom()), "axis");
-    Chart {
-        file: file(BY_KIND, suffix),
-        svg: svg.finish((WIDTH, plot.bottom() + 34.0), &title),
-        title,
-    }
+        let spare = &panels[kinds.len()];
+        legend(
+            spare,
+            (50, 44),
+            false,
+            &entries(document, &modes),
+            BenchMode::Sequential.name(),
+        )
+    })
+}
+
+/// A bar a mode for each kind, on the largest batches.
+fn by_kind(document: &Document, suffix: &str) -> Result<Chart> {
+    const BAR: u32 = 20;
+    const BETWEEN: u32 = 16;
+    const LEFT: u32 = 140;
+    const TOP: u32 = 36;
+    const AXIS: u32 = 34;
+    let (kinds, modes) = (document.kinds(), shown_modes(document));
+    let largest = document.sizes().last().copied().unwrap_or(0);
+    let group = modes.len().max(1) as u32 * BAR + BETWEEN;
+    let height = kinds.len() as u32 * group;
+    let ratio = |kind, mode| speedup(document, kind, largest, mode);
+    let all = kinds
+        .iter()
+        .flat_map(|kind| modes.iter().filter_map(|mode| ratio(*kind, *mode)));
+    let most = all.map(|ratio| ratio.upper_quartile).fold(1.0, f64::max);
+    let title = format!("Speed-up by kind, {}", document.environment.folder());
+    let below = format!(
+        "times as fast as the sequential mode, batches of {} evaluations; bars are medians, thin lines the middle halves \
+         of turns",
+        thousands(largest as u64)
+    );
+    let size = (WIDTH, TOP + height + AXIS);
+    drawn(BY_KIND, suffix, title, &below, size, |area| {
+        let (head, body) = area.split_vertically(TOP);
+        legend(
+            &head,
+            (24, 12),
+            true,
+            &entries(document, &modes),
+            BenchMode::Sequential.name(),
+        )?;
+        let (names, plot) = body.split_horizontally(LEFT);
+        // Room for the number behind the longest bar.
+        let mut chart = ChartBuilder::on(&plot)
+            .set_label_area_size(LabelAreaPosition::Bottom, AXIS)
+            .build_cartesian_2d(0.0..most * 1.12, f64::from(height)..0.0)?;
+        chart
+            .configure_mesh()
+            .disable_y_mesh()
+            .disable_y_axis()
+            .bold_line_style(GRID)
+            .light_line_style(TRANSPARENT)
+            .x_label_formatter(&|ratio| times(*ratio))
+            .draw()?;
+        for (at, kind) in kinds.iter().enumerate() {
+            let top = at as u32 * group + BETWEEN / 2;
+            let middle = (top + (group - BETWEEN) / 2) as i32;
+            names.draw(&Text::new(
+                kind.name(),
+                (24, middle - 7),
+                (FONT, 13).into_font(),
+            ))?;
+            for (at, &mode) in modes.iter().enumerate() {
+                let Some(ratio) = ratio(*kind, mode) else {
+                    continue;
+                };
+                let top = f64::from(top + at as u32 * BAR);
+                let (bottom, middle) =
+                    (top + f64::from(BAR) - 4.0, top + f64::from(BAR) / 2.0 - 2.0);
+                let bar = [(0.0, top), (ratio.median, bottom)];
+                chart.draw_series([Rectangle::new(bar, colour(mode).filled())])?;
+                let half = [
+                    (ratio.lower_quartile, middle),
+                    (ratio.upper_quartile, middle),
+                ];
+                chart.draw_series([PathElement::new(half, BLACK)])?;
+                let behind = (
+                    ratio.upper_quartile.max(ratio.median) + most * 0.01,
+                    top + 2.0,
+                );
+                let label = format!("{:.2}x", ratio.median);
+                chart.draw_series([Text::new(label, behind, (FONT, 13).into_font())])?;
+            }
+        }
+        base(&mut chart, [(1.0, 0.0), (1.0, f64::from(height))])
+    })
 }
 
 /// A picture of workers and one of GPUs, where there are several.
-fn scaling(document: &Document, suffix: &str) -> Option<Chart> {
-    const HEIGHT: f64 = 330.0;
-    const TOP: f64 = 72.0;
+fn scaling(document: &Document, suffix: &str) -> Result<Option<Chart>> {
+    const HEIGHT: u32 = 330;
+    const LEGEND: u32 = 30;
     let of = |resource: Resource| -> Vec<&Scale> {
         let scales = document.scaling.iter();
         scales.filter(|scale| scale.resource == resource).collect()
     };
-    let panels = [Resource::Workers, Resource::Gpus].map(|resource| (resource, of(resource)));
-    let panels: Vec<_> = panels
-        .into_iter()
-        .filter(|(_, scales)| !scales.is_empty())
-        .collect();
-    let size = thousands(panels.first()?.1.first()?.size as u64);
-
-    // The title and the line below it need as much.
-    let width = if panels.len() == 1 { 760.0 } else { WIDTH };
-    let panel = (width - MARGIN) / panels.len() as f64;
-    let mut svg = Svg::new();
+    let panels = [(Resource::Workers, "workers"), (Resource::Gpus, "GPUs")];
+    let mut panels = panels.map(|(resource, name)| (name, of(resource))).to_vec();
+    panels.retain(|(_, scales)| !scales.is_empty());
+    let Some(first) = document.scaling.first() else {
+        return Ok(None);
+    };
+    let mut kinds = Workload::ALL.to_vec();
+    kinds.retain(|kind| document.scaling.iter().any(|scale| scale.kind == *kind));
+    // The colours before stand for what others are held against.
+    let colour = |at: usize| SERIES[(2 + at) % SERIES.len()];
     let title = format!("More workers and GPUs, {}", document.environment.folder());
     let below = format!(
-        "times as fast as one of them, batches of {size} evaluations; marks are medians of \
-         turns, thin lines their middle halves"
+        "times as fast as one of them, batches of {} evaluations; marks are medians, thin lines the middle halves of turns",
+        thousands(first.size as u64)
     );
-    draw_title(&mut svg, &title, &below);
-    for (at, (resource, scales)) in panels.iter().enumerate() {
-        let left = MARGIN + at as f64 * panel;
-        let plot = Plot {
-            x: left + 42.0,
-            y: TOP + 28.0,
-            width: panel - 74.0,
-            height: HEIGHT - 66.0,
-        };
-        let most = scales.iter().map(|scale| scale.count).max().unwrap_or(1);
-        let title = match resource {
-            Resource::Workers => "workers",
-            Resource::Gpus => "GPUs",
-        };
-        svg.text((plot.x, TOP + 16.0), Anchor::Start, "panel ink", title);
-        let x = Axis::counts(most, (plot.x + 10.0, plot.right() - 10.0));
-        let ends = scales
-            .iter()
-            .map(|scale| scale.speedup.upper_quartile)
-            .chain([most as f64]);
-        let y = Axis::from_zero(ends, (plot.bottom(), plot.y));
-        plot.axes(&mut svg, &x, &y, short_count);
-        let ideal = [1.0, most as f64].map(|count| (x.at(count), y.at(count)));
-        svg.path(&ideal, "base dashed line0");
-        for (number, kind) in kinds_of(scales).into_iter().enumerate() {
-            let of_kind = scales.iter().filter(|scale| scale.kind == kind);
-            let points = of_kind
-                .map(|scale| (scale.count as f64, scale.speedup))
-                .collect();
-            draw_points(&mut svg, &x, &y, &points, FIRST + number);
+    let size = (WIDTH, HEIGHT + LEGEND);
+    let chart = drawn(SCALING, suffix, title, &below, size, |area| {
+        let (body, foot) = area.split_vertically(HEIGHT);
+        for ((name, scales), panel) in panels.iter().zip(body.split_evenly((1, panels.len()))) {
+            let most = scales.iter().map(|scale| scale.count).max().unwrap_or(1);
+            let highest = scales.iter().map(|scale| scale.speedup.upper_quartile);
+            let highest = highest.fold(most as f64, f64::max);
+            let mut chart = ChartBuilder::on(&panel)
+                .caption(name, (FONT, 14))
+                .margin(8)
+                .set_label_area_size(LabelAreaPosition::Left, 42)
+                .set_label_area_size(LabelAreaPosition::Bottom, 24)
+                .build_cartesian_2d(0.8..most as f64 + 0.2, 0.0..highest * 1.05)?;
+            chart
+                .configure_mesh()
+                .bold_line_style(GRID)
+                .light_line_style(TRANSPARENT)
+                .x_labels(most.min(16))
+                .x_label_formatter(&|count| short_count(*count))
+                .y_label_formatter(&|ratio| times(*ratio))
+                .draw()?;
+            base(&mut chart, [(1.0, 1.0), (most as f64, most as f64)])?;
+            for (at, kind) in kinds.iter().enumerate() {
+                let of_kind = scales.iter().filter(|scale| scale.kind == *kind);
+                let of_kind = of_kind.map(|scale| (scale.count as f64, scale.speedup));
+                points(&mut chart, &of_kind.collect::<Vec<_>>(), colour(at))?;
+            }
         }
-    }
-    let all: Vec<&Scale> = document.scaling.iter().collect();
-    let y = TOP + HEIGHT + 12.0;
-    let mut x = MARGIN + 42.0;
-    for (number, kind) in kinds_of(&all).into_iter().enumerate() {
-        draw_legend(&mut svg, (x, y), FIRST + number, kind.name());
-        x += 62.0 + 7.0 * kind.name().chars().count() as f64;
-    }
-    svg.line((x, y - 4.0), (x + 26.0, y - 4.0), "base dashed line0");
-    svg.text((x + 34.0, y), Anchor::Start, "ink", "in proportion");
-    Some(Chart {
-        file: file(SCALING, suffix),
-        svg: svg.finish((width, y + 20.0), &title),
-        title,
-    })
+        let entries = kinds.iter().enumerate();
+        let entries = entries.map(|(at, kind)| (colour(at), kind.name().to_owned()));
+        legend(
+            &foot,
+            (50, 12),
+            true,
+            &entries.collect::<Vec<_>>(),
+            "in proportion",
+        )
+    })?;
+    Ok(Some(chart))
 }
 
-/// The first colour of kinds: those before stand for what others are compared with.
-const FIRST: usize = 2;
+/// A count, short: `1`, `10k`, `1M`.
+fn short_count(value: f64) -> String {
+    match value {
+        it if it >= 1e6 => format!("{}M", short(it / 1e6)),
+        it if it >= 1e3 => format!("{}k", short(it / 1e3)),
+        it => short(it),
+    }
+}
 
-fn kinds_of(scales: &[&Scale]) -> Vec<Workload> {
-    let kinds = Workload::ALL.iter().copied();
-    kinds
-        .filter(|kind| scales.iter().any(|scale| scale.kind == *kind))
-        .collect()
+/// A speed-up, short: `0.5x`, `12x`.
+fn times(value: f64) -> String {
+    format!("{}x", short(value))
+}
+
+fn short(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
@@ -450,47 +430,57 @@ mod tests {
         chart.svg.matches(part).count()
     }
 
-    /// Whether every element is closed and none closes another.
-    fn is_well_formed(svg: &str) -> bool {
-        let mut open = Vec::new();
-        for tag in svg.split('<').skip(1) {
-            let Some((tag, _)) = tag.split_once('>') else {
-                return false;
-            };
-            if let Some(name) = tag.strip_prefix('/') {
-                if open.pop() != Some(name) {
-                    return false;
-                }
-            } else if !tag.ends_with('/') {
-                open.extend(tag.split_whitespace().next());
-            }
-        }
-        open.is_empty()
+    /// How often this stands there as the text of an element, which has lines of its own.
+    fn texts(chart: &Chart, text: &str) -> usize {
+        chart.svg.lines().filter(|line| line.trim() == text).count()
+    }
+
+    fn colour_of(mode: BenchMode) -> String {
+        let RGBColor(red, green, blue) = colour(mode);
+        format!("#{red:02X}{green:02X}{blue:02X}")
     }
 
     #[test]
     fn every_kind_has_a_picture_and_every_shown_mode_a_line() {
         let document = document(2, 1, &MODES);
-        let [by_size, by_kind] = charts(&document, "-quick").try_into().unwrap();
+        let [by_size, by_kind] = charts(&document, "-quick").unwrap().try_into().unwrap();
         assert_eq!(by_size.file, "speedup-by-size-quick.svg");
-        assert!(is_well_formed(&by_size.svg) && is_well_formed(&by_kind.svg));
-        let kinds = Workload::ALL.len();
-        assert_eq!(count(&by_size, r#"class="panel ink""#), kinds);
-        // A line for each kind, and one in the legend.
-        for mode in [BenchMode::Reference, BenchMode::Parallel, BenchMode::Gpu] {
-            let class = format!(r#"class="series line{}""#, series(mode));
-            assert_eq!(count(&by_size, &class), kinds + 1, "{mode}");
-            let class = format!(r#"class="fill{}""#, series(mode));
-            assert_eq!(count(&by_kind, &class), kinds + 1, "{mode}");
+        for kind in Workload::ALL {
+            assert_eq!(
+                (texts(&by_size, kind.name()), texts(&by_kind, kind.name())),
+                (1, 1)
+            );
         }
-        assert!(by_size.svg.contains(">one GPU<") && by_kind.svg.contains(">9.00x<"));
+        let kinds = Workload::ALL.len();
+        for mode in [BenchMode::Reference, BenchMode::Parallel, BenchMode::Gpu] {
+            let line = format!(
+                r#"<polyline fill="none" opacity="1" stroke="{}" stroke-width="2""#,
+                colour_of(mode)
+            );
+            // One for each kind, and one in the legend.
+            assert_eq!(count(&by_size, &line), kinds + 1, "{mode}");
+            let bar = format!(r#"fill="{}" stroke="none""#, colour_of(mode));
+            assert_eq!(
+                by_kind
+                    .svg
+                    .lines()
+                    .filter(|it| it.starts_with("<rect") && it.contains(&bar))
+                    .count(),
+                kinds,
+                "{mode}"
+            );
+        }
+        assert_eq!(
+            (texts(&by_size, "one GPU"), texts(&by_kind, "9.00x")),
+            (1, kinds)
+        );
         assert_eq!(files("-quick")[..2], [by_size.file, by_kind.file]);
     }
 
     #[test]
     fn workers_and_gpus_have_a_picture_where_there_are_several() {
         let mut document = document(2, 2, &MODES);
-        assert_eq!(charts(&document, "").len(), 2);
+        assert_eq!(charts(&document, "").unwrap().len(), 2);
         for resource in [Resource::Workers, Resource::Gpus] {
             for kind in [Workload::WholePrograms, Workload::Batt] {
                 document.scaling.extend([1, 2].map(|count| Scale {
@@ -509,14 +499,27 @@ mod tests {
                 }));
             }
         }
-        let charts = charts(&document, "");
+        let charts = charts(&document, "").unwrap();
         let scaling = &charts[2];
+        assert_eq!(scaling.file, "scaling.svg");
         assert_eq!(
-            (scaling.file.as_str(), count(scaling, "panel ink")),
-            ("scaling.svg", 2)
+            (
+                texts(scaling, "workers"),
+                texts(scaling, "GPUs"),
+                texts(scaling, "in proportion")
+            ),
+            (1, 1, 1)
         );
-        // Two kinds in two pictures, and in the legend.
-        assert_eq!(count(scaling, r#"class="series line2""#), 3);
-        assert!(is_well_formed(&scaling.svg), "{}", scaling.svg);
+        // Two marks of two kinds in two pictures.
+        assert_eq!(count(scaling, "<circle"), 8);
+    }
+
+    #[test]
+    fn numbers_of_axes_are_short() {
+        assert_eq!(
+            [1.0, 512.0, 4096.0, 1e4, 2.5e6].map(short_count),
+            ["1", "512", "4.096k", "10k", "2.5M"]
+        );
+        assert_eq!([0.5, 1.0, 12.0].map(times), ["0.5x", "1x", "12x"]);
     }
 }

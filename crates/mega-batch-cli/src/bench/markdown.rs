@@ -268,7 +268,7 @@ mod tests {
         let modes = [(BenchMode::Sequential, 1.0), (BenchMode::Parallel, 1.5)];
         let mut document = document(2, 0, &modes);
         document.comparison = Some(compare(&document, &document, Path::new("a|b.json")));
-        let charts = charts(&document, "");
+        let charts = charts(&document, "").unwrap();
         let page = page(&document, &charts);
         for &kind in Workload::ALL {
             assert!(

@@ -169,7 +169,7 @@ impl Bench {
             document.comparison = Some(comparison);
         }
 
-        let charts = bench::charts(&document, suffix);
+        let charts = bench::charts(&document, suffix)?;
         write(document_file, &document)?;
         write_text(page_file, &bench::page(&document, &charts))?;
         for (destination, name) in chart_files {
