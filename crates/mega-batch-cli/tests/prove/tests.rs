@@ -46,10 +46,13 @@ const GPU: &str = "bytes=20M;multiprocessors=1;threads=256";
 /// For how long a test waits for a stage.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// The command in this folder, on a driver of these settings.
+/// The command in this folder, on a driver of these settings, as a terminal starts it: the tests may have been started
+/// with signals ignored, and the command would have to ignore them too.
 fn command(folder: &TempDir, libraries: &Path, settings: &str, arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mega-batch"));
+    let mut command = Command::new("env");
     command
+        .arg("--default-signal=HUP,INT,TERM")
+        .arg(env!("CARGO_BIN_EXE_mega-batch"))
         .arg("prove")
         .args(arguments.split_whitespace())
         .current_dir(folder.path())
