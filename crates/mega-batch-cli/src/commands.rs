@@ -23,6 +23,7 @@ pub(crate) mod exit;
 mod explain;
 mod log;
 mod output;
+pub(crate) mod paths;
 mod prove;
 mod report;
 mod run;

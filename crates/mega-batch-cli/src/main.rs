@@ -1,7 +1,7 @@
 //! The command `mega-batch`: a thin shell over the library of the same name.
 //!
 //! `commands` has a module for each subcommand, with how a run ends (`exit`, `signals`) and how documents are written
-//! (`output`); `bench` the benchmarks, `report` the page of a run, `table` and `show` what a terminal gets, `machine` the
+//! (`output`, `paths`); `bench` the benchmarks, `report` the page of a run, `table` and `show` what a terminal gets, `machine` the
 //! host and its devices.
 
 use std::io::{self, Write};
@@ -35,8 +35,15 @@ fn built_from() -> Option<String> {
 }
 
 fn main() -> ExitCode {
-    let exit = match arguments().and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => ended(cli.command.run()),
+    let parsed = arguments().and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let exit = match parsed {
+        Ok((cli, matches)) => match commands::paths::check(&Cli::command(), &matches) {
+            Ok(()) => ended(cli.command.run()),
+            Err(error) => {
+                ended(Err(error));
+                Exit::BadInput
+            }
+        },
         Err(error) => {
             // Help and version are no errors.
             let exit = if error.use_stderr() {

@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer};
 
 use crate::batch::Batch;
 use crate::compilers::Compilers;
+use crate::outcome::{ByMaker, Maker};
 use crate::panics::PANIC;
 use crate::program_cache::{NotCompiled, ProgramCache};
 
@@ -105,9 +106,9 @@ impl Serialize for Backend {
     }
 }
 
-/// Who made the evaluations of a batch, and why the reference made those that it did. Where programs
-/// are [left alone](crate::Options::stop_after_wrong) after a wrong pair, evaluations are counted that
-/// were made and not delivered, how many depends on the mode.
+/// Who made the evaluations of a batch, and why the reference made those that it did: each evaluation that this run made has
+/// one maker. Where programs are [left alone](crate::Options::stop_after_wrong) after a wrong pair, bail-outs are counted
+/// of evaluations too that were made and not delivered, how many depends on the mode.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Backends {
     /// What was asked for.
@@ -293,13 +294,15 @@ impl<'b> HostPrograms<'b> {
         self.cache.done(program, evaluations);
     }
 
-    /// What it came to, with what workers and batts counted, and what a device did.
+    /// What it came to, with the evaluations by their makers, what workers and batts counted, and what a device did.
     pub(crate) fn backends(
         self,
+        made_by: &ByMaker,
         counts: &Counts,
         merged: &MergeCounts,
         device: Option<OnDevice>,
     ) -> Backends {
+        let made_by = |maker: Maker| made_by[maker as usize];
         let mut programs = self.cache.finish();
         if self.bounded > 0 {
             let bounded = BOUNDED.to_owned();
@@ -314,13 +317,16 @@ impl<'b> HostPrograms<'b> {
         }
         Backends {
             backend: self.backend,
-            compiled: counts.compiled,
-            merged: merged.evaluations,
-            reference: counts.reference,
+            compiled: made_by(Maker::Machine),
+            merged: made_by(Maker::Batt),
+            reference: made_by(Maker::Reference),
             bail_outs,
             programs_compiled: programs.compiled,
             programs_not_compiled: programs.not_compiled,
-            device,
+            device: device.map(|device| OnDevice {
+                evaluations: made_by(Maker::Device),
+                ..device
+            }),
             no_device: None,
             compile_time: programs.time,
             merged_calls: (merged.calls, merged.shared),
@@ -335,8 +341,6 @@ const BOUNDED: &str = "a timeout, or fewer cells than a machine's grids may have
 /// What the batts of a worker did.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MergeCounts {
-    /// Evaluations that they made.
-    pub(crate) evaluations: u64,
     /// Calls of the programs that they took.
     pub(crate) calls: u64,
     /// Those of them that were not made again.
@@ -346,7 +350,6 @@ pub(crate) struct MergeCounts {
 impl MergeCounts {
     /// Adds what another worker counted.
     pub(crate) fn add(&mut self, other: &MergeCounts) {
-        self.evaluations += other.evaluations;
         self.calls += other.calls;
         self.shared += other.shared;
     }
@@ -355,11 +358,7 @@ impl MergeCounts {
 /// What a worker counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counts {
-    /// Evaluations that its machine made.
-    pub(crate) compiled: u64,
-    /// Evaluations that its interpreter made.
-    pub(crate) reference: u64,
-    /// Those that the machine did not.
+    /// Evaluations that its machine passed on.
     pub(crate) bail_outs: BTreeMap<BailOut, u64>,
     /// Those that it bailed out by a panic.
     pub(crate) panics: u64,
@@ -368,8 +367,6 @@ pub(crate) struct Counts {
 impl Counts {
     /// Adds what another worker counted.
     pub(crate) fn add(&mut self, other: &Counts) {
-        self.compiled += other.compiled;
-        self.reference += other.reference;
         self.panics += other.panics;
         for (&bail_out, count) in &other.bail_outs {
             *self.bail_outs.entry(bail_out).or_default() += count;
@@ -426,7 +423,12 @@ mod tests {
             assert_eq!(programs.get(0).is_some(), expected[0]);
             programs.done(0, 1);
             assert!(programs.get(0).is_none());
-            let backends = programs.backends(&Counts::default(), &MergeCounts::default(), None);
+            let backends = programs.backends(
+                &ByMaker::default(),
+                &Counts::default(),
+                &MergeCounts::default(),
+                None,
+            );
             let compiled = expected.iter().filter(|&&compiled| compiled).count() as u64;
             assert_eq!(backends.programs_compiled, compiled);
             assert_eq!(backends.compile_time > Duration::ZERO, compiled > 0);

@@ -6,7 +6,7 @@ use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use arc_dsl::{ParseError, Program, TaskError};
+use arc_dsl::{ParseError, Program, TaskError, is_utf16};
 use serde::{Serialize, Serializer};
 use walkdir::WalkDir;
 
@@ -115,9 +115,9 @@ impl fmt::Display for InputError {
 
 impl std::error::Error for InputError {}
 
-/// Reads a file of UTF-8 text. The bounds of [`read_tasks`] hold.
+/// Reads a file of UTF-8 text, as it is or packed with gzip. The bounds of [`read_tasks`] hold.
 pub fn read_text(file: &Path) -> Result<String, InputError> {
-    text(file, read_file(file)?)
+    text(file, unpacked(file)?)
 }
 
 /// The file itself, or the files of a folder that have this extension, by name.
@@ -256,6 +256,9 @@ fn unreadable(file: &Path, error: &io::Error) -> InputError {
 }
 
 fn text(file: &Path, bytes: Vec<u8>) -> Result<String, InputError> {
+    if is_utf16(&bytes) {
+        return Err(InputError::at(file, 1, 1, "UTF-16 text: expected UTF-8"));
+    }
     String::from_utf8(bytes).map_err(|error| {
         let bytes = error.as_bytes();
         let (before, rest) = bytes.split_at(error.utf8_error().valid_up_to());

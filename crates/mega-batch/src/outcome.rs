@@ -123,6 +123,9 @@ pub enum Maker {
     Device,
 }
 
+/// How many evaluations each [`Maker`] made, by its number.
+pub(crate) type ByMaker = [u64; 4];
+
 /// The result of one evaluation.
 #[derive(Debug, Clone)]
 pub struct PairResult {

@@ -23,7 +23,7 @@ use crate::compilers::Compilers;
 use crate::delivery::Delivery;
 use crate::devices::gpus;
 use crate::options::{Mode, Options};
-use crate::outcome::{JobResult, Known, PairResult};
+use crate::outcome::{ByMaker, JobResult, Known, PairResult};
 use crate::panics::lock;
 use crate::sink::Sink;
 use crate::summary::{Progress, Summary, Tally};
@@ -326,7 +326,7 @@ impl Runner {
         };
         let result = run.deliver_all(done, sink);
         let device = device_stage.map(|stage| stage.finish(&lock(&self.fleet)));
-        let mut summary = result?;
+        let (mut summary, made_by) = result?;
         let (mut counts, mut merged) = (Counts::default(), MergeCounts::default());
         for worker in &mut self.workers {
             counts.add(worker.counts());
@@ -337,7 +337,7 @@ impl Runner {
             let failures = std::iter::once(reason).chain(device.failure.as_deref());
             device.failure = Some(failures.collect::<Vec<_>>().join("; "));
         }
-        summary.backends = programs.backends(&counts, &merged, device);
+        summary.backends = programs.backends(&made_by, &counts, &merged, device);
         summary.backends.no_device = self.no_device().map(str::to_owned);
         summary.backends.compile_time += encoding.unwrap_or_default();
         // Who runs a second batch may run a third.
@@ -405,7 +405,7 @@ impl<'r> Run<'r> {
         self,
         done: impl Iterator<Item = Recorded>,
         sink: &mut S,
-    ) -> io::Result<Summary> {
+    ) -> io::Result<(Summary, ByMaker)> {
         let options = &self.runner.options;
         let tally = Tally::new(self.batch);
         let mut delivery = Delivery::new(self.batch, options.stop_after_wrong, &tally, sink);
@@ -426,14 +426,14 @@ impl<'r> Run<'r> {
         for worker in &self.runner.workers {
             counts.add(std::mem::take(&mut lock(worker.tallied())));
         }
-        let workers = self.runner.workers.len();
+        let (workers, made_by) = (self.runner.workers.len(), counts.made_by);
         let summary = tally.finish(options.mode, workers, counts, elapsed);
         sink.progress(Progress {
             done: summary.totals.evaluations + summary.skipped,
             total: self.total,
             on_devices: on_devices(&lock(&self.runner.fleet)),
         });
-        Ok(summary)
+        Ok((summary, made_by))
     }
 
     /// Delivers what the threads of this machine make; the wall-clock time of that.

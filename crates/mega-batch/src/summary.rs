@@ -14,8 +14,7 @@ use serde::Serialize;
 use crate::backend::Backends;
 use crate::batch::{Batch, Job};
 use crate::options::Mode;
-use crate::outcome::Known;
-use crate::outcome::Outcome;
+use crate::outcome::{ByMaker, Known, Outcome};
 use crate::panics::lock;
 
 /// Evaluations by outcome.
@@ -216,6 +215,8 @@ struct OfProgram {
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     totals: Totals,
+    /// The evaluations that this run made, by who did.
+    pub(crate) made_by: ByMaker,
     /// How many evaluations were left out.
     pub(crate) skipped: u64,
     /// Of the pairs of `train` and `test` of tasks that this thread came to first, how many have an output; and
@@ -238,6 +239,9 @@ impl Counts {
         to.no_expected += from.no_expected;
         to.errors += from.errors;
         to.limits += from.limits;
+        for (to, from) in self.made_by.iter_mut().zip(other.made_by) {
+            *to += from;
+        }
         self.skipped += other.skipped;
         self.pairs_expected += other.pairs_expected;
         self.pairs_right += other.pairs_right;
@@ -318,6 +322,9 @@ impl<'b> Tally<'b> {
                 continue;
             };
             counts.count(&result.outcome);
+            if let Some(maker) = result.made_by {
+                counts.made_by[maker as usize] += 1;
+            }
             evaluations += 1;
             time += result.time;
             if result.outcome.is_failure() {

@@ -86,6 +86,9 @@ const PROGRAM_KEYS: [&str; 2] = ["program", "source"];
 
 const TASK: &str = "a task: an object with the keys `train` and `test`";
 
+/// What is expected in its place among programs.
+const PROGRAM: &str = "a program: the key `program` with its text, beside `task_id`";
+
 type Entries<'a> = [(String, &'a RawValue)];
 
 impl TaskFile {
@@ -103,6 +106,9 @@ impl TaskFile {
             file.form = FileForm::Tasks;
             if file.tasks.is_empty() {
                 file.form = FileForm::Programs;
+                for error in &mut file.errors {
+                    error.message = error.message.replace(TASK, PROGRAM);
+                }
             }
         }
         file
@@ -198,9 +204,22 @@ impl TaskFile {
             let id = own_id.as_deref().unwrap_or(id.name());
             self.task(&text.clone().of_task(id), id, &entries);
         }
+        let bad = || entries.iter().find(|(key, _)| key == "program");
         if let Some((key, program, value)) = program {
             let id = own_id.as_deref().unwrap_or(id.name());
             self.program(&Places::new(text).of_key(key, value), id, program);
+        } else if let Some((key, value)) = bad().filter(|_| own_id.is_some() && !is_task) {
+            let found = match kind_of(value.get()) {
+                JsonKind::Null => "null",
+                JsonKind::List => "a list",
+                JsonKind::Object => "an object",
+                JsonKind::Other if value.get().starts_with('"') => "an empty text",
+                JsonKind::Other => "no text",
+            };
+            let place = Places::new(text).of_key(key, value);
+            let message = format!("expected the text of a program, found {found}");
+            self.errors.push(place.error(message));
+            self.form = FileForm::Programs;
         } else if is_task {
         } else if entries.iter().any(|(_, it)| attempts(it.get())) {
             self.form = FileForm::Submission;

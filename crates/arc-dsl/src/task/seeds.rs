@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
+};
 use serde_json::value::RawValue;
 
 use super::Pair;
@@ -333,6 +335,14 @@ seed!(
 
         fn visit_i64<E: Error>(self, colour: i64) -> Result<i8, E> {
             i8::try_from(colour).map_err(|_| no_colour(colour))
+        }
+
+        // As arrays of floating point are written.
+        fn visit_f64<E: Error>(self, colour: f64) -> Result<i8, E> {
+            if colour.fract() == 0.0 && colour.abs() <= 127.0 {
+                return Ok(colour as i8);
+            }
+            Err(E::invalid_type(Unexpected::Float(colour), &self))
         }
     }
 );

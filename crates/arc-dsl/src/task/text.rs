@@ -199,8 +199,11 @@ impl<'a> Text<'a> {
         let place = format!(" at line {} column {}", error.line(), error.column());
         let message = text.strip_suffix(&place).unwrap_or(&text);
         let number = number_at(self.json, error.line(), error.column());
+        let constant = constant_at(self.json, error.line(), error.column());
         let mut found = self.error(if error.is_data() {
             in_our_words(message, number)
+        } else if let Some(constant) = constant {
+            format!("broken JSON: found `{constant}`, which Python writes and JSON lacks: expected a number or null")
         } else {
             broken(message, number)
         });
@@ -321,6 +324,18 @@ fn broken(message: &str, number: Option<&str>) -> String {
     }
 }
 
+/// What is no number in Python's words, where it stands at this place.
+fn constant_at(json: &str, line: usize, column: usize) -> Option<&'static str> {
+    let text = json.split('\n').nth(line.checked_sub(1)?)?.as_bytes();
+    // Of a negative one the sign is a number's.
+    let around = text.get(column.saturating_sub(2)..)?;
+    let names = ["NaN", "Infinity"].into_iter();
+    names.into_iter().find(|name| {
+        let mut starts = around.windows(name.len()).take(3);
+        starts.any(|it| it == name.as_bytes())
+    })
+}
+
 /// The number that stands at or ends before this place, if one does.
 fn number_at(json: &str, line: usize, column: usize) -> Option<&str> {
     let text = json.split('\n').nth(line.checked_sub(1)?)?;
@@ -346,8 +361,9 @@ fn place(before: &[u8]) -> (usize, usize) {
     (lines.count() + 1, column)
 }
 
-/// Whether it is UTF-16: by its mark, or since every other byte of the first ones is zero.
-fn is_utf16(bytes: &[u8]) -> bool {
+/// Whether text is UTF-16: by its mark, or since every other byte of the first ones is zero.
+#[must_use]
+pub fn is_utf16(bytes: &[u8]) -> bool {
     match bytes {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
         [first, second, ..] => (*first == 0) != (*second == 0),

@@ -1,5 +1,6 @@
 //! `mega-batch run`: programs on tasks.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -11,6 +12,8 @@ use mega_batch::{
     Attempts, Backend, Batch, Cancellation, Coordinator, CoordinatorError, Finished, Merging, Mode,
     Options, OrderCheck, Placement, Summary, TaskDetails, TaskState, escaped,
 };
+
+use rayon::prelude::*;
 
 use super::exit::Exit;
 use super::log::Log;
@@ -148,7 +151,7 @@ pub(crate) struct Run {
     #[arg(long)]
     check_order: bool,
 
-    /// End the run after so many seconds: what is finished then is written, as after a signal.
+    /// End the run so many seconds after its inputs are read: what is finished then is written, as after a signal.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<Duration>,
 
@@ -444,6 +447,10 @@ fn order_told(batch: &Batch<'_>, order: &OrderCheck) -> String {
 
 fn idle_programs(batch: &Batch<'_>, summary: &Summary) -> Option<String> {
     let programs = summary.by_program.iter().zip(batch.programs());
+    // Tasks may have no pairs.
+    let with_task: HashSet<u32> = batch.jobs().map(|job| job.program).collect();
+    let programs = programs.zip(0..).filter(|(_, at)| !with_task.contains(at));
+    let programs = programs.map(|(program, _)| program);
     let mut idle = programs.filter(|(stats, _)| stats.evaluations == 0);
     let (_, first) = idle.next()?;
     let (count, have) = match idle.count() + 1 {
@@ -451,8 +458,14 @@ fn idle_programs(batch: &Batch<'_>, summary: &Summary) -> Option<String> {
         count => (count, "programs have"),
     };
     let name = program_label(first, batch.programs());
+    let id = first.task_id();
+    let why = if first.name().ends_with(id) {
+        format!("the name {name} has none of their ids")
+    } else {
+        format!("{name} is said to be for {}", escaped(id))
+    };
     Some(format!(
-        "{count} {have} no task here (the name {name} has none of their ids); \
+        "{count} {have} no task here ({why}); \
          --all-pairs runs every program on every task"
     ))
 }
@@ -491,8 +504,8 @@ const MAX_PAIRS: usize = 100_000;
 fn pairs(text: &str) -> Result<usize, String> {
     let pairs = text.parse().ok();
     pairs
-        .filter(|&pairs| pairs <= MAX_PAIRS)
-        .ok_or_else(|| format!("expected 0 to {MAX_PAIRS} pairs"))
+        .filter(|pairs| (1..=MAX_PAIRS).contains(pairs))
+        .ok_or_else(|| format!("expected 1 to {MAX_PAIRS} pairs"))
 }
 
 /// Reads a time in seconds.
@@ -510,7 +523,7 @@ const SEED: u64 = 0;
 fn builtin_tasks(pairs: usize) -> Vec<Task> {
     let (train, test) = (pairs.saturating_sub(1), pairs.min(1));
     builtin::all()
-        .iter()
+        .par_iter()
         .map(|program| program.task(SEED, train, test, MAX_SIDE))
         .collect()
 }

@@ -11,8 +11,8 @@ const ALONE: usize = 3;
 /// How many places are told of one kind.
 const PLACES: usize = 10;
 
-/// Errors of one kind, which differ in their places and numbers, stand together: the first with its
-/// message, then the places of the next.
+/// Errors of one kind, which differ in their places, numbers and what they quote, stand together: the first with its
+/// message, then the places of the next, with their messages where these are others.
 pub(super) struct Told<'a> {
     prefix: &'static str,
     kinds: Vec<Vec<&'a InputError>>,
@@ -63,7 +63,11 @@ impl fmt::Display for Told<'_> {
             }
             writeln!(f, "{}{first} ({} times)", self.prefix, kind.len())?;
             for error in more.iter().take(PLACES - 1) {
-                writeln!(f, "  {}", Place(error))?;
+                write!(f, "  {}", Place(error))?;
+                if error.message != first.message {
+                    write!(f, ": {}", escaped(&error.message))?;
+                }
+                writeln!(f)?;
             }
             if let Some(left @ 1..) = more.len().checked_sub(PLACES - 1) {
                 writeln!(f, "  and {left} more")?;
@@ -107,9 +111,20 @@ mod tests {
         errors.push(error("y", "last"));
         let few = Told::new("", &errors).to_string();
         assert_eq!(few, "x: first\na0: colour 200: expected `a`\ny: last\n");
-        errors.extend((1..13).map(|at| error(&format!("a{at}"), "colour 300: expected `b`")));
-        let places: Vec<String> = (1..10).map(|at| format!("  a{at}\n")).collect();
-        let places = places.concat();
+        let next = |at| {
+            error(
+                &format!("a{at}"),
+                if at == 1 {
+                    "colour 300: expected `b`"
+                } else {
+                    "colour 200: expected `a`"
+                },
+            )
+        };
+        errors.extend((1..13).map(next));
+        let places: Vec<String> = (2..10).map(|at| format!("  a{at}\n")).collect();
+        // What another one says is told too.
+        let places = format!("  a1: colour 300: expected `b`\n{}", places.concat());
         let expected = format!(
             "- x: first\n- y: last\n- a0: colour 200: expected `a` (13 times)\n{places}  and 3 more\n"
         );

@@ -62,12 +62,12 @@ pub(super) fn notices(document: &Document) -> String {
         0 => {}
         1 => notice(
             "1 input error.",
-            "The task or program that <a href=\"#input-errors\">it is in</a> was not run."
+            "The pair, task or program that <a href=\"#input-errors\">it is in</a> was left out."
                 .to_owned(),
         ),
         many => notice(
             &format!("{} input errors.", thousands(many as u64)),
-            "The tasks and programs that <a href=\"#input-errors\">they are in</a> were not run."
+            "The pairs, tasks and programs that <a href=\"#input-errors\">they are in</a> were left out."
                 .to_owned(),
         ),
     }

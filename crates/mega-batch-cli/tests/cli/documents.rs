@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::support::{Done, Folder, done};
+use super::support::{Done, Folder, done, mirror_program, mirror_task};
 
 /// Work that no test waits for.
 const LONG: &str = "run --pairs 500 --all-pairs --backend reference --outputs";
@@ -349,4 +349,91 @@ fn of_several_runs_that_write_one_file_one_is_there_whole() {
     let document = document(&folder, "out.json");
     assert_eq!(document["pairs_right"], document["evaluations"]);
     assert_eq!(names(&folder), ["out.json"]);
+}
+
+#[test]
+fn what_is_read_is_not_overwritten_and_no_file_is_written_twice() {
+    let folder = Folder::new();
+    folder
+        .write("tasks/a.json", mirror_task())
+        .write("p/p.py", mirror_program("solve_a"));
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    let run = "run --tasks tasks --programs p";
+    assert_eq!(
+        folder
+            .run(&format!(
+                "{run} --json r.json --attempts --submission s.json --quiet"
+            ))
+            .code,
+        0
+    );
+    let all = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    let before = ["tasks/a.json", "p/p.py", "r.json", "s.json"].map(all);
+    for (arguments, message) in [
+        (
+            &*format!("{run} --json p/p.py"),
+            "p/p.py: --json would overwrite what --programs reads",
+        ),
+        (
+            &format!("{run} --submission tasks/../tasks/a.json"),
+            "a.json: --submission would overwrite what --tasks reads",
+        ),
+        (
+            "run --tasks tasks/a.json --programs p/p.py --json tasks/a.json",
+            "--json would overwrite what --tasks reads",
+        ),
+        (
+            &format!("{run} --log p/p.py"),
+            "--log would overwrite what --programs reads",
+        ),
+        (
+            &format!("{run} --json x --submission ./x"),
+            "./x: --json and --submission would both be written there",
+        ),
+        (
+            &format!("{run} --checkpoint x --resume --json x"),
+            "would both be written there",
+        ),
+        (
+            "search --tasks tasks --programs-out tasks/a.json",
+            "--programs-out would overwrite what --tasks reads",
+        ),
+        (
+            "search --tasks tasks --programs-out x --json x",
+            "would both be written there",
+        ),
+        (
+            "show tasks/a.json --svg tasks/a.json",
+            "--svg would overwrite what TASK reads",
+        ),
+        (
+            "score s.json --tasks tasks --json s.json",
+            "--json would overwrite what SUBMISSION reads",
+        ),
+        (
+            "report r.json --html r.json",
+            "--html would overwrite what RESULT.json reads",
+        ),
+    ] {
+        let done = folder.run(arguments);
+        assert_eq!(done.code, 2, "{arguments}: {}", done.stderr);
+        assert!(
+            done.stderr.starts_with("mega-batch: ") && done.stderr.contains(message),
+            "{}",
+            done.stderr
+        );
+    }
+    assert_eq!(
+        ["tasks/a.json", "p/p.py", "r.json", "s.json"].map(all),
+        before
+    );
+    // What an earlier run has written beside the tasks is no input, nor is a submission that is filled up.
+    for _ in 0..2 {
+        let done = folder.run(&format!(
+            "{run} --json tasks/r.json --submission tasks/s.json --quiet"
+        ));
+        assert_eq!(done.code, 0, "{}", done.stderr);
+    }
+    let over = "search --tasks tasks --nodes 300 --over s.json --submission s.json --quiet";
+    assert_eq!(folder.run(over).code, 0);
 }

@@ -1,6 +1,7 @@
 //! Tasks, solutions and submissions in the layouts that are in use, with what becomes of each.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::io::Write;
 
 use flate2::Compression;
@@ -315,7 +316,7 @@ fn a_submission_keeps_the_places_of_test_inputs() {
         done.stderr
     );
     let submission: Value =
-        serde_json::from_slice(&std::fs::read(folder.path().join("sub.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(folder.path().join("sub.json")).unwrap()).unwrap();
     let tests = submission["a"].as_array().unwrap();
     assert_eq!(tests.len(), 2);
     assert_eq!(tests[1]["attempt_1"], json!([[4, 3]]));
@@ -484,6 +485,103 @@ fn programs_stand_in_json_beside_their_tasks() {
             "row_b: train match"
         ]
     );
+}
+
+#[test]
+fn of_programs_in_json_none_is_passed_over_in_silence() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    let good = r#"{"task_id": "a", "program": "O = vmirror(I)"}"#;
+    for (name, text, place, message) in [
+        (
+            "cut.jsonl",
+            format!("{good}\n{{\"task_id\": \"a\", \"prog"),
+            ":2:",
+            "broken JSON",
+        ),
+        (
+            "line.jsonl",
+            format!("{good}\nnonsense\n{good}"),
+            ":2:",
+            "expected a program: the key `program`",
+        ),
+        (
+            "key.jsonl",
+            format!("{good}\n{{\"task_id\": \"a\", \"code\": \"O = I\"}}"),
+            ":2:",
+            "found the keys `task_id`, `code`",
+        ),
+        (
+            "null.json",
+            format!("[{good}, {{\"task_id\": \"a\", \"program\": null}}]"),
+            ":1:",
+            "expected the text of a program, found null",
+        ),
+        (
+            "list.json",
+            format!("[{good}, {{\"task_id\": \"a\", \"program\": [\"O = I\"]}}]"),
+            ":1:",
+            "found a list",
+        ),
+        (
+            "empty.json",
+            format!("[{good}, {{\"task_id\": \"a\", \"program\": \"\"}}]"),
+            ":1:",
+            "found an empty text",
+        ),
+    ] {
+        folder.write(&format!("p/{name}"), text);
+        for programs in [format!("p/{name}"), "p".to_owned()] {
+            let (done, document) = folder.run_json(&format!(
+                "--tasks a.json --programs {programs} --all-pairs --quiet"
+            ));
+            assert_eq!(done.code, 2, "{name}");
+            assert!(
+                done.stderr.starts_with(&format!("p/{name}{place}"))
+                    && done.stderr.contains(message),
+                "{}",
+                done.stderr
+            );
+            assert_eq!(
+                document["input_errors"].as_array().unwrap().len(),
+                1,
+                "{name}"
+            );
+            // What can be read is run.
+            assert!(
+                !document["results"].as_array().unwrap().is_empty(),
+                "{name}"
+            );
+        }
+        fs::remove_dir_all(folder.path().join("p")).unwrap();
+    }
+    // Beside files of Python one that cannot be read is a note: it may have to do with something else.
+    folder
+        .write("p/cut.json", r#"{"task_id": "a", "prog"#)
+        .write("p/a.py", mirror_program("solve_a"));
+    let done = folder.run("run --tasks a.json --programs p");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(
+        done.stderr.starts_with("note: p/cut.json:1:")
+            && done.stderr.contains("passed over: broken JSON"),
+        "{}",
+        done.stderr
+    );
+    // Several of one text have names of their own.
+    let two = format!(
+        "{}\n{}",
+        mirror_program("f"),
+        "def g(I):\n    return hmirror(I)\n"
+    );
+    let text = json!([{ "task_id": "a", "program": two }, { "task_id": "a", "program": "O = I" }]);
+    folder.write("two.json", text.to_string());
+    let (_, document) = folder.run_json("--tasks a.json --programs two.json --quiet");
+    let results = document["results"].as_array().unwrap();
+    let names: Vec<_> = results
+        .iter()
+        .map(|it| it["program"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["solve_a", "solve2_a", "solve3_a"]);
 }
 
 const SOLUTIONS: &str = "{\"a\": [[[9, 8]]], \"b\": [[[9, 8]], [[7]]]}";

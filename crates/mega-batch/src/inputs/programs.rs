@@ -25,10 +25,10 @@ const WITH_NAMES: &[&str] = OF_DSL.split_at(2).0;
 /// `solve_ID`, where `ID` is what stands in the file's name behind the last `_`. A file of a folder that
 /// holds no program is a note. The bounds of [`read_tasks`](super::read_tasks) hold.
 pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
-    let in_json = ProgramsInJson::read(paths);
+    let mut in_json = ProgramsInJson::read(paths);
     let mut read = ProgramsRead {
-        errors: in_json.errors,
-        notes: in_json.notes,
+        errors: std::mem::take(&mut in_json.errors),
+        notes: std::mem::take(&mut in_json.notes),
         ..ProgramsRead::default()
     };
     let mut modules = Modules::default();
@@ -53,9 +53,7 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
             Err(error) => read.errors.push(error),
         }
     }
-    for (file, text) in &in_json.programs {
-        text.parse(file, reading, &mut read);
-    }
+    in_json.parse(reading, &mut read);
     read.note_empty(&empty);
     read.notes.extend(modules.notes());
     read.note_unknown();

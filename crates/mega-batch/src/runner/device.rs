@@ -90,13 +90,8 @@ pub(super) struct DeviceStage<'b> {
     numbers: &'b AtomicU64,
     grids: Grids<'b>,
     programs: ProgramCache<(u64, Arc<DeviceProgram>)>,
-    counts: Mutex<Counts>,
-}
-
-#[derive(Debug, Default)]
-struct Counts {
-    evaluations: u64,
-    bail_outs: BTreeMap<BailOut, u64>,
+    /// How many evaluations it bailed out of.
+    bail_outs: Mutex<BTreeMap<BailOut, u64>>,
 }
 
 /// Reasons that are ours.
@@ -119,7 +114,7 @@ impl<'b> DeviceStage<'b> {
             numbers,
             grids: Grids::new(batch, numbers),
             programs: ProgramCache::new(batch.evaluations_by_program()),
-            counts: Mutex::default(),
+            bail_outs: Mutex::default(),
         }
     }
 
@@ -211,7 +206,7 @@ impl<'b> DeviceStage<'b> {
         let mut answered: Vec<_> = units.iter().map(|_| UnitAnswers::default()).collect();
         let took = stages.prepare + stages.upload + stages.compute + stages.download;
         let share = took / due.len().max(1) as u32;
-        let mut counts = lock(&self.counts);
+        let mut bail_outs = lock(&self.bail_outs);
         for due in due {
             let unit = &units[due.unit as usize];
             let of_unit = &mut answered[due.unit as usize];
@@ -220,11 +215,8 @@ impl<'b> DeviceStage<'b> {
                 of_unit.share = share;
             }
             match self.answer(due, answers) {
-                Ok(answer) => {
-                    counts.evaluations += 1;
-                    of_unit.answers[due.at as usize] = Some(answer);
-                }
-                Err(bail_out) => *counts.bail_outs.entry(bail_out).or_default() += 1,
+                Ok(answer) => of_unit.answers[due.at as usize] = Some(answer),
+                Err(bail_out) => *bail_outs.entry(bail_out).or_default() += 1,
             }
         }
         Passed {
@@ -254,11 +246,11 @@ impl<'b> DeviceStage<'b> {
 
     /// What it came to, and how long encoding took.
     pub(super) fn finish(self, fleet: &Fleet) -> (OnDevice, Duration) {
-        let counts = self.counts.into_inner();
-        let counts = counts.unwrap_or_else(PoisonError::into_inner);
+        let bail_outs = self.bail_outs.into_inner();
+        let bail_outs = bail_outs.unwrap_or_else(PoisonError::into_inner);
         let programs = self.programs.finish();
-        let bail_outs = counts.bail_outs.into_iter();
         let mut bail_outs: BTreeMap<String, u64> = bail_outs
+            .into_iter()
             .map(|(bail_out, count)| (bail_out.to_string(), count))
             .collect();
         let scheduler = fleet.scheduler();
@@ -280,7 +272,7 @@ impl<'b> DeviceStage<'b> {
         let names = devices.clone().map(|device| scheduler.name(device));
         let device = OnDevice {
             name: names.collect::<Vec<_>>().join(", "),
-            evaluations: counts.evaluations,
+            evaluations: 0,
             bail_outs,
             programs: programs.compiled,
             programs_host_only: programs.not_compiled,

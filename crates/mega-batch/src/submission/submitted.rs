@@ -105,7 +105,6 @@ impl Submitted {
         let expected: HashMap<&str, usize> = tasks
             .iter()
             .map(|task| (task.id.as_str(), task.test_places().len()))
-            .filter(|(_, tests)| *tests > 0)
             .collect();
         for (file, task) in &self.tasks {
             let fault = |message: String| {
@@ -129,7 +128,8 @@ impl Submitted {
         }
         let handed_in: HashSet<_> = self.tasks.iter().map(|(_, it)| it.task.as_str()).collect();
         let missing = tasks.iter().map(|task| task.id.as_str());
-        let missing = missing.filter(|id| expected.contains_key(id) && !handed_in.contains(id));
+        let has_tests = |id: &str| expected.get(id).is_some_and(|tests| *tests > 0);
+        let missing = missing.filter(|id| has_tests(id) && !handed_in.contains(id));
         let message = "no attempts for this task";
         faults.extend(missing.map(|id| InputError::whole(file, message).about(id)));
         faults

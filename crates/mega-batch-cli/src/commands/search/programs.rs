@@ -1,33 +1,52 @@
 //! The programs of attempts as one text.
 
+use std::collections::HashSet;
+
 use arc_dsl::Task;
-use mega_batch::search::Searched;
+use mega_batch::search::{Searched, program_name};
 
 use crate::commands::output::Destination;
 
 /// Writes the programs of all attempts, those of a task after each other, the best one first; gives how many
 /// there are.
 ///
-/// Where the id of a task cannot stand in a name, a comment above the program says it.
+/// Where the id of a task cannot stand in a name, a comment above the program says it; of ids of which names are
+/// made alike the next ones are numbered on.
 pub(super) fn write(
     tasks: &[Task],
     results: &[(usize, Searched)],
     to: Destination,
 ) -> anyhow::Result<usize> {
-    let mut written = 0;
+    let mut names = HashSet::new();
     to.write(|out| {
         writeln!(out, "from dsl import *")?;
         writeln!(out, "from constants import *")?;
         for (at, searched) in results {
             let comment = task_comment(&tasks[*at].id);
             for attempt in &searched.attempts {
-                write!(out, "\n\n{comment}{}", attempt.program)?;
-                written += 1;
+                let program = unique(&attempt.program, &tasks[*at].id, &mut names);
+                write!(out, "\n\n{comment}{program}")?;
             }
         }
         Ok(())
     })?;
-    Ok(written)
+    Ok(names.len())
+}
+
+/// The text of a function, by a name that none has yet.
+fn unique(function: &str, id: &str, names: &mut HashSet<String>) -> String {
+    let name = function
+        .strip_prefix("def ")
+        .and_then(|it| it.split('(').next());
+    let given = name.unwrap_or_default();
+    let mut name = given.to_owned();
+    // Not as the second attempt of a task is called.
+    let mut number = 3;
+    while !names.insert(name.clone()) {
+        name = program_name(number, id);
+        number += 1;
+    }
+    function.replacen(given, &name, 1)
 }
 
 /// The line that says which task a program is for, where its name cannot.
@@ -50,6 +69,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_two_programs_have_one_name() {
+        let mut names = HashSet::new();
+        let mut named = |id| {
+            let text = format!("def {}(I):\n    return I\n", program_name(0, id));
+            unique(&text, id, &mut names)
+        };
+        assert_eq!(named("a-b"), "def solve_a_b(I):\n    return I\n");
+        assert_eq!(named("a_b"), "def attempt4_a_b(I):\n    return I\n");
+        assert_eq!(named("a b"), "def attempt5_a_b(I):\n    return I\n");
+        assert_eq!(named("c"), "def solve_c(I):\n    return I\n");
+    }
+
+    #[test]
     fn every_id_is_read_back() {
         for id in [
             "007bbfb7",
@@ -68,7 +100,7 @@ mod tests {
             "a#b",
             "\r",
         ] {
-            let name = mega_batch::search::program_name(0, id);
+            let name = program_name(0, id);
             let text = format!(
                 "from dsl import *\n\n\n{}def {name}(I):\n    return I\n",
                 task_comment(id)

@@ -52,6 +52,9 @@ fn a_program_is_left_alone_after_its_first_wrong_pair_in_every_mode() {
                 summary.planned
             );
             assert!(summary.is_complete());
+            let backends = &summary.backends;
+            let made = backends.compiled + backends.merged + backends.reference;
+            assert_eq!(made, summary.totals.evaluations, "{backends:?}");
             assert_eq!(summary.tasks_solved, all.summary.tasks_solved);
         }
     }

@@ -1,0 +1,128 @@
+//! [`check`]: no command overwrites what it reads, and none writes two things to one place.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use arc_dsl::{FileForm, TaskFile};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+use mega_batch::files::{folder_of, followed};
+
+use super::output::shown;
+
+/// The options that name files that are written. Every other path is read.
+const WRITTEN: [&str; 9] = [
+    "json",
+    "submission",
+    "unsolved",
+    "checkpoint",
+    "log",
+    "programs-out",
+    "svg",
+    "png",
+    "html",
+];
+
+/// What stands in help for a path.
+const PATHS: [&str; 5] = ["PATH", "FILE", "TASK.json", "RESULT.json", "SUBMISSION"];
+
+/// Refuses arguments by which a file would be overwritten that is read, or written twice.
+///
+/// # Errors
+/// The path and both options.
+pub(crate) fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
+    let Some((name, matches)) = matches.subcommand() else {
+        return Ok(());
+    };
+    let arguments = command.find_subcommand(name).into_iter();
+    let paths = arguments.flat_map(Command::get_arguments);
+    let paths = paths.filter(|arg| is_path(arg));
+    let given =
+        |arg: &&Arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let (mut read, mut written) = (Vec::new(), Vec::new());
+    for arg in paths.filter(given) {
+        let to = if is_written(arg) {
+            &mut written
+        } else {
+            &mut read
+        };
+        let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
+        to.extend(values.map(|path| (named(arg), PathBuf::from(path))));
+    }
+    for (at, (option, path)) in written.iter().enumerate() {
+        let Some(file) = place(path) else { continue };
+        let is_here = |(_, other): &&(String, PathBuf)| place(other).as_ref() == Some(&file);
+        if let Some((other, _)) = written[..at].iter().find(is_here) {
+            bail!(
+                "{}: {other} and {option} would both be written there",
+                shown(path)
+            );
+        }
+        // A submission may be filled up in its place.
+        let mut read = read.iter();
+        let read_there = read
+            .find(|other| is_here(other) && other.0 != "--over" || is_input_of(&file, &other.1));
+        if let Some((other, _)) = read_there {
+            bail!(
+                "{}: {option} would overwrite what {other} reads",
+                shown(path)
+            );
+        }
+    }
+    Ok(())
+}
+
+fn is_path(arg: &Arg) -> bool {
+    let names = arg.get_value_names().unwrap_or_default();
+    names.iter().any(|name| PATHS.contains(&name.as_str()))
+}
+
+fn is_written(arg: &Arg) -> bool {
+    arg.get_long().is_some_and(|name| WRITTEN.contains(&name))
+}
+
+/// The argument as users know it.
+fn named(arg: &Arg) -> String {
+    match (arg.get_long(), arg.get_value_names()) {
+        (Some(name), _) => format!("--{name}"),
+        (None, Some([name, ..])) => name.to_string(),
+        (None, _) => arg.get_id().to_string(),
+    }
+}
+
+/// Where a regular file is, or would be made; `None` for what is none.
+fn place(path: &Path) -> Option<PathBuf> {
+    if path == Path::new("-") {
+        return None;
+    }
+    let file = followed(path).ok()?;
+    if let Ok(file) = fs::canonicalize(&file) {
+        return file.is_file().then_some(file);
+    }
+    let folder = fs::canonicalize(folder_of(&file)).ok()?;
+    Some(folder.join(file.file_name()?))
+}
+
+/// Whether a file that is there lies in a folder that is read, and holds what is read there.
+fn is_input_of(file: &Path, folder: &Path) -> bool {
+    let is_in_folder =
+        || fs::canonicalize(folder).is_ok_and(|it| it.is_dir() && file.starts_with(it));
+    if !file.is_file() || !is_in_folder() {
+        return false;
+    }
+    let Some(ending) = file.extension().and_then(|it| it.to_str()) else {
+        return false;
+    };
+    match ending {
+        "py" | "zip" | "gz" => true,
+        "json" | "jsonl" | "ndjson" => {
+            let form = fs::read(file).map(|text| TaskFile::read("", &text).form);
+            matches!(
+                form,
+                Ok(FileForm::Tasks | FileForm::Solutions | FileForm::Programs)
+            )
+        }
+        _ => false,
+    }
+}
