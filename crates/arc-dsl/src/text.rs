@@ -127,7 +127,7 @@ pub fn read_programs(text: &str, reading: &Reading) -> ProgramText {
 /// The programs of a file in its order, of this dialect where one is given.
 ///
 /// A file that defines none may be one without a first line: bare statements as they stand in a program,
-/// up to the one that sets `O`, its output; what follows is another program. The k-th one from 1 on bears
+/// up to the one that sets `O`, its output; what follows is another program, unless it takes what this one has set. The k-th one from 1 on bears
 /// the name that is given for k. They are of the public dialect.
 ///
 /// ```
@@ -153,7 +153,8 @@ pub fn parse_file(
 /// The programs of a file as [`parse_file`] gives them, and what it has besides.
 pub fn read_file(text: &str, reading: &Reading, name: impl Fn(usize) -> String) -> ProgramText {
     let text = without_mark(text);
-    if reading.dialect == Some(Dialect::Typed) || Lexer::new(text).has_function() {
+    let has_function = Lexer::new(text).has_function() || sets_program(text);
+    if reading.dialect == Some(Dialect::Typed) || has_function {
         return read_programs(text, reading);
     }
     ProgramText {
@@ -161,6 +162,13 @@ pub fn read_file(text: &str, reading: &Reading, name: impl Fn(usize) -> String) 
         notes: Vec::new(),
         is_bare: true,
     }
+}
+
+/// Whether lines set names of programs, as `solve_a = compose(vmirror, hmirror)`, and none sets `O`.
+fn sets_program(text: &str) -> bool {
+    let names = text.lines().filter_map(|line| line.split_once('='));
+    let mut names = names.map(|(name, _)| name.split(':').next().unwrap_or(name).trim_end());
+    names.clone().any(says_program) && !names.any(|name| name == "O")
 }
 
 /// The functions of a text in its order: programs of the public dialect with 1 to 4 inputs of any kind,

@@ -50,6 +50,35 @@ FOUND: list[tuple[str, str]] = [
     ("Answer: O = vmirror(I)", "vmirror(I)"),
     ("**Final answer**: O = vmirror(I)\nThat is all.", "vmirror(I)"),
     ("The answer is `O = vmirror(I)`.", "vmirror(I)"),
+    # What is thought is no answer, and what stands around an answer is none.
+    ("<think>try\n```python\nO = hmirror(I)\n```\nno</think>\n<answer>\nO = vmirror(I)\n</answer>", "vmirror(I)"),
+    ("<think>try\n```python\nO = hmirror(I)\n```\nno</think>\nO = vmirror(I)", "vmirror(I)"),
+    ("It may be O = hmirror(I).\n```\nO = hmirror(I)\n```\n</think>\n`O = vmirror(I)`", "vmirror(I)"),
+    ("<answer>\nO = vmirror(I)\n</answer>\n```\nO = hmirror(I)\n```\nwas my first idea", "vmirror(I)"),
+    ("<|channel|>analysis<|message|>O = hmirror(I)?<|end|>\n<|channel|>final<|message|>O = vmirror(I)<|return|>", "vmirror(I)"),
+    # As Python goes on with a variable.
+    ("O = hmirror(I)\nO = rot180(O)", "rot180(O)"),
+    ("```\nO = canvas(ZERO, (3, 3))\nx = asobject(I)\nO = paint(O, x)\n```", "paint(O, x)"),
+    ("O = hmirror(I)\nO = vmirror(I)", "vmirror(I)"),
+    ("x = vmirror(I)\nreturn x", "vmirror(I)"),
+    # The function that is called as the answer is, and no help or test beside it.
+    ("def solve(I):\n    return vmirror(I)\n\ndef unused(g):\n    return hmirror(g)", "vmirror(I)"),
+    ("```\ndef solve(I):\n    return vmirror(I)\n\ndef verify(I):\n    return equality(solve(I), I)\n```", "vmirror(I)"),
+    ("```\ndef solve(I):\n    return vmirror(I)\n```\n```\ndef show(grid):\n    return upscale(grid, 2)\n```", "vmirror(I)"),
+    ("def f(I):\n    return hmirror(I)\n\nsolve = compose(vmirror, f)", "t1(I)"),
+    ("solve = vmirror", "vmirror(I)"),
+    # Fences of something else, steps between prose, quotes, JSON, a call alone.
+    ("The grid is\n```\n1 2\n3 4\n```\nand so\nO = vmirror(I)", "vmirror(I)"),
+    ("```bash\npip install it\n```\nThen `O = vmirror(I)`.", "vmirror(I)"),
+    ("First:\nx1 = hmirror(I)\nThen:\nO = rot180(x1)", "rot180(x1)"),
+    ("First:\n```\nx1 = hmirror(I)\n```\nThen:\n```\nO = rot180(x1)\n```", "rot180(x1)"),
+    ("Step 1: x1 = hmirror(I)\nStep 2: O = rot180(x1)", "rot180(x1)"),
+    ("> ```python\n> def solve(I):\n>     return vmirror(I)\n> ```", "vmirror(I)"),
+    ('{"thought": "mirrored", "code": "x1 = vmirror(I)\\nO = identity(x1)"}', "identity(x1)"),
+    ("vmirror(I)", "vmirror(I)"),
+    ("It is\n```python\nhconcat(I, vmirror(I))\n```", "hconcat(I, t1)"),
+    ("def solve(I):\n    x = vmirror(I)\n    print(x)\n    pass\n    return x", "vmirror(I)"),
+    ("def solve(I=None):\n    return vmirror(I)", "vmirror(I)"),
     ("The answer is ```python O = vmirror(I)```, since `I` is mirrored.", "vmirror(I)"),
     ("Two steps:\n\n1. `x1 = vmirror(I)`, a mirror image;\n2. then `O = identity(x1)`.", "identity(x1)"),
 ]
@@ -69,7 +98,10 @@ BAD: list[tuple[Any, int, str]] = [
     ("Look:\n\n```python\ndef solve(I):\n    return vmiror(I)\n```", 5, "did you mean `vmirror`"),
     ("Look:\n\ndef solve(I):\n    for x in I:\n        y = x\n    return I\n\nGood.", 4, "line 4"),
     ("```\n1 2\n3 4\n```", 2, ""),
-    # What is said of it in prose is no answer.
+    # What is said of it in prose is no answer, nor is what is thought.
+    ("<think>\n```\nO = I\n```\n</think>\n<answer>I give up</answer>", 1, "expected"),
+    ("O = I</think>\nNo idea.", 1, "expected"),
+    ("<think>\nO = I\nand then", 1, "expected"),
     ("```\nO = vmiror(I)\n```\nwhich is not `O = I`.", 2, "did you mean `vmirror`"),
     ("Well,\n<answer>O = vmiror(I)</answer>", 2, "did you mean `vmirror`"),
     ("1. Think\n2. `O = vmiror(I)`", 2, "did you mean `vmirror`"),
@@ -93,6 +125,25 @@ def test_bad_text_is_a_verdict_with_line_and_reason(task: mb.Task, text: Any, li
     assert bad.reason and pytest.approx(good.score) == 1.0
     assert all(isinstance(found, mb.ProgramError) for found in mb.extract_programs(text))
     assert re.search(reason, bad.reason)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```python\ndef solve(I):\n    return vmiror(I)\n```\n" * 2000,
+        "```\nO = vmiror(I)\n```\n" * 8000,
+        "".join(f"```\ndef f{at}(I):\n    return f{at - 1}(I)\n```\n" for at in range(2000)),
+        "x1 = hmirror(I)\nthat flips it\n" * 2000 + "O = nothing(x1)",
+        "```\n" * 100_000,
+        "<" * 100_000,
+        "`O = vmiror(I)` " * 10_000,
+        "> " * 50_000,
+    ],
+)
+def test_what_repeats_itself_takes_no_more_time_than_its_length(task: mb.Task, text: str) -> None:
+    # Of quadratic time the suite would hang here.
+    (made,) = mb.evaluate([text], task)
+    assert made.verdict == "no_program"
 
 
 def test_verdicts_are_of_all_pairs(task: mb.Task) -> None:

@@ -1,4 +1,4 @@
-//! Programs without a first line: bare statements of which the last one sets `O`.
+//! Programs without a first line: bare statements of which the last one sets `O`, or returns.
 //!
 //! ```text
 //! x1 = objects(I, T, F, T)
@@ -6,14 +6,16 @@
 //! O = subgrid(x2, I)
 //! ```
 
-use crate::program::{BuildError, Operand, Program, ProgramBuilder};
+use std::collections::HashSet;
+
+use crate::program::{Operand, Program, ProgramBuilder};
 use crate::text::error::ParseErrorKind;
-use crate::text::lexer::TokenKind;
+use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::{Parser, Scope};
 use crate::text::statements::indentation;
 use crate::text::tokens::Result;
 
-/// The variable that ends a program.
+/// The variable that ends a program, unless what follows takes what the program has set.
 const OUTPUT: &str = "O";
 
 impl Parser<'_, '_> {
@@ -31,8 +33,11 @@ impl Parser<'_, '_> {
         }
         if let Some(scope) = self.scope.take() {
             let line = scope.builder.line();
-            let kind = ParseErrorKind::NoOutput { line };
-            programs.push(Err(self.tokens.blame(kind)));
+            let program = match scope.builder.variable(OUTPUT) {
+                Some(output) => self.finished(scope, Operand::Slot(output)),
+                None => Err(self.tokens.blame(ParseErrorKind::NoOutput { line })),
+            };
+            programs.push(program);
         }
         programs
     }
@@ -56,24 +61,57 @@ impl Parser<'_, '_> {
                     let name = names(programs.len() + 1);
                     Scope::new(ProgramBuilder::with_input(name, "I", line))
                 });
-                let first = self.tokens.peek();
-                if first.is_name("return") {
-                    return Err(self.tokens.unexpected("`name = primitive(arguments)`"));
-                }
-                self.statement(&mut None)?;
-                let is_done = |scope: &Scope<'_>| scope.builder.variable(OUTPUT);
-                if let Some(output) = self.scope.as_ref().and_then(is_done)
+                let set = |parser: &Self| parser.scope.as_ref()?.builder.variable(OUTPUT);
+                let before = set(self);
+                let mut returned = None;
+                self.statement(&mut returned)?;
+                let output = set(self);
+                let ends = output.is_some() && output != before && !self.goes_on();
+                let output = output.filter(|_| ends).map(Operand::Slot);
+                if let Some(output) = returned.or(output)
                     && let Some(scope) = self.scope.take()
                 {
-                    let finished = scope.builder.finish(Operand::Slot(output));
-                    let program = finished
-                        .map_err(|error: BuildError| self.tokens.error(first, error.into()));
-                    programs.push(Ok(program?));
+                    programs.push(Ok(self.finished(scope, output)?));
                 }
             }
             self.end_of_statement()?;
         }
         self.tokens.bump();
         Ok(())
+    }
+
+    fn finished(&self, scope: Scope<'_>, output: Operand) -> Result<Program> {
+        let finished = scope.builder.finish(output);
+        finished.map_err(|error| self.tokens.error(self.tokens.peek(), error.into()))
+    }
+
+    /// Whether what follows, up to where `O` is set again, takes what the program has set: Python goes on with it.
+    fn goes_on(&self) -> bool {
+        let Some(scope) = &self.scope else {
+            return false;
+        };
+        let rest = &self.tokens.all()[self.tokens.place()..];
+        let ends = |token: &Token<'_>| {
+            matches!(token.kind, TokenKind::Newline | TokenKind::End) || token.is(";")
+        };
+        let mut set_again = HashSet::new();
+        for statement in rest.split(ends) {
+            let equal = statement.iter().position(|token| token.is("="));
+            let (targets, value) = statement.split_at(equal.unwrap_or(0));
+            let is_name = |token: &&Token<'_>| token.kind == TokenKind::Name;
+            let is_taken = |token: &Token<'_>| {
+                token.text != "I"
+                    && !set_again.contains(token.text)
+                    && scope.builder.variable(token.text).is_some()
+            };
+            if value.iter().filter(is_name).any(is_taken) {
+                return true;
+            }
+            set_again.extend(targets.iter().filter(is_name).map(|token| token.text));
+            if set_again.contains(OUTPUT) {
+                return false;
+            }
+        }
+        false
     }
 }

@@ -97,11 +97,17 @@ pub(super) struct Lexer<'t> {
 
 impl<'t> Lexer<'t> {
     pub(super) fn new(text: &'t str) -> Self {
+        Self::behind(text, 0)
+    }
+
+    /// Of a text before which so many lines stand.
+    pub(super) fn behind(text: &'t str, lines: u32) -> Self {
+        let line = lines.saturating_add(1);
         Self {
             text,
             at: 0,
-            line: 1,
-            block: (0, 1),
+            line,
+            block: (0, line),
             distrusted: 0,
         }
     }

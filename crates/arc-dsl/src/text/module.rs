@@ -10,10 +10,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use arc_isa::Primitive;
+use arc_isa::{Primitive, Type};
 
 use crate::dialect::Dialect;
-use crate::program::{Operand, Program, ProgramBuilder};
+use crate::program::{Callee, Operand, Program, ProgramBuilder};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::globals::{Binding, Globals, LATE, Renames};
 use crate::text::lexer::{Block, Lexer, Mark, Token, TokenKind, is_doubtful};
@@ -32,6 +32,8 @@ pub struct Reading {
     pub names: Renames,
     /// What modules of the DSL beside the text bind otherwise than the DSL.
     pub beside: Option<Arc<Beside>>,
+    /// How many lines stand before the text, where it is a part of another one.
+    pub lines_before: u32,
 }
 
 /// What a text has.
@@ -210,6 +212,7 @@ impl<'t> Module<'t> {
                 None => self.explain(at),
             }
         }
+        found.extend(self.values());
         let errors = std::mem::take(&mut self.errors).into_iter();
         found.extend(errors.map(|(start, error)| (start, Err(error))));
         found.sort_by_key(|(start, _)| *start);
@@ -226,14 +229,50 @@ impl<'t> Module<'t> {
         }
     }
 
+    /// Programs that are set and not defined, as `solve_a = compose(vmirror, hmirror)`: by names of programs.
+    fn values(&mut self) -> Vec<(usize, Result<Program, ParseError>)> {
+        let mut found = Vec::new();
+        if self.lists_all || self.dialect() != Dialect::Public {
+            return found;
+        }
+        for (name, line, binding) in self.globals.all() {
+            if !says_program(name) {
+                continue;
+            }
+            let (start, value) = match binding {
+                Binding::Dsl(of_dsl) => {
+                    let known = names::known(Dialect::Public, self.ours(of_dsl));
+                    (start_of_line(self.text, line), known.cloned().map(Ok))
+                }
+                Binding::Function(at) if self.functions[at].is_value() => {
+                    self.read_function(at, Dialect::Public);
+                    let value = match self.state(at, Dialect::Public) {
+                        State::Read(Ok(parsed)) => Some(Err(Rc::clone(parsed))),
+                        _ => None,
+                    };
+                    (self.functions[at].start, value)
+                }
+                _ => continue,
+            };
+            if let Some(program) = value.and_then(|value| applied(name, line, value)) {
+                found.push((start, Ok(program)));
+            }
+        }
+        found
+    }
+
     /// The programs of lines without a first one.
     pub(super) fn read_bare(
         self,
         name: impl Fn(usize) -> String,
     ) -> Vec<Result<Program, ParseError>> {
         let mut block = Block::default();
-        Lexer::new(self.text).read_lines(&mut block);
+        self.lexer().read_lines(&mut block);
         Parser::within(&self, &block, self.dialect()).bare(name)
+    }
+
+    fn lexer(&self) -> Lexer<'t> {
+        Lexer::behind(self.text, self.reading.lines_before)
     }
 
     /// The dialect of what does not say another one.
@@ -327,7 +366,7 @@ impl<'t> Module<'t> {
 
     /// Goes through the text for what it binds.
     fn bind_all(&mut self) {
-        let mut lexer = Lexer::new(self.text);
+        let mut lexer = self.lexer();
         let has_global = self.text.contains("global ");
         let mut block = Block::default();
         while lexer.next_block(&mut block) {
@@ -607,6 +646,8 @@ impl<'t> Module<'t> {
         };
         let expected = dialect.parameters().len();
         let needed = parsed.defaults.iter().filter(|it| it.is_none()).count();
+        // The input is given, whatever it is by default.
+        let needed = needed.max(usize::from(!parsed.parameters.is_empty()));
         let program = if needed == 1 || needed == expected {
             of_inputs(parsed, needed)
         } else {
@@ -811,6 +852,50 @@ fn of_inputs(parsed: &Parsed, needed: usize) -> Option<Program> {
         let line = step.map_or(0, |step| step.line);
         builder.step(line, name.unwrap_or_default(), callee, given.into())
     });
+    builder.finish(output.ok()?).ok()
+}
+
+/// Where a line begins.
+fn start_of_line(text: &str, line: u32) -> usize {
+    let mut lines = text.split_inclusive('\n');
+    let before = lines.by_ref().take(line as usize - 1);
+    before.map(str::len).sum()
+}
+
+/// The program that calls a function of the DSL, or one that steps make, with its input; `None` if it is no function.
+fn applied(name: &str, line: u32, value: Result<Operand, Rc<Parsed>>) -> Option<Program> {
+    let mut builder = ProgramBuilder::with_input(name, "I", line);
+    let input = Operand::Slot(builder.variable("I")?);
+    let function = match value {
+        Ok(operand) => operand,
+        Err(parsed) => {
+            let program = &parsed.program;
+            let is_function = match program.output() {
+                Operand::Slot(slot) => {
+                    let mut steps = program.steps().iter();
+                    let step = steps.find(|step| step.target == *slot)?;
+                    matches!(step.callee, Callee::Primitive(it) if it.returns() == Type::Callable)
+                }
+                operand => matches!(operand, Operand::Primitive(_)),
+            };
+            if !is_function {
+                return None;
+            }
+            let mut steps = program.steps().iter();
+            let made = builder.inline_with(program, &[], |builder, callee, given| {
+                let step = steps.next();
+                let name = step.map(|step| program.variables()[step.target.index()].clone());
+                builder.step(line, name.unwrap_or_default(), callee, given.into())
+            });
+            made.ok()?
+        }
+    };
+    let callee = match function {
+        Operand::Primitive(primitive) => Callee::Primitive(primitive),
+        Operand::Slot(slot) => Callee::Slot(slot),
+        Operand::Constant(_) | Operand::Literal(_) => return None,
+    };
+    let output = builder.step(line, "O".to_owned(), callee, [input].into());
     builder.finish(output.ok()?).ok()
 }
 

@@ -317,6 +317,12 @@ impl<'t> Parser<'_, 't> {
             }
             return Ok(true);
         }
+        if self.does_nothing() {
+            while !self.tokens.is_line_end() && !self.tokens.peek().is(";") {
+                self.tokens.bump();
+            }
+            return Ok(true);
+        }
         if !first.is_name("import") && !first.is_name("from") {
             return Ok(false);
         }
@@ -345,6 +351,38 @@ impl<'t> Parser<'_, 't> {
             }
         }
         Ok(true)
+    }
+
+    /// Whether a statement comes next that changes nothing: `pass`, `...`, or variables that are printed.
+    fn does_nothing(&self) -> bool {
+        let first = self.tokens.peek();
+        if !(first.is_name("pass") || first.is_name("print") || first.is("...")) {
+            return false;
+        }
+        let rest = &self.tokens.all()[self.tokens.place()..];
+        let ends = |token: &Token<'_>| {
+            matches!(token.kind, TokenKind::Newline | TokenKind::End) || token.is(";")
+        };
+        let statement = rest.split(ends).next().unwrap_or_default();
+        let is_set = |name: &str| {
+            let scope = self.scope.as_ref();
+            scope.is_some_and(|scope| scope.builder.variable(name).is_some())
+        };
+        match statement {
+            [only] => only.is_name("pass") || only.is("..."),
+            [print, open, inner @ .., close] => {
+                print.is_name("print")
+                    && !is_set("print")
+                    && open.is("(")
+                    && close.is(")")
+                    && inner.iter().all(|token| {
+                        token.kind == TokenKind::Text
+                            || token.is(",")
+                            || token.kind == TokenKind::Name && is_set(token.text)
+                    })
+            }
+            _ => false,
+        }
     }
 
     /// A statement that has an effect.

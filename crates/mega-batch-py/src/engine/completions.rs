@@ -240,18 +240,23 @@ pub(crate) fn extract_programs<'py>(
     each_as_python(py, programs)
 }
 
-/// The last program of a text that can be read; otherwise why the last one cannot.
+/// The last program of a text that can be read, of those that are called as answers are where there are some; otherwise
+/// why the last one cannot.
 fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, (u32, String)> {
-    let mut bad = None;
+    let (mut bad, mut other) = (None, None);
     for program in code::programs(text, dialect).into_iter().rev() {
         match program {
-            Ok(program) => return Ok(program),
+            Ok(program) if code::is_answer(&program) => return Ok(program),
+            Ok(program) => {
+                other.get_or_insert(program);
+            }
             Err(error) => {
                 bad.get_or_insert((error.line, error.to_string()));
             }
         }
     }
-    Err(bad.unwrap_or_else(|| (1, format!("no program: {EXPECTED_PROGRAM}"))))
+    let why = || bad.unwrap_or_else(|| (1, format!("no program: {EXPECTED_PROGRAM}")));
+    other.ok_or_else(why)
 }
 
 /// The tasks, and which of them each of so many texts is judged by.

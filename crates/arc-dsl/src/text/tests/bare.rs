@@ -1,4 +1,4 @@
-use crate::{ParseError, Program, parse_file};
+use crate::{Operand, ParseError, Program, parse_file};
 
 fn file(text: &str) -> Vec<Result<Program, ParseError>> {
     parse_file(text, None, |number| format!("p{number}"))
@@ -61,7 +61,6 @@ fn errors_in_bare_lines_say_where() {
             "x1 = vmirror(I)\n    O = hmirror(x1)\n",
             "line 2, column 5: expected an indentation of nothing",
         ),
-        ("return I\n", "line 1, column 1: "),
         (
             "O = I\nO = vmiror(I)\n",
             "line 2, column 5: unknown primitive `vmiror`",
@@ -73,4 +72,72 @@ fn errors_in_bare_lines_say_where() {
     }
     // What stands before it is read.
     assert!(file("O = I\nO = vmiror(I)\n")[0].is_ok());
+}
+
+#[test]
+fn bare_lines_go_on_where_they_take_what_is_set() {
+    for (lines, steps) in [
+        ("O = hmirror(I)\nO = rot180(O)\n", 2),
+        (
+            "O = hmirror(I); x = rot90(I)\ny = hconcat(x, O)\nO = rot180(y)\n",
+            4,
+        ),
+        ("x = hmirror(I)\nreturn x\n", 1),
+        ("O = hmirror(I)\nreturn O\n", 1),
+    ] {
+        let [Ok(program)] = &file(lines)[..] else {
+            panic!("{lines}");
+        };
+        let last = program
+            .steps()
+            .last()
+            .map(|step| Operand::Slot(step.target));
+        assert_eq!(
+            (program.steps().len(), Some(program.output())),
+            (steps, last.as_ref())
+        );
+    }
+    // What sets its own names again is another program, as before.
+    assert_eq!(
+        file("x = hmirror(I)\nO = rot90(x)\nx = rot180(I)\nO = hmirror(x)\n").len(),
+        2
+    );
+    assert_eq!(file("O = I\nO = hmirror(I)\nO = rot90(I)\n").len(), 3);
+}
+
+#[test]
+fn programs_are_set_and_not_defined() {
+    let all = |text: &str| -> Vec<String> {
+        let programs = parse_file(text, None, |_| "solve".to_owned());
+        programs
+            .iter()
+            .map(|it| it.as_ref().unwrap().to_string())
+            .collect()
+    };
+    assert_eq!(
+        all("from dsl import *\nsolve_a = compose(vmirror, hmirror)\n"),
+        ["def solve_a(I):\n    t1 = compose(vmirror, hmirror)\n    O = t1(I)\n    return O\n"]
+    );
+    assert_eq!(
+        all("solve_b = rot90\ndef solve_c(I):\n    return I\n"),
+        [
+            "def solve_b(I):\n    O = rot90(I)\n    return O\n",
+            "def solve_c(I):\n    return I\n"
+        ]
+    );
+    // Values that are no functions, and names that say nothing, are none.
+    assert_eq!(
+        all("main_colour = 5\nturn = compose(rot90, rot90)\ndef solve_c(I):\n    return turn(I)\n")
+            .len(),
+        1
+    );
+    // Lines of a program stay such, whatever their variables are called.
+    assert_eq!(
+        all("transformed = vmirror(I)\nO = hmirror(transformed)\n").len(),
+        1
+    );
+    assert_eq!(
+        all("def solve_d(I=None):\n    print(I)\n    pass\n    return hmirror(I)\n").len(),
+        1
+    );
 }

@@ -1,21 +1,29 @@
 //! The code in what a model writes: fenced, or between lines of prose.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use arc_dsl::{Dialect, ParseError, Program, parse_file};
+use arc_dsl::{Dialect, ParseError, Program, Reading, read_file, says_program};
 
 type Parsed = Result<Program, ParseError>;
 
-/// The programs of a text in their order, with its lines.
+/// What is read below the blocks before it, at most so many times as much as the text has.
+const BELOW: usize = 16;
+
+/// The programs of a text in their order, with its lines: of the answer, where it is told from thoughts.
 ///
 /// Each block of code is read for itself, and where no program of it can be read, below the blocks before it, in which
-/// its functions may be. What stands within a line of prose is looked at last.
+/// its functions and first steps may be. What stands within a line of prose is looked at last.
 pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
+    if let Some(inner) = of_json(text) {
+        return programs(&inner, dialect);
+    }
+    let text = &*answer_of(text);
     let mut lines: Vec<Line> = text.lines().enumerate().flat_map(parts).collect();
     let mut blocks = fenced(&mut lines);
     if blocks.is_empty() {
         // What is code alone needs no look at its lines.
-        let whole = parse(text, dialect);
+        let whole = parse(text, dialect, 0);
         if !whole.is_empty() && whole.iter().all(Result::is_ok) {
             return whole;
         }
@@ -24,30 +32,131 @@ pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
             blocks = within_prose(&mut lines);
         }
         if blocks.is_empty() {
-            return whole;
+            return expression(text, 0, dialect).map_or(whole, |program| vec![Ok(program)]);
         }
     }
     let mut programs = Vec::new();
+    let mut left = BELOW * text.len();
     for (at, block) in blocks.iter().enumerate() {
-        let mut read = parse(&laid_out(&lines, &blocks[at..=at]), dialect);
-        if at > 0 && !read.iter().any(Result::is_ok) {
-            let below = parse(&laid_out(&lines, &blocks[..=at]), dialect);
+        let (code, before) = laid_out(&lines, &blocks[at..=at]);
+        let mut read = parse(&code, dialect, before);
+        if at > 0 && !read.iter().any(Result::is_ok) && left > 0 {
+            let (code, before) = laid_out(&lines, &blocks[..=at]);
+            left = left.saturating_sub(code.len());
+            let below = parse(&code, dialect, before);
             let own = below.into_iter().filter(|it| block.has(&lines, it));
             let own: Vec<_> = own.collect();
             if own.iter().any(Result::is_ok) {
                 read = own;
             }
         }
+        if !read.iter().any(Result::is_ok)
+            && let Some(program) = expression(&code, before, dialect)
+        {
+            read = vec![Ok(program)];
+        }
         programs.append(&mut read);
     }
     programs
 }
 
-fn parse(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
-    parse_file(text, dialect, |number| match number {
+/// Whether a program is called what the answer is called, and no help or test beside it.
+pub(super) fn is_answer(program: &Program) -> bool {
+    let name = program.name();
+    says_program(name) && !name.starts_with("verify")
+}
+
+/// Reads code before which so many lines stand.
+fn parse(text: &str, dialect: Option<Dialect>, lines_before: usize) -> Vec<Parsed> {
+    let reading = Reading {
+        dialect,
+        lines_before: u32::try_from(lines_before).unwrap_or(u32::MAX),
+        ..Reading::default()
+    };
+    let name = |number| match number {
         1 => "solve".to_owned(),
         _ => format!("solve{number}"),
+    };
+    read_file(text, &reading, name).programs
+}
+
+/// The program that one line is which calls a function with the input, and sets nothing.
+fn expression(code: &str, before: usize, dialect: Option<Dialect>) -> Option<Program> {
+    let mut lines = code
+        .lines()
+        .zip(before..)
+        .filter(|(line, _)| !line.trim().is_empty());
+    let (line, number) = lines.next().filter(|_| lines.next().is_none())?;
+    let line = line.trim().trim_matches('`');
+    let program = is_call(line).then(|| parse(&format!("O = {line}"), dialect, number));
+    program?.pop()?.ok()
+}
+
+/// Whether a line is a call and nothing else.
+fn is_call(line: &str) -> bool {
+    let name = line.strip_suffix(')').and_then(|it| it.split_once('('));
+    name.is_some_and(|(name, _)| {
+        !name.is_empty() && name.chars().all(|c| c == '_' || c.is_alphanumeric())
     })
+}
+
+/// The text of a program under its key in JSON.
+fn of_json(text: &str) -> Option<String> {
+    const KEYS: [&str; 5] = ["program", "code", "solution", "answer", "source"];
+    if !text.trim_start().starts_with('{') {
+        return None;
+    }
+    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
+    KEYS.iter()
+        .find_map(|key| object.get(*key)?.as_str().map(str::to_owned))
+}
+
+/// The text with blanks for all that is no answer, where tags say what is: thoughts, and what stands around an answer.
+fn answer_of(text: &str) -> Cow<'_, str> {
+    const THOUGHTS: [&str; 5] = ["think", "thinking", "thought", "reasoning", "scratchpad"];
+    const ANSWERS: [&str; 4] = ["answer", "solution", "output", "final"];
+    const CHANNEL: &str = "<|channel|>final<|message|>";
+    if !text.contains('<') {
+        return Cow::Borrowed(text);
+    }
+    let lower = text.to_ascii_lowercase();
+    let last = |tags: &[&str], slash: &str| {
+        let places = tags.iter().filter_map(|tag| {
+            let tag = format!("<{slash}{tag}>");
+            Some((lower.rfind(&tag)?, tag.len()))
+        });
+        places.max()
+    };
+    let (mut start, mut end) = (0, text.len());
+    if let Some((at, length)) = last(&THOUGHTS, "/") {
+        start = at + length;
+    }
+    if let Some((at, _)) = last(&THOUGHTS, "").filter(|(at, _)| *at >= start) {
+        end = at;
+    }
+    if let Some(at) = lower.rfind(CHANNEL) {
+        (start, end) = (at + CHANNEL.len(), text.len());
+    }
+    if let Some((at, length)) = last(&ANSWERS, "").filter(|(at, _)| (start..end).contains(at)) {
+        start = at + length;
+        let closed = last(&ANSWERS, "/").filter(|(at, _)| (start..end).contains(at));
+        end = closed.map_or(end, |(at, _)| at);
+    }
+    if (start, end) == (0, text.len()) {
+        return Cow::Borrowed(text);
+    }
+    let blank = |part: &str| -> String {
+        let blank = |byte: u8| if byte == b'\n' { '\n' } else { ' ' };
+        part.bytes().map(blank).collect()
+    };
+    Cow::Owned(
+        [
+            &blank(&text[..start]),
+            &text[start..end],
+            &blank(&text[end..]),
+        ]
+        .concat(),
+    )
 }
 
 /// A line of the text without the tags around it, or one of these.
@@ -74,7 +183,9 @@ fn parts((number, line): (usize, &str)) -> Vec<Line<'_>> {
         is_prose,
     };
     let mut parts = Vec::new();
-    let mut text = line;
+    // What is quoted.
+    let quoted = line.trim_start().strip_prefix('>');
+    let mut text = quoted.map_or(line, |it| it.strip_prefix(' ').unwrap_or(it));
     while let Some((tag, rest)) = text
         .trim_start()
         .split_inclusive('>')
@@ -121,38 +232,47 @@ struct Block {
 }
 
 impl Block {
-    /// Whether a program or an error is of these lines.
+    /// Whether a program begins or ends in these lines, or an error is there.
     fn has(&self, lines: &[Line], parsed: &Parsed) -> bool {
-        let line = match parsed {
-            Ok(program) => program
-                .steps()
-                .first()
-                .map_or(program.line(), |step| step.line),
-            Err(error) => error.line,
+        let (first, last) = match parsed {
+            Ok(program) => {
+                let last = program.steps().last();
+                (
+                    program.line(),
+                    last.map_or(program.line(), |step| step.line),
+                )
+            }
+            Err(error) => (error.line, error.line),
         };
-        let number = (line as usize).saturating_sub(1);
-        lines[self.lines.clone()]
-            .iter()
-            .any(|it| it.number == number)
+        let mut lines = lines[self.lines.clone()].iter();
+        lines.any(|it| {
+            [first, last]
+                .iter()
+                .any(|line| it.number + 1 == *line as usize)
+        })
     }
 }
 
-/// The lines of blocks, each where it is in the text: what is said of a line is of that one.
-fn laid_out(lines: &[Line], blocks: &[Block]) -> String {
+/// The lines of blocks, with as many blank ones between them as there are in the text; and how many stand before.
+fn laid_out(lines: &[Line], blocks: &[Block]) -> (String, usize) {
     let mut text = String::new();
-    let mut at = 0;
+    let mut ends = None;
+    let mut before = 0;
     for block in blocks {
         let code = lines[block.lines.clone()]
             .iter()
             .filter(|line| !line.is_prose);
         for line in code {
-            text.extend(std::iter::repeat_n('\n', line.number - at));
+            match ends {
+                Some(at) => text.extend(std::iter::repeat_n('\n', line.number - at)),
+                None => before = line.number,
+            }
             text.push_str(&line.text[line.indent().min(block.indent)..]);
-            at = line.number;
+            ends = Some(line.number);
         }
     }
     text.push('\n');
-    text
+    (text, before)
 }
 
 /// The blocks between fences, three backticks or tildes and more; the last one may have no end.
@@ -188,6 +308,17 @@ fn fenced(lines: &mut [Line]) -> Vec<Block> {
     if let Some((_, _, mut block)) = open {
         block.lines.end = lines.len();
         blocks.push(block);
+    }
+    // What holds no line of code, a grid or a command, is no fence of a program.
+    let holds_code = |block: &Block| {
+        let mut lines = lines[block.lines.clone()].iter();
+        lines.any(|line| is_statement(line.text.trim()) || is_call(line.text.trim()))
+    };
+    let (mut blocks, others): (Vec<_>, Vec<_>) = blocks.into_iter().partition(holds_code);
+    if blocks.is_empty() {
+        for line in others.into_iter().flat_map(|block| block.lines) {
+            lines[line].is_prose = true;
+        }
     }
     for block in &mut blocks {
         // Code may also begin where the line of the fence does.
@@ -231,9 +362,12 @@ fn behind_mark(text: &str) -> Option<&str> {
     rest.starts_with(' ').then_some(rest.trim_start())
 }
 
-/// What stands behind words that name it, as `Answer:` does: `O` is no type.
+/// What stands behind words that name it, as `Answer:` and `Step 1:` do: `O` is no type, and a type is one word.
 fn behind_label(text: &str) -> Option<&str> {
     let (label, rest) = text.split_once(':')?;
+    if label.contains(' ') && !label.contains(['=', '(']) && is_statement(rest.trim_start()) {
+        return Some(rest.trim_start());
+    }
     let value = rest.trim_start().strip_prefix('O')?.trim_start();
     let is_assigned = value.starts_with('=') && !value.starts_with("==");
     (is_assigned && !label.contains(['=', '('])).then_some(rest.trim_start())
