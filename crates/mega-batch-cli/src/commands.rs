@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use arc_dsl::{Dialect, Reading};
 use exit::Exit;
@@ -236,6 +237,19 @@ fn exit(errors: &[InputError]) -> Exit {
     } else {
         Exit::BadInput
     }
+}
+
+/// Reads a number.
+fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    let number = text.parse().ok();
+    number.ok_or_else(|| "expected a whole number of 0 or more, which is not too large".to_owned())
+}
+
+/// Reads a number that is not 0.
+fn from_one<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|number: &T| *number >= T::from(1));
+    number.ok_or_else(|| "expected a whole number of 1 or more, which is not too large".to_owned())
 }
 
 /// Reads a number of threads.

@@ -143,7 +143,10 @@ fn in_document(path: &Path, error: &serde_json::Error) -> InputError {
     let place = format!(" at line {line} column {column}");
     let message = text.strip_suffix(&place).unwrap_or(&text);
     let message = if error.is_data() {
-        message.to_owned()
+        let message = message.replace("missing field", "there is no key");
+        let message = message.replace("invalid type: sequence", "found a list");
+        let message = message.replace("invalid type: map", "found an object");
+        format!("expected the document of `mega-batch run --json` or `search --json`: {message}")
     } else {
         format!("broken JSON: {message}")
     };

@@ -86,10 +86,9 @@ FOUND: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("text", "last"), FOUND)
 def test_the_last_program_that_can_be_read_is_found(text: str, last: str) -> None:
-    programs = [program for program in mb.extract_programs(text) if isinstance(program, mb.Program)]
-    assert f" {last}\n" in str(programs[-1])
     (evaluated,) = mb.evaluate([text], mb.Task("a", [([[1, 2]], None)]))
-    assert evaluated.program == programs[-1] and evaluated.verdict == "no_expected"
+    assert f" {last}\n" in str(evaluated.program) and evaluated.verdict == "no_expected"
+    assert evaluated.program in mb.extract_programs(text)
 
 
 BAD: list[tuple[Any, int, str]] = [
@@ -97,10 +96,10 @@ BAD: list[tuple[Any, int, str]] = [
     ("I cannot do that.", 1, "expected"),
     ("Look:\n\n```python\ndef solve(I):\n    return vmiror(I)\n```", 5, "did you mean `vmirror`"),
     ("Look:\n\ndef solve(I):\n    for x in I:\n        y = x\n    return I\n\nGood.", 4, "line 4"),
-    ("```\n1 2\n3 4\n```", 2, ""),
+    ("```\n1 2\n3 4\n```", 1, ""),
     # What is said of it in prose is no answer, nor is what is thought.
-    ("<think>\n```\nO = I\n```\n</think>\n<answer>I give up</answer>", 1, "expected"),
-    ("O = I</think>\nNo idea.", 1, "expected"),
+    ("<think>\n```\nO = I\n```\n</think>\n<answer>I give up</answer>", 6, "expected"),
+    ("O = I</think>\nNo idea.", 2, "expected"),
     ("<think>\nO = I\nand then", 1, "expected"),
     ("```\nO = vmiror(I)\n```\nwhich is not `O = I`.", 2, "did you mean `vmirror`"),
     ("Well,\n<answer>O = vmiror(I)</answer>", 2, "did you mean `vmirror`"),

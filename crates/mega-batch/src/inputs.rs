@@ -126,7 +126,8 @@ fn files(path: &Path, extension: &str, what: &str) -> Result<Vec<PathBuf>, Input
         return Ok(vec![path.to_owned()]);
     }
     let mut walk = Walk::through(path, |name| {
-        Path::new(name).extension().is_some_and(|e| e == extension)
+        let found = Path::new(name).extension();
+        found.is_some_and(|found| found.eq_ignore_ascii_case(extension))
     });
     match walk.errors.pop() {
         None if walk.files.is_empty() => {
@@ -250,6 +251,10 @@ fn kind_of(kind: FileType) -> &'static str {
 
 fn unreadable(file: &Path, error: &io::Error) -> InputError {
     match error.kind() {
+        io::ErrorKind::NotFound if file == Path::new("-") => {
+            let message = "no such file or folder: the standard input is not read, give a file";
+            InputError::whole(file, message)
+        }
         io::ErrorKind::NotFound => InputError::whole(file, "no such file or folder"),
         _ => InputError::whole(file, format!("cannot be read: {error}")),
     }

@@ -349,6 +349,8 @@ impl TaskFile {
             let split = match key.as_str() {
                 "training_examples" if is_examples(entries) => "train",
                 "test_examples" if is_examples(entries) => "test",
+                "training" if is_training(entries) => "train",
+                "testing" if is_training(entries) => "test",
                 key => key,
             };
             let is_known = matches!(split, "train" | "test");
@@ -553,7 +555,14 @@ fn is_task(entries: &Entries<'_>, depth: usize) -> bool {
         .iter()
         .filter(|(key, _)| key == "train" || key == "test");
     let is_task = known.next().is_some_and(|(_, value)| !is_split(value));
-    is_task || is_examples(entries)
+    is_task || is_examples(entries) || is_training(entries)
+}
+
+/// Whether an object calls its parts `training` and `test` or `testing`.
+fn is_training(entries: &Entries<'_>) -> bool {
+    let is_known = |key: &str| matches!(key, "training" | "test" | "testing");
+    let mut lists = entries.iter().filter(|(_, value)| is_pairs(value.get()));
+    has_key(entries, "training") && lists.all(|(key, _)| is_known(key))
 }
 
 /// Whether an object holds tasks, or lists of pairs, by id.

@@ -55,12 +55,12 @@ pub(crate) struct Batt {
     submission: Option<PathBuf>,
 
     /// Stop a step of a batt after so many steps of the interpreter [default: 10,000,000].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number::<u64>)]
     max_steps: Option<u64>,
 
     /// Stop a batt on a pair after so many milliseconds; what is stopped then depends on the machine
     /// [default: never].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number::<u64>)]
     timeout_ms: Option<u64>,
 
     /// Print nothing but errors.

@@ -62,7 +62,7 @@ pub(crate) struct Bench {
 
     /// Time of a device's benchmark: repetitions are dropped to keep within it, and then the largest
     /// batches [default: 300, quick 60].
-    #[arg(long, value_name = "N", requires = "backend")]
+    #[arg(long, value_name = "N", requires = "backend", value_parser = super::number::<u64>)]
     seconds: Option<u64>,
 
     /// A file for grids and the outputs of the pipelines on them, as JSON, for

@@ -41,7 +41,7 @@ pub(crate) struct Devices {
     ptx: bool,
 
     /// What a run takes that is to use so many GPUs [default: all].
-    #[arg(long, value_name = "N", conflicts_with_all = ["emulated", "ptx"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["emulated", "ptx"], value_parser = super::number::<usize>)]
     gpus: Option<usize>,
 
     /// Measure the host and every device on built-in programs, about a second each, and keep what is

@@ -89,16 +89,16 @@ pub(crate) struct Run {
     placement: Option<PlacementName>,
 
     /// With `cuda`, how many GPUs are used [default: all].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number::<usize>)]
     gpus: Option<usize>,
 
     /// With `cuda`, from how many evaluations on a GPU is used [default: 20, and where it pays once
     /// costs are measured].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number::<u64>)]
     threshold: Option<u64>,
 
     /// With `cuda`, `emulated` and `ptx`, evaluations of a batch on a device [default: by costs and memory].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = super::from_one::<u64>)]
     batch_size: Option<u64>,
 
     /// Write one JSON document of all results; `-` is the standard output. A file is replaced when
@@ -162,12 +162,12 @@ pub(crate) struct Run {
 
     /// Stop an evaluation after so many steps of the reference, or as many of a compiled program
     /// [default: 10,000,000].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number::<u64>)]
     max_steps: Option<u64>,
 
     /// Stop an evaluation after so many milliseconds; what is stopped then depends on the machine
     /// [default: never].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number::<u64>)]
     timeout_ms: Option<u64>,
 
     /// Print nothing but errors.

@@ -69,7 +69,7 @@ pub(crate) struct Search {
     chosen: Chosen,
 
     /// Values that are kept for a task, at most; 40 calls are tried for each [default: 12,000].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = super::from_one::<u32>)]
     nodes: Option<u32>,
 
     /// End the enumeration of a task after so many seconds; what is found then depends on the machine

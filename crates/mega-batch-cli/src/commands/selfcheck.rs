@@ -31,16 +31,16 @@ pub(crate) struct Selfcheck {
     /// How many random cases, or inputs of other tasks; with a device, how many cases of its operations in
     /// all, and 60 of each at least; with all backends, how many random cases have to run on each of them
     /// [default: 100000; with the compiled path, and programs or tasks, 10000].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = super::from_one::<u64>)]
     cases: Option<u64>,
 
     /// With all backends, how many pairs of a program and an input there are beside the random cases: an input
     /// of another task, and for mutants as often one of their program's own [default: a tenth of their number].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number::<u64>)]
     pairs: Option<u64>,
 
     /// Which cases: the same seed checks the same ones.
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = super::number::<u64>)]
     seed: u64,
 
     /// Programs: `.py` files or folders of them [default with tasks: the built-in programs].
@@ -61,7 +61,7 @@ pub(crate) struct Selfcheck {
     vary: bool,
 
     /// How many disagreements are printed.
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = super::number::<usize>)]
     show: usize,
 }
 

@@ -160,5 +160,6 @@ fn parse(
 }
 
 fn is_json(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
