@@ -87,7 +87,10 @@ impl Header for Identity {
                 (&self.jobs, self.evaluations) != (&other.jobs, other.evaluations),
                 "other programs on other tasks",
             ),
-            (self.options != other.options, "other options"),
+            (
+                self.options != other.options,
+                "other options: bounds, outputs, attempts, a submission or the end after a wrong pair",
+            ),
         ];
         let mut differences = differences.into_iter();
         differences.find_map(|(differs, what)| differs.then_some(what))

@@ -99,13 +99,11 @@ impl Show {
             )
         };
         let Some(at) = at else {
-            // What is wrong with the file says more, where something is.
+            // What is wrong with the file says more, where something is and no name was asked for.
             let missing = InputError::whole(file, message);
-            errors.extend(if found.is_empty() {
-                vec![missing]
-            } else {
-                found
-            });
+            let is_told = found.is_empty() || self.name.is_some();
+            errors.extend(found);
+            errors.extend(is_told.then_some(missing));
             return None;
         };
         Some(programs.swap_remove(at))

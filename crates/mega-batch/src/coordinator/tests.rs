@@ -214,7 +214,11 @@ fn a_checkpoint_of_another_run_is_refused() {
             &options,
             "other programs on other tasks",
         ),
-        (&batch, &stops, "other options"),
+        (
+            &batch,
+            &stops,
+            "other options: bounds, outputs, attempts, a submission or the end after a wrong pair",
+        ),
     ] {
         let error = run(batch, options).unwrap_err();
         assert!(error.ends_with(&format!("found {found}")), "{error}");

@@ -57,7 +57,10 @@ impl Header for Identity {
             ),
             (self.language != other.language, "another language"),
             (self.tasks != other.tasks, "other tasks"),
-            (self.options != other.options, "other options"),
+            (
+                self.options != other.options,
+                "other options: nodes, attempts or time",
+            ),
         ];
         let mut differences = differences.into_iter();
         differences.find_map(|(differs, what)| differs.then_some(what))

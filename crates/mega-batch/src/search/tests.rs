@@ -165,11 +165,17 @@ fn checkpoints_of_other_searches_are_refused() {
     let mut other = cancelled.clone();
     other.search.nodes += 1;
     let error = refused(&tasks, Language::default(), &other);
-    assert!(error.ends_with("found other options"), "{error}");
+    assert!(
+        error.ends_with("found other options: nodes, attempts or time"),
+        "{error}"
+    );
     let mut other = cancelled.clone();
     other.time_per_task = Some(Duration::from_secs(1));
     let error = refused(&tasks, Language::default(), &other);
-    assert!(error.ends_with("found other options"), "{error}");
+    assert!(
+        error.ends_with("found other options: nodes, attempts or time"),
+        "{error}"
+    );
 }
 
 #[test]
