@@ -170,6 +170,31 @@ def test_each_symmetry_colours_and_order_do_what_they_say() -> None:
     assert plain.program is None and plain.augmented_from == "a"
 
 
+def test_pairs_without_an_output_stay_in_test() -> None:
+    """As test-time augmentation has them: nothing is learnt of a pair whose output nobody knows."""
+    known = [([[at, 1, 2]], [[2, 1, at]]) for at in range(3, 6)]
+    unknown: list[Any] = [([[at, 1, 2]],) for at in range(6, 9)]
+    program = mb.Program.parse("def solve_a(I):\n    return vmirror(I)\n")
+    for train, test in [(known[:1], unknown[:1]), (known[:2], [unknown[0], known[2], unknown[1]]), (known, unknown)]:
+        made = mb.SynthTask(mb.Task("a", train, test, [("more", known)]), program, parents=["b"], candidate=4)
+        changed = synth.augment(made, 0, count=20)
+        assert len(changed) == 20 and changed[:5] == synth.augment(made, 0, count=5)
+        for each in changed:
+            assert all(pair.output is not None for pair in each.task.train)
+            assert (len(each.task.train), len(each.task.test)) == (len(train), len(test))
+            assert sum(pair.output is None for pair in each.task.test) == sum(len(pair) == 1 for pair in test)
+            assert (each.augmented_from, each.parents, each.candidate) == ("a", ["b"], 4)
+            assert len(each.task.others[0][1]) == 3 and each.program is not None and each.program.name == f"solve_{each.id}"
+    # Where more train pairs are unknown than there are others, one at least is known.
+    odd = mb.SynthTask(mb.Task("a", [known[0], unknown[0]], unknown[1:]))
+    assert all(each.task.train[0].output is not None for each in synth.augment(odd, 0, count=20))
+    # Without another order pairs stay where they are; without an output there is nothing to be kept.
+    asked = mb.SynthTask(mb.Task("a", [unknown[0], known[0]], known[1:]))
+    assert all(each.task.train[0].output is None for each in synth.augment(asked, 0, count=9, order=False))
+    none = mb.SynthTask(mb.Task("a", unknown[:1], unknown[1:]))
+    assert len(synth.augment(none, 0, count=3)) == 3
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

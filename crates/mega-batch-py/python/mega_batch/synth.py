@@ -131,8 +131,9 @@ def augment(
     """Augmentations of a task, up to ``count`` that differ from it and from each other: the same for the same seed.
 
     Each has one of the eight ``symmetries``, its ``colours`` permuted but for those that are ``fixed``, and its pairs
-    in another ``order``, whereby those of train and test change places too. Its program is that of the task between
-    the steps that take the changes back and make them again: it gives the augmented outputs for the augmented inputs.
+    in another ``order``, whereby those of train and test change places too; pairs whose output is not known are of no
+    use to train on, and stay in test. Its program is that of the task between the steps that take the changes back
+    and make them again: it gives the augmented outputs for the augmented inputs.
 
     There are fewer than ``count`` where no others are found. Raises ValueError for a seed that is not from 0 to
     2**64 - 1, or a colour that is not from 0 to 9.
@@ -142,17 +143,38 @@ def augment(
     for colour in fixed:
         if not 0 <= colour <= 9:
             raise ValueError(f"fixed: expected colours from 0 to 9, found {colour}")
+    is_any_unknown = order and any(pair.output is None for pair in made.task.train + made.task.test)
     found: list[SynthTask] = []
     known = {_pairs(made)}
     for number in range(4 * count + 8):
         if len(found) == count:
             break
         drawn = made._drawn(seed, number, symmetries, colours, order, list(fixed))
+        if is_any_unknown:
+            drawn = _known_first(drawn)
         pairs = _pairs(drawn)
         if pairs not in known:
             known.add(pairs)
             found.append(drawn)
     return found
+
+
+def _known_first(made: SynthTask) -> SynthTask:
+    """The same with those pairs in train whose output is known; else in the order that they are in."""
+    task = made.task
+    pairs = task.train + task.test
+    count = len(task.train)
+    train = sorted(range(len(pairs)), key=lambda at: pairs[at].output is None)[:count]
+    test = sorted({*range(len(pairs))}.difference(train))
+    return SynthTask(
+        Task(task.id, [pairs[at] for at in train], [pairs[at] for at in test], task.others),
+        made.program,
+        kind=made.kind,
+        parents=made.parents,
+        behaviour=made.behaviour,
+        candidate=made.candidate,
+        augmented_from=made.augmented_from,
+    )
 
 
 def _pairs(made: SynthTask) -> tuple[Any, ...]:
