@@ -197,6 +197,25 @@ def test_settings_of_made_tasks_are_checked_where_they_are_given() -> None:
         SynthDataset(reuse=0)
 
 
+def test_made_tasks_end_where_no_further_ones_are_found() -> None:
+    one = "def f(I):\n    return vmirror(I)\n"
+    settings: dict[str, Any] = {"kinds": ["program"], "easy_nodes": 0, "batch_size": 16}
+    # A task, each of whose draws is 1 of reuse; and one batch at least.
+    assert len(list(SynthDataset(one, reuse=64, **settings))) == 4
+    assert len(list(loader(SynthDataset(one, reuse=2, **settings), workers=0))) == 1
+
+
+def test_made_tasks_that_cannot_fit_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="pairs: expected 1 to 3, of train=2 and test=1, found 8"):
+        SynthDataset(unit="task", pairs=8, train=2, batches=1, easy_nodes=0)
+    assert SynthDataset(unit="task", pairs=3, train=2, easy_nodes=0) and SynthDataset(pairs=8, train=2, easy_nodes=0)
+    # Grids of 30 rows or less hardly ever fit into 1.
+    monkeypatch.setattr(mega_batch.torch, "_PATIENCE", 300)
+    data = SynthDataset(unit="task", side=1, max_side=30, pairs=4, easy_nodes=0, batches=1)
+    with pytest.raises(RuntimeError, match="no task with 4 pairs within 1 rows and columns is made"):
+        next(iter(data))
+
+
 def test_workers_are_measured(tasks: list[mb.SynthTask]) -> None:
     steps: list[int] = []
     data = TaskDataset(tasks, batch_size=32)

@@ -257,6 +257,10 @@ class TaskDataset(IterableDataset[Batch]):  # type: ignore[misc]
             yield self._drawing.batch(pool, self._of_task[places], self._of_pair[places], seed)
 
 
+_PATIENCE = 20_000
+"""After so many candidates in a row that are no task that fits there are no others."""
+
+
 class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
     """Batches of tasks that are made meanwhile, without end.
 
@@ -267,7 +271,11 @@ class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
 
     ``task`` of a batch is the place in the worker's pool. What each worker gives depends on ``seed``, on how many workers
     and ranks there are, and on the epoch (`set_epoch`). It ends after ``batches`` batches a rank, or where no further
-    tasks are found.
+    tasks are found (as where 20,000 candidates in a row give none that fits), once those that there are have been drawn
+    ``reuse`` times in the mean.
+
+    Raises ValueError and TypeError, with the name of the argument, for what is none of this, also where no task can have
+    ``pairs`` pairs; and RuntimeError, from the iterator, where not one task is found.
     """
 
     def __init__(
@@ -313,6 +321,9 @@ class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
         self._epoch: Any = torch.zeros(1, dtype=torch.int64).share_memory_()
         # What is wrong with the settings is told here and not in a worker.
         Synthesis(**self._settings)
+        train, test = self._settings.get("train", 3), self._settings.get("test", 1)
+        if self._drawing.least > train + test:
+            raise ValueError(f"pairs: expected 1 to {train + test}, of train={train} and test={test}, found {pairs}")
 
     def set_epoch(self, epoch: int) -> None:
         """Have the next iteration make the tasks of this epoch, also in workers that stay."""
@@ -331,6 +342,8 @@ class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
         fresh = self.batch_size / reuse
         random = np.random.default_rng(_seed(seed, part, of))
         oldest, owed, is_over = 0, float(first), False
+        # How many tasks were taken, the candidate that the last one was, and how many draws there were of all.
+        taken, last, drawn = 0, 0, 0
         batches = None if self.batches is None else range(worker, self.batches, workers)
         number = worker
         while batches is None or number < batches.stop:
@@ -338,19 +351,27 @@ class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
                 task = next(made, None)
                 if task is None:
                     is_over = True
-                elif len(pool) < most:
-                    owed -= pool.add(task, self._drawing.least)
-                elif pool.add(task, self._drawing.least, oldest):
-                    owed -= 1
-                    oldest = (oldest + 1) % most
-            if len(pool) == 0:
-                raise RuntimeError(f"no task is made of these programs: {made.counts}")
+                    break
+                is_full, candidate = len(pool) == most, task.candidate or 0
+                if pool.add(task, self._drawing.least, oldest if is_full else None):
+                    owed, taken, last = owed - 1, taken + 1, candidate
+                    oldest = (oldest + is_full) % most
+                else:
+                    is_over = candidate - last >= _PATIENCE * of
+            if taken == 0:
+                pairs, side = self._drawing.least, self._drawing.side
+                raise RuntimeError(
+                    f"no task with {pairs} pairs within {side} rows and columns is made of these programs: {made.counts}"
+                )
+            if is_over and drawn > 0 and drawn >= reuse * taken:
+                return
             counts = pool.counts()
             tasks = random.integers(0, len(pool), self.batch_size)
-            pairs = (random.random(self.batch_size) * counts[tasks]).astype(np.int64)
-            yield self._drawing.batch(pool, tasks, pairs, _seed(seed, part, number))
+            places = (random.random(self.batch_size) * counts[tasks]).astype(np.int64)
+            yield self._drawing.batch(pool, tasks, places, _seed(seed, part, number))
             number += workers
             owed += fresh
+            drawn += self.batch_size
 
 
 def _cores() -> int:
