@@ -226,6 +226,41 @@ def test_workers_are_measured(tasks: list[mb.SynthTask]) -> None:
         best_workers(data, [])
 
 
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"seconds": float("nan")}, ValueError, "seconds: expected a number above 0, found nan"),
+        ({"seconds": float("inf")}, ValueError, "seconds: expected a number above 0, found inf"),
+        ({"seconds": 0}, ValueError, "seconds: expected a number above 0, found 0"),
+        ({"seconds": "2"}, TypeError, "seconds: expected a number above 0, found '2'"),
+        ({"candidates": 2}, TypeError, "candidates: expected numbers of workers, found 2"),
+        ({"candidates": [0, -1]}, ValueError, "candidates: expected 0 or more, found -1"),
+        ({"candidates": "02"}, TypeError, "candidates: expected a whole number, found '0'"),
+        ({"step": 3}, TypeError, "step: expected a function of a batch, found int"),
+        ({"prefetch": 0}, ValueError, "prefetch: expected 1 or more, found 0"),
+        ({"prefetch": 1.5}, TypeError, "prefetch: expected a whole number, found 1.5"),
+    ],
+)
+def test_measuring_ends_or_says_why_not(
+    tasks: list[mb.SynthTask], settings: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    arguments: dict[str, Any] = {"candidates": [0], "seconds": 0.01} | settings
+    with pytest.raises(error, match=message):
+        best_workers(TaskDataset(tasks), **arguments)
+
+
+def test_measuring_ends_where_a_data_set_gives_nothing(tasks: list[mb.SynthTask]) -> None:
+    data = TaskDataset(tasks, batch_size=32)
+    data.set_epoch(0, 10**6)
+    for workers in (0, 1):
+        with pytest.raises(ValueError, match="dataset: expected batches, found none"):
+            best_workers(data, [workers], seconds=0.01)
+    with pytest.raises(ValueError, match="dataset: expected batches, found none"):
+        best_workers(SynthDataset(batches=0), [0], seconds=0.01)
+    # One that gives a batch an epoch is gone through again and again.
+    assert best_workers(TaskDataset(tasks, batch_size=10**4), [0], seconds=0.01).best == 0
+
+
 class Bounded:
     """A step that runs out of memory past a size."""
 

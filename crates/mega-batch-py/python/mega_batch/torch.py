@@ -14,6 +14,9 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import math
+import numbers
+import operator
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -88,6 +91,18 @@ class _Parts:
         """The worker's number, and how many there are."""
         info = get_worker_info()
         return (0, 1) if info is None else (info.id, info.num_workers)
+
+
+def _whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """What is given for an argument, a whole number from ``least`` to ``most``."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected a whole number, found {value!r}") from None
+    if number < least or (most is not None and number > most):
+        expected = f"{least} or more" if most is None else f"{least} to {most}"
+        raise ValueError(f"{name}: expected {expected}, found {number}")
+    return number
 
 
 def _seed(*of: object) -> int:
@@ -402,10 +417,7 @@ def loader(
     """
     if workers is None:
         workers = 0 if isinstance(dataset, TaskDataset) else max(_cores() - 1, 0)
-    if workers < 0:
-        raise ValueError(f"workers: expected 0 or more, found {workers}")
-    if prefetch < 1:
-        raise ValueError(f"prefetch: expected 1 or more, found {prefetch}")
+    workers, prefetch = _whole("workers", workers, 0), _whole("prefetch", prefetch, 1)
     options: dict[str, Any] = {}
     if workers > 0:
         options = {
@@ -445,10 +457,21 @@ def best_workers(
     The candidates are 0, 1, 2, 4 and so on up to the number of cores by default. ``step`` is called with each batch, as
     the training step would be: without it nothing but the feeding is measured. ``options`` are those of `loader`. A data
     set that ends begins anew meanwhile.
+
+    Raises ValueError and TypeError for what is none of this, and ValueError where the data set gives no batches.
     """
+    is_number = isinstance(seconds, numbers.Real)
+    if not is_number or not 0 < seconds < math.inf:
+        raise (ValueError if is_number else TypeError)(f"seconds: expected a number above 0, found {seconds!r}")
+    if step is not None and not callable(step):
+        raise TypeError(f"step: expected a function of a batch, found {type(step).__name__}")
     if candidates is None:
         cores = _cores()
         candidates = sorted({0, *(2**power for power in range(cores.bit_length()) if 2**power <= cores), cores})
+    elif not isinstance(candidates, Iterable):
+        raise TypeError(f"candidates: expected numbers of workers, found {candidates!r}")
+    # All are looked at before the first one is measured.
+    candidates = [_whole("candidates", workers, 0) for workers in candidates]
     rates: dict[int, float] = {}
     for workers in candidates:
         batches = loader(dataset, workers=workers, **options)
@@ -466,7 +489,9 @@ def _rate(batches: Any, seconds: float, step: Callable[[Batch], object] | None) 
     """Examples a second."""
     done, begin, has_begun = 0, 0.0, False
     while True:
+        is_empty = True
         for batch in batches:
+            is_empty = False
             if step is not None:
                 step(batch)
             if not has_begun:
@@ -477,6 +502,8 @@ def _rate(batches: Any, seconds: float, step: Callable[[Batch], object] | None) 
             passed = time.perf_counter() - begin
             if passed >= seconds:
                 return done / passed
+        if is_empty:
+            raise ValueError("dataset: expected batches, found none in its epoch, from the start that `set_epoch` gave it")
 
 
 @dataclass(frozen=True)
