@@ -3,9 +3,11 @@
 import inspect
 import itertools
 import json
+import math
 import random
 import re
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -431,6 +433,39 @@ def test_pass_at_k_counts_choices() -> None:
     for bad in [(5, 6, 1), (5, -1, 1), (5, 2, 6), (5, 2, 0)]:
         with pytest.raises(ValueError, match="expected"):
             mb.pass_at_k(*bad)
+
+
+def test_pass_at_k_of_many_samples_takes_no_time_for_each() -> None:
+    began = time.perf_counter()
+    assert mb.pass_at_k(10**12, 5, 10**9) == pytest.approx(1 - 0.999**5, rel=1e-8)
+    assert mb.pass_at_k(10**12, 10**9, 5) == mb.pass_at_k(10**12, 5, 10**9)
+    assert mb.pass_at_k(10**12, 10**6, 10**6) == pytest.approx(-math.expm1(-1.000001), rel=1e-9)
+    assert mb.pass_at_k(10**12, 10**11, 10**10) == 1.0
+    assert mb.pass_at_k(10**15, 1, 1) == 1e-15
+    assert time.perf_counter() - began < 2
+    # Steps for several factors come to what the factors do.
+    for samples, correct, k in [(10**9, 20_000, 30_000), (10**6, 5000, 20), (400_000, 4097, 4100), (50_000, 5000, 5000)]:
+        factors = [math.log1p(-max(correct, k) / (samples - at)) for at in range(min(correct, k))]
+        assert mb.pass_at_k(samples, correct, k) == pytest.approx(-math.expm1(math.fsum(factors)), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((10, 3, 1.5), ValueError, "k: expected whole numbers, found 1.5"),
+        ((10, 3, math.nan), ValueError, "k: expected whole numbers, found nan"),
+        ((math.nan, 3, 1), ValueError, "samples: expected whole numbers, found nan"),
+        (([10, 10], [3, math.nan], 1), ValueError, "correct: expected whole numbers, found nan"),
+        ((10, 3, math.inf), ValueError, "k: expected whole numbers, found inf"),
+        ((10, "3", 1), TypeError, "correct: expected whole numbers of 64 bits at most, found '3'"),
+        ((10, 3, None), TypeError, "k: expected whole numbers of 64 bits at most, found None"),
+        ((10, 3, [1, 2]), TypeError, "k: expected a whole number, found list"),
+        (([10, 10], [1, 2, 3], 1), ValueError, r"samples, correct: expected shapes .*, found \(2,\) and \(3,\)"),
+    ],
+)
+def test_what_has_no_pass_at_k_says_why(arguments: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        mb.pass_at_k(*arguments)
 
 
 def test_attempts_are_voted_on() -> None:

@@ -120,19 +120,64 @@ def pass_at_k(samples: ArrayLike, correct: ArrayLike, k: int) -> float | NDArray
     """How likely one of ``k`` samples is correct, estimated without bias from ``correct`` of ``samples``.
 
     It is one minus the part of all choices of ``k`` samples that hold no correct one. Of arrays, by problem, it gives an
-    array of float64 of their shape. Raises ValueError unless 0 <= correct <= samples and 1 <= k <= samples.
+    array of float64 of their shape. Raises ValueError unless 0 <= correct <= samples and 1 <= k <= samples, and for what
+    is no whole number, and TypeError for what is none at all.
     """
-    all_samples, all_correct = np.broadcast_arrays(np.asarray(samples), np.asarray(correct))
+    all_samples, all_correct, of_k = _whole("samples", samples), _whole("correct", correct), _whole("k", k)
+    if of_k.ndim > 0:
+        raise TypeError(f"k: expected a whole number, found {type(k).__name__}")
+    try:
+        all_samples, all_correct = np.broadcast_arrays(all_samples, all_correct)
+    except ValueError:
+        raise ValueError(
+            f"samples, correct: expected shapes that go together, found {all_samples.shape} and {all_correct.shape}"
+        ) from None
     if np.any((all_correct < 0) | (all_correct > all_samples)):
         raise ValueError("correct: expected 0 to the number of samples")
-    if k < 1 or np.any(all_samples < k):
+    if of_k < 1 or np.any(all_samples < of_k):
         raise ValueError(f"k: expected 1 to the number of samples, found {k}")
-    # The next choice is a wrong sample too, k times.
-    at = np.arange(k, dtype=np.float64)
-    all_samples, all_correct = all_samples[..., None], all_correct[..., None]
-    wrong = np.maximum(all_samples - all_correct - at, 0) / (all_samples - at)
-    likely = 1.0 - np.prod(wrong, axis=-1)
+    likely = _likely(all_samples, all_correct, of_k)
     return float(likely) if likely.ndim == 0 else likely
+
+
+def _whole(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """Whole numbers of an argument; as floats they do not overflow."""
+    try:
+        found = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name}: expected a number or an array, found lists of several lengths") from None
+    if found.dtype.kind not in "biuf":
+        raise TypeError(f"{name}: expected whole numbers of 64 bits at most, found {value!r}")
+    numbers = found.astype(np.float64)
+    wrong = numbers[~(np.isfinite(numbers) & (np.floor(numbers) == numbers))]
+    if wrong.size > 0:
+        raise ValueError(f"{name}: expected whole numbers, found {wrong.flat[0]}")
+    return numbers
+
+
+_STEPS = 4096
+"""Up to so many factors are multiplied one by one."""
+
+
+def _likely(samples: NDArray[Any], correct: NDArray[Any], k: NDArray[Any]) -> NDArray[np.float64]:
+    # The next choice is a wrong sample too, k times; or the next correct sample is not chosen, as often as there is one:
+    # the same product, of as few factors as there are of the fewer.
+    few, many = np.minimum(correct, k), np.maximum(correct, k)
+    steps = np.minimum(few, _STEPS)
+    # Where there are more, each step is for several: with so many the product is 0 for all that matters, or the logarithms
+    # of neighbouring factors differ by next to nothing.
+    width = few / np.maximum(steps, 1)
+    logarithm = np.zeros(samples.shape)
+    is_sure = many + few > samples
+    for step in range(int(np.max(steps, initial=0))):
+        place = (step + 0.5) * width - 0.5
+        part = np.where(is_sure | (step >= steps), 0, many / (samples - place))
+        logarithm += np.log1p(-part)
+    # One factor alone is exact.
+    is_one, all_samples = few == 1, np.maximum(samples, 1)
+    likely: NDArray[np.float64] = np.where(is_one, many / all_samples, -np.expm1(width * logarithm))
+    # Without the sign of a zero.
+    return np.where(is_sure, 1.0, likely) + 0.0
 
 
 def majority_attempts(evaluated: Iterable[Evaluated], k: int = 2) -> list[list[NDArray[np.int8]]]:
