@@ -478,3 +478,10 @@ def test_attempts_are_voted_on() -> None:
     ]
     assert [len(pair) for pair in mb.majority_attempts(mb.evaluate(texts, task, outputs=True), k=5)] == [2, 3]
     assert mb.majority_attempts([]) == [] == mb.majority_attempts(mb.evaluate(["no"], task, outputs=True))
+    assert mb.majority_attempts(mb.evaluate(texts, task, outputs=True), k=0) == [[], []]
+    for without in (mb.evaluate(["no", *texts], task), mb.evaluate(texts, task, outputs=True, train_only=True)):
+        with pytest.raises(ValueError, match=r"evaluated: expected outputs .*`evaluate\(.., outputs=True\)`"):
+            mb.majority_attempts(without)
+    for k, message in [(-1, "k: expected 0 or more, found -1"), (1.5, "k: expected whole numbers, found 1.5")]:
+        with pytest.raises(ValueError, match=message):
+            mb.majority_attempts([], k=k)  # type: ignore[arg-type]

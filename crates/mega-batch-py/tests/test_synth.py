@@ -212,6 +212,28 @@ def test_augmentations_that_are_none_say_why(change: dict[str, Any], message: st
         synth.augment(some(1)[0], 0, fixed=[12])
 
 
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"count": -1}, ValueError, "count: expected 0 or more, found -1"),
+        ({"count": 1.5}, TypeError, "count: expected a whole number, found 1.5"),
+        ({"seed": -1}, ValueError, r"seed: expected 0 to 2\*\*64 - 1, found -1"),
+        ({"seed": 2**64}, ValueError, r"seed: expected 0 to 2\*\*64 - 1, found 18446744073709551616"),
+        ({"seed": float("nan")}, TypeError, "seed: expected a whole number, found nan"),
+    ],
+)
+def test_arguments_of_augmentations_are_told_by_name(
+    settings: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    arguments: dict[str, Any] = {"seed": 0} | settings
+    made = some(1)[0]
+    assert synth.augment(made, 0, count=0) == []
+    with pytest.raises(error, match=message):
+        synth.augment(made, **arguments)
+    with pytest.raises(error, match=message):
+        list(synth.augmented([made], **arguments))
+
+
 def test_a_stream_is_augmented_as_it_comes() -> None:
     stream = synth.augmented(synth.tasks(easy_nodes=0), 1, count=2)
     first = [next(stream) for _ in range(6)]

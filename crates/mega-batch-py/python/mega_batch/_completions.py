@@ -186,10 +186,20 @@ def majority_attempts(evaluated: Iterable[Evaluated], k: int = 2) -> list[list[N
     Programs vote for the grids that they give; `evaluate` has to be called with ``outputs=True``. What a program that
     is right on more train pairs gives comes first, then what more programs give, then what came first. Test
     outputs are not looked at, where they are known.
+
+    Raises ValueError where a program was evaluated of whose outputs none was kept, and for a ``k`` below 0.
     """
+    most = _whole("k", k)
+    if most.ndim > 0 or most < 0:
+        raise ValueError(f"k: expected 0 or more, found {k}")
     ranks: list[dict[tuple[tuple[int, ...], bytes], list[Any]]] = []
     for each in evaluated:
         outputs = each.outputs
+        if each.verdicts and not outputs:
+            raise ValueError(
+                "evaluated: expected outputs of test pairs, found none: `evaluate(.., outputs=True)` keeps them, of a task "
+                "that has test pairs"
+            )
         fits = each.verdicts[: len(each.verdicts) - len(outputs)].count("match")
         ranks.extend({} for _ in outputs[len(ranks) :])
         for of_pair, output in zip(ranks, outputs, strict=False):
@@ -198,4 +208,4 @@ def majority_attempts(evaluated: Iterable[Evaluated], k: int = 2) -> list[list[N
             rank = of_pair.setdefault((output.shape, output.tobytes()), [0, 0, output])
             rank[0], rank[1] = max(rank[0], fits), rank[1] + 1
     best = [sorted(of_pair.values(), key=lambda rank: (-rank[0], -rank[1])) for of_pair in ranks]
-    return [[output for _, _, output in of_pair[:k]] for of_pair in best]
+    return [[output for _, _, output in of_pair[: int(most)]] for of_pair in best]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from os import PathLike
@@ -39,6 +40,9 @@ __all__ = [
     "write_jsonl",
     "write_parquet",
 ]
+
+_MOST = 2**64 - 1
+"""The largest number that the engine takes."""
 
 _GROUP = 1000
 """How many tasks are held at a time while files are written: a group of rows."""
@@ -136,10 +140,9 @@ def augment(
     and make them again: it gives the augmented outputs for the augmented inputs.
 
     There are fewer than ``count`` where no others are found. Raises ValueError for a seed that is not from 0 to
-    2**64 - 1, or a colour that is not from 0 to 9.
+    2**64 - 1, a count below 0, or a colour that is not from 0 to 9.
     """
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed: expected 0 to 2**64 - 1, found {seed}")
+    seed, count = _whole("seed", seed, 0, _MOST), _whole("count", count, 0)
     for colour in fixed:
         if not 0 <= colour <= 9:
             raise ValueError(f"fixed: expected colours from 0 to 9, found {colour}")
@@ -157,6 +160,19 @@ def augment(
             known.add(pairs)
             found.append(drawn)
     return found
+
+
+def _whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """What is given for an argument, a whole number from ``least`` to ``most``."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected a whole number, found {value!r}") from None
+    if number < least or (most is not None and number > most):
+        end = "2**64 - 1" if most == _MOST else most
+        expected = f"{least} or more" if most is None else f"{least} to {end}"
+        raise ValueError(f"{name}: expected {expected}, found {number}")
+    return number
 
 
 def _known_first(made: SynthTask) -> SynthTask:
