@@ -243,16 +243,96 @@ def test_a_stream_is_augmented_as_it_comes() -> None:
 # Files.
 
 
-@pytest.mark.parametrize("name", ["tasks.jsonl", "tasks.jsonl.gz"])
-def test_jsonl_is_read_back(tmp_path: Path, name: str) -> None:
-    made = some(5)
+def all_kinds() -> list[mb.SynthTask]:
+    """Made, augmented, and of one's own: with all that a task can have, and with as little."""
+    made = some(4)
+    pair, unknown = ([[1, 2]], [[2, 1]]), ([[3, 4]],)
+    typed = mb.Program.parse("def solve_b(I):\n    return vmirror_t(I)\n", dialect="typed")
+    own = [
+        mb.SynthTask(mb.Task("a", [pair], [])),
+        mb.SynthTask(mb.Task("b", [pair], [unknown, pair]), typed, kind="mutant", parents=["c", "d"], candidate=2**63),
+    ]
+    return made + synth.augment(made[0], 1, count=2) + own
+
+
+@pytest.mark.parametrize("name", ["tasks.jsonl", "tasks.jsonl.gz", "tasks.arrow", "tasks.parquet", "set"])
+def test_what_is_written_is_what_is_read(tmp_path: Path, name: str) -> None:
+    if "jsonl" not in name:
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    made = all_kinds()
     told: list[int] = []
     path = tmp_path / name
-    assert synth.write_jsonl(path, iter(made), progress=lambda done, total: told.append(done)) == 5
-    assert told == [1, 2, 3, 4, 5]
-    read = list(synth.read_jsonl(path))
-    assert [each.to_dict() for each in read] == [each.to_dict() for each in made]
-    assert all(gives(each) for each in read)
+    if name == "set":
+        assert synth.write_dataset(path, made, rows=100) == {"train": len(made)}
+        read = list(synth.read_parquet(path / "data" / "train-00000.parquet"))
+    else:
+        writers = {".gz": "jsonl", ".jsonl": "jsonl", ".arrow": "arrow", ".parquet": "parquet"}
+        kind = writers[path.suffix]
+        write, reads = getattr(synth, f"write_{kind}"), getattr(synth, f"read_{kind}")
+        assert write(str(path), iter(made), progress=lambda done, total: told.append(done)) == len(made)
+        assert told == [*range(1, len(made) + 1)]
+        read = list(reads(path))
+    assert read == made and [each.candidate for each in read] == [each.candidate for each in made]
+
+
+def test_further_pairs_of_a_task_are_kept_or_refused(tmp_path: Path) -> None:
+    pair = ([[1, 2]], [[2, 1]])
+    path = tmp_path / "tasks.jsonl"
+    made = mb.SynthTask(mb.Task("a", [pair], [pair], [("more", [pair, ([[3]],)]), ("none", [])]))
+    synth.write_jsonl(path, [made])
+    assert list(synth.read_jsonl(path)) == [made]
+    # Keys of others are passed over.
+    path.write_text(json.dumps(mb.SynthTask(mb.Task("a", [pair])).to_dict() | {"level": 3, "tags": ["easy"]}))
+    assert next(synth.read_jsonl(path)).task == mb.Task("a", [pair], [])
+    for name in ("train", "id", "candidate"):
+        clash = mb.SynthTask(mb.Task("a", [pair], [pair], [(name, [pair])]))
+        with pytest.raises(ValueError, match=rf"made: task a: its pairs \['{name}'\] have names of other keys"):
+            synth.write_jsonl(path, [clash])
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    with pytest.raises(ValueError, match=r"made: task a: columns have no place for its pairs \['more', 'none'\]"):
+        synth.to_arrow([made])
+
+
+def test_what_is_no_path_and_no_task_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made: Any = some(1)
+    kinds = ["jsonl"]
+    try:
+        import pyarrow  # noqa: F401
+
+        kinds += ["arrow", "parquet"]
+    except ImportError:
+        pass
+    for kind in kinds:
+        write, read = getattr(synth, f"write_{kind}"), getattr(synth, f"read_{kind}")
+        for path in (None, 3, made):
+            with pytest.raises(TypeError, match=f"path: expected a path, found {type(path).__name__}"):
+                write(path, made)
+            with pytest.raises(TypeError, match=f"path: expected a path, found {type(path).__name__}"):
+                read(path)
+        for wrong in (None, made[0]):
+            with pytest.raises(TypeError, match=f"made: expected tasks, found {type(wrong).__name__}"):
+                write("file", wrong)
+        assert not list(tmp_path.iterdir())
+        for wrong, found in ([made[0].task], "Task"), (made[0].to_dict(), "str"), ([made[0].to_dict()], "dict"):
+            with pytest.raises(TypeError, match=f"made: expected a SynthTask, found {found}"):
+                write("file", wrong)
+        Path("file").unlink()
+    if len(kinds) > 1:
+        with pytest.raises(TypeError, match="made: expected a SynthTask, found Task"):
+            synth.to_arrow([made[0].task])
+        bad: list[tuple[Any, type[Exception], str]] = [
+            ((None, made), TypeError, "folder: expected a path, found NoneType"),
+            (("set", None), TypeError, "splits: expected tasks, found NoneType"),
+            (("set", {"train": made[0]}), TypeError, "splits: train: expected tasks, found SynthTask"),
+            (("set", {1: made}), ValueError, "splits: 1: expected letters"),
+        ]
+        for arguments, error, message in bad:
+            with pytest.raises(error, match=message):
+                synth.write_dataset(*arguments)
+        with pytest.raises(TypeError, match="rows: expected a whole number, found '3'"):
+            synth.write_dataset("set", made, rows="3")  # type: ignore[arg-type]
+        assert not list(tmp_path.iterdir())
 
 
 def test_bad_lines_are_told_with_their_place(tmp_path: Path) -> None:
@@ -264,21 +344,20 @@ def test_bad_lines_are_told_with_their_place(tmp_path: Path) -> None:
         ('{"id": "a"}', "expected the key 'train'"),
         (good.replace("return", "retrun"), "line"),
         ('{"id": "a", "train": [{"input": [[300]]}], "test": []}', "colour 300"),
+        ('{"id": "a", "train": [], "test": [], "candidate": -1}', "negative"),
     ]:
         path.write_text(f"{good}\n{bad}\n")
         with pytest.raises(ValueError, match=f"tasks.jsonl:2: .*{message}"):
             list(synth.read_jsonl(path))
 
 
-def test_arrow_and_parquet_are_read_back(tmp_path: Path) -> None:
+def test_a_table_has_the_rows(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     made = some(7)
-    rows = [each.to_dict() for each in made]
+    rows = [each.to_dict() | {"candidate": each.candidate} for each in made]
     assert synth.to_arrow(made).to_pylist() == rows
-    assert synth.write_parquet(tmp_path / "a.parquet", made) == 7
-    assert synth.write_arrow(tmp_path / "a.arrow", iter(made)) == 7
-    assert [each.to_dict() for each in synth.read_parquet(tmp_path / "a.parquet")] == rows
-    assert [each.to_dict() for each in synth.read_arrow(tmp_path / "a.arrow")] == rows
+    synth.write_jsonl(tmp_path / "a.jsonl", made)
+    assert [json.loads(line) for line in (tmp_path / "a.jsonl").open()] == rows
 
 
 def test_a_data_set_is_what_hugging_face_reads(tmp_path: Path) -> None:
@@ -304,7 +383,7 @@ def test_a_data_set_is_loaded_by_datasets(tmp_path: Path) -> None:
     synth.write_dataset(tmp_path / "set", {"train": made[:4], "validation": made[4:]}, rows=3)
     loaded = datasets.load_dataset(str(tmp_path / "set"), cache_dir=str(tmp_path / "cache"))
     assert {split: len(rows) for split, rows in loaded.items()} == {"train": 4, "validation": 1}
-    assert loaded["train"][3] == made[3].to_dict()
+    assert loaded["train"][3] == made[3].to_dict() | {"candidate": made[3].candidate}
 
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -11,15 +11,16 @@ True
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from ._engine import Program, Synthesis, SynthTask, Task
+from ._engine import Program, ProgramError, Synthesis, SynthTask, Task
 from ._progress import Bar, Progress
 
 if TYPE_CHECKING:
@@ -231,17 +232,45 @@ class _Told:
             self._bar.close()
 
 
-def write_jsonl(path: str | PathLike[str], made: Iterable[SynthTask], *, progress: Progress = None) -> int:
-    """Write tasks as they come, a line of JSON each, as `SynthTask.to_dict` has them; how many there were.
+def _path(path: Any, name: str = "path") -> Path:
+    if not isinstance(path, (str, PathLike)):
+        raise TypeError(f"{name}: expected a path, found {type(path).__name__}")
+    return Path(path)
 
-    A path that ends in ``.gz`` is compressed. ``progress`` is True, or a function of the tasks written, twice.
+
+def _tasks(made: Any, name: str = "made") -> Iterable[Any]:
+    if not isinstance(made, Iterable):
+        raise TypeError(f"{name}: expected tasks, found {type(made).__name__}")
+    return made
+
+
+_FIELDS = ("id", "train", "test", "program", "kind", "parents", "behaviour", "augmented_from", "candidate")
+"""The keys of a row, but for those of a task's further pairs."""
+
+
+def _row(made: Any) -> dict[str, Any]:
+    if not isinstance(made, SynthTask):
+        raise TypeError(f"made: expected a SynthTask, found {type(made).__name__}")
+    row = made.to_dict() | {"candidate": made.candidate}
+    others = made.task.others
+    if len(row) != len(_FIELDS) + len(others):
+        raise ValueError(f"made: task {made.id}: its pairs {[name for name, _ in others]} have names of other keys")
+    return row
+
+
+def write_jsonl(path: str | PathLike[str], made: Iterable[SynthTask], *, progress: Progress = None) -> int:
+    """Write tasks as they come, a line of JSON each, as `SynthTask.to_dict` has them, with ``candidate``; how many there
+    were.
+
+    A path that ends in ``.gz`` is compressed. ``progress`` is True, or a function of the tasks written, twice. Raises
+    TypeError for what is no path and no SynthTask.
     """
-    path = Path(path)
+    path, made = _path(path), _tasks(made)
     count = 0
     with closing(_Told(progress)) as told:
         with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w", encoding="utf-8") as file:
             for count, each in enumerate(made, 1):
-                file.write(json.dumps(each.to_dict(), separators=(",", ":")))
+                file.write(json.dumps(_row(each), separators=(",", ":")))
                 file.write("\n")
                 told.tell(count)
     return count
@@ -252,12 +281,15 @@ def read_jsonl(path: str | PathLike[str]) -> Iterator[SynthTask]:
 
     Raises ValueError with file and line for what is none.
     """
-    path = Path(path)
+    return _lines(_path(path))
+
+
+def _lines(path: Path) -> Iterator[SynthTask]:
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             try:
                 yield _of_dict(json.loads(line))
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
+            except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
                 raise ValueError(f"{path}:{number}: {_reason(error)}") from error
 
 
@@ -271,13 +303,35 @@ def _of_dict(row: Any) -> SynthTask:
     fields = cast(dict[str, Any], row)
     text = fields.get("program")
     return SynthTask(
-        Task(fields["id"], fields["train"], fields["test"]),
-        None if text is None else Program.parse(text),
+        Task(fields["id"], fields["train"], fields["test"], _others(fields)),
+        None if text is None else _program(text),
         kind=fields.get("kind"),
         parents=list(fields.get("parents") or ()),
         behaviour=fields.get("behaviour"),
+        candidate=fields.get("candidate"),
         augmented_from=fields.get("augmented_from"),
     )
+
+
+def _program(text: str) -> Program:
+    try:
+        return Program.parse(text)
+    except ProgramError:
+        # One of the typed dialect that takes the grid alone does not look like one.
+        with suppress(ProgramError):
+            return Program.parse(text, dialect="typed")
+        raise
+
+
+def _others(fields: dict[str, Any]) -> list[tuple[str, list[Any]]]:
+    """Pairs beside train and test: of the keys of others what looks like pairs."""
+    others: list[tuple[str, list[Any]]] = []
+    for name, value in fields.items():
+        if name not in _FIELDS and isinstance(value, list):
+            pairs: list[Any] = value
+            if all(isinstance(pair, dict) and "input" in pair for pair in pairs):
+                others.append((name, pairs))
+    return others
 
 
 def _pyarrow(what: str) -> Any:
@@ -304,6 +358,7 @@ def _schema(pa: Any) -> Any:
             ("parents", pa.list_(pa.string())),
             ("behaviour", pa.string()),
             ("augmented_from", pa.string()),
+            ("candidate", pa.uint64()),
         ]
     )
 
@@ -314,7 +369,10 @@ def _batches(pa: Any, made: Iterable[SynthTask], told: _Told) -> Iterator[Any]:
     rows: list[dict[str, Any]] = []
     count = 0
     for count, each in enumerate(made, 1):
-        rows.append(each.to_dict())
+        row = _row(each)
+        if len(row) > len(_FIELDS):
+            raise ValueError(f"made: task {each.id}: columns have no place for its pairs {sorted({*row}.difference(_FIELDS))}")
+        rows.append(row)
         if len(rows) == _GROUP:
             yield pa.RecordBatch.from_pylist(rows, schema=schema)
             rows = []
@@ -324,19 +382,20 @@ def _batches(pa: Any, made: Iterable[SynthTask], told: _Told) -> Iterator[Any]:
 
 
 def to_arrow(made: Iterable[SynthTask]) -> Any:
-    """Tasks as a ``pyarrow.Table``, a row each, with the columns of `SynthTask.to_dict`; grids are lists of lists of
-    int8.
+    """Tasks as a ``pyarrow.Table``, a row each, with the columns of `SynthTask.to_dict` and ``candidate``; grids are lists
+    of lists of int8.
 
-    Raises ImportError, which names the extra, without pyarrow.
+    Raises ImportError, which names the extra, without pyarrow, TypeError for what is no SynthTask, and ValueError for
+    tasks with pairs beside train and test.
     """
-    pa = _pyarrow("to_arrow")
+    pa, made = _pyarrow("to_arrow"), _tasks(made)
     with closing(_Told(None)) as told:
         return pa.Table.from_batches(list(_batches(pa, made, told)), schema=_schema(pa))
 
 
 def write_arrow(path: str | PathLike[str], made: Iterable[SynthTask], *, progress: Progress = None) -> int:
     """Write tasks as an Arrow file (IPC, which Feather is too), as they come; how many there were. See `to_arrow`."""
-    pa = _pyarrow("write_arrow")
+    pa, path, made = _pyarrow("write_arrow"), _path(path), _tasks(made)
     count = 0
     with closing(_Told(progress)) as told, pa.OSFile(str(path), "wb") as file:
         with pa.ipc.new_file(file, _schema(pa)) as writer:
@@ -348,7 +407,7 @@ def write_arrow(path: str | PathLike[str], made: Iterable[SynthTask], *, progres
 
 def write_parquet(path: str | PathLike[str], made: Iterable[SynthTask], *, progress: Progress = None) -> int:
     """Write tasks as a Parquet file, as they come; how many there were. See `to_arrow`."""
-    pa = _pyarrow("write_parquet")
+    pa, path, made = _pyarrow("write_parquet"), _path(path), _tasks(made)
     count = 0
     with closing(_Told(progress)) as told, pa.parquet.ParquetWriter(str(path), _schema(pa)) as writer:
         for batch in _batches(pa, made, told):
@@ -364,23 +423,29 @@ def _of_batches(path: Path, batches: Iterable[Any]) -> Iterator[SynthTask]:
             number += 1
             try:
                 yield _of_dict(row)
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
+            except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
                 raise ValueError(f"{path}: row {number}: {_reason(error)}") from error
 
 
 def read_arrow(path: str | PathLike[str]) -> Iterator[SynthTask]:
     """The tasks that `write_arrow` wrote. Raises ValueError with file and row for what is none."""
-    pa = _pyarrow("read_arrow")
+    return _of_arrow(_pyarrow("read_arrow"), _path(path))
+
+
+def _of_arrow(pa: Any, path: Path) -> Iterator[SynthTask]:
     with pa.memory_map(str(path)) as file:
         reader = pa.ipc.open_file(file)
-        yield from _of_batches(Path(path), (reader.get_batch(at) for at in range(reader.num_record_batches)))
+        yield from _of_batches(path, (reader.get_batch(at) for at in range(reader.num_record_batches)))
 
 
 def read_parquet(path: str | PathLike[str]) -> Iterator[SynthTask]:
     """The tasks that `write_parquet` wrote. Raises ValueError with file and row for what is none."""
-    pa = _pyarrow("read_parquet")
+    return _of_parquet(_pyarrow("read_parquet"), _path(path))
+
+
+def _of_parquet(pa: Any, path: Path) -> Iterator[SynthTask]:
     with pa.parquet.ParquetFile(str(path)) as file:
-        yield from _of_batches(Path(path), file.iter_batches(_GROUP))
+        yield from _of_batches(path, file.iter_batches(_GROUP))
 
 
 _SIZES = [1_000, 10_000, 100_000, 1_000_000, 10_000_000]
@@ -405,6 +470,8 @@ _FEATURES = """\
     dtype: string
   - name: augmented_from
     dtype: string
+  - name: candidate
+    dtype: uint64
 """
 
 _PAIRS = """\
@@ -440,13 +507,12 @@ def write_dataset(
     ImportError, which names the extra, without pyarrow.
     """
     pa = _pyarrow("write_dataset")
-    folder = Path(folder)
-    by_name = cast(Mapping[str, Iterable[SynthTask]], splits if isinstance(splits, Mapping) else {"train": splits})
-    if rows < 1:
-        raise ValueError(f"rows: expected 1 or more, found {rows}")
-    for split in by_name:
-        if not split.replace("_", "").replace(".", "").isalnum():
+    folder, rows = _path(folder, "folder"), _whole("rows", rows, 1)
+    by_name = cast(Mapping[Any, Any], splits if isinstance(splits, Mapping) else {"train": splits})
+    for split, made in by_name.items():
+        if not isinstance(split, str) or not split.replace("_", "").replace(".", "").isalnum():
             raise ValueError(f"splits: {split!r}: expected letters, digits, `_` and `.`")
+        _tasks(made, "splits" if by_name is not splits else f"splits: {split}")
     data = folder / "data"
     card = folder / "README.md"
     there = [card] if card.exists() else sorted(data.glob("*.parquet"))
@@ -465,7 +531,7 @@ def _write_split(pa: Any, data: Path, split: str, made: Iterable[SynthTask], row
     count = 0
     waiting = iter(made)
     schema = _schema(pa)
-    for number in range(100_000):
+    for number in itertools.count():
         part = _first(waiting, rows)
         first = next(part, None)
         if first is None and number > 0:
