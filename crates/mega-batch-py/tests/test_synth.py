@@ -88,7 +88,7 @@ def test_shards_make_the_tasks_of_the_whole() -> None:
         ({"train": 0}, "train, test: expected 1 to 1000 pairs"),
         ({"shard": (3, 3)}, "shard: expected a part from 0 to before 3, found 3"),
         ({"max_side": 0}, "max_side: expected 1 or more"),
-        ({"workers": 0}, "workers: expected 1 to"),
+        ({"workers": 0}, "workers: expected 1 or more, found 0"),
         ({"count": None, "progress": print}, "progress: expected a count"),
         ({"programs": "def f(I):\n    return nothing(I)"}, "nothing"),
     ],
@@ -96,6 +96,39 @@ def test_shards_make_the_tasks_of_the_whole() -> None:
 def test_what_makes_no_tasks_says_why(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         synth.tasks(**({"count": 3} | settings))
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"count": -1}, ValueError, r"count: expected 0 to 2\*\*64 - 1, found -1"),
+        ({"count": "3"}, TypeError, "count: expected a whole number, found '3'"),
+        ({"seed": float("nan")}, TypeError, "seed: expected a whole number, found nan"),
+        ({"seed": 2**64}, ValueError, r"seed: expected 0 to 2\*\*64 - 1, found 18446744073709551616"),
+        ({"train": -1}, ValueError, "train: expected 0 to .*, found -1"),
+        ({"test": 1.5}, TypeError, "test: expected a whole number, found 1.5"),
+        ({"scene_side": -1}, ValueError, "scene_side: expected 0 to .*, found -1"),
+        ({"max_side": -1}, ValueError, "max_side: expected 0 to .*, found -1"),
+        ({"easy_nodes": "a"}, TypeError, "easy_nodes: expected a whole number, found 'a'"),
+        ({"max_steps": None}, TypeError, "max_steps: expected a whole number, found None"),
+        ({"keep_identity": "x"}, TypeError, "keep_identity: expected True or False, found 'x'"),
+        ({"keep_duplicates": 1}, TypeError, "keep_duplicates: expected True or False, found 1"),
+        ({"inputs": 3}, ValueError, 'inputs: expected "both", "scenes" or "tasks", found 3'),
+        ({"kinds": "mutant"}, TypeError, "kinds: expected a list of names, found 'mutant'"),
+        ({"shard": 5}, TypeError, "shard: expected a part and how many there are, found 5"),
+        ({"shard": (0, 1, 2)}, TypeError, r"shard: expected a part and how many there are, found \(0, 1, 2\)"),
+        ({"shard": (-1, 2)}, ValueError, "shard: expected 0 to .*, found -1"),
+        ({"workers": "2"}, TypeError, "workers: expected a whole number, found '2'"),
+    ],
+)
+def test_arguments_are_told_by_name(settings: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        synth.tasks(**settings)
+
+
+def test_numbers_of_numpy_are_taken() -> None:
+    made = some(2, seed=np.uint8(3), easy_nodes=np.int64(0), keep_identity=np.True_, shard=[0, 1], max_side=np.int32(9))
+    assert made == some(2, seed=3, keep_identity=True, max_side=9)
 
 
 def test_progress_is_told_and_its_exceptions_end_it() -> None:
@@ -208,7 +241,7 @@ def test_pairs_without_an_output_stay_in_test() -> None:
 def test_augmentations_that_are_none_say_why(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         some(1)[0].augmented(**change)
-    with pytest.raises(ValueError, match="fixed: expected colours from 0 to 9, found 12"):
+    with pytest.raises(ValueError, match="fixed: expected 0 to 9, found 12"):
         synth.augment(some(1)[0], 0, fixed=[12])
 
 
@@ -220,6 +253,11 @@ def test_augmentations_that_are_none_say_why(change: dict[str, Any], message: st
         ({"seed": -1}, ValueError, r"seed: expected 0 to 2\*\*64 - 1, found -1"),
         ({"seed": 2**64}, ValueError, r"seed: expected 0 to 2\*\*64 - 1, found 18446744073709551616"),
         ({"seed": float("nan")}, TypeError, "seed: expected a whole number, found nan"),
+        ({"fixed": 5}, TypeError, "fixed: expected colours from 0 to 9, found 5"),
+        ({"fixed": "01"}, TypeError, "fixed: expected a whole number, found '0'"),
+        ({"colours": "0123456789"}, TypeError, "colours: expected True or False, found '0123456789'"),
+        ({"symmetries": 1}, TypeError, "symmetries: expected True or False, found 1"),
+        ({"order": [0]}, TypeError, r"order: expected True or False, found \[0\]"),
     ],
 )
 def test_arguments_of_augmentations_are_told_by_name(
@@ -230,8 +268,15 @@ def test_arguments_of_augmentations_are_told_by_name(
     assert synth.augment(made, 0, count=0) == []
     with pytest.raises(error, match=message):
         synth.augment(made, **arguments)
+    # Before the first task is asked for.
     with pytest.raises(error, match=message):
-        list(synth.augmented([made], **arguments))
+        synth.augmented([made], **arguments)
+    wrongs: list[tuple[Any, str]] = [(made.task, "Task"), (None, "NoneType")]
+    for wrong, found in wrongs:
+        with pytest.raises(TypeError, match=f"made: expected a SynthTask, found {found}"):
+            synth.augment(wrong, 0)
+        with pytest.raises(TypeError, match=f"made: expected a SynthTask, found {found}"):
+            list(synth.augmented([wrong], 0))
 
 
 def test_a_stream_is_augmented_as_it_comes() -> None:
@@ -310,6 +355,8 @@ def test_what_is_no_path_and_no_task_is_not_written(tmp_path: Path, monkeypatch:
                 write(path, made)
             with pytest.raises(TypeError, match=f"path: expected a path, found {type(path).__name__}"):
                 read(path)
+        with pytest.raises(TypeError, match="progress: expected True, False, or a function of .*, found 5"):
+            write("file", made, progress=5)
         for wrong in (None, made[0]):
             with pytest.raises(TypeError, match=f"made: expected tasks, found {type(wrong).__name__}"):
                 write("file", wrong)

@@ -20,6 +20,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+import numpy as np
+
 from ._engine import Program, ProgramError, Synthesis, SynthTask, Task
 from ._progress import Bar, Progress
 
@@ -100,6 +102,23 @@ def tasks(
     Raises ValueError and TypeError for what is none of this, with the name of the argument. Ctrl-C raises
     KeyboardInterrupt; the iterator can be gone on with.
     """
+    numbers = [("seed", seed), ("train", train), ("test", test), ("scene_side", scene_side)]
+    numbers += [("easy_nodes", easy_nodes), ("max_steps", max_steps)]
+    numbers += [(name, number) for name, number in (("count", count), ("max_side", max_side)) if number is not None]
+    for name, number in numbers:
+        _whole(name, number, 0, _MOST)
+    _truths(
+        keep_identity=keep_identity,
+        keep_constant=keep_constant,
+        keep_foreign=keep_foreign,
+        keep_duplicates=keep_duplicates,
+    )
+    if inputs not in ("both", "scenes", "tasks"):
+        raise ValueError(f'inputs: expected "both", "scenes" or "tasks", found {inputs!r}')
+    if isinstance(kinds, str) or not isinstance(kinds, Iterable | None):
+        raise TypeError(f"kinds: expected a list of names, found {kinds!r}")
+    if not isinstance(shard, Sequence) or isinstance(shard, str) or len(shard) != 2:
+        raise TypeError(f"shard: expected a part and how many there are, found {shard!r}")
     return Synthesis(
         programs,
         tasks,
@@ -107,7 +126,7 @@ def tasks(
         seed=seed,
         train=train,
         test=test,
-        kinds=kinds,
+        kinds=None if kinds is None else list(kinds),
         inputs=inputs,
         scene_side=scene_side,
         keep_identity=keep_identity,
@@ -117,8 +136,8 @@ def tasks(
         keep_duplicates=keep_duplicates,
         easy_nodes=easy_nodes,
         max_steps=max_steps,
-        shard=shard,
-        workers=workers,
+        shard=(_whole("shard", shard[0], 0, _MOST), _whole("shard", shard[1], 0, _MOST)),
+        workers=None if workers is None else _whole("workers", workers, 1),
         progress=progress,
     )
 
@@ -141,26 +160,43 @@ def augment(
     and make them again: it gives the augmented outputs for the augmented inputs.
 
     There are fewer than ``count`` where no others are found. Raises ValueError for a seed that is not from 0 to
-    2**64 - 1, a count below 0, or a colour that is not from 0 to 9.
+    2**64 - 1, a count below 0, or a colour that is not from 0 to 9, and TypeError, with the name of the argument, for
+    what is of another type.
     """
-    seed, count = _whole("seed", seed, 0, _MOST), _whole("count", count, 0)
-    for colour in fixed:
-        if not 0 <= colour <= 9:
-            raise ValueError(f"fixed: expected colours from 0 to 9, found {colour}")
-    is_any_unknown = order and any(pair.output is None for pair in made.task.train + made.task.test)
-    found: list[SynthTask] = []
-    known = {_pairs(made)}
-    for number in range(4 * count + 8):
-        if len(found) == count:
-            break
-        drawn = made._drawn(seed, number, symmetries, colours, order, list(fixed))
-        if is_any_unknown:
-            drawn = _known_first(drawn)
-        pairs = _pairs(drawn)
-        if pairs not in known:
-            known.add(pairs)
-            found.append(drawn)
-    return found
+    changes = _Changes(seed, count, symmetries, colours, order, fixed)
+    if not isinstance(made, SynthTask):
+        raise TypeError(f"made: expected a SynthTask, found {type(made).__name__}")
+    return changes.of(made)
+
+
+class _Changes:
+    """What augmentations change."""
+
+    def __init__(
+        self, seed: int, count: int, symmetries: bool, colours: bool, order: bool, fixed: Sequence[int]
+    ) -> None:
+        self._seed, self._count = _whole("seed", seed, 0, _MOST), _whole("count", count, 0)
+        _truths(symmetries=symmetries, colours=colours, order=order)
+        self._changes = (symmetries, colours, order)
+        if not isinstance(fixed, Iterable):
+            raise TypeError(f"fixed: expected colours from 0 to 9, found {fixed!r}")
+        self._fixed = [_whole("fixed", colour, 0, 9) for colour in fixed]
+
+    def of(self, made: SynthTask) -> list[SynthTask]:
+        has_unknown = self._changes[2] and any(pair.output is None for pair in made.task.train + made.task.test)
+        found: list[SynthTask] = []
+        known = {_pairs(made)}
+        for number in range(4 * self._count + 8):
+            if len(found) == self._count:
+                break
+            drawn = made._drawn(self._seed, number, *self._changes, self._fixed)
+            if has_unknown:
+                drawn = _known_first(drawn)
+            pairs = _pairs(drawn)
+            if pairs not in known:
+                known.add(pairs)
+                found.append(drawn)
+        return found
 
 
 def _whole(name: str, value: Any, least: int, most: int | None = None) -> int:
@@ -174,6 +210,12 @@ def _whole(name: str, value: Any, least: int, most: int | None = None) -> int:
         expected = f"{least} or more" if most is None else f"{least} to {end}"
         raise ValueError(f"{name}: expected {expected}, found {number}")
     return number
+
+
+def _truths(**values: object) -> None:
+    for name, value in values.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError(f"{name}: expected True or False, found {value!r}")
 
 
 def _known_first(made: SynthTask) -> SynthTask:
@@ -209,17 +251,26 @@ def augmented(
     fixed: Sequence[int] = (0,),
 ) -> Iterator[SynthTask]:
     """Each task, and after it its augmentations, as `augment` makes them: as they come, none are kept."""
+    return _augmented(_tasks(made), _Changes(seed, count, symmetries, colours, order, fixed))
+
+
+def _augmented(made: Iterable[Any], changes: _Changes) -> Iterator[SynthTask]:
     for each in made:
+        if not isinstance(each, SynthTask):
+            raise TypeError(f"made: expected a SynthTask, found {type(each).__name__}")
         yield each
-        yield from augment(
-            each, seed, count=count, symmetries=symmetries, colours=colours, order=order, fixed=fixed
-        )
+        yield from changes.of(each)
 
 
 class _Told:
     """Progress of what is written, of which nobody knows how much there will be: of all there is as much as is done."""
 
     def __init__(self, progress: Progress) -> None:
+        if not isinstance(progress, bool | None) and not callable(progress):
+            raise TypeError(
+                "progress: expected True, False, or a function of what is done and of all there is, "
+                f"found {progress!r}"
+            )
         self._bar = Bar("task") if progress is True else None
         self._call = self._bar if progress is True else progress or None
 
