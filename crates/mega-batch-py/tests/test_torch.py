@@ -176,9 +176,11 @@ def test_made_tasks_come_without_end_and_are_fixed_by_the_seed() -> None:
         ({"unit": "grid"}, 'unit: expected "pair" or "task"'),
         ({"pairs": 0, "unit": "task"}, "pairs: expected 1 or more"),
         ({"pairs": 9, "unit": "task"}, "too few for a batch"),
-        ({"fixed": [10]}, "fixed: expected colours"),
+        ({"fixed": [10]}, "fixed: expected 0 to 9, found 10"),
         ({"fill": 300}, "fill: expected 0 to 255"),
-        ({"side": 0}, "side: expected 1 to 1024"),
+        ({"side": 0}, "side: expected 1 to 1024, found 0"),
+        ({"side": -1}, "side: expected 1 to 1024, found -1"),
+        ({"rank": 0, "world": 0}, "world: expected 1 or more, found 0"),
         ({"rank": 1}, "rank, world: expected both"),
         ({"rank": 2, "world": 2}, "rank: expected 0 to before 2"),
     ],
@@ -186,6 +188,71 @@ def test_made_tasks_come_without_end_and_are_fixed_by_the_seed() -> None:
 def test_what_gives_no_batches_says_why(tasks: list[mb.SynthTask], settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         TaskDataset(tasks, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"batch_size": "a"}, "batch_size: expected a whole number, found 'a'"),
+        ({"batch_size": 2.0}, "batch_size: expected a whole number, found 2.0"),
+        ({"pairs": "4"}, "pairs: expected a whole number, found '4'"),
+        ({"seed": float("nan")}, "seed: expected a whole number, found nan"),
+        ({"fixed": 5}, "fixed: expected colours from 0 to 9, found 5"),
+        ({"fixed": "01"}, "fixed: expected a whole number, found '0'"),
+        ({"side": "30"}, "side: expected a whole number, found '30'"),
+        ({"fill": None}, "fill: expected a whole number, found None"),
+        ({"symmetries": "no"}, "symmetries: expected True or False, found 'no'"),
+        ({"colours": "0123456789"}, "colours: expected True or False, found '0123456789'"),
+        ({"order": [1]}, r"order: expected True or False, found \[1\]"),
+        ({"rank": 0, "world": "2"}, "world: expected a whole number, found '2'"),
+    ],
+)
+def test_arguments_of_data_sets_are_told_by_name(
+    tasks: list[mb.SynthTask], settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        TaskDataset(tasks, **settings)
+    with pytest.raises(TypeError, match=message):
+        SynthDataset(**settings)
+
+
+def test_arguments_of_one_of_them_are_told_too(tasks: list[mb.SynthTask]) -> None:
+    makes: Any = SynthDataset
+    data: Any = TaskDataset(tasks)
+    read: Any = TaskDataset
+    feeds: Any = loader
+    model: Any = torch.nn.Linear(1, 1)
+    cases: list[tuple[Any, type[Exception], str]] = [
+        (lambda: read(tasks, shuffle="no"), TypeError, "shuffle: expected True or False, found 'no'"),
+        (lambda: read(tasks, drop_last=1), TypeError, "drop_last: expected True or False, found 1"),
+        (lambda: read(tasks[0]), TypeError, "tasks: expected tasks, found SynthTask"),
+        (lambda: data.set_epoch("1"), TypeError, "epoch: expected a whole number, found '1'"),
+        (lambda: data.set_epoch(0, 1.5), TypeError, "start: expected a whole number, found 1.5"),
+        (lambda: data.set_epoch(2**63), ValueError, "epoch: expected"),
+        (lambda: makes().set_epoch(0.5), TypeError, "epoch: expected a whole number, found 0.5"),
+        (lambda: makes(pool=1.5), TypeError, "pool: expected a whole number, found 1.5"),
+        (lambda: makes(first=0), ValueError, "first: expected 1 or more, found 0"),
+        (lambda: makes(reuse="a"), TypeError, "reuse: expected a number, found 'a'"),
+        (lambda: makes(reuse=float("nan")), ValueError, "reuse: expected 1 or more, found nan"),
+        (lambda: makes(batches=-1), ValueError, "batches: expected 0 or more, found -1"),
+        (lambda: makes(train=-1), ValueError, "train: expected 0 to .*, found -1"),
+        (lambda: makes(unit="task", test="1"), TypeError, "test: expected a whole number, found '1'"),
+        (lambda: makes(keep_identity="x"), TypeError, "keep_identity: expected True or False, found 'x'"),
+        (lambda: feeds(tasks), TypeError, "dataset: expected a TaskDataset or a SynthDataset, found list"),
+        (lambda: feeds(data, workers="2"), TypeError, "workers: expected a whole number, found '2'"),
+        (lambda: feeds(data, persistent="no"), TypeError, "persistent: expected True or False, found 'no'"),
+        (lambda: feeds(data, pin_memory="no"), TypeError, "pin_memory: expected True or False, found 'no'"),
+        (lambda: feeds(data, timeout=float("nan")), ValueError, "timeout: expected 0 or more seconds, found nan"),
+        (lambda: find_max_batch(model, print, first="a"), TypeError, "first: expected a whole number, found 'a'"),  # type: ignore[arg-type]
+        (lambda: find_max_batch(model, print, margin=float("nan")), ValueError, "margin: expected 0 to below 1"),
+        (lambda: find_max_batch(model, print, bytes_=0.5), TypeError, "bytes_: expected a whole number"),  # type: ignore[arg-type]
+        (lambda: find_max_batch(model, None), TypeError, "step: expected a function"),  # type: ignore[arg-type]
+    ]
+    for call, error, message in cases:
+        with pytest.raises(error, match=message):
+            call()
+    numbers: Any = {"batch_size": np.int64(4), "seed": np.uint8(3), "fixed": np.array([0]), "shuffle": np.True_}
+    assert rows(TaskDataset(tasks, **numbers)) == rows(TaskDataset(tasks, batch_size=4, seed=3))
 
 
 def test_settings_of_made_tasks_are_checked_where_they_are_given() -> None:
@@ -232,7 +299,7 @@ def test_workers_are_measured(tasks: list[mb.SynthTask]) -> None:
         ({"seconds": float("nan")}, ValueError, "seconds: expected a number above 0, found nan"),
         ({"seconds": float("inf")}, ValueError, "seconds: expected a number above 0, found inf"),
         ({"seconds": 0}, ValueError, "seconds: expected a number above 0, found 0"),
-        ({"seconds": "2"}, TypeError, "seconds: expected a number above 0, found '2'"),
+        ({"seconds": "2"}, TypeError, "seconds: expected a number, found '2'"),
         ({"candidates": 2}, TypeError, "candidates: expected numbers of workers, found 2"),
         ({"candidates": [0, -1]}, ValueError, "candidates: expected 0 or more, found -1"),
         ({"candidates": "02"}, TypeError, "candidates: expected a whole number, found '0'"),

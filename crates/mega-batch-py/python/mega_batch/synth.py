@@ -422,7 +422,8 @@ def _batches(pa: Any, made: Iterable[SynthTask], told: _Told) -> Iterator[Any]:
     for count, each in enumerate(made, 1):
         row = _row(each)
         if len(row) > len(_FIELDS):
-            raise ValueError(f"made: task {each.id}: columns have no place for its pairs {sorted({*row}.difference(_FIELDS))}")
+            names = sorted({*row}.difference(_FIELDS))
+            raise ValueError(f"made: task {each.id}: columns have no place for its pairs {names}")
         rows.append(row)
         if len(rows) == _GROUP:
             yield pa.RecordBatch.from_pylist(rows, schema=schema)

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._engine import Synthesis, SynthTask, Task, _Pool
+from .synth import tasks as _check_settings
 
 try:
     import torch
@@ -73,14 +74,40 @@ class Batch(TypedDict):
     """int64 of shape (n,): the place of each pair's task among the data set's."""
 
 
+def _whole(name: str, value: Any, least: int | None = None, most: int | None = None) -> int:
+    """What is given for an argument, a whole number from ``least`` to ``most``."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected a whole number, found {value!r}") from None
+    if (least is not None and number < least) or (most is not None and number > most):
+        expected = f"{least} or more" if most is None else f"{least} to {most}"
+        raise ValueError(f"{name}: expected {expected}, found {number}")
+    return number
+
+
+def _truths(**values: object) -> None:
+    for name, value in values.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError(f"{name}: expected True or False, found {value!r}")
+
+
+def _number(name: str, value: Any) -> float:
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected a number, found {value!r}")
+    return float(value)
+
+
 class _Parts:
     """Which part of the batches this process makes: of all workers of all ranks."""
 
     def __init__(self, rank: int | None, world: int | None) -> None:
         if (rank is None) != (world is None):
             raise ValueError("rank, world: expected both, or none of them")
-        if rank is not None and world is not None and not 0 <= rank < world:
-            raise ValueError(f"rank: expected 0 to before {world}, found {rank}")
+        if rank is not None and world is not None:
+            rank, world = _whole("rank", rank, 0), _whole("world", world, 1)
+            if rank >= world:
+                raise ValueError(f"rank: expected 0 to before {world}, found {rank}")
         if rank is None:
             # A worker does not know of the group; the process that makes the data set does.
             is_there = torch.distributed.is_available() and torch.distributed.is_initialized()
@@ -91,18 +118,6 @@ class _Parts:
         """The worker's number, and how many there are."""
         info = get_worker_info()
         return (0, 1) if info is None else (info.id, info.num_workers)
-
-
-def _whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """What is given for an argument, a whole number from ``least`` to ``most``."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: expected a whole number, found {value!r}") from None
-    if number < least or (most is not None and number > most):
-        expected = f"{least} or more" if most is None else f"{least} to {most}"
-        raise ValueError(f"{name}: expected {expected}, found {number}")
-    return number
 
 
 def _seed(*of: object) -> int:
@@ -126,13 +141,10 @@ class _Drawing:
     def __post_init__(self) -> None:
         if self.unit not in ("pair", "task"):
             raise ValueError(f'unit: expected "pair" or "task", found {self.unit!r}')
-        if self.pairs < 1:
-            raise ValueError(f"pairs: expected 1 or more, found {self.pairs}")
-        if not 0 <= self.fill <= 255:
-            raise ValueError(f"fill: expected 0 to 255, found {self.fill}")
-        for colour in self.fixed:
-            if not 0 <= colour <= 9:
-                raise ValueError(f"fixed: expected colours from 0 to 9, found {colour}")
+        _whole("pairs", self.pairs, 1)
+        _whole("fill", self.fill, 0, 255)
+        _whole("side", self.side, 1, 1024)
+        _truths(symmetries=self.symmetries, colours=self.colours, order=self.order)
 
     @property
     def least(self) -> int:
@@ -157,10 +169,14 @@ class _Drawing:
         }
 
 
-def _batch_size(batch_size: int) -> int:
-    if batch_size < 1:
-        raise ValueError(f"batch_size: expected 1 or more, found {batch_size}")
-    return batch_size
+def _fixed(fixed: Any) -> list[int]:
+    if not isinstance(fixed, Iterable):
+        raise TypeError(f"fixed: expected colours from 0 to 9, found {fixed!r}")
+    return [_whole("fixed", colour, 0, 9) for colour in fixed]
+
+
+_INT64 = (-(2**63), 2**63 - 1)
+"""What a tensor of int64 holds."""
 
 
 class TaskDataset(IterableDataset[Batch]):  # type: ignore[misc]
@@ -203,14 +219,17 @@ class TaskDataset(IterableDataset[Batch]):  # type: ignore[misc]
         world: int | None = None,
     ) -> None:
         super().__init__()
-        self.batch_size: int = _batch_size(batch_size)
-        self.seed = seed
+        self.batch_size: int = _whole("batch_size", batch_size, 1)
+        self.seed: int = _whole("seed", seed)
+        _truths(shuffle=shuffle, drop_last=drop_last)
         self.shuffle = shuffle
         self.drop_last = drop_last
-        self._drawing = _Drawing(unit, pairs, symmetries, colours, order, list(fixed), fill, side)
+        self._drawing = _Drawing(unit, pairs, symmetries, colours, order, _fixed(fixed), fill, side)
         self._parts = _Parts(rank, world)
         # The epoch, and its first batch. Shared, so that workers that stay from epoch to epoch are told.
         self._epoch: Any = torch.zeros(2, dtype=torch.int64).share_memory_()
+        if not isinstance(tasks, Iterable):
+            raise TypeError(f"tasks: expected tasks, found {type(tasks).__name__}")
         pool = _Pool(side)
         self._tasks = [task for task in tasks if pool.add(task, self._drawing.least)]
         self._pool: _Pool | None = pool
@@ -239,8 +258,7 @@ class TaskDataset(IterableDataset[Batch]):  # type: ignore[misc]
     def set_epoch(self, epoch: int, start: int = 0) -> None:
         """Have the next iterations be those of this epoch, also in workers that stay; from this batch of the rank on, as a
         training that is resumed wants it."""
-        if start < 0:
-            raise ValueError(f"start: expected 0 or more, found {start}")
+        epoch, start = _whole("epoch", epoch, *_INT64), _whole("start", start, 0, _INT64[1])
         self._epoch[0] = epoch
         self._epoch[1] = start
 
@@ -320,29 +338,29 @@ class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
         for name in ("count", "shard", "workers", "progress"):
             if name in settings:
                 raise TypeError(f"{name}: not to be set, the data set does")
-        for name, value in (("pool", pool), ("first", first), ("reuse", reuse)):
-            if not value >= 1:
-                raise ValueError(f"{name}: expected 1 or more, found {value}")
-        self.batch_size: int = _batch_size(batch_size)
-        self.seed = seed
-        self.batches = batches
-        self._drawing = _Drawing(unit, pairs, symmetries, colours, order, list(fixed), fill, side)
+        pool, first = _whole("pool", pool, 1), _whole("first", first, 1)
+        if not _number("reuse", reuse) >= 1:
+            raise ValueError(f"reuse: expected 1 or more, found {reuse}")
+        self.batch_size: int = _whole("batch_size", batch_size, 1)
+        self.seed: int = _whole("seed", seed)
+        self.batches: int | None = None if batches is None else _whole("batches", batches, 0)
+        self._drawing = _Drawing(unit, pairs, symmetries, colours, order, _fixed(fixed), fill, side)
         self._parts = _Parts(rank, world)
         self._sizes = (pool, min(first, pool), reuse)
         settings.setdefault("max_side", min(side, 30))
         if unit == "task" and "train" not in settings:
-            settings["train"] = max(pairs - settings.get("test", 1), 1)
+            settings["train"] = max(pairs - _whole("test", settings.get("test", 1), 0), 1)
         self._settings: dict[str, Any] = {"programs": programs, "tasks": tasks} | settings
         self._epoch: Any = torch.zeros(1, dtype=torch.int64).share_memory_()
         # What is wrong with the settings is told here and not in a worker.
-        Synthesis(**self._settings)
+        _check_settings(**self._settings)
         train, test = self._settings.get("train", 3), self._settings.get("test", 1)
         if self._drawing.least > train + test:
             raise ValueError(f"pairs: expected 1 to {train + test}, of train={train} and test={test}, found {pairs}")
 
     def set_epoch(self, epoch: int) -> None:
         """Have the next iteration make the tasks of this epoch, also in workers that stay."""
-        self._epoch[0] = epoch
+        self._epoch[0] = _whole("epoch", epoch, *_INT64)
 
     def __iter__(self) -> Iterator[Batch]:
         epoch = int(self._epoch[0])
@@ -415,6 +433,11 @@ def loader(
     ``pin_memory`` says otherwise. ``context`` is how processes are started: ``"fork"``, ``"spawn"`` or ``"forkserver"``.
     ``timeout`` is how many seconds to wait for a batch, 0 for ever.
     """
+    if not isinstance(dataset, IterableDataset):
+        raise TypeError(f"dataset: expected a TaskDataset or a SynthDataset, found {type(dataset).__name__}")
+    _truths(persistent=persistent, pin_memory=False if pin_memory is None else pin_memory)
+    if not 0 <= _number("timeout", timeout) < math.inf:
+        raise ValueError(f"timeout: expected 0 or more seconds, found {timeout}")
     if workers is None:
         workers = 0 if isinstance(dataset, TaskDataset) else max(_cores() - 1, 0)
     workers, prefetch = _whole("workers", workers, 0), _whole("prefetch", prefetch, 1)
@@ -460,9 +483,8 @@ def best_workers(
 
     Raises ValueError and TypeError for what is none of this, and ValueError where the data set gives no batches.
     """
-    is_number = isinstance(seconds, numbers.Real)
-    if not is_number or not 0 < seconds < math.inf:
-        raise (ValueError if is_number else TypeError)(f"seconds: expected a number above 0, found {seconds!r}")
+    if not 0 < _number("seconds", seconds) < math.inf:
+        raise ValueError(f"seconds: expected a number above 0, found {seconds}")
     if step is not None and not callable(step):
         raise TypeError(f"step: expected a function of a batch, found {type(step).__name__}")
     if candidates is None:
@@ -555,9 +577,13 @@ def find_max_batch(
 
     Raises ValueError for bounds that are none, MemoryError where even ``first`` is too large.
     """
+    first, most = _whole("first", first), _whole("most", most)
+    bytes_ = None if bytes_ is None else _whole("bytes_", bytes_, 0)
+    if not callable(step):
+        raise TypeError(f"step: expected a function of the model and a size, found {type(step).__name__}")
     if not 1 <= first <= most:
         raise ValueError(f"first, most: expected 1 <= first <= most, found {first} and {most}")
-    if not 0 <= margin < 1:
+    if not 0 <= _number("margin", margin) < 1:
         raise ValueError(f"margin: expected 0 to below 1, found {margin}")
     tried: list[tuple[int, bool, int]] = []
     has_cuda = torch.cuda.is_available()
