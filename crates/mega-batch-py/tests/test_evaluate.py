@@ -424,6 +424,20 @@ def test_a_reward_is_called_as_verl_does(task: mb.Task) -> None:
     assert scores == [1.0, 0.0]
 
 
+def test_one_text_is_no_list_of_them(task: mb.Task) -> None:
+    data = task.to_dict()
+    cases: list[tuple[Any, Any, str]] = [
+        ("O = I", [data], "solution_strs"),
+        (["O = I"], data, "ground_truths"),
+        (["O = I"], json.dumps(data), "ground_truths"),
+    ]
+    for texts, truths, name in cases:
+        with pytest.raises(TypeError, match=f"{name}: expected a list, found one "):
+            mb.compute_scores(["arc"], texts, truths)
+    with pytest.raises(TypeError, match="texts: expected a list of texts, found one str"):
+        mb.reward("O = I", data)
+
+
 def test_pass_at_k_counts_choices() -> None:
     for samples, correct, k in [(5, 2, 1), (5, 2, 3), (5, 0, 2), (5, 5, 1), (5, 3, 3), (7, 1, 7)]:
         chosen = list(itertools.combinations([True] * correct + [False] * (samples - correct), k))
@@ -482,6 +496,10 @@ def test_attempts_are_voted_on() -> None:
     for without in (mb.evaluate(["no", *texts], task), mb.evaluate(texts, task, outputs=True, train_only=True)):
         with pytest.raises(ValueError, match=r"evaluated: expected outputs .*`evaluate\(.., outputs=True\)`"):
             mb.majority_attempts(without)
+    wrongs: list[Any] = ["O = I", None]
+    for wrong in wrongs:
+        with pytest.raises(TypeError, match=f"evaluated: expected what `evaluate` gives, found {type(wrong).__name__}"):
+            mb.majority_attempts(wrong)
     for k, message in [(-1, "k: expected 0 or more, found -1"), (1.5, "k: expected whole numbers, found 1.5")]:
         with pytest.raises(ValueError, match=message):
             mb.majority_attempts([], k=k)  # type: ignore[arg-type]

@@ -91,3 +91,14 @@ def test_primitives_say_what_they_take_give_and_do() -> None:
     assert mb.primitives_text().count("\n") == 160
     with pytest.raises(ValueError, match="names: 'vmiror': expected a primitive or a family"):
         mb.primitives_text(["vmiror"])
+    one: list[tuple[Any, str]] = [
+        ("vmirror", "names: expected a list of names, found one text, 'vmirror'"),
+        (mb.PRIMITIVES[0], f"found one text, '{mb.PRIMITIVES[0]}'"),
+        (3, "names: expected a list of names, found int"),
+    ]
+    for names, message in one:
+        with pytest.raises(TypeError, match=message):
+            mb.primitives_text(names)
+    with pytest.raises(ValueError, match=r"names: \[\]: expected a primitive or a family"):
+        mb.primitives_text([[]])  # type: ignore[list-item]
+    assert mb.primitives_text([]) == ""

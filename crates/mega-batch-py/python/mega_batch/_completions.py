@@ -109,6 +109,9 @@ def compute_scores(
     **options: Any,
 ) -> list[float]:
     """A reward function as verl's batch reward manager calls it: see `compute_score`."""
+    for name, given in (("solution_strs", solution_strs), ("ground_truths", ground_truths)):
+        if isinstance(given, str | dict) or not isinstance(given, Iterable):
+            raise TypeError(f"{name}: expected a list, found one {type(given).__name__}")
     return reward(list(solution_strs), list(ground_truths), **options)
 
 
@@ -192,8 +195,12 @@ def majority_attempts(evaluated: Iterable[Evaluated], k: int = 2) -> list[list[N
     most = _whole("k", k)
     if most.ndim > 0 or most < 0:
         raise ValueError(f"k: expected 0 or more, found {k}")
+    if not isinstance(evaluated, Iterable):
+        raise TypeError(f"evaluated: expected what `evaluate` gives, found {type(evaluated).__name__}")
     ranks: list[dict[tuple[tuple[int, ...], bytes], list[Any]]] = []
     for each in evaluated:
+        if not isinstance(each, Evaluated):
+            raise TypeError(f"evaluated: expected what `evaluate` gives, found {type(each).__name__}")
         outputs = each.outputs
         if each.verdicts and not outputs:
             raise ValueError(

@@ -62,14 +62,19 @@ def primitives_text(names: Iterable[str] | None = None) -> str:
     """A line for each primitive, its signature and what it does, for prompts; of those of these ``names`` or families,
     of all by default.
 
-    Raises ValueError for what is the name of no primitive and of no family.
+    Raises ValueError for what is the name of no primitive and of no family, and TypeError for what is no list of names, a
+    text among it.
     """
     wanted = PRIMITIVES
     if names is not None:
+        if isinstance(names, str):
+            raise TypeError(f"names: expected a list of names, found one text, {str(names)!r}")
+        if not isinstance(names, Iterable):
+            raise TypeError(f"names: expected a list of names, found {type(names).__name__}")
         chosen = list(names)
         known = {str(each) for each in PRIMITIVES} | {each.family for each in PRIMITIVES}
         for name in chosen:
-            if name not in known:
+            if not isinstance(name, str) or name not in known:
                 raise ValueError(f"names: {name!r}: expected a primitive or a family")
         wanted = tuple(each for each in PRIMITIVES if str(each) in chosen or each.family in chosen)
     return "".join(f"{each.signature}: {each.text}\n" for each in wanted)
