@@ -36,6 +36,10 @@ def test_a_task_is_drawn_pair_by_pair(task: mb.Task) -> None:
     assert titles(charts.plot_task(unknown, outputs=[None])) == ["test[0] input"]
     with pytest.raises(ValueError, match="outputs: expected 1 at most"):
         charts.plot_task(task, outputs=[[[1]], [[1]]])
+    with pytest.raises(TypeError, match="outputs: expected a list of grids, found str"):
+        charts.plot_task(task, outputs="12")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="task: expected one task, found 2"):
+        charts.plot_task({"a": unknown, "b": unknown})
 
 
 def test_a_report_is_drawn_with_its_counts(task: mb.Task) -> None:

@@ -255,9 +255,29 @@ def test_a_stream_of_mutants_is_shared_out(largest: mb.Program) -> None:
     assert first(50, worker=1, of=2) != first(50, worker=0, of=2)
     few = mb.Program.parse("O = square(I)")
     assert 0 < len(list(mb.stream(few, 1, kind="variation"))) < 10_000
-    for worker, of in [(2, 2), (-1, 2), (0, 0)]:
+    for worker, of in [(2, 2), (-1, 2)]:
         with pytest.raises(ValueError, match="worker: expected 0 to"):
             mb.stream(largest, 1, worker=worker, of=of)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"of": 0}, ValueError, "of: expected 1 or more, found 0"),
+        ({"of": "2"}, TypeError, "of: expected a whole number, found '2'"),
+        ({"worker": 0.5}, TypeError, "worker: expected a whole number, found 0.5"),
+        ({"seed": float("nan")}, TypeError, "seed: expected a whole number, found nan"),
+        ({"kind": "clone"}, ValueError, "kind: expected \"mutant\" or \"variation\", found 'clone'"),
+        ({"program": "O = I"}, TypeError, "program: expected a Program, found str"),
+    ],
+)
+def test_a_stream_that_is_none_says_why(
+    largest: mb.Program, arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """Where it is asked for, not where the first mutant is."""
+    given: dict[str, Any] = {"program": largest, "seed": 1} | arguments
+    with pytest.raises(error, match=message):
+        mb.stream(**given)
 
 
 def test_control_c_ends_mutate(largest: mb.Program) -> None:

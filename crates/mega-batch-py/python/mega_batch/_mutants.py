@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import operator
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 from ._engine import Program, mutate
 
@@ -31,11 +32,26 @@ def stream(
     worker differs from the program and from those that it was given before; two workers may be given the
     same. It ends where a program has no further mutants. ``seed`` is any integer.
 
-    Raises ValueError where ``worker`` is not from 0 to before ``of``, and as `mutate` does.
+    Raises ValueError where ``worker`` is not from 0 to before ``of`` and for another ``kind``, TypeError for what is no
+    program or no integer, and as `mutate` does.
     """
+    if not isinstance(program, Program):
+        raise TypeError(f"program: expected a Program, found {type(program).__name__}")
+    seed, worker, of = _whole("seed", seed), _whole("worker", worker), _whole("of", of)
+    if kind not in ("mutant", "variation"):
+        raise ValueError(f'kind: expected "mutant" or "variation", found {kind!r}')
+    if of < 1:
+        raise ValueError(f"of: expected 1 or more, found {of}")
     if not 0 <= worker < of:
         raise ValueError(f"worker: expected 0 to {of - 1}, since there are {of}, found {worker}")
     return _stream(program, seed, worker, of, kind)
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected a whole number, found {value!r}") from None
 
 
 def _stream(

@@ -70,7 +70,12 @@ def plot_task(task: Tasks, *, outputs: Sequence[GridLike | None] = ()) -> Any:
 
     `outputs` are what a program gives for the test inputs: they are drawn beside them. Gives the Figure.
     """
-    (one,) = [task] if isinstance(task, Task) else read_tasks(task)
+    found = [task] if isinstance(task, Task) else read_tasks(task)
+    if len(found) != 1:
+        raise ValueError(f"task: expected one task, found {len(found)}")
+    (one,) = found
+    if isinstance(outputs, str) or not isinstance(outputs, Sequence | np.ndarray):
+        raise TypeError(f"outputs: expected a list of grids, found {type(outputs).__name__}")
     named = [("train", at, pair) for at, pair in enumerate(one.train)]
     named += [("test", at, pair) for at, pair in enumerate(one.test)]
     if len(outputs) > len(one.test):
