@@ -272,6 +272,13 @@ def test_made_tasks_end_where_no_further_ones_are_found() -> None:
     assert len(list(loader(SynthDataset(one, reuse=2, **settings), workers=0))) == 1
 
 
+def test_programs_that_are_given_once_are_kept() -> None:
+    settings: dict[str, Any] = {"easy_nodes": 0, "batch_size": 4, "first": 2, "batches": 1}
+    programs = [mb.Program.parse(f"def solve_{at}(I):\n    return rot{at}(I)\n") for at in (90, 180)]
+    data = SynthDataset(iter(programs), **settings)
+    assert rows(data) == rows(SynthDataset(programs, **settings)) == rows(data)
+
+
 def test_made_tasks_that_cannot_fit_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="pairs: expected 1 to 3, of train=2 and test=1, found 8"):
         SynthDataset(unit="task", pairs=8, train=2, batches=1, easy_nodes=0)

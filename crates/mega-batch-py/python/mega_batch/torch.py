@@ -350,7 +350,10 @@ class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
         settings.setdefault("max_side", min(side, 30))
         if unit == "task" and "train" not in settings:
             settings["train"] = max(pairs - _whole("test", settings.get("test", 1), 0), 1)
-        self._settings: dict[str, Any] = {"programs": programs, "tasks": tasks} | settings
+        # They are read here, in each worker and in each epoch anew: what gives them once is kept.
+        given = {"programs": programs, "tasks": tasks}
+        kept = {name: list(each) if isinstance(each, Iterator) else each for name, each in given.items()}
+        self._settings: dict[str, Any] = kept | settings
         self._epoch: Any = torch.zeros(1, dtype=torch.int64).share_memory_()
         # What is wrong with the settings is told here and not in a worker.
         _check_settings(**self._settings)
