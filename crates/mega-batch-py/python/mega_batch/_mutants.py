@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import operator
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
 
+from ._arguments import whole
 from ._engine import Program, mutate
 
 _CHUNK = 64
@@ -37,7 +37,7 @@ def stream(
     """
     if not isinstance(program, Program):
         raise TypeError(f"program: expected a Program, found {type(program).__name__}")
-    seed, worker, of = _whole("seed", seed), _whole("worker", worker), _whole("of", of)
+    seed, worker, of = whole("seed", seed), whole("worker", worker), whole("of", of)
     if kind not in ("mutant", "variation"):
         raise ValueError(f'kind: expected "mutant" or "variation", found {kind!r}')
     if of < 1:
@@ -45,13 +45,6 @@ def stream(
     if not 0 <= worker < of:
         raise ValueError(f"worker: expected 0 to {of - 1}, since there are {of}, found {worker}")
     return _stream(program, seed, worker, of, kind)
-
-
-def _whole(name: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: expected a whole number, found {value!r}") from None
 
 
 def _stream(

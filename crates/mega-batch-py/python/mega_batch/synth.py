@@ -13,7 +13,6 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from os import PathLike
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from ._arguments import MOST, truths, whole
 from ._engine import Program, ProgramError, Synthesis, SynthTask, Task
 from ._progress import Bar, Progress
 
@@ -43,9 +43,6 @@ __all__ = [
     "write_jsonl",
     "write_parquet",
 ]
-
-_MOST = 2**64 - 1
-"""The largest number that the engine takes."""
 
 _GROUP = 1000
 """How many tasks are held at a time while files are written: a group of rows."""
@@ -106,8 +103,8 @@ def tasks(
     numbers += [("easy_nodes", easy_nodes), ("max_steps", max_steps)]
     numbers += [(name, number) for name, number in (("count", count), ("max_side", max_side)) if number is not None]
     for name, number in numbers:
-        _whole(name, number, 0, _MOST)
-    _truths(
+        whole(name, number, 0, MOST)
+    truths(
         keep_identity=keep_identity,
         keep_constant=keep_constant,
         keep_foreign=keep_foreign,
@@ -136,8 +133,8 @@ def tasks(
         keep_duplicates=keep_duplicates,
         easy_nodes=easy_nodes,
         max_steps=max_steps,
-        shard=(_whole("shard", shard[0], 0, _MOST), _whole("shard", shard[1], 0, _MOST)),
-        workers=None if workers is None else _whole("workers", workers, 1),
+        shard=(whole("shard", shard[0], 0, MOST), whole("shard", shard[1], 0, MOST)),
+        workers=None if workers is None else whole("workers", workers, 1),
         progress=progress,
     )
 
@@ -175,12 +172,12 @@ class _Changes:
     def __init__(
         self, seed: int, count: int, symmetries: bool, colours: bool, order: bool, fixed: Sequence[int]
     ) -> None:
-        self._seed, self._count = _whole("seed", seed, 0, _MOST), _whole("count", count, 0)
-        _truths(symmetries=symmetries, colours=colours, order=order)
+        self._seed, self._count = whole("seed", seed, 0, MOST), whole("count", count, 0)
+        truths(symmetries=symmetries, colours=colours, order=order)
         self._changes = (symmetries, colours, order)
         if not isinstance(fixed, Iterable):
             raise TypeError(f"fixed: expected colours from 0 to 9, found {fixed!r}")
-        self._fixed = [_whole("fixed", colour, 0, 9) for colour in fixed]
+        self._fixed = [whole("fixed", colour, 0, 9) for colour in fixed]
 
     def of(self, made: SynthTask) -> list[SynthTask]:
         has_unknown = self._changes[2] and any(pair.output is None for pair in made.task.train + made.task.test)
@@ -197,25 +194,6 @@ class _Changes:
                 known.add(pairs)
                 found.append(drawn)
         return found
-
-
-def _whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """What is given for an argument, a whole number from ``least`` to ``most``."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: expected a whole number, found {value!r}") from None
-    if number < least or (most is not None and number > most):
-        end = "2**64 - 1" if most == _MOST else most
-        expected = f"{least} or more" if most is None else f"{least} to {end}"
-        raise ValueError(f"{name}: expected {expected}, found {number}")
-    return number
-
-
-def _truths(**values: object) -> None:
-    for name, value in values.items():
-        if not isinstance(value, (bool, np.bool_)):
-            raise TypeError(f"{name}: expected True or False, found {value!r}")
 
 
 def _known_first(made: SynthTask) -> SynthTask:
@@ -559,7 +537,7 @@ def write_dataset(
     ImportError, which names the extra, without pyarrow.
     """
     pa = _pyarrow("write_dataset")
-    folder, rows = _path(folder, "folder"), _whole("rows", rows, 1)
+    folder, rows = _path(folder, "folder"), whole("rows", rows, 1)
     by_name = cast(Mapping[Any, Any], splits if isinstance(splits, Mapping) else {"train": splits})
     for split, made in by_name.items():
         if not isinstance(split, str) or not split.replace("_", "").replace(".", "").isalnum():

@@ -16,7 +16,6 @@ import gc
 import hashlib
 import math
 import numbers
-import operator
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arguments import truths, whole
 from ._engine import Synthesis, SynthTask, Task, _Pool
 from .synth import tasks as _check_settings
 
@@ -74,24 +74,6 @@ class Batch(TypedDict):
     """int64 of shape (n,): the place of each pair's task among the data set's."""
 
 
-def _whole(name: str, value: Any, least: int | None = None, most: int | None = None) -> int:
-    """What is given for an argument, a whole number from ``least`` to ``most``."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: expected a whole number, found {value!r}") from None
-    if (least is not None and number < least) or (most is not None and number > most):
-        expected = f"{least} or more" if most is None else f"{least} to {most}"
-        raise ValueError(f"{name}: expected {expected}, found {number}")
-    return number
-
-
-def _truths(**values: object) -> None:
-    for name, value in values.items():
-        if not isinstance(value, (bool, np.bool_)):
-            raise TypeError(f"{name}: expected True or False, found {value!r}")
-
-
 def _number(name: str, value: Any) -> float:
     if not isinstance(value, numbers.Real):
         raise TypeError(f"{name}: expected a number, found {value!r}")
@@ -105,7 +87,7 @@ class _Parts:
         if (rank is None) != (world is None):
             raise ValueError("rank, world: expected both, or none of them")
         if rank is not None and world is not None:
-            rank, world = _whole("rank", rank, 0), _whole("world", world, 1)
+            rank, world = whole("rank", rank, 0), whole("world", world, 1)
             if rank >= world:
                 raise ValueError(f"rank: expected 0 to before {world}, found {rank}")
         if rank is None:
@@ -141,10 +123,10 @@ class _Drawing:
     def __post_init__(self) -> None:
         if self.unit not in ("pair", "task"):
             raise ValueError(f'unit: expected "pair" or "task", found {self.unit!r}')
-        _whole("pairs", self.pairs, 1)
-        _whole("fill", self.fill, 0, 255)
-        _whole("side", self.side, 1, 1024)
-        _truths(symmetries=self.symmetries, colours=self.colours, order=self.order)
+        whole("pairs", self.pairs, 1)
+        whole("fill", self.fill, 0, 255)
+        whole("side", self.side, 1, 1024)
+        truths(symmetries=self.symmetries, colours=self.colours, order=self.order)
 
     @property
     def least(self) -> int:
@@ -172,7 +154,7 @@ class _Drawing:
 def _fixed(fixed: Any) -> list[int]:
     if not isinstance(fixed, Iterable):
         raise TypeError(f"fixed: expected colours from 0 to 9, found {fixed!r}")
-    return [_whole("fixed", colour, 0, 9) for colour in fixed]
+    return [whole("fixed", colour, 0, 9) for colour in fixed]
 
 
 _INT64 = (-(2**63), 2**63 - 1)
@@ -219,9 +201,9 @@ class TaskDataset(IterableDataset[Batch]):  # type: ignore[misc]
         world: int | None = None,
     ) -> None:
         super().__init__()
-        self.batch_size: int = _whole("batch_size", batch_size, 1)
-        self.seed: int = _whole("seed", seed)
-        _truths(shuffle=shuffle, drop_last=drop_last)
+        self.batch_size: int = whole("batch_size", batch_size, 1)
+        self.seed: int = whole("seed", seed)
+        truths(shuffle=shuffle, drop_last=drop_last)
         self.shuffle = shuffle
         self.drop_last = drop_last
         self._drawing = _Drawing(unit, pairs, symmetries, colours, order, _fixed(fixed), fill, side)
@@ -258,7 +240,7 @@ class TaskDataset(IterableDataset[Batch]):  # type: ignore[misc]
     def set_epoch(self, epoch: int, start: int = 0) -> None:
         """Have the next iterations be those of this epoch, also in workers that stay; from this batch of the rank on, as a
         training that is resumed wants it."""
-        epoch, start = _whole("epoch", epoch, *_INT64), _whole("start", start, 0, _INT64[1])
+        epoch, start = whole("epoch", epoch, *_INT64), whole("start", start, 0, _INT64[1])
         self._epoch[0] = epoch
         self._epoch[1] = start
 
@@ -338,18 +320,18 @@ class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
         for name in ("count", "shard", "workers", "progress"):
             if name in settings:
                 raise TypeError(f"{name}: not to be set, the data set does")
-        pool, first = _whole("pool", pool, 1), _whole("first", first, 1)
+        pool, first = whole("pool", pool, 1), whole("first", first, 1)
         if not _number("reuse", reuse) >= 1:
             raise ValueError(f"reuse: expected 1 or more, found {reuse}")
-        self.batch_size: int = _whole("batch_size", batch_size, 1)
-        self.seed: int = _whole("seed", seed)
-        self.batches: int | None = None if batches is None else _whole("batches", batches, 0)
+        self.batch_size: int = whole("batch_size", batch_size, 1)
+        self.seed: int = whole("seed", seed)
+        self.batches: int | None = None if batches is None else whole("batches", batches, 0)
         self._drawing = _Drawing(unit, pairs, symmetries, colours, order, _fixed(fixed), fill, side)
         self._parts = _Parts(rank, world)
         self._sizes = (pool, min(first, pool), reuse)
         settings.setdefault("max_side", min(side, 30))
         if unit == "task" and "train" not in settings:
-            settings["train"] = max(pairs - _whole("test", settings.get("test", 1), 0), 1)
+            settings["train"] = max(pairs - whole("test", settings.get("test", 1), 0), 1)
         # They are read here, in each worker and in each epoch anew: what gives them once is kept.
         given = {"programs": programs, "tasks": tasks}
         kept = {name: list(each) if isinstance(each, Iterator) else each for name, each in given.items()}
@@ -363,7 +345,7 @@ class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
 
     def set_epoch(self, epoch: int) -> None:
         """Have the next iteration make the tasks of this epoch, also in workers that stay."""
-        self._epoch[0] = _whole("epoch", epoch, *_INT64)
+        self._epoch[0] = whole("epoch", epoch, *_INT64)
 
     def __iter__(self) -> Iterator[Batch]:
         epoch = int(self._epoch[0])
@@ -438,12 +420,12 @@ def loader(
     """
     if not isinstance(dataset, IterableDataset):
         raise TypeError(f"dataset: expected a TaskDataset or a SynthDataset, found {type(dataset).__name__}")
-    _truths(persistent=persistent, pin_memory=False if pin_memory is None else pin_memory)
+    truths(persistent=persistent, pin_memory=False if pin_memory is None else pin_memory)
     if not 0 <= _number("timeout", timeout) < math.inf:
         raise ValueError(f"timeout: expected 0 or more seconds, found {timeout}")
     if workers is None:
         workers = 0 if isinstance(dataset, TaskDataset) else max(_cores() - 1, 0)
-    workers, prefetch = _whole("workers", workers, 0), _whole("prefetch", prefetch, 1)
+    workers, prefetch = whole("workers", workers, 0), whole("prefetch", prefetch, 1)
     options: dict[str, Any] = {}
     if workers > 0:
         options = {
@@ -496,7 +478,7 @@ def best_workers(
     elif not isinstance(candidates, Iterable):
         raise TypeError(f"candidates: expected numbers of workers, found {candidates!r}")
     # All are looked at before the first one is measured.
-    candidates = [_whole("candidates", workers, 0) for workers in candidates]
+    candidates = [whole("candidates", workers, 0) for workers in candidates]
     rates: dict[int, float] = {}
     for workers in candidates:
         batches = loader(dataset, workers=workers, **options)
@@ -580,8 +562,8 @@ def find_max_batch(
 
     Raises ValueError for bounds that are none, MemoryError where even ``first`` is too large.
     """
-    first, most = _whole("first", first), _whole("most", most)
-    bytes_ = None if bytes_ is None else _whole("bytes_", bytes_, 0)
+    first, most = whole("first", first), whole("most", most)
+    bytes_ = None if bytes_ is None else whole("bytes_", bytes_, 0)
     if not callable(step):
         raise TypeError(f"step: expected a function of the model and a size, found {type(step).__name__}")
     if not 1 <= first <= most:
