@@ -143,10 +143,7 @@ fn in_document(path: &Path, error: &serde_json::Error) -> InputError {
     let place = format!(" at line {line} column {column}");
     let message = text.strip_suffix(&place).unwrap_or(&text);
     let message = if error.is_data() {
-        let message = message.replace("missing field", "there is no key");
-        let message = message.replace("invalid type: sequence", "found a list");
-        let message = message.replace("invalid type: map", "found an object");
-        format!("expected the document of `mega-batch run --json` or `search --json`: {message}")
+        in_our_words(message)
     } else {
         format!("broken JSON: {message}")
     };
@@ -157,6 +154,26 @@ fn in_document(path: &Path, error: &serde_json::Error) -> InputError {
         path: None,
         message,
     }
+}
+
+/// What serde says of a document that is another one, in words of users.
+fn in_our_words(message: &str) -> String {
+    let unlike = message.strip_prefix("invalid type: ");
+    let unlike = unlike.or_else(|| message.strip_prefix("invalid value: "));
+    let message =
+        if let Some((found, expected)) = unlike.and_then(|it| it.split_once(", expected ")) {
+            let found = match found {
+                "sequence" => "a list",
+                "map" => "an object",
+                found => found,
+            };
+            format!("expected {expected}, found {found}")
+        } else if let Some(key) = message.strip_prefix("missing field ") {
+            format!("the key {key} is missing")
+        } else {
+            return message.to_owned();
+        };
+    format!("{message}: no document of `mega-batch run --json` or `search --json`?")
 }
 
 /// Writes the page; `name` is the document's, as it was asked for.

@@ -320,6 +320,7 @@ fn broken(message: &str, number: Option<&str>) -> String {
                 "broken JSON: number out of range `{number}`: expected an integer from -128 to 127"
             )
         }
+        ("expected ident", _) => "broken JSON: expected a value".to_owned(),
         _ => format!("broken JSON: {message}"),
     }
 }

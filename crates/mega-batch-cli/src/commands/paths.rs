@@ -25,7 +25,14 @@ const WRITTEN: [&str; 9] = [
 ];
 
 /// What stands in help for a path.
-const PATHS: [&str; 5] = ["PATH", "FILE", "TASK.json", "RESULT.json", "SUBMISSION"];
+const PATHS: [&str; 6] = [
+    "PATH",
+    "FILE",
+    "TASK",
+    "TASK.json",
+    "RESULT.json",
+    "SUBMISSION",
+];
 
 /// Refuses arguments by which a file would be overwritten that is read, or written twice.
 ///

@@ -273,7 +273,7 @@ fn checkpoints_that_do_not_fit_are_refused() {
         "found other options",
     );
     refused(
-        "--checkpoint ch.json --resume",
+        "--checkpoint so.json --resume",
         "found a file that is no checkpoint",
     );
     refused("--resume", "--checkpoint");

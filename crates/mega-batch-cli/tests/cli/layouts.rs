@@ -503,7 +503,7 @@ fn of_programs_in_json_none_is_passed_over_in_silence() {
             "line.jsonl",
             format!("{good}\nnonsense\n{good}"),
             ":2:",
-            "expected a program: the key `program`",
+            "broken JSON: expected a value",
         ),
         (
             "key.jsonl",
@@ -611,9 +611,9 @@ fn submissions_are_scored_as_far_as_they_can_be_read() {
         told.starts_with("note: sub:1:22: a[0].attempt_1: no grid but null: it counts as wrong\n"),
         "{told}"
     );
-    let (code, scored, told) = score(&whole.replace("[[9, 8]]", "[[9.0, 8]]"));
+    let (code, scored, told) = score(&whole.replace("[[9, 8]]", "[[9.5, 8]]"));
     assert_eq!((code, &*scored), (2, "1 of 3 (33.33%)"));
-    let expected = "a[0].attempt_2[0][0]: expected a colour: an integer from -128 to 127, found number `9.0`\n";
+    let expected = "a[0].attempt_2[0][0]: expected a colour: an integer from -128 to 127, found number `9.5`\n";
     assert!(told.contains(expected), "{told}");
     let csv = "output_id,output\na_0,\"|98| |0|\"\nb_1,|1| |2| |7|\nb_0,|x|\n";
     let (code, scored, told) = score(csv);
