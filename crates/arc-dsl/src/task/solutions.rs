@@ -69,7 +69,10 @@ impl Solutions {
         read
     }
 
-    /// Gives each task its test outputs; solutions that fit no task are the errors.
+    /// Gives each task its test outputs; solutions that do not fit their task are the errors.
+    ///
+    /// Solutions of other tasks are passed over: the tasks may be some of those that the file is for. They are an
+    /// error where none is for any of these, since the file is then another one.
     ///
     /// Tasks without a solution stay as they are. `rejected` are the ids of tasks that were there
     /// but could not be read: their solutions are no further errors.
@@ -79,6 +82,7 @@ impl Solutions {
         rejected: &HashSet<String>,
     ) -> Vec<TaskError> {
         let mut errors = Vec::new();
+        let (mut is_of_these, mut foreign) = (false, Vec::new());
         let mut tasks: HashMap<String, &mut Task> = tasks
             .into_iter()
             .map(|task| (task.id.clone(), task))
@@ -90,7 +94,9 @@ impl Solutions {
             outputs,
         } in self.solutions
         {
-            let message = match tasks.get_mut(&id) {
+            let task = tasks.get_mut(&id);
+            is_of_these |= task.is_some() || rejected.contains(&id);
+            let message = match task {
                 Some(task) if task.test_places().len() == outputs.len() => {
                     let places: Vec<_> = task.test_places().collect();
                     for ((at, output), place) in (0..).zip(outputs).zip(places) {
@@ -123,7 +129,10 @@ impl Solutions {
                     outputs.len(),
                 ),
                 None if rejected.contains(&id) => continue,
-                None => "a solution for a task that is not among the tasks".to_owned(),
+                None => {
+                    foreign.push((id, line, column));
+                    continue;
+                }
             };
             errors.push(TaskError {
                 task: Some(id.clone()),
@@ -131,6 +140,21 @@ impl Solutions {
                 column,
                 path: id,
                 message,
+            });
+        }
+        let others = foreign.len().saturating_sub(1);
+        if let Some((id, line, column)) = foreign.into_iter().next().filter(|_| !is_of_these) {
+            let more = match others {
+                0 => String::new(),
+                1 => ", like the other one".to_owned(),
+                _ => format!(", like the {others} others"),
+            };
+            errors.push(TaskError {
+                task: Some(id.clone()),
+                line,
+                column,
+                path: id,
+                message: format!("a solution for a task that is not among the tasks{more}"),
             });
         }
         errors

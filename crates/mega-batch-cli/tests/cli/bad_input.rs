@@ -276,10 +276,34 @@ fn bad_solutions() {
 challenges.json:1:186: c.test[0].input[0][1]: colour 999: expected -128 to 127
 solutions.json:5:14: e[0][1]: expected a row: a list of colours, found integer `7`
 solutions.json:2:7: b: expected 1 output, one for each test pair of the task, found 0
-solutions.json:4:7: d: a solution for a task that is not among the tasks
 ";
     assert_eq!((done.code, done.stderr.as_str()), (2, expected));
     assert_eq!(document["results"][0]["pairs"][1]["outcome"], "match");
+}
+
+/// Kaggle's file has the solutions of all tasks, of which some may be run.
+#[test]
+fn solutions_of_other_tasks() {
+    let folder = Folder::new();
+    let pair = json!({ "input": [[1, 2]], "output": [[2, 1]] });
+    let task = json!({ "train": [pair], "test": [{ "input": [[3, 4]] }] });
+    folder
+        .write("challenges.json", json!({ "a": task }).to_string())
+        .write("a.py", mirror_program("solve_a"))
+        .write("all.json", r#"{"b": [[[1]]], "a": [[[4, 3]]], "c": []}"#)
+        .write("others.json", "{\"b\": [[[1]]],\n \"c\": []}");
+    let run = |solutions: &str| {
+        folder.run_json(&format!(
+            "--tasks challenges.json --solutions {solutions} --programs a.py --quiet"
+        ))
+    };
+    let (done, document) = run("all.json");
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    assert_eq!(document["results"][0]["pairs"][1]["outcome"], "match");
+    let (done, document) = run("others.json");
+    let expected = "others.json:1:7: b: a solution for a task that is not among the tasks, like the other one\n";
+    assert_eq!((done.code, done.stderr.as_str()), (2, expected));
+    assert_eq!(document["results"][0]["pairs"][1]["outcome"], "no_expected");
 }
 
 #[test]

@@ -491,7 +491,6 @@ fn solutions_are_given_to_their_tasks() {
         [
             "line 3, column 25, cccc0000: expected 2 outputs, one for each test pair of \
              the task, found 1",
-            "line 4, column 25, dddd0000: a solution for a task that is not among the tasks",
         ]
     );
     assert_eq!(
@@ -506,6 +505,30 @@ fn solutions_are_given_to_their_tasks() {
             "line 1, column 14, aaaa0000[0]: differs from the output that the task has, which is used"
         ]
     );
+}
+
+#[test]
+fn solutions_of_other_tasks_are_wrong_where_there_are_no_others() {
+    let mut tasks = [Task {
+        id: "aaaa0000".to_owned(),
+        ..Task::default()
+    }];
+    for (text, expected) in [
+        (r#"{"bbbb0000": [[[1]]], "aaaa0000": [], "c": []}"#, None),
+        ("{}", None),
+        (r#"{"b": [[[1]]]}"#, Some("")),
+        (r#"{"b": [[[1]]], "c": []}"#, Some(", like the other one")),
+        (
+            r#"{"b": [], "c": [], "d": []}"#,
+            Some(", like the 2 others"),
+        ),
+    ] {
+        let errors = Solutions::from_json(text.as_bytes()).apply(&mut tasks, &HashSet::new());
+        let expected = expected.map(|more| {
+            format!("line 1, column 7, b: a solution for a task that is not among the tasks{more}")
+        });
+        assert_eq!(messages(&errors), Vec::from_iter(expected), "{text}");
+    }
 }
 
 /// Text that is JSON nearly, so that it gets past the first character.
