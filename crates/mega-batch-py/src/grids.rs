@@ -71,6 +71,29 @@ pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
 const EXPECTED: &str =
     "a grid: a list of rows, a tuple of rows, or an array of integers of 2 dimensions";
 
+/// The elements of a list, a tuple or an array of objects, which tables of other libraries have for lists.
+pub(crate) fn elements<'py>(
+    object: &Bound<'py, PyAny>,
+) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+    if let Ok(list) = object.cast::<PyList>() {
+        return Ok(Some(list.iter().collect()));
+    }
+    if let Ok(tuple) = object.cast::<PyTuple>() {
+        return Ok(Some(tuple.iter().collect()));
+    }
+    match object.cast::<PyUntypedArray>() {
+        Ok(array) if is_of_objects(array) && array.ndim() > 0 => {
+            Ok(Some(array.try_iter()?.collect::<PyResult<_>>()?))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Whether its elements are any objects of Python.
+fn is_of_objects(array: &Bound<'_, PyUntypedArray>) -> bool {
+    array.dtype().kind() == b'O'
+}
+
 /// The grid that an object is. It is copied once.
 ///
 /// A list or tuple of rows, each of them a list, a tuple or an array; or an array of 2 dimensions of any
@@ -83,6 +106,10 @@ pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Gri
         return of_rows(rows.len(), rows.iter(), place, colours(object.py()));
     }
     if let Ok(array) = object.cast::<PyUntypedArray>() {
+        if let Some(rows) = elements(object)? {
+            let colours = colours(object.py());
+            return of_rows(rows.len(), rows.into_iter(), place, colours);
+        }
         return of_array(array, place);
     }
     if let Ok(grid) = object.cast::<show::PyGrid>() {
@@ -137,8 +164,11 @@ fn of_rows<'py>(
             of_row(row.len(), row.iter(), &place, &mut cells, colours)?;
         } else if let Ok(row) = row.cast::<PyTuple>() {
             of_row(row.len(), row.iter(), &place, &mut cells, colours)?;
-        } else if let Ok(row) = row.cast::<PyUntypedArray>() {
-            of_array_row(row, &place, &mut cells)?;
+        } else if let Ok(array) = row.cast::<PyUntypedArray>() {
+            match elements(&row)? {
+                Some(row) => of_row(row.len(), row.into_iter(), &place, &mut cells, colours)?,
+                None => of_array_row(array, &place, &mut cells)?,
+            }
         } else {
             return Err(place.expected("a row: a list or a tuple of colours", &row));
         }

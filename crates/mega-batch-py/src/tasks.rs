@@ -10,7 +10,7 @@ use mega_batch::{escaped, inputs};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyList, PyMapping, PyString};
 
 use crate::grids::show;
 use crate::grids::{self, Place};
@@ -89,7 +89,7 @@ fn rows(grid: &Grid) -> Rows {
 /// A task: pairs to learn from (`train`) and pairs to be judged by (`test`).
 ///
 /// `Task(id, train, test=(), others=())` takes pairs as Pair, as dicts with the keys "input" and "output", or
-/// as tuples of input and output; `others` are further splits, each a tuple of its name and its pairs.
+/// as tuples or lists of input and output; `others` are further splits, each a tuple of its name and its pairs.
 #[pyclass(frozen, eq, hash, name = "Task", module = "mega_batch")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PyTask(Arc<Task>);
@@ -223,11 +223,7 @@ type PickledTask = (String, Vec<PyPair>, Vec<PyPair>, Others);
 
 /// The pairs that a list of them is.
 fn pairs(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Vec<Pair>> {
-    let items: Vec<_> = if let Ok(list) = object.cast::<PyList>() {
-        list.iter().collect()
-    } else if let Ok(tuple) = object.cast::<PyTuple>() {
-        tuple.iter().collect()
-    } else {
+    let Some(items) = grids::elements(object)? else {
         return Err(place.expected("a list of pairs", object));
     };
     let items = items.iter().enumerate();
@@ -238,15 +234,15 @@ fn pair(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Pair> {
     if let Ok(pair) = object.cast::<PyPair>() {
         return Ok(pair.get().0.clone());
     }
-    let (input, output) = if let Ok(dict) = object.cast::<PyDict>() {
+    let (input, output) = if let Some(dict) = dict_of(object)? {
         let Some(input) = dict.get_item("input")? else {
             return Err(place.value_error("expected the key \"input\" with a grid"));
         };
         (input, dict.get_item("output")?)
-    } else if let Ok(tuple) = object.cast::<PyTuple>() {
-        match tuple.len() {
-            1 => (tuple.get_item(0)?, None),
-            2 => (tuple.get_item(0)?, Some(tuple.get_item(1)?)),
+    } else if let Some(both) = grids::elements(object)? {
+        match &*both {
+            [input] => (input.clone(), None),
+            [input, output] => (input.clone(), Some(output.clone())),
             _ => return Err(place.value_error("expected a tuple of input and output")),
         }
     } else {
@@ -255,10 +251,24 @@ fn pair(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Pair> {
             object,
         ));
     };
-    let output = output.filter(|output| !output.is_none());
+    // As in files, a list without rows is one that is not known.
+    let is_empty = |output: &Bound<'_, PyAny>| output.len().is_ok_and(|len| len == 0);
+    let output = output.filter(|output| !output.is_none() && !is_empty(output));
     let output = output.map(|output| grids::grid(&output, &Place::Part(place, "output")));
     let input = grids::grid(&input, &Place::Part(place, "input"))?;
     Ok(Pair::new(input, output.transpose()?))
+}
+
+/// The dict that an object is, or that any other mapping makes.
+pub(crate) fn dict_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    if let Ok(dict) = object.cast::<PyDict>() {
+        return Ok(Some(dict.clone()));
+    }
+    if object.cast::<PyMapping>().is_err() {
+        return Ok(None);
+    }
+    let dict = object.py().get_type::<PyDict>().call1((object,))?;
+    Ok(Some(dict.cast_into()?))
 }
 
 /// Whether a dict is a task rather than tasks by id.
@@ -269,7 +279,7 @@ fn is_task(dict: &Bound<'_, PyDict>) -> PyResult<bool> {
 fn of_dict(dict: &Bound<'_, PyDict>, id: &str, place: &Place<'_>) -> PyResult<Task> {
     let part = |name: &'static str| {
         let place = Place::Part(place, name);
-        match dict.get_item(name)? {
+        match dict.get_item(name)?.filter(|list| !list.is_none()) {
             Some(list) => pairs(&list, &place),
             None => Ok(Vec::new()),
         }
@@ -278,6 +288,19 @@ fn of_dict(dict: &Bound<'_, PyDict>, id: &str, place: &Place<'_>) -> PyResult<Ta
         return Err(
             place.value_error("expected the keys \"train\" and \"test\" with lists of pairs")
         );
+    }
+    if !dict.contains("train")? {
+        /// How many keys are told.
+        const TOLD: usize = 6;
+        let keys = dict.keys().iter().take(TOLD);
+        let keys = keys.map(|key| Ok(key.repr()?.to_string()));
+        let mut keys = keys.collect::<PyResult<Vec<_>>>()?.join(", ");
+        if dict.len() > TOLD {
+            keys += ", ..";
+        }
+        return Err(place.value_error(format_args!(
+            "expected the key \"train\" with a list of pairs, found the keys {keys}"
+        )));
     }
     Ok(Task {
         id: id.to_owned(),
@@ -324,10 +347,15 @@ fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> P
         tasks.extend(read.tasks);
         return Ok(());
     }
-    if let Ok(dict) = object.cast::<PyDict>() {
+    if let Some(dict) = &dict_of(object)? {
         if is_task(dict)? {
-            let id = match dict.get_item("id")? {
-                Some(id) => id.extract()?,
+            let id = match dict.get_item("id")?.filter(|id| !id.is_none()) {
+                Some(id) if id.is_instance_of::<PyString>() => id.extract()?,
+                // Numbers of rows are ids of tasks too.
+                Some(id) if id.hasattr("__index__")? && !id.is_instance_of::<PyBool>() => {
+                    id.str()?.to_string()
+                }
+                Some(id) => return Err(Place::Part(place, "id").expected("a text", &id)),
                 None => format!("task{}", tasks.len()),
             };
             tasks.push(of_dict(dict, &id, place)?);
@@ -347,10 +375,10 @@ fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> P
                 });
                 continue;
             }
-            let Ok(task) = task.cast::<PyDict>() else {
+            let Some(of) = dict_of(&task)? else {
                 return Err(place.expected("a task: a dict with \"train\" and \"test\"", &task));
             };
-            tasks.push(of_dict(task, &id, &place)?);
+            tasks.push(of_dict(&of, &id, &place)?);
         }
         return Ok(());
     }
@@ -386,7 +414,7 @@ fn solve(solutions: &Bound<'_, PyAny>, tasks: &mut [Task]) -> PyResult<()> {
             ))),
         };
     }
-    let Ok(by_task) = solutions.cast::<PyDict>() else {
+    let Some(by_task) = dict_of(solutions)? else {
         return Err(whole.expected("a path or a dict of lists of grids by task", solutions));
     };
     let mut read = Vec::with_capacity(by_task.len());
@@ -396,11 +424,11 @@ fn solve(solutions: &Bound<'_, PyAny>, tasks: &mut [Task]) -> PyResult<()> {
         };
         let id = id.to_cow()?;
         let place = Place::Key(&whole, &id);
-        let Ok(outputs) = outputs.cast::<PyList>() else {
+        let Some(outputs) = grids::elements(&outputs)? else {
             return Err(place.expected("a list of grids, one for each test pair", &outputs));
         };
         let outputs = outputs.iter().enumerate();
-        let outputs = outputs.map(|(at, output)| grids::grid(&output, &place.at(at)));
+        let outputs = outputs.map(|(at, output)| grids::grid(output, &place.at(at)));
         read.push(Solution {
             task: id.clone().into_owned(),
             line: 0,

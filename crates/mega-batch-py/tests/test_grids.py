@@ -75,7 +75,7 @@ BAD: list[tuple[Any, type[Exception], str]] = [
     ({0}, TypeError, r"found set"),
     (np.zeros((2, 2)), TypeError, r"found an array of float64"),
     (np.zeros((2, 2), dtype=bool), TypeError, r"found an array of bool"),
-    (np.zeros((2, 2), dtype=object), TypeError, r"found an array of object"),
+    (np.full((2, 2), None, dtype=object), TypeError, r"grid\[0\]\[0\]: expected a colour.*found NoneType"),
     (np.zeros((2, 2), dtype="U1"), TypeError, r"found an array of"),
     (np.zeros((2, 2), dtype="M8[s]"), TypeError, r"found an array of"),
     (np.zeros(4, dtype=int), ValueError, r"1 dimensions: expected 2"),

@@ -2,9 +2,12 @@
 
 import json
 import pickle
+import types
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import mega_batch as mb
@@ -48,11 +51,63 @@ def test_tasks_are_built_and_pickled() -> None:
     assert "<b>" not in mb.Task("<b>", [])._repr_html_()
 
 
+class Columns(Mapping[str, Any]):
+    """A row of a table that is no dict."""
+
+    def __init__(self, row: dict[str, Any]) -> None:
+        self.row = row
+
+    def __getitem__(self, key: str) -> Any:
+        return self.row[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.row)
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+def objects(*elements: Any) -> Any:
+    """A list as pandas reads it of a file."""
+    array = np.empty(len(elements), dtype=object)
+    for at, element in enumerate(elements):
+        array[at] = element
+    return array
+
+
+def test_what_is_like_dicts_and_lists_is_a_task() -> None:
+    (expected,) = mb.read_tasks(TASK)
+    row = objects(np.array([1, 2]))
+    pair = {"input": row, "output": objects(np.array([2, 1], dtype=object))}
+    given: list[Any] = [
+        types.MappingProxyType(TASK),
+        Columns(TASK),
+        Columns({"train": [Columns(PAIR)], "test": [([[3, 4]],)]}),
+        {"train": [[[[1, 2]], [[2, 1]]]], "test": [[[[3, 4]]]]},
+        {"train": objects(pair), "test": objects({"input": objects(objects(3, 4)), "output": None}), "id": None},
+        {**TASK, "test": [{"input": [[3, 4]], "output": []}]},
+        {**TASK, "test": ({"input": [[3, 4]], "output": np.empty((0, 0), dtype=np.int8)},)},
+    ]
+    for of in given:
+        (task,) = mb.read_tasks(of)
+        assert task == expected
+        (evaluated,) = mb.evaluate(["O = vmirror(I)"], of)
+        assert (evaluated.right, evaluated.expected) == (1, 1)
+    of_all = mb.read_tasks(types.MappingProxyType({"a": Columns(TASK)}), types.MappingProxyType({"a": ([[4, 3]],)}))
+    assert of_all[0].test[0].output is not None
+    assert [task.id for task in mb.read_tasks([{**TASK, "id": 3}, {**TASK, "id": "x"}, {**TASK, "id": np.int64(5)}])] == ["3", "x", "5"]
+    assert mb.read_tasks({"train": None, "test": []})[0].train == []
+
+
 BAD: list[tuple[Any, type[Exception], str]] = [
     ({"train": [{"input": [[1, 200]]}]}, ValueError, r"tasks\.train\[0\]\.input\[0\]\[1\]: colour 200"),
     ({"a": {"train": [{"output": [[1]]}]}}, ValueError, r'tasks\["a"\]\.train\[0\]: expected the key "input"'),
     ({"a": {"train": [{"input": [[1]], "output": 3}]}}, TypeError, r"train\[0\]\.output: expected a grid"),
     ({"a": {"train": {}}}, TypeError, r"train: expected a list of pairs, found dict"),
+    ({"trains": [PAIR], "test": []}, ValueError, r"tasks: expected the key \"train\" with a list of pairs, found the keys 'trains', 'test'"),
+    ({**TASK, "id": [3]}, TypeError, r"tasks\.id: expected a text, found list"),
+    ({"train": [[]]}, ValueError, r"train\[0\]: expected a tuple of input and output"),
+    ({"train": [{"input": []}]}, ValueError, r"train\[0\]\.input: grid of 0 rows"),
     ({"a": {}}, ValueError, r'expected the keys "train" and "test"'),
     ({"a": 3}, TypeError, r'tasks\["a"\]: expected a task'),
     ({1: TASK}, TypeError, r"expected the id of a task"),
@@ -93,6 +148,20 @@ def test_solutions_are_alike_as_dict_and_file(tmp_path: Path) -> None:
                 mb.read_tasks({"a": TASK}, solutions)
     with pytest.raises(ValueError, match="no such file"):
         mb.read_tasks({"a": TASK}, tmp_path / "none.json")
+
+
+def test_solutions_of_other_tasks_are_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "solutions.json"
+    solved = {"b": [[[0]]], "a": [[[4, 3]]], "c": [[[0]]]}
+    file.write_text(json.dumps(solved))
+    given: list[Any] = [solved, file]
+    for solutions in given:
+        (task,) = mb.read_tasks({"a": TASK}, solutions)
+        assert task.test[0].output is not None and task.test[0].output.tolist() == [[4, 3]]
+        report = mb.run("O = vmirror(I)", {"a": TASK}, jobs="all", solutions=solutions)
+        assert (report.right, report.no_expected) == (2, 0)
+        with pytest.raises(ValueError, match="b: a solution for a task that is not among the tasks, like the 2 others"):
+            mb.read_tasks({"d": TASK}, solutions)
 
 
 def test_solutions_that_do_not_fit_are_refused() -> None:
