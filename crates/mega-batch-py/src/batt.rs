@@ -14,6 +14,7 @@ use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError}
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
+use crate::arguments;
 use crate::errors::{Fault, PyEvalError};
 use crate::grids::{self, Place};
 use crate::guard::{self, lock};
@@ -146,9 +147,9 @@ impl PyBatt {
         task: Option<&Bound<'_, PyAny>>,
         inputs: Option<Vec<Bound<'_, PyAny>>>,
         targets: Option<Vec<Bound<'_, PyAny>>>,
-        max_bytes: Option<usize>,
-        keeps_failing: bool,
-        by_reference: bool,
+        #[pyo3(from_py_with = arguments::optional::max_bytes)] max_bytes: Option<usize>,
+        #[pyo3(from_py_with = arguments::keeps_failing)] keeps_failing: bool,
+        #[pyo3(from_py_with = arguments::by_reference)] by_reference: bool,
     ) -> PyResult<Self> {
         let mut bounds = Bounds {
             keeps_failing,
@@ -459,7 +460,12 @@ impl PyBatt {
 
     /// The program that gives a node.
     #[pyo3(signature = (node, name = "solve"))]
-    fn program(&self, py: Python<'_>, node: &PyNode, name: &str) -> PyResult<PyProgram> {
+    fn program(
+        &self,
+        py: Python<'_>,
+        node: &PyNode,
+        #[pyo3(from_py_with = arguments::name)] name: &str,
+    ) -> PyResult<PyProgram> {
         check_name(name, &Place::Named("name"))?;
         let id = self.known(py, *node)?;
         let program = self.with(py, |state, _| state.batt.program(id, name))?;
@@ -479,7 +485,11 @@ impl PyBatt {
     }
 
     /// Forgets the nodes that were made since a mark, and the marks that were set since.
-    fn release(&self, py: Python<'_>, mark: u64) -> PyResult<()> {
+    fn release(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::mark)] mark: u64,
+    ) -> PyResult<()> {
         let released = self.with(py, |state, _| {
             let at = state
                 .marks

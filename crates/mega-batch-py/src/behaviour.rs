@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use arc_dsl::Dialect;
 use mega_batch::{Batch, Outcome, Runner};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyOSError;
@@ -9,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::arguments;
 use crate::engine::{Callbacks, PySink, Work, read_options};
 use crate::guard;
 
@@ -19,15 +21,16 @@ const FAILED: u128 = u128::MAX;
 /// of int64. A program is the first of its behaviour where `found[i] == i`.
 ///
 /// Outputs are compared by a hash of 128 bits. All outputs that are no grids count as the same, and so do
-/// all failures. `progress` and the other keywords are those of `run` that say how evaluations are made.
+/// all failures. Of a program that reaches a limit nobody knows what it would give: it is like no other, and without
+/// pairs none is. `progress` and the other keywords are those of `run` that say how evaluations are made.
 #[pyfunction]
 #[pyo3(signature = (programs, tasks, *, train_only = false, dialect = None, progress = None, **options))]
 pub(crate) fn dedup_by_behaviour<'py>(
     py: Python<'py>,
     programs: &Bound<'py, PyAny>,
     tasks: &Bound<'py, PyAny>,
-    train_only: bool,
-    dialect: Option<&str>,
+    #[pyo3(from_py_with = arguments::train_only)] train_only: bool,
+    #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
     progress: Option<Bound<'py, PyAny>>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
@@ -38,14 +41,14 @@ pub(crate) fn dedup_by_behaviour<'py>(
     let batch: Batch<'_> = work.batch()?;
     let callbacks = Callbacks::new(None, progress, 1)?;
     let mut behaviours = Behaviours {
-        digests: vec![0; batch.programs().len()],
+        known: vec![Known::Nothing; batch.programs().len()],
         watch: PySink::new(&callbacks, &options, &cancelled),
     };
     let run = guard::engine(py, || {
         let mut runner = Runner::new(&options)?;
         runner.run_into(&batch, &mut behaviours)
     })?;
-    let Behaviours { digests, watch } = behaviours;
+    let Behaviours { known, watch } = behaviours;
     let (summary, _) = watch.finish(py, run)?;
     if !summary.is_complete() {
         return Err(PyOSError::new_err(
@@ -53,14 +56,26 @@ pub(crate) fn dedup_by_behaviour<'py>(
         ));
     }
     let mut first = HashMap::new();
-    let digests = digests.into_iter().enumerate();
-    let found = digests.map(|(at, digest)| *first.entry(digest).or_insert(at as i64));
+    let found = known.into_iter().zip(0..).map(|(known, at)| match known {
+        Known::Digest(digest) => *first.entry(digest).or_insert(at),
+        Known::Nothing | Known::Limit => at,
+    });
     Ok(found.collect::<Vec<_>>().into_pyarray(py))
 }
 
-/// Hashes of what programs give, each over its pairs in their order.
+/// What is known of a program.
+#[derive(Debug, Clone, Copy)]
+enum Known {
+    Nothing,
+    /// A hash of what it gives, over its pairs in their order.
+    Digest(u128),
+    /// It has reached a limit.
+    Limit,
+}
+
+/// What is known of each program.
 struct Behaviours<'a> {
-    digests: Vec<u128>,
+    known: Vec<Known>,
     /// Looks at signals on the way.
     watch: PySink<'a>,
 }
@@ -71,15 +86,23 @@ impl mega_batch::Sink for Behaviours<'_> {
         job: mega_batch::Job,
         result: mega_batch::PairResult,
     ) -> std::io::Result<()> {
+        let known = &mut self.known[job.program as usize];
+        let before = match (&result.outcome, *known) {
+            (Outcome::Limit(_) | Outcome::Internal(_), _) | (_, Known::Limit) => {
+                *known = Known::Limit;
+                return Ok(());
+            }
+            (_, Known::Nothing) => 0,
+            (_, Known::Digest(digest)) => digest,
+        };
         let digest = match (&result.outcome, result.score) {
             (Outcome::Match | Outcome::Mismatch | Outcome::NoExpected, Some(score)) => score.digest,
             _ => FAILED,
         };
-        let whole = &mut self.digests[job.program as usize];
         let mut bytes = [0; 32];
-        bytes[..16].copy_from_slice(&whole.to_le_bytes());
+        bytes[..16].copy_from_slice(&before.to_le_bytes());
         bytes[16..].copy_from_slice(&digest.to_le_bytes());
-        *whole = xxh3_128(&bytes);
+        *known = Known::Digest(xxh3_128(&bytes));
         Ok(())
     }
 

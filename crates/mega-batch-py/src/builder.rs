@@ -7,6 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::arguments;
 use crate::grids::Place;
 use crate::programs::{PyProgram, built, check_name};
 use crate::values;
@@ -37,7 +38,7 @@ pub(crate) struct PyBuilder {
 #[pymethods]
 impl PyBuilder {
     #[new]
-    fn new(name: &str) -> PyResult<Self> {
+    fn new(#[pyo3(from_py_with = arguments::name)] name: &str) -> PyResult<Self> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         check_name(name, &Place::Named("name"))?;
         Ok(Self {

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
+use arc_dsl::Dialect;
 use mega_batch::{Coordinator, CoordinatorError, Finished, Options, Submission};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arguments;
 use crate::engine::{Callbacks, PySink, Work, read_options};
 use crate::guard;
 use crate::report::PyReport;
@@ -52,6 +54,17 @@ impl Coordinated {
         })
     }
 
+    /// What the last run left, if none is under way: a callback of that one would wait for itself.
+    fn made(&self) -> PyResult<MutexGuard<'_, Option<Submission>>> {
+        match self.submission.try_lock() {
+            Ok(made) => Ok(made),
+            Err(TryLockError::Poisoned(made)) => Ok(made.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                Err(PyRuntimeError::new_err("this coordinator is running"))
+            }
+        }
+    }
+
     /// Runs all that is not in the checkpoint, by `run`.
     pub(crate) fn run(
         &self,
@@ -63,13 +76,7 @@ impl Coordinated {
         ) -> Result<Finished<'a>, CoordinatorError>
         + Send,
     ) -> PyResult<PyReport> {
-        let mut made = match self.submission.try_lock() {
-            Ok(made) => made,
-            Err(TryLockError::Poisoned(made)) => made.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                return Err(PyRuntimeError::new_err("this coordinator is running"));
-            }
-        };
+        let mut made = self.made()?;
         let batch = self.work.batch()?;
         let mut coordinator = Coordinator::new(&batch, &self.options);
         if let Some(path) = &self.files.checkpoint {
@@ -113,14 +120,7 @@ impl Coordinated {
         py: Python<'py>,
         path: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let made = py.detach(|| {
-            let made = self
-                .submission
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            made.clone()
-        });
-        let Some(submission) = made else {
+        let Some(submission) = self.made()?.clone() else {
             return Err(PyRuntimeError::new_err(
                 "to_submission: expected a run before",
             ));
@@ -149,10 +149,10 @@ impl PyCoordinator {
         tasks: &Bound<'_, PyAny>,
         solutions: Option<&Bound<'_, PyAny>>,
         jobs: Option<&Bound<'_, PyAny>>,
-        train_only: bool,
-        dialect: Option<&str>,
+        #[pyo3(from_py_with = arguments::train_only)] train_only: bool,
+        #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
         checkpoint: Option<PathBuf>,
-        resume: bool,
+        #[pyo3(from_py_with = arguments::resume)] resume: bool,
         submission: Option<PathBuf>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
@@ -175,7 +175,7 @@ impl PyCoordinator {
         &self,
         py: Python<'_>,
         on_results: Option<Bound<'_, PyAny>>,
-        chunk: usize,
+        #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyReport> {
         let callbacks = Callbacks::new(on_results, progress, chunk)?;

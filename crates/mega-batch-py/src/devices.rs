@@ -2,13 +2,18 @@
 
 use gpu_kernels::device::{Device as _, Information};
 use mega_batch::devices::{Devices, Host, simulated};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::guard;
+use crate::pickle::{Reduced, reduced};
 
-/// What evaluations can be made on.
-#[pyclass(frozen, get_all, name = "Device", module = "mega_batch")]
-#[derive(Debug)]
+/// What devices are.
+const KINDS: [&str; 4] = ["cpu", "gpu", "emulated", "interpreted"];
+
+/// What evaluations can be made on. It can be pickled, has a hash, and equals what is the same.
+#[pyclass(frozen, get_all, eq, hash, name = "Device", module = "mega_batch")]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PyDevice {
     /// "cpu", "gpu", "emulated" or "interpreted".
     kind: &'static str,
@@ -22,8 +27,22 @@ pub(crate) struct PyDevice {
     unavailable: Option<String>,
 }
 
+/// All of a `Device`, in the order of its fields.
+pub(crate) type PickledDevice = (String, String, u64, u64, Option<String>);
+
 #[pymethods]
 impl PyDevice {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let state: PickledDevice = (
+            self.kind.to_owned(),
+            self.name.clone(),
+            self.units,
+            self.memory,
+            self.unavailable.clone(),
+        );
+        reduced(py, "Device", state)
+    }
+
     fn __repr__(&self) -> String {
         let Self { kind, name, .. } = self;
         match &self.unavailable {
@@ -34,6 +53,18 @@ impl PyDevice {
 }
 
 impl PyDevice {
+    pub(crate) fn unpickled(state: PickledDevice) -> PyResult<Self> {
+        let (kind, name, units, memory, unavailable) = state;
+        let known = KINDS.into_iter().find(|known| *known == kind);
+        Ok(Self {
+            kind: known.ok_or_else(|| PyValueError::new_err(format!("Device: {kind:?}")))?,
+            name,
+            units,
+            memory,
+            unavailable,
+        })
+    }
+
     fn of(kind: &'static str, information: &Information) -> Self {
         Self {
             kind,

@@ -5,10 +5,11 @@ pub(crate) mod completions;
 use std::io;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, TryLockError};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
-use arc_dsl::{Program, Task};
+use arc_dsl::{Dialect, Program, Task};
 use mega_batch::{Batch, Job, Notice, Options, PairResult, Progress, Runner, Sink, escaped};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -16,9 +17,10 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use completions::PyEvaluated;
 
+use crate::arguments;
 use crate::guard::{self, lock};
 use crate::options::options;
-use crate::programs::{all_programs, dialect_of};
+use crate::programs::all_programs;
 use crate::progress::Told;
 use crate::report::{PyReport, Subject};
 use crate::results::{Columns, Kept};
@@ -48,11 +50,11 @@ impl Work {
         solutions: Option<&Bound<'_, PyAny>>,
         jobs: Option<&Bound<'_, PyAny>>,
         train_only: bool,
-        dialect: Option<&str>,
+        dialect: Option<Dialect>,
     ) -> PyResult<Self> {
         let work = Self {
             subject: Arc::new(Subject {
-                programs: all_programs(programs, dialect_of(dialect)?)?,
+                programs: all_programs(programs, dialect)?,
                 tasks: all_tasks(tasks, solutions)?,
             }),
             jobs: read_jobs(jobs)?,
@@ -74,11 +76,11 @@ impl Work {
         programs: &Bound<'_, PyAny>,
         tasks: &Bound<'_, PyAny>,
         train_only: bool,
-        dialect: Option<&str>,
+        dialect: Option<Dialect>,
     ) -> PyResult<Self> {
         Ok(Self {
             subject: Arc::new(Subject {
-                programs: all_programs(programs, dialect_of(dialect)?)?,
+                programs: all_programs(programs, dialect)?,
                 tasks: all_tasks(tasks, None)?,
             }),
             jobs: Jobs::All,
@@ -119,9 +121,16 @@ fn read_jobs(jobs: Option<&Bound<'_, PyAny>>) -> PyResult<Jobs> {
     let Ok(items) = jobs.try_iter() else {
         return Err(PyTypeError::new_err(EXPECTED));
     };
-    let jobs = items.map(|item| match item?.extract::<(u32, u32)>() {
-        Ok((program, task)) => Ok(Job { program, task }),
-        Err(_) => Err(PyTypeError::new_err(EXPECTED)),
+    let jobs = items.map(|item| {
+        let item = item?;
+        // A list or an array does as well as a tuple.
+        let places = item
+            .extract::<(u32, u32)>()
+            .or_else(|_| Ok(item.extract::<[u32; 2]>()?.into()));
+        match places {
+            Ok((program, task)) => Ok(Job { program, task }),
+            Err::<_, PyErr>(_) => Err(PyTypeError::new_err(EXPECTED)),
+        }
     });
     Ok(Jobs::Listed(jobs.collect::<PyResult<_>>()?))
 }
@@ -277,8 +286,13 @@ impl Sink for PySink<'_> {
 struct Running {
     process: u32,
     runner: Arc<Mutex<Runner>>,
+    /// The number of its threads and the names of its devices, which are asked for while it runs too.
+    workers: usize,
+    devices: Vec<String>,
     /// Whose run is under way.
     owner: Mutex<Option<ThreadId>>,
+    /// Told when that one has ended.
+    ended: Condvar,
     /// What takes its place in a process that is forked from that one, where its threads are not, and its
     /// locks may be held by one of them for ever.
     after_fork: OnceLock<Box<Running>>,
@@ -297,12 +311,40 @@ impl Running {
         }
         Ok(Self {
             process: process::id(),
+            workers: runner.workers(),
+            devices: runner.devices(),
             runner: Arc::new(Mutex::new(runner)),
             owner: Mutex::new(None),
+            ended: Condvar::new(),
             after_fork: OnceLock::new(),
         })
     }
+
+    fn is_owned_here(&self) -> bool {
+        *lock(&self.owner) == Some(thread::current().id())
+    }
+
+    /// The runner, once no other thread has it, or what a signal raises on the way.
+    fn taken(&self) -> PyResult<MutexGuard<'_, Runner>> {
+        loop {
+            match self.runner.try_lock() {
+                Ok(runner) => return Ok(runner),
+                Err(TryLockError::Poisoned(runner)) => return Ok(runner.into_inner()),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            let owner = lock(&self.owner);
+            if owner.is_some() {
+                drop(self.ended.wait_timeout(owner, SIGNALS));
+            }
+            if let Some(raised) = Python::attach(|py| py.check_signals().err()) {
+                return Err(raised);
+            }
+        }
+    }
 }
+
+/// How often somebody who waits for an engine looks for signals.
+const SIGNALS: Duration = Duration::from_millis(50);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -355,15 +397,13 @@ impl PyEngine {
     /// The number of its threads.
     #[getter]
     pub(crate) fn workers(&self, py: Python<'_>) -> PyResult<usize> {
-        let running = self.running(py)?;
-        Ok(py.detach(|| lock(&running.runner).workers()))
+        Ok(self.running(py)?.workers)
     }
 
     /// The names of its devices.
     #[getter]
     fn devices(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let running = self.running(py)?;
-        Ok(py.detach(|| lock(&running.runner).devices()))
+        Ok(self.running(py)?.devices.clone())
     }
 
     /// Ends the run that is under way, from another thread: it returns what is finished.
@@ -382,10 +422,10 @@ impl PyEngine {
         tasks: &Bound<'_, PyAny>,
         solutions: Option<&Bound<'_, PyAny>>,
         jobs: Option<&Bound<'_, PyAny>>,
-        train_only: bool,
-        dialect: Option<&str>,
+        #[pyo3(from_py_with = arguments::train_only)] train_only: bool,
+        #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
         on_results: Option<Bound<'_, PyAny>>,
-        chunk: usize,
+        #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyReport> {
         let work = Work::read(programs, tasks, solutions, jobs, train_only, dialect)?;
@@ -393,16 +433,22 @@ impl PyEngine {
         self.run_work(py, &work, &callbacks)
     }
 
-    /// Evaluates programs in texts that a model wrote: see `mega_batch.evaluate`. The engine has to make scores.
+    /// Evaluates programs in texts that a model wrote: see `mega_batch.evaluate`. The engine has to make scores. Within a
+    /// callback of a run of it another engine of the same keywords does it.
     #[pyo3(signature = (texts, tasks, *, train_only = false, dialect = None, progress = None))]
     fn evaluate(
         &self,
         texts: &Bound<'_, PyAny>,
         tasks: &Bound<'_, PyAny>,
-        train_only: bool,
-        dialect: Option<&str>,
+        #[pyo3(from_py_with = arguments::train_only)] train_only: bool,
+        #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Vec<PyEvaluated>> {
+        let py = texts.py();
+        if self.running(py)?.is_owned_here() {
+            let other = Self::new(py, Some(self.keywords.bind(py)))?;
+            return completions::evaluate(&other, texts, tasks, train_only, dialect, progress);
+        }
         completions::evaluate(self, texts, tasks, train_only, dialect, progress)
     }
 
@@ -458,18 +504,19 @@ impl PyEngine {
         work: impl FnOnce(&mut Runner) -> T + Send,
     ) -> PyResult<T> {
         let running = self.running(py)?;
-        let this = thread::current().id();
-        if *lock(&running.owner) == Some(this) {
+        if running.is_owned_here() {
             return Err(PyRuntimeError::new_err(
                 "this engine is running: a callback needs an engine of its own",
             ));
         }
         guard::engine(py, || {
-            let mut runner = lock(&running.runner);
-            *lock(&running.owner) = Some(this);
+            let mut runner = running.taken()?;
+            *lock(&running.owner) = Some(thread::current().id());
             self.cancelled.store(false, Ordering::Relaxed);
             let made = guard::caught(|| work(&mut runner));
             *lock(&running.owner) = None;
+            drop(runner);
+            running.ended.notify_one();
             made
         })?
     }

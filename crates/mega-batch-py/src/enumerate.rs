@@ -11,9 +11,9 @@ use mega_batch::batt::{self, Batt};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::arguments;
 use crate::batt::{PyBatt, PyNode};
 use crate::guard;
-use crate::programs::seconds;
 use crate::results::results_of;
 
 /// A value that was enumerated, of one kind.
@@ -202,14 +202,14 @@ fn colours(task: &Task) -> Vec<i32> {
 pub(crate) fn enumerate(
     py: Python<'_>,
     task: &Bound<'_, PyAny>,
-    nodes: usize,
-    calls: Option<u64>,
-    max_bytes: usize,
-    time_limit: Option<f64>,
-    by: &str,
-    primitives: bool,
-    language: Option<&str>,
-    functions: &str,
+    #[pyo3(from_py_with = arguments::nodes)] nodes: usize,
+    #[pyo3(from_py_with = arguments::optional::calls)] calls: Option<u64>,
+    #[pyo3(from_py_with = arguments::max_bytes)] max_bytes: usize,
+    #[pyo3(from_py_with = arguments::time_limit)] time_limit: Option<Duration>,
+    #[pyo3(from_py_with = arguments::by)] by: &str,
+    #[pyo3(from_py_with = arguments::primitives)] primitives: bool,
+    #[pyo3(from_py_with = arguments::optional::language)] language: Option<&str>,
+    #[pyo3(from_py_with = arguments::functions)] functions: &str,
 ) -> PyResult<PyEnumeration> {
     let task = PyBatt::task_of(task)?;
     let by_size = match by {
@@ -226,9 +226,6 @@ pub(crate) fn enumerate(
             "functions: expected a language that names them",
         ));
     }
-    let time_limit = time_limit
-        .map(|time| seconds(time, "time_limit"))
-        .transpose()?;
     let request = Request {
         by_size,
         primitives,

@@ -8,8 +8,9 @@ use numpy::{IntoPyArray, PyArray1, PyArray4, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::arguments;
 use crate::guard::{self, lock};
-use crate::results::{Cube, shaped};
+use crate::results::{Cube, filled, shaped};
 use crate::synth::PySynthTask;
 use crate::tasks::PyTask;
 
@@ -48,16 +49,11 @@ type Cubes<'py, T> = Bound<'py, PyArray4<T>>;
 #[pymethods]
 impl PyPool {
     #[new]
-    fn new(side: usize) -> PyResult<Self> {
-        if !(1..=1024).contains(&side) {
-            return Err(PyValueError::new_err(format!(
-                "side: expected 1 to 1024, found {side}"
-            )));
-        }
-        Ok(Self {
+    fn new(#[pyo3(from_py_with = arguments::side)] side: usize) -> Self {
+        Self {
             side,
             tasks: Mutex::new(Vec::new()),
-        })
+        }
     }
 
     /// Takes the pairs of a task in, in the place of those of an earlier task where `at` says so. Whether there are
@@ -141,7 +137,7 @@ impl PyPool {
         let chosen = self.chosen(wanted.iter().map(|(task, _)| *task))?;
         let count = wanted.len();
         let arrays = guard::engine(py, || {
-            let mut arrays = Arrays::new(count, &drawing);
+            let mut arrays = Arrays::new(count, &drawing)?;
             for (number, ((_, pair), task)) in wanted.iter().zip(&chosen).enumerate() {
                 let Some(pair) = usize::try_from(*pair)
                     .ok()
@@ -202,14 +198,17 @@ impl PyPool {
         };
         let groups = chosen.len();
         let arrays = guard::engine(py, || {
-            let mut arrays = Arrays::new(groups * count, &drawing);
-            for (number, task) in chosen.iter().enumerate() {
+            for task in &chosen {
                 let of_task = task.pairs.len();
                 if of_task < count {
                     return Err(PyValueError::new_err(format!(
                         "count: a task has {of_task} pairs, expected {count}"
                     )));
                 }
+            }
+            let mut arrays = Arrays::new(groups * count, &drawing)?;
+            for (number, task) in chosen.iter().enumerate() {
+                let of_task = task.pairs.len();
                 let change =
                     Augmentation::drawn(drawing.seed, number as u64, &drawing.changes, of_task);
                 for at in 0..count {
@@ -267,14 +266,14 @@ impl PyPool {
 }
 
 impl Arrays {
-    fn new(count: usize, drawing: &Drawing<'_>) -> Self {
-        let cells = count * drawing.side * drawing.side;
-        Self {
-            inputs: vec![drawing.fill; cells],
-            input_mask: vec![false; cells],
-            outputs: vec![drawing.fill; cells],
-            output_mask: vec![false; cells],
-        }
+    fn new(count: usize, drawing: &Drawing<'_>) -> PyResult<Self> {
+        let cells = count.saturating_mul(drawing.side * drawing.side);
+        Ok(Self {
+            inputs: filled(drawing.fill, cells)?,
+            input_mask: filled(false, cells)?,
+            outputs: filled(drawing.fill, cells)?,
+            output_mask: filled(false, cells)?,
+        })
     }
 
     fn put(

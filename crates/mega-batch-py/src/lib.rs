@@ -10,7 +10,7 @@
 //! - a single program: `call`, `trace`, `builder`; runs: `engine` with `completions`, `coordinator`, `shards`, `progress`;
 //! - what it gets: `results`, `report`, `errors`, `grids::show`;
 //! - searches: `batt`, `search`, `enumerate`, `behaviour`; training: `synth`, `feed`;
-//! - what holds for all: `guard` (panics as exceptions), `pickle` and `unpickle`, `devices`.
+//! - what holds for all: `arguments`, `guard` (panics as exceptions), `pickle` and `unpickle`, `devices`.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -25,6 +25,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+mod arguments;
 mod batt;
 mod behaviour;
 mod builder;

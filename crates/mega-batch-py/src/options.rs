@@ -5,46 +5,22 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use mega_batch::{Backend, Cancellation, Merging, Mode, Options, Placement, Runner};
-use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict};
+use pyo3::types::PyDict;
 
-use crate::programs::{limits, seconds};
+use crate::arguments::{ANY, flag, seconds, text, whole};
+use crate::programs::limits;
 
 /// A keyword's value by its word.
 fn word<T: Copy>(name: &str, value: &Bound<'_, PyAny>, words: &[(&str, T)]) -> PyResult<T> {
-    let found: String = value
-        .extract()
-        .map_err(|_| PyTypeError::new_err(format!("{name}: expected a string")))?;
+    let found = text(name, value)?;
     let known = words.iter().find(|(word, _)| *word == found);
     known.map(|(_, value)| *value).ok_or_else(|| {
         let words: Vec<_> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
         let words = words.join(", ");
         PyValueError::new_err(format!("{name}: expected one of {words}, found {found:?}"))
     })
-}
-
-fn number<'py, T: FromPyObjectOwned<'py>>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<T> {
-    if value.is_instance_of::<PyBool>() {
-        return Err(PyTypeError::new_err(format!(
-            "{name}: expected a number, found a bool"
-        )));
-    }
-    value.extract::<T>().map_err(|error| {
-        let error: PyErr = error.into();
-        let message = format!("{name}: {}", error.value(value.py()));
-        if error.is_instance_of::<PyTypeError>(value.py()) {
-            PyTypeError::new_err(message)
-        } else {
-            PyValueError::new_err(message)
-        }
-    })
-}
-
-fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let expected = |_| PyTypeError::new_err(format!("{name}: expected True or False"));
-    value.extract().map_err(expected)
 }
 
 /// The options that keywords say, and the flag that ends a run.
@@ -96,18 +72,12 @@ pub(crate) fn options(
                 ];
                 options.merging = word(name, value, &words)?;
             }
-            "gpus" => options.gpus = Some(number(name, value)?),
-            "threshold" => options.threshold = Some(number(name, value)?),
-            "batch_size" => {
-                let size: u64 = number(name, value)?;
-                if size == 0 {
-                    return Err(PyValueError::new_err("batch_size: expected 1 or more"));
-                }
-                options.batch_size = Some(size);
-            }
-            "max_steps" => max_steps = Some(number(name, value)?),
-            "timeout" => timeout = Some(number(name, value)?),
-            "time_limit" => options.time_limit = Some(seconds(number(name, value)?, name)?),
+            "gpus" => options.gpus = Some(whole(name, value, 0..=ANY)?),
+            "threshold" => options.threshold = Some(whole(name, value, 0..=ANY)?),
+            "batch_size" => options.batch_size = Some(whole(name, value, 1..=ANY)?),
+            "max_steps" => max_steps = Some(whole(name, value, 0..=ANY)?),
+            "timeout" => timeout = seconds(name, value)?,
+            "time_limit" => options.time_limit = seconds(name, value)?,
             "outputs" => options.keep_outputs = flag(name, value)?,
             "scores" => options.scores = flag(name, value)?,
             "stop_after_wrong" => options.stop_after_wrong = flag(name, value)?,
@@ -118,15 +88,12 @@ pub(crate) fn options(
             }
         }
     }
-    options.limits = limits(max_steps, timeout)?;
+    options.limits = limits(max_steps, timeout);
     Ok((options, cancelled))
 }
 
 /// A number of threads.
 pub(crate) fn workers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<NonZeroUsize> {
-    let most = Runner::MAX_WORKERS;
-    let workers: usize = number(name, value)?;
-    NonZeroUsize::new(workers)
-        .filter(|workers| workers.get() <= most)
-        .ok_or_else(|| PyValueError::new_err(format!("{name}: expected 1 to {most}")))
+    let workers = whole(name, value, 1..=Runner::MAX_WORKERS as i128)?;
+    NonZeroUsize::new(workers).ok_or_else(|| crate::internal("no workers"))
 }

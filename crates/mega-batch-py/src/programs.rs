@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice, PyString};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::arguments;
 use crate::call::Callable;
 use crate::errors::{Fault, ProgramError, PyEvalError, program_error, told};
 use crate::grids::{self, Place, type_name};
@@ -40,7 +41,8 @@ impl PyProgram {
     }
 
     pub(crate) fn unpickled(py: Python<'_>, (text, dialect): (String, String)) -> PyResult<Self> {
-        Self::of_text(py, &text, "solve", Some(&dialect))
+        let dialect = dialect.parse().map_err(PyValueError::new_err::<String>)?;
+        Self::of_text(py, &text, "solve", Some(dialect))
     }
 
     /// The one program of a text.
@@ -48,9 +50,8 @@ impl PyProgram {
         py: Python<'_>,
         text: &str,
         name: &str,
-        dialect: Option<&str>,
+        dialect: Option<Dialect>,
     ) -> PyResult<Self> {
-        let dialect = dialect_of(dialect)?;
         let mut programs = parsed(text, dialect, |_| name.to_owned());
         match (programs.pop(), programs.len()) {
             (None, _) => Err(nothing(py, text)),
@@ -72,7 +73,11 @@ impl PyProgram {
     /// None and messages of a chat, where a model has written nothing or more than text.
     #[staticmethod]
     #[pyo3(signature = (text, *, name = "solve", dialect = None))]
-    fn parse(text: &Bound<'_, PyAny>, name: &str, dialect: Option<&str>) -> PyResult<Self> {
+    fn parse(
+        text: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = arguments::name)] name: &str,
+        #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
+    ) -> PyResult<Self> {
         check_name(name, &Place::Named("name"))?;
         let given = program_text(text, "")?;
         Self::of_text(text.py(), &given, name, dialect)
@@ -127,7 +132,7 @@ impl PyProgram {
     }
 
     /// The same program under another name. Raises ValueError for what is no name in Python.
-    fn with_name(&self, name: &str) -> PyResult<Self> {
+    fn with_name(&self, #[pyo3(from_py_with = arguments::name)] name: &str) -> PyResult<Self> {
         check_name(name, &Place::Named("name"))?;
         Ok(Self::new(self.program().clone().with_name(name)))
     }
@@ -182,14 +187,14 @@ impl PyProgram {
         &self,
         py: Python<'py>,
         grid: &Bound<'py, PyAny>,
-        max_steps: Option<u64>,
-        timeout: Option<f64>,
+        #[pyo3(from_py_with = arguments::optional::max_steps)] max_steps: Option<u64>,
+        #[pyo3(from_py_with = arguments::timeout)] timeout: Option<Duration>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let input = grids::grid(grid, &Place::Named("grid"))?;
         let made = if max_steps.is_none() && timeout.is_none() {
             py.detach(|| self.0.evaluate(&input))?
         } else {
-            let limits = limits(max_steps, timeout)?;
+            let limits = limits(max_steps, timeout);
             py.detach(|| self.0.by_reference(&input, limits))?
         };
         match made {
@@ -205,20 +210,13 @@ pub(crate) fn fault(py: Python<'_>, fault: Fault) -> PyResult<Bound<'_, PyAny>> 
 }
 
 /// The default limits but for these.
-pub(crate) fn limits(max_steps: Option<u64>, timeout: Option<f64>) -> PyResult<Limits> {
+pub(crate) fn limits(max_steps: Option<u64>, timeout: Option<Duration>) -> Limits {
     let mut limits = Limits::default();
     if let Some(max_steps) = max_steps {
         limits.max_steps = max_steps;
     }
-    limits.timeout = timeout.map(|it| seconds(it, "timeout")).transpose()?;
-    Ok(limits)
-}
-
-/// A time in seconds.
-pub(crate) fn seconds(seconds: f64, name: &str) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(seconds).map_err(|_| {
-        PyValueError::new_err(format!("{name}: expected a number of seconds, 0 or more"))
-    })
+    limits.timeout = timeout;
+    limits
 }
 
 /// A hash of the steps of a program, whatever it and its variables are called.
@@ -236,11 +234,6 @@ pub(crate) fn digest(program: &Program) -> Result<u128, BuildError> {
 
 pub(crate) fn built(error: BuildError) -> PyErr {
     PyValueError::new_err(error.to_string())
-}
-
-pub(crate) fn dialect_of(name: Option<&str>) -> PyResult<Option<Dialect>> {
-    let parsed = name.map(str::parse).transpose();
-    parsed.map_err(|error: String| PyValueError::new_err(format!("dialect: {error}")))
 }
 
 /// Refuses what is no name of a function, which a program's text would show as it is.
@@ -340,11 +333,10 @@ fn is_path(text: &str) -> bool {
 pub(crate) fn parse_programs<'py>(
     py: Python<'py>,
     text: &Bound<'py, PyAny>,
-    name: &str,
-    dialect: Option<&str>,
+    #[pyo3(from_py_with = arguments::name)] name: &str,
+    #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     check_name(name, &Place::Named("name"))?;
-    let dialect = dialect_of(dialect)?;
     let text = match program_text(text, "") {
         Ok(text) => text,
         Err(error) if error.is_instance_of::<ProgramError>(py) => {
@@ -495,9 +487,9 @@ fn add(
 #[pyo3(signature = (programs, *, dialect = None))]
 pub(crate) fn read_programs(
     programs: &Bound<'_, PyAny>,
-    dialect: Option<&str>,
+    #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
 ) -> PyResult<Vec<PyProgram>> {
-    let programs = all_programs(programs, dialect_of(dialect)?)?;
+    let programs = all_programs(programs, dialect)?;
     Ok(programs.into_iter().map(PyProgram::new).collect())
 }
 
@@ -512,12 +504,11 @@ pub(crate) fn read_programs(
 pub(crate) fn mutate(
     py: Python<'_>,
     program: &PyProgram,
-    seed: u64,
-    count: usize,
-    kind: &str,
-    unique: bool,
+    #[pyo3(from_py_with = arguments::seed)] seed: u64,
+    #[pyo3(from_py_with = arguments::count)] count: usize,
+    #[pyo3(from_py_with = arguments::kind)] kind: &str,
+    #[pyo3(from_py_with = arguments::unique)] unique: bool,
 ) -> PyResult<Vec<PyProgram>> {
-    const MOST: usize = 10_000_000;
     /// So many that are known in a row say that there are no others.
     const TRIES: u32 = 1000;
     /// How many are made until somebody is asked whether that shall go on: some milliseconds.
@@ -535,11 +526,6 @@ pub(crate) fn mutate(
         return Err(PyValueError::new_err(
             "program: mutants are made of the public dialect alone",
         ));
-    }
-    if count > MOST {
-        return Err(PyValueError::new_err(format!(
-            "count: expected {MOST} at most"
-        )));
     }
     guard::engine(py, || {
         let mut generator = Generator::new(seed);

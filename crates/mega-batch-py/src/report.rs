@@ -8,6 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use crate::arguments;
 use crate::grids::show;
 use crate::pickle::{Reduced, reduced};
 use crate::programs::PyProgram;
@@ -288,13 +289,19 @@ impl PyReport {
     /// The results as a `pyarrow.Table`, as `Results.to_arrow` has them, with "program_name" and "task_id" before its
     /// columns. Empty where a callback took the results.
     #[pyo3(signature = (*, drop_unfit = false))]
-    fn to_arrow<'py>(slf: &Bound<'py, Self>, drop_unfit: bool) -> PyResult<Bound<'py, PyAny>> {
+    fn to_arrow<'py>(
+        slf: &Bound<'py, Self>,
+        #[pyo3(from_py_with = arguments::drop_unfit)] drop_unfit: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         table(slf.as_any(), "arrow", drop_unfit)
     }
 
     /// The results as a `pandas.DataFrame`, with the columns of `to_arrow`.
     #[pyo3(signature = (*, drop_unfit = false))]
-    fn to_pandas<'py>(slf: &Bound<'py, Self>, drop_unfit: bool) -> PyResult<Bound<'py, PyAny>> {
+    fn to_pandas<'py>(
+        slf: &Bound<'py, Self>,
+        #[pyo3(from_py_with = arguments::drop_unfit)] drop_unfit: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         table(slf.as_any(), "pandas", drop_unfit)
     }
 

@@ -10,12 +10,12 @@ use numpy::{
     IntoPyArray, PyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyUntypedArrayMethods,
 };
 use pyo3::conversion::FromPyObjectOwned;
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice};
 
+use crate::arguments;
 use crate::errors::{Fault, PickledFault, PyEvalError};
-use crate::grids::Place;
 use crate::pickle::{Reduced, reduced};
 
 /// The names of verdicts; the place of each is its code.
@@ -392,31 +392,23 @@ impl PyResults {
     /// around it, and a mask of bool of the same shape, True where the output has a cell.
     ///
     /// What has no output, is no grid, or has more rows or columns than `side` has no cell: its square is `fill`; so
-    /// has, with `drop_foreign`, what has colours other than 0 to 9. Raises ValueError without `outputs`.
+    /// has, with `drop_foreign`, what has colours other than 0 to 9. Raises ValueError without `outputs` and for a side that
+    /// is not from 1 to 1024, MemoryError where there is not enough memory.
     #[pyo3(signature = (side = 30, fill = 0, drop_foreign = false))]
     fn padded<'py>(
         &self,
         py: Python<'py>,
-        side: usize,
-        fill: i8,
-        drop_foreign: bool,
+        #[pyo3(from_py_with = arguments::side)] side: usize,
+        #[pyo3(from_py_with = arguments::fill)] fill: i8,
+        #[pyo3(from_py_with = arguments::drop_foreign)] drop_foreign: bool,
     ) -> PyResult<(Cube<'py, i8>, Cube<'py, bool>)> {
         if self.cells.is_none() {
             return Err(PyValueError::new_err(
                 "padded: expected results of a run with outputs=True",
             ));
         }
-        let place = Place::Named("side");
-        let Some(bytes) = side
-            .checked_pow(2)
-            .and_then(|square| square.checked_mul(self.len))
-        else {
-            return Err(place.value_error("an array of so many cells is too large"));
-        };
-        if side == 0 {
-            return Err(place.value_error("expected 1 or more"));
-        }
-        let (mut cells, mut mask) = (vec![fill; bytes], vec![false; bytes]);
+        let all = self.len.saturating_mul(side * side);
+        let (mut cells, mut mask) = (filled(fill, all)?, filled(false, all)?);
         for at in 0..self.len {
             let Some((height, width, output)) = self.cells_of(py, at)? else {
                 continue;
@@ -456,14 +448,20 @@ impl PyResults {
     /// `drop_unfit` leaves out the rows whose output has more than 30 rows or columns or colours other than 0 to 9, which
     /// needs `outputs`. Raises ImportError, which names the extra, without pyarrow.
     #[pyo3(signature = (*, drop_unfit = false))]
-    fn to_arrow<'py>(slf: &Bound<'py, Self>, drop_unfit: bool) -> PyResult<Bound<'py, PyAny>> {
+    fn to_arrow<'py>(
+        slf: &Bound<'py, Self>,
+        #[pyo3(from_py_with = arguments::drop_unfit)] drop_unfit: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         table(slf.as_any(), "arrow", drop_unfit)
     }
 
     /// The results as a `pandas.DataFrame`, with the columns of `to_arrow`; outputs are arrays of int8 or None. Raises
     /// ImportError, which names the extra, without pandas.
     #[pyo3(signature = (*, drop_unfit = false))]
-    fn to_pandas<'py>(slf: &Bound<'py, Self>, drop_unfit: bool) -> PyResult<Bound<'py, PyAny>> {
+    fn to_pandas<'py>(
+        slf: &Bound<'py, Self>,
+        #[pyo3(from_py_with = arguments::drop_unfit)] drop_unfit: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         table(slf.as_any(), "pandas", drop_unfit)
     }
 
@@ -472,7 +470,7 @@ impl PyResults {
     }
 
     /// The EvalError of the evaluation at this place, or None.
-    fn error(&self, at: usize) -> Option<PyEvalError> {
+    fn error(&self, #[pyo3(from_py_with = arguments::at)] at: usize) -> Option<PyEvalError> {
         self.fault(at).cloned().map(PyEvalError)
     }
 
@@ -512,7 +510,11 @@ impl PyResults {
 pub(crate) type PickledResults<'py> = (Bound<'py, PyDict>, Vec<(u32, PickledFault)>);
 
 /// Whether arrays are the same, or there are none.
-fn same_array<T>(py: Python<'_>, a: Option<&Py<T>>, b: Option<&Py<T>>) -> PyResult<bool> {
+pub(crate) fn same_array<T>(
+    py: Python<'_>,
+    a: Option<&Py<T>>,
+    b: Option<&Py<T>>,
+) -> PyResult<bool> {
     match (a, b) {
         (Some(a), Some(b)) => py
             .import("numpy")?
@@ -521,6 +523,16 @@ fn same_array<T>(py: Python<'_>, a: Option<&Py<T>>, b: Option<&Py<T>>) -> PyResu
         (None, None) => Ok(true),
         _ => Ok(false),
     }
+}
+
+/// So many elements, if there is memory for them.
+pub(crate) fn filled<T: Clone>(element: T, len: usize) -> PyResult<Vec<T>> {
+    let mut elements = Vec::new();
+    elements.try_reserve_exact(len).map_err(|_| {
+        PyMemoryError::new_err(format!("an array of {len} elements: not enough memory"))
+    })?;
+    elements.resize(len, element);
+    Ok(elements)
 }
 
 /// Whether a grid of these cells has colours other than those of ARC.

@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use arc_dsl::Task;
 use mega_batch::search::{
@@ -18,11 +19,12 @@ use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 
+use crate::arguments;
 use crate::grids;
 use crate::guard;
 use crate::options::workers as read_workers;
 use crate::pickle::{Reduced, reduced};
-use crate::programs::{PyProgram, seconds};
+use crate::programs::PyProgram;
 use crate::progress::Told;
 use crate::tasks::{PyTask, all_tasks};
 
@@ -380,12 +382,12 @@ pub(crate) fn search(
     py: Python<'_>,
     tasks: &Bound<'_, PyAny>,
     solutions: Option<&Bound<'_, PyAny>>,
-    nodes: Option<usize>,
-    attempts: Option<usize>,
+    #[pyo3(from_py_with = arguments::optional::nodes)] nodes: Option<usize>,
+    #[pyo3(from_py_with = arguments::optional::attempts)] attempts: Option<usize>,
     workers: Option<&Bound<'_, PyAny>>,
-    time_per_task: Option<f64>,
+    #[pyo3(from_py_with = arguments::time_per_task)] time_per_task: Option<Duration>,
     checkpoint: Option<PathBuf>,
-    resume: bool,
+    #[pyo3(from_py_with = arguments::resume)] resume: bool,
     submission: Option<PathBuf>,
     on_task: Option<Py<PyAny>>,
     progress: Option<Bound<'_, PyAny>>,
@@ -409,9 +411,7 @@ pub(crate) fn search(
     let cancelled = Arc::new(AtomicBool::new(false));
     let mut options = SearchOptions::default();
     options.workers = workers.map(|it| read_workers("workers", it)).transpose()?;
-    options.time_per_task = time_per_task
-        .map(|it| seconds(it, "time_per_task"))
-        .transpose()?;
+    options.time_per_task = time_per_task;
     options.cancellation = Cancellation::from(Arc::clone(&cancelled));
     if let Some(nodes) = nodes {
         options.search = arc_search::Options::of_nodes(nodes);

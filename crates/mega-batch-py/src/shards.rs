@@ -6,17 +6,19 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
+use arc_dsl::Dialect;
 use mega_batch::shards::{PackedBatch, Shards};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arguments;
 use crate::coordinator::{Coordinated, Files};
 use crate::engine::{Callbacks, PyEngine, Work, read_options};
 use crate::guard;
-use crate::programs::seconds;
 use crate::report::PyReport;
 
 /// A batch for other processes, which evaluate shards of it.
@@ -63,9 +65,8 @@ impl PyPackedBatch {
         engine: &PyEngine,
         first: usize,
         end: usize,
-        time: Option<f64>,
+        #[pyo3(from_py_with = arguments::time)] time: Option<Duration>,
     ) -> PyResult<(Bound<'py, PyArray1<u8>>, usize, u64)> {
-        let time = time.map(|time| seconds(time, "time")).transpose()?;
         let results = engine.with_runner(py, |runner| self.0.evaluate(first..end, runner, time))?;
         let results = results.map_err(|error| match error.kind() {
             io::ErrorKind::InvalidInput => PyValueError::new_err(error.to_string()),
@@ -128,10 +129,10 @@ impl PyShardedRun {
         ranks: bool,
         solutions: Option<&Bound<'_, PyAny>>,
         jobs: Option<&Bound<'_, PyAny>>,
-        train_only: bool,
-        dialect: Option<&str>,
+        #[pyo3(from_py_with = arguments::train_only)] train_only: bool,
+        #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
         checkpoint: Option<PathBuf>,
-        resume: bool,
+        #[pyo3(from_py_with = arguments::resume)] resume: bool,
         submission: Option<PathBuf>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
@@ -177,7 +178,7 @@ impl PyShardedRun {
         shards: Bound<'_, PyAny>,
         workers: usize,
         on_results: Option<Bound<'_, PyAny>>,
-        chunk: usize,
+        #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyReport> {
         if !shards.is_callable() {

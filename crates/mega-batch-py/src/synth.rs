@@ -12,6 +12,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arguments;
 use crate::guard::{self, lock};
 use crate::options::workers as read_workers;
 use crate::pickle::{Reduced, reduced};
@@ -75,7 +76,7 @@ impl PySynthTask {
         kind: Option<String>,
         parents: Vec<String>,
         behaviour: Option<String>,
-        candidate: Option<u64>,
+        #[pyo3(from_py_with = arguments::optional::candidate)] candidate: Option<u64>,
         augmented_from: Option<String>,
     ) -> Self {
         Self {
@@ -165,7 +166,7 @@ impl PySynthTask {
     #[pyo3(signature = (*, symmetry = "identity", colours = None, order = None))]
     fn augmented(
         &self,
-        symmetry: &str,
+        #[pyo3(from_py_with = arguments::symmetry)] symmetry: &str,
         colours: Option<Vec<i64>>,
         order: Option<Vec<usize>>,
     ) -> PyResult<Self> {
@@ -360,21 +361,21 @@ impl PySynthesis {
     fn new(
         programs: Option<&Bound<'_, PyAny>>,
         tasks: Option<&Bound<'_, PyAny>>,
-        count: Option<u64>,
-        seed: u64,
-        train: usize,
-        test: usize,
+        #[pyo3(from_py_with = arguments::optional::count)] count: Option<u64>,
+        #[pyo3(from_py_with = arguments::seed)] seed: u64,
+        #[pyo3(from_py_with = arguments::train)] train: usize,
+        #[pyo3(from_py_with = arguments::test)] test: usize,
         kinds: Option<&Bound<'_, PyAny>>,
-        inputs: &str,
-        scene_side: usize,
-        keep_identity: bool,
-        keep_constant: bool,
-        max_side: Option<usize>,
-        keep_foreign: bool,
-        keep_duplicates: bool,
-        easy_nodes: usize,
-        max_steps: u64,
-        shard: (u64, u64),
+        #[pyo3(from_py_with = arguments::inputs)] inputs: &str,
+        #[pyo3(from_py_with = arguments::scene_side)] scene_side: usize,
+        #[pyo3(from_py_with = arguments::keep_identity)] keep_identity: bool,
+        #[pyo3(from_py_with = arguments::keep_constant)] keep_constant: bool,
+        #[pyo3(from_py_with = arguments::optional::max_side)] max_side: Option<usize>,
+        #[pyo3(from_py_with = arguments::keep_foreign)] keep_foreign: bool,
+        #[pyo3(from_py_with = arguments::keep_duplicates)] keep_duplicates: bool,
+        #[pyo3(from_py_with = arguments::easy_nodes)] easy_nodes: usize,
+        #[pyo3(from_py_with = arguments::max_steps)] max_steps: u64,
+        #[pyo3(from_py_with = arguments::shard)] shard: (u64, u64),
         workers: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {

@@ -1,15 +1,22 @@
 //! `trace`: each step of a program on a grid.
 
+use std::time::Duration;
+
 use arc_dsl::{Callee, Grid, Interpreter, Operand, Program, Sample, Value};
+use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 
+use crate::arguments;
 use crate::errors::Fault;
 use crate::grids::{self, Place};
+use crate::pickle::{Reduced, reduced};
 use crate::programs::{PyProgram, fault, limits};
+use crate::results::same_array;
 use crate::{guard, values};
 
 /// A step of a trace: its line, the variable that it sets, the type of its value where that has one, and
-/// the value or the EvalError with which the program ended there.
+/// the value or the EvalError with which the program ended there. It can be pickled, and equals what is the same; a value
+/// may be an array, so that it has no hash.
 #[pyclass(frozen, get_all, name = "TraceStep", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyTraceStep {
@@ -25,8 +32,52 @@ pub(crate) struct PyTraceStep {
     value: Py<PyAny>,
 }
 
+/// All of a `TraceStep`, in the order of its fields.
+pub(crate) type PickledStep = (u32, String, String, Option<String>, Py<PyAny>);
+
+impl PyTraceStep {
+    pub(crate) fn unpickled((line, name, call, r#type, value): PickledStep) -> Self {
+        Self {
+            line,
+            name,
+            call,
+            r#type,
+            value,
+        }
+    }
+}
+
 #[pymethods]
 impl PyTraceStep {
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(other) = other.cast::<Self>() else {
+            return Ok(false);
+        };
+        let other = other.get();
+        let same = (self.line, &self.name, &self.call, &self.r#type)
+            == (other.line, &other.name, &other.call, &other.r#type);
+        if !same {
+            return Ok(false);
+        }
+        let (mine, others) = (self.value.bind(py), other.value.bind(py));
+        let is_array = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyUntypedArray>();
+        if is_array(mine) && is_array(others) {
+            return same_array(py, Some(&self.value), Some(&other.value));
+        }
+        Ok(is_array(mine) == is_array(others) && mine.eq(others)?)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let state: PickledStep = (
+            self.line,
+            self.name.clone(),
+            self.call.clone(),
+            self.r#type.clone(),
+            self.value.clone_ref(py),
+        );
+        reduced(py, "TraceStep", state)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let value = self.value.bind(py).repr()?;
         let ty = self.r#type.as_deref().unwrap_or("?");
@@ -45,11 +96,11 @@ pub(crate) fn trace(
     py: Python<'_>,
     program: &PyProgram,
     grid: &Bound<'_, PyAny>,
-    max_steps: Option<u64>,
-    timeout: Option<f64>,
+    #[pyo3(from_py_with = arguments::optional::max_steps)] max_steps: Option<u64>,
+    #[pyo3(from_py_with = arguments::timeout)] timeout: Option<Duration>,
 ) -> PyResult<Vec<PyTraceStep>> {
     let input = grids::grid(grid, &Place::Named("grid"))?;
-    let limits = limits(max_steps, timeout)?;
+    let limits = limits(max_steps, timeout);
     let program = program.program();
     let traced = guard::engine(py, || {
         let mut interpreter = Interpreter::new(limits);

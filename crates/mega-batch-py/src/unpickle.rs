@@ -3,12 +3,16 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::devices::PyDevice;
+use crate::engine::completions::PyEvaluated;
 use crate::errors::PyEvalError;
 use crate::programs::PyProgram;
 use crate::report::PyReport;
 use crate::results::{PyOneResult, PyResults};
 use crate::search::{PyAttempt, PySearched};
 use crate::synth::PySynthTask;
+use crate::trace::PyTraceStep;
+use crate::values::PyFunction;
 
 /// Reads what was pickled; it is in the module's namespace for `pickle` alone.
 #[pyfunction]
@@ -22,6 +26,18 @@ pub(crate) fn _unpickled<'py>(
             .into_pyobject(py)?
             .into_any(),
         "EvalError" => PyEvalError::unpickled(state.extract()?)?
+            .into_pyobject(py)?
+            .into_any(),
+        "Evaluated" => PyEvaluated::unpickled(py, state.extract()?)?
+            .into_pyobject(py)?
+            .into_any(),
+        "Function" => PyFunction::unpickled(state.extract()?)?
+            .into_pyobject(py)?
+            .into_any(),
+        "Device" => PyDevice::unpickled(state.extract()?)?
+            .into_pyobject(py)?
+            .into_any(),
+        "TraceStep" => PyTraceStep::unpickled(state.extract()?)
             .into_pyobject(py)?
             .into_any(),
         "Result" => PyOneResult::unpickled(state.extract()?)?

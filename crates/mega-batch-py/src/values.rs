@@ -1,24 +1,97 @@
 //! Values of the DSL as Python's, and back.
 
-use arc_dsl::{Constant, Grid, MAX_INT, Primitive, Value};
-use pyo3::exceptions::PyValueError;
+use std::hash::{Hash, Hasher};
+
+use arc_dsl::{
+    Constant, FunctionKind, Grid, Interpreter, Limits, MAX_INT, Primitive, Value, parse_programs,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
 use crate::grids::{self, Place};
+use crate::guard;
+use crate::pickle::{Reduced, reduced};
 
 /// How deeply containers may be nested that are read.
 const MOST_DEPTH: usize = 20;
 
 /// A function of the DSL as a value: a primitive, or what `compose`, `fork` and kin make.
 ///
-/// `str(function)` is its text.
-#[pyclass(frozen, name = "Function", module = "mega_batch")]
+/// `str(function)` is its text. It has a hash, equals functions of the same text, and can be pickled unless a grid is
+/// bound in it.
+#[pyclass(frozen, eq, hash, name = "Function", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyFunction(Value);
 
+impl PartialEq for PyFunction {
+    fn eq(&self, other: &Self) -> bool {
+        // To the DSL, as to Python, a function equals itself alone.
+        self.0.to_string() == other.0.to_string()
+    }
+}
+
+impl Hash for PyFunction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_string().hash(state);
+    }
+}
+
+/// Whether a grid is part of a value: its text is that of a tuple.
+fn has_grid(value: &Value) -> bool {
+    match value {
+        Value::Grid(_) => true,
+        Value::Tuple(elements) | Value::Set(elements) => elements.as_slice().iter().any(has_grid),
+        Value::Function(function) => match function.kind() {
+            FunctionKind::Compose { outer, inner } => has_grid(outer) || has_grid(inner),
+            FunctionKind::Chain { h, g, f } => [h, g, f].into_iter().any(has_grid),
+            FunctionKind::Fork { outer, a, b } => [outer, a, b].into_iter().any(has_grid),
+            FunctionKind::Matcher { function, target } => has_grid(function) || has_grid(target),
+            FunctionKind::LBind {
+                function, fixed, ..
+            }
+            | FunctionKind::RBind {
+                function, fixed, ..
+            } => has_grid(function) || has_grid(fixed),
+            FunctionKind::Power { function, .. } => has_grid(function),
+        },
+        _ => false,
+    }
+}
+
+impl PyFunction {
+    /// The function of this text.
+    pub(crate) fn unpickled(text: String) -> PyResult<Self> {
+        let none = || PyValueError::new_err(format!("Function: {text:?}"));
+        if let Some(primitive) = Primitive::from_name(&text) {
+            return Ok(Self(Value::Primitive(primitive)));
+        }
+        let program = format!("def function(I):\n    return {text}\n");
+        let Some(Ok(program)) = parse_programs(&program).pop() else {
+            return Err(none());
+        };
+        let limits = Limits::default();
+        let input = Grid::filled(1, 1, 0);
+        let made = guard::caught(|| Interpreter::new(limits).run(&program, input))?;
+        match made {
+            Ok(made @ (Value::Primitive(_) | Value::Function(_))) => Ok(Self(made)),
+            _ => Err(none()),
+        }
+    }
+}
+
 #[pymethods]
 impl PyFunction {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let text = self.0.to_string();
+        if has_grid(&self.0) || Self::unpickled(text.clone()).ok().as_ref() != Some(self) {
+            let message =
+                format!("{text}: a function that its text does not say cannot be pickled");
+            return Err(PyTypeError::new_err(message));
+        }
+        reduced(py, "Function", text)
+    }
+
     fn __str__(&self) -> String {
         self.0.to_string()
     }

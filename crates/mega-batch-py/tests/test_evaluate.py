@@ -1,13 +1,16 @@
 """What a language model writes: found, judged, rewarded, counted."""
 
+import copy
 import inspect
 import itertools
 import json
 import math
+import pickle
 import random
 import re
 import threading
 import time
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -503,3 +506,82 @@ def test_attempts_are_voted_on() -> None:
     for k, message in [(-1, "k: expected 0 or more, found -1"), (1.5, "k: expected whole numbers, found 1.5")]:
         with pytest.raises(ValueError, match=message):
             mb.majority_attempts([], k=k)  # type: ignore[arg-type]
+
+
+def test_evaluate_is_called_within_its_callback() -> None:
+    task = {"train": [{"input": [[1, 2]], "output": [[2, 1]]}]}
+    inner: list[mb.Evaluated] = []
+    (outer,) = mb.evaluate([GOOD], task, progress=lambda *_: inner.extend(mb.evaluate([GOOD], task)))
+    assert inner and {each.verdict for each in inner} == {outer.verdict} == {"match"}
+    scores: list[float] = []
+    mb.evaluate([GOOD], task, progress=lambda *_: scores.extend(mb.reward([GOOD], task)))
+    assert scores and set(scores) == {1.0}
+    # Another thread waits, and the one that calls it too, which does not wait for the engine.
+    engine = mb.Engine(scores=True)
+    verdicts: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: verdicts.extend(each.verdict for each in engine.evaluate([GOOD], task)))
+        for _ in range(4)
+    ]
+    engine.evaluate([GOOD], task, progress=lambda *_: [thread.start() for thread in threads if not thread.ident])
+    for thread in threads:
+        thread.join()
+    assert verdicts == ["match"] * 4
+
+
+def test_what_evaluate_gives_is_pickled_and_copied() -> None:
+    task = {
+        "train": [{"input": [[1, 2]], "output": [[2, 1]]}],
+        "test": [{"input": [[3, 4]]}, {"input": [[0] * 30] * 30, "output": [[1]]}],
+    }
+    texts = [GOOD, "O = height(I)", "O = first(I)\nx = 1", "nothing", None, LOOP, "O = crop(I, (5, 5), (9, 9))"]
+    for outputs in (True, False):
+        evaluated = mb.evaluate(texts, task, outputs=outputs)
+        for each in evaluated:
+            for other in (pickle.loads(pickle.dumps(each)), copy.copy(each), copy.deepcopy(each)):
+                assert other == each and hash(other) == hash(each) and repr(other) == repr(each)
+                assert (other.verdict, other.verdicts, other.line, other.reason) == (each.verdict, each.verdicts, each.line, each.reason)
+                assert (other.score, other.right, other.expected) == (each.score, each.right, each.expected)
+                assert (other.program, other.error) == (each.program, each.error)
+                for mine, its in zip(each.outputs, other.outputs, strict=True):
+                    np.testing.assert_array_equal(mine, its)
+        assert len({*evaluated, *mb.evaluate(texts, task, outputs=outputs)}) == len(set(evaluated))
+        assert evaluated[0] != evaluated[1] and evaluated[0] != GOOD
+    assert mb.evaluate([GOOD], task)[0] != mb.evaluate([GOOD], task, outputs=True)[0]
+
+
+def test_functions_devices_and_steps_are_pickled() -> None:
+    texts = ["O = compose(hmirror, vmirror)", "O = lbind(shift, (1, -2))", "O = hmirror", "O = power(rbind(add, 3), 2)"]
+    for text in texts:
+        value = mb.Program.parse(text)([[1, 2]])
+        assert isinstance(value, mb.Function)
+        other = pickle.loads(pickle.dumps(value))
+        assert other == value and hash(other) == hash(value) and str(other) == str(value)
+    assert mb.Program.parse(texts[0])([[1]]) != mb.Program.parse(texts[2])([[1]])
+    bound = mb.Program.parse("O = lbind(hconcat, I)")([[1, 2], [3, 4]])
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(bound)
+    for device in mb.devices():
+        other_device = pickle.loads(pickle.dumps(device))
+        assert other_device == device and hash(other_device) == hash(device) and repr(other_device) == repr(device)
+    steps = mb.trace(mb.Program.parse("x1 = hmirror(I)\nx2 = size(x1)\nx3 = first(x2)\nO = x1"), [[1, 2], [3, 4]])
+    others = pickle.loads(pickle.dumps(steps))
+    assert others == steps and repr(others) == repr(steps) and steps[0] != steps[1]
+
+
+def test_what_is_no_list_of_texts_or_tasks_is_refused() -> None:
+    task = {"train": [{"input": [[1, 2]], "output": [[2, 1]]}]}
+    message: Any = {"role": "assistant", "content": GOOD}
+    for of in (message, types.MappingProxyType(message)):
+        with pytest.raises(TypeError, match="texts: expected a list of texts, found one dict: a message stands in a list"):
+            mb.evaluate(of, task)
+    bad: Any = {"trains": task["train"], "test": []}
+    for given in (bad, json.dumps(bad), [bad], [json.dumps(bad)]):
+        with pytest.raises(ValueError, match="expected the key .train. with a list of pairs, found"):
+            mb.reward([GOOD], given)
+    tasks: Any = (task for _ in range(2))
+    assert [each.verdict for each in mb.evaluate([GOOD, "O = I"], tasks)] == ["match", "mismatch"]
+    with pytest.raises(ValueError, match="for each of the 2 texts, found 1$"):
+        mb.evaluate([GOOD, GOOD], iter([task]))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="for each of the 2 texts, found more$"):
+        mb.evaluate([GOOD, GOOD], itertools.repeat(task))  # type: ignore[arg-type]

@@ -1,7 +1,9 @@
 """Runs: results, streaming, ends, threads, checkpoints."""
 
 import _thread
+import functools
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -163,7 +165,7 @@ def test_options_say_how(task: mb.Task) -> None:
         ({"workers": 1.5}, TypeError, "workers"),
         ({"workers": True}, TypeError, "workers"),
         ({"timeout": -1.0}, ValueError, "timeout"),
-        ({"time_limit": float("inf")}, ValueError, "time_limit"),
+        ({"time_limit": float("nan")}, ValueError, "time_limit"),
         ({"max_steps": -1}, ValueError, "max_steps"),
         ({"batch_size": 0}, ValueError, "batch_size"),
         ({"scores": "yes"}, TypeError, "scores"),
@@ -273,6 +275,40 @@ def test_threads_share_an_engine(task: mb.Task) -> None:
     assert counts == [3] * 120
 
 
+def test_who_waits_for_an_engine_can_be_interrupted() -> None:
+    programs, tasks = slow_batch()
+    engine = mb.Engine(backend="reference", time_limit=30)
+    begun = threading.Event()
+    thread = threading.Thread(
+        target=lambda: engine.run(programs * 50, tasks, jobs="all", progress=lambda *_: begun.set())
+    )
+    thread.start()
+    assert begun.wait(30)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Timer(0.5, _thread.interrupt_main).start()
+        with pytest.raises(KeyboardInterrupt):
+            engine.run("O = I", tasks, jobs="all")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    engine.cancel()
+    thread.join()
+    assert engine.run("O = I", tasks, jobs="all").complete
+
+
+def test_a_callback_is_told_what_runs(task: mb.Task, tmp_path: Path) -> None:
+    engine = mb.Engine(workers=2)
+    told: list[object] = []
+    engine.run(PROGRAMS, task, jobs="all", progress=lambda *_: told.append((engine.workers, engine.devices)))
+    assert told and set(map(str, told)) == {"(2, [])"}
+    with pytest.raises(RuntimeError, match="a callback needs an engine of its own"):
+        engine.run(PROGRAMS, task, jobs="all", progress=lambda *_: engine.run(PROGRAMS, task, jobs="all"))
+    coordinator = mb.Coordinator(PROGRAMS, task, jobs="all")
+    with pytest.raises(RuntimeError, match="this coordinator is running"):
+        coordinator.run(progress=lambda *_: coordinator.to_submission())
+    assert coordinator.run().complete and coordinator.to_submission()
+
+
 def test_the_gil_is_free_while_the_engine_works() -> None:
     programs, tasks = slow_batch()
     ticks = 0
@@ -323,6 +359,81 @@ def test_programs_that_give_the_same_are_one(task: mb.Task) -> None:
         ["O = vmirror(I)", "O = rot180(I)", "O = I", "O = hmirror(I)", "O = height(I)", *[PROGRAMS[4]] * 2], task
     )
     assert same.dtype == np.int64 and same.tolist() == [0, 0, 2, 2, 4, 5, 5]
+
+
+def test_what_is_not_known_of_programs_is_not_the_same(task: mb.Task) -> None:
+    programs = ["O = vmirror(I)", "O = rot180(I)", "x = vmirror(I)\nO = identity(x)", *[PROGRAMS[4]] * 2]
+    assert mb.dedup_by_behaviour(programs, task, max_steps=0).tolist() == [0, 1, 2, 3, 4]
+    assert mb.dedup_by_behaviour(programs, []).tolist() == [0, 1, 2, 3, 4]
+    assert mb.dedup_by_behaviour(programs, {"train": []}).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_arguments_are_told_by_their_names(task: mb.Task) -> None:
+    program = mb.Program.parse("O = I")
+    outputs = mb.run("O = I", task, jobs="all", outputs=True).results
+    run: Any = functools.partial(mb.run, "O = I", task)
+    engine: Any = mb.Engine()
+    any_mb: Any = mb
+    calls: list[tuple[Callable[[], object], type[Exception], str]] = [
+        (lambda: run(chunk=-1), ValueError, "chunk: expected 1 or more, found -1"),
+        (lambda: run(chunk="x"), TypeError, "chunk: expected an integer, found str"),
+        (lambda: run(chunk=True), TypeError, "chunk: expected an integer, found bool"),
+        (lambda: run(chunk=2**200), ValueError, "chunk: expected 1 to 18446744073709551615"),
+        (lambda: run(train_only="x"), TypeError, "train_only: expected True or False, found str"),
+        (lambda: run(dialect=5), TypeError, "dialect: expected a string, found int"),
+        (lambda: run(max_steps=-1), ValueError, "max_steps: expected 0 or more, found -1"),
+        (lambda: run(max_steps=1.5), TypeError, "max_steps: expected an integer, found float"),
+        (lambda: run(timeout=-1), ValueError, "timeout: expected a number of seconds, 0 or more, found -1"),
+        (lambda: run(time_limit=math.nan), ValueError, "time_limit: expected a number of seconds"),
+        (lambda: run(time_limit="1"), TypeError, "time_limit: expected a number of seconds, found str"),
+        (lambda: run(workers=-1), ValueError, "workers: expected 1 to [0-9]+, found -1"),
+        (lambda: run(batch_size=0), ValueError, "batch_size: expected 1 or more, found 0|batch_size: expected 1 to"),
+        (lambda: engine.evaluate(["O = I"], task, train_only=3), TypeError, "train_only: expected True or False, found int"),
+        (lambda: program([[1]], max_steps=-1), ValueError, "max_steps: expected 0 or more, found -1"),
+        (lambda: mb.trace(program, [[1]], timeout=-1), ValueError, "timeout: expected a number"),
+        (lambda: mb.mutate(program, -1), ValueError, "seed: expected 0 or more, found -1"),
+        (lambda: mb.mutate(program, 1, count=-1), ValueError, "count: expected 0 to 10000000, found -1"),
+        (lambda: any_mb.mutate(program, 1, kind=3), TypeError, "kind: expected a string, found int"),
+        (lambda: any_mb.mutate(program, 1, unique="x"), TypeError, "unique: expected True or False"),
+        (lambda: mb.enumerate(task, nodes=-1), ValueError, "nodes: expected 0 or more"),
+        (lambda: mb.enumerate(task, calls=-1), ValueError, "calls: expected 0 or more"),
+        (lambda: mb.enumerate(task, max_bytes=-1), ValueError, "max_bytes: expected 0 or more"),
+        (lambda: any_mb.enumerate(task, by=3), TypeError, "by: expected a string"),
+        (lambda: mb.search(task, nodes=-1), ValueError, "nodes: expected 0 or more"),
+        (lambda: mb.search(task, attempts=-1), ValueError, "attempts: expected 0 or more"),
+        (lambda: mb.search(task, time_per_task=-1), ValueError, "time_per_task: expected a number"),
+        (lambda: mb.Batt(task, max_bytes=-1), ValueError, "max_bytes: expected 0 or more"),
+        (lambda: mb.Batt(task).release(-1), ValueError, "mark: expected 0 or more"),
+        (lambda: any_mb.Program.parse("O = I", name=3), TypeError, "name: expected a string"),
+        (lambda: mb.stream(program, 1, of=0), ValueError, "of: expected 1 or more, found 0"),
+        (lambda: mb.synth.tasks(count=-1), ValueError, "count: expected 0 or more"),
+        (lambda: mb.synth.tasks(count=1, seed=-1), ValueError, "seed: expected 0 or more"),
+        (lambda: mb.synth.tasks(count=1, train=-1), ValueError, "train: expected 0 or more"),
+        (lambda: mb.synth.tasks(count=1, shard=(0, -1)), ValueError, r"shard\[1\]: expected 0 or more"),
+        (lambda: any_mb.synth.tasks(count=1, inputs=3), TypeError, "inputs: expected a string, found int"),
+        (lambda: outputs.padded(0), ValueError, "side: expected 1 to 1024, found 0"),
+        (lambda: outputs.padded(-1), ValueError, "side: expected 1 to 1024, found -1"),
+        (lambda: outputs.padded(10**9), ValueError, "side: expected 1 to 1024, found 1000000000"),
+        (lambda: outputs.padded(10**40), ValueError, "side: expected 1 to 1024"),
+        (lambda: outputs.padded(3, fill=300), ValueError, "fill: expected -128 to 127, found 300"),
+        (lambda: outputs.error(-1), ValueError, "at: expected 0 or more"),
+    ]
+    for call, error, message in calls:
+        with pytest.raises(error, match=message):
+            call()
+
+
+def test_infinity_is_no_limit(task: mb.Task) -> None:
+    for limit in (math.inf, 1e300, 10**400):
+        assert mb.run("O = vmirror(I)", task, jobs="all", timeout=limit, time_limit=limit).right > 0
+        assert isinstance(mb.Program.parse("O = I")([[1]], timeout=limit), np.ndarray)
+        assert mb.search(task, nodes=100, time_per_task=limit)
+        assert mb.enumerate(task, nodes=10, time_limit=limit)
+
+
+def test_jobs_are_tuples_or_lists(task: mb.Task) -> None:
+    jobs: Any = [[0, 0], (1, 0), np.array([1, 0])]
+    assert mb.run(PROGRAMS[:2], task, jobs=jobs).results.programs.tolist() == [0] * 3 + [1] * 6
 
 
 def test_reports_show_themselves(task: mb.Task) -> None:

@@ -25,8 +25,8 @@ GridLike: TypeAlias = Union[Sequence[Row], NDArray[np.integer[Any]], HasArray]
 """A list or tuple of rows, or an array of integers of shape (rows, columns): up to
 1,000,000 cells, colours from -128 to 127. What is none raises TypeError or ValueError with the place."""
 
-PairLike: TypeAlias = Union["Pair", Mapping[str, Any], tuple[GridLike], tuple[GridLike, Union[GridLike, None]]]
-"""A Pair, a dict with "input" and "output", or a tuple of both."""
+PairLike: TypeAlias = Union["Pair", Mapping[str, Any], Sequence[Union[GridLike, None]]]
+"""A Pair, a dict with "input" and "output", or a tuple or list of both."""
 
 _Text: TypeAlias = Union[str, "Program", PathLike[str]]
 Programs: TypeAlias = Union[_Text, Mapping[str, _Text], Iterable[Union[_Text, Mapping[str, _Text]]]]
@@ -36,13 +36,13 @@ _Task: TypeAlias = Union[str, "Task", PathLike[str], Mapping[str, Any]]
 Tasks: TypeAlias = Union[_Task, Iterable[_Task]]
 """A Task, a dict, a path, or a list of these. A `str` is a path."""
 
-EvaluateTasks: TypeAlias = Union[_Task, Sequence[_Task]]
+EvaluateTasks: TypeAlias = Union[_Task, Iterable[_Task]]
 """One task for all texts, or one for each text; also as JSON text."""
 
 Completion: TypeAlias = Union[str, Mapping[str, Any], Sequence[Mapping[str, Any]], None]
 """What a language model gives: text, a message with "content", or a list of messages."""
 
-Solutions: TypeAlias = Union[str, PathLike[str], Mapping[str, list[Any]]]
+Solutions: TypeAlias = Union[str, PathLike[str], Mapping[str, Sequence[Any]]]
 """Kaggle's file of solutions, or what it holds: a list of grids, one for each test pair, by task id."""
 
 Value: TypeAlias = Union[None, bool, int, tuple[Any, ...], frozenset[Any], NDArray[np.int8], "Function"]
@@ -52,7 +52,7 @@ column))`; inside tuples and sets a grid is a tuple of tuples."""
 Argument: TypeAlias = Union[None, bool, int, str, tuple[Any, ...], frozenset[Any], set[Any], GridLike, "Function"]
 """What a call in a ProgramBuilder or a Batt takes: values, and primitives and constants by name."""
 
-Jobs: TypeAlias = Union[Literal["own", "all"], Iterable[tuple[int, int]]]
+Jobs: TypeAlias = Union[Literal["own", "all"], Iterable[tuple[int, int]], Iterable[Sequence[int]]]
 DialectName: TypeAlias = Literal["public", "typed"]
 SynthKind: TypeAlias = Literal["program", "mutant", "variation", "composition", "crossover"]
 VerdictName: TypeAlias = Literal["match", "mismatch", "no_expected", "error", "limit"]

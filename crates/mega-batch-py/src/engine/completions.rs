@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -12,18 +13,20 @@ use std::thread;
 
 use arc_dsl::{Dialect, EvalError, Grid, Pair, Program, Split, Task, Value};
 use mega_batch::{Batch, Job, Notice, Outcome, PairResult, Progress, Score, Sink};
-use numpy::PyArray2;
+use numpy::{PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
+use crate::arguments;
 use crate::engine::{Callbacks, PyEngine, PySink};
 use crate::errors::{Fault, PyEvalError, told};
 use crate::grids::{self, Place, type_name};
 use crate::guard;
-use crate::programs::{EXPECTED_PROGRAM, PyProgram, dialect_of, each_as_python};
+use crate::pickle::{Reduced, reduced};
+use crate::programs::{EXPECTED_PROGRAM, PyProgram, each_as_python};
 use crate::results::VERDICTS;
-use crate::tasks::{PyTask, one_task};
+use crate::tasks::{PyTask, dict_of, one_task};
 
 mod code;
 mod normal;
@@ -34,8 +37,9 @@ use normal::{Normal, Normaliser, sorted};
 ///
 /// `verdict` is "match" where the program is right on all pairs whose output is known, "mismatch",
 /// "no_expected" where no output is known, "error" or "limit" where it fails or reaches a limit on a pair, and
-/// "no_program" where the text has none. Of several that hold the last one of these counts.
-#[pyclass(frozen, name = "Evaluated", module = "mega_batch")]
+/// "no_program" where the text has none. Of several that hold the last one of these counts. It can be pickled, has a
+/// hash, and equals what is the same.
+#[pyclass(frozen, eq, hash, name = "Evaluated", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyEvaluated {
     program: Option<PyProgram>,
@@ -61,8 +65,94 @@ struct Came {
     outputs: Vec<Option<Grid>>,
 }
 
+impl PartialEq for PyEvaluated {
+    fn eq(&self, other: &Self) -> bool {
+        let program = |of: &Self| of.program.as_ref().map(|of| of.program().clone());
+        let came = |of: &Self| (of.came.known, of.came.cells.to_bits());
+        (&self.bad, &self.error, came(self)) == (&other.bad, &other.error, came(other))
+            && self.came.verdicts == other.came.verdicts
+            && self.came.outputs == other.came.outputs
+            && program(self) == program(other)
+    }
+}
+
+impl Hash for PyEvaluated {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Came {
+            verdicts, known, ..
+        } = &*self.came;
+        (&self.bad, &self.error, verdicts, known).hash(state);
+    }
+}
+
+/// All of an `Evaluated`: its program, the line and the reason where there is none, its error, the verdicts, how much
+/// is right of how many pairs, and the outputs.
+pub(crate) type PickledEvaluated = (
+    Option<Py<PyProgram>>,
+    Option<(u32, String)>,
+    Option<Py<PyEvalError>>,
+    Vec<String>,
+    f64,
+    u32,
+    Vec<Option<Py<PyArray2<i8>>>>,
+);
+
+impl PyEvaluated {
+    pub(crate) fn unpickled(py: Python<'_>, state: PickledEvaluated) -> PyResult<Self> {
+        let (program, bad, error, names, cells, known, outputs) = state;
+        let mut came = Came {
+            cells,
+            known,
+            ..Came::default()
+        };
+        for name in names {
+            let Some(place) = VERDICTS.iter().position(|verdict| *verdict == name) else {
+                return Err(PyValueError::new_err(format!("Evaluated: {name:?}")));
+            };
+            came.verdicts.push(VERDICTS[place]);
+            came.counts[place] += 1;
+        }
+        // A program may give a grid without cells, which is none otherwise.
+        let outputs = outputs.into_iter().map(|output| -> PyResult<_> {
+            let Some(output) = output else {
+                return Ok(None);
+            };
+            let output = output.bind(py).try_readonly()?;
+            let view = output.as_array();
+            let (height, width) = view.dim();
+            let cells = view.iter().copied().collect();
+            Ok(Some(Grid::from_cells(height, width, cells)))
+        });
+        came.outputs = outputs.collect::<PyResult<_>>()?;
+        Ok(Self {
+            program: program.map(|program| program.get().clone()),
+            bad,
+            error: error.map(|error| error.get().clone()),
+            came: Arc::new(came),
+        })
+    }
+}
+
 #[pymethods]
 impl PyEvaluated {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let program = self.program.clone();
+        let error = self.error.clone();
+        let outputs = self.came.outputs.iter();
+        let outputs = outputs.map(|grid| Some(grids::array(py, grid.as_ref()?).unbind()));
+        let verdicts = self.came.verdicts.iter();
+        let state: PickledEvaluated = (
+            program.map(|program| Py::new(py, program)).transpose()?,
+            self.bad.clone(),
+            error.map(|error| Py::new(py, error)).transpose()?,
+            verdicts.map(|verdict| (*verdict).to_owned()).collect(),
+            self.came.cells,
+            self.came.known,
+            outputs.collect(),
+        );
+        reduced(py, "Evaluated", state)
+    }
+
     /// "match", "mismatch", "no_expected", "error", "limit" or "no_program".
     #[getter]
     fn verdict(&self) -> &'static str {
@@ -226,9 +316,8 @@ fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
 pub(crate) fn extract_programs<'py>(
     py: Python<'py>,
     text: &Bound<'py, PyAny>,
-    dialect: Option<&str>,
+    #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let dialect = dialect_of(dialect)?;
     let text = match completion(text) {
         Ok(text) => text,
         Err(reason) => {
@@ -261,15 +350,23 @@ fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, (u32, S
 
 /// The tasks, and which of them each of so many texts is judged by.
 fn read_tasks(object: &Bound<'_, PyAny>, texts: usize) -> PyResult<(Vec<Task>, Vec<u32>)> {
-    let items: Vec<_> = match (object.cast::<PyList>(), object.cast::<PyTuple>()) {
-        (Ok(list), _) => list.iter().collect(),
-        (_, Ok(tuple)) => tuple.iter().collect(),
-        _ => return Ok((vec![task(object, &Place::Named("tasks"))?], vec![0; texts])),
+    let is_one = object.is_instance_of::<PyTask>()
+        || object.is_instance_of::<PyString>()
+        || object.hasattr("__fspath__")?
+        || dict_of(object)?.is_some();
+    let Some(items) = (!is_one).then(|| object.try_iter().ok()).flatten() else {
+        return Ok((vec![task(object, &Place::Named("tasks"))?], vec![0; texts]));
     };
+    // An iterator may be without end.
+    let items: Vec<_> = items.take(texts + 1).collect::<PyResult<_>>()?;
     if items.len() != texts {
+        let found = match object.len() {
+            Ok(found) => found.to_string(),
+            Err(_) if items.len() > texts => "more".to_owned(),
+            Err(_) => items.len().to_string(),
+        };
         return Err(PyValueError::new_err(format!(
-            "tasks: expected one task, or a list of one for each of the {texts} texts, found {}",
-            items.len()
+            "tasks: expected one task, or a list of one for each of the {texts} texts, found {found}"
         )));
     }
     let (mut tasks, mut by_object, mut by_task) = (Vec::new(), HashMap::new(), HashMap::new());
@@ -692,15 +789,19 @@ pub(crate) fn evaluate(
     texts: &Bound<'_, PyAny>,
     tasks: &Bound<'_, PyAny>,
     train_only: bool,
-    dialect: Option<&str>,
+    dialect: Option<Dialect>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Vec<PyEvaluated>> {
     let py = texts.py();
-    let dialect = dialect_of(dialect)?;
     let texts: Vec<Result<String, String>> = match texts.cast::<PyString>() {
         Ok(_) => {
             return Err(PyTypeError::new_err(
                 "texts: expected a list of texts, found one str",
+            ));
+        }
+        Err(_) if dict_of(texts)?.is_some() => {
+            return Err(PyTypeError::new_err(
+                "texts: expected a list of texts, found one dict: a message stands in a list, as a text does",
             ));
         }
         Err(_) => match texts.try_iter() {

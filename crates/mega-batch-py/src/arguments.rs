@@ -1,0 +1,160 @@
+//! Arguments that are numbers, times, flags and words: what is wrong with one says which it is, and what was expected.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use arc_dsl::Dialect;
+use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyString};
+
+use crate::grids::Place;
+
+/// The end of a range that has none of its own.
+pub(crate) const ANY: i128 = u64::MAX as i128;
+
+/// An integer within these bounds; a bool is none.
+pub(crate) fn whole<T: TryFrom<i128>>(
+    name: &str,
+    value: &Bound<'_, PyAny>,
+    within: RangeInclusive<i128>,
+) -> PyResult<T> {
+    let place = Place::Named(name);
+    let found = if value.is_instance_of::<PyBool>() {
+        return Err(place.expected("an integer", value));
+    } else {
+        value.extract::<i128>()
+    };
+    let found = match found {
+        Ok(found) => Some(found),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => None,
+        Err(_) => return Err(place.expected("an integer", value)),
+    };
+    let known = found.filter(|found| within.contains(found));
+    known
+        .and_then(|known| T::try_from(known).ok())
+        .ok_or_else(|| {
+            let (least, most) = within.into_inner();
+            let found = found.map_or_else(|| "one that is far off".to_owned(), |it| it.to_string());
+            if most == ANY && found.starts_with('-') {
+                return place.value_error(format_args!("expected {least} or more, found {found}"));
+            }
+            place.value_error(format_args!("expected {least} to {most}, found {found}"))
+        })
+}
+
+/// A number of seconds; `None` without a limit, which infinity and what nobody waits for say too.
+pub(crate) fn seconds(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
+    /// A hundred years.
+    const MOST: f64 = 3.2e9;
+    let place = Place::Named(name);
+    if value.is_none() {
+        return Ok(None);
+    }
+    let found = match value.extract::<f64>() {
+        Ok(found) if !value.is_instance_of::<PyBool>() => found,
+        // An integer that no float holds.
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) && value.gt(0)? => {
+            return Ok(None);
+        }
+        _ => return Err(place.expected("a number of seconds", value)),
+    };
+    if found >= MOST {
+        return Ok(None);
+    }
+    Duration::try_from_secs_f64(found).map(Some).map_err(|_| {
+        place.value_error(format_args!(
+            "expected a number of seconds, 0 or more, found {found}"
+        ))
+    })
+}
+
+/// True or False.
+pub(crate) fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let expected = |_| Place::Named(name).expected("True or False", value);
+    value.extract().map_err(expected)
+}
+
+/// A text.
+pub(crate) fn text<'a>(name: &str, value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
+    let place = Place::Named(name);
+    let Ok(text) = value.cast::<PyString>() else {
+        return Err(place.expected("a string", value));
+    };
+    text.to_str()
+        .map_err(|_| place.value_error("half of a surrogate pair, which is no character"))
+}
+
+/// The dialect of this name.
+pub(crate) fn dialect(value: &Bound<'_, PyAny>) -> PyResult<Option<Dialect>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    let parsed = text("dialect", value)?.parse();
+    let parsed =
+        parsed.map_err(|error: String| PyValueError::new_err(format!("dialect: {error}")))?;
+    Ok(Some(parsed))
+}
+
+/// Functions that read arguments of these names.
+macro_rules! arguments {
+    (flags: $($flag:ident),+; texts: $($text:ident),+; seconds: $($seconds:ident),+;
+        whole: $($whole:ident: $type:ty = $within:expr),+;) => {
+        $(pub(crate) fn $flag(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+            flag(stringify!($flag), value)
+        })+
+        $(pub(crate) fn $text<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
+            text(stringify!($text), value)
+        })+
+        $(pub(crate) fn $seconds(value: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
+            seconds(stringify!($seconds), value)
+        })+
+        $(pub(crate) fn $whole(value: &Bound<'_, PyAny>) -> PyResult<$type> {
+            whole(stringify!($whole), value, $within)
+        })+
+    };
+}
+
+arguments! {
+    flags: by_reference, drop_foreign, drop_unfit, keep_constant, keep_duplicates, keep_foreign, keep_identity,
+        keeps_failing, primitives, resume, train_only, unique;
+    texts: by, functions, inputs, kind, name, symmetry;
+    seconds: time, time_limit, time_per_task, timeout;
+    whole: at: usize = 0..=ANY, chunk: usize = 1..=ANY, count: usize = 0..=10_000_000,
+        easy_nodes: usize = 0..=ANY, fill: i8 = -128..=127, mark: u64 = 0..=ANY, max_bytes: usize = 0..=ANY,
+        max_steps: u64 = 0..=ANY, nodes: usize = 0..=ANY, scene_side: usize = 0..=ANY, seed: u64 = 0..=ANY,
+        side: usize = 1..=1024, test: usize = 0..=ANY, train: usize = 0..=ANY;
+}
+
+/// A shard: its number, and how many there are.
+pub(crate) fn shard(value: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
+    let Ok((number, of)) = value.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
+        return Err(Place::Named("shard").expected("a tuple of two numbers", value));
+    };
+    let number = whole("shard[0]", &number, 0..=ANY)?;
+    Ok((number, whole("shard[1]", &of, 0..=ANY)?))
+}
+
+/// Arguments that may be None, which says that something else decides.
+pub(crate) mod optional {
+    use pyo3::prelude::*;
+
+    use super::{ANY, text, whole};
+
+    macro_rules! arguments {
+        (texts: $($text:ident),+; whole: $($whole:ident: $type:ty = $within:expr),+;) => {
+            $(pub(crate) fn $text<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Option<&'a str>> {
+                (!value.is_none()).then(|| text(stringify!($text), value)).transpose()
+            })+
+            $(pub(crate) fn $whole(value: &Bound<'_, PyAny>) -> PyResult<Option<$type>> {
+                (!value.is_none()).then(|| whole(stringify!($whole), value, $within)).transpose()
+            })+
+        };
+    }
+
+    arguments! {
+        texts: language;
+        whole: attempts: usize = 0..=ANY, calls: u64 = 0..=ANY, candidate: u64 = 0..=ANY, count: u64 = 0..=ANY,
+            max_bytes: usize = 0..=ANY, max_side: usize = 0..=ANY, max_steps: u64 = 0..=ANY, nodes: usize = 0..=ANY;
+    }
+}
