@@ -520,7 +520,13 @@ def test_evaluate_is_called_within_its_callback() -> None:
         threading.Thread(target=lambda: verdicts.extend(each.verdict for each in engine.evaluate([GOOD], task)))
         for _ in range(4)
     ]
-    engine.evaluate([GOOD], task, progress=lambda *_: [thread.start() for thread in threads if not thread.ident])
+
+    def start(*_: Any) -> None:
+        for thread in threads:
+            if not thread.ident:
+                thread.start()
+
+    engine.evaluate([GOOD], task, progress=start)
     for thread in threads:
         thread.join()
     assert verdicts == ["match"] * 4
@@ -543,7 +549,8 @@ def test_what_evaluate_gives_is_pickled_and_copied() -> None:
                 for mine, its in zip(each.outputs, other.outputs, strict=True):
                     np.testing.assert_array_equal(mine, its)
         assert len({*evaluated, *mb.evaluate(texts, task, outputs=outputs)}) == len(set(evaluated))
-        assert evaluated[0] != evaluated[1] and evaluated[0] != GOOD
+        other_type: Any = GOOD
+        assert evaluated[0] != evaluated[1] and evaluated[0] != other_type
     assert mb.evaluate([GOOD], task)[0] != mb.evaluate([GOOD], task, outputs=True)[0]
 
 
