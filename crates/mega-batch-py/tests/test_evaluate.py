@@ -586,6 +586,6 @@ def test_what_is_no_list_of_texts_or_tasks_is_refused() -> None:
     tasks: Any = (task for _ in range(2))
     assert [each.verdict for each in mb.evaluate([GOOD, "O = I"], tasks)] == ["match", "mismatch"]
     with pytest.raises(ValueError, match="for each of the 2 texts, found 1$"):
-        mb.evaluate([GOOD, GOOD], iter([task]))  # type: ignore[arg-type]
+        mb.evaluate([GOOD, GOOD], iter([task]))
     with pytest.raises(ValueError, match="for each of the 2 texts, found more$"):
-        mb.evaluate([GOOD, GOOD], itertools.repeat(task))  # type: ignore[arg-type]
+        mb.evaluate([GOOD, GOOD], itertools.repeat(task))
