@@ -9,6 +9,11 @@ use crate::text::names;
 use crate::text::tokens::{Result, Tokens, told};
 use std::rc::Rc;
 
+/// What binds names of a text that stand in it as strings, if at all.
+const CHANGES: &[&str] = &[
+    "setattr", "exec", "eval", "globals", "locals", "vars", "__dict__",
+];
+
 /// Words with which a statement begins that has others in it.
 const COMPOUND: &[&str] = &[
     "if", "elif", "else", "for", "while", "try", "except", "finally", "with", "match",
@@ -121,6 +126,7 @@ impl<'t> Module<'t> {
     /// program.
     fn assignment(&mut self, block: &Rc<Block<'t>>, at: usize, end: usize) {
         let tokens = &block.tokens;
+        self.bind_walrus(&tokens[at..end]);
         let equals = top(tokens, at, end).filter(|&place| tokens[place].is("="));
         let equals: Vec<usize> = equals.collect();
         let augmented = top(tokens, at, end).find(|&place| {
@@ -148,10 +154,9 @@ impl<'t> Module<'t> {
             // A type alone says nothing of a name.
             let is_typed = tokens[at].kind == TokenKind::Name && tokens[at + 1].is(":");
             if augmented.is_none() && !is_typed {
-                let changes = ["setattr", "exec", "eval", "globals", "vars", "__dict__"];
                 if tokens[at..end]
                     .iter()
-                    .any(|token| changes.contains(&token.text))
+                    .any(|token| CHANGES.contains(&token.text))
                 {
                     self.globals.star(tokens[at].line, Star::Hides);
                 }
@@ -208,6 +213,9 @@ impl<'t> Module<'t> {
                     .bind(name.text, name.line, Binding::Function(function));
             }
             return;
+        }
+        if names.iter().any(|token| CHANGES.contains(&token.text)) {
+            self.globals.star(tokens[at].line, Star::Hides);
         }
         // `module.name = ..`, `names[0] = ..`: nobody knows what the first name is then.
         for name in names
@@ -364,8 +372,29 @@ impl<'t> Module<'t> {
         Ok(())
     }
 
+    /// Names that are set within an expression.
+    fn bind_walrus(&mut self, tokens: &[Token<'t>]) {
+        for pair in tokens.windows(2) {
+            if pair[0].kind == TokenKind::Name && pair[1].is(":=") {
+                let what = Binding::Other("it is set by `:=`".to_owned());
+                self.globals.bind(pair[0].text, pair[0].line, what);
+            }
+        }
+    }
+
     /// The names that a line inside of a statement binds.
     fn bind_in_line(&mut self, line: &[Token<'t>], statement: Token<'t>) {
+        self.bind_walrus(line);
+        if line.first().is_some_and(|token| token.is_name("case")) {
+            // A pattern binds each of its names that is no class and has no dot.
+            let pattern = line.iter().take_while(|token| !token.is(":"));
+            let names = pattern
+                .skip(1)
+                .filter(|token| !names::is_keyword(token.text));
+            for name in names.copied().collect::<Vec<_>>() {
+                self.bind_inside(name, statement);
+            }
+        }
         let last = line.iter().rposition(|token| {
             token.kind == TokenKind::Symbol
                 && token.text.ends_with('=')

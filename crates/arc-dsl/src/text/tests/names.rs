@@ -353,3 +353,24 @@ fn names_of_another_project_are_read_by_a_table() {
         assert_eq!((line, &*message), expected);
     }
 }
+
+#[test]
+fn whatever_binds_a_name_of_the_dsl_hides_it() {
+    for binding in [
+        "(hmirror := vmirror)",
+        "x = (hmirror := vmirror)",
+        "print(hmirror := vmirror)",
+        "match 1:\n    case hmirror: pass",
+        "match 1:\n    case [hmirror, _]:\n        pass",
+        "if (hmirror := vmirror):\n    pass",
+        "globals()['hmirror'] = vmirror",
+        "vars()['hmirror'] = vmirror",
+    ] {
+        let found = read(&format!("{binding}\ndef a(I): return hmirror(I)\n"));
+        let [error] = &found[..] else {
+            panic!("{binding}: {found:?}");
+        };
+        assert!(error.contains("`hmirror`"), "{binding}: {error}");
+        assert!(error.starts_with("line "), "{binding}: {error}");
+    }
+}
