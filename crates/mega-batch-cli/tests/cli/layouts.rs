@@ -567,6 +567,29 @@ fn of_programs_in_json_none_is_passed_over_in_silence() {
         "{}",
         done.stderr
     );
+}
+
+#[test]
+fn programs_have_names_of_their_own_and_files_are_read_once() {
+    let folder = Folder::new();
+    folder
+        .write("a.json", mirror_task())
+        .write("p/a.py", mirror_program("solve_a"));
+    let done = folder.run("run --tasks a.json --programs p/a.py p ./p/a.py");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(
+        done.stdout.contains("programs                   1\n"),
+        "{}",
+        done.stdout
+    );
+    assert_eq!(
+        done.stderr
+            .matches("given a second time, read once")
+            .count(),
+        2,
+        "{}",
+        done.stderr
+    );
     // Several of one text have names of their own.
     let two = format!(
         "{}\n{}",

@@ -1,6 +1,6 @@
 //! Programs whose text stands in JSON or JSONL, beside the id of their task.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,6 +20,8 @@ pub(super) struct ProgramsInJson {
     pub(super) notes: Vec<InputError>,
     /// The paths that may hold other programs.
     pub(super) others: Vec<PathBuf>,
+    /// The files that were read.
+    files: HashSet<PathBuf>,
 }
 
 impl ProgramsInJson {
@@ -48,7 +50,21 @@ impl ProgramsInJson {
         read
     }
 
+    /// Whether a file is read for the first time; that it was given before is a note.
+    pub(super) fn is_first(&mut self, file: &Path) -> bool {
+        let place = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+        let is_first = self.files.insert(place);
+        if !is_first {
+            let message = "given a second time, read once";
+            self.notes.push(InputError::whole(file, message));
+        }
+        is_first
+    }
+
     fn file(&mut self, file: &Path, is_named: bool) {
+        if !self.is_first(file) {
+            return;
+        }
         let bytes = match unpacked(file) {
             Ok(bytes) => bytes,
             Err(error) => {

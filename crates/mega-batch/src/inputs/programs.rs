@@ -33,11 +33,13 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
     };
     let mut modules = Modules::default();
     let mut empty = Vec::new();
+    let others = std::mem::take(&mut in_json.others);
     for text in texts(
-        &in_json.others,
+        &others,
         "programs (*.py, or JSON with the keys `program` and `task_id`)",
     ) {
         match text {
+            Ok(text) if !in_json.is_first(&text.file) => {}
             Ok(text) if !text.is_named && OF_DSL.iter().any(|name| text.file.ends_with(name)) => {
                 empty.push(text.file);
             }
@@ -53,6 +55,7 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
             Err(error) => read.errors.push(error),
         }
     }
+    read.notes.append(&mut in_json.notes);
     in_json.parse(reading, &mut read);
     read.note_empty(&empty);
     read.notes.extend(modules.notes());
