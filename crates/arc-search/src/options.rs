@@ -36,7 +36,7 @@ impl Options {
     pub fn of_nodes(nodes: usize) -> Self {
         Self {
             nodes,
-            calls: CALLS_A_NODE * nodes as u64,
+            calls: CALLS_A_NODE.saturating_mul(nodes as u64),
             bytes: 512 << 20,
             pieces: 20_000,
             attempts: 2,
