@@ -1,11 +1,13 @@
 //! `Coordinator`: a run that loses nothing, with a checkpoint and a submission, on this machine or by shards.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use arc_dsl::Dialect;
-use mega_batch::{Coordinator, CoordinatorError, Finished, Options, Submission};
+use mega_batch::files::folder_of;
+use mega_batch::{Coordinator, CoordinatorError, Finished, Options, Submission, escaped};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -77,6 +79,10 @@ impl Coordinated {
         + Send,
     ) -> PyResult<PyReport> {
         let mut made = self.made()?;
+        self.files
+            .submission
+            .as_deref()
+            .map_or(Ok(()), check_folder)?;
         let batch = self.work.batch()?;
         let mut coordinator = Coordinator::new(&batch, &self.options);
         if let Some(path) = &self.files.checkpoint {
@@ -209,6 +215,14 @@ impl PyCoordinator {
     }
 }
 
+/// Refuses a file in a folder that is not there, as checkpoints do: it may be mistyped, and is told before the run.
+pub(crate) fn check_folder(file: &Path) -> PyResult<()> {
+    let found = fs::metadata(folder_of(file));
+    found.map(drop).map_err(|error| {
+        PyValueError::new_err(format!("{}: {error}", escaped(&file.to_string_lossy())))
+    })
+}
+
 /// A submission as a dict, written to a file where there is one.
 pub(crate) fn dict<'py>(
     py: Python<'py>,
@@ -217,6 +231,7 @@ pub(crate) fn dict<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let os_error = |error: std::io::Error| PyOSError::new_err(error.to_string());
     if let Some(path) = path {
+        check_folder(&path)?;
         let write = || mega_batch::files::replace(&path, |out| submission.write(out));
         guard::engine(py, write)?.map_err(os_error)?;
     }

@@ -20,6 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 
 use crate::arguments;
+use crate::coordinator::check_folder;
 use crate::grids;
 use crate::guard;
 use crate::options::workers as read_workers;
@@ -407,6 +408,7 @@ pub(crate) fn search(
             "resume: expected a checkpoint to begin with",
         ));
     }
+    submission.as_deref().map_or(Ok(()), check_folder)?;
     let tasks = all_tasks(tasks, solutions)?;
     let cancelled = Arc::new(AtomicBool::new(false));
     let mut options = SearchOptions::default();

@@ -361,6 +361,23 @@ def test_programs_that_give_the_same_are_one(task: mb.Task) -> None:
     assert same.dtype == np.int64 and same.tolist() == [0, 0, 2, 2, 4, 5, 5]
 
 
+def test_a_submission_needs_its_folder(task: mb.Task, tmp_path: Path) -> None:
+    file = tmp_path / "nowhere" / "a" / "s.json"
+    calls: list[Callable[[], object]] = [
+        lambda: mb.Coordinator(PROGRAMS, task, jobs="all", checkpoint=file).run(),
+        lambda: mb.Coordinator(PROGRAMS, task, jobs="all", submission=file).run(),
+        lambda: mb.search(task, nodes=10, checkpoint=file),
+        lambda: mb.search(task, nodes=10, submission=file),
+    ]
+    made = mb.Coordinator(PROGRAMS, task, jobs="all", submission=tmp_path / "s.json")
+    made.run()
+    calls.append(lambda: made.to_submission(file))
+    for call in calls:
+        with pytest.raises(ValueError, match=f"{file}: No such file or directory"):
+            call()
+    assert [path.name for path in tmp_path.iterdir()] == ["s.json"]
+
+
 def test_what_is_not_known_of_programs_is_not_the_same(task: mb.Task) -> None:
     programs = ["O = vmirror(I)", "O = rot180(I)", "x = vmirror(I)\nO = identity(x)", *[PROGRAMS[4]] * 2]
     assert mb.dedup_by_behaviour(programs, task, max_steps=0).tolist() == [0, 1, 2, 3, 4]
