@@ -92,8 +92,8 @@ pub struct Bounds {
     pub calls: u64,
 }
 
-/// How many calls are tried between two questions whether to stop.
-const CALLS_A_QUESTION: u64 = 256;
+/// How many calls are tried between two questions whether to stop. On large grids one takes up to 30 ms.
+const CALLS_A_QUESTION: u64 = 8;
 
 impl<'l> Enumeration<'l> {
     /// An enumeration that has tried nothing.

@@ -1,6 +1,8 @@
 //! [`Proposer`]: who proposes answers, of what has been made for a task. [`Stacks`] proposes pieces painted over
 //! each other. What all of them propose is joined, ranked and checked as one.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use arc_cpu::batt::{Batt, Defined, NodeId};
 use arc_dsl::{Program, Task};
 
@@ -30,6 +32,8 @@ pub struct Scene<'s> {
     pub functions: &'s [Defined],
     /// How much could be painted of it.
     pub pieces: usize,
+    /// Set once nobody waits for the answers any more: then a proposer ends as soon as it can.
+    pub is_abandoned: &'s AtomicBool,
 }
 
 /// An answer, before it is known what it answers.
@@ -105,6 +109,9 @@ impl Proposer for Stacks {
             scene.options.patches,
         );
         scene.pieces += pieces.all.len();
+        if scene.is_abandoned.load(Ordering::Relaxed) {
+            return;
+        }
         self.composer.compose(&pieces, &mut |stack| {
             let layers = stack.layers.iter();
             take(Proposal {

@@ -1,5 +1,8 @@
 //! [`Searcher`]: the stages one after the other.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use arc_cpu::batt::{self, Batt, Defined, NodeId};
 use arc_dsl::{Grid, Pair, Task};
 
@@ -95,6 +98,7 @@ pub struct Searcher {
     ranker: Box<dyn Ranker + Send>,
     batt: Batt,
     functions: Vec<Defined>,
+    is_abandoned: Arc<AtomicBool>,
 }
 
 /// How many nodes are looked at for the size of the output.
@@ -120,6 +124,7 @@ impl Searcher {
             ranker: Box::new(ByFit::default()),
             batt,
             functions,
+            is_abandoned: Arc::default(),
         }
         .with_proposer(Stacks::default())
         .with_proposer(Cells::default())
@@ -156,6 +161,15 @@ impl Searcher {
         }
     }
 
+    /// The same that gives up a task once this is set: what it has found then is to be thrown away.
+    #[must_use]
+    pub fn abandoned_by(self, is_abandoned: Arc<AtomicBool>) -> Self {
+        Self {
+            is_abandoned,
+            ..self
+        }
+    }
+
     /// The language.
     pub fn language(&self) -> &Language {
         &self.language
@@ -174,7 +188,7 @@ impl Searcher {
         let mut attempts = Vec::new();
         for normalisation in self.normalisations(task) {
             let is_found = |attempt: &Attempt| attempt.fits as usize == task.train.len();
-            if found.is_cut() {
+            if found.is_cut() || self.is_abandoned.load(Ordering::Relaxed) {
                 break;
             }
             found.renamed |= !normalisation.is_identity();
@@ -261,6 +275,7 @@ impl Searcher {
             colours: &colours,
             functions: &[],
             pieces: 0,
+            is_abandoned: &self.is_abandoned,
         };
         let mut proposals: Vec<(f64, Proposal)> = Vec::new();
         let most = self.options.stacks;
@@ -270,6 +285,9 @@ impl Searcher {
         };
         let proposers = self.proposers.iter();
         for (proposer, functions) in proposers.filter(|(proposer, _)| is_asked(&**proposer)) {
+            if self.is_abandoned.load(Ordering::Relaxed) {
+                break;
+            }
             scene.functions = functions;
             proposer.propose(&mut scene, &mut |proposal| {
                 proposals.push((self.ranker.score(&proposal), proposal));
@@ -277,7 +295,7 @@ impl Searcher {
                     proposals.sort_by(|a, b| b.0.total_cmp(&a.0));
                     proposals.truncate(most);
                 }
-                true
+                !self.is_abandoned.load(Ordering::Relaxed)
             });
         }
         // Of those that are as good the first one stays first.

@@ -291,6 +291,10 @@ impl SearchSink for Found<'_> {
         });
     }
 
+    fn idle(&mut self) {
+        self.call(|_, _| Ok(()));
+    }
+
     fn notice(&mut self, _: Notice) {}
 }
 

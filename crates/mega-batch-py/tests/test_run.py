@@ -244,6 +244,27 @@ def test_control_c_ends_a_run() -> None:
     assert engine.run("O = I", tasks, jobs="all").complete
 
 
+def test_control_c_ends_a_search_within_a_task() -> None:
+    random = np.random.default_rng(0)
+    pairs = [mb.Pair(random.integers(0, 10, (30, 30)), random.integers(0, 10, (30, 30))) for _ in range(5)]
+    tasks = [mb.Task("a", pairs[:4], pairs[4:])] * 4
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    at: list[float] = []
+
+    def interrupt() -> None:
+        at.append(time.monotonic())
+        _thread.interrupt_main()
+
+    try:
+        for delay in (0.5, 2.5):
+            threading.Timer(delay, interrupt).start()
+            with pytest.raises(KeyboardInterrupt):
+                mb.search(tasks, workers=2)
+            assert time.monotonic() - at[-1] < 2
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_an_engine_is_cancelled_and_has_a_time_limit() -> None:
     programs, tasks = slow_batch()
     engine = mb.Engine(backend="reference")

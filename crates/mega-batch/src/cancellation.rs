@@ -40,6 +40,11 @@ impl Cancellation {
     pub fn is_cancelled(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }
+
+    /// What is set when it was.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.flag)
+    }
 }
 
 /// The request that is made by setting this flag, which is all that a signal handler can do.

@@ -59,6 +59,9 @@ pub trait SearchSink {
     /// How far it is.
     fn progress(&mut self, _progress: SearchProgress) {}
 
+    /// Nothing was found for a moment: a chance to look whether the search is to end. One task may take long.
+    fn idle(&mut self) {}
+
     /// Something to be told.
     fn notice(&mut self, _notice: Notice) {}
 }
@@ -238,6 +241,7 @@ impl<'a> Search<'a> {
                 return Ok(());
             }
             collector.tick();
+            collector.sink.idle();
             Ok(())
         })?;
         let mut summary = collector.finish()?;

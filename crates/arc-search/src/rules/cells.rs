@@ -5,6 +5,7 @@
 //! a rule hold at once. Each has to hold wherever the grid is wrong, so that few are left to be put together.
 
 use std::sync::LazyLock;
+use std::sync::atomic::Ordering;
 
 use arc_cpu::batt::{Batt, NodeId};
 use arc_dsl::{Primitive, Program, Value};
@@ -168,6 +169,9 @@ impl<'c> Search<'c> {
         let batt = &mut *scene.batt;
         let looks = LOOKS.0.iter().zip(scene.functions).enumerate();
         for (at, (row, function)) in looks {
+            if scene.is_abandoned.load(Ordering::Relaxed) {
+                return None;
+            }
             let colours = if row.by_colour { scene.colours } else { &[0] };
             for colour in colours {
                 let mut arguments = vec![batt.input()];

@@ -8,13 +8,14 @@
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
+use std::sync::atomic::Ordering;
 
-use arc_cpu::batt::{Batt, Defined, NodeId};
+use arc_cpu::batt::{Batt, Called, Defined, NodeId};
 use arc_dsl::{Container, Primitive, Program, Value};
 use rustc_hash::FxHashSet;
 
 use super::learn::{Conditions, Conjunction, Rows, both, without};
-use super::{Row, TABLE, call, rows};
+use super::{Row, TABLE, rows};
 use crate::pieces;
 use crate::propose::{Proposal, Proposer, Scene};
 
@@ -173,6 +174,14 @@ fn cells(value: &Value) -> Option<Vec<(i32, i32, i32)>> {
     }
 }
 
+/// The node of a call, as of [`super::call`]; `None` too once nobody waits for it. On large grids a call takes long.
+fn call(scene: &mut Scene<'_>, called: impl Into<Called>, arguments: &[NodeId]) -> Option<NodeId> {
+    if scene.is_abandoned.load(Ordering::Relaxed) {
+        return None;
+    }
+    super::call(scene.batt, called, arguments)
+}
+
 /// The elements of a node's value on an input.
 fn elements(batt: &Batt, node: NodeId, input: usize) -> Option<Vec<Value>> {
     let value = batt.value(node, input).ok()?;
@@ -184,8 +193,8 @@ impl<'o> Objective<'o> {
     /// The objects of an abstraction; `None` if a train pair has none, or too many.
     fn of(options: &'o Objects, abstraction: usize, scene: &mut Scene<'_>) -> Option<Self> {
         let input = scene.batt.input();
-        let set = call(scene.batt, *scene.functions.get(abstraction)?, &[input])?;
-        let tuple = call(scene.batt, Primitive::Totuple, &[set])?;
+        let set = call(scene, *scene.functions.get(abstraction)?, &[input])?;
+        let tuple = call(scene, Primitive::Totuple, &[set])?;
         let mut starts = vec![0];
         for input in 0..scene.frame.train {
             let value = scene.batt.value(tuple, input).ok()?;
@@ -235,7 +244,7 @@ impl<'o> Objective<'o> {
         if let Some(colour) = colour {
             arguments.push(scene.batt.constant(&Value::Int(colour)).ok()?);
         }
-        let node = call(scene.batt, function?, &arguments)?;
+        let node = call(scene, function?, &arguments)?;
         let mut all = Vec::with_capacity(self.count());
         for input in 0..scene.frame.train {
             all.extend(elements(scene.batt, node, input)?);
@@ -295,9 +304,9 @@ impl<'o> Objective<'o> {
             let value = scene.batt.constant(&condition.value).ok()?;
             let function = Self::function(scene, 0, condition.feature, true)?;
             let arguments = [scene.batt.input(), self.set, chosen, value];
-            let those = call(scene.batt, function, &arguments)?;
+            let those = call(scene, function, &arguments)?;
             chosen = if condition.is_not {
-                call(scene.batt, Primitive::Difference, &[chosen, those])?
+                call(scene, Primitive::Difference, &[chosen, those])?
             } else {
                 those
             };
@@ -413,9 +422,9 @@ impl<'o> Objective<'o> {
         self.sets(scene, &actions, &own, input, 0, found);
         if found.len() == before {
             let zero = scene.batt.constant(&Value::Int(0)).ok()?;
-            let locs = call(scene.batt, Primitive::Merge, &[self.set])?;
-            let locs = call(scene.batt, Primitive::Toindices, &[locs])?;
-            let emptied = call(scene.batt, Primitive::Fill, &[input, zero, locs])?;
+            let locs = call(scene, Primitive::Merge, &[self.set])?;
+            let locs = call(scene, Primitive::Toindices, &[locs])?;
+            let emptied = call(scene, Primitive::Fill, &[input, zero, locs])?;
             let mut cells = Vec::new();
             for input in 0..scene.frame.train {
                 let value = scene.batt.value(emptied, input).ok()?;
@@ -545,8 +554,8 @@ impl<'o> Objective<'o> {
                     arguments.push(scene.batt.constant(&Value::Int(step.colour)).ok()?);
                 }
                 let function = Self::function(scene, 1, step.row, true)?;
-                let object = call(scene.batt, function, &arguments)?;
-                grid = call(scene.batt, Primitive::Paint, &[grid, object])?;
+                let object = call(scene, function, &arguments)?;
+                grid = call(scene, Primitive::Paint, &[grid, object])?;
             }
             found.push((total, grid, words));
         }
@@ -595,7 +604,7 @@ impl<'o> Objective<'o> {
                 let made = self.chosen(scene, &step.conditions).and_then(|chosen| {
                     let function = Self::function(scene, 2, step.row, true)?;
                     let arguments = [scene.batt.input(), self.set, chosen];
-                    call(scene.batt, function, &arguments)
+                    call(scene, function, &arguments)
                 });
                 if let Some(grid) = made {
                     let words = format!("{}; {}", abstraction.words, self.tell(&row.words, &step));

@@ -97,7 +97,8 @@ impl<'a> Searching<'a> {
     pub(super) fn new(language: &Language, options: &'a SearchOptions) -> Self {
         Self {
             options,
-            searcher: Searcher::new(language.clone(), options.search.clone()),
+            searcher: Searcher::new(language.clone(), options.search.clone())
+                .abandoned_by(options.cancellation.flag()),
         }
     }
 
@@ -106,15 +107,14 @@ impl<'a> Searching<'a> {
         let cancellation = &self.options.cancellation;
         let time = self.options.time_per_task;
         let deadline = time.and_then(|time| Instant::now().checked_add(time));
-        let (mut is_cancelled, mut is_late) = (false, false);
+        let mut is_late = false;
         let mut interrupted = || {
-            is_cancelled |= cancellation.is_cancelled();
             is_late |= deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            is_cancelled || is_late
+            is_late || cancellation.is_cancelled()
         };
         let found = self.searcher.search(task, &mut interrupted);
-        // What ended by itself is finished.
-        (!is_cancelled).then_some((found, is_late))
+        // The searcher has given up then, at whatever it was.
+        (!cancellation.is_cancelled()).then_some((found, is_late))
     }
 }
 
