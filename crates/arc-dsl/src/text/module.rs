@@ -142,6 +142,8 @@ pub(super) struct Module<'t> {
     pub(super) decorators: Vec<(Token<'t>, Rc<Block<'t>>)>,
     /// Programs by the id of a task.
     pub(super) table: Vec<(String, usize)>,
+    /// The same that are functions of the DSL, or values, with their lines.
+    pub(super) set: Vec<(String, u32, Binding<'t>)>,
     notes: Vec<ParseError>,
     /// What has no part in any program.
     passed_over: Option<(Token<'t>, usize)>,
@@ -165,6 +167,7 @@ impl<'t> Module<'t> {
             moment: None,
             decorators: Vec::new(),
             table: Vec::new(),
+            set: Vec::new(),
             notes: Vec::new(),
             passed_over: None,
             errors: Vec::new(),
@@ -235,10 +238,14 @@ impl<'t> Module<'t> {
         if self.lists_all || self.dialect() != Dialect::Public {
             return found;
         }
-        for (name, line, binding) in self.globals.all() {
-            if !says_program(name) {
-                continue;
-            }
+        let all = self.globals.all().into_iter();
+        let named = all.filter(|(name, ..)| says_program(name));
+        let mut set: Vec<_> = named
+            .map(|(name, line, binding)| (name.to_owned(), line, binding))
+            .collect();
+        let by_id = std::mem::take(&mut self.set).into_iter();
+        set.extend(by_id.map(|(id, line, binding)| (format!("solve_{id}"), line, binding)));
+        for (name, line, binding) in set {
             let (start, value) = match binding {
                 Binding::Dsl(of_dsl) => {
                     let known = names::known(Dialect::Public, self.ours(of_dsl));
@@ -254,7 +261,7 @@ impl<'t> Module<'t> {
                 }
                 _ => continue,
             };
-            if let Some(program) = value.and_then(|value| applied(name, line, value)) {
+            if let Some(program) = value.and_then(|value| applied(&name, line, value)) {
                 found.push((start, Ok(program)));
             }
         }
@@ -569,7 +576,12 @@ impl<'t> Module<'t> {
         let mut is_listed = vec![false; self.functions.len()];
         let mut is_reached = vec![false; self.functions.len()];
         for (key, at) in std::mem::take(&mut self.table) {
-            if self.functions[at].is_value() || is_listed[at] {
+            if self.functions[at].is_value() {
+                let line = self.functions[at].line;
+                self.set.push((key, line, Binding::Function(at)));
+                continue;
+            }
+            if is_listed[at] {
                 continue;
             }
             let name = self.functions[at].name;

@@ -275,14 +275,26 @@ impl<'t> Module<'t> {
     /// `"id": function, ..`: programs for the tasks of these ids.
     fn table(&mut self, tokens: &[Token<'t>]) {
         for entry in tokens.split(|token| token.is(",")) {
-            if let [key, colon, name] = entry
-                && key.kind == TokenKind::Text
-                && colon.is(":")
-                && let Some((_, Binding::Function(at))) =
-                    self.globals.get(self.dialect(), name.text, LATE)
-            {
-                let key = key.text.trim_matches(['\'', '"']);
-                self.table.push((key.to_owned(), at));
+            let [key, colon, value @ ..] = entry else {
+                continue;
+            };
+            if key.kind != TokenKind::Text || !colon.is(":") {
+                continue;
+            }
+            let name = match value {
+                [name] if name.kind == TokenKind::Name => name.text,
+                _ => "",
+            };
+            let bound = self.globals.get(self.dialect(), name, LATE);
+            let id = key.text.trim_matches(['\'', '"']).to_owned();
+            match bound {
+                Some((_, Binding::Function(at))) => self.table.push((id, at)),
+                Some((_, binding @ Binding::Dsl(_))) => self.set.push((id, key.line, binding)),
+                None if super::globals::is_of_dsl(self.ours(name)) => {
+                    self.set.push((id, key.line, Binding::Dsl(name)));
+                }
+                // It may be a table of something else.
+                _ => self.pass_over(*key),
             }
         }
     }

@@ -197,7 +197,7 @@ enum MergingName {
     Always,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum BackendName {
     Reference,
     Compiled,
@@ -219,6 +219,7 @@ impl Run {
         let unsolved = unsolved.map(|path| Destination::open(path, Folders::Expected));
         let unsolved = unsolved.transpose()?;
         self.log.begin()?;
+        self.warn_of_devices();
         let (tasks, programs, errors) = self.inputs();
         tell(&errors);
         let batch = if self.all_pairs {
@@ -397,6 +398,22 @@ impl Run {
         options.time_limit = self.time_limit;
         options.cancellation = cancellation;
         options
+    }
+
+    /// Tells of options that are for devices where none may be used.
+    fn warn_of_devices(&self) {
+        let is_said = self.gpus.is_some()
+            || self.threshold.is_some()
+            || self.batch_size.is_some()
+            || self.placement.is_some();
+        let has_mode = matches!(self.mode, ModeName::Gpu | ModeName::Auto);
+        let devices = [BackendName::Emulated, BackendName::Ptx, BackendName::Cuda];
+        if is_said && !has_mode && !devices.contains(&self.backend) {
+            warn(format_args!(
+                "--gpus, --threshold, --batch-size and --placement are for devices, of which this run has none: \
+                 --backend cuda, or --mode gpu or auto"
+            ));
+        }
     }
 
     /// The table, and a note of what was not run.

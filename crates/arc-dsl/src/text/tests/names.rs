@@ -273,6 +273,11 @@ fn programs_are_listed_by_every_name_that_says_so() {
     let text = "def flip(I): return trim(I)\ndef solve_b(I): return I\n\
                 SOLVERS = {'ab12cd34': flip, 'b': solve_b}\n";
     assert_eq!(outline(text), ["flip_ab12cd34", "solve_b"]);
+    let text = "turn = compose(rot90, rot90)\nSOLVERS = {'ab12cd34': trim, 'ef': turn, 'gh': lambda I: I}\n\
+                def solve_b(I): return I\n";
+    assert_eq!(outline(text), ["solve_ef", "solve_ab12cd34", "solve_b"]);
+    let expected = "line 2, column 42: passed over, since it is no part of a program: `\\'gh\\'`";
+    assert_eq!(notes(text), [expected]);
     // No name of the DSL is a program's.
     assert_eq!(outline("def trim(g): return rot90(g)\n"), [""; 0]);
 }
