@@ -15,7 +15,6 @@ use serde::{Serialize, Serializer};
 
 use crate::batch::Batch;
 use crate::compilers::Compilers;
-use crate::outcome::{ByMaker, Maker};
 use crate::panics::PANIC;
 use crate::program_cache::{NotCompiled, ProgramCache};
 
@@ -105,6 +104,22 @@ impl Serialize for Backend {
         serializer.collect_str(self)
     }
 }
+
+/// Who made an evaluation: see [`Backends`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Maker {
+    /// A machine, from the compiled program.
+    Machine,
+    /// A batt, with other programs.
+    Batt,
+    /// The reference.
+    Reference,
+    /// A device.
+    Device,
+}
+
+/// How many evaluations each [`Maker`] made, by its number.
+pub(crate) type ByMaker = [u64; 4];
 
 /// Who made the evaluations of a batch, and why the reference made those that it did: each evaluation that this run made has
 /// one maker. Where programs are [left alone](crate::Options::stop_after_wrong) after a wrong pair, bail-outs are counted

@@ -87,7 +87,7 @@ pub const DOCUMENT_SCHEMA: u32 = 1;
 
 pub use arc_cpu::batt;
 pub use attempts::{Attempts, Behaviour, Behaviours, TaskDetails};
-pub use backend::{Backend, Backends, OnDevice};
+pub use backend::{Backend, Backends, Maker, OnDevice};
 pub use batch::{Batch, Job, UnknownJob};
 pub use batts::{
     BattPair, BattValues, add_candidates, is_right, right_candidates, run_batt, run_batt_on_all,
@@ -101,7 +101,7 @@ pub use json::JsonReport;
 pub use keeper::CoordinatorError;
 pub use options::{Merging, Mode, Options};
 pub use order::OrderCheck;
-pub use outcome::{JobResult, Maker, Outcome, PairResult};
+pub use outcome::{JobResult, Outcome, PairResult};
 pub use runner::{Report, Runner, StartError, calibration, run};
 pub use score::Score;
 pub use sink::{Notice, Sink};

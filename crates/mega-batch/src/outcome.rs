@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use arc_dsl::{EvalError, Grid, Pair, PairId, Split, Value};
 
+use crate::backend::Maker;
 use crate::batch::Job;
 use crate::options::Options;
 use crate::score::Score;
@@ -109,22 +110,6 @@ impl From<Outcome> for Answer {
         Self { outcome, output }
     }
 }
-
-/// Who made an evaluation: see [`Backends`](crate::Backends).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Maker {
-    /// A machine, from the compiled program.
-    Machine,
-    /// A batt, with other programs.
-    Batt,
-    /// The reference.
-    Reference,
-    /// A device.
-    Device,
-}
-
-/// How many evaluations each [`Maker`] made, by its number.
-pub(crate) type ByMaker = [u64; 4];
 
 /// The result of one evaluation.
 #[derive(Debug, Clone)]

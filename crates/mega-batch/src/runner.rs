@@ -17,13 +17,13 @@ use std::time::{Duration, Instant};
 use arc_dsl::Limits;
 use gpu_sched::HOST;
 
-use crate::backend::{Backend, Counts, HostPrograms, MergeCounts};
+use crate::backend::{Backend, ByMaker, Counts, HostPrograms, MergeCounts};
 use crate::batch::Batch;
 use crate::compilers::Compilers;
 use crate::delivery::Delivery;
 use crate::devices::gpus;
 use crate::options::{Mode, Options};
-use crate::outcome::{ByMaker, JobResult, Known, PairResult};
+use crate::outcome::{JobResult, Known, PairResult};
 use crate::panics::lock;
 use crate::sink::Sink;
 use crate::summary::{Progress, Summary, Tally};

@@ -19,13 +19,14 @@ use std::time::{Duration, Instant};
 use arc_dsl::PairId;
 use serde::{Deserialize, Serialize};
 
+use crate::backend::Maker;
 use crate::backend::{Backends, OnDevice};
 use crate::batch::{Batch, Job};
 use crate::checkpoint::{Entry, Recorded};
 use crate::delivery::{Delivery, Place};
 use crate::options::Options;
 use crate::outcome::Known;
-use crate::outcome::{Maker, PairResult};
+use crate::outcome::PairResult;
 use crate::runner::Runner;
 use crate::sink::Sink;
 use crate::summary::{Progress, Summary, Tally};

@@ -11,10 +11,10 @@ use arc_dsl::{Pair, PairId, Split, Task};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::backend::Backends;
+use crate::backend::{Backends, ByMaker};
 use crate::batch::{Batch, Job};
 use crate::options::Mode;
-use crate::outcome::{ByMaker, Known, Outcome};
+use crate::outcome::{Known, Outcome};
 use crate::panics::lock;
 
 /// Evaluations by outcome.

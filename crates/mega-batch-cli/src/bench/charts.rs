@@ -224,7 +224,7 @@ fn by_size(document: &Document, suffix: &str) -> Result<Chart> {
                 .set_label_area_size(LabelAreaPosition::Bottom, 24)
                 .build_cartesian_2d(
                     (ends[0] * 0.8..ends[1] * 1.25).log_scale(),
-                    (least * 0.9..most * 1.1).log_scale(),
+                    (least * 0.9..most * 1.1).log_scale().base(2.0),
                 )?;
             chart
                 .configure_mesh()

@@ -23,10 +23,10 @@ use arc_dsl::{EvalError, Interpreter, Limits, Pair, Sample, Value};
 
 use super::evaluator::{Ahead, Evaluation, Evaluator, PassedOn, caught};
 use super::merging::LoneBatt;
-use crate::backend::{Backend, Counts};
+use crate::backend::{Backend, Counts, Maker};
 use crate::compilers::Compilers;
 use crate::options::Options;
-use crate::outcome::{Answer, Maker, Outcome, is_wanted};
+use crate::outcome::{Answer, Outcome, is_wanted};
 use crate::panics::message;
 
 /// Those whom a thread asks. Nothing of an earlier evaluation matters to the next.

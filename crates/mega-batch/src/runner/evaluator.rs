@@ -8,8 +8,9 @@ use std::time::Duration;
 use arc_cpu::{BailOut, Compiled};
 use arc_dsl::{Pair, Program, Task};
 
+use crate::backend::Maker;
 use crate::options::Options;
-use crate::outcome::{Answer, Maker};
+use crate::outcome::Answer;
 
 /// One program on one pair.
 #[derive(Debug, Clone, Copy)]

@@ -12,7 +12,8 @@ use super::evaluator::Ahead;
 use super::unit::Unit;
 use super::worker::Watch;
 use super::{Passed, Run, Window};
-use crate::outcome::{Known, Maker};
+use crate::backend::Maker;
+use crate::outcome::Known;
 
 /// How long a unit takes before others are offered half of what is left of it.
 const LONG: Duration = Duration::from_millis(2);
