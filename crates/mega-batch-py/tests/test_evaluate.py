@@ -60,6 +60,7 @@ FOUND: list[tuple[str, str]] = [
     ("It may be O = hmirror(I).\n```\nO = hmirror(I)\n```\n</think>\n`O = vmirror(I)`", "vmirror(I)"),
     ("<answer>\nO = vmirror(I)\n</answer>\n```\nO = hmirror(I)\n```\nwas my first idea", "vmirror(I)"),
     ("<|channel|>analysis<|message|>O = hmirror(I)?<|end|>\n<|channel|>final<|message|>O = vmirror(I)<|return|>", "vmirror(I)"),
+    ("```\nO = vmirror(I)\n```\n<output>\n2 1\n</output>", "vmirror(I)"),
     # As Python goes on with a variable.
     ("O = hmirror(I)\nO = rot180(O)", "rot180(O)"),
     ("```\nO = canvas(ZERO, (3, 3))\nx = asobject(I)\nO = paint(O, x)\n```", "paint(O, x)"),

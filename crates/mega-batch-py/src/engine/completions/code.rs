@@ -114,7 +114,8 @@ fn of_json(text: &str) -> Option<String> {
 /// The text with blanks for all that is no answer, where tags say what is: thoughts, and what stands around an answer.
 fn answer_of(text: &str) -> Cow<'_, str> {
     const THOUGHTS: [&str; 5] = ["think", "thinking", "thought", "reasoning", "scratchpad"];
-    const ANSWERS: [&str; 4] = ["answer", "solution", "output", "final"];
+    // An `<output>` may as well be a grid that the program gives.
+    const ANSWERS: [&str; 3] = ["answer", "solution", "final"];
     const CHANNEL: &str = "<|channel|>final<|message|>";
     if !text.contains('<') {
         return Cow::Borrowed(text);
