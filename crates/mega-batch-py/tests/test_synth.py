@@ -391,7 +391,7 @@ def test_bad_lines_are_told_with_their_place(tmp_path: Path) -> None:
         ('{"id": "a"}', "expected the key 'train'"),
         (good.replace("return", "retrun"), "line"),
         ('{"id": "a", "train": [{"input": [[300]]}], "test": []}', "colour 300"),
-        ('{"id": "a", "train": [], "test": [], "candidate": -1}', "negative"),
+        ('{"id": "a", "train": [], "test": [], "candidate": -1}', "candidate: expected 0 or more, found -1"),
     ]:
         path.write_text(f"{good}\n{bad}\n")
         with pytest.raises(ValueError, match=f"tasks.jsonl:2: .*{message}"):
