@@ -91,11 +91,8 @@ impl Parser<'_, '_> {
             return false;
         };
         let rest = &self.tokens.all()[self.tokens.place()..];
-        let ends = |token: &Token<'_>| {
-            matches!(token.kind, TokenKind::Newline | TokenKind::End) || token.is(";")
-        };
         let mut set_again = HashSet::new();
-        for statement in rest.split(ends) {
+        for statement in rest.split(Token::ends_statement) {
             let equal = statement.iter().position(|token| token.is("="));
             let (targets, value) = statement.split_at(equal.unwrap_or(0));
             let is_name = |token: &&Token<'_>| token.kind == TokenKind::Name;

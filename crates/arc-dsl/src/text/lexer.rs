@@ -49,6 +49,11 @@ impl Token<'_> {
     pub(super) fn is_name(self, name: &str) -> bool {
         self.kind == TokenKind::Name && self.text == name
     }
+
+    /// Whether a statement ends before it.
+    pub(super) fn ends_statement(&self) -> bool {
+        matches!(self.kind, TokenKind::Newline | TokenKind::End) || self.is(";")
+    }
 }
 
 /// The tokens of one top-level statement and the indented lines below it.

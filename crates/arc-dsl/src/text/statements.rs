@@ -360,10 +360,7 @@ impl<'t> Parser<'_, 't> {
             return false;
         }
         let rest = &self.tokens.all()[self.tokens.place()..];
-        let ends = |token: &Token<'_>| {
-            matches!(token.kind, TokenKind::Newline | TokenKind::End) || token.is(";")
-        };
-        let statement = rest.split(ends).next().unwrap_or_default();
+        let statement = rest.split(Token::ends_statement).next().unwrap_or_default();
         let is_set = |name: &str| {
             let scope = self.scope.as_ref();
             scope.is_some_and(|scope| scope.builder.variable(name).is_some())

@@ -459,10 +459,7 @@ fn top<'a>(tokens: &'a [Token<'_>], at: usize, end: usize) -> impl Iterator<Item
 
 /// Where a statement ends: at a semicolon or at the end of the line.
 fn end_of_statement(tokens: &[Token<'_>], at: usize) -> usize {
-    let ends = |token: &Token<'_>| {
-        matches!(token.kind, TokenKind::Newline | TokenKind::End) || token.is(";")
-    };
-    let end = tokens[at..].iter().position(ends);
+    let end = tokens[at..].iter().position(Token::ends_statement);
     end.map_or(tokens.len() - 1, |end| at + end)
 }
 

@@ -1,0 +1,89 @@
+//! Programs that are set and not defined: `solve_a = compose(vmirror, hmirror)`.
+
+use std::rc::Rc;
+
+use arc_isa::Type;
+
+use crate::dialect::Dialect;
+use crate::program::{Callee, Operand, Program, ProgramBuilder};
+use crate::text::error::ParseError;
+use crate::text::globals::Binding;
+use crate::text::module::inlining::Parsed;
+use crate::text::module::{Module, State, says_program, taken_over};
+use crate::text::names;
+
+impl Module<'_> {
+    /// Programs that are set and not defined, as `solve_a = compose(vmirror, hmirror)`: by names of programs.
+    pub(super) fn values(&mut self) -> Vec<(usize, Result<Program, ParseError>)> {
+        let mut found = Vec::new();
+        if self.lists_all || self.dialect() != Dialect::Public {
+            return found;
+        }
+        let all = self.globals.all().into_iter();
+        let named = all.filter(|(name, ..)| says_program(name));
+        let mut set: Vec<_> = named
+            .map(|(name, line, binding)| (name.to_owned(), line, binding))
+            .collect();
+        let by_id = std::mem::take(&mut self.set).into_iter();
+        set.extend(by_id.map(|(id, line, binding)| (format!("solve_{id}"), line, binding)));
+        for (name, line, binding) in set {
+            let (start, value) = match binding {
+                Binding::Dsl(of_dsl) => {
+                    let known = names::known(Dialect::Public, self.ours(of_dsl));
+                    (start_of_line(self.text, line), known.cloned().map(Ok))
+                }
+                Binding::Function(at) if self.functions[at].is_value() => {
+                    self.read_function(at, Dialect::Public);
+                    let value = match self.state(at, Dialect::Public) {
+                        State::Read(Ok(parsed)) => Some(Err(Rc::clone(parsed))),
+                        _ => None,
+                    };
+                    (self.functions[at].start, value)
+                }
+                _ => continue,
+            };
+            if let Some(program) = value.and_then(|value| applied(&name, line, value)) {
+                found.push((start, Ok(program)));
+            }
+        }
+        found
+    }
+}
+
+/// Where a line begins.
+fn start_of_line(text: &str, line: u32) -> usize {
+    let mut lines = text.split_inclusive('\n');
+    let before = lines.by_ref().take(line as usize - 1);
+    before.map(str::len).sum()
+}
+
+/// The program that calls a function of the DSL, or one that steps make, with its input; `None` if it is no function.
+fn applied(name: &str, line: u32, value: Result<Operand, Rc<Parsed>>) -> Option<Program> {
+    let mut builder = ProgramBuilder::with_input(name, "I", line);
+    let input = Operand::Slot(builder.variable("I")?);
+    let function = match value {
+        Ok(operand) => operand,
+        Err(parsed) => {
+            let program = &parsed.program;
+            let is_function = match program.output() {
+                Operand::Slot(slot) => {
+                    let mut steps = program.steps().iter();
+                    let step = steps.find(|step| step.target == *slot)?;
+                    matches!(step.callee, Callee::Primitive(it) if it.returns() == Type::Callable)
+                }
+                operand => matches!(operand, Operand::Primitive(_)),
+            };
+            if !is_function {
+                return None;
+            }
+            taken_over(&mut builder, program, &[])?
+        }
+    };
+    let callee = match function {
+        Operand::Primitive(primitive) => Callee::Primitive(primitive),
+        Operand::Slot(slot) => Callee::Slot(slot),
+        Operand::Constant(_) | Operand::Literal(_) => return None,
+    };
+    let output = builder.step(line, "O".to_owned(), callee, [input].into());
+    builder.finish(output.ok()?).ok()
+}
