@@ -15,8 +15,10 @@
 //! integers, `True`, `False`, `None`, tuples, `frozenset({...})` and `{...}`. A pair with variables
 //! or calls in it stands for a call of `astuple`; a name or a literal alone that is assigned, for
 //! one of `identity`; a call inside another expression becomes a step of its own before it, with a
-//! name that the program does not use (`t1`, `t2`, ...). Annotations, imports, comments and
-//! documentation are passed over. Text is data: nothing in it is executed.
+//! name that the program does not use (`t1`, `t2`, ...), and so does an operator. A function of the text
+//! (`def`, `lambda`) becomes the steps of its body where it is called, and a function of the DSL where it is
+//! passed on. Annotations, imports, comments and documentation are passed over. Text is data: nothing in it is
+//! executed.
 //!
 //! Nothing that a text contains makes the parser panic. Its memory and time are in proportion to
 //! the text's length, and brackets nest at most 100 deep.
@@ -28,6 +30,7 @@ mod expression;
 mod globals;
 mod imports;
 mod lexer;
+mod local;
 mod module;
 mod names;
 mod reference;

@@ -63,12 +63,32 @@ pub enum ParseErrorKind {
         line: u32,
     },
     /// A function of the text stands where a value does.
-    #[error(
-        "`{name}` is a function of this file, expected a call of it: only a primitive, or what `compose` and kin make of primitives, can be passed on"
-    )]
+    #[error("the function `{name}` is not called but passed on: {why}")]
     FunctionAsValue {
         /// The function.
         name: String,
+        /// What was expected for that.
+        why: &'static str,
+    },
+    /// An operator that Python has for tuples and sets too, of what may be one.
+    #[error(
+        "`{operator}` means something else of tuples and sets, and here these may be some, expected `{instead}`"
+    )]
+    NotOfIntegers {
+        /// The operator.
+        operator: String,
+        /// What does it with integers.
+        instead: String,
+    },
+    /// A name is set again that a function has been made with.
+    #[error(
+        "`{name}` is set again, but the function used on line {line} keeps what it was, expected another name"
+    )]
+    SetAgain {
+        /// The name.
+        name: String,
+        /// The line of the function.
+        line: u32,
     },
     /// An argument by keyword that a function of the text does not have, or has already.
     #[error("{}", keyword_of_function(function, name, *is_twice))]

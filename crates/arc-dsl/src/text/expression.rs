@@ -1,6 +1,6 @@
 //! The expressions of a program.
 
-mod arithmetic;
+mod operators;
 
 use smallvec::SmallVec;
 
@@ -58,11 +58,10 @@ impl<'t> Parser<'_, 't> {
 
     /// An expression inside `depth` brackets; calls in it that are not its last become steps.
     pub(super) fn expression(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let expression = self.call_or_value(depth)?;
-        if self.module.is_some() && arithmetic::Operator::of(self.tokens.peek()).is_some() {
-            return self.operators(expression, 0, depth);
+        match self.module {
+            Some(_) => self.with_operators(depth),
+            None => self.call_or_value(depth),
         }
-        Ok(expression)
     }
 
     /// An expression without operators.
@@ -171,6 +170,9 @@ impl<'t> Parser<'_, 't> {
             }
             (TokenKind::Symbol, "(") => return self.parenthesised(depth),
             (TokenKind::Symbol, "{") => self.set(depth)?.into(),
+            (TokenKind::Name, "lambda") if self.module.is_some() && self.scope.is_some() => {
+                return self.lambda_value(depth);
+            }
             (TokenKind::Name, "True") => self.literal_name(true.into()),
             (TokenKind::Name, "False") => self.literal_name(false.into()),
             (TokenKind::Name, "None") => self.literal_name(Value::Nothing),
@@ -241,6 +243,11 @@ impl<'t> Parser<'_, 't> {
         let depth = self.open(depth)?;
         let mut arguments = Vec::new();
         let mut keywords = Keywords::default();
+        let loop_function = match callee {
+            Callee::Primitive(primitive) => primitive.loop_function(),
+            _ => None,
+        };
+        let outer = self.is_only_called;
         while !self.tokens.accept(")") {
             let keyword = self.tokens.peek();
             if keyword.kind == TokenKind::Name && self.tokens.second().is("=") {
@@ -262,18 +269,21 @@ impl<'t> Parser<'_, 't> {
                     .map_err(|kind| self.tokens.error(keyword, kind))?;
                 self.tokens.bump();
                 self.tokens.bump();
+                self.is_only_called = loop_function == Some(place);
                 keywords.given[place] = Some(self.argument(depth)?);
             } else if keywords.count() > 0 {
                 return Err(self
                     .tokens
                     .unexpected("`name=value` after another such argument"));
             } else {
+                self.is_only_called = loop_function == Some(arguments.len());
                 arguments.push(self.argument(depth)?);
             }
             if !self.tokens.accept(",") && !self.tokens.peek().is(")") {
                 return Err(self.tokens.unexpected("`,` or `)`"));
             }
         }
+        self.is_only_called = outer;
         if let Callee::Primitive(primitive) = callee {
             let expected = primitive.parameters().len();
             let found = arguments.len() + keywords.count();

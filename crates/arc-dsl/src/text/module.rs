@@ -5,6 +5,7 @@
 
 pub(super) mod inlining;
 pub(super) mod parser;
+mod point_free;
 mod values;
 
 use std::cell::{Cell, RefCell};

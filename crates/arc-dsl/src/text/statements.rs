@@ -21,12 +21,23 @@ use crate::value::Value;
 const MOST_INPUTS: usize = 4;
 
 /// A parameter of a function.
-struct Parameter<'t> {
-    token: Token<'t>,
+pub(super) struct Parameter<'t> {
+    pub(super) token: Token<'t>,
     /// What the input is called.
     input: String,
     /// What it is where no argument is given.
     default: Option<Operand>,
+}
+
+impl<'t> Parameter<'t> {
+    /// One that nothing can name, since this is no name.
+    pub(super) fn unnamed(token: Token<'t>) -> Self {
+        Self {
+            token,
+            input: token.text.to_owned(),
+            default: None,
+        }
+    }
 }
 
 /// An operand as text.
@@ -78,7 +89,7 @@ impl<'t> Parser<'_, 't> {
             self.skip_annotation(&[":"])?;
         }
         self.tokens.expect(":", "`:`")?;
-        self.begin(name.text, def.line, &parameters);
+        self.begin(name.text, def.line, &parameters, &[]);
         self.tokens.in_body = true;
         let Some(output) = self.body()? else {
             let name = told(name.text);
@@ -93,7 +104,7 @@ impl<'t> Parser<'_, 't> {
         let first = self.tokens.peek();
         let parameters = self.parameters(":")?;
         self.fits(first, &parameters)?;
-        self.begin(name, first.line, &parameters);
+        self.begin(name, first.line, &parameters, &[]);
         self.tokens.in_body = true;
         let output = self.argument(0)?;
         self.end_of_statement()?;
@@ -108,7 +119,7 @@ impl<'t> Parser<'_, 't> {
     ) -> Result<Parsed> {
         self.tokens.go_to(place);
         let first = self.tokens.peek();
-        self.begin("value", first.line, &[]);
+        self.begin("value", first.line, &[], &[]);
         let expression = self.expressions()?;
         self.end_of_statement()?;
         let output = match element {
@@ -118,8 +129,16 @@ impl<'t> Parser<'_, 't> {
         self.finish(first, output, Vec::new())
     }
 
-    fn begin(&mut self, name: &str, line: u32, parameters: &[Parameter<'t>]) {
+    /// Begins a function with these parameters, and as further inputs these variables of what is around it.
+    pub(super) fn begin(
+        &mut self,
+        name: &str,
+        line: u32,
+        parameters: &[Parameter<'t>],
+        captured: &[&'t str],
+    ) {
         let inputs = parameters.iter().map(|parameter| parameter.input.clone());
+        let inputs = inputs.chain(captured.iter().map(|&name| name.to_owned()));
         let mut builder = ProgramBuilder::in_dialect(self.dialect, name, inputs.collect(), line);
         for parameter in parameters {
             if parameter.input != parameter.token.text
@@ -128,10 +147,13 @@ impl<'t> Parser<'_, 't> {
                 builder.alias(parameter.token.text, slot);
             }
         }
-        self.scope = Some(Scope::new(builder));
+        let mut scope = Scope::new(builder);
+        scope.body = self.tokens.place();
+        self.scope = Some(scope);
     }
 
-    fn finish(
+    /// What has been read, as a function that gives this.
+    pub(super) fn finish(
         &mut self,
         token: Token<'t>,
         output: Operand,
@@ -170,7 +192,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// The parameters up to this symbol; annotations are passed over.
-    fn parameters(&mut self, end: &'static str) -> Result<Vec<Parameter<'t>>> {
+    pub(super) fn parameters(&mut self, end: &'static str) -> Result<Vec<Parameter<'t>>> {
         let expected = if end == ")" { "`)`" } else { "`:`" };
         let mut parameters: Vec<Parameter<'t>> = Vec::new();
         while !self.tokens.accept(end) {
@@ -196,7 +218,10 @@ impl<'t> Parser<'_, 't> {
                 true => {
                     let at = self.tokens.peek();
                     // Python evaluates it where the function is defined.
-                    let late = std::mem::replace(&mut self.at, self.defined);
+                    let late = self.at;
+                    if self.scope.is_none() {
+                        self.at = self.defined;
+                    }
                     let value = self.argument(0);
                     self.at = late;
                     let value = value?;
@@ -234,7 +259,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// Passes over an annotation: to one of these symbols outside its brackets.
-    fn skip_annotation(&mut self, ends: &[&str]) -> Result<()> {
+    pub(super) fn skip_annotation(&mut self, ends: &[&str]) -> Result<()> {
         let mut depth = 0usize;
         loop {
             let token = self.tokens.peek();
@@ -257,7 +282,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// What stands after the first line's colon; gives the output where there is a `return`.
-    fn body(&mut self) -> Result<Option<Operand>> {
+    pub(super) fn body(&mut self) -> Result<Option<Operand>> {
         let mut output = None;
         let mut expected = None;
         if self.tokens.peek().kind == TokenKind::Newline {
@@ -267,22 +292,43 @@ impl<'t> Parser<'_, 't> {
                     .tokens
                     .unexpected("an indented line with a call or a `return`"));
             }
-            expected = Some(self.tokens.peek().text);
+            let indent = self.tokens.peek().text;
+            if let Some(outer) = self.indents.last()
+                && (!indent.starts_with(outer) || indent == *outer)
+            {
+                self.tokens.bump();
+                let expected = "a line that is indented further";
+                let found = self.tokens.describe();
+                let kind = ParseErrorKind::Expected { expected, found };
+                return Err(self.tokens.blame(kind));
+            }
+            expected = Some(indent);
         } else {
             self.statements(&mut output)?;
         }
         while self.tokens.peek().kind == TokenKind::Indent {
+            let found = self.tokens.peek().text;
+            if Some(found) != expected && self.indents.contains(&found) {
+                break;
+            }
             let Some(expected) = expected else {
                 return Err(self.tokens.unexpected("the end of the program"));
             };
-            let found = self.tokens.bump().text;
+            self.tokens.bump();
             if found != expected {
                 let (expected, found) = (indentation(expected), indentation(found));
                 return Err(self
                     .tokens
                     .blame(ParseErrorKind::Indentation { expected, found }));
             }
-            self.statements(&mut output)?;
+            if !self.tokens.peek().is_name("def") || self.module.is_none() {
+                self.statements(&mut output)?;
+                continue;
+            }
+            self.is_before_return(output.as_ref())?;
+            self.indents.push(expected);
+            self.local_definition()?;
+            self.indents.pop();
         }
         Ok(output)
     }
@@ -346,6 +392,7 @@ impl<'t> Parser<'_, 't> {
             if !is_set {
                 self.is_unused_above(name, statement)?;
             }
+            self.sets(name)?;
             if let Some(scope) = &mut self.scope {
                 scope.imported.insert(name.text, binding);
             }
@@ -382,14 +429,19 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
+    fn is_before_return(&self, output: Option<&Operand>) -> Result<()> {
+        match output {
+            Some(_) => Err(self.tokens.blame(ParseErrorKind::AfterReturn {
+                found: self.tokens.describe(),
+            })),
+            None => Ok(()),
+        }
+    }
+
     /// A statement that has an effect.
     pub(super) fn statement(&mut self, output: &mut Option<Operand>) -> Result<()> {
         let first = self.tokens.peek();
-        if output.is_some() {
-            return Err(self.tokens.blame(ParseErrorKind::AfterReturn {
-                found: self.tokens.describe(),
-            }));
-        }
+        self.is_before_return(output.as_ref())?;
         if first.is_name("return") {
             self.tokens.bump();
             let value = self.expressions()?;
@@ -418,6 +470,12 @@ impl<'t> Parser<'_, 't> {
             self.tokens.bump();
         }
         let token = self.tokens.peek();
+        if let ([target], []) = (&targets[..], &chained[..])
+            && token.is_name("lambda")
+            && self.module.is_some()
+        {
+            return self.local_lambda(*target, statement);
+        }
         let expression = self.expressions()?;
         if let ([target], []) = (&targets[..], &chained[..]) {
             return self.assign(*target, expression, token, statement);
@@ -462,6 +520,23 @@ impl<'t> Parser<'_, 't> {
         Ok(targets)
     }
 
+    /// That a name may be set here: no function keeps what it was. It stands for no function any more.
+    pub(super) fn sets(&mut self, target: Token<'t>) -> Result<()> {
+        let Some(scope) = &mut self.scope else {
+            return Ok(());
+        };
+        if let Some(&line) = scope.kept.get(target.text) {
+            let name = told(target.text);
+            return Err(self
+                .tokens
+                .error(target, ParseErrorKind::SetAgain { name, line }));
+        }
+        if !scope.functions.is_empty() {
+            scope.functions.remove(target.text);
+        }
+        Ok(())
+    }
+
     /// Gives a variable its value.
     fn assign(
         &mut self,
@@ -470,6 +545,7 @@ impl<'t> Parser<'_, 't> {
         token: Token<'t>,
         statement: usize,
     ) -> Result<()> {
+        self.sets(target)?;
         let is_own = self.is_own_name(target, statement)?;
         let expression = self.with_call(expression)?;
         let only_functions = self.module.is_some_and(|module| module.lists_all);
@@ -514,7 +590,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    fn forget_import(&mut self, target: Token<'t>) {
+    pub(super) fn forget_import(&mut self, target: Token<'t>) {
         if let Some(scope) = &mut self.scope
             && !scope.imported.is_empty()
         {
@@ -524,7 +600,7 @@ impl<'t> Parser<'_, 't> {
 
     /// Whether a variable of the program can be called as the text calls it: it is not where the name is
     /// a variable already or something of the language.
-    fn is_own_name(&self, target: Token<'t>, statement: usize) -> Result<bool> {
+    pub(super) fn is_own_name(&self, target: Token<'t>, statement: usize) -> Result<bool> {
         let scope = self.scope.as_ref();
         let variable = scope.and_then(|scope| scope.builder.variable(target.text));
         if variable.is_some() || scope.is_some_and(|it| it.imported.contains_key(target.text)) {
@@ -563,6 +639,7 @@ impl<'t> Parser<'_, 't> {
             return Ok(());
         }
         let read = &self.tokens.all()[..self.tokens.place()];
+        let body = self.scope.as_ref().map_or(0, |scope| scope.body);
         let is_use = |at: &usize| {
             let before = at.checked_sub(1).map(|at| read[at]);
             let is_keyword = read.get(at + 1).is_some_and(|next| next.is("="))
@@ -571,7 +648,7 @@ impl<'t> Parser<'_, 't> {
                 && read[*at].start != target.start
                 && !is_keyword
                 && !before.is_some_and(|before| before.is("."))
-                && *at > self.first_of_body()
+                && *at >= body
         };
         if let Some(used) = (0..read.len()).find(is_use)
             && (used < statement || read[used].start > target.start)
@@ -582,25 +659,6 @@ impl<'t> Parser<'_, 't> {
             return Err(self.tokens.error(read[used], kind));
         }
         Ok(())
-    }
-
-    /// Where the body of a function begins among the tokens: behind its first line.
-    fn first_of_body(&self) -> usize {
-        let tokens = self.tokens.all();
-        let mut depth = 0usize;
-        let end = tokens.iter().position(|token| match token.text {
-            _ if token.kind != TokenKind::Symbol => false,
-            "(" | "[" | "{" => {
-                depth += 1;
-                false
-            }
-            ")" | "]" | "}" => {
-                depth = depth.saturating_sub(1);
-                false
-            }
-            symbol => symbol == ":" && depth == 0,
-        });
-        end.unwrap_or_default()
     }
 
     /// The elements of a value that is taken apart into so many.

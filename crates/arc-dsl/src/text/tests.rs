@@ -3,6 +3,7 @@
 mod bare;
 mod constructs;
 mod errors;
+mod local;
 mod names;
 
 use super::*;

@@ -3,8 +3,10 @@
 
 use std::rc::Rc;
 
+use arc_isa::Primitive;
+
 use crate::dialect::Dialect;
-use crate::program::{Callee, Operand, Program};
+use crate::program::{Operand, Program};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
 use crate::text::globals::{Binding, Holds, LATE};
@@ -34,6 +36,10 @@ impl<'t> Parser<'_, 't> {
         if let Some(binding) = imported.cloned() {
             return self.bound(token.line, binding, depth);
         }
+        let local = scope.and_then(|scope| scope.functions.get(token.text));
+        if let Some(local) = local.cloned() {
+            return self.of_local(&local, depth);
+        }
         if let Some(slot) = scope.and_then(|scope| scope.builder.variable(token.text)) {
             self.tokens.bump();
             return Ok(Expression::Operand(Operand::Slot(slot)));
@@ -53,10 +59,12 @@ impl<'t> Parser<'_, 't> {
         }
         let operand = self.of_dsl(token, token.text)?;
         self.tokens.bump();
+        let is_called = self.tokens.peek().is("(");
         if let Some(operand) = operand {
             Ok(Expression::Operand(operand))
+        } else if is_called && token.is_name("len") && self.dialect == Dialect::Public {
+            Ok(Expression::Operand(Primitive::Size.into()))
         } else {
-            let is_called = self.tokens.peek().is("(");
             Err(self.tokens.error(token, self.unknown(token, is_called)))
         }
     }
@@ -174,24 +182,21 @@ impl<'t> Parser<'_, 't> {
             let operand = self.steps_of(token, &parsed.program, &arguments)?;
             return Ok(Expression::Inlined(operand));
         }
-        if let Some(operand) = self.as_value(&parsed.program) {
-            Ok(Expression::Operand(operand))
-        } else {
-            let name = told(token.text);
-            Err(self
-                .tokens
-                .error(token, ParseErrorKind::FunctionAsValue { name }))
-        }
+        Ok(match self.as_value(token, &parsed, &[])? {
+            operand @ Operand::Slot(_) => Expression::Inlined(operand),
+            operand => Expression::Operand(operand),
+        })
     }
 
     /// The arguments of a call of a function, one for each of its parameters.
-    fn arguments_of(
+    pub(in crate::text) fn arguments_of(
         &mut self,
         token: Token<'t>,
         parsed: &Parsed,
         depth: u32,
     ) -> Result<Vec<Operand>> {
         let depth = self.open(depth)?;
+        let outer = std::mem::replace(&mut self.is_only_called, false);
         let mut given: Vec<Option<Operand>> = vec![None; parsed.parameters.len()];
         let (mut found, mut by_name) = (0, false);
         while !self.tokens.accept(")") {
@@ -227,6 +232,7 @@ impl<'t> Parser<'_, 't> {
                 return Err(self.tokens.unexpected("`,` or `)`"));
             }
         }
+        self.is_only_called = outer;
         let expected = given.len();
         let given = given.into_iter().zip(&parsed.defaults);
         let whole: Option<Vec<_>> = given
@@ -243,15 +249,12 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// The steps of a function with these arguments; gives what it returns.
-    fn steps_of(
+    pub(in crate::text) fn steps_of(
         &mut self,
         token: Token<'t>,
         function: &Program,
         arguments: &[Operand],
     ) -> Result<Operand> {
-        let Some(module) = self.module else {
-            return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
-        };
         if self.scope.is_none() {
             // Where no program is read, as for a default, there may be no steps.
             let is_known =
@@ -259,14 +262,8 @@ impl<'t> Parser<'_, 't> {
             let operand = is_known.then(|| function.output().clone());
             return operand.ok_or_else(|| self.tokens.error(token, ParseErrorKind::NotLiteral));
         }
-        let steps = self.scope.as_ref().map_or(0, |scope| scope.builder.steps());
         let more = function.steps().len();
-        if let Some(max) = module.bound_of_steps(steps, more) {
-            let name = told(token.text);
-            return Err(self
-                .tokens
-                .error(token, ParseErrorKind::TooManySteps { name, max }));
-        }
+        self.has_room(token, more)?;
         let names: Vec<_> = (0..more).map(|_| self.generate_name()).collect();
         let mut names = names.into_iter();
         let Some(scope) = &mut self.scope else {
@@ -281,29 +278,20 @@ impl<'t> Parser<'_, 't> {
         added.map_err(|error| self.tokens.error(token, error.into()))
     }
 
-    /// A function of one parameter as a function of the DSL, where each of its steps is a call of a
-    /// primitive on the one before: the steps that make it are added.
-    fn as_value(&mut self, function: &Program) -> Option<Operand> {
-        if self.dialect != Dialect::Public || function.inputs().is_empty() {
-            return None;
-        }
-        let inputs = function.inputs().len();
-        let returned = match function.output() {
-            Operand::Slot(slot) => slot.index(),
-            _ => return None,
-        };
-        // A function that hands its parameters on as they are is the function that it calls.
-        if let [step] = function.steps()
-            && returned == inputs
-            && let Callee::Primitive(primitive) = step.callee
-        {
-            let in_order = |(at, argument): (usize, &Operand)| matches!(argument, Operand::Slot(slot) if slot.index() == at);
-            let mut given = step.arguments.iter().enumerate();
-            if step.arguments.len() == inputs && given.all(in_order) {
-                return Some(primitive.into());
+    /// That the program may have so many more steps for this function.
+    pub(in crate::text) fn has_room(&self, token: Token<'t>, more: usize) -> Result<()> {
+        let steps = self.scope.as_ref().map_or(0, |scope| scope.builder.steps());
+        let bound = self
+            .module
+            .and_then(|module| module.bound_of_steps(steps, more));
+        let name = || told(token.text);
+        match bound {
+            Some(max) => {
+                let kind = ParseErrorKind::TooManySteps { name: name(), max };
+                Err(self.tokens.error(token, kind))
             }
+            None => Ok(()),
         }
-        None
     }
 }
 

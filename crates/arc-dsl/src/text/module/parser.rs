@@ -2,13 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
+use arc_isa::Primitive;
+
 use crate::dialect::Dialect;
-use crate::program::{Callee, Operand, ProgramBuilder};
+use crate::program::{Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::ParseErrorKind;
+use crate::text::expression::constant;
 use crate::text::globals::{Binding, LATE};
 use crate::text::lexer::{Block, Token};
+use crate::text::local::LocalFunction;
 use crate::text::module::Module;
 use crate::text::tokens::{Result, Tokens};
+use crate::value::Value;
 
 /// Reads one [`Block`].
 pub(in crate::text) struct Parser<'b, 't> {
@@ -23,6 +28,12 @@ pub(in crate::text) struct Parser<'b, 't> {
     pub(in crate::text) at: u32,
     /// When the function that is read is defined.
     pub(in crate::text) defined: u32,
+    /// How the bodies are indented that are read, the outer ones first.
+    pub(in crate::text) indents: Vec<&'t str>,
+    /// Whether the argument that is read is a function which the call only calls.
+    pub(in crate::text) is_only_called: bool,
+    /// Whether the block has an `if` within a statement, once that was asked.
+    pub(in crate::text) has_if: Option<bool>,
     /// A function that has to be read before this block can be.
     pub(in crate::text) needs: Option<usize>,
 }
@@ -32,6 +43,16 @@ pub(in crate::text) struct Scope<'t> {
     pub(in crate::text) builder: ProgramBuilder,
     /// What the program imports under a name.
     pub(in crate::text) imported: HashMap<&'t str, Binding<'t>>,
+    /// The functions that it defines, and those around it that it uses.
+    pub(in crate::text) functions: HashMap<&'t str, LocalFunction<'t>>,
+    /// The variables of the program around that are inputs of it.
+    pub(in crate::text) captured: HashSet<&'t str>,
+    /// Names that must not be set again, since a function on this line uses what they stand for.
+    pub(in crate::text) kept: HashMap<&'t str, u32>,
+    /// Of the first variables whether they are integers whatever the grids are.
+    integers: Vec<bool>,
+    /// Where its body begins among the tokens.
+    pub(in crate::text) body: usize,
     /// Names in the program's text that a generated one must differ from; gathered when the first
     /// one is needed.
     avoided: Option<HashSet<&'t str>>,
@@ -39,12 +60,65 @@ pub(in crate::text) struct Scope<'t> {
     generated: u32,
 }
 
+/// The primitives that give an integer, or fail, whatever they are given.
+const COUNTS: &[Primitive] = &[
+    Primitive::Size,
+    Primitive::Height,
+    Primitive::Width,
+    Primitive::Numcolors,
+    Primitive::Colorcount,
+];
+
+/// Those that give an integer for integers.
+const CALCULATES: &[Primitive] = &[
+    Primitive::Add,
+    Primitive::Subtract,
+    Primitive::Multiply,
+    Primitive::Divide,
+    Primitive::Invert,
+    Primitive::Double,
+    Primitive::Halve,
+    Primitive::Increment,
+    Primitive::Decrement,
+    Primitive::Identity,
+];
+
 impl Scope<'_> {
+    /// Says of the inputs behind so many parameters whether they are integers.
+    pub(in crate::text) fn set_integers(&mut self, parameters: usize, integers: Vec<bool>) {
+        self.integers = vec![false; parameters];
+        self.integers.extend(integers);
+    }
+
+    /// Whether a variable is an integer whatever the grids are.
+    pub(in crate::text) fn is_integer(&mut self, slot: Slot) -> bool {
+        for at in self.integers.len()..=slot.index() {
+            let step = self.builder.step_of(Slot::at(at));
+            let is_integer = step.is_some_and(|step| match step.callee {
+                Callee::Primitive(it) if COUNTS.contains(&it) => true,
+                Callee::Primitive(it) if CALCULATES.contains(&it) => {
+                    step.arguments.iter().all(|argument| match argument {
+                        Operand::Slot(slot) => self.integers[slot.index()],
+                        other => matches!(constant(other), Some(Value::Int(_))),
+                    })
+                }
+                _ => false,
+            });
+            self.integers.push(is_integer);
+        }
+        self.integers[slot.index()]
+    }
+
     /// A program of which nothing has been read but its first line.
     pub(in crate::text) fn new(builder: ProgramBuilder) -> Self {
         Self {
             builder,
             imported: HashMap::new(),
+            functions: HashMap::new(),
+            captured: HashSet::new(),
+            kept: HashMap::new(),
+            integers: Vec::new(),
+            body: 0,
             avoided: None,
             generated: 0,
         }
@@ -61,6 +135,9 @@ impl<'b, 't> Parser<'b, 't> {
             module: None,
             at: LATE,
             defined: LATE,
+            indents: Vec::new(),
+            is_only_called: false,
+            has_if: None,
             needs: None,
         }
     }

@@ -180,9 +180,9 @@ fn what_cannot_be_followed_is_refused_where_it_is_used() {
     }
     for (text, expected) in [
         (
-            "def turn(g):\n return rot90(rot90(g))\ndef a(I):\n return apply(turn, hsplit(I, TWO))\n",
-            "line 4, column 15: `turn` is a function of this file, expected a call of it: only a primitive, \
-             or what `compose` and kin make of primitives, can be passed on",
+            "def turn(g, h):\n return rot90(rot90(g))\ndef a(I):\n return apply(turn, hsplit(I, TWO))\n",
+            "line 4, column 15: the function `turn` is not called but passed on: expected one parameter of one that is \
+             passed on, or a single call with all parameters in their order",
         ),
         (
             "def two(g, h):\n return hconcat(g, h)\ndef a(I):\n return two(I)\n",

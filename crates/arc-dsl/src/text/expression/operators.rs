@@ -1,0 +1,499 @@
+//! Operators, as the primitives that give the same.
+//!
+//! Between integers that are known before the program runs they are calculated; `+`, `-`, `*`, `//`, `<=` and
+//! `>=` of others are calls only where both sides are integers whatever the grids are, since Python does
+//! something else with tuples and sets. What Python may leave out, a side of `and`, `or` or `if`, is a
+//! function that `branch` chooses.
+
+use arc_isa::Primitive;
+
+use crate::dialect::Dialect;
+use crate::program::{Callee, Operand};
+use crate::text::error::{ParseError, ParseErrorKind};
+use crate::text::expression::{Expression, MAX_NESTING, constant};
+use crate::text::lexer::{Token, TokenKind};
+use crate::text::local::LocalFunction;
+use crate::text::module::parser::Parser;
+use crate::text::statements::Parameter;
+use crate::text::tokens::{Result, told};
+use crate::value::{MAX_INT, Value};
+
+/// An operator between two integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::text) enum Operator {
+    Plus,
+    Minus,
+    Times,
+    Over,
+    Modulo,
+    Power,
+}
+
+/// How strongly signs bind: more than `*`, less than `**`.
+const SIGN: u8 = 3;
+
+impl Operator {
+    pub(in crate::text) fn of(token: Token<'_>) -> Option<Self> {
+        if token.kind != TokenKind::Symbol {
+            return None;
+        }
+        match token.text {
+            "+" => Some(Operator::Plus),
+            "-" => Some(Operator::Minus),
+            "*" => Some(Operator::Times),
+            "//" => Some(Operator::Over),
+            "%" => Some(Operator::Modulo),
+            "**" => Some(Operator::Power),
+            _ => None,
+        }
+    }
+
+    /// The primitive that does it with integers.
+    fn primitive(self) -> Option<Primitive> {
+        match self {
+            Operator::Plus => Some(Primitive::Add),
+            Operator::Minus => Some(Primitive::Subtract),
+            Operator::Times => Some(Primitive::Multiply),
+            Operator::Over => Some(Primitive::Divide),
+            Operator::Modulo | Operator::Power => None,
+        }
+    }
+
+    /// How strongly it binds.
+    fn strength(self) -> u8 {
+        match self {
+            Operator::Plus | Operator::Minus => 1,
+            Operator::Times | Operator::Over | Operator::Modulo => 2,
+            Operator::Power => 4,
+        }
+    }
+
+    /// Its result for two integers, as in Python; `None` if that is no integer of moderate size.
+    fn apply(self, a: i64, b: i64) -> Option<i64> {
+        let remainder = |a: i64, b: i64| {
+            let remainder = a.checked_rem(b)?;
+            Some(if remainder != 0 && (remainder < 0) != (b < 0) {
+                remainder + b
+            } else {
+                remainder
+            })
+        };
+        match self {
+            Operator::Plus => a.checked_add(b),
+            Operator::Minus => a.checked_sub(b),
+            Operator::Times => a.checked_mul(b),
+            Operator::Over => Some((a - remainder(a, b)?) / b),
+            Operator::Modulo => remainder(a, b),
+            Operator::Power => match a {
+                0 | 1 if b >= 0 => Some(if b == 0 { 1 } else { a }),
+                -1 if b >= 0 => Some(if b % 2 == 0 { 1 } else { -1 }),
+                _ => a.checked_pow(u32::try_from(b).ok()?),
+            },
+        }
+    }
+}
+
+/// A comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    Equal,
+    Greater,
+    Less,
+    Within,
+}
+
+/// The right side of an operator that Python may leave out.
+enum Side {
+    /// It takes no call.
+    Known(Operand),
+    /// What it gives for anything.
+    Function(Operand),
+}
+
+impl<'t> Parser<'_, 't> {
+    /// An expression with operators.
+    pub(in crate::text) fn with_operators(&mut self, depth: u32) -> Result<Expression<'t>> {
+        let start = self.tokens.place();
+        if self.tokens.peek().is_name("lambda") {
+            return self.call_or_value(depth);
+        }
+        match self.place_of_if(start) {
+            Some(place) => self.conditional(start, place, depth),
+            None => self.or(depth),
+        }
+    }
+
+    /// Where the `if` of a conditional expression stands that begins here.
+    fn place_of_if(&mut self, start: usize) -> Option<usize> {
+        let tokens = self.tokens.all();
+        let has_if = *self.has_if.get_or_insert_with(|| {
+            let mut pairs = tokens.windows(2);
+            pairs.any(|pair| {
+                pair[1].is_name("if") && pair[0].kind != TokenKind::Indent && !pair[0].is(";")
+            })
+        });
+        if !has_if {
+            return None;
+        }
+        let end = self.end_of_lambda();
+        let mut depth = 0usize;
+        (start..end).find(|&at| {
+            match tokens[at].text {
+                _ if tokens[at].kind == TokenKind::Name => {}
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0 && tokens[at].is_name("if")
+        })
+    }
+
+    /// `value if condition else other`
+    fn conditional(&mut self, start: usize, place: usize, depth: u32) -> Result<Expression<'t>> {
+        let inner = self.deeper(depth)?;
+        self.tokens.go_to(place);
+        let token = self.tokens.bump();
+        let condition = self.or(inner)?;
+        let condition = self.operand(condition)?;
+        if !self.tokens.peek().is_name("else") {
+            return Err(self.tokens.unexpected("`else`"));
+        }
+        self.tokens.bump();
+        let other = self.side(token, |parser| parser.argument(inner))?;
+        let end = self.tokens.place();
+        self.tokens.go_to(start);
+        let value = self.side(token, |parser| {
+            let value = parser.or(inner)?;
+            parser.operand(value)
+        })?;
+        if self.tokens.place() != place {
+            return Err(self.tokens.unexpected("`if`"));
+        }
+        self.tokens.go_to(end);
+        self.chosen(token, condition, value, other)
+    }
+
+    /// Conditions with `or` between them.
+    fn or(&mut self, depth: u32) -> Result<Expression<'t>> {
+        let mut left = self.and(depth)?;
+        while self.tokens.peek().is_name("or") {
+            let token = self.tokens.bump();
+            let value = self.operand(left)?;
+            let side = self.side(token, |parser| {
+                let right = parser.and(depth)?;
+                parser.operand(right)
+            })?;
+            left = match side {
+                Side::Known(right) => call(Primitive::Either, [value, right], token),
+                Side::Function(_) => self.chosen(token, value.clone(), Side::Known(value), side)?,
+            };
+        }
+        Ok(left)
+    }
+
+    /// Conditions with `and` between them.
+    fn and(&mut self, depth: u32) -> Result<Expression<'t>> {
+        let mut left = self.not(depth)?;
+        while self.tokens.peek().is_name("and") {
+            let token = self.tokens.bump();
+            let value = self.operand(left)?;
+            let side = self.side(token, |parser| {
+                let right = parser.not(depth)?;
+                parser.operand(right)
+            })?;
+            left = match side {
+                Side::Known(right) => call(Primitive::Both, [value, right], token),
+                Side::Function(_) => self.chosen(token, value.clone(), side, Side::Known(value))?,
+            };
+        }
+        Ok(left)
+    }
+
+    /// A condition, or what is not the case.
+    fn not(&mut self, depth: u32) -> Result<Expression<'t>> {
+        let is_program = self.scope.is_some() && self.dialect == Dialect::Public;
+        if !self.tokens.peek().is_name("not") || !is_program {
+            return self.comparison(depth);
+        }
+        let token = self.tokens.bump();
+        let inner = self.deeper(depth)?;
+        let value = self.not(inner)?;
+        let value = self.operand(value)?;
+        Ok(call(Primitive::Flip, [value], token))
+    }
+
+    /// A value, or two with a comparison between them.
+    fn comparison(&mut self, depth: u32) -> Result<Expression<'t>> {
+        let first = self.call_or_value(depth)?;
+        let first = self.operators(first, 0, depth)?;
+        let token = self.tokens.peek();
+        let Some((comparison, is_negated)) = self.comparison_here() else {
+            return Ok(first);
+        };
+        let a = self.operand(first)?;
+        let right = self.call_or_value(depth)?;
+        let right = self.operators(right, 0, depth)?;
+        let b = self.operand(right)?;
+        let second = self.tokens.peek();
+        if self.comparison_here().is_some() {
+            return Err(self.only_calls(second));
+        }
+        // Sets and tuples may be neither more nor less.
+        let is_order = matches!(comparison, Comparison::Greater | Comparison::Less);
+        if is_negated && is_order && !(self.is_integer(&a) && self.is_integer(&b)) {
+            let instead = match comparison {
+                Comparison::Greater => "flip(greater(a, b))",
+                _ => "flip(greater(b, a))",
+            };
+            return Err(self.not_of_integers(token, instead));
+        }
+        let (primitive, arguments) = match comparison {
+            Comparison::Equal => (Primitive::Equality, [a, b]),
+            Comparison::Greater => (Primitive::Greater, [a, b]),
+            Comparison::Less => (Primitive::Greater, [b, a]),
+            Comparison::Within => (Primitive::Contained, [a, b]),
+        };
+        let compared = call(primitive, arguments, token);
+        if !is_negated {
+            return Ok(compared);
+        }
+        let compared = self.operand(compared)?;
+        Ok(call(Primitive::Flip, [compared], token))
+    }
+
+    /// Steps over a comparison, if one comes next, in a program of the public dialect; whether it is
+    /// negated.
+    fn comparison_here(&mut self) -> Option<(Comparison, bool)> {
+        if self.scope.is_none() || self.dialect != Dialect::Public {
+            return None;
+        }
+        let token = self.tokens.peek();
+        let found = match (token.kind, token.text) {
+            (TokenKind::Symbol, "==") => (Comparison::Equal, false),
+            (TokenKind::Symbol, "!=") => (Comparison::Equal, true),
+            (TokenKind::Symbol, ">") => (Comparison::Greater, false),
+            (TokenKind::Symbol, "<") => (Comparison::Less, false),
+            (TokenKind::Symbol, "<=") => (Comparison::Greater, true),
+            (TokenKind::Symbol, ">=") => (Comparison::Less, true),
+            (TokenKind::Name, "in") => (Comparison::Within, false),
+            (TokenKind::Name, "not") if self.tokens.second().is_name("in") => {
+                self.tokens.bump();
+                (Comparison::Within, true)
+            }
+            _ => return None,
+        };
+        self.tokens.bump();
+        Some(found)
+    }
+
+    /// A side of an operator that Python may leave out.
+    fn side(
+        &mut self,
+        token: Token<'t>,
+        read: impl FnOnce(&mut Self) -> Result<Operand>,
+    ) -> Result<Side> {
+        if self.scope.is_none() || self.dialect != Dialect::Public {
+            return Err(self.only_calls(token));
+        }
+        let region = self.tokens.place()..self.end_of_lambda();
+        // Nothing can be called like the operator.
+        let anything = Parameter::unnamed(token);
+        let function = self.local(token, vec![anything], region, read)?;
+        self.known_or_function(token, &function)
+    }
+
+    /// The value that a condition chooses.
+    fn chosen(
+        &mut self,
+        token: Token<'t>,
+        condition: Operand,
+        yes: Side,
+        no: Side,
+    ) -> Result<Expression<'t>> {
+        if let (Side::Known(yes), Side::Known(no)) = (&yes, &no) {
+            let arguments = [condition, yes.clone(), no.clone()];
+            return Ok(call(Primitive::Branch, arguments, token));
+        }
+        let yes = self.as_function(token, yes)?;
+        let no = self.as_function(token, no)?;
+        let name = self.generate_name();
+        let chosen = [condition, yes, no];
+        let chosen = self.step(token, name, Primitive::Branch.into(), chosen.into())?;
+        match chosen {
+            Operand::Slot(slot) => Ok(call(slot, [Value::Int(0).into()], token)),
+            _ => Err(self.only_calls(token)),
+        }
+    }
+
+    /// A side as what it is, where it takes no call, or as a function.
+    fn known_or_function(
+        &mut self,
+        token: Token<'t>,
+        function: &LocalFunction<'t>,
+    ) -> Result<Side> {
+        self.is_only_called = true;
+        Ok(match self.known_value(token, function)? {
+            Some(value) => Side::Known(value),
+            None => Side::Function(self.value_of(token, function)?),
+        })
+    }
+
+    fn as_function(&mut self, token: Token<'t>, side: Side) -> Result<Operand> {
+        match side {
+            Side::Known(value) => self.constant_function(token, value),
+            Side::Function(function) => Ok(function),
+        }
+    }
+
+    /// Whether a value is an integer whatever the grids are.
+    fn is_integer(&mut self, operand: &Operand) -> bool {
+        let line = self.tokens.peek().line;
+        match (operand, &mut self.scope) {
+            (Operand::Slot(slot), Some(scope)) => {
+                let is_integer = scope.is_integer(*slot);
+                if is_integer {
+                    // What is an integer around has to stay one.
+                    for name in &scope.captured {
+                        scope.kept.entry(name).or_insert(line);
+                    }
+                }
+                is_integer
+            }
+            (operand, _) => integer(constant(operand).as_ref()).is_some(),
+        }
+    }
+
+    /// The expression with the operators behind it that bind at least so strongly.
+    pub(in crate::text) fn operators(
+        &mut self,
+        first: Expression<'t>,
+        least: u8,
+        depth: u32,
+    ) -> Result<Expression<'t>> {
+        let mut left = first;
+        while let token = self.tokens.peek()
+            && let Some(operator) = Operator::of(token)
+            && operator.strength() >= least
+        {
+            let a = match left {
+                // Python evaluates the left side first.
+                Expression::Operand(operand) => operand,
+                _ if self.scope.is_none() => return Err(self.only_calls(token)),
+                left => self.operand(left)?,
+            };
+            self.tokens.bump();
+            let at = self.tokens.peek();
+            let (inner, next) = match operator {
+                // To the right of `**` a sign and another `**` come first.
+                Operator::Power => (self.deeper(depth)?, Operator::Power.strength()),
+                _ => (depth, operator.strength() + 1),
+            };
+            let right = self.call_or_value(inner)?;
+            let right = self.operators(right, next, inner)?;
+            let b = match right {
+                Expression::Operand(operand) => operand,
+                _ if self.scope.is_none() => return Err(self.only_calls(token)),
+                right => self.operand(right)?,
+            };
+            let known = |operand: &Operand| integer(constant(operand).as_ref());
+            let (Some(a), Some(b)) = (known(&a), known(&b)) else {
+                let primitive = operator.primitive();
+                let primitive = primitive.filter(|_| self.dialect == Dialect::Public);
+                let primitive = primitive.ok_or_else(|| self.only_calls(token))?;
+                if !(self.is_integer(&a) && self.is_integer(&b)) {
+                    return Err(self.not_of_integers(token, &format!("{primitive}(a, b)")));
+                }
+                left = call(primitive, [a, b], token);
+                continue;
+            };
+            let value = operator.apply(a, b);
+            let value = value.filter(|value| value.abs() <= i64::from(MAX_INT));
+            let value = value.ok_or_else(|| {
+                let found = format!("{a} {} {b}", token.text);
+                self.tokens
+                    .error(at, ParseErrorKind::IntegerRange { found })
+            })?;
+            left = Expression::Operand(Value::Int(value as i32).into());
+        }
+        Ok(left)
+    }
+
+    /// `-x` or `+x`.
+    pub(in crate::text) fn signed(&mut self, depth: u32) -> Result<Expression<'t>> {
+        let sign = self.tokens.bump();
+        if self.tokens.peek().kind == TokenKind::Integer && !self.tokens.second().is("**") {
+            let sign = if sign.is("-") { "-" } else { "" };
+            return Ok(Expression::Operand(self.integer(sign)?));
+        }
+        let inner = self.deeper(depth)?;
+        let at = self.tokens.peek();
+        let value = self.call_or_value(inner)?;
+        let value = self.operators(value, SIGN, inner)?;
+        let value = match value {
+            Expression::Operand(operand) => operand,
+            _ if self.scope.is_none() => return Err(self.only_calls(sign)),
+            value => self.operand(value)?,
+        };
+        let is_call = self.dialect == Dialect::Public && sign.is("-") && self.is_integer(&value);
+        let Some(value) = integer(constant(&value).as_ref()) else {
+            if is_call {
+                return Ok(call(Primitive::Invert, [value], sign));
+            }
+            let (expected, found) = if sign.is("-") {
+                ("an integer after `-`", told(at.text))
+            } else {
+                ("an integer after `+`", told(at.text))
+            };
+            let found = format!("`{found}`");
+            return Err(self
+                .tokens
+                .error(at, ParseErrorKind::Expected { expected, found }));
+        };
+        let value = if sign.is("-") { -value } else { value };
+        Ok(Expression::Operand(Value::Int(value as i32).into()))
+    }
+
+    fn not_of_integers(&self, operator: Token<'t>, instead: &str) -> ParseError {
+        let kind = ParseErrorKind::NotOfIntegers {
+            operator: operator.text.to_owned(),
+            instead: instead.to_owned(),
+        };
+        self.tokens.error(operator, kind)
+    }
+
+    fn only_calls(&self, operator: Token<'t>) -> ParseError {
+        let found = format!("`{}`", operator.text);
+        self.tokens
+            .error(operator, ParseErrorKind::OnlyCalls { found })
+    }
+
+    /// A depth of one more.
+    pub(in crate::text) fn deeper(&self, depth: u32) -> Result<u32> {
+        if depth < MAX_NESTING {
+            return Ok(depth + 1);
+        }
+        let kind = ParseErrorKind::Nesting { max: MAX_NESTING };
+        Err(self.tokens.error(self.tokens.peek(), kind))
+    }
+}
+
+/// A call of these arguments.
+fn call<const N: usize>(
+    callee: impl Into<Callee>,
+    arguments: [Operand; N],
+    token: Token<'_>,
+) -> Expression<'_> {
+    Expression::Call {
+        callee: callee.into(),
+        arguments: arguments.into(),
+        token,
+    }
+}
+
+/// The integer that a value is; truth values are none here, though Python counts with them.
+fn integer(value: Option<&Value>) -> Option<i64> {
+    match value {
+        Some(Value::Int(value)) => Some(i64::from(*value)),
+        _ => None,
+    }
+}

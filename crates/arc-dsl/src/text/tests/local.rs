@@ -1,0 +1,292 @@
+//! Functions within programs and as values, and operators.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::grid::Grid;
+use crate::interpreter::Interpreter;
+
+/// What a program with this body gives for a small grid, as text, or why it gives nothing.
+fn given(lines: &str) -> Result<String, String> {
+    outcome(&program_text(lines))
+}
+
+/// The same of the last program of a text.
+fn outcome(text: &str) -> Result<String, String> {
+    let program = parse_programs(text).pop().unwrap();
+    let program = program.map_err(|error| error.to_string())?;
+    let grid = Grid::from_rows(&[[1, 1, 0], [0, 0, 2]]).unwrap();
+    let value = Interpreter::default().run(&program, grid);
+    value
+        .map(|value| value.to_string())
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_function_that_is_passed_on_is_what_compose_and_kin_make() {
+    for (function, made) in [
+        ("lambda x: trim(x)", ""),
+        ("lambda x: x", ""),
+        ("lambda x: rot90(trim(x))", "compose(rot90, trim)"),
+        ("lambda x: add(x, ONE)", "rbind(add, ONE)"),
+        ("lambda x: add(ONE, x)", "lbind(add, ONE)"),
+        (
+            "lambda x: crop(I, x, UNITY)",
+            "rbind(crop, UNITY); t2 = lbind(t1, I)",
+        ),
+        ("lambda x, y: crop(I, x, y)", "lbind(crop, I)"),
+        ("lambda x: fill(x, ONE, x)", ""),
+        (
+            "lambda x: hconcat(rot90(x), trim(x))",
+            "fork(hconcat, rot90, trim)",
+        ),
+        (
+            "lambda x: astuple(x, x)",
+            "fork(astuple, identity, identity)",
+        ),
+    ] {
+        let read = body(&format!("return apply({function}, I)"));
+        let first = read.split_once("= ").unwrap().1;
+        if made.is_empty() {
+            assert!(!read.contains("lambda"), "{read}");
+        } else {
+            assert!(first.starts_with(made), "{function}: {read}");
+        }
+    }
+}
+
+#[test]
+fn functions_within_a_program_mean_what_python_makes_of_them() {
+    for (lines, expected) in [
+        (
+            "f = lambda x: add(x, ONE)\nreturn (f(1), f(f(1)))",
+            "(2, 3)",
+        ),
+        ("def f(x):\n  y = add(x, ONE)\n  return y\nreturn f(5)", "6"),
+        ("def f(x, y=TWO): return add(x, y)\nreturn f(y=5, x=1)", "6"),
+        // What a name stands for is looked up when the function is called.
+        ("k = 1\nf = lambda x: add(x, k)\nk = 5\nreturn f(1)", "6"),
+        (
+            "k = 1\nx = apply(lambda x: add(x, k), (1, 2))\nk = 5\nreturn x",
+            "(2, 3)",
+        ),
+        (
+            "k = 2\ndef f(x):\n  k = 7\n  return add(x, k)\nreturn astuple(f(1), k)",
+            "(8, 2)",
+        ),
+        (
+            "f = lambda x: add(x, 1)\ng = lambda x: f(f(x))\nreturn apply(g, (1, 2))",
+            "(3, 4)",
+        ),
+        // Functions within functions, and functions that make some.
+        (
+            "k = 3\ndef f(x):\n  def g(y):\n    return add(multiply(x, y), k)\n  return apply(g, (1, 2))\nreturn f(5)",
+            "(8, 13)",
+        ),
+        (
+            "f = lambda a: lambda b: subtract(a, b)\ng = f(9)\nreturn g(4)",
+            "5",
+        ),
+        (
+            "return apply(lambda a: apply(lambda b: subtract(a, b), (1, 2)), (5, 7))",
+            "((4, 3), (6, 5))",
+        ),
+        ("return (lambda x: add(x, x))(4)", "8"),
+        // Of a function value that depends on the parameter.
+        ("return apply(lambda f: f(I), (height, width))", "(2, 3)"),
+        (
+            "return apply(lambda f: f(9, TWO), (add, subtract))",
+            "(11, 7)",
+        ),
+        // Three arguments that do.
+        (
+            "return apply(lambda x: branch(greater(x, 1), double(x), invert(x)), (1, 2, 3))",
+            "(-1, 4, 6)",
+        ),
+        ("return apply(lambda x: 7, (1, 2))", "(7, 7)"),
+        ("return apply(lambda x: add(3, 4), (1, 2))", "(7, 7)"),
+        // What is never called fails nothing.
+        ("return apply(lambda x: first(()), ())", "()"),
+        // A name of the DSL within.
+        ("def size(x): return 5\nreturn size(I)", "5"),
+        ("size = lambda x: 5\nreturn size(I)", "5"),
+        (
+            "f = lambda size: add(size, 1)\nreturn add(f(1), size(I))",
+            "4",
+        ),
+    ] {
+        assert_eq!(given(lines), Ok(expected.to_owned()), "{lines}");
+    }
+    // An unneeded call that fails ends the program, as in Python.
+    let text =
+        "def half(x):\n y = first(())\n return x\ndef solve(I): return apply(half, (1, 2))\n";
+    assert!(outcome(text).is_err());
+    let text = text.replace("first(())", "add(x, ONE)");
+    assert_eq!(outcome(&text), Ok("(1, 2)".to_owned()));
+}
+
+#[test]
+fn operators_are_the_primitives_that_give_the_same() {
+    for (expression, expected) in [
+        ("size(I) + 1", "3"),
+        ("height(I) - width(I) * 2", "-4"),
+        ("-size(I) // 2", "-1"),
+        ("-(size(I) // 2)", "-1"),
+        ("len(I) == 2", "True"),
+        ("size(I) != 2", "False"),
+        ("width(I) > height(I)", "True"),
+        ("width(I) < height(I)", "False"),
+        ("width(I) <= 3", "True"),
+        ("4 - 1 >= width(I) + 1", "False"),
+        ("2 in palette(I)", "True"),
+        ("7 not in palette(I)", "True"),
+        ("not square(I)", "True"),
+        ("not not square(I)", "False"),
+        ("I == I and height(I)", "2"),
+        ("height(I) and portrait(I) or 5", "5"),
+        ("1 if square(I) else 2", "2"),
+        ("1 if square(I) else 2 if portrait(I) else 3", "3"),
+        ("I if portrait(I) else size(I) + 5", "7"),
+        // What Python leaves out is not evaluated.
+        ("square(I) and first(())", "False"),
+        ("height(I) or first(())", "2"),
+        ("first(()) if square(I) else 2", "2"),
+        ("2 if not square(I) else first(())", "2"),
+        (
+            "size(sfilter(asindices(I), lambda p: first(p) == 0 and last(p) != 1))",
+            "2",
+        ),
+        ("apply(lambda x: 0 if x == 1 else x, (1, 2))", "(0, 2)"),
+    ] {
+        let lines = format!("return {expression}");
+        assert_eq!(given(&lines), Ok(expected.to_owned()), "{expression}");
+    }
+    assert!(given("return height(I) and first(())").is_err());
+    let n = "n = height(I)\nreturn apply(lambda x: size(x) * n - 1, I)";
+    assert_eq!(given(n), Ok("(5, 5)".to_owned()));
+}
+
+#[test]
+fn what_cannot_be_passed_on_says_why() {
+    for (lines, expected) in [
+        (
+            "k = 1\nf = rbind(lambda x, y: add(x, k), 1)\nreturn f",
+            "line 3, column 12: the function `lambda` is not called but passed on: expected one parameter of one \
+             that is passed on, or a single call with all parameters in their order",
+        ),
+        (
+            "k = 1\nf = compose(lambda x: add(x, k), size)\nk = 2\nreturn f(I)",
+            "line 4, column 2: `k` is set again, but the function used on line 3 keeps what it was, expected \
+             another name",
+        ),
+        (
+            "g = lambda x: g(x)\nreturn g(I)",
+            "line 2, column 16: `g` is used before it is set on line 2",
+        ),
+        (
+            "f = I\nf = lambda x: f(x)\nreturn f(I)",
+            "line 3, column 2: `f` cannot be used, which line 3 binds: it calls itself",
+        ),
+        (
+            "k = 1\nf = lambda x: add(x, k)\ng = lambda k: f(k)\nreturn g(1)",
+            "line 4, column 16: `f` cannot be used, which line 3 binds: `k`, which it uses, is something else here",
+        ),
+        (
+            "f = lambda x: trim(x)\ng = lambda x: f(x)\nf = lambda x: x\nreturn g(I)",
+            "line 4, column 2: `f` is set again, but the function used on line 3 keeps what it was, expected \
+             another name",
+        ),
+        (
+            "return apply(lambda x: x + 1, (1, 2))",
+            "line 2, column 27: `+` means something else of tuples and sets, and here these may be some, expected \
+             `add(a, b)`",
+        ),
+        (
+            "return first(I) >= last(I)",
+            "line 2, column 18: `>=` means something else of tuples and sets, and here these may be some, expected \
+             `flip(greater(b, a))`",
+        ),
+        (
+            "def g(x):\nreturn g(I)",
+            "line 3, column 2: expected a line that is indented further, found the keyword `return`",
+        ),
+        (
+            "def g(x): trim(x)\nreturn g(I)",
+            "line 2, column 16: expected `=` after the name of a variable, found `(`",
+        ),
+        (
+            "def g(x):\n  y = trim(x)\nreturn g(I)",
+            "line 2, column 6: expected a `return` at the end of program `g`, found none",
+        ),
+        (
+            "def g(x):\n   return x\n  y = x\nreturn g(I)",
+            "line 4, column 4: expected an indentation of 4 spaces as in the program's first line, found 3 spaces",
+        ),
+    ] {
+        assert_eq!(given(lines), Err(expected.to_owned()), "{lines}");
+    }
+    let deep = (1..200).map(|n| format!("{}def f(x):\n", " ".repeat(n)));
+    let text = format!("def f(x):\n{}", deep.collect::<String>());
+    assert!(
+        outcome(&text).unwrap_err().contains("at most 100 brackets"),
+        "{text}"
+    );
+    let wide = "lambda x: ".repeat(200);
+    assert!(given(&format!("return {wide}x")).is_err());
+    // What is used twice is made twice: not without end.
+    let doubled = "x = add(x, x)\n  ".repeat(30);
+    let lines = format!("def f(x):\n  {doubled}return x\nreturn apply(f, (1, 2))");
+    assert!(given(&lines).unwrap_err().contains("too often"));
+}
+
+/// Expressions in the parameter `x`, and in `a` and `b` of what is around.
+fn expression() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        3 => Just("x".to_owned()),
+        1 => Just("a".to_owned()),
+        1 => Just("b".to_owned()),
+        1 => Just("2".to_owned()),
+    ];
+    leaf.prop_recursive(4, 24, 3, |inner| {
+        let two = (inner.clone(), inner.clone());
+        let three = (inner.clone(), inner.clone(), inner.clone());
+        prop_oneof![
+            (
+                prop::sample::select(&["double", "invert", "toivec", "first", "identity"][..]),
+                inner.clone()
+            )
+                .prop_map(|(name, x)| format!("{name}({x})")),
+            (
+                prop::sample::select(&["add", "subtract", "astuple", "greater", "equality"][..]),
+                two.clone()
+            )
+                .prop_map(|(name, (x, y))| format!("{name}({x}, {y})")),
+            three
+                .clone()
+                .prop_map(|(x, y, z)| format!("branch({x}, {y}, {z})")),
+            two.clone().prop_map(|(x, y)| format!("({x} == {y})")),
+            two.clone().prop_map(|(x, y)| format!("({x} and {y})")),
+            two.prop_map(|(x, y)| format!("apply(lambda y: add(y, {x}), (1, {y}))")),
+            three.prop_map(|(x, y, z)| format!("({x} if {y} else {z})")),
+            inner.prop_map(|x| format!("rbind(add, {x})(1)")),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// A function that is passed on gives what the steps of its body give in its place.
+    #[test]
+    fn a_function_passed_on_gives_what_a_call_gives(body in expression(), x in 0..3) {
+        let around = "a = height(I)\nb = (1, 2)\n";
+        let called = given(&format!("{around}f = lambda x: {body}\nreturn f({x})"));
+        let passed_on = given(&format!("{around}return first(apply(lambda x: {body}, ({x},)))"));
+        match (called, passed_on) {
+            (Ok(called), Ok(passed_on)) => prop_assert_eq!(called, passed_on),
+            (called, passed_on) => prop_assert!(
+                called.is_err() && passed_on.is_err(), "{:?} {:?}", called, passed_on
+            ),
+        }
+    }
+}
