@@ -209,7 +209,8 @@ impl<'t> Parser<'_, 't> {
         if self.scope.is_none() && called {
             return ParseErrorKind::NotLiteral;
         }
-        let set_at = self.tokens.all().windows(3).find(|tokens| {
+        let body = self.scope.as_ref().map_or(0, |scope| scope.body);
+        let set_at = self.tokens.all()[body..].windows(3).find(|tokens| {
             (tokens[0].kind == TokenKind::Indent || tokens[0].is(";"))
                 && tokens[1].is_name(token.text)
                 && (tokens[2].is("=") || tokens[2].is(":"))
