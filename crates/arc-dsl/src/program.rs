@@ -362,6 +362,11 @@ impl ProgramBuilder {
         self.program.steps.get(at)
     }
 
+    /// Whether the program has an input.
+    pub(crate) fn has_inputs(&self) -> bool {
+        self.program.inputs > 0
+    }
+
     /// How many steps there are so far.
     pub(crate) fn steps(&self) -> usize {
         self.program.steps.len()

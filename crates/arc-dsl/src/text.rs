@@ -167,11 +167,18 @@ pub fn read_file(text: &str, reading: &Reading, name: impl Fn(usize) -> String) 
     }
 }
 
-/// Whether lines set names of programs, as `solve_a = compose(vmirror, hmirror)`, and none sets `O`.
+/// Whether lines set names of programs, as `solve_a = compose(vmirror, hmirror)`, or names to a `lambda`, and
+/// none sets `O`.
 fn sets_program(text: &str) -> bool {
-    let names = text.lines().filter_map(|line| line.split_once('='));
-    let mut names = names.map(|(name, _)| name.split(':').next().unwrap_or(name).trim_end());
-    names.clone().any(says_program) && !names.any(|name| name == "O")
+    let set = text.lines().filter_map(|line| line.split_once('='));
+    let mut set = set.map(|(name, value)| {
+        let name = name.split(':').next().unwrap_or(name).trim_end();
+        (name, value.trim_start().starts_with("lambda "))
+    });
+    let is_program = |(name, is_lambda): (&str, bool)| {
+        says_program(name) || (is_lambda && name.starts_with(char::is_alphabetic))
+    };
+    set.clone().any(is_program) && !set.any(|(name, _)| name == "O")
 }
 
 /// The functions of a text in its order: programs of the public dialect with 1 to 4 inputs of any kind,

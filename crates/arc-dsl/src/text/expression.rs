@@ -157,6 +157,9 @@ impl<'t> Parser<'_, 't> {
         let token = self.tokens.peek();
         let operand: Operand = match (token.kind, token.text) {
             (TokenKind::Integer, _) => self.integer("")?,
+            (TokenKind::Number, text) if self.module.is_some() && numeral(text).is_some() => {
+                self.integer("")?
+            }
             (TokenKind::Number, _) => {
                 return Err(self.tokens.unexpected("an integer in decimal digits"));
             }
@@ -192,8 +195,12 @@ impl<'t> Parser<'_, 't> {
 
     pub(super) fn integer(&mut self, sign: &str) -> Result<Operand> {
         let token = self.tokens.bump();
-        match token.text.parse::<i32>() {
-            Ok(n) if n <= MAX_INT => Ok(Value::Int(if sign.is_empty() { n } else { -n }).into()),
+        let value = match token.kind {
+            TokenKind::Number => numeral(token.text),
+            _ => token.text.parse::<i32>().ok(),
+        };
+        match value {
+            Some(n) if n <= MAX_INT => Ok(Value::Int(if sign.is_empty() { n } else { -n }).into()),
             _ => {
                 let found = format!("{sign}{}", told(token.text));
                 Err(self
@@ -209,17 +216,19 @@ impl<'t> Parser<'_, 't> {
         if self.scope.is_none() && called {
             return ParseErrorKind::NotLiteral;
         }
-        let body = self.scope.as_ref().map_or(0, |scope| scope.body);
-        let set_at = self.tokens.all()[body..].windows(3).find(|tokens| {
-            (tokens[0].kind == TokenKind::Indent || tokens[0].is(";"))
-                && tokens[1].is_name(token.text)
-                && (tokens[2].is("=") || tokens[2].is(":"))
-        });
-        if let Some(set_at) = set_at {
-            return ParseErrorKind::UsedBeforeSet {
-                name,
-                line: set_at[1].line,
-            };
+        let set_in = |tokens: &[Token<'t>]| {
+            let set_at = tokens.windows(3).find(|tokens| {
+                (tokens[0].kind == TokenKind::Indent || tokens[0].is(";"))
+                    && tokens[1].is_name(token.text)
+                    && (tokens[2].is("=") || tokens[2].is(":"))
+            });
+            set_at.map(|set_at| set_at[1].line)
+        };
+        // A function that sets a name has no other one of that name.
+        let (tokens, body) = (self.tokens.all(), self.scope.as_ref().map(|it| it.body));
+        let within = body.and_then(|body| set_in(&tokens[body..]));
+        if let Some(line) = within.or_else(|| set_in(tokens)) {
+            return ParseErrorKind::UsedBeforeSet { name, line };
         }
         let variables = self
             .scope
@@ -388,6 +397,21 @@ impl<'t> Parser<'_, 't> {
         self.tokens.bump();
         Ok(depth + 1)
     }
+}
+
+/// The value of an integer in hexadecimal, octal or binary digits, or with underscores.
+fn numeral(text: &str) -> Option<i32> {
+    let lower = text.to_ascii_lowercase();
+    let (radix, digits) = match lower.get(..2) {
+        Some("0x") => (16, &lower[2..]),
+        Some("0o") => (8, &lower[2..]),
+        Some("0b") => (2, &lower[2..]),
+        _ => (10, &lower[..]),
+    };
+    let is_wrong = digits.starts_with('_') || digits.ends_with('_') || digits.contains("__");
+    let digits = digits.replace('_', "");
+    let value = i32::from_str_radix(&digits, radix).ok();
+    value.filter(|_| !is_wrong && (radix != 10 || !digits.starts_with('0')))
 }
 
 /// The arguments of a call that are given by keyword.

@@ -130,13 +130,11 @@ impl<'t> Lexer<'t> {
         true
     }
 
-    /// Whether a line of the text begins a function, or sets a name to one.
+    /// Whether a line of the text begins a function.
     pub(super) fn has_function(&self) -> bool {
         let mut lines = Lexer::new(self.text);
         loop {
-            let line = lines.rest().lines().next().unwrap_or_default();
-            let is_lambda = line.starts_with(is_name_start) && line.contains("= lambda ");
-            if lines.is_at_def() || is_lambda {
+            if lines.is_at_def() {
                 return true;
             }
             lines.skip(|byte| !matches!(byte, b'\n' | b'\r'));

@@ -18,6 +18,7 @@ use crate::text::module::parser::Parser;
 use crate::text::names;
 use crate::text::statements::Parameter;
 use crate::text::tokens::{Result, told};
+use crate::value::Value;
 
 /// A function that a program defines.
 #[derive(Debug, Clone)]
@@ -110,16 +111,37 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// A function as a value, which keeps what it uses.
-    pub(super) fn value_of(
+    fn value_of(&mut self, token: Token<'t>, function: &LocalFunction<'t>) -> Result<Operand> {
+        let captured = self.captured_by(token, function)?;
+        if !self.is_only_called {
+            self.keep(&function.captured);
+        }
+        let parameters = function.parsed.parameters.len();
+        let mut given = vec![None; parameters];
+        given.extend(captured.into_iter().map(Some));
+        self.as_value(token, &function.parsed, &given)
+    }
+
+    /// What a function that needs no parameter gives, as a function of the first input of the program around,
+    /// if it uses that.
+    pub(super) fn value_of_input(
         &mut self,
         token: Token<'t>,
         function: &LocalFunction<'t>,
     ) -> Result<Operand> {
         let captured = self.captured_by(token, function)?;
-        if !self.is_only_called {
-            self.keep(&function.captured);
+        let mut given: Vec<_> = captured.into_iter().map(Some).collect();
+        let input = given
+            .iter()
+            .position(|it| *it == Some(Operand::Slot(Slot::INPUT)));
+        match input {
+            Some(at) => {
+                given[at] = None;
+                given.insert(0, Some(Value::Int(0).into()));
+            }
+            None => given.insert(0, None),
         }
-        self.as_value(token, &function.parsed, &captured)
+        self.as_value(token, &function.parsed, &given)
     }
 
     /// What a function gives whatever it is given, if that takes no call.

@@ -456,6 +456,12 @@ impl<'t> Parser<'_, 't> {
         }
         let statement = self.tokens.place();
         let targets = self.targets()?;
+        if let [target] = targets[..]
+            && let Some(value) = self.augmented(target)?
+        {
+            let token = self.tokens.peek();
+            return self.assign(target, value, token, statement);
+        }
         if targets.len() == 1 && self.tokens.accept(":") {
             self.skip_annotation(&["="])?;
         }

@@ -8,7 +8,7 @@
 use arc_isa::Primitive;
 
 use crate::dialect::Dialect;
-use crate::program::{Callee, Operand};
+use crate::program::{Callee, Operand, Slot};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::expression::{Expression, MAX_NESTING, constant};
 use crate::text::lexer::{Token, TokenKind};
@@ -28,6 +28,18 @@ pub(in crate::text) enum Operator {
     Modulo,
     Power,
 }
+
+/// The primitives that give a truth value, or fail, whatever they are given.
+const COMPARES: &[Primitive] = &[
+    Primitive::Equality,
+    Primitive::Greater,
+    Primitive::Contained,
+    Primitive::Flip,
+    Primitive::Even,
+    Primitive::Positive,
+    Primitive::Portrait,
+    Primitive::Square,
+];
 
 /// How strongly signs bind: more than `*`, less than `**`.
 const SIGN: u8 = 3;
@@ -185,7 +197,10 @@ impl<'t> Parser<'_, 't> {
             })?;
             left = match side {
                 Side::Known(right) => call(Primitive::Either, [value, right], token),
-                Side::Function(_) => self.chosen(token, value.clone(), Side::Known(value), side)?,
+                Side::Function(_) => {
+                    let yes = Side::Known(self.as_truth(value.clone(), true));
+                    self.chosen(token, value, yes, side)?
+                }
             };
         }
         Ok(left)
@@ -203,7 +218,10 @@ impl<'t> Parser<'_, 't> {
             })?;
             left = match side {
                 Side::Known(right) => call(Primitive::Both, [value, right], token),
-                Side::Function(_) => self.chosen(token, value.clone(), side, Side::Known(value))?,
+                Side::Function(_) => {
+                    let no = Side::Known(self.as_truth(value.clone(), false));
+                    self.chosen(token, value, side, no)?
+                }
             };
         }
         Ok(left)
@@ -319,8 +337,17 @@ impl<'t> Parser<'_, 't> {
         let name = self.generate_name();
         let chosen = [condition, yes, no];
         let chosen = self.step(token, name, Primitive::Branch.into(), chosen.into())?;
+        let has_input = self
+            .scope
+            .as_ref()
+            .is_some_and(|scope| scope.builder.has_inputs());
+        let argument = if has_input {
+            Operand::Slot(Slot::INPUT)
+        } else {
+            Value::Int(0).into()
+        };
         match chosen {
-            Operand::Slot(slot) => Ok(call(slot, [Value::Int(0).into()], token)),
+            Operand::Slot(slot) => Ok(call(slot, [argument], token)),
             _ => Err(self.only_calls(token)),
         }
     }
@@ -331,17 +358,32 @@ impl<'t> Parser<'_, 't> {
         token: Token<'t>,
         function: &LocalFunction<'t>,
     ) -> Result<Side> {
-        self.is_only_called = true;
         Ok(match self.known_value(token, function)? {
             Some(value) => Side::Known(value),
-            None => Side::Function(self.value_of(token, function)?),
+            None => Side::Function(self.value_of_input(token, function)?),
         })
     }
 
     fn as_function(&mut self, token: Token<'t>, side: Side) -> Result<Operand> {
         match side {
+            Side::Known(Operand::Slot(Slot::INPUT)) => Ok(Primitive::Identity.into()),
             Side::Known(value) => self.constant_function(token, value),
             Side::Function(function) => Ok(function),
+        }
+    }
+
+    /// A value of which it is known whether it is true: this itself, where it is a truth value whatever the
+    /// grids are.
+    fn as_truth(&self, value: Operand, is_true: bool) -> Operand {
+        let step = match (&value, &self.scope) {
+            (Operand::Slot(slot), Some(scope)) => scope.builder.step_of(*slot),
+            _ => None,
+        };
+        match step.map(|step| step.callee) {
+            Some(Callee::Primitive(primitive)) if COMPARES.contains(&primitive) => {
+                Value::from(is_true).into()
+            }
+            _ => value,
         }
     }
 
@@ -395,27 +437,62 @@ impl<'t> Parser<'_, 't> {
                 _ if self.scope.is_none() => return Err(self.only_calls(token)),
                 right => self.operand(right)?,
             };
-            let known = |operand: &Operand| integer(constant(operand).as_ref());
-            let (Some(a), Some(b)) = (known(&a), known(&b)) else {
-                let primitive = operator.primitive();
-                let primitive = primitive.filter(|_| self.dialect == Dialect::Public);
-                let primitive = primitive.ok_or_else(|| self.only_calls(token))?;
-                if !(self.is_integer(&a) && self.is_integer(&b)) {
-                    return Err(self.not_of_integers(token, &format!("{primitive}(a, b)")));
-                }
-                left = call(primitive, [a, b], token);
-                continue;
-            };
-            let value = operator.apply(a, b);
-            let value = value.filter(|value| value.abs() <= i64::from(MAX_INT));
-            let value = value.ok_or_else(|| {
-                let found = format!("{a} {} {b}", token.text);
-                self.tokens
-                    .error(at, ParseErrorKind::IntegerRange { found })
-            })?;
-            left = Expression::Operand(Value::Int(value as i32).into());
+            left = self.calculated(operator, token, [a, b], at)?;
         }
         Ok(left)
+    }
+
+    /// What the operator at `token` gives; the right side stands at `at`.
+    fn calculated(
+        &mut self,
+        operator: Operator,
+        token: Token<'t>,
+        sides: [Operand; 2],
+        at: Token<'t>,
+    ) -> Result<Expression<'t>> {
+        let known = |operand: &Operand| integer(constant(operand).as_ref());
+        let [Some(a), Some(b)] = sides.each_ref().map(known) else {
+            let primitive = operator.primitive();
+            let primitive = primitive.filter(|_| self.dialect == Dialect::Public);
+            let primitive = primitive.ok_or_else(|| self.only_calls(token))?;
+            if !sides.iter().all(|side| self.is_integer(side)) {
+                return Err(self.not_of_integers(token, &format!("{primitive}(a, b)")));
+            }
+            return Ok(call(primitive, sides, token));
+        };
+        let value = operator.apply(a, b);
+        let value = value.filter(|value| value.abs() <= i64::from(MAX_INT));
+        let value = value.ok_or_else(|| {
+            let found = format!("{a} {} {b}", token.text);
+            self.tokens
+                .error(at, ParseErrorKind::IntegerRange { found })
+        })?;
+        Ok(Expression::Operand(Value::Int(value as i32).into()))
+    }
+
+    /// What a variable is set to by `name += value` and kin, of which the name has been read.
+    pub(in crate::text) fn augmented(&mut self, name: Token<'t>) -> Result<Option<Expression<'t>>> {
+        let token = self.tokens.peek();
+        let operator = token
+            .text
+            .strip_suffix('=')
+            .map(|text| Token { text, ..token });
+        let Some(operator) = operator.and_then(Operator::of) else {
+            return Ok(None);
+        };
+        let slot = self
+            .scope
+            .as_ref()
+            .and_then(|scope| scope.builder.variable(name.text));
+        let Some(slot) = slot else {
+            let kind = self.unknown(name, false);
+            return Err(self.tokens.error(name, kind));
+        };
+        self.tokens.bump();
+        let at = self.tokens.peek();
+        let value = self.argument(0)?;
+        let sides = [Operand::Slot(slot), value];
+        self.calculated(operator, token, sides, at).map(Some)
     }
 
     /// `-x` or `+x`.

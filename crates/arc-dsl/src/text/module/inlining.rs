@@ -182,7 +182,8 @@ impl<'t> Parser<'_, 't> {
             let operand = self.steps_of(token, &parsed.program, &arguments)?;
             return Ok(Expression::Inlined(operand));
         }
-        Ok(match self.as_value(token, &parsed, &[])? {
+        let inputs = vec![None; parsed.program.inputs().len()];
+        Ok(match self.as_value(token, &parsed, &inputs)? {
             operand @ Operand::Slot(_) => Expression::Inlined(operand),
             operand => Expression::Operand(operand),
         })

@@ -15,7 +15,7 @@
 //!
 //! Nothing is evaluated before Python would: calls without the parameter wait for it too.
 
-use arc_isa::Primitive;
+use arc_isa::{Primitive, Type};
 
 use crate::dialect::Dialect;
 use crate::program::{Callee, Operand, Program};
@@ -29,6 +29,16 @@ use crate::value::Value;
 /// How many calls one evaluation of such a function makes at most: what its body uses twice is made twice.
 const MAX_CALLS: u32 = 1_000;
 
+/// The primitives that make functions of functions, which fails for none.
+const MAKERS: &[Primitive] = &[
+    Primitive::Compose,
+    Primitive::Chain,
+    Primitive::Matcher,
+    Primitive::Rbind,
+    Primitive::Lbind,
+    Primitive::Fork,
+];
+
 /// What a value of the body is, as a function of the parameter.
 #[derive(Debug, Clone)]
 enum Made {
@@ -41,26 +51,29 @@ enum Made {
 }
 
 impl<'t> Parser<'_, 't> {
-    /// A function of the text, whose last inputs are these operands, as a value.
+    /// A function of the text as a value, of the inputs that are not given here.
     pub(in crate::text) fn as_value(
         &mut self,
         token: Token<'t>,
         parsed: &Parsed,
-        captured: &[Operand],
+        given: &[Option<Operand>],
     ) -> Result<Operand> {
         let function = &parsed.program;
-        let value = self.handed_on(token, parsed, captured)?;
+        let value = self.handed_on(token, parsed, given)?;
         if let Some(value) = value {
             return Ok(value);
         }
-        if let Some(why) = self.not_a_value(parsed) {
+        let parameters = given.iter().filter(|it| it.is_none()).count();
+        if let Some(why) = self.not_a_value(parsed, parameters) {
             let name = told(token.text);
             let kind = ParseErrorKind::FunctionAsValue { name, why };
             return Err(self.tokens.error(token, kind));
         }
         self.has_room(token, 8 * (function.steps().len() + 1))?;
-        let mut made = vec![Made::Parameter];
-        made.extend(captured.iter().cloned().map(Made::Constant));
+        let inputs = given.iter().cloned();
+        let mut made: Vec<_> = inputs
+            .map(|given| given.map_or(Made::Parameter, Made::Constant))
+            .collect();
         for step in function.steps() {
             let callee = match step.callee {
                 Callee::Slot(slot) => made[slot.index()].clone(),
@@ -71,8 +84,7 @@ impl<'t> Parser<'_, 't> {
             };
             let arguments = step.arguments.iter();
             let arguments: Vec<_> = arguments.map(|it| made_of(&made, it)).collect();
-            let function = self.call_of_parameter(token, callee, arguments)?;
-            made.push(Made::Function(function));
+            made.push(self.call_of_parameter(token, callee, arguments)?);
         }
         let mut output = made_of(&made, function.output());
         // What the result does not need is called all the same, since it may fail.
@@ -94,20 +106,21 @@ impl<'t> Parser<'_, 't> {
         &mut self,
         token: Token<'t>,
         parsed: &Parsed,
-        captured: &[Operand],
+        given: &[Option<Operand>],
     ) -> Result<Option<Operand>> {
         let function = &parsed.program;
-        let (inputs, parameters) = (function.inputs().len(), parsed.parameters.len());
+        let inputs = function.inputs().len();
+        let own: Vec<_> = (0..inputs).filter(|&at| given[at].is_none()).collect();
         let [step] = function.steps() else {
             return Ok(None);
         };
         let is_returned =
             matches!(function.output(), Operand::Slot(slot) if slot.index() == inputs);
         let is_plain = parsed.defaults.iter().all(Option::is_none);
-        if self.dialect != Dialect::Public || parameters == 0 || !is_returned || !is_plain {
+        if self.dialect != Dialect::Public || own.is_empty() || !is_returned || !is_plain {
             return Ok(None);
         }
-        let constant = |slot: usize| Some(captured[slot.checked_sub(parameters)?].clone());
+        let constant = |slot: usize| given.get(slot).cloned().flatten();
         let callee = match step.callee {
             Callee::Primitive(primitive) => Some(primitive.into()),
             Callee::Slot(slot) => constant(slot.index()),
@@ -117,16 +130,20 @@ impl<'t> Parser<'_, 't> {
             return Ok(None);
         };
         let is_parameter =
-            |it: &Operand, at: usize| matches!(it, Operand::Slot(slot) if slot.index() == at);
+            |it: &Operand, at: usize| matches!(it, Operand::Slot(slot) if slot.index() == own[at]);
         let Some(first) = step.arguments.iter().position(|it| is_parameter(it, 0)) else {
             return Ok(None);
         };
         let (before, rest) = step.arguments.split_at(first);
-        if rest.len() < parameters {
+        if rest.len() < own.len() {
             return Ok(None);
         }
-        let (own, after) = rest.split_at(parameters);
-        if !own.iter().enumerate().all(|(at, it)| is_parameter(it, at)) {
+        let (between, after) = rest.split_at(own.len());
+        if !between
+            .iter()
+            .enumerate()
+            .all(|(at, it)| is_parameter(it, at))
+        {
             return Ok(None);
         }
         let constants = |arguments: &[Operand]| -> Option<Vec<Operand>> {
@@ -145,7 +162,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// What keeps a function from being a value.
-    fn not_a_value(&self, parsed: &Parsed) -> Option<&'static str> {
+    fn not_a_value(&self, parsed: &Parsed, parameters: usize) -> Option<&'static str> {
         if self.dialect != Dialect::Public {
             return Some(
                 "in the typed dialect only one of the DSL's is passed on, or what `compose` and kin make",
@@ -154,7 +171,7 @@ impl<'t> Parser<'_, 't> {
         if parsed.defaults.iter().any(Option::is_some) {
             return Some("expected no defaults of one that is passed on");
         }
-        match parsed.parameters.len() {
+        match parameters {
             1 => (calls(&parsed.program) > MAX_CALLS)
                 .then_some("it uses what it has made too often to be passed on"),
             0 => Some("expected a parameter of one that is passed on"),
@@ -170,37 +187,76 @@ impl<'t> Parser<'_, 't> {
         token: Token<'t>,
         callee: Made,
         mut arguments: Vec<Made>,
-    ) -> Result<Operand> {
+    ) -> Result<Made> {
         let is_constant = |it: &Made| matches!(it, Made::Constant(_));
         if is_constant(&callee) && arguments.iter().all(is_constant) {
+            if let Some(made) = self.made_once(token, &callee, &arguments)? {
+                return Ok(Made::Constant(made));
+            }
             // It waits for the parameter.
             let last = self.last_argument(token, &mut arguments)?;
             arguments.push(Made::Function(self.function_of(token, last)?));
         }
-        let Made::Constant(function) = callee else {
-            let callee = self.function_of(token, callee)?;
-            return self.applied(token, callee, arguments);
+        let function = match callee {
+            Made::Constant(function) => self.call_of(token, function, arguments)?,
+            callee => {
+                let callee = self.function_of(token, callee)?;
+                self.applied(token, callee, arguments)?
+            }
         };
-        let first = arguments
-            .iter()
-            .position(|it| !is_constant(it))
-            .unwrap_or(0);
-        let last = arguments
-            .iter()
-            .rposition(|it| !is_constant(it))
-            .unwrap_or(0);
+        Ok(Made::Function(function))
+    }
+
+    /// A function that is the same for every parameter, and that can be made before there is one since
+    /// that fails for none.
+    fn made_once(
+        &mut self,
+        token: Token<'t>,
+        callee: &Made,
+        arguments: &[Made],
+    ) -> Result<Option<Operand>> {
+        let Made::Constant(Operand::Primitive(maker)) = callee else {
+            return Ok(None);
+        };
+        let Some(scope) = &self.scope else {
+            return Ok(None);
+        };
+        let is_function = |made: &Made| match made {
+            Made::Constant(Operand::Primitive(_)) => true,
+            Made::Constant(Operand::Slot(slot)) => {
+                let step = scope.builder.step_of(*slot);
+                step.is_some_and(
+                    |step| matches!(step.callee, Callee::Primitive(it) if MAKERS.contains(&it)),
+                )
+            }
+            _ => false,
+        };
+        let takes = maker.parameters().iter().zip(arguments);
+        let mut functions = takes.filter(|((_, kind), _)| *kind == Type::Callable);
+        if !MAKERS.contains(maker) || !functions.all(|(_, argument)| is_function(argument)) {
+            return Ok(None);
+        }
+        let name = self.generate_name();
+        let arguments = constants(arguments).into();
+        self.step(token, name, (*maker).into(), arguments).map(Some)
+    }
+
+    /// `lambda x: function(a(x), b(x), ..)`, where one argument at least depends on the parameter.
+    fn call_of(
+        &mut self,
+        token: Token<'t>,
+        function: Operand,
+        mut arguments: Vec<Made>,
+    ) -> Result<Operand> {
+        let depends = |it: &Made| !matches!(it, Made::Constant(_));
+        let first = arguments.iter().position(depends).unwrap_or(0);
+        let last = arguments.iter().rposition(depends).unwrap_or(0);
         let after = constants(&arguments[last + 1..]);
         let before = constants(&arguments[..first]);
         let function = self.bound_to(token, function, &before, &after)?;
         let mut between = arguments.drain(first..=last);
         match (between.next(), between.next(), between.next()) {
-            (Some(only), None, _) => match only {
-                Made::Parameter => Ok(function),
-                only => {
-                    let inner = self.function_of(token, only)?;
-                    self.made(token, Primitive::Compose, [function, inner])
-                }
-            },
+            (Some(only), None, _) => self.composed(token, function, only),
             (Some(a), Some(b), None) => {
                 let a = self.function_of(token, a)?;
                 let b = self.function_of(token, b)?;
@@ -208,14 +264,22 @@ impl<'t> Parser<'_, 't> {
             }
             (Some(a), Some(b), Some(c)) => {
                 let rest: Vec<_> = [b, c].into_iter().chain(between).collect();
-                let binds =
-                    self.made(token, Primitive::Lbind, [Primitive::Lbind.into(), function])?;
-                let a = self.function_of(token, a)?;
-                let bound = self.made(token, Primitive::Compose, [binds, a])?;
+                let binds = [Primitive::Lbind.into(), function];
+                let binds = self.made(token, Primitive::Lbind, binds)?;
+                let bound = self.composed(token, binds, a)?;
                 self.applied(token, bound, rest)
             }
             (None, _, _) => Ok(function),
         }
+    }
+
+    /// `lambda x: function(inner(x))`
+    fn composed(&mut self, token: Token<'t>, function: Operand, inner: Made) -> Result<Operand> {
+        if matches!(inner, Made::Parameter) {
+            return Ok(function);
+        }
+        let inner = self.function_of(token, inner)?;
+        self.made(token, Primitive::Compose, [function, inner])
     }
 
     /// `lambda x: function(x)(a(x), b(x), ..)`
@@ -235,8 +299,7 @@ impl<'t> Parser<'_, 't> {
                 [Primitive::Lbind.into(), bound, argument],
             )?;
         }
-        let last = self.function_of(token, last)?;
-        let alone = self.made(token, Primitive::Compose, [Primitive::Initset.into(), last])?;
+        let alone = self.composed(token, Primitive::Initset.into(), last)?;
         let applied = self.made(
             token,
             Primitive::Fork,

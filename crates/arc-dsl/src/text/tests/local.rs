@@ -126,6 +126,35 @@ fn functions_within_a_program_mean_what_python_makes_of_them() {
 }
 
 #[test]
+fn bare_lines_may_define_functions() {
+    let bare = "f = lambda o: size(o) > 2\nx = objects(I, T, F, T)\nO = fill(I, 5, merge(sfilter(x, f)))\n";
+    let read = parse_file(bare, None, |_| "solve".to_owned());
+    assert_eq!(read.len(), 1);
+    assert_eq!(read[0].as_ref().unwrap().name(), "solve");
+    let functions = "turn = lambda g: rot90(g)\nsolve = lambda g: turn(trim(g))\n";
+    let read = parse_file(functions, None, |_| String::new());
+    assert_eq!(read.len(), 1);
+    assert_eq!(read[0].as_ref().unwrap().name(), "solve");
+}
+
+#[test]
+fn a_condition_chooses_between_functions_of_the_input() {
+    assert_eq!(
+        body("return I if portrait(I) else vmirror(trim(I))"),
+        "t1 = portrait(I); t2 = compose(vmirror, trim); t3 = branch(t1, identity, t2); t4 = t3(I); return t4"
+    );
+    assert_eq!(
+        body("return portrait(I) and square(trim(I))"),
+        "t1 = portrait(I); t2 = compose(square, trim); t3 = lbind(branch, True); t4 = lbind(t3, False); \
+         t5 = branch(t1, t2, t4); t6 = t5(I); return t6"
+    );
+    assert_eq!(
+        body("x = portrait(I)\nreturn x and I"),
+        "x = portrait(I); t1 = both(x, I); return t1"
+    );
+}
+
+#[test]
 fn operators_are_the_primitives_that_give_the_same() {
     for (expression, expected) in [
         ("size(I) + 1", "3"),
@@ -162,6 +191,10 @@ fn operators_are_the_primitives_that_give_the_same() {
         assert_eq!(given(&lines), Ok(expected.to_owned()), "{expression}");
     }
     assert!(given("return height(I) and first(())").is_err());
+    assert_eq!(
+        given("h = height(I)\nh += 0x1\nh *= 1_0\nreturn h"),
+        Ok("30".to_owned())
+    );
     let n = "n = height(I)\nreturn apply(lambda x: size(x) * n - 1, I)";
     assert_eq!(given(n), Ok("(5, 5)".to_owned()));
 }
