@@ -3,7 +3,8 @@
 //! `cargo run --release --package arc-search --example solved -- TASKS [NODES] [--off PART]... [--show] [--list]`
 //!
 //! TASKS is a folder of tasks as JSON with their test outputs, NODES how many values are kept for a task.
-//! `--off` switches a part off: `colours` (renamed), `repeats` (once more with colours as they are), `pairs`
+//! `--off` switches a part off: `colours` (renamed), `repeats` (once more with colours as they are), `ground` (once more
+//! with 0 for the most common colour), `pairs`
 //! (stacks that fit some train pairs alone), `layers` (more than one), `derived` (operations that are no
 //! primitives), `patches` (pieces that are no grids), `bits` (by what was used), `costs` (of primitives on each
 //! other), `invariants` (by which answers are ranked), and proposers by their names. `--show` prints the programs that are right, `--list` a
@@ -94,6 +95,7 @@ impl Asked {
         options.attempts = ATTEMPTS;
         options.renames = !self.is_off("colours");
         options.repeats = !self.is_off("repeats");
+        options.grounds = !self.is_off("ground");
         options.patches = !self.is_off("patches");
         options.off = self.off();
         let composer = Greedy {

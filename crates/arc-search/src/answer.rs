@@ -1,5 +1,6 @@
 //! [`Context`]: what was made for a task, of which the best proposals become attempts.
 
+use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 
 use arc_cpu::batt::{Batt, NodeId};
@@ -93,15 +94,9 @@ impl Context<'_> {
             if !painted.insert(layers.clone()) {
                 continue;
             }
-            canvas.clear();
-            for layer in &layers {
-                if layer_cells.read(self.batt, *layer, frame).is_some() {
-                    canvas.paint_below(&mut layer_cells);
-                }
-            }
-            canvas.fill(0);
-            let tests = frame.train..frame.sizes.len();
-            let outputs: Vec<_> = tests.map(|input| canvas.grid(input, frame)).collect();
+            let Some(outputs) = self.outputs(&layers, &mut canvas, &mut layer_cells) else {
+                continue;
+            };
             let new = Candidate {
                 proposal,
                 layers,
@@ -130,6 +125,32 @@ impl Context<'_> {
             }
         }
         candidates
+    }
+
+    /// What these layers give for the test inputs. One grid alone may have any size.
+    fn outputs(
+        &self,
+        layers: &[Layer],
+        canvas: &mut Cells,
+        layer_cells: &mut Cells,
+    ) -> Option<Vec<Grid>> {
+        let tests = self.frame.train..self.frame.sizes.len();
+        let is_read = |cells: &mut Cells, layer| cells.read(self.batt, layer, self.frame).is_some();
+        if let [Layer::All(grid)] = *layers
+            && !is_read(layer_cells, layers[0])
+        {
+            let value = |input| self.batt.value(grid, input).ok();
+            let outputs = tests.map(|input| value(input)?.as_grid().map(Cow::into_owned));
+            return outputs.collect();
+        }
+        canvas.clear();
+        for layer in layers {
+            if is_read(layer_cells, *layer) {
+                canvas.paint_below(layer_cells);
+            }
+        }
+        canvas.fill(0);
+        Some(tests.map(|input| canvas.grid(input, self.frame)).collect())
     }
 
     /// Puts candidates into order by what they answer.
@@ -208,6 +229,14 @@ impl Context<'_> {
     fn paints(&self, layers: &[Layer], names: &[Names]) -> Vec<Vec<Grid>> {
         let frame = self.frame;
         let (mut canvas, mut layer_cells) = (Cells::new(frame), Cells::new(frame));
+        let renamed = |grids: Vec<Grid>| {
+            let grids = grids.iter().zip(names);
+            grids.map(|(grid, names)| rename(grid, names)).collect()
+        };
+        if let [Layer::All(_)] = layers {
+            let outputs = self.outputs(layers, &mut canvas, &mut layer_cells);
+            return vec![outputs.map_or_else(Vec::new, renamed)];
+        }
         canvas.clear();
         let paints = layers.iter().map(|layer| {
             if layer_cells.read(self.batt, *layer, frame).is_none() {

@@ -7,17 +7,28 @@
 //! same colours and it is one of them. 0, which operations take for the background, keeps its name where an
 //! input has it.
 //!
+//! Operations take 0 for the background. Where the most common colour of an input is another one, the two can be
+//! [swapped](Normalisation::on_ground) before.
+//!
 //! The renaming is undone in what a program gives, by the same input; both are [written as
 //! steps](Normalisation::around) of the program.
 
+use std::cmp::Reverse;
 use std::sync::LazyLock;
 
 use arc_dsl::{
     BuildError, Grid, Operand, Pair, Program, ProgramBuilder, Task, Value, parse_functions,
 };
 
-/// How the steps of renaming are made: of the free colours, ascending, come pairs of new and old names.
+/// How the steps of renaming are made: of the free colours, ascending, come pairs of new and old names. Of several
+/// colours that are the most common the least is the ground.
 const STEPS: &str = "
+def ground(g):
+    return first(order((0, 1, 2, 3, 4, 5, 6, 7, 8, 9), compose(invert, lbind(colorcount, g))))
+
+def swapped(g, c):
+    return switch(g, 0, c)
+
 def ordered(g, free):
     return pair(free, order(free, compose(invert, lbind(colorcount, g))))
 
@@ -40,11 +51,33 @@ const COLOURS: usize = 10;
 /// New names of colours, by their old ones.
 pub(crate) type Names = [u8; COLOURS];
 
+const AS_THEY_ARE: Names = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+
 /// Which colours are renamed; see the [module](self).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Normalisation {
     /// Ascending.
     free: Vec<u8>,
+    /// Whether 0 and the most common colour are swapped first.
+    swaps: bool,
+}
+
+/// How many cells have each colour.
+fn counts(grid: &Grid) -> [usize; 16] {
+    let mut counts = [0; 16];
+    for colour in grid.cells() {
+        counts[(*colour & 15) as usize] += 1;
+    }
+    counts
+}
+
+/// The names where 0 and the most common colour of a grid are swapped.
+fn swap(grid: &Grid) -> Names {
+    let mut names = AS_THEY_ARE;
+    let counts = counts(grid);
+    let ground = (0..COLOURS).rev().max_by_key(|colour| counts[*colour]);
+    names.swap(0, ground.unwrap_or(0));
+    names
 }
 
 /// A bit for each colour that a grid has.
@@ -75,39 +108,66 @@ impl Normalisation {
         let free: Vec<u8> = (0..COLOURS as u8)
             .filter(|colour| kept >> colour & 1 == 0)
             .collect();
-        let normalisation = Self { free };
-        let is_identity = |input: &Grid| {
-            normalisation
-                .names(input)
-                .iter()
-                .zip(0..)
-                .all(|(to, from)| *to == from)
-        };
-        if inputs.clone().all(|input| is_identity(input)) {
+        let normalisation = Self { free, swaps: false };
+        if inputs
+            .clone()
+            .all(|input| normalisation.names(input) == AS_THEY_ARE)
+        {
             return Self::default();
         }
         normalisation
     }
 
+    /// That of a task in which 0 and the most common colour of each input are swapped first: no colour is renamed
+    /// where 0 is the most common one of all inputs.
+    pub fn on_ground(task: &Task) -> Self {
+        let swaps = Self {
+            free: Vec::new(),
+            swaps: true,
+        };
+        let mut inputs = task.train.iter().chain(&task.test).map(|pair| &pair.input);
+        if inputs.all(|input| swap(input) == AS_THEY_ARE) {
+            return Self::default();
+        }
+        let free = Self::of(&swaps.task(task)).free;
+        Self { free, swaps: true }
+    }
+
     /// Whether no colour is renamed.
     pub fn is_identity(&self) -> bool {
-        self.free.is_empty()
+        self.free.is_empty() && !self.swaps
+    }
+
+    /// A task with its colours renamed, for each pair by its input, without test outputs.
+    pub(crate) fn task(&self, task: &Task) -> Task {
+        let rename_pair = |pair: &Pair| {
+            let names = self.names(&pair.input);
+            let output = pair.output.as_ref().map(|output| rename(output, &names));
+            Pair::new(rename(&pair.input, &names), output)
+        };
+        let tests = task.test.iter();
+        Task {
+            id: task.id.clone(),
+            train: task.train.iter().map(rename_pair).collect(),
+            test: tests
+                .map(|pair| Pair::new(rename_pair(pair).input, None))
+                .collect(),
+            ..Task::default()
+        }
     }
 
     /// The names of colours for an input.
     pub(crate) fn names(&self, input: &Grid) -> Names {
-        let mut counts = [0; 16];
-        input
-            .cells()
-            .iter()
-            .for_each(|colour| counts[(*colour & 15) as usize] += 1);
+        let first = if self.swaps { swap(input) } else { AS_THEY_ARE };
+        let counts = counts(input);
         let mut ordered = self.free.clone();
-        ordered.sort_by_key(|colour| -counts[usize::from(*colour)]);
-        let mut names: Names = std::array::from_fn(|colour| colour as u8);
+        // A swap is its own inverse.
+        ordered.sort_by_key(|colour| Reverse(counts[usize::from(first[usize::from(*colour)])]));
+        let mut names = AS_THEY_ARE;
         for (from, to) in ordered.iter().zip(&self.free) {
             names[usize::from(*from)] = *to;
         }
-        names
+        first.map(|name| names[usize::from(name)])
     }
 
     /// The program whose steps are those of another one on the renamed input, with its result renamed back.
@@ -130,16 +190,34 @@ impl Normalisation {
         if self.is_identity() {
             return Ok(program.clone());
         }
-        let [ordered, renamed, restored] = FUNCTIONS.as_slice() else {
+        let [ground, swapped, ordered, renamed, restored] = FUNCTIONS.as_slice() else {
             return Err(BuildError::UnknownSlot);
         };
         let mut builder = ProgramBuilder::new(program.name());
-        let free = self.free.iter().map(|colour| Value::Int((*colour).into()));
-        let free = Operand::from(Value::tuple(free.collect()));
-        let pairs = builder.inline(ordered, &[builder.input(), free])?;
-        let input = builder.inline(renamed, &[builder.input(), pairs.clone()])?;
-        let result = builder.inline(program, &[input])?;
-        let output = builder.inline(restored, &[result, pairs])?;
+        let mut input = builder.input();
+        let colour = if self.swaps {
+            let colour = builder.inline(ground, &[input.clone()])?;
+            input = builder.inline(swapped, &[input, colour.clone()])?;
+            Some(colour)
+        } else {
+            None
+        };
+        let pairs = if self.free.is_empty() {
+            None
+        } else {
+            let free = self.free.iter().map(|colour| Value::Int((*colour).into()));
+            let free = Operand::from(Value::tuple(free.collect()));
+            let pairs = builder.inline(ordered, &[input.clone(), free])?;
+            input = builder.inline(renamed, &[input, pairs.clone()])?;
+            Some(pairs)
+        };
+        let mut output = builder.inline(program, &[input])?;
+        if let Some(pairs) = pairs {
+            output = builder.inline(restored, &[output, pairs])?;
+        }
+        if let Some(colour) = colour {
+            output = builder.inline(swapped, &[output, colour])?;
+        }
         builder.finish(output)
     }
 }
@@ -180,7 +258,7 @@ mod tests {
         for function in parse_functions(STEPS) {
             assert!(function.is_ok(), "{}", function.unwrap_err());
         }
-        assert_eq!(FUNCTIONS.len(), 3);
+        assert_eq!(FUNCTIONS.len(), 5);
     }
 
     #[test]
@@ -237,12 +315,28 @@ mod tests {
     fn free_colours_go_by_how_many_cells_they_have() {
         let normalisation = Normalisation {
             free: vec![1, 3, 5, 7],
+            swaps: false,
         };
         let names = normalisation.names(&grid(&[[7, 7, 5], [2, 2, 2], [3, 7, 2]]));
         // 7 thrice; 3 and 5 once each, in their order; 1 never. The others stay.
         assert_eq!(names, [0, 7, 2, 3, 4, 5, 6, 1, 8, 9]);
         let renamed = rename(&grid(&[[7, 3, 5], [1, 2, -1]]), &names);
         assert_eq!(renamed, grid(&[[1, 3, 5], [7, 2, -1]]));
+    }
+
+    #[test]
+    fn the_ground_is_named_black() {
+        let task = task(
+            &[(grid(&[[8, 8, 0]]), grid(&[[8, 3, 0]]))],
+            &[grid(&[[4, 4, 8]])],
+        );
+        let normalisation = Normalisation::on_ground(&task);
+        let names: Vec<_> = [&task.train[0].input, &task.test[0].input]
+            .map(|input| rename(input, &normalisation.names(input)).to_string())
+            .into();
+        assert_eq!(names, ["((0, 0, 8),)", "((0, 0, 8),)"]);
+        let task = crate::testing::task(&[(grid(&[[0, 0, 8]]), grid(&[[0]]))], &[]);
+        assert!(Normalisation::on_ground(&task).is_identity());
     }
 
     proptest! {
@@ -252,12 +346,13 @@ mod tests {
         fn the_steps_rename_and_rename_back(
             input in grids(4, 3, 0..10),
             free in prop::sample::subsequence((0..10_u8).collect::<Vec<_>>(), 0..=10),
+            swaps: bool,
             which in 0..4_usize,
         ) {
             let program = program(
                 ["I", "vmirror(I)", "replace(I, 1, 2)", "fill(I, mostcolor(I), ofcolor(I, 3))"][which],
             );
-            let normalisation = Normalisation { free };
+            let normalisation = Normalisation { free, swaps };
             let names = normalisation.names(&input);
             let there = rename(&input, &names);
             prop_assert_eq!(&rename(&there, &inverse(&names)), &input);

@@ -2,6 +2,7 @@
 
 /// How tasks are searched.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "each switches a part off")]
 #[non_exhaustive]
 pub struct Options {
     /// Values that are kept for a task, at most, each time that it is searched. Default 12,000.
@@ -21,6 +22,9 @@ pub struct Options {
     /// Whether a task is searched once more with its colours as they are, where no attempt with renamed ones fits
     /// all train pairs. Default true.
     pub repeats: bool,
+    /// Whether a task is searched once more with 0 for the most common colour of each input, where that is another one
+    /// and no attempt fits all train pairs before. Default true.
+    pub grounds: bool,
     /// Whether objects and locations are pieces, beside grids. Default true.
     pub patches: bool,
     /// The [proposers](crate::propose::Proposer::name) that are switched off: `stacks`, `cells`, `objects`, or one's own. Default
@@ -43,6 +47,7 @@ impl Options {
             stacks: 10_000,
             renames: true,
             repeats: true,
+            grounds: true,
             patches: true,
             off: Vec::new(),
         }

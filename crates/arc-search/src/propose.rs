@@ -8,6 +8,7 @@ use arc_dsl::{Program, Task};
 
 use crate::compose::{Composer, Greedy};
 use crate::enumerate::Enumeration;
+use crate::language::Kind;
 use crate::options::Options;
 use crate::pieces::{Frame, Layer, Pieces};
 
@@ -79,6 +80,37 @@ pub struct Stacks {
     composer: Box<dyn Composer + Send>,
 }
 
+/// Proposes the values of the enumeration that are right on all train pairs and have other sizes than were predicted
+/// for the test pairs, each alone; gives whether more is asked for.
+fn propose_of_other_sizes(
+    scene: &Scene<'_>,
+    by: &'static str,
+    take: &mut dyn FnMut(Proposal) -> bool,
+) -> bool {
+    let frame = scene.frame;
+    let has_size = |node: NodeId, input: usize| {
+        let value = scene.batt.value(node, input).ok();
+        let grid = value.as_ref().and_then(arc_dsl::Value::as_grid);
+        grid.is_some_and(|grid| (grid.height(), grid.width()) == frame.sizes[input])
+    };
+    let grids = scene.enumeration.of(Kind::GRID);
+    let right = grids.filter(|known| scene.batt.is_solution(known.node));
+    let mut others = right.filter(|known| {
+        let mut tests = frame.train..frame.sizes.len();
+        !tests.all(|input| has_size(known.node, input))
+    });
+    others.all(|known| {
+        take(Proposal {
+            layers: vec![Layer::All(known.node)],
+            fits: frame.train as u32,
+            cost: known.cost,
+            total: known.cost.into(),
+            rule: None,
+            by,
+        })
+    })
+}
+
 impl Stacks {
     /// Those of this composer.
     pub fn of(composer: impl Composer + Send + 'static) -> Self {
@@ -109,6 +141,10 @@ impl Proposer for Stacks {
             scene.options.patches,
         );
         scene.pieces += pieces.all.len();
+        let is_taken = propose_of_other_sizes(scene, self.name(), take);
+        if !is_taken {
+            return;
+        }
         if scene.is_abandoned.load(Ordering::Relaxed) {
             return;
         }

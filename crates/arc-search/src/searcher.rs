@@ -8,7 +8,7 @@ use arc_dsl::{Grid, Pair, Task};
 
 use crate::answer::{Context, Different};
 use crate::attempt::Attempt;
-use crate::colours::{Normalisation, rename};
+use crate::colours::Normalisation;
 use crate::compose::Composer;
 use crate::enumerate::{Bounds, Enumeration, Stopped};
 use crate::language::{Kind, Language};
@@ -217,14 +217,18 @@ impl Searcher {
     /// How colours are named, each time that a task is searched.
     fn normalisations(&self, task: &Task) -> Vec<Normalisation> {
         let as_they_are = Normalisation::default();
-        let renaming = Normalisation::of(task);
-        if !self.options.renames || renaming.is_identity() {
-            vec![as_they_are]
-        } else if self.options.repeats {
-            vec![renaming, as_they_are]
-        } else {
-            vec![renaming]
+        let mut all = vec![as_they_are.clone()];
+        if self.options.renames {
+            let renaming = Normalisation::of(task);
+            if !renaming.is_identity() {
+                all.insert(0, renaming);
+                all.truncate(if self.options.repeats { 2 } else { 1 });
+            }
         }
+        if self.options.grounds {
+            all.extend(Some(Normalisation::on_ground(task)).filter(|ground| !ground.is_identity()));
+        }
+        all
     }
 
     /// Searches a task with its colours renamed; gives the attempts, the best one first. What needs no values is
@@ -237,7 +241,7 @@ impl Searcher {
         interrupted: &mut dyn FnMut() -> bool,
         found: &mut Found,
     ) -> Vec<Attempt> {
-        let renamed = rename_task(task, normalisation);
+        let renamed = normalisation.task(task);
         let inputs: Vec<_> = pairs(&renamed).map(|pair| (*pair.input).clone()).collect();
         let targets: Vec<_> = renamed
             .train
@@ -374,25 +378,6 @@ fn frame(task: &Task, prediction: &Prediction) -> Frame {
 
 fn pairs(task: &Task) -> impl Iterator<Item = &Pair> {
     task.train.iter().chain(&task.test)
-}
-
-/// A task with its colours renamed, for each pair by its input.
-fn rename_task(task: &Task, normalisation: &Normalisation) -> Task {
-    let rename_pair = |pair: &Pair| {
-        let names = normalisation.names(&pair.input);
-        let output = pair.output.as_ref().map(|output| rename(output, &names));
-        Pair::new(rename(&pair.input, &names), output)
-    };
-    Task {
-        id: task.id.clone(),
-        train: task.train.iter().map(rename_pair).collect(),
-        test: task
-            .test
-            .iter()
-            .map(|pair| Pair::new(rename_pair(pair).input, None))
-            .collect(),
-        ..Task::default()
-    }
 }
 
 /// The colours that more than half of the train pairs have.

@@ -104,3 +104,40 @@ def joined_to(g, c):
 def parts_as_objects(g):
     x = objects(marked(g, separators(g)), T, F, F)
     return apply(rbind(toobject, g), colorfilter(x, 0))
+
+# From a cell of an object's box on in a direction, up to the next shown cell that is none of its own.
+def ray_from(g, f, d):
+    ray = compose(rbind(shoot, d), f)
+    met = compose(lbind(intersection, shown_at(g)), fork(difference, ray, toindices))
+    behind = compose(lbind(mapply, rbind(shoot, d)), met)
+    return compose(lbind(intersection, asindices(g)), fork(difference, ray, fork(combine, toindices, behind)))
+
+# Such rays up and down from the middle.
+def rays_in_column(g):
+    return fork(combine, ray_from(g, center, UP), ray_from(g, center, DOWN))
+
+# Such rays left and right from the middle.
+def rays_in_row(g):
+    return fork(combine, ray_from(g, center, LEFT), ray_from(g, center, RIGHT))
+
+# Such rays from the corner below on the right and the one above on the left.
+def rays_falling(g):
+    return fork(combine, ray_from(g, lrcorner, UNITY), ray_from(g, ulcorner, NEG_UNITY))
+
+# Such rays from the corner above on the right and the one below on the left.
+def rays_rising(g):
+    return fork(combine, ray_from(g, urcorner, UP_RIGHT), ray_from(g, llcorner, DOWN_LEFT))
+
+# From where the border of an object's box is open, out of the box to the border of the grid.
+def rays_out(g, d):
+    first = fork(difference, compose(rbind(shift, d), delta), backdrop)
+    return compose(lbind(intersection, asindices(g)), compose(lbind(mapply, rbind(shoot, d)), first))
+
+# What an object's box has beside the object, and rays out of it.
+def flood(g):
+    out = fork(combine, fork(combine, rays_out(g, UP), rays_out(g, DOWN)), fork(combine, rays_out(g, LEFT), rays_out(g, RIGHT)))
+    return fork(combine, delta, out)
+
+# An object so that its middle is that of another one.
+def around_the_middle_of(x):
+    return compose(lbind(shift, x), compose(rbind(subtract, center(x)), center))

@@ -415,24 +415,21 @@ impl<'o> Objective<'o> {
             .map(|pair| pair.input.cells().to_vec());
         let inputs: Vec<_> = inputs.collect();
         let actions = self.actions(scene);
-        // On the input itself, and where that does not do on the input without its objects.
+        // On the input itself, and on the input without its objects.
         let own = Self::differs(scene, &inputs);
-        let before = found.len();
         let input = scene.batt.input();
         self.sets(scene, &actions, &own, input, 0, found);
-        if found.len() == before {
-            let zero = scene.batt.constant(&Value::Int(0)).ok()?;
-            let locs = call(scene, Primitive::Merge, &[self.set])?;
-            let locs = call(scene, Primitive::Toindices, &[locs])?;
-            let emptied = call(scene, Primitive::Fill, &[input, zero, locs])?;
-            let mut cells = Vec::new();
-            for input in 0..scene.frame.train {
-                let value = scene.batt.value(emptied, input).ok()?;
-                cells.push(value.as_grid()?.cells().to_vec());
-            }
-            let wrong = Self::differs(scene, &cells);
-            self.sets(scene, &actions, &wrong, emptied, 1, found);
+        let zero = scene.batt.constant(&Value::Int(0)).ok()?;
+        let locs = call(scene, Primitive::Merge, &[self.set])?;
+        let locs = call(scene, Primitive::Toindices, &[locs])?;
+        let emptied = call(scene, Primitive::Fill, &[input, zero, locs])?;
+        let mut cells = Vec::new();
+        for input in 0..scene.frame.train {
+            let value = scene.batt.value(emptied, input).ok()?;
+            cells.push(value.as_grid()?.cells().to_vec());
         }
+        let wrong = Self::differs(scene, &cells);
+        self.sets(scene, &actions, &wrong, emptied, 1, found);
         Some(())
     }
 

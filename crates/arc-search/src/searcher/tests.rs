@@ -240,6 +240,7 @@ fn where_no_answer_with_renamed_colours_fits_they_are_searched_as_they_are() {
         let options = Options {
             renames,
             repeats,
+            grounds: false,
             ..Options::of_nodes(400)
         };
         let language = Language::parse("", table).unwrap();
@@ -251,6 +252,47 @@ fn where_no_answer_with_renamed_colours_fits_they_are_searched_as_they_are() {
     assert_eq!(searched(true, true), (true, 2, true));
     assert_eq!(searched(true, false), (false, 1, true));
     assert_eq!(searched(false, true), (true, 1, false));
+}
+
+#[test]
+fn where_nothing_fits_the_most_common_colour_is_searched_as_black() {
+    // What is most becomes 3.
+    let pairs = [
+        (grid(&[[5, 5, 1]]), grid(&[[3, 3, 1]])),
+        (grid(&[[6, 0, 6]]), grid(&[[3, 0, 3]])),
+    ];
+    let task = task(&pairs, &[grid(&[[1, 7, 7]])]);
+    let table = "[calls]\n1 grid colour colour -> grid: replace\n[seeds]\n1 grid: I\n\
+                 1 colour: 0\n1 colour: 3";
+    let searched = |grounds| {
+        let options = Options {
+            renames: false,
+            grounds,
+            off: vec!["objects".to_owned(), "cells".to_owned()],
+            ..Options::of_nodes(400)
+        };
+        let language = Language::parse("", table).unwrap();
+        let found = searched(&mut Searcher::new(language, options), &task);
+        let is_right = found.answers_of(0).next() == Some(&grid(&[[1, 3, 3]]));
+        (is_right, found.counts.passes, found.renamed)
+    };
+    assert_eq!(searched(true), (true, 2, true));
+    assert_eq!(searched(false), (false, 1, false));
+}
+
+#[test]
+fn an_answer_may_have_another_size_than_was_predicted() {
+    // The object of most cells is cut out. All outputs have two rows and two columns, but that of the test input.
+    let pairs = [
+        (grid(&[[5, 5, 0, 7], [5, 5, 0, 0]]), grid(&[[5, 5], [5, 5]])),
+        (grid(&[[1, 0, 4, 4], [0, 0, 4, 4]]), grid(&[[4, 4], [4, 4]])),
+    ];
+    let task = task(&pairs, &[grid(&[[6, 0, 2, 2], [0, 2, 2, 2]])]);
+    let language = Language::parse("", "[calls]\n[seeds]\n1 grid: I").unwrap();
+    let found = searched(&mut Searcher::new(language, Options::of_nodes(400)), &task);
+    assert_eq!(found.sizes, [(2, 2)]);
+    let mut answers = found.answers_of(0);
+    assert!(answers.any(|answer| *answer == grid(&[[0, 2, 2], [2, 2, 2]])));
 }
 
 #[test]

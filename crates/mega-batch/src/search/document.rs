@@ -17,7 +17,7 @@ use crate::{DOCUMENT_SCHEMA, VERSION};
 /// ```json
 /// {"engine_version": "0.1.0", "schema": 1, "kind": "search", "language": "9f..", "workers": 2,
 ///  "nodes": 12000, "calls": 480000, "attempts": 2, "renames": true, "repeats": true,
-///  "seconds_per_task": null,
+///  "grounds": true, "seconds_per_task": null,
 ///  "tasks": 400, "seconds": 200.1, "work_seconds": 399.0, "most_bytes": 200000000,
 ///  "totals": {"tasks": 400, "failed": 0, "interrupted": 0, "fitting": 201, "chains": 300, ...},
 ///  "results": [
@@ -67,6 +67,7 @@ struct Head<'a> {
     attempts: usize,
     renames: bool,
     repeats: bool,
+    grounds: bool,
     seconds_per_task: Option<f64>,
     tasks: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,6 +119,7 @@ impl SearchDocument<'_> {
             attempts: options.search.attempts,
             renames: options.search.renames,
             repeats: options.search.repeats,
+            grounds: options.search.grounds,
             seconds_per_task: options.time_per_task.map(|time| time.as_secs_f64()),
             tasks: summary.tasks,
             incomplete: (!summary.is_complete()).then_some(true),
