@@ -89,7 +89,7 @@ impl<'t> Parser<'_, 't> {
         let inner = self.deeper(depth)?;
         self.tokens.bump();
         let parameters = self.parameters(":")?;
-        let region = self.tokens.place()..self.end_of_lambda();
+        let region = self.tokens.place()..self.end_of_expression(&[]);
         self.local(name, parameters, region, |parser| parser.argument(inner))
     }
 
@@ -325,14 +325,15 @@ impl<'t> Parser<'_, 't> {
         self.tokens.place() + end.unwrap_or(rest.len())
     }
 
-    /// Where the value of a `lambda` that comes next ends at the latest.
-    pub(super) fn end_of_lambda(&self) -> usize {
+    /// Where the expression that comes next ends at the latest, which none of these words may continue.
+    pub(super) fn end_of_expression(&self, ends: &[&str]) -> usize {
         let rest = &self.tokens.all()[self.tokens.place()..];
         let (mut depth, mut lambdas) = (0usize, 0usize);
         let end = rest.iter().position(|token| {
             match token.text {
                 _ if token.ends_statement() => return true,
                 "lambda" if token.kind == TokenKind::Name && depth == 0 => lambdas += 1,
+                word if token.kind == TokenKind::Name => return depth == 0 && ends.contains(&word),
                 _ if token.kind != TokenKind::Symbol => {}
                 "(" | "[" | "{" => depth += 1,
                 ")" | "]" | "}" if depth == 0 => return true,

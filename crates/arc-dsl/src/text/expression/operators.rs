@@ -147,7 +147,7 @@ impl<'t> Parser<'_, 't> {
         if !has_if {
             return None;
         }
-        let end = self.end_of_lambda();
+        let end = self.end_of_expression(&[]);
         let mut depth = 0usize;
         (start..end).find(|&at| {
             match tokens[at].text {
@@ -171,10 +171,10 @@ impl<'t> Parser<'_, 't> {
             return Err(self.tokens.unexpected("`else`"));
         }
         self.tokens.bump();
-        let other = self.side(token, |parser| parser.argument(inner))?;
+        let other = self.side(token, &[], |parser| parser.argument(inner))?;
         let end = self.tokens.place();
         self.tokens.go_to(start);
-        let value = self.side(token, |parser| {
+        let value = self.side(token, &["if"], |parser| {
             let value = parser.or(inner)?;
             parser.operand(value)
         })?;
@@ -191,7 +191,7 @@ impl<'t> Parser<'_, 't> {
         while self.tokens.peek().is_name("or") {
             let token = self.tokens.bump();
             let value = self.operand(left)?;
-            let side = self.side(token, |parser| {
+            let side = self.side(token, &["or", "if", "else"], |parser| {
                 let right = parser.and(depth)?;
                 parser.operand(right)
             })?;
@@ -212,7 +212,7 @@ impl<'t> Parser<'_, 't> {
         while self.tokens.peek().is_name("and") {
             let token = self.tokens.bump();
             let value = self.operand(left)?;
-            let side = self.side(token, |parser| {
+            let side = self.side(token, &["and", "or", "if", "else"], |parser| {
                 let right = parser.not(depth)?;
                 parser.operand(right)
             })?;
@@ -304,16 +304,17 @@ impl<'t> Parser<'_, 't> {
         Some(found)
     }
 
-    /// A side of an operator that Python may leave out.
+    /// A side of an operator that Python may leave out; it ends before these words.
     fn side(
         &mut self,
         token: Token<'t>,
+        ends: &[&str],
         read: impl FnOnce(&mut Self) -> Result<Operand>,
     ) -> Result<Side> {
         if self.scope.is_none() || self.dialect != Dialect::Public {
             return Err(self.only_calls(token));
         }
-        let region = self.tokens.place()..self.end_of_lambda();
+        let region = self.tokens.place()..self.end_of_expression(ends);
         // Nothing can be called like the operator.
         let anything = Parameter::unnamed(token);
         let function = self.local(token, vec![anything], region, read)?;
