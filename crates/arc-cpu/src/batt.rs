@@ -734,12 +734,15 @@ impl Batt {
         self.nodes[node.index()].length as usize
     }
 
-    /// Whether a node gives the target on every input that has one, and a grid on the others.
+    /// Whether a node gives the target on every input that has one, and a grid on the others; where no input has one,
+    /// nothing is a solution.
     pub fn is_solution(&self, node: NodeId) -> bool {
-        (0..self.inputs).all(|input| match self.targets.get(input) {
-            Some(Some(_)) => self.distance(node, input) == Some(Distance::Cells(0)),
-            _ => self.is_grid(node, input),
-        })
+        let has_target = self.targets.iter().take(self.inputs).any(Option::is_some);
+        has_target
+            && (0..self.inputs).all(|input| match self.targets.get(input) {
+                Some(Some(_)) => self.distance(node, input) == Some(Distance::Cells(0)),
+                _ => self.is_grid(node, input),
+            })
     }
 
     /// How far a node is from the target of an input; `None` if there is none.

@@ -5,7 +5,7 @@
 #[allow(clippy::struct_excessive_bools, reason = "each switches a part off")]
 #[non_exhaustive]
 pub struct Options {
-    /// Values that are kept for a task, at most, each time that it is searched. Default 12,000.
+    /// Values that are kept for a task, at most, each time that it is searched, but for its seeds, which all are. Default 12,000.
     pub nodes: usize,
     /// Calls that are tried for a task, at most, each time that it is searched. Default 40 for each node.
     pub calls: u64,

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use arc_dsl::{Dialect, Reading};
+use arc_dsl::{Dialect, Reading, broken_json};
 use exit::Exit;
 use mega_batch::inputs::{
     InputError, ProgramsRead, TasksRead, read_programs, read_renames, read_tasks, read_text,
@@ -33,7 +33,7 @@ mod search;
 mod selfcheck;
 mod show;
 mod signals;
-mod terminal;
+pub(crate) mod terminal;
 mod told;
 
 /// What the command can do.
@@ -112,7 +112,10 @@ impl Chosen {
                     Err(error) => {
                         read.tasks.clear();
                         let (line, column) = (error.line(), error.column());
-                        let message = format!("expected a list of ids of tasks: {error}");
+                        let message = format!(
+                            "expected a list of ids of tasks: {}",
+                            broken_json(&error, &text)
+                        );
                         return read
                             .errors
                             .push(InputError::at(file, line, column, message));
@@ -131,6 +134,10 @@ impl Chosen {
         }
         if !self.ids.is_empty() || self.ids_file.is_some() {
             read.choose(&ids, named);
+            if ids.is_empty() {
+                let message = "no id of a task: expected one at least";
+                read.errors.push(InputError::whole(named, message));
+            }
         }
     }
 

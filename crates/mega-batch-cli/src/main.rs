@@ -52,16 +52,29 @@ fn main() -> ExitCode {
                 Exit::Success
             };
             let printed = error.print().and_then(|()| io::stdout().flush());
+            let printed = printed.map_err(commands::terminal::of_stdout);
             ended(printed.map(|()| exit).map_err(Into::into))
         }
     };
     exit.into()
 }
 
+/// What stands in help for a number.
+const NUMBERS: [&str; 3] = ["N", "S", "SECONDS"];
+
 /// The arguments, by a parser that tells the exit codes in the help of every command.
 fn arguments() -> Result<clap::ArgMatches, clap::Error> {
     let command = Cli::command().after_help(Exit::help());
-    let command = command.mut_subcommands(|command| command.after_help(Exit::help()));
+    let command = command.mut_subcommands(|command| {
+        // A number below 0 is a value, of which its option says what it expects.
+        let command = command.mut_args(|arg| {
+            let is_number = |name: &clap::builder::Str| NUMBERS.contains(&name.as_str());
+            let names = arg.get_value_names().unwrap_or_default();
+            let is_number = arg.get_long().is_some() && names.iter().any(is_number);
+            arg.allow_negative_numbers(is_number)
+        });
+        command.after_help(Exit::help())
+    });
     command.try_get_matches()
 }
 

@@ -11,7 +11,9 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
-use mega_batch::inputs::InputError;
+use arc_dsl::broken_json;
+use mega_batch::files::{is_descriptor, is_standard_input};
+use mega_batch::inputs::{InputError, read_text};
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use crate::table::thousands;
@@ -69,6 +71,11 @@ pub(crate) fn read(path: &Path) -> Result<Report, InputError> {
         io::ErrorKind::NotFound => InputError::whole(path, "no such file"),
         _ => InputError::whole(path, format!("cannot be read: {error}")),
     };
+    if is_standard_input(path) || is_descriptor(path) {
+        // It is there once, and looked at twice.
+        let text = read_text(path)?;
+        return of_text(&text).map_err(|error| in_document(path, &error));
+    }
     // Before it is opened: to open a pipe is to wait for who writes into it.
     let metadata = fs::metadata(path).map_err(|error| unreadable(&error))?;
     if !metadata.is_file() {
@@ -95,6 +102,14 @@ pub(crate) fn read(path: &Path) -> Result<Report, InputError> {
     }
     let document = parse(open()?).map_err(wrong)?;
     Ok(Report::Run(Box::new(document)))
+}
+
+fn of_text(text: &str) -> serde_json::Result<Report> {
+    Ok(if is_of_search(text.as_bytes()) {
+        Report::Search(parse(text.as_bytes())?)
+    } else {
+        Report::Run(parse(text.as_bytes())?)
+    })
 }
 
 /// The document that this text is.
@@ -139,14 +154,10 @@ fn is_of_search(reader: impl Read) -> bool {
 /// What is wrong at a place of the document.
 fn in_document(path: &Path, error: &serde_json::Error) -> InputError {
     let (line, column) = (error.line(), error.column());
-    let text = error.to_string();
-    let place = format!(" at line {line} column {column}");
-    let message = text.strip_suffix(&place).unwrap_or(&text);
-    let message = if error.is_data() {
-        in_our_words(message)
-    } else {
-        format!("broken JSON: {message}")
-    };
+    let mut message = in_our_words(error);
+    if error.is_data() {
+        message += ": no document of `mega-batch run --json` or `search --json`?";
+    }
     InputError {
         file: path.to_owned(),
         line: Some(line.max(1)),
@@ -156,24 +167,40 @@ fn in_document(path: &Path, error: &serde_json::Error) -> InputError {
     }
 }
 
-/// What serde says of a document that is another one, in words of users.
-fn in_our_words(message: &str) -> String {
-    let unlike = message.strip_prefix("invalid type: ");
-    let unlike = unlike.or_else(|| message.strip_prefix("invalid value: "));
-    let message =
-        if let Some((found, expected)) = unlike.and_then(|it| it.split_once(", expected ")) {
-            let found = match found {
-                "sequence" => "a list",
-                "map" => "an object",
-                found => found,
-            };
-            format!("expected {expected}, found {found}")
-        } else if let Some(key) = message.strip_prefix("missing field ") {
-            format!("the key {key} is missing")
-        } else {
-            return message.to_owned();
+/// What is wrong with a document that is another one, in words of users.
+pub(crate) fn in_our_words(error: &serde_json::Error) -> String {
+    if !error.is_data() {
+        return broken_json(error, "");
+    }
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let message = text.strip_suffix(&place).unwrap_or(&text);
+    let parts = |prefix: &str| message.strip_prefix(prefix)?.split_once(", expected ");
+    let unlike = parts("invalid type: ").or_else(|| parts("invalid value: "));
+    // A list in the place of an object is read as its members.
+    let unlike = unlike.or_else(|| Some(("sequence", parts("invalid length ")?.1)));
+    if let Some((found, expected)) = unlike {
+        let found = match found {
+            "sequence" => "a list",
+            "map" => "an object",
+            found => found,
         };
-    format!("{message}: no document of `mega-batch run --json` or `search --json`?")
+        let expected = match expected {
+            "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number of 0 or more",
+            "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+            "f32" | "f64" => "a number",
+            expected => expected,
+        };
+        format!("expected {expected}, found {found}")
+    } else if let Some((found, expected)) = parts("unknown variant ") {
+        format!("expected {expected}, found {found}")
+    } else if let Some(key) = message.strip_prefix("missing field ") {
+        format!("the key {key} is missing")
+    } else if let Some(key) = message.strip_prefix("duplicate field ") {
+        format!("the key {key} stands here twice")
+    } else {
+        message.to_owned()
+    }
 }
 
 /// Writes the page; `name` is the document's, as it was asked for.
@@ -187,6 +214,41 @@ pub(crate) fn write(report: &Report, name: &str, out: &mut dyn Write) -> io::Res
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_document_is_told_in_words_of_its_writer() {
+        let told = |text: &str| in_our_words(&of_text(text).unwrap_err());
+        for (text, message) in [
+            (
+                "[]",
+                "expected an object, the document of `mega-batch run --json`, found a list",
+            ),
+            (
+                "{\"engine_version\": 1}",
+                "expected a string, found integer `1`",
+            ),
+            ("{}", "the key `engine_version` is missing"),
+            (
+                "{\"workers\": -1}",
+                "expected a whole number of 0 or more, found integer `-1`",
+            ),
+            (
+                "{\"seconds\": \"1\"}",
+                "expected a number, found string \"1\"",
+            ),
+            (
+                "{\"mode\": \"a\", \"mode\": \"b\"}",
+                "the key `mode` stands here twice",
+            ),
+            ("", "empty: expected JSON"),
+            (
+                "{\"mode\": ",
+                "broken JSON: it ends within a value, and the rest is missing",
+            ),
+        ] {
+            assert_eq!(told(text), message, "{text}");
+        }
+    }
 
     #[test]
     fn documents_of_searches_are_known_before_their_results() {

@@ -4,11 +4,13 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use arc_dsl::Dialect;
-use pyo3::exceptions::{PyOverflowError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString};
+use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
 
+use crate::batt::PyNode;
 use crate::grids::Place;
+use crate::programs::PyProgram;
 
 /// The end of a range that has none of its own.
 pub(crate) const ANY: i128 = u64::MAX as i128;
@@ -83,6 +85,82 @@ pub(crate) fn text<'a>(name: &str, value: &'a Bound<'_, PyAny>) -> PyResult<&'a 
     };
     text.to_str()
         .map_err(|_| place.value_error("half of a surrogate pair, which is no character"))
+}
+
+/// The elements of a list, or of whatever has some; `what` names it.
+pub(crate) fn list<'py>(
+    name: &str,
+    what: &str,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let is_text = value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>();
+    match value.try_iter() {
+        Ok(elements) if !is_text => elements.collect(),
+        _ => Err(Place::Named(name).expected(what, value)),
+    }
+}
+
+/// A node of a Batt.
+pub(crate) fn node(value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
+    node_at(&Place::Named("node"), value)
+}
+
+/// A node of a Batt in this place.
+pub(crate) fn node_at(place: &Place<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
+    let node = value.cast::<PyNode>();
+    node.map(|node| *node.get())
+        .map_err(|_| place.expected("a Node of the Batt", value))
+}
+
+/// A program.
+pub(crate) fn program<'a, 'py>(
+    value: &'a Bound<'py, PyAny>,
+) -> PyResult<&'a Bound<'py, PyProgram>> {
+    let expected =
+        |_| Place::Named("program").expected("a Program, as Program.parse makes it of text", value);
+    value.cast().map_err(expected)
+}
+
+/// Paths of files, or None.
+pub(crate) mod paths {
+    use std::path::PathBuf;
+
+    use pyo3::prelude::*;
+
+    use crate::grids::Place;
+
+    fn path(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+        if value.is_none() {
+            return Ok(None);
+        }
+        let path = value.extract().map(Some);
+        path.map_err(|_| Place::Named(name).expected("a path", value))
+    }
+
+    pub(crate) fn checkpoint(value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+        path("checkpoint", value)
+    }
+
+    pub(crate) fn submission(value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+        path("submission", value)
+    }
+
+    pub(crate) fn path_(value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+        path("path", value)
+    }
+}
+
+/// The place of one of so many elements, counted from the end where it is negative; `what` names them.
+pub(crate) fn place_of(value: &Bound<'_, PyAny>, what: &str, len: usize) -> PyResult<usize> {
+    let index = value.call_method0("__index__");
+    let Ok(index) = index.and_then(|index| Ok(index.cast_into::<PyInt>()?)) else {
+        return Err(Place::Named("index").expected("an integer", value));
+    };
+    let outside = || PyIndexError::new_err(format!("{what} {index} of {len}"));
+    let at: i64 = index.extract().map_err(|_| outside())?;
+    let at = if at < 0 { at + len as i64 } else { at };
+    let at = usize::try_from(at).ok().filter(|at| *at < len);
+    at.ok_or_else(outside)
 }
 
 /// The dialect of this name.

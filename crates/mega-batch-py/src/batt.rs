@@ -145,8 +145,8 @@ impl PyBatt {
     fn new(
         py: Python<'_>,
         task: Option<&Bound<'_, PyAny>>,
-        inputs: Option<Vec<Bound<'_, PyAny>>>,
-        targets: Option<Vec<Bound<'_, PyAny>>>,
+        inputs: Option<&Bound<'_, PyAny>>,
+        targets: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = arguments::optional::max_bytes)] max_bytes: Option<usize>,
         #[pyo3(from_py_with = arguments::keeps_failing)] keeps_failing: bool,
         #[pyo3(from_py_with = arguments::by_reference)] by_reference: bool,
@@ -157,6 +157,9 @@ impl PyBatt {
             ..Bounds::default()
         };
         bounds.max_bytes = max_bytes.unwrap_or(bounds.max_bytes);
+        let inputs = inputs.map(|given| arguments::list("inputs", "a list of grids", given));
+        let targets = targets.map(|given| arguments::list("targets", "a list of grids", given));
+        let (inputs, targets) = (inputs.transpose()?, targets.transpose()?);
         let batt = match (task, inputs) {
             (Some(task), None) if targets.is_none() => {
                 let task = Self::task_given(task)?;
@@ -274,8 +277,13 @@ impl PyBatt {
     fn push_many(&self, py: Python<'_>, calls: &Bound<'_, PyAny>) -> PyResult<Vec<PyPushed>> {
         let place = Place::Named("calls");
         let mut read = Vec::new();
-        for (at, call) in calls.try_iter()?.enumerate() {
-            let (call, place) = (call?, place.at(at));
+        let calls = arguments::list(
+            "calls",
+            "a list of tuples of a function and its arguments",
+            calls,
+        )?;
+        for (at, call) in calls.into_iter().enumerate() {
+            let place = place.at(at);
             let parts: Vec<Bound<'_, PyAny>> = match call.cast::<PyTuple>() {
                 Ok(tuple) if !tuple.is_empty() => tuple.iter().collect(),
                 _ => return Err(place.expected("a tuple of a function and its arguments", &call)),
@@ -341,8 +349,12 @@ impl PyBatt {
     }
 
     /// Adds the calls of a program: the node of its output, and `error` where it fails on all inputs.
-    fn add(&self, py: Python<'_>, program: &PyProgram) -> PyResult<PyPushed> {
-        let program = program.program();
+    fn add(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::program)] program: &Bound<'_, PyProgram>,
+    ) -> PyResult<PyPushed> {
+        let program = program.get().program();
         let added = self.with(py, |state, number| {
             let merged = state.batt.add(program)?;
             let before = state.ages.len();
@@ -366,8 +378,12 @@ impl PyBatt {
 
     /// The values of a node, one for each input, as `Program.__call__` gives them; an EvalError where it
     /// has none.
-    fn values<'py>(&self, py: Python<'py>, node: &PyNode) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let id = self.known(py, *node)?;
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = arguments::node)] node: PyNode,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let id = self.known(py, node)?;
         let values = self.with(py, |state, _| {
             let inputs = 0..state.batt.inputs();
             let values = inputs.map(|input| state.batt.value(id, input));
@@ -381,22 +397,34 @@ impl PyBatt {
     }
 
     /// A hash of 128 bits of a node's values on all inputs, the same in every batt over the same inputs.
-    fn hash(&self, py: Python<'_>, node: &PyNode) -> PyResult<u128> {
-        let id = self.known(py, *node)?;
+    fn hash(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::node)] node: PyNode,
+    ) -> PyResult<u128> {
+        let id = self.known(py, node)?;
         self.with(py, |state, _| state.batt.hash(id))
     }
 
     /// The type of a node's values, as `grid` or `set<object>`; None for a function, and where they have
     /// none in common.
-    fn r#type(&self, py: Python<'_>, node: &PyNode) -> PyResult<Option<String>> {
-        let id = self.known(py, *node)?;
+    fn r#type(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::node)] node: PyNode,
+    ) -> PyResult<Option<String>> {
+        let id = self.known(py, node)?;
         self.with(py, |state, _| state.batt.ty(id).map(ToString::to_string))
     }
 
     /// How many cells differ from the target of each input: None where there is no target, -1 where the
     /// value has another size or is no grid.
-    fn distance(&self, py: Python<'_>, node: &PyNode) -> PyResult<Vec<Option<i64>>> {
-        let id = self.known(py, *node)?;
+    fn distance(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::node)] node: PyNode,
+    ) -> PyResult<Vec<Option<i64>>> {
+        let id = self.known(py, node)?;
         self.with(py, |state, _| {
             let inputs = 0..state.batt.inputs();
             let distances = inputs.map(|input| match state.batt.distance(id, input)? {
@@ -413,10 +441,16 @@ impl PyBatt {
     fn distances<'py>(
         &self,
         py: Python<'py>,
-        nodes: Option<Vec<Bound<'py, PyNode>>>,
+        nodes: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let nodes =
-            nodes.map(|nodes| -> Vec<PyNode> { nodes.iter().map(|node| *node.get()).collect() });
+        let nodes = nodes.map(|nodes| {
+            let nodes = arguments::list("nodes", "a list of Nodes of the Batt", nodes)?;
+            let nodes = nodes.iter().enumerate();
+            let nodes =
+                nodes.map(|(at, node)| arguments::node_at(&Place::Named("nodes").at(at), node));
+            nodes.collect::<PyResult<Vec<PyNode>>>()
+        });
+        let nodes = nodes.transpose()?;
         let (shape, distances) = self.with(py, |state, number| -> PyResult<_> {
             let nodes: Vec<NodeId> = match nodes {
                 None => state.batt.nodes().collect(),
@@ -446,15 +480,24 @@ impl PyBatt {
         Ok(array.into_pyarray(py))
     }
 
-    /// Whether a node gives the target on every input that has one, and a grid on the others.
-    fn is_solution(&self, py: Python<'_>, node: &PyNode) -> PyResult<bool> {
-        let id = self.known(py, *node)?;
+    /// Whether a node gives the target on every input that has one, and a grid on the others; where no input has one,
+    /// nothing is a solution.
+    fn is_solution(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::node)] node: PyNode,
+    ) -> PyResult<bool> {
+        let id = self.known(py, node)?;
         self.with(py, |state, _| state.batt.is_solution(id))
     }
 
     /// How many calls the program of a node has, one that is used twice counted twice.
-    fn length(&self, py: Python<'_>, node: &PyNode) -> PyResult<usize> {
-        let id = self.known(py, *node)?;
+    fn length(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = arguments::node)] node: PyNode,
+    ) -> PyResult<usize> {
+        let id = self.known(py, node)?;
         self.with(py, |state, _| state.batt.length(id))
     }
 
@@ -463,11 +506,11 @@ impl PyBatt {
     fn program(
         &self,
         py: Python<'_>,
-        node: &PyNode,
+        #[pyo3(from_py_with = arguments::node)] node: PyNode,
         #[pyo3(from_py_with = arguments::name)] name: &str,
     ) -> PyResult<PyProgram> {
         check_name(name, &Place::Named("name"))?;
-        let id = self.known(py, *node)?;
+        let id = self.known(py, node)?;
         let program = self.with(py, |state, _| state.batt.program(id, name))?;
         let program = program.map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(PyProgram::new(program))

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use arc_dsl::Dialect;
-use mega_batch::files::folder_of;
+use mega_batch::files::{folder_of, of_folder};
 use mega_batch::{Coordinator, CoordinatorError, Finished, Options, Submission, escaped};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -157,9 +157,9 @@ impl PyCoordinator {
         jobs: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = arguments::train_only)] train_only: bool,
         #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
-        checkpoint: Option<PathBuf>,
+        #[pyo3(from_py_with = arguments::paths::checkpoint)] checkpoint: Option<PathBuf>,
         #[pyo3(from_py_with = arguments::resume)] resume: bool,
-        submission: Option<PathBuf>,
+        #[pyo3(from_py_with = arguments::paths::submission)] submission: Option<PathBuf>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let (mut options, cancelled) = read_options(options)?;
@@ -201,7 +201,7 @@ impl PyCoordinator {
     fn to_submission<'py>(
         &self,
         py: Python<'py>,
-        path: Option<PathBuf>,
+        #[pyo3(from_py_with = arguments::paths::path_)] path: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.0.to_submission(py, path)
     }
@@ -217,7 +217,8 @@ impl PyCoordinator {
 
 /// Refuses a file in a folder that is not there, as checkpoints do: it may be mistyped, and is told before the run.
 pub(crate) fn check_folder(file: &Path) -> PyResult<()> {
-    let found = fs::metadata(folder_of(file));
+    let folder = folder_of(file);
+    let found = fs::metadata(folder).map_err(|error| of_folder(error, folder));
     found.map(drop).map_err(|error| {
         PyValueError::new_err(format!("{}: {error}", escaped(&file.to_string_lossy())))
     })

@@ -121,16 +121,18 @@ fn read_jobs(jobs: Option<&Bound<'_, PyAny>>) -> PyResult<Jobs> {
     let Ok(items) = jobs.try_iter() else {
         return Err(PyTypeError::new_err(EXPECTED));
     };
-    let jobs = items.map(|item| {
+    let jobs = items.enumerate().map(|(at, item)| {
         let item = item?;
         // A list or an array does as well as a tuple.
-        let places = item
-            .extract::<(u32, u32)>()
-            .or_else(|_| Ok(item.extract::<[u32; 2]>()?.into()));
-        match places {
-            Ok((program, task)) => Ok(Job { program, task }),
-            Err::<_, PyErr>(_) => Err(PyTypeError::new_err(EXPECTED)),
+        let places = item.extract::<(u32, u32)>();
+        let places = places.or_else(|_| Ok::<_, PyErr>(item.extract::<[u32; 2]>()?.into()));
+        if let Ok((program, task)) = places {
+            return Ok(Job { program, task });
         }
+        let found: String = item.repr()?.to_string().chars().take(60).collect();
+        Err(PyTypeError::new_err(format!(
+            "jobs[{at}]: expected (program, task), two places from 0 on, found {found}"
+        )))
     });
     Ok(Jobs::Listed(jobs.collect::<PyResult<_>>()?))
 }

@@ -8,7 +8,7 @@ use arc_dsl::{Grid, Task};
 use arc_search::Language;
 use arc_search::enumerate::{Bounds, Enumeration, Stopped};
 use mega_batch::batt::{self, Batt};
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arguments;
@@ -66,15 +66,9 @@ impl PyEnumeration {
         self.values.len()
     }
 
-    fn __getitem__(&self, at: isize) -> PyResult<PyEnumerated> {
-        let len = self.values.len();
-        let place = if at < 0 { at + len as isize } else { at };
-        let value = usize::try_from(place)
-            .ok()
-            .and_then(|at| self.values.get(at));
-        value
-            .cloned()
-            .ok_or_else(|| PyIndexError::new_err(format!("value {at} of {len}")))
+    fn __getitem__(&self, at: &Bound<'_, PyAny>) -> PyResult<PyEnumerated> {
+        let at = arguments::place_of(at, "value", self.values.len())?;
+        Ok(self.values[at].clone())
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

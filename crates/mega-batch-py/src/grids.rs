@@ -10,7 +10,7 @@ use numpy::{
     AllowTypeChange, Element, IntoPyArray, PyArray2, PyArrayDescrMethods, PyArrayLike1,
     PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
@@ -117,10 +117,18 @@ pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Gri
     }
     // Tensors of other libraries and kin.
     if !object.is_instance_of::<PyString>() && object.hasattr("__array__")? {
-        let array = object
-            .py()
-            .import("numpy")?
-            .call_method1("asarray", (object,))?;
+        let py = object.py();
+        let array = py.import("numpy")?.call_method1("asarray", (object,));
+        let array = array.map_err(|error| {
+            if !error.is_instance_of::<PyException>(py) {
+                return error;
+            }
+            // As tensors that are on a GPU, or of a type that numpy does not have.
+            let message = format!("{place}: no array can be made of it: {}", error.value(py));
+            let raised = PyTypeError::new_err(message);
+            raised.set_cause(py, Some(error));
+            raised
+        })?;
         if let Ok(array) = array.cast::<PyUntypedArray>() {
             return of_array(array, place);
         }

@@ -12,7 +12,7 @@ use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder, Rea
 use mega_batch::inputs;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySlice, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PySlice, PyString, PyTuple};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arguments;
@@ -375,7 +375,16 @@ pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     if object.is_instance_of::<PyString>() || !object.hasattr("__fspath__")? {
         return Ok(None);
     }
-    object.extract().map(Some)
+    object.extract().map(not_standard_input).map(Some)
+}
+
+/// The path of a file, also of one that is called as the command calls the standard input.
+pub(crate) fn not_standard_input(path: PathBuf) -> PathBuf {
+    if path.as_os_str() == "-" {
+        PathBuf::from("./-")
+    } else {
+        path
+    }
 }
 
 /// What is wrong with files, the first ten of it.
@@ -404,8 +413,7 @@ pub(crate) fn all_programs(
     Ok(programs)
 }
 
-const EXPECTED: &str =
-    "programs: a Program, text, a pathlib.Path, a dict of text by task, or a list of these";
+const EXPECTED: &str = "programs: a Program, text, a pathlib.Path, a dict of these or lists of them by task, or a list of these";
 
 fn add(
     object: &Bound<'_, PyAny>,
@@ -453,7 +461,15 @@ fn add(
         return Ok(());
     }
     if id.is_some() {
-        return Err(place.expected("text, a Program or a path", object));
+        let list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
+        if !list || matches!(place, Place::At(..)) {
+            let expected = "text, a Program, a path, or a list of these";
+            return Err(place.expected(expected, object));
+        }
+        for (at, item) in object.try_iter()?.enumerate() {
+            add(&item?, dialect, &place.at(at), id, programs)?;
+        }
+        return Ok(());
     }
     if let Ok(by_task) = object.cast::<PyDict>() {
         for (key, value) in by_task.iter() {
@@ -470,7 +486,8 @@ fn add(
         }
         return Ok(());
     }
-    if matches!(place, Place::At(..)) || object.extract::<f64>().is_ok() {
+    let is_bytes = object.is_instance_of::<PyBytes>();
+    if is_bytes || matches!(place, Place::At(..)) || object.extract::<f64>().is_ok() {
         return Err(place.expected(EXPECTED, object));
     }
     let Ok(items) = object.try_iter() else {
@@ -503,7 +520,7 @@ pub(crate) fn read_programs(
 #[pyo3(signature = (program, seed, *, count = 1, kind = "mutant", unique = true))]
 pub(crate) fn mutate(
     py: Python<'_>,
-    program: &PyProgram,
+    #[pyo3(from_py_with = arguments::program)] program: &Bound<'_, PyProgram>,
     #[pyo3(from_py_with = arguments::seed)] seed: u64,
     #[pyo3(from_py_with = arguments::count)] count: usize,
     #[pyo3(from_py_with = arguments::kind)] kind: &str,
@@ -521,7 +538,7 @@ pub(crate) fn mutate(
             return Err(PyValueError::new_err(message));
         }
     };
-    let program = program.program();
+    let program = program.get().program();
     if program.dialect() != Dialect::Public {
         return Err(PyValueError::new_err(
             "program: mutants are made of the public dialect alone",

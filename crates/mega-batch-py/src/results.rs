@@ -385,7 +385,8 @@ impl PyResults {
         if let Ok(slice) = at.cast::<PySlice>() {
             return Ok(self.sliced(py, slice)?.into_pyobject(py)?.into_any());
         }
-        Ok(self.at(py, at.extract()?)?.into_pyobject(py)?.into_any())
+        let at = arguments::place_of(at, "result", self.len)?;
+        Ok(self.result(py, at)?.into_pyobject(py)?.into_any())
     }
 
     /// The outputs as an array of int8 of shape (n, side, side), each at the top left of its square with `fill`
@@ -645,17 +646,6 @@ impl PyResults {
             shapes: column(columns, "shapes")?,
             faults: faults.collect::<PyResult<_>>()?,
         })
-    }
-
-    fn at(&self, py: Python<'_>, at: isize) -> PyResult<PyOneResult> {
-        let place = if at < 0 { at + self.len as isize } else { at };
-        match usize::try_from(place).ok().filter(|at| *at < self.len) {
-            Some(at) => self.result(py, at),
-            None => Err(PyIndexError::new_err(format!(
-                "result {at} of {}",
-                self.len
-            ))),
-        }
     }
 
     /// Some of the results, with arrays of their own.

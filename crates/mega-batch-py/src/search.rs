@@ -21,7 +21,7 @@ use pyo3::types::PyIterator;
 
 use crate::arguments;
 use crate::coordinator::check_folder;
-use crate::grids;
+use crate::grids::{self, Place};
 use crate::guard;
 use crate::options::workers as read_workers;
 use crate::pickle::{Reduced, reduced};
@@ -315,7 +315,11 @@ impl Asked<'_> {
             let task = |at: &usize| (*at, PyTask::new(self.tasks[*at].clone()));
             let todo: Vec<_> = todo.iter().map(task).collect();
             let given = self.by.bind(py).call1((todo,))?;
-            Ok(given.try_iter()?.unbind())
+            let expected = "that it gives an iterator of places with what was found";
+            let all = given.try_iter();
+            Ok(all
+                .map_err(|_| Place::Named("by").expected(expected, &given))?
+                .unbind())
         })
     }
 
@@ -329,14 +333,19 @@ impl Asked<'_> {
             if given.is_none() {
                 return Ok(Some(None));
             }
-            let (at, found): (usize, Bound<'_, PyAny>) = given.extract()?;
+            let by = Place::Named("by");
+            let (at, found): (usize, Bound<'_, PyAny>) = given.extract().map_err(|_| {
+                by.expected("the place of a task with what was found, or None", &given)
+            })?;
             let searched = if let Ok(searched) = found.cast::<PySearched>() {
                 searched.get().searched.clone()
             } else {
                 let no_task = || PyValueError::new_err(format!("by: there is no task {at}"));
                 Searched::failed(
                     self.tasks.get(at).ok_or_else(no_task)?,
-                    found.extract::<String>()?,
+                    found.extract::<String>().map_err(|_| {
+                        by.expected("a Searched, or a text that says why there is none", &found)
+                    })?,
                 )
             };
             Ok(Some(Some((at, searched))))
@@ -391,9 +400,9 @@ pub(crate) fn search(
     #[pyo3(from_py_with = arguments::optional::attempts)] attempts: Option<usize>,
     workers: Option<&Bound<'_, PyAny>>,
     #[pyo3(from_py_with = arguments::time_per_task)] time_per_task: Option<Duration>,
-    checkpoint: Option<PathBuf>,
+    #[pyo3(from_py_with = arguments::paths::checkpoint)] checkpoint: Option<PathBuf>,
     #[pyo3(from_py_with = arguments::resume)] resume: bool,
-    submission: Option<PathBuf>,
+    #[pyo3(from_py_with = arguments::paths::submission)] submission: Option<PathBuf>,
     on_task: Option<Py<PyAny>>,
     progress: Option<Bound<'_, PyAny>>,
     by: Option<Py<PyAny>>,

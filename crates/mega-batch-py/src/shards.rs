@@ -131,9 +131,9 @@ impl PyShardedRun {
         jobs: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = arguments::train_only)] train_only: bool,
         #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
-        checkpoint: Option<PathBuf>,
+        #[pyo3(from_py_with = arguments::paths::checkpoint)] checkpoint: Option<PathBuf>,
         #[pyo3(from_py_with = arguments::resume)] resume: bool,
-        submission: Option<PathBuf>,
+        #[pyo3(from_py_with = arguments::paths::submission)] submission: Option<PathBuf>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let mut options: (_, Arc<AtomicBool>) = read_options(options)?;
@@ -210,7 +210,7 @@ impl PyShardedRun {
     fn to_submission<'py>(
         &self,
         py: Python<'py>,
-        path: Option<PathBuf>,
+        #[pyo3(from_py_with = arguments::paths::path_)] path: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.run.to_submission(py, path)
     }

@@ -160,7 +160,8 @@ impl PySynthTask {
     ///
     /// `symmetry` is "identity", "rot90", "rot180", "rot270", "hmirror", "vmirror", "dmirror" or "cmirror". `colours`
     /// says what each of 0 to 9 becomes, each of them once; other colours stay. `order` says which pair comes where,
-    /// by their places, those of train first: as many become train pairs as there were.
+    /// by their places, those of train first: as many become train pairs as there were, and none of test becomes one
+    /// whose output is not known.
     ///
     /// Raises ValueError for what is none of these.
     #[pyo3(signature = (*, symmetry = "identity", colours = None, order = None))]
@@ -198,6 +199,22 @@ impl PySynthTask {
                 return Err(PyValueError::new_err(format!(
                     "order: expected the places of the {count} pairs, found {}",
                     order.len()
+                )));
+            }
+            let train = self.the_task().train.len();
+            let pairs: Vec<_> = self
+                .the_task()
+                .train
+                .iter()
+                .chain(&self.the_task().test)
+                .collect();
+            let unknown = order.iter().take(train).find(|at| {
+                let pair = pairs.get(**at).filter(|_| **at >= train);
+                pair.is_some_and(|pair| pair.output.is_none())
+            });
+            if let Some(unknown) = unknown {
+                return Err(PyValueError::new_err(format!(
+                    "order: the output of pair {unknown} is not known: expected it behind the {train} train pairs"
                 )));
             }
             augmentation.order = order;

@@ -10,11 +10,11 @@ use mega_batch::{escaped, inputs};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList, PyMapping, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyMapping, PyString};
 
 use crate::grids::show;
 use crate::grids::{self, Place};
-use crate::programs::{input_errors, path};
+use crate::programs::{input_errors, not_standard_input, path};
 
 /// An input grid with the output that is expected for it, where that is known.
 #[pyclass(frozen, eq, hash, name = "Pair", module = "mega_batch")]
@@ -329,7 +329,7 @@ pub(crate) fn all_tasks(
 /// The path that an object is; text is one too, since tasks have no text form here.
 fn file(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     if object.is_instance_of::<PyString>() {
-        return object.extract().map(Some);
+        return object.extract().map(not_standard_input).map(Some);
     }
     path(object)
 }
@@ -340,6 +340,11 @@ fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> P
         return Ok(());
     }
     if let Some(path) = file(object)? {
+        if path.to_string_lossy().trim_start().starts_with(['{', '[']) && !path.exists() {
+            let message =
+                "text is taken for the path of a file: JSON text is made a dict by json.loads";
+            return Err(place.value_error(message));
+        }
         let read = object.py().detach(|| inputs::read_tasks(&[path], &[]));
         if !read.errors.is_empty() {
             return Err(input_errors(&read.errors));
@@ -382,7 +387,7 @@ fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> P
         }
         return Ok(());
     }
-    if matches!(place, Place::At(..)) {
+    if object.is_instance_of::<PyBytes>() || matches!(place, Place::At(..)) {
         return Err(place.expected(EXPECTED, object));
     }
     let Ok(items) = object.try_iter() else {

@@ -94,14 +94,14 @@ impl PyTraceStep {
 #[pyo3(signature = (program, grid, *, max_steps = None, timeout = None))]
 pub(crate) fn trace(
     py: Python<'_>,
-    program: &PyProgram,
+    #[pyo3(from_py_with = arguments::program)] program: &Bound<'_, PyProgram>,
     grid: &Bound<'_, PyAny>,
     #[pyo3(from_py_with = arguments::optional::max_steps)] max_steps: Option<u64>,
     #[pyo3(from_py_with = arguments::timeout)] timeout: Option<Duration>,
 ) -> PyResult<Vec<PyTraceStep>> {
     let input = grids::grid(grid, &Place::Named("grid"))?;
     let limits = limits(max_steps, timeout);
-    let program = program.program();
+    let program = program.get().program();
     let traced = guard::engine(py, || {
         let mut interpreter = Interpreter::new(limits);
         interpreter.trace(program, inputs_of(program, input))

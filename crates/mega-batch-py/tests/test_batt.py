@@ -55,6 +55,34 @@ def test_arguments_are_values_and_functions(task: mb.Task) -> None:
             batt.push(called, *arguments)
 
 
+def test_nothing_is_a_solution_without_a_target(task: mb.Task) -> None:
+    for batt in (mb.Batt(inputs=[[[1, 2]]]), mb.Batt(inputs=[[[1, 2]]], targets=[None]), mb.Batt(inputs=[])):
+        assert not batt.is_solution(batt.input)
+    one = mb.Batt(inputs=[[[1, 2]], [[3]]], targets=[[[1, 2]]])
+    assert one.is_solution(one.input)
+
+
+@pytest.mark.parametrize("value", [None, 3, 1.5, "x", b"x", [], object(), np.zeros(2)])
+def test_what_is_no_node_and_no_list_is_told_by_name(task: mb.Task, value: Any) -> None:
+    batt = mb.Batt(task)
+    for call in (batt.values, batt.hash, batt.type, batt.distance, batt.is_solution, batt.length, batt.program):
+        with pytest.raises(TypeError, match=r"^node: expected a Node of the Batt, found "):
+            call(value)
+    with pytest.raises(TypeError, match=r"^program: expected a Program, as .* makes it of text, found "):
+        batt.add(value)
+    if isinstance(value, (list, np.ndarray, type(None))):
+        return
+    with pytest.raises(TypeError, match=r"^calls: expected a list of tuples of a function and its arguments, found "):
+        batt.push_many(value)
+    with pytest.raises(TypeError, match=r"^nodes: expected a list of Nodes of the Batt, found "):
+        batt.distances(value)
+    with pytest.raises(TypeError, match=r"^nodes\[1\]: expected a Node of the Batt, found "):
+        batt.distances([batt.input, value])
+    for name in ("inputs", "targets"):
+        with pytest.raises(TypeError, match=rf"^{name}: expected a list of grids, found "):
+            mb.Batt(**{"inputs": [[[1]]]} | {name: value})
+
+
 def test_marks_are_released(task: mb.Task) -> None:
     batt = mb.Batt(task)
     mark = batt.mark()

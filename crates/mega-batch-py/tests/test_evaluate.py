@@ -80,6 +80,17 @@ FOUND: list[tuple[str, str]] = [
     ("Step 1: x1 = hmirror(I)\nStep 2: O = rot180(x1)", "rot180(x1)"),
     ("> ```python\n> def solve(I):\n>     return vmirror(I)\n> ```", "vmirror(I)"),
     ('{"thought": "mirrored", "code": "x1 = vmirror(I)\\nO = identity(x1)"}', "identity(x1)"),
+    # Calls of tools, sessions of Python, signs of Markdown and of formulas.
+    (json.dumps({"name": "run", "arguments": {"code": GOOD}}), "rot180(x1)"),
+    (json.dumps({"tool_calls": [{"function": {"arguments": json.dumps({"program": GOOD})}}]}), "rot180(x1)"),
+    (json.dumps([{"code": "O = hmirror(I)"}, {"code": "O = vmirror(I)"}]), "vmirror(I)"),
+    ("My answer:\n```json\n" + json.dumps({"code": GOOD}) + "\n```", "rot180(x1)"),
+    (">>> " + GOOD.replace("\n", "\n... "), "rot180(x1)"),
+    ("```\n>>> x1 = hmirror(I)\n>>> O = rot180(x1)\n```", "rot180(x1)"),
+    ("So:\n\n**O = vmirror(I)**", "vmirror(I)"),
+    ("$$O = vmirror(I)$$", "vmirror(I)"),
+    ("Thus \n\\boxed{O = vmirror(I)}", "vmirror(I)"),
+    ("Use `vmirror(I)`, since rows are mirrored.", "vmirror(I)"),
     ("vmirror(I)", "vmirror(I)"),
     ("It is\n```python\nhconcat(I, vmirror(I))\n```", "hconcat(I, t1)"),
     ("def solve(I):\n    x = vmirror(I)\n    print(x)\n    pass\n    return x", "vmirror(I)"),
@@ -302,6 +313,15 @@ def test_messages_are_texts(task: mb.Task) -> None:
     given: list[Any] = [message, [message], [asked, message], (message,), parts, [message, asked]]
     assert [each.verdict for each in mb.evaluate(given, task)] == ["match"] * 6
     assert mb.evaluate([[asked]], task)[0].verdict == "mismatch"
+    # What says nothing but calls a tool.
+    function = {"name": "submit", "arguments": json.dumps({"program": GOOD})}
+    calls: list[Any] = [
+        {"role": "assistant", "content": None, "tool_calls": [{"type": "function", "function": function}]},
+        {"role": "assistant", "tool_calls": [{"function": function | {"arguments": {"code": GOOD}}}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "So"}, {"type": "tool_use", "input": {"code": GOOD}}]},
+    ]
+    assert [each.verdict for each in mb.evaluate(calls, task)] == ["match"] * 3
+    assert mb.evaluate([{"content": "", "tool_calls": "none"}], task)[0].verdict == "no_program"
 
 
 def test_each_text_has_its_task(task: mb.Task) -> None:

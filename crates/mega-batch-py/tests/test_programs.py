@@ -129,10 +129,14 @@ def test_programs_of_files_dicts_and_lists(tmp_path: Path) -> None:
     assert mb.read_programs([tmp_path])[0] == read
     named = mb.read_programs({"67a3c6ac": "O = vmirror(I)"})
     assert named[0].name == "solve_67a3c6ac"
+    many = mb.read_programs({"a": ["O = I", mb.Program.parse("O = vmirror(I)")], "b": ("O = I",)})
+    assert [program.task_id for program in many] == ["a", "a", "b"]
     bad: list[tuple[Any, type[Exception], str]] = [
         ([["O = I"]], TypeError, r"programs\[0\]: expected programs"),
         (3, TypeError, "programs: expected programs"),
         ({"a": 3}, TypeError, r'programs\["a"\]: expected text'),
+        ({"a": ["O = I", 3]}, TypeError, r'programs\["a"\]\[1\]: expected text'),
+        ({"a": [["O = I"]]}, TypeError, r'programs\["a"\]\[0\]: expected text'),
         (["O = I", "O = J"], ValueError, r"programs\[1\]: line 1"),
         (tmp_path / "x.py", ValueError, "no such file"),
         (["O = I", ""], ValueError, r"programs\[1\]: no program"),

@@ -84,8 +84,12 @@ def test_results_are_sliced(task: mb.Task) -> None:
     sliced.verdicts[0] = 4
     assert report.results.verdicts[0] == 0
     for bad in ("a", 1.5, None):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="index: expected an integer, found "):
             report[bad]  # type: ignore[call-overload]
+    assert report[np.int64(-1)] == each[-1]
+    for bad in (len(each), -len(each) - 1, 10**30):
+        with pytest.raises(IndexError, match=f"result {bad} of {len(each)}"):
+            report[bad]
 
 
 def test_outputs_are_padded_with_a_mask(task: mb.Task) -> None:
@@ -394,7 +398,7 @@ def test_a_submission_needs_its_folder(task: mb.Task, tmp_path: Path) -> None:
     made.run()
     calls.append(lambda: made.to_submission(file))
     for call in calls:
-        with pytest.raises(ValueError, match=f"{file}: No such file or directory"):
+        with pytest.raises(ValueError, match=f"{file}: there is no folder {file.parent}"):
             call()
     assert [path.name for path in tmp_path.iterdir()] == ["s.json"]
 
@@ -455,6 +459,19 @@ def test_arguments_are_told_by_their_names(task: mb.Task) -> None:
         (lambda: outputs.padded(10**40), ValueError, "side: expected 1 to 1024"),
         (lambda: outputs.padded(3, fill=300), ValueError, "fill: expected -128 to 127, found 300"),
         (lambda: outputs.error(-1), ValueError, "at: expected 0 or more"),
+        (lambda: run(jobs=[(0, 0), (-1, 0)]), TypeError, r"jobs\[1\]: expected \(program, task\), .*, found \(-1, 0\)"),
+        (lambda: run(jobs=["ab"]), TypeError, r"jobs\[0\]: expected \(program, task\), .*, found 'ab'"),
+        (lambda: mb.run(b"O = I", task), TypeError, "programs: expected .*, found bytes"),  # type: ignore[arg-type]
+        (lambda: mb.run("O = I", b"{}"), TypeError, "tasks: expected .*, found bytes"),  # type: ignore[arg-type]
+        (lambda: mb.run("O = I", ' {"train": []}'), ValueError, "tasks: text is taken for the path of a file: JSON"),
+        (lambda: any_mb.search(task, by=lambda todo: 5), TypeError, "by: expected that it gives an iterator .*, found int"),
+        (lambda: any_mb.search(task, by=lambda todo: [5]), TypeError, "by: expected the place of a task .*, found int"),
+        (lambda: any_mb.search(task, by=lambda todo: [(0, 5)]), TypeError, "by: expected a Searched, or a text .*, found int"),
+        (lambda: any_mb.mutate("O = I", 1), TypeError, "program: expected a Program, as .* makes it of text, found str"),
+        (lambda: any_mb.trace(None, [[1]]), TypeError, "program: expected a Program, .* found NoneType"),
+        (lambda: any_mb.search(task, submission=3), TypeError, "submission: expected a path, found int"),
+        (lambda: any_mb.search(task, checkpoint=3), TypeError, "checkpoint: expected a path, found int"),
+        (lambda: any_mb.Coordinator("O = I", task, checkpoint=3), TypeError, "checkpoint: expected a path, found int"),
     ]
     for call, error, message in calls:
         with pytest.raises(error, match=message):

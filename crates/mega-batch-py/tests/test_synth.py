@@ -228,6 +228,20 @@ def test_pairs_without_an_output_stay_in_test() -> None:
     assert len(synth.augment(none, 0, count=3)) == 3
 
 
+def test_an_order_moves_no_pair_without_an_output_into_train() -> None:
+    known = [([[at, 1, 2]], [[2, 1, at]]) for at in range(3, 6)]
+    unknown: list[Any] = [([[6, 1, 2]],), ([[7, 1, 2]],)]
+    made = mb.SynthTask(mb.Task("a", known[:2], [unknown[0], known[2], unknown[1]]))
+    for order in ([2, 0, 1, 3, 4], [0, 4, 1, 2, 3]):
+        message = f"order: the output of pair {max(order[:2])} is not known: expected it behind the 2 train pairs"
+        with pytest.raises(ValueError, match=message):
+            made.augmented(order=order)
+    assert made.augmented(order=[3, 0, 2, 4, 1]).task.train[0] == made.task.test[1]
+    # One that is there already may stay.
+    odd = mb.SynthTask(mb.Task("a", [unknown[0], known[0]], known[1:]))
+    assert odd.augmented(order=[1, 0, 3, 2]).task.train[1].output is None
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -320,6 +334,34 @@ def test_what_is_written_is_what_is_read(tmp_path: Path, name: str) -> None:
     assert read == made and [each.candidate for each in read] == [each.candidate for each in made]
 
 
+@pytest.mark.parametrize("name", ["tasks.jsonl", "tasks.jsonl.gz", "tasks.arrow", "tasks.parquet"])
+def test_a_file_is_replaced_when_all_is_written(tmp_path: Path, name: str) -> None:
+    if "jsonl" not in name:
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    made, path = all_kinds(), tmp_path / name
+    kind = {".gz": "jsonl", ".jsonl": "jsonl", ".arrow": "arrow", ".parquet": "parquet"}[path.suffix]
+    write, read = getattr(synth, f"write_{kind}"), getattr(synth, f"read_{kind}")
+    write(path, made)
+    path.chmod(0o640)
+    link = tmp_path / f"link-{name}"
+    link.symlink_to(name)
+    # What is read as it is written is there until the end.
+    for place in (path, link):
+        assert write(place, read(path)) == len(made)
+        assert list(read(path)) == made and link.is_symlink() and path.stat().st_mode & 0o777 == 0o640
+    before = path.read_bytes()
+
+    def broken() -> Any:
+        yield from made[:2]
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more") as raised:
+        write(path, broken())
+    assert path.read_bytes() == before
+    (partial,) = tmp_path.glob(f".{name}.*.partial")
+    assert f"{path} is as it was, and what was written stands in {partial}" in raised.value.__notes__
+
+
 def test_further_pairs_of_a_task_are_kept_or_refused(tmp_path: Path) -> None:
     pair = ([[1, 2]], [[2, 1]])
     path = tmp_path / "tasks.jsonl"
@@ -364,6 +406,7 @@ def test_what_is_no_path_and_no_task_is_not_written(tmp_path: Path, monkeypatch:
         for wrong, found in ([made[0].task], "Task"), (made[0].to_dict(), "str"), ([made[0].to_dict()], "dict"):
             with pytest.raises(TypeError, match=f"made: expected a SynthTask, found {found}"):
                 write("file", wrong)
+        assert [path.name for path in tmp_path.iterdir()] == ["file"]
         Path("file").unlink()
     if len(kinds) > 1:
         with pytest.raises(TypeError, match="made: expected a SynthTask, found Task"):

@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::escape::escaped;
+use crate::files::{folder_of, of_folder};
 
 /// A block is written when it has so many bytes, or so long after the one before.
 const BLOCK: usize = 1 << 18;
@@ -246,7 +247,7 @@ fn open(path: &Path) -> Result<File, CheckpointError> {
     }
     let mut options = OpenOptions::new();
     let file = options.read(true).append(true).create(true).open(path);
-    let file = file.map_err(|error| at(path, error))?;
+    let file = file.map_err(|error| at(path, of_folder(error, folder_of(path))))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(CheckpointError::InUse(path.to_owned())),
         // Some file systems know no locks.

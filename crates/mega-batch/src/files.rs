@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
+use crate::escape::escaped;
+
 /// The folder that a file of this name is in.
 pub fn folder_of(file: &Path) -> &Path {
     match file.parent() {
@@ -36,10 +38,26 @@ pub fn temporary(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
         // As for every new file, less what the user keeps from others.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder
+    let made = builder
         .prefix(&format!(".{name}."))
         .suffix(".partial")
-        .tempfile_in(folder)
+        .tempfile_in(folder);
+    made.map_err(|error| {
+        // Without the name of the temporary file, which nobody asked for.
+        let inner = error.get_ref().and_then(std::error::Error::source);
+        let inner = inner.and_then(|inner| inner.downcast_ref::<io::Error>());
+        let code = inner.and_then(io::Error::raw_os_error);
+        of_folder(code.map_or(error, io::Error::from_raw_os_error), folder)
+    })
+}
+
+/// Why nothing can be made in a folder, in words where the folder is not there.
+pub fn of_folder(error: io::Error, folder: &Path) -> io::Error {
+    if error.kind() != io::ErrorKind::NotFound || folder.exists() {
+        return error;
+    }
+    let folder = escaped(&folder.to_string_lossy()).into_owned();
+    io::Error::new(error.kind(), format!("there is no folder {folder}"))
 }
 
 /// What the path leads to by links, even if there is nothing at the end.
@@ -86,6 +104,34 @@ pub fn replace(
         let _ = folder.sync_all();
     }
     Ok(())
+}
+
+/// Whether it is a name of the standard input.
+pub fn is_standard_input(path: &Path) -> bool {
+    let name = path.to_str();
+    matches!(
+        name,
+        Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+    )
+}
+
+/// Whether it is a name of the standard output.
+pub fn is_standard_output(path: &Path) -> bool {
+    let name = path.to_str();
+    matches!(
+        name,
+        Some("-" | "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1")
+    )
+}
+
+/// Whether it is a name for what is open already, as shells give one to what stands in `<(..)`.
+pub fn is_descriptor(path: &Path) -> bool {
+    let parent = path.parent().and_then(Path::to_str);
+    matches!(parent, Some("/dev/fd" | "/proc/self/fd"))
+        || matches!(
+            path.to_str(),
+            Some("/dev/stdin" | "/dev/stdout" | "/dev/stderr")
+        )
 }
 
 /// Whether nothing but a folder can be called so.

@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 use walkdir::WalkDir;
 
 use crate::escape::escaped;
+use crate::files::{is_descriptor, is_standard_input};
 
 mod json_programs;
 mod merge;
@@ -26,7 +27,7 @@ pub use tasks::{TasksRead, read_solutions, read_tasks};
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// What is wrong with an input file or something in it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct InputError {
     /// The file or folder, as it was given or found.
     #[serde(serialize_with = "lossily")]
@@ -120,28 +121,57 @@ pub fn read_text(file: &Path) -> Result<String, InputError> {
     text(file, unpacked(file)?)
 }
 
-/// The file itself, or the files of a folder that have this extension, by name.
-fn files(path: &Path, extension: &str, what: &str) -> Result<Vec<PathBuf>, InputError> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
+/// The files of a folder that are wanted by their names, and what is wrong with it.
+fn files(
+    folder: &Path,
+    is_wanted: impl Fn(&str) -> bool,
+    what: &str,
+) -> (Vec<PathBuf>, Vec<InputError>) {
+    let mut walk = Walk::through(folder, is_wanted);
+    if walk.files.is_empty() && walk.errors.is_empty() {
+        let message = format!("no {what} in this folder");
+        walk.errors.push(InputError::whole(folder, message));
     }
-    let mut walk = Walk::through(path, |name| {
-        let found = Path::new(name).extension();
-        found.is_some_and(|found| found.eq_ignore_ascii_case(extension))
-    });
-    match walk.errors.pop() {
-        None if walk.files.is_empty() => {
-            let message = format!("no {what} in this folder");
-            Err(InputError::whole(path, message))
-        }
-        Some(error) if walk.files.is_empty() => Err(error),
-        _ => Ok(walk.files),
-    }
+    (walk.files, walk.errors)
 }
 
-/// The files of JSON in a folder.
-pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
-    files(folder, "json", "files of attempts")
+/// The files of JSON in a folder, and what is wrong with it.
+pub(crate) fn json_files(folder: &Path) -> (Vec<PathBuf>, Vec<InputError>) {
+    files(folder, is_json, "files of attempts (*.json)")
+}
+
+/// What the names of files of JSON end with, packed or not.
+const OF_JSON: [&str; 3] = [".json", ".jsonl", ".ndjson"];
+
+/// Whether a file of a folder or an archive is to be looked at as JSON, by its name.
+fn is_json(name: &str) -> bool {
+    ends_with_one(name, &OF_JSON)
+}
+
+/// Whether a file of a folder or an archive is one of Python, by its name.
+fn is_python(name: &str) -> bool {
+    ends_with_one(name, &[".py"])
+}
+
+fn is_zip(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(".zip")
+}
+
+fn ends_with_one(name: &str, endings: &[&str]) -> bool {
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// The name of a file without what tells its kind.
+pub(crate) fn stem(file: &Path) -> String {
+    if is_standard_input(file) {
+        return "stdin".to_owned();
+    }
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let stem = Path::new(name).file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
 }
 
 /// What is in a folder and in the folders in it.
@@ -149,8 +179,8 @@ pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
 struct Walk {
     /// The files that are wanted, by name, folder by folder.
     files: Vec<PathBuf>,
-    /// Links to folders, which are not followed, so that the walk comes to an end.
-    links: Vec<PathBuf>,
+    /// Notes of links to folders, which are not followed, so that the walk comes to an end.
+    links: Vec<InputError>,
     errors: Vec<InputError>,
 }
 
@@ -183,7 +213,8 @@ impl Walk {
             };
             if is_folder {
                 if is_link {
-                    walk.links.push(entry.into_path());
+                    let message = "a link to a folder: not followed";
+                    walk.links.push(InputError::whole(entry.path(), message));
                 }
             } else if is_wanted(&entry.file_name().to_string_lossy()) {
                 walk.files.push(entry.into_path());
@@ -201,8 +232,14 @@ fn is_passed_over(name: &str) -> bool {
 
 pub(crate) fn read_file(file: &Path) -> Result<Vec<u8>, InputError> {
     let unreadable = |error| unreadable(file, &error);
+    if is_standard_input(file) {
+        return read_open(file, io::stdin().lock());
+    }
     // Before it is opened: to open a pipe is to wait for who writes into it.
     let metadata = fs::metadata(file).map_err(unreadable)?;
+    if is_descriptor(file) && !metadata.is_file() && !metadata.is_dir() {
+        return read_open(file, File::open(file).map_err(unreadable)?);
+    }
     if !metadata.is_file() {
         let found = kind_of(metadata.file_type());
         return Err(InputError::whole(
@@ -222,9 +259,23 @@ pub(crate) fn read_file(file: &Path) -> Result<Vec<u8>, InputError> {
             return Ok(bytes);
         }
     }
-    let size = metadata.len().max(bytes.len() as u64);
+    Err(too_large(file, metadata.len().max(bytes.len() as u64)))
+}
+
+/// Reads what is open already, until its writer is through.
+fn read_open(file: &Path, reader: impl Read) -> Result<Vec<u8>, InputError> {
+    let mut bytes = Vec::new();
+    let read = reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
+    match read {
+        Err(error) => Err(unreadable(file, &error)),
+        Ok(read) if read as u64 > MAX_FILE_BYTES => Err(too_large(file, read as u64)),
+        Ok(_) => Ok(bytes),
+    }
+}
+
+fn too_large(file: &Path, size: u64) -> InputError {
     let message = format!("file of {size} bytes: expected {MAX_FILE_BYTES} at most");
-    Err(InputError::whole(file, message))
+    InputError::whole(file, message)
 }
 
 /// What it is that is no regular file.
@@ -251,10 +302,6 @@ fn kind_of(kind: FileType) -> &'static str {
 
 fn unreadable(file: &Path, error: &io::Error) -> InputError {
     match error.kind() {
-        io::ErrorKind::NotFound if file == Path::new("-") => {
-            let message = "no such file or folder: the standard input is not read, give a file";
-            InputError::whole(file, message)
-        }
         io::ErrorKind::NotFound => InputError::whole(file, "no such file or folder"),
         _ => InputError::whole(file, format!("cannot be read: {error}")),
     }

@@ -198,7 +198,7 @@ impl TaskFile {
             return self.refuse(text, "lists of text, as of the ids of tasks");
         }
         let is_task = is_task(&entries, depth);
-        let own_id = own_id(&entries, id);
+        let own_id = own_id(&entries, id).or_else(|| said_id(&entries, id).filter(|_| !is_task));
         let program = program(&entries).filter(|_| is_task || own_id.is_some());
         if is_task {
             let id = own_id.as_deref().unwrap_or(id.name());
@@ -351,6 +351,8 @@ impl TaskFile {
                 "test_examples" if is_examples(entries) => "test",
                 "training" if is_training(entries) => "train",
                 "testing" if is_training(entries) => "test",
+                "fewshots" if is_fewshots(entries) => "train",
+                "question" if is_fewshots(entries) => "test",
                 key => key,
             };
             let is_known = matches!(split, "train" | "test");
@@ -471,6 +473,19 @@ fn own_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
     })
 }
 
+/// The id of the task that a program alone in its file says it is for, whatever the file is called.
+fn said_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
+    let TaskName::OfFile(name) = id else {
+        return None;
+    };
+    let said: Vec<_> = entries
+        .iter()
+        .filter(|(key, _)| key.starts_with("task_"))
+        .cloned()
+        .collect();
+    own_id(&said, TaskName::Numbered(name))
+}
+
 /// Whether the name of a file says less than the id that a task has in it: a number of fewer digits than
 /// ids have, or `task` or `data`, with or without a number.
 pub(super) fn says_little(name: &str) -> bool {
@@ -555,7 +570,15 @@ fn is_task(entries: &Entries<'_>, depth: usize) -> bool {
         .iter()
         .filter(|(key, _)| key == "train" || key == "test");
     let is_task = known.next().is_some_and(|(_, value)| !is_split(value));
-    is_task || is_examples(entries) || is_training(entries)
+    is_task || is_examples(entries) || is_training(entries) || is_fewshots(entries)
+}
+
+/// Whether an object calls its parts `fewshots` and `question`, as rows of data sets do.
+fn is_fewshots(entries: &Entries<'_>) -> bool {
+    let parts = entries.iter().filter(|(key, value)| {
+        matches!(key.as_str(), "fewshots" | "question") && is_pairs(value.get())
+    });
+    parts.count() == 2
 }
 
 /// Whether an object calls its parts `training` and `test` or `testing`.

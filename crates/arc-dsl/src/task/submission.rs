@@ -16,6 +16,10 @@ pub struct SubmissionFile {
     pub errors: Vec<TaskError>,
     /// Attempts that are missing or `null`.
     pub missing: Vec<TaskError>,
+    /// Whether there is an attempt, whatever is wrong with it.
+    has_attempts: bool,
+    /// Whether there is none, in the places of some.
+    is_foreign: bool,
 }
 
 /// What is handed in for a task.
@@ -80,6 +84,16 @@ impl SubmissionFile {
                 file.errors.push(part.error(message));
             }
         }
+        if file.is_foreign && broken.is_none() {
+            file = Self::default();
+            let found = if entries.iter().any(|(key, _)| key == "train") {
+                "a task"
+            } else {
+                "objects without any `attempt_1`"
+            };
+            file.errors
+                .push(text.error(format!("expected {SUBMISSION}, found {found}")));
+        }
         file.errors.extend(broken);
         file
     }
@@ -108,6 +122,9 @@ impl SubmissionFile {
             self.errors.push(error);
             return Vec::new();
         }
+        let is_attempt = |(key, _): &(String, _)| key.starts_with("attempt_");
+        self.has_attempts |= entries.iter().any(is_attempt);
+        self.is_foreign = !self.has_attempts && (self.is_foreign || !entries.is_empty());
         let mut grids = Vec::new();
         let mut places = Places::new(text);
         for (key, value) in &entries {
@@ -167,6 +184,38 @@ impl SubmissionFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_submission_is_told_once() {
+        for (text, found) in [
+            (
+                r#"{"train": [{"input": [[1]], "output": [[1]]}], "test": [{"input": [[1]]}]}"#,
+                "a task",
+            ),
+            (
+                r#"{"a": [{"x": 1}, {"y": 2}], "b": [{"x": 1}]}"#,
+                "objects without any `attempt_1`",
+            ),
+        ] {
+            let file = SubmissionFile::read("x", text.as_bytes());
+            let [error] = &file.errors[..] else {
+                panic!("{:?}", file.errors)
+            };
+            assert_eq!(
+                error.message,
+                format!("expected {SUBMISSION}, found {found}")
+            );
+            assert!(file.missing.is_empty() && file.tasks.is_empty());
+        }
+        // What is missing from one is another thing.
+        for text in [
+            r#"{"a": [{}]}"#,
+            r#"{"a": [{"attempt_1": [[1]]}], "b": [{"x": 1}]}"#,
+            "{}",
+        ] {
+            assert!(SubmissionFile::read("x", text.as_bytes()).errors.is_empty());
+        }
+    }
 
     #[test]
     fn what_is_no_attempt_is_told_and_the_others_are_read() {

@@ -1,5 +1,7 @@
 //! [`Text`]: JSON text that knows where it stands, so that errors can say so.
 
+use std::borrow::Cow;
+
 use serde::de::{DeserializeSeed, IgnoredAny};
 use serde_json::value::RawValue;
 
@@ -205,7 +207,7 @@ impl<'a> Text<'a> {
         } else if let Some(constant) = constant {
             format!("broken JSON: found `{constant}`, which Python writes and JSON lacks: expected a number or null")
         } else {
-            broken(message, number)
+            broken(message, number).unwrap_or_else(|| broken_json(error, self.json))
         });
         if error.line() <= 1 {
             found.column += error.column().saturating_sub(1);
@@ -216,7 +218,12 @@ impl<'a> Text<'a> {
         if !(found.path.is_empty() || path.is_empty() || path.starts_with('[')) {
             found.path.push('.');
         }
-        found.path.push_str(path);
+        // Keys that are none have no name.
+        found.path.push_str(path.trim_end_matches(['?', '.']));
+        if let Some((end, _)) = found.path.char_indices().nth(MOST_OF_PATH) {
+            found.path.truncate(end);
+            found.path.push_str("..");
+        }
         found
     }
 }
@@ -294,7 +301,7 @@ fn in_our_words(message: &str, number: Option<&str>) -> String {
     let found = match found {
         "map" => "an object",
         "sequence" => "a list",
-        _ => found,
+        _ => &*shortened(found),
     };
     match number {
         Some(number) if found.starts_with("floating point ") => {
@@ -304,9 +311,20 @@ fn in_our_words(message: &str, number: Option<&str>) -> String {
     }
 }
 
-/// What is wrong with text that is no JSON, where it is a number with that number.
-fn broken(message: &str, number: Option<&str>) -> String {
-    match (message, number) {
+/// How many characters of a path are told.
+const MOST_OF_PATH: usize = 160;
+
+/// A text of which not more is told than is of use.
+fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}..", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
+/// What is wrong with a number in text that is no JSON.
+fn broken(message: &str, number: Option<&str>) -> Option<String> {
+    Some(match (message, number) {
         ("invalid number", Some(number)) => {
             let digits = number.trim_start_matches('-').as_bytes();
             let expected = match digits {
@@ -320,9 +338,53 @@ fn broken(message: &str, number: Option<&str>) -> String {
                 "broken JSON: number out of range `{number}`: expected an integer from -128 to 127"
             )
         }
-        ("expected ident", _) => "broken JSON: expected a value".to_owned(),
-        _ => format!("broken JSON: {message}"),
-    }
+        _ => return None,
+    })
+}
+
+/// What is wrong with text that is no JSON, in words of who wrote it. `text` is the text, or what is known of it.
+#[must_use]
+pub fn broken_json(error: &serde_json::Error, text: &str) -> String {
+    let (line, column) = (error.line(), error.column());
+    let message = error.to_string();
+    let place = format!(" at line {line} column {column}");
+    let message = message.strip_suffix(&place).unwrap_or(&message);
+    let rest = || {
+        let line = text.split('\n').nth(line.checked_sub(1)?)?;
+        line.get(column.saturating_sub(1)..)
+    };
+    let found = || {
+        let found = rest().and_then(|rest| rest.chars().next());
+        found.map_or_else(String::new, |found| {
+            format!(", found `{}`", found.escape_debug())
+        })
+    };
+    let is_comment = || rest().is_some_and(|rest| rest.starts_with(['/', '#']));
+    let message = match message {
+        _ if error.is_eof() && !text.is_empty() && text.trim().is_empty() => "nothing but blanks".to_owned(),
+        "EOF while parsing a value" if line <= 1 && column == 0 => return "empty: expected JSON".to_owned(),
+        _ if error.is_eof() => {
+            let within = message.strip_prefix("EOF while parsing ").unwrap_or("a value");
+            format!("it ends within {within}, and the rest is missing")
+        }
+        "expected value" | "key must be a string" | "trailing characters" if is_comment() => {
+            "found a comment, which JSON lacks".to_owned()
+        }
+        "expected value" | "expected ident" => format!("expected a value{}", found()),
+        "key must be a string" => format!("expected a key in double quotes{}", found()),
+        "trailing comma" => "a comma behind the last element, which JSON lacks".to_owned(),
+        "trailing characters" => format!("expected nothing more behind the value{}", found()),
+        "recursion limit exceeded" => "lists and objects in each other, more than 127 deep".to_owned(),
+        _ if message.starts_with("control character") => {
+            "a string with a line break or another control character, which JSON writes as `\\n` or `\\u000a`".to_owned()
+        }
+        "lone leading surrogate in hex escape" | "unexpected end of hex escape" => {
+            "half of a surrogate pair, which is no character".to_owned()
+        }
+        "invalid escape" => "a `\\` in a string before what JSON does not escape".to_owned(),
+        _ => message.to_owned(),
+    };
+    format!("broken JSON: {message}")
 }
 
 /// What is no number in Python's words, where it stands at this place.

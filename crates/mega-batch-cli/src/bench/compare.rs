@@ -4,19 +4,18 @@
 //! common; otherwise the difference is within the noise. The noise is that within each run: from day to
 //! day a machine that others use may differ by more.
 
-use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use mega_batch::escaped;
+use mega_batch::inputs::read_text;
 use serde::Deserialize;
+
+use crate::report::in_our_words;
 
 use super::document::{Change, Compared, Comparison, Document, SCHEMA};
 use super::plan::BenchMode;
 use super::statistics::geometric_mean;
-
-/// A kept document is at most this large; a full one has some hundred KB.
-const MOST_BYTES: u64 = 64 << 20;
 
 /// What every version of the document begins with.
 #[derive(Deserialize)]
@@ -27,29 +26,19 @@ struct Head {
 /// Reads a kept document. An error says the file, the place in it, and what was expected.
 pub(crate) fn read(file: &Path) -> anyhow::Result<Document> {
     let name = escaped(&file.to_string_lossy()).into_owned();
-    let metadata = fs::metadata(file).with_context(|| format!("{name}: cannot be read"))?;
-    if !metadata.is_file() {
-        bail!("{name}: expected the file of a benchmark, bench.json; found no regular file");
-    }
-    if metadata.len() > MOST_BYTES {
-        let found = metadata.len();
-        bail!("{name}: expected at most {MOST_BYTES} bytes, found {found}");
-    }
-    let text = fs::read(file).with_context(|| format!("{name}: cannot be read"))?;
-    let Head { schema } = parsed(&text, &name)?;
+    let text = read_text(file)?;
+    let Head { schema } = parsed(text.as_bytes(), &name)?;
     if schema != SCHEMA {
         bail!("{name}: schema: expected {SCHEMA}, found {schema}");
     }
-    parsed(&text, &name)
+    parsed(text.as_bytes(), &name)
 }
 
 fn parsed<'t, T: Deserialize<'t>>(text: &'t [u8], name: &str) -> anyhow::Result<T> {
     serde_json::from_slice(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        let message = error.to_string();
-        let place = format!(" at line {line} column {column}");
-        let message = message.strip_suffix(&place).unwrap_or(&message);
-        anyhow!("{name}:{line}:{column}: expected the document of a benchmark, found: {message}")
+        let message = in_our_words(&error);
+        anyhow!("{name}:{line}:{column}: expected the document of a benchmark: {message}")
     })
 }
 
@@ -214,10 +203,10 @@ mod tests {
         let [document, _] = twice();
         let text = serde_json::to_string_pretty(&document).unwrap();
         let error = |text: &str| {
-            fs::write(&file, text).unwrap();
+            std::fs::write(&file, text).unwrap();
             format!("{:#}", read(&file).map(|_| ()).unwrap_err())
         };
-        fs::write(&file, &text).unwrap();
+        std::fs::write(&file, &text).unwrap();
         let read_again = read(&file).unwrap();
         // Reading may change the last digit of a number.
         let found = compare(&read_again, &document, &file);
@@ -229,7 +218,7 @@ mod tests {
         for (broken, place) in [
             (
                 String::new(),
-                "kept.json:1:0: expected the document of a benchmark, found: EOF",
+                "kept.json:1:0: expected the document of a benchmark: empty",
             ),
             (
                 "{\n \"schema\": x".to_owned(),
@@ -252,11 +241,14 @@ mod tests {
             assert!(told.contains(place), "{told}");
         }
         let told = format!("{:#}", read(folder.path()).map(|_| ()).unwrap_err());
-        assert!(told.contains("expected the file of a benchmark"), "{told}");
+        assert!(told.contains("expected a file"), "{told}");
         let missing = format!(
             "{:#}",
             read(&folder.path().join("none")).map(|_| ()).unwrap_err()
         );
-        assert!(missing.contains("none: cannot be read"), "{missing}");
+        assert!(
+            missing.contains("none: no such file or folder"),
+            "{missing}"
+        );
     }
 }

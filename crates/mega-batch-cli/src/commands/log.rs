@@ -1,7 +1,7 @@
 //! `--log`: what happens in a run, as lines of JSON.
 
-use std::fs::OpenOptions;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -10,6 +10,7 @@ use tracing::Level;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use super::output::shown;
+use super::warn;
 
 /// Where the log goes.
 #[derive(Debug, clap::Args)]
@@ -19,8 +20,46 @@ pub(crate) struct Log {
     file: Option<PathBuf>,
 
     /// What is told there: `error`, `warn`, `info`, or `debug` with every batch of a device.
-    #[arg(long = "log-level", value_name = "LEVEL", default_value_t = Level::INFO, requires = "file")]
+    #[arg(long = "log-level", value_name = "LEVEL", default_value = "info", value_parser = level, requires = "file")]
     level: Level,
+}
+
+/// Reads a level of the log.
+fn level(text: &str) -> Result<Level, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "error" => Ok(Level::ERROR),
+        "warn" => Ok(Level::WARN),
+        "info" => Ok(Level::INFO),
+        "debug" => Ok(Level::DEBUG),
+        _ => Err("expected `error`, `warn`, `info` or `debug`".to_owned()),
+    }
+}
+
+/// A log that is let go of where it cannot be written.
+struct LogFile {
+    file: Option<File>,
+    name: String,
+}
+
+impl Write for LogFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = match &mut self.file {
+            Some(file) => file.write_all(bytes),
+            None => Ok(()),
+        };
+        if let Err(error) = written {
+            self.file = None;
+            let name = &self.name;
+            warn(format_args!(
+                "{name}: cannot be written: {error}; the work goes on without its log"
+            ));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Log {
@@ -35,7 +74,10 @@ impl Log {
             let mut options = OpenOptions::new();
             let opened = options.append(true).create(true).open(file);
             let opened = opened.with_context(|| format!("{}: cannot be written", shown(file)))?;
-            BoxMakeWriter::new(Mutex::new(opened))
+            BoxMakeWriter::new(Mutex::new(LogFile {
+                file: Some(opened),
+                name: shown(file),
+            }))
         };
         tracing_subscriber::fmt()
             .json()

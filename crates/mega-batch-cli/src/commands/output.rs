@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use mega_batch::escaped;
-use mega_batch::files::{folder_of, followed, names_a_folder, replace, temporary};
+use mega_batch::files::{
+    folder_of, followed, is_descriptor, is_standard_output, names_a_folder, replace, temporary,
+};
 
 /// Where a document goes. Asked for before the work begins: what cannot be written should be known
 /// before hours have gone into it.
@@ -48,16 +50,13 @@ impl Destination {
     }
 
     fn at(path: &Path, folders: Folders) -> anyhow::Result<Self> {
-        match path.to_str() {
-            Some("-" | "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => {
-                return Ok(Destination::Stdout);
-            }
-            Some(name) if name == "/dev/stderr" || is_descriptor(path) => {
-                // Whatever it is, even a regular file, somebody has opened it as it is.
-                let stream = OpenOptions::new().append(true).open(path)?;
-                return Ok(Destination::Stream(path.to_owned(), stream));
-            }
-            _ => {}
+        if is_standard_output(path) {
+            return Ok(Destination::Stdout);
+        }
+        if is_descriptor(path) {
+            // Whatever it is, even a regular file, somebody has opened it as it is.
+            let stream = OpenOptions::new().append(true).open(path)?;
+            return Ok(Destination::Stream(path.to_owned(), stream));
         }
         if names_a_folder(path) {
             return Err(anyhow!("expected a file, found the name of a folder"));
@@ -144,12 +143,6 @@ pub(crate) fn shown(path: &Path) -> String {
 
 fn cannot_be_written(path: &Path) -> String {
     format!("{}: cannot be written", shown(path))
-}
-
-/// Whether it is a name for what is open already.
-fn is_descriptor(path: &Path) -> bool {
-    let parent = path.parent().and_then(Path::to_str);
-    matches!(parent, Some("/dev/fd" | "/proc/self/fd"))
 }
 
 /// The folder, or the nearest one that is there of those that it is to be in.

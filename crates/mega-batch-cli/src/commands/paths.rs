@@ -1,4 +1,5 @@
-//! [`check`]: no command overwrites what it reads, and none writes two things to one place.
+//! [`check`]: no command overwrites what it reads, none writes two things to one place, and none reads the standard
+//! input twice.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,9 @@ use anyhow::bail;
 use arc_dsl::{FileForm, TaskFile};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
-use mega_batch::files::{folder_of, followed};
+use mega_batch::files::{
+    folder_of, followed, is_descriptor, is_standard_input, is_standard_output,
+};
 
 use super::output::shown;
 
@@ -34,7 +37,8 @@ const PATHS: [&str; 6] = [
     "SUBMISSION",
 ];
 
-/// Refuses arguments by which a file would be overwritten that is read, or written twice.
+/// Refuses arguments by which a file would be overwritten that is read, or written twice, and those by which what can
+/// be read once would be read twice.
 ///
 /// # Errors
 /// The path and both options.
@@ -56,6 +60,36 @@ pub(crate) fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<(
         };
         let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
         to.extend(values.map(|path| (named(arg), PathBuf::from(path))));
+    }
+    for (at, (option, path)) in read.iter().enumerate() {
+        let is_same = |(_, other): &&(String, PathBuf)| {
+            is_standard_input(other) && is_standard_input(path) || other == path && is_pipe(path)
+        };
+        let Some((other, _)) = read[..at].iter().find(is_same) else {
+            continue;
+        };
+        let what = if is_standard_input(path) {
+            "the standard input"
+        } else {
+            "this pipe"
+        };
+        if other == option {
+            bail!(
+                "{}: {option} has {what} twice, which can be read once",
+                shown(path)
+            );
+        }
+        bail!(
+            "{}: {other} and {option} would both read {what}, which can be read once",
+            shown(path)
+        );
+    }
+    let is_stdout = |(option, path): &&(String, PathBuf)| {
+        // Of the log that is the standard error.
+        is_standard_output(path) && option != "--log"
+    };
+    if let [(one, _), (other, _), ..] = written.iter().filter(is_stdout).collect::<Vec<_>>()[..] {
+        bail!("{one} and {other}: expected one of them at most to be `-`");
     }
     for (at, (option, path)) in written.iter().enumerate() {
         let Some(file) = place(path) else { continue };
@@ -87,6 +121,11 @@ fn is_path(arg: &Arg) -> bool {
 
 fn is_written(arg: &Arg) -> bool {
     arg.get_long().is_some_and(|name| WRITTEN.contains(&name))
+}
+
+/// Whether it is something that is open already and gone when it is read.
+fn is_pipe(path: &Path) -> bool {
+    is_descriptor(path) && fs::metadata(path).is_ok_and(|it| !it.is_file())
 }
 
 /// The argument as users know it.

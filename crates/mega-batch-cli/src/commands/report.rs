@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use mega_batch::files::is_standard_input;
+
 use super::exit::Exit;
 use super::output::{Destination, Folders, shown};
 use super::tell;
@@ -40,12 +42,18 @@ impl Report {
                 return Ok(Exit::BadInput);
             }
         };
-        let name = self.document.file_name().unwrap_or_default();
-        let name = name.to_string_lossy();
+        let name = if is_standard_input(&self.document) {
+            "standard input".into()
+        } else {
+            self.document
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+        };
         html.write(|out| report::write(&document, &name, out))?;
         if !(self.quiet || on_stdout) {
             let about = document.about();
-            print(&format!("{}: {about}\n", shown(&self.html)))?;
+            print(format!("{}: {about}\n", shown(&self.html)))?;
         }
         Ok(Exit::Success)
     }

@@ -38,11 +38,12 @@ mod watch;
     reason = "each is a flag of the command line"
 )]
 pub(crate) struct Run {
-    /// Tasks: folders, files or archives of them, in any common layout [default: the built-in tasks].
+    /// Tasks: folders, files or archives of them, in any common layout; `-` is the standard input, here as for every
+    /// file that is read [default: the built-in tasks].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     tasks: Vec<PathBuf>,
 
-    /// Programs: `.py` files or folders of them [default: the built-in programs].
+    /// Programs: `.py` files, folders or zip archives of them [default: the built-in programs].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     programs: Vec<PathBuf>,
 
@@ -334,21 +335,19 @@ impl Run {
             );
             read.notes.push(InputError::whole(file, message));
         }
+        let programs = if self.programs.is_empty() {
+            builtin_programs()
+        } else {
+            let found = self.how.read(&self.programs);
+            // Of a folder that is both both say what is wrong with it.
+            add_new(&mut read.notes, found.notes);
+            add_new(&mut read.errors, found.errors);
+            found.programs
+        };
         if !self.quiet {
             note(&read.notes);
         }
-        let (tasks, mut errors) = (read.tasks, read.errors);
-        let (programs, program_errors) = if self.programs.is_empty() {
-            (builtin_programs(), Vec::new())
-        } else {
-            let read = self.how.read(&self.programs);
-            if !self.quiet {
-                note(&read.notes);
-            }
-            (read.programs, read.errors)
-        };
-        errors.extend(program_errors);
-        (tasks, programs, errors)
+        (read.tasks, programs, read.errors)
     }
 
     fn options(&self, cancellation: Cancellation) -> Options {
@@ -433,6 +432,12 @@ impl Run {
             }
         }
     }
+}
+
+/// Adds what is not there yet.
+fn add_new(all: &mut Vec<InputError>, more: Vec<InputError>) {
+    let known: HashSet<InputError> = all.iter().cloned().collect();
+    all.extend(more.into_iter().filter(|error| !known.contains(error)));
 }
 
 /// Writes the ids of the tasks on whose train pairs no program is right.

@@ -93,7 +93,7 @@ impl Score {
             json.write(|out| out.write_all(text.as_bytes()))?;
         }
         if !self.quiet && !on_stdout {
-            print(&text(&score))?;
+            print(text(&score))?;
         }
         Ok(exit(&errors))
     }

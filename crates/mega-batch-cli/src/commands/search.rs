@@ -9,7 +9,7 @@ use arc_dsl::Task;
 use arc_search::Language;
 use arc_search::language::{DERIVED, LanguageError};
 use mega_batch::inputs::{InputError, read_text};
-use mega_batch::search::{Search as Searching, SearchDocument, SearchOptions};
+use mega_batch::search::{Search as Searching, SearchDocument, SearchOptions, Searched};
 use mega_batch::{Cancellation, CoordinatorError, Submission};
 
 use super::exit::Exit;
@@ -30,6 +30,7 @@ mod watch;
 
 /// Searches programs that do what the train pairs of tasks show, and answers the test pairs by them.
 ///
+/// Of one task, TASK.json, it draws the answers and prints their programs; of --tasks it tells how many were solved.
 /// What is found is the same for any number of workers. SIGINT, SIGTERM and SIGHUP end the search, and what
 /// is finished is written; a second SIGINT ends it at once. With a checkpoint no finished task is lost even
 /// then.
@@ -40,21 +41,20 @@ mod watch;
     reason = "each is a flag of the command line"
 )]
 pub(crate) struct Search {
-    /// The file of a task to be explained.
-    #[arg(value_name = "TASK.json", group = "searched")]
-    #[arg(conflicts_with_all = ["submission", "programs_out", "json", "checkpoint"])]
+    /// The file of one task.
+    #[arg(value_name = "TASK.json", group = "searched", conflicts_with_all = ["ids", "ids_file"])]
     task: Option<PathBuf>,
 
-    /// Draw what was found for one task: each attempt with its layers, and its program.
+    /// Draw all that was found for the one task: each attempt with its layers, and its program.
     #[arg(long)]
     explain: bool,
 
-    /// The task's id, where the file to be explained holds many.
-    #[arg(long, value_name = "ID", requires = "explain")]
+    /// The task's id, where the file of the one task holds many.
+    #[arg(long, value_name = "ID")]
     id: Option<String>,
 
     /// Draw numbers instead of colours.
-    #[arg(long, alias = "no-color", requires = "explain")]
+    #[arg(long, alias = "no-color")]
     no_colour: bool,
 
     /// Tasks: folders, files or archives of them, in any common layout.
@@ -68,7 +68,8 @@ pub(crate) struct Search {
     #[command(flatten)]
     chosen: Chosen,
 
-    /// Values that are kept for a task, at most; 40 calls are tried for each [default: 12,000].
+    /// Values that are kept for a task, at most, but for its seeds, which all are; 40 calls are tried for each
+    /// [default: 12,000].
     #[arg(long, value_name = "N", value_parser = super::from_one::<u32>)]
     nodes: Option<u32>,
 
@@ -132,9 +133,10 @@ pub(crate) struct Search {
 
 impl Search {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        if self.task.is_some() != self.explain {
+        let is_of_one = self.explain || self.id.is_some() || self.no_colour;
+        if is_of_one && self.task.is_none() {
             warn(format_args!(
-                "expected a task with --explain, TASK.json --explain, or --tasks to search many"
+                "--explain, --id and --no-colour are of one task: expected TASK.json in the place of --tasks"
             ));
             return Ok(Exit::BadInput);
         }
@@ -147,12 +149,6 @@ impl Search {
         let submission = self.submission.as_deref();
         let submission = submission.map(Destination::file).transpose()?;
         let is_stdout = |to: &Option<Destination>| matches!(to, Some(Destination::Stdout));
-        if is_stdout(&json) && is_stdout(&programs_out) {
-            warn(format_args!(
-                "--json and --programs-out: expected one of them at most to be `-`"
-            ));
-            return Ok(Exit::BadInput);
-        }
         self.log.begin()?;
         let language = match self.read_language() {
             Ok(language) => language,
@@ -162,10 +158,12 @@ impl Search {
             }
         };
         let (tasks, mut errors) = self.read_tasks();
+        let before = errors.len();
         let over = self.read_over(&mut errors);
         tell(&errors);
-        if self.explain && tasks.is_empty() {
-            return Ok(exit(&errors));
+        if errors.len() > before {
+            // What it has would be missing to the submission, which may stand in its place.
+            return Ok(Exit::BadInput);
         }
         // Before this nothing is finished that could be written.
         let signals = Signals::listen()?;
@@ -190,13 +188,6 @@ impl Search {
         };
         let (results, failed) = watch.end();
         let ended = signals.received();
-        if self.explain {
-            if let Some((_, searched)) = results.first() {
-                explain::explain(&tasks[0], searched, self.no_colour)?;
-            }
-            return Ok(ended.or(failed).unwrap_or_else(|| exit(&errors)));
-        }
-
         // Documents on the standard output stand there alone.
         let on_stdout = is_stdout(&json) || is_stdout(&programs_out);
         let document = SearchDocument {
@@ -210,15 +201,19 @@ impl Search {
         let written = json.map(|to| to.write(|out| document.write(out)));
         let programs = programs_out.map(|to| programs::write(&tasks, &results, to));
         // Whatever became of the documents, what was found is told.
-        let text = Table {
-            tasks: &tasks,
-            summary: &summary,
-            attempts: self.attempts.into(),
+        let text = if self.task.is_some() {
+            self.of_one_task(&tasks, &results)?
+        } else {
+            let table = Table {
+                tasks: &tasks,
+                summary: &summary,
+                attempts: self.attempts.into(),
+            };
+            table.to_string().into_bytes()
         };
-        let text = text.to_string();
         let printed = match (self.quiet, on_stdout) {
             (true, _) => Ok(()),
-            (false, true) => io::stderr().write_all(text.as_bytes()),
+            (false, true) => io::stderr().write_all(&text),
             (false, false) => print(&text),
         };
         written.transpose()?;
@@ -235,6 +230,20 @@ impl Search {
             return Ok(Exit::BadInput);
         }
         Ok(exit(&errors))
+    }
+
+    /// What was found for the one task, if it was searched.
+    fn of_one_task(&self, tasks: &[Task], results: &[(usize, Searched)]) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        if let (Some(task), Some((_, searched))) = (tasks.first(), results.first()) {
+            let tell = if self.explain {
+                explain::explain
+            } else {
+                explain::answers
+            };
+            tell(&mut text, task, searched, self.no_colour)?;
+        }
+        Ok(text)
     }
 
     fn read_tasks(&self) -> (Vec<Task>, Vec<InputError>) {

@@ -1,6 +1,6 @@
 //! `mega-batch show`: the grids of a task in the terminal, or as a picture.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use arc_dsl::{Program, Reading, Task, TaskIds};
@@ -11,7 +11,7 @@ use crate::show::{Drawing, Paint, Picture};
 
 use super::exit::Exit;
 use super::output::{Destination, Folders};
-use super::terminal::has_colours;
+use super::terminal::{has_colours, print};
 use super::{exit, note, tell};
 
 /// Draws the grids of a task in the terminal, or as a picture, and what a program makes of them.
@@ -151,12 +151,8 @@ impl Show {
                 None => Ok(()),
             };
         }
-        let mut out = io::stdout().lock();
-        writeln!(out, "{title}")?;
-        for drawing in drawings {
-            write!(out, "\n{drawing}")?;
-        }
-        Ok(out.flush()?)
+        let drawings = drawings.iter().map(|drawing| format!("\n{drawing}"));
+        Ok(print(format!("{title}\n{}", drawings.collect::<String>()))?)
     }
 }
 
@@ -167,11 +163,12 @@ pub(super) fn one_task(
     errors: &mut Vec<InputError>,
 ) -> Option<Task> {
     let read = read_tasks(&[file.to_owned()], &[]);
-    let (mut tasks, found) = (read.tasks, read.errors);
+    let (mut tasks, mut found) = (read.tasks, read.errors);
+    let place = if file.is_dir() { "folder" } else { "file" };
     match id {
         None if tasks.len() > 1 => {
             let count = tasks.len();
-            let message = format!("{count} tasks in this file; --id says which to draw");
+            let message = format!("{count} tasks in this {place}; --id says which is meant");
             errors.push(InputError::whole(file, message));
             return None;
         }
@@ -179,16 +176,24 @@ pub(super) fn one_task(
         Some(id) => {
             tasks.retain(|task| task.id == *id);
             if tasks.is_empty() {
-                let message = format!("no task {id} in this file");
+                let message = format!("no task {id} in this {place}");
                 errors.push(InputError::whole(file, message));
             }
         }
     }
     // What is wrong with other tasks of the file is of no interest here.
-    if tasks.is_empty() {
-        errors.extend(found);
+    if let (Some(id), [_]) = (id, &*tasks) {
+        found.retain(|error| is_about(error, id));
     }
+    errors.extend(found);
     tasks.pop()
+}
+
+/// Whether something is wrong with the task of this id, by its place.
+fn is_about(error: &InputError, id: &str) -> bool {
+    let rest = error.path.as_deref().and_then(|path| path.strip_prefix(id));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        || error.file.file_stem().is_some_and(|stem| stem == id)
 }
 
 /// How many columns the standard output has.

@@ -60,18 +60,28 @@ impl Lines {
 
     /// What kept a line from being printed, if something did.
     pub(crate) fn end(self) -> io::Result<()> {
-        match self.failed {
+        let ended = match self.failed {
             Some(error) => Err(error),
             None => io::stdout().flush(),
-        }
+        };
+        ended.map_err(of_stdout)
     }
 }
 
 /// Prints text to the end.
-pub(crate) fn print(text: &str) -> io::Result<()> {
+pub(crate) fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    let printed = out.write_all(text.as_ref()).and_then(|()| out.flush());
+    printed.map_err(of_stdout)
+}
+
+/// The error with what could not be written.
+#[allow(clippy::needless_pass_by_value, reason = "errors are mapped by it")]
+pub(crate) fn of_stdout(error: io::Error) -> io::Error {
+    io::Error::new(
+        error.kind(),
+        format!("standard output: cannot be written: {error}"),
+    )
 }
 
 #[cfg(test)]

@@ -209,11 +209,14 @@ impl Picture {
             }
         }
         let side = |side: usize| u32::try_from(side).map_err(io::Error::other);
-        let mut encoder = png::Encoder::new(out, side(width)?, side(height)?);
+        // The encoder has errors of its own, of which none says that the reader went away.
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, side(width)?, side(height)?);
         encoder.set_color(png::ColorType::Rgb);
         let mut writer = encoder.write_header()?;
         writer.write_image_data(&pixels)?;
-        Ok(writer.finish()?)
+        writer.finish()?;
+        out.write_all(&file)
     }
 }
 

@@ -57,18 +57,14 @@ fn broken_json() {
     check(
         "bad.json",
         "{\n  \"train\": [,]}",
-        "bad.json:2:13: train[0]: broken JSON: expected value",
+        "bad.json:2:13: train[0]: broken JSON: expected a value, found `,`",
     );
     check(
         "bad.json",
         "{\"train\": [{\"input\": [[1, 2",
-        "bad.json:1:27: train[0].input[0]: broken JSON: EOF while parsing a list",
+        "bad.json:1:27: train[0].input[0]: broken JSON: it ends within a list, and the rest is missing",
     );
-    check(
-        "bad.json",
-        "",
-        "bad.json:1:1: broken JSON: EOF while parsing a value",
-    );
+    check("bad.json", "", "bad.json:1:1: empty: expected JSON");
 }
 
 #[test]
@@ -209,7 +205,7 @@ fn bad_files_and_folders() {
     );
     run(
         "--tasks empty good.json --programs empty good.py",
-        "empty: no task files (*.json, *.jsonl, *.ndjson, *.json.gz, *.jsonl.gz, *.zip) in this folder\n\
+        "empty: no task files (*.json, *.jsonl, *.ndjson, these with .gz, *.zip) in this folder\n\
          empty: no programs (*.py, or JSON with the keys `program` and `task_id`) in this folder\n",
     );
     run(
@@ -464,5 +460,58 @@ fn wrong_options_are_refused() {
             .iter()
             .any(|text| done.stderr.contains(text));
         assert!(told, "{options}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn options_that_come_to_nothing_say_so() {
+    let folder = Folder::new();
+    folder
+        .write("a.json", mirror_task())
+        .write("a.py", mirror_program("solve_a"))
+        .write("none.txt", "\n");
+    for (options, told) in [
+        ("--ids ,", "--ids: no id of a task: expected one at least\n"),
+        (
+            "--ids-file none.txt",
+            "none.txt: no id of a task: expected one at least\n",
+        ),
+        ("--workers -1", "expected 1 to 1024 threads"),
+        (
+            "--log a.log --log-level loud",
+            "expected `error`, `warn`, `info` or `debug`",
+        ),
+        (
+            "--json no/x.json",
+            "no/x.json: cannot be written: there is no folder no\n",
+        ),
+        ("--checkpoint no/x", "no/x: there is no folder no\n"),
+    ] {
+        let done = folder.run(&format!("run --tasks a.json --programs a.py {options}"));
+        assert!(
+            done.code != 0 && done.stderr.contains(told),
+            "{options}: {}",
+            done.stderr
+        );
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_told_once_with_what_could_not_be_written() {
+    let folder = Folder::new();
+    folder
+        .write("a.json", mirror_task())
+        .write("a.py", mirror_program("solve_a"));
+    let done = folder.run("run --tasks a.json --programs a.py --log /dev/full --quiet");
+    let told = "mega-batch: /dev/full: cannot be written: No space left on device (os error 28); \
+                the work goes on without its log\n";
+    assert_eq!((done.code, done.stderr.as_str()), (0, told));
+    for arguments in ["run --tasks a.json --programs a.py", "show a.json"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        let mut command = folder.command(arguments);
+        let done = super::support::done(command.stdout(full.unwrap()).output().unwrap());
+        let told = "mega-batch: standard output: cannot be written: No space left on device (os error 28)\n";
+        assert_eq!((done.code, done.stderr.as_str()), (1, told), "{arguments}");
     }
 }

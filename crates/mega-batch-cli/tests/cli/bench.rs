@@ -210,9 +210,9 @@ fn what_a_benchmark_cannot_use_is_told_before_it_runs() {
     for (arguments, told) in [
         (
             "--compare kept.json",
-            "kept.json:3:13: expected the document of a benchmark, found: ",
+            "kept.json:3:13: expected the document of a benchmark: broken JSON: ",
         ),
-        ("--compare none.json", "none.json: cannot be read"),
+        ("--compare none.json", "none.json: no such file or folder"),
         ("--sizes 0", "expected 1 to 1000000 evaluations"),
         ("--sizes 1,x", "expected 1 to 1000000 evaluations"),
     ] {

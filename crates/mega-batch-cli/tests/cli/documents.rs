@@ -434,6 +434,20 @@ fn what_is_read_is_not_overwritten_and_no_file_is_written_twice() {
         ));
         assert_eq!(done.code, 0, "{}", done.stderr);
     }
+    for arguments in [
+        "show tasks/a.json --svg - --png -",
+        "show tasks/a.json --svg /dev/stdout --png -",
+        "search --tasks tasks --json - --programs-out -",
+    ] {
+        let done = folder.run(arguments);
+        assert_eq!((done.code, done.stdout.as_str()), (2, ""), "{arguments}");
+        assert!(
+            done.stderr
+                .contains("expected one of them at most to be `-`"),
+            "{}",
+            done.stderr
+        );
+    }
     let over = "search --tasks tasks --nodes 300 --over s.json --submission s.json --quiet";
     assert_eq!(folder.run(over).code, 0);
 }

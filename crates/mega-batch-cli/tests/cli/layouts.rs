@@ -244,6 +244,176 @@ fn packed_tasks_are_known_by_their_content() {
 }
 
 #[test]
+fn programs_are_read_from_archives_as_from_folders() {
+    let folder = Folder::new();
+    let in_json = json!({ "task_id": "b", "program": "O = vmirror(I)" }).to_string();
+    let packed = zipped(&[
+        ("x/a.py", &*mirror_program("solve_a")),
+        ("x/b.json", &*in_json),
+        // Python would import it.
+        ("y/constants.py", "ONE = 2\n"),
+        ("y/c.py", "def solve_c(I):\n    return upscale(I, ONE)\n"),
+        ("y/d.py", "def solve_d(I):\n    return vmiror(I)\n"),
+        ("__MACOSX/x/._a.py", "?"),
+    ]);
+    folder
+        .write("tasks/a.json", mirror_task())
+        .write("tasks/b.json", mirror_task())
+        .write("p.zip", &packed)
+        .write("q/p.zip", &packed)
+        .write("q/tasks.zip", zipped(&[("t.json", &*mirror_task())]))
+        .write("e.py.gz", gzipped(&mirror_program("solve_a")))
+        .write("f/e.py.gz", gzipped(&mirror_program("solve_a")))
+        .write("g.zip", zipped(&[("readme.txt", "?")]));
+    for programs in ["p.zip", "q", "q/p.zip"] {
+        let (done, document) = folder.run_json(&format!("--tasks tasks --programs {programs}"));
+        let archive = if programs == "q" { "q/p.zip" } else { programs };
+        let expected = format!("a: {RIGHT}, b: {RIGHT}");
+        assert_eq!(outcomes(&document).join(", "), expected, "{}", done.stderr);
+        for line in [
+            format!("{archive}/y/c.py:2:23: "),
+            format!("{archive}/y/d.py:2:12: unknown primitive `vmiror`"),
+        ] {
+            assert!(done.stderr.contains(&line), "{line}\n{}", done.stderr);
+        }
+        assert_eq!(done.code, 2);
+    }
+    for programs in ["e.py.gz", "f"] {
+        let (done, document) =
+            folder.run_json(&format!("--tasks tasks --programs {programs} --quiet"));
+        assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+        assert_eq!(outcomes(&document), [format!("a: {RIGHT}")]);
+    }
+    let done = folder.run("run --tasks tasks --programs g.zip --quiet");
+    let message = "g.zip: no files of programs (*.py, *.json) in this zip archive\n";
+    assert_eq!((done.code, done.stderr.as_str()), (2, message));
+}
+
+#[test]
+fn archives_that_are_not_read_are_said_to_be_packed() {
+    let folder = Folder::new();
+    let mut tar = vec![0; 1024];
+    tar[..6].copy_from_slice(b"a.json");
+    tar[257..262].copy_from_slice(b"ustar");
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(&tar).unwrap();
+    folder
+        .write("t.tar", &tar)
+        .write("t.tgz", packed.finish().unwrap())
+        .write("t.7z", b"7z\xbc\xaf\x27\x1c...")
+        .write("a.py", mirror_program("solve_a"))
+        .write("a.json", mirror_task());
+    for (file, found) in [
+        ("t.tar", "a tar archive"),
+        ("t.tgz", "a tar archive"),
+        ("t.7z", "a 7z archive"),
+    ] {
+        let message = format!(
+            "{file}: expected text, as it is or packed with gzip, found {found}, which has to be unpacked first\n"
+        );
+        for options in [
+            format!("--tasks {file} --programs a.py"),
+            format!("--tasks a.json --programs {file}"),
+        ] {
+            let done = folder.run(&format!("run {options}"));
+            assert_eq!(
+                (done.code, done.stderr.as_str()),
+                (2, message.as_str()),
+                "{options}"
+            );
+        }
+    }
+}
+
+#[test]
+fn rows_of_data_sets_may_call_their_parts_otherwise() {
+    let row = json!({ "fewshots": [pair(1, 2), pair(0, 5)], "question": [pair(3, 4)] }).to_string();
+    check(
+        &[("rows.jsonl", format!("{row}\n{row}\n").into_bytes())],
+        "--tasks rows.jsonl",
+        &[&format!("rows_0: {RIGHT}"), &format!("rows_1: {RIGHT}")],
+    );
+}
+
+/// Runs the command with this on its standard input, which is a pipe.
+fn piped(folder: &Folder, arguments: &str, text: impl AsRef<[u8]>) -> Done {
+    let mut command = folder.command(arguments);
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // Where it reads nothing, nobody is there to write to.
+    let _ = child.stdin.take().unwrap().write_all(text.as_ref());
+    super::support::done(child.wait_with_output().unwrap())
+}
+
+#[test]
+#[cfg(unix)]
+fn the_standard_input_is_a_file_of_any_kind() {
+    let folder = Folder::new();
+    let program = mirror_program("solve_a");
+    let task = mirror_task();
+    let in_json = json!({ "task_id": "a", "program": "O = vmirror(I)" }).to_string();
+    let by_id = format!("{{\"a\": {task}}}");
+    let attempts = "{\"a\": [{\"attempt_1\": [[4, 3]], \"attempt_2\": [[0]]}]}";
+    folder.write("a.json", &task).write("a.py", &program);
+    let (_, document) = folder.run_json("--tasks a.json --programs a.py --attempts");
+    let document = document.to_string();
+    for name in ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
+        for (arguments, text) in [
+            ("run --tasks a.json --programs @", program.as_bytes()),
+            ("run --tasks a.json --programs @", in_json.as_bytes()),
+            ("run --tasks a.json --programs @", &gzipped(&program)),
+            (
+                "run --tasks a.json --programs @",
+                &zipped(&[("a.py", &*program)]),
+            ),
+            ("run --tasks @ --programs a.py", by_id.as_bytes()),
+            ("run --tasks a.json --programs a.py --ids-file @", b"a"),
+            ("run --tasks @ --programs a.py --all-pairs", task.as_bytes()),
+            ("show @", task.as_bytes()),
+            ("score @ --tasks a.json", attempts.as_bytes()),
+            ("check @ --tasks a.json", attempts.as_bytes()),
+            ("report @ --html x.html", document.as_bytes()),
+            ("explain --programs @", program.as_bytes()),
+        ] {
+            let arguments = arguments.replace('@', name);
+            let done = piped(&folder, &arguments, text);
+            assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{arguments}");
+        }
+    }
+    let done = piped(&folder, "show -", &task);
+    assert!(done.stdout.starts_with("stdin\n"), "{}", done.stdout);
+    let done = piped(
+        &folder,
+        "run --tasks a.json --programs -",
+        "def solve_a(I):\n    return vmiror(I)\n",
+    );
+    let message = "-:2:12: unknown primitive `vmiror`, did you mean `vmirror`?\n";
+    assert_eq!((done.code, done.stderr.as_str()), (2, message));
+    let done = piped(&folder, "run --tasks - --programs a.py", "");
+    assert_eq!(
+        (done.code, done.stderr.as_str()),
+        (2, "-:1:1: empty: expected JSON\n")
+    );
+    for arguments in [
+        "run --tasks - --programs -",
+        "run --tasks - --programs /dev/stdin",
+        "run --tasks - a.json /dev/fd/0 --programs a.py",
+        "score - --solutions -",
+    ] {
+        let done = piped(&folder, arguments, &task);
+        assert_eq!(done.code, 2, "{arguments}");
+        assert!(
+            done.stderr.contains("the standard input") && done.stderr.contains("can be read once"),
+            "{}",
+            done.stderr
+        );
+    }
+}
+
+#[test]
 fn a_small_file_does_not_unpack_to_more_than_a_file_may_have() {
     let folder = Folder::new();
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());

@@ -218,7 +218,7 @@ fn what_the_run_came_to_stands_in_the_page_without_a_script() {
 fn broken_documents_say_where_and_what_was_expected() {
     let whole = document(3).to_string();
     for (text, told) in [
-        ("", "1:1: broken JSON: EOF while parsing a value"),
+        ("", "1:1: empty: expected JSON"),
         (
             "[1, 2]\n",
             "1:3: expected a string, found integer `1`: no document of `mega-batch run --json`",
@@ -246,7 +246,7 @@ fn broken_documents_say_where_and_what_was_expected() {
         ),
         (
             "{\"results\": [\n{\"task\": \"a\", \"program\": \"p\", \"pairs\": [{\"split\": \"train\", \"index\": 0, \"outcome\": \"good\"}]}]}",
-            "2:88: unknown variant `good`, expected one of `match`, `mismatch`, `no_expected`, `error`, `limit`",
+            "2:88: expected one of `match`, `mismatch`, `no_expected`, `error`, `limit`, found `good`",
         ),
         (
             "{\"results\": [{\"task\": \"a\"}]}",
@@ -258,10 +258,13 @@ fn broken_documents_say_where_and_what_was_expected() {
         ),
         (
             "{\"by_task\": [{\"state\": \"good\"}]}",
-            "1:29: unknown variant `good`, expected one of `solved`, `unsolved`, `untried`",
+            "1:29: expected one of `solved`, `unsolved`, `untried`, found `good`",
         ),
-        (&format!("{whole} x"), "broken JSON: trailing characters"),
-        (&whole[..whole.len() / 2], "broken JSON: EOF while parsing"),
+        (
+            &format!("{whole} x"),
+            "broken JSON: expected nothing more behind the value",
+        ),
+        (&whole[..whole.len() / 2], "broken JSON: it ends within"),
     ] {
         let found = complaint(text);
         assert!(found.contains(told), "{told}\n{found}");
@@ -276,7 +279,7 @@ fn broken_documents_say_where_and_what_was_expected() {
     // However deep it goes, the stack does not.
     let deep = "[".repeat(100_000);
     for (member, told) in [
-        ("later", "broken JSON: EOF while parsing a list"),
+        ("later", "broken JSON: it ends within a list"),
         ("by_task", "expected a string, found a list"),
     ] {
         let found = complaint(&format!("{{\"{member}\": {deep}"));

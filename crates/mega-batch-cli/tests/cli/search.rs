@@ -209,6 +209,31 @@ fn one_task_is_explained() {
 }
 
 #[test]
+fn one_task_is_answered() {
+    let folder = folder();
+    let done = folder.run(&format!(
+        "search tasks/b.json {SMALL} --submission s.json --programs-out p.py"
+    ));
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    for line in [
+        "b: 3 train pairs, 2 test pairs\n",
+        "\ntest[1]\ninput 1x2   answer 1, right 2x4",
+        "expected 2x4\n",
+        "\n# answer 1 to test[0], answer 1 to test[1], right on 3 of 3 train pairs\ndef solve_b(I):\n",
+    ] {
+        assert!(done.stdout.contains(line), "{line}\n{}", done.stdout);
+    }
+    let document = read(&folder, "s.json");
+    let document: Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(document["b"].as_array().unwrap().len(), 2);
+    assert!(folder.path().join("p.py").exists());
+    let done = folder.run(&format!("search tasks --id a {SMALL} --json -"));
+    assert_eq!(done.code, 0);
+    assert!(serde_json::from_str::<Value>(&done.stdout).is_ok());
+    assert!(done.stderr.starts_with("a: "), "{}", done.stderr);
+}
+
+#[test]
 fn another_language_is_searched_in() {
     let folder = folder();
     folder.write(
@@ -253,8 +278,12 @@ fn bad_options_and_files_are_told_and_the_others_searched() {
     let folder = folder();
     for (arguments, message) in [
         ("search", "--tasks"),
-        ("search tasks/a.json", "--explain"),
-        ("search --explain --tasks tasks", "--explain"),
+        (
+            "search tasks",
+            "4 tasks in this folder; --id says which is meant",
+        ),
+        ("search tasks/a.json --ids a", "--ids"),
+        ("search --explain --tasks tasks", "TASK.json"),
         ("search --tasks tasks --nodes 0", "--nodes"),
         ("search --tasks tasks --attempts 0", "--attempts"),
         (
@@ -377,4 +406,20 @@ fn a_search_takes_up_where_a_run_has_left() {
     ));
     assert_eq!(done.code, 2);
     assert!(done.stderr.starts_with("bad.json:1:"), "{}", done.stderr);
+    // What it would have added to is not lost.
+    let kept = read(&folder, "both.json");
+    let half = kept.replacen("attempt_2", "attempt_3", 1);
+    folder.write("half.json", &half);
+    let done = folder.run(&format!(
+        "search --tasks tasks --ids a {SMALL} --over half.json --submission half.json --quiet"
+    ));
+    assert_eq!(done.code, 2);
+    assert_eq!(read(&folder, "half.json"), half);
+    folder.write("task.json", mirror_task());
+    let done = folder.run(&format!(
+        "search --tasks tasks {SMALL} --over task.json --submission both.json --quiet"
+    ));
+    let message = "task.json:1:1: expected a submission: an object that holds for each task a list of attempts, found a task\n";
+    assert_eq!((done.code, done.stderr.as_str()), (2, message));
+    assert_eq!(read(&folder, "both.json"), kept);
 }

@@ -127,7 +127,7 @@ fn of_several_tasks_one_is_named() {
     assert_eq!(done.code, 2);
     assert_eq!(
         done.stderr,
-        "many.json: 2 tasks in this file; --id says which to draw\n"
+        "many.json: 2 tasks in this file; --id says which is meant\n"
     );
     let done = folder.run("show many.json --id b");
     assert!(
@@ -188,5 +188,31 @@ fn colours_can_be_forced_and_refused() {
         forced("show a.json --no-color", ""),
     ] {
         assert!(!plain.contains('\x1b'), "{plain}");
+    }
+}
+
+#[test]
+fn what_is_left_out_of_the_task_is_told() {
+    let folder = Folder::new();
+    let bad = "{\"train\": [{\"input\": [[1, 2], [3]], \"output\": [[1]]}, {\"input\": [[1]], \"output\": [[2]]}]}";
+    let good = "{\"train\": [{\"input\": [[1]], \"output\": [[2]]}]}";
+    folder
+        .write("bad.json", bad)
+        .write("many.json", format!("{{\"a\": {good}, \"b\": {bad}}}"));
+    let told = "train[0].input[1]: row of 1 cells where row 0 has 2";
+    for (arguments, is_told) in [
+        ("show bad.json", true),
+        ("show many.json --id b", true),
+        ("show many.json --id a", false),
+    ] {
+        let done = folder.run(arguments);
+        assert_eq!(
+            done.stderr.contains(told),
+            is_told,
+            "{arguments}: {}",
+            done.stderr
+        );
+        assert_eq!(done.code, if is_told { 2 } else { 0 }, "{arguments}");
+        assert!(done.stdout.contains("train[0]"), "{}", done.stdout);
     }
 }

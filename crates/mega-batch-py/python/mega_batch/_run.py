@@ -32,7 +32,7 @@ def run(
     """Run programs on tasks and say which outputs are right.
 
     Programs are text (one or several programs; ``def NAME(I):``, ``def NAME(S, I, C):``, or bare lines
-    that end in ``O = ...``), Programs, a dict of text by task id, files and folders as ``pathlib.Path``,
+    that end in ``O = ...``), Programs, a dict of text, or of lists of it, by task id, files and folders as ``pathlib.Path``,
     or a list of these. Tasks are Tasks, dicts (``{"train": [...], "test": [...]}``, or such by id, as
     Kaggle's challenges), files and folders, or a list of these; ``solutions`` is Kaggle's file or dict of
     the test outputs.

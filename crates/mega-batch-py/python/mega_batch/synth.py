@@ -13,10 +13,12 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from os import PathLike
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -251,8 +253,10 @@ class _Told:
             )
         self._bar = Bar("task") if progress is True else None
         self._call = self._bar if progress is True else progress or None
+        self.done = 0
 
     def tell(self, done: int) -> None:
+        self.done = done
         if callable(self._call):
             self._call(done, done)
 
@@ -287,21 +291,49 @@ def _row(made: Any) -> dict[str, Any]:
     return row
 
 
+@contextmanager
+def _written(path: Path, told: _Told) -> Iterator[Path]:
+    """Where to write what is to stand at a path: there, or, where a file is, beside it until all is written.
+
+    So tasks that are read from that file as they come are there until the last one is, and the old file stays where
+    something is wrong.
+    """
+    if not path.is_file():
+        yield path
+        return
+    old = path.resolve()
+    # Renaming would not ask whether the old file may be written.
+    old.open("ab").close()
+    new = old.with_name(f".{old.name[:50]}.{token_hex(4)}.partial")
+    try:
+        yield new
+    except BaseException as error:
+        if told.done:
+            error.add_note(f"{path} is as it was, and what was written stands in {new}")
+        else:
+            new.unlink(missing_ok=True)
+        raise
+    shutil.copymode(old, new)
+    new.replace(old)
+
+
 def write_jsonl(path: str | PathLike[str], made: Iterable[SynthTask], *, progress: Progress = None) -> int:
     """Write tasks as they come, a line of JSON each, as `SynthTask.to_dict` has them, with ``candidate``; how many there
     were.
 
-    A path that ends in ``.gz`` is compressed. ``progress`` is True, or a function of the tasks written, twice. Raises
-    TypeError for what is no path and no SynthTask.
+    A path that ends in ``.gz`` is compressed. A file that is there is replaced when all is written: ``made`` may be read
+    from it. ``progress`` is True, or a function of the tasks written, twice. Raises TypeError for what is no path and
+    no SynthTask.
     """
     path, made = _path(path), _tasks(made)
     count = 0
     with closing(_Told(progress)) as told:
-        with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w", encoding="utf-8") as file:
-            for count, each in enumerate(made, 1):
-                file.write(json.dumps(_row(each), separators=(",", ":")))
-                file.write("\n")
-                told.tell(count)
+        with _written(path, told) as new:
+            with gzip.open(new, "wt") if path.suffix == ".gz" else new.open("w", encoding="utf-8") as file:
+                for count, each in enumerate(made, 1):
+                    file.write(json.dumps(_row(each), separators=(",", ":")))
+                    file.write("\n")
+                    told.tell(count)
     return count
 
 
@@ -427,7 +459,7 @@ def write_arrow(path: str | PathLike[str], made: Iterable[SynthTask], *, progres
     """Write tasks as an Arrow file (IPC, which Feather is too), as they come; how many there were. See `to_arrow`."""
     pa, path, made = _pyarrow("write_arrow"), _path(path), _tasks(made)
     count = 0
-    with closing(_Told(progress)) as told, pa.OSFile(str(path), "wb") as file:
+    with closing(_Told(progress)) as told, _written(path, told) as new, pa.OSFile(str(new), "wb") as file:
         with pa.ipc.new_file(file, _schema(pa)) as writer:
             for batch in _batches(pa, made, told):
                 writer.write_batch(batch)
@@ -439,7 +471,11 @@ def write_parquet(path: str | PathLike[str], made: Iterable[SynthTask], *, progr
     """Write tasks as a Parquet file, as they come; how many there were. See `to_arrow`."""
     pa, path, made = _pyarrow("write_parquet"), _path(path), _tasks(made)
     count = 0
-    with closing(_Told(progress)) as told, pa.parquet.ParquetWriter(str(path), _schema(pa)) as writer:
+    with (
+        closing(_Told(progress)) as told,
+        _written(path, told) as new,
+        pa.parquet.ParquetWriter(str(new), _schema(pa)) as writer,
+    ):
         for batch in _batches(pa, made, told):
             writer.write_batch(batch)
             count += batch.num_rows

@@ -29,8 +29,9 @@ PairLike: TypeAlias = Union["Pair", Mapping[str, Any], Sequence[Union[GridLike, 
 """A Pair, a dict with "input" and "output", or a tuple or list of both."""
 
 _Text: TypeAlias = Union[str, "Program", PathLike[str]]
-Programs: TypeAlias = Union[_Text, Mapping[str, _Text], Iterable[Union[_Text, Mapping[str, _Text]]]]
-"""Text, a Program, a path, a dict of these by task id, or a list of these. A `str` is text."""
+_ByTask: TypeAlias = Mapping[str, Union[_Text, Sequence[_Text]]]
+Programs: TypeAlias = Union[_Text, _ByTask, Iterable[Union[_Text, _ByTask]]]
+"""Text, a Program, a path, a dict of these or lists of them by task id, or a list of these. A `str` is text."""
 
 _Task: TypeAlias = Union[str, "Task", PathLike[str], Mapping[str, Any]]
 Tasks: TypeAlias = Union[_Task, Iterable[_Task]]

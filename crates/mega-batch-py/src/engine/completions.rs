@@ -274,6 +274,12 @@ fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
     };
     if let Ok(message) = object.cast::<PyDict>() {
         let content = message.get_item("content").ok().flatten();
+        let is_empty = content
+            .as_ref()
+            .is_none_or(|it| !it.is_truthy().unwrap_or(true));
+        if is_empty && let Some(arguments) = call_of_tool(message) {
+            return Ok(arguments);
+        }
         let content = content.ok_or_else(expected)?;
         let Ok(parts) = content.cast::<PyList>() else {
             return completion(&content);
@@ -283,7 +289,10 @@ fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
             let text = part.cast::<PyDict>().ok()?.get_item("text").ok()??;
             Some(text.cast::<PyString>().ok()?.to_string_lossy().into_owned())
         });
-        return Ok(texts.collect());
+        let text: String = texts.collect();
+        let calls = parts.iter().rev();
+        let mut calls = calls.filter_map(|part| as_arguments(part.cast::<PyDict>().ok()?, "input"));
+        return Ok(calls.next().unwrap_or(text));
     }
     let messages: Vec<_> = match (object.cast::<PyList>(), object.cast::<PyTuple>()) {
         (Ok(list), _) => list.iter().collect(),
@@ -304,6 +313,32 @@ fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
         }
         _ => Err(expected()),
     }
+}
+
+/// The arguments of the last call of a tool that a message makes, as JSON.
+fn call_of_tool(message: &Bound<'_, PyDict>) -> Option<String> {
+    let calls = message.get_item("tool_calls").ok()??;
+    let call = calls.cast::<PyList>().ok()?.iter().next_back()?;
+    let call = call.cast::<PyDict>().ok()?;
+    let function = call.get_item("function").ok()?;
+    let call = function
+        .as_ref()
+        .map_or(Some(call), |it| it.cast::<PyDict>().ok())?;
+    as_arguments(call, "arguments")
+}
+
+/// What stands under a key as JSON: text that is some, or an object.
+fn as_arguments(call: &Bound<'_, PyDict>, key: &str) -> Option<String> {
+    let arguments = call.get_item(key).ok()??;
+    if let Ok(text) = arguments.cast::<PyString>() {
+        return Some(text.to_string_lossy().into_owned());
+    }
+    arguments.cast::<PyDict>().ok()?;
+    let json = call.py().import("json").ok()?;
+    json.call_method1("dumps", (arguments,))
+        .ok()?
+        .extract()
+        .ok()
 }
 
 /// The programs in what a model has written, in their order: those of its fenced code, or where there is none the

@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use arc_dsl::{FileForm, FileProgram, Reading, TaskFile, read_file};
 
-use super::{InputError, ProgramsRead, Walk, unpacked};
-
-/// What the names of such files end with.
-const ENDINGS: [&str; 3] = [".json", ".jsonl", ".ndjson"];
+use super::packed::{Content, contents, holds};
+use super::{InputError, ProgramsRead, Walk, is_json, is_python, is_zip, stem, unpacked};
 
 /// The programs of files of JSON, and what else there is to be read.
 #[derive(Default)]
@@ -18,40 +16,103 @@ pub(super) struct ProgramsInJson {
     texts: Vec<(PathBuf, FileProgram)>,
     pub(super) errors: Vec<InputError>,
     pub(super) notes: Vec<InputError>,
-    /// The paths that may hold other programs.
-    pub(super) others: Vec<PathBuf>,
+    /// The files that may hold other programs.
+    pub(super) others: Vec<OtherFile>,
     /// The files that were read.
     files: HashSet<PathBuf>,
 }
 
+/// A file that may hold programs and is no JSON.
+pub(super) enum OtherFile {
+    /// One of a folder, which is not read yet.
+    Found(PathBuf),
+    /// One that was asked for by itself.
+    Named(Content),
+    /// One of an archive.
+    Packed(Content),
+}
+
 impl ProgramsInJson {
-    /// Reads the files of JSON among the paths and in the folders among them.
+    /// Reads the files of JSON among the paths and in the folders and archives among them.
     pub(super) fn read(paths: &[PathBuf]) -> Self {
         let mut read = Self::default();
         for path in paths {
             if path.is_dir() {
-                let before = read.texts.len();
-                for file in Walk::through(path, is_json).files {
-                    // Most of them are tasks, or have nothing to do with programs.
-                    read.file(&file, false);
-                }
-                let is_python =
-                    |name: &str| Path::new(name).extension().is_some_and(|it| it == "py");
-                let has_others = || !Walk::through(path, is_python).files.is_empty();
-                if read.texts.len() == before || has_others() {
-                    read.others.push(path.clone());
-                }
-            } else if is_json(&path.to_string_lossy()) {
-                read.file(path, true);
-            } else {
-                read.others.push(path.clone());
+                read.folder(path);
+            } else if read.is_first(path) {
+                read.file(path);
             }
         }
         read
     }
 
+    fn folder(&mut self, folder: &Path) {
+        let is_wanted = |name: &str| is_json(name) || is_python(name) || is_zip(name);
+        let walk = Walk::through(folder, is_wanted);
+        let before = self.texts.len();
+        let mut has_any = false;
+        let is_whole = walk.errors.is_empty();
+        self.errors.extend(walk.errors);
+        self.notes.extend(walk.links);
+        for file in walk.files {
+            let name = file.to_string_lossy();
+            if is_python(&name) {
+                has_any = true;
+                if self.is_first(&file) {
+                    self.others.push(OtherFile::Found(file));
+                }
+            } else if is_zip(&name) {
+                // What holds tasks alone is not unpacked here.
+                if holds(&file, is_python) {
+                    has_any = true;
+                    if self.is_first(&file) {
+                        self.file(&file);
+                    }
+                }
+            } else if self.is_first(&file) {
+                // Most of them are tasks, or have nothing to do with programs, and what cannot be read of those
+                // is told where tasks are read.
+                if let Ok(bytes) = unpacked(&file) {
+                    self.json(&file, &bytes, false);
+                }
+            } else {
+                has_any = true;
+            }
+        }
+        if is_whole && !has_any && self.texts.len() == before {
+            let message =
+                "no programs (*.py, or JSON with the keys `program` and `task_id`) in this folder";
+            self.errors.push(InputError::whole(folder, message));
+        }
+    }
+
+    /// Reads a file, or those of an archive.
+    fn file(&mut self, file: &Path) {
+        let is_wanted = |name: &str| is_json(name) || is_python(name);
+        contents(
+            file,
+            "files of programs (*.py, *.json)",
+            is_wanted,
+            |it| match it {
+                Err(error) => self.errors.push(error),
+                Ok(content) => {
+                    let is_named = content.name == file;
+                    let name = content.name.to_string_lossy();
+                    // Of what has another name the beginning tells.
+                    if is_json(&name) || !is_python(&name) && begins_as_json(&content.bytes) {
+                        self.json(&content.name, &content.bytes, is_named);
+                    } else if is_named {
+                        self.others.push(OtherFile::Named(content));
+                    } else {
+                        self.others.push(OtherFile::Packed(content));
+                    }
+                }
+            },
+        );
+    }
+
     /// Whether a file is read for the first time; that it was given before is a note.
-    pub(super) fn is_first(&mut self, file: &Path) -> bool {
+    fn is_first(&mut self, file: &Path) -> bool {
         let place = file.canonicalize().unwrap_or_else(|_| file.to_owned());
         let is_first = self.files.insert(place);
         if !is_first {
@@ -61,21 +122,8 @@ impl ProgramsInJson {
         is_first
     }
 
-    fn file(&mut self, file: &Path, is_named: bool) {
-        if !self.is_first(file) {
-            return;
-        }
-        let bytes = match unpacked(file) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                if is_named {
-                    self.errors.push(error);
-                }
-                return;
-            }
-        };
-        let name = file.file_stem().unwrap_or_default().to_string_lossy();
-        let found = TaskFile::read(&name, &bytes);
+    fn json(&mut self, file: &Path, bytes: &[u8], is_named: bool) {
+        let found = TaskFile::read(&stem(file), bytes);
         if !is_named && found.programs.is_empty() {
             // What is wrong with tasks is told where they are read.
             let error = found.errors.first().cloned();
@@ -175,7 +223,8 @@ fn parse(
     }
 }
 
-fn is_json(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ENDINGS.iter().any(|ending| name.ends_with(ending))
+/// Whether a text begins as a list or an object, and no program does.
+fn begins_as_json(bytes: &[u8]) -> bool {
+    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    text.trim_ascii_start().starts_with(b"{") || text.trim_ascii_start().starts_with(b"[")
 }

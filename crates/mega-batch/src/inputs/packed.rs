@@ -1,7 +1,8 @@
 //! Files that are packed with gzip or in a zip archive, known by what they begin with. What they unpack to
 //! is bounded, so that a small file cannot fill the memory.
 
-use std::io::{Cursor, Read};
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -20,9 +21,21 @@ pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Reads a file and unpacks it, if it is packed; of an archive every file whose name is wanted.
+/// Whether a file is an archive with a file whose name is wanted; nothing is unpacked for that.
+pub(super) fn holds(file: &Path, is_wanted: impl Fn(&str) -> bool) -> bool {
+    let is_file = std::fs::metadata(file).is_ok_and(|it| it.is_file());
+    let archive = is_file.then(|| File::open(file).ok()).flatten();
+    let archive = archive.and_then(|it| ZipArchive::new(BufReader::new(it)).ok());
+    archive.is_some_and(|archive| {
+        let mut names = archive.file_names().filter_map(Result::ok);
+        names.any(|name| is_wanted(&name))
+    })
+}
+
+/// Reads a file and unpacks it, if it is packed; of an archive every file whose name is wanted. `what` names these.
 pub(super) fn contents(
     file: &Path,
+    what: &str,
     is_wanted: impl Fn(&str) -> bool,
     mut each: impl FnMut(Result<Content, InputError>),
 ) {
@@ -49,7 +62,7 @@ pub(super) fn contents(
         .collect();
     names.sort();
     if names.is_empty() {
-        let message = "no task files in this zip archive";
+        let message = format!("no {what} in this zip archive");
         return each(Err(InputError::whole(file, message)));
     }
     let mut left = MAX_ARCHIVE_BYTES;
@@ -82,15 +95,22 @@ pub(crate) fn unpacked(file: &Path) -> Result<Vec<u8>, InputError> {
 }
 
 fn gunzipped(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        return unpack(file, MultiGzDecoder::new(&*bytes), MAX_FILE_BYTES);
-    }
+    let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
+        unpack(file, MultiGzDecoder::new(&*bytes), MAX_FILE_BYTES)?
+    } else {
+        bytes
+    };
     let other = match &*bytes {
+        _ if bytes.get(257..262) == Some(b"ustar") => {
+            "a tar archive, which has to be unpacked first"
+        }
         [b'P', b'K', 3, 4, ..] => "a zip archive",
         [b'B', b'Z', b'h', ..] => "a file that is packed with bzip2",
         [0xfd, b'7', b'z', b'X', b'Z', ..] => "a file that is packed with xz",
         [0x28, 0xb5, 0x2f, 0xfd, ..] => "a file that is packed with zstd",
         [b'P', b'A', b'R', b'1', ..] => "a Parquet file",
+        [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => "a 7z archive, which has to be unpacked first",
+        [b'R', b'a', b'r', b'!', 0x1a, ..] => "a rar archive, which has to be unpacked first",
         _ => return Ok(bytes),
     };
     let message = format!("expected text, as it is or packed with gzip, found {other}");

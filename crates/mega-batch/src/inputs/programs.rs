@@ -10,8 +10,9 @@ use arc_dsl::{
     says_nothing, says_program,
 };
 
-use super::json_programs::ProgramsInJson;
-use super::{InputError, ProgramsRead, files, read_text};
+use super::json_programs::{OtherFile, ProgramsInJson};
+use super::packed::{Content, contents};
+use super::{InputError, ProgramsRead, files, is_python, read_text, stem, text};
 
 /// The modules of the DSL, which hold no programs. Python takes names from the first two where they lie beside
 /// programs.
@@ -26,20 +27,16 @@ const WITH_NAMES: &[&str] = OF_DSL.split_at(2).0;
 /// holds no program is a note. The bounds of [`read_tasks`](super::read_tasks) hold.
 pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
     let mut in_json = ProgramsInJson::read(paths);
+    let others = std::mem::take(&mut in_json.others);
     let mut read = ProgramsRead {
         errors: std::mem::take(&mut in_json.errors),
         notes: std::mem::take(&mut in_json.notes),
         ..ProgramsRead::default()
     };
-    let mut modules = Modules::default();
+    let mut modules = Modules::among(&others);
     let mut empty = Vec::new();
-    let others = std::mem::take(&mut in_json.others);
-    for text in texts(
-        &others,
-        "programs (*.py, or JSON with the keys `program` and `task_id`)",
-    ) {
-        match text {
-            Ok(text) if !in_json.is_first(&text.file) => {}
+    for other in others {
+        match PythonFile::read(other) {
             Ok(text) if !text.is_named && OF_DSL.iter().any(|name| text.file.ends_with(name)) => {
                 empty.push(text.file);
             }
@@ -64,10 +61,28 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
 }
 
 /// The modules of the DSL that lie beside files of programs.
-#[derive(Default)]
-struct Modules(BTreeMap<PathBuf, Option<Arc<Beside>>>);
+struct Modules {
+    known: BTreeMap<PathBuf, Option<Arc<Beside>>>,
+    /// Those that lie in archives.
+    packed: HashMap<PathBuf, String>,
+}
 
 impl Modules {
+    fn among(files: &[OtherFile]) -> Self {
+        let packed = files.iter().filter_map(|file| match file {
+            OtherFile::Packed(Content { name, bytes })
+                if WITH_NAMES.iter().any(|module| name.ends_with(module)) =>
+            {
+                Some((name.clone(), text(name, bytes.clone()).ok()?))
+            }
+            _ => None,
+        });
+        Self {
+            known: BTreeMap::new(),
+            packed: packed.collect(),
+        }
+    }
+
     /// What Python would find in the DSL's place beside a file. Who gives names of a fork says what they stand
     /// for.
     fn beside(&mut self, file: &Path, reading: &Reading) -> Option<Arc<Beside>> {
@@ -76,10 +91,14 @@ impl Modules {
             return None;
         }
         let first = file.with_file_name(WITH_NAMES[0]);
-        let known = self.0.entry(first).or_insert_with(|| {
+        let packed = &self.packed;
+        let known = self.known.entry(first).or_insert_with(|| {
             let paths = WITH_NAMES.iter().map(|name| file.with_file_name(name));
-            let texts = paths.filter(|path| path.is_file()).filter_map(|path| {
-                let text = read_text(&path).ok()?;
+            let texts = paths.filter_map(|path| {
+                let text = match packed.get(&path) {
+                    Some(text) => text.clone(),
+                    None => path.is_file().then(|| read_text(&path).ok()).flatten()?,
+                };
                 Some((path.to_string_lossy().into_owned(), text))
             });
             let texts: Vec<_> = texts.collect();
@@ -91,7 +110,7 @@ impl Modules {
 
     /// Notes what is not known to be the DSL's, and is taken for it.
     fn notes(&self) -> impl Iterator<Item = InputError> {
-        let modules = self.0.iter();
+        let modules = self.known.iter();
         let modules = modules.filter_map(|(path, beside)| Some((path, beside.as_deref()?)));
         modules.filter_map(|(path, beside)| {
             let names = told(beside.rewritten.iter().map(String::as_str))?;
@@ -236,7 +255,7 @@ pub fn read_renames(file: &Path) -> Result<Renames, InputError> {
 /// Companions (`*_call.py`) are passed over. The bounds of [`read_tasks`](super::read_tasks) hold.
 pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputError>) {
     let (mut batts, mut errors) = (Vec::new(), Vec::new());
-    for read in texts(paths, "batts (*.py)") {
+    let mut add = |read: Result<PythonFile, InputError>| {
         let batt = read.and_then(|PythonFile { file, text, .. }| match parse_batt(&text) {
             Ok(batt) => Ok((file, batt)),
             Err(error) => Err(InputError::in_program(&file, &error)),
@@ -244,6 +263,23 @@ pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputErro
         match batt {
             Ok(batt) => batts.push(batt),
             Err(error) => errors.push(error),
+        }
+    };
+    let what = "batts (*.py)";
+    let is_batt = |name: &str| is_python(name) && !is_companion(Path::new(name));
+    for path in paths {
+        if path.is_dir() {
+            let (found, wrong) = files(path, is_batt, what);
+            for error in wrong {
+                add(Err(error));
+            }
+            for file in found {
+                add(PythonFile::read(OtherFile::Found(file)));
+            }
+        } else if !is_companion(path) {
+            contents(path, what, is_batt, |it| {
+                add(it.and_then(|it| PythonFile::read(OtherFile::Packed(it))));
+            });
         }
     }
     (batts, errors)
@@ -257,30 +293,26 @@ struct PythonFile {
     is_named: bool,
 }
 
-/// The `*.py` files, and those of folders, each read when it is asked for; `what` names them.
-fn texts<'p>(
-    paths: &'p [PathBuf],
-    what: &'static str,
-) -> impl Iterator<Item = Result<PythonFile, InputError>> + 'p {
-    let found = paths.iter().flat_map(move |path| {
-        let found = files(path, "py", what);
-        let named = |file: PathBuf| {
-            let is_named = file == *path;
-            Ok((file, is_named))
+impl PythonFile {
+    fn read(other: OtherFile) -> Result<Self, InputError> {
+        let is_named = matches!(other, OtherFile::Named(_));
+        let (file, text) = match other {
+            OtherFile::Found(file) => {
+                let text = read_text(&file)?;
+                (file, text)
+            }
+            OtherFile::Named(Content { name, bytes })
+            | OtherFile::Packed(Content { name, bytes }) => {
+                let text = text(&name, bytes)?;
+                (name, text)
+            }
         };
-        let files = found.map(|files| files.into_iter().map(named).collect());
-        files.unwrap_or_else(|error| vec![Err(error)])
-    });
-    let wanted = found.filter(|file| !file.as_ref().is_ok_and(|(file, _)| is_companion(file)));
-    wanted.map(|file| {
-        let (file, is_named) = file?;
-        let text = read_text(&file)?;
-        Ok(PythonFile {
+        Ok(Self {
             file,
             text,
             is_named,
         })
-    })
+    }
 }
 
 /// The name that an error says the DSL does not have.
@@ -309,7 +341,7 @@ fn defines_programs(text: &str) -> bool {
 /// The id of the task that a file of programs seems to be of, to name programs by: what stands behind the
 /// last `_` of its name.
 fn id_of(file: &Path) -> String {
-    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let name = stem(file);
     let id = name.rsplit_once('_').map_or(&*name, |(_, id)| id);
     id.to_owned()
 }

@@ -9,11 +9,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::merge::{Difference, merge};
 use super::packed::{Content, contents};
-use super::{InputError, Walk};
+use super::{InputError, OF_JSON, Walk, is_json, is_zip, stem};
 use crate::score::digest;
-
-/// What the names of files of tasks end with.
-const ENDINGS: [&str; 5] = [".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz"];
 
 /// The split of pairs that stand in a bare list, where their task stands elsewhere.
 const BARE: &str = "pairs";
@@ -74,12 +71,12 @@ pub fn read_tasks(paths: &[PathBuf], solutions: &[PathBuf]) -> TasksRead {
 /// Reads a file of solutions, as Kaggle's `*_solutions.json`; those that cannot be read are the errors.
 pub fn read_solutions(file: &Path) -> (Solutions, Vec<InputError>) {
     let (mut solutions, mut errors) = (Solutions::default(), Vec::new());
-    contents(file, is_of_tasks, |content| {
+    contents(file, "solutions (*.json)", is_json, |content| {
         let Content { name, bytes } = match content {
             Ok(content) => content,
             Err(error) => return errors.push(error),
         };
-        let mut read = TaskFile::read(&task_name(&name), &bytes);
+        let mut read = TaskFile::read(&stem(&name), &bytes);
         if read.form == FileForm::Solutions {
             let found = read.solutions.errors.drain(..);
             errors.extend(found.map(|error| InputError::in_tasks(&name, error)));
@@ -103,19 +100,6 @@ pub fn read_solutions(file: &Path) -> (Solutions, Vec<InputError>) {
         errors.push(InputError::at(&name, 1, 1, message));
     });
     (solutions, errors)
-}
-
-/// The name of the task that a file of one is of: its own without what tells its kind.
-fn task_name(file: &Path) -> String {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    let stem = Path::new(name).file_stem().unwrap_or_default();
-    stem.to_string_lossy().into_owned()
-}
-
-/// Whether a file of a folder or an archive may hold tasks, by its name.
-fn is_of_tasks(name: &str) -> bool {
-    ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 /// What has been read so far.
@@ -146,25 +130,21 @@ struct Origin {
 
 impl Found {
     fn folder(&mut self, folder: &Path) {
-        let walk = Walk::through(folder, |name| {
-            is_of_tasks(name) || Path::new(name).extension().is_some_and(|it| it == "zip")
-        });
+        let walk = Walk::through(folder, |name| is_json(name) || is_zip(name));
         if walk.files.is_empty() && walk.errors.is_empty() {
-            let endings = ENDINGS.map(|ending| format!("*{ending}")).join(", ");
-            let message = format!("no task files ({endings}, *.zip) in this folder");
+            let endings = OF_JSON.map(|ending| format!("*{ending}, ")).concat();
+            let message = format!("no task files ({endings}these with .gz, *.zip) in this folder");
             self.read.errors.push(InputError::whole(folder, message));
         }
         for file in &walk.files {
             self.file(file, false);
         }
         self.read.errors.extend(walk.errors);
-        let links = walk.links.iter();
-        let links = links.map(|link| InputError::whole(link, "a link to a folder: not followed"));
-        self.read.notes.extend(links);
+        self.read.notes.extend(walk.links);
     }
 
     fn file(&mut self, file: &Path, is_named: bool) {
-        contents(file, is_of_tasks, |content| match content {
+        contents(file, "task files", is_json, |content| match content {
             // What lies in an archive was not asked for by itself.
             Ok(content) => self.content(&content, is_named && content.name == file),
             Err(error) => self.read.errors.push(error),
@@ -173,7 +153,7 @@ impl Found {
 
     fn content(&mut self, content: &Content, is_named: bool) {
         let file = &content.name;
-        let read = TaskFile::read(&task_name(file), &content.bytes);
+        let read = TaskFile::read(&stem(file), &content.bytes);
         let errors = read.errors.into_iter();
         let errors = errors.map(|error| {
             self.rejected.extend(error.task.clone());

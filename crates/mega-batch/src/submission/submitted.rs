@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use arc_dsl::{Grid, MAX_SIDE, SubmissionFile, SubmittedGrid, SubmittedTask, Task};
 
 use super::{KnownOutputs, SubmissionScore, TaskScore, csv};
-use crate::inputs::{InputError, json_files, unpacked};
+use crate::inputs::{InputError, json_files, stem, unpacked};
 
 /// A submission with all that is wrong with it.
 ///
@@ -27,9 +27,10 @@ impl Submitted {
     pub fn read(path: &Path) -> Self {
         let mut read = Self::default();
         if path.is_dir() {
-            match json_files(path) {
-                Ok(files) => files.iter().for_each(|file| read.file(file)),
-                Err(error) => read.errors.push(error),
+            let (files, errors) = json_files(path);
+            read.errors.extend(errors);
+            for file in &files {
+                read.file(file);
             }
         } else {
             read.file(path);
@@ -53,8 +54,7 @@ impl Submitted {
         let found = if csv::is_form_of(&bytes) {
             csv::read(&bytes)
         } else {
-            let name = file.file_stem().unwrap_or_default().to_string_lossy();
-            SubmissionFile::read(&name, &bytes)
+            SubmissionFile::read(&stem(file), &bytes)
         };
         let placed = |error| InputError::in_tasks(file, error);
         self.errors.extend(found.errors.into_iter().map(placed));

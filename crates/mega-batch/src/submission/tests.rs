@@ -66,7 +66,7 @@ fn errors_say_where_and_what() {
         ),
         (
             "{\"a\": []}}",
-            "submission.json:1:10: broken JSON: trailing characters",
+            "submission.json:1:10: broken JSON: expected nothing more behind the value, found `}`",
         ),
         (
             "{\"a\": [], \"b\": [], \"a\": []}",

@@ -152,15 +152,54 @@ fn bad_tasks_are_told_by_place_and_what_was_expected() {
     );
     assert_eq!(
         error("{\"train\": [{\"input\": [[1, 2"),
-        "line 1, column 27, train[0].input[0]: broken JSON: EOF while parsing a list"
+        "line 1, column 27, train[0].input[0]: broken JSON: it ends within a list, and the rest is missing"
     );
     assert_eq!(
         error("{\"train\": [], \"test\": []} x"),
-        "line 1, column 27: broken JSON: trailing characters"
+        "line 1, column 27: broken JSON: expected nothing more behind the value, found `x`"
     );
-    assert_eq!(
-        error(""),
-        "line 1, column 1: broken JSON: EOF while parsing a value"
+    assert_eq!(error(""), "line 1, column 1: empty: expected JSON");
+    for (text, message) in [
+        ("\n \n", "nothing but blanks"),
+        ("// a\n{}", "found a comment, which JSON lacks"),
+        (
+            "{\"train\": [], # a\n\"test\": []}",
+            "found a comment, which JSON lacks",
+        ),
+        (
+            "{'train': []}",
+            "expected a key in double quotes, found `\\'`",
+        ),
+        (
+            "{\"train\": [],}",
+            "a comma behind the last element, which JSON lacks",
+        ),
+        (
+            "{\"train\": [{\"input\": [[1,]]}]}",
+            "a comma behind the last element, which JSON lacks",
+        ),
+        ("{\"train\": nil}", "expected a value"),
+        (
+            "{\"train",
+            "it ends within a string, and the rest is missing",
+        ),
+        (
+            "{\"a\nb\": 1}",
+            "a string with a line break or another control character",
+        ),
+    ] {
+        let found = error(text);
+        assert!(found.contains(message), "{text}: {found}");
+    }
+    let long = error(&format!("{{\"train\": \"{}\"}}", "x".repeat(100_000)));
+    assert!(
+        long.contains("found string \"xxx") && long.ends_with("xx..") && long.len() < 200,
+        "{long}"
+    );
+    let deep = error(&"[".repeat(10_000));
+    assert!(
+        deep.len() < 300 && deep.ends_with("lists and objects in each other, more than 127 deep"),
+        "{deep}"
     );
     let error = Task::from_json("x", b"{\n\"a\xff\"}").unwrap_err();
     assert_eq!(

@@ -10,14 +10,66 @@ use crate::commands::show::{columns, paint};
 use crate::show::Strip;
 use crate::table::thousands;
 
-/// Prints it.
-pub(super) fn explain(task: &Task, searched: &Searched, no_colour: bool) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    heading(&mut out, task, searched)?;
-    let (paint, columns) = (paint(no_colour), columns(&out));
+/// The answers to its test pairs, and the programs that give them.
+pub(super) fn answers(
+    out: &mut Vec<u8>,
+    task: &Task,
+    searched: &Searched,
+    no_colour: bool,
+) -> io::Result<()> {
+    let (paint, columns) = (paint(no_colour), columns(&io::stdout().lock()));
+    title(out, task, searched)?;
+    for (test, pair) in task.test.iter().enumerate() {
+        let mut grids = vec![("input".to_owned(), &*pair.input)];
+        for (place, answer) in searched.answers_of(test).enumerate() {
+            let verdict = match &pair.output {
+                Some(expected) if expected == answer => ", right",
+                Some(_) => ", wrong",
+                None => "",
+            };
+            grids.push((format!("answer {}{verdict}", place + 1), answer));
+        }
+        let expected = pair.output.as_ref();
+        grids.extend(expected.map(|grid| ("expected".to_owned(), grid)));
+        let strip = Strip {
+            grids: &grids,
+            paint,
+            columns,
+        };
+        write!(out, "\ntest[{test}]\n{strip}")?;
+    }
+    for (rank, attempt) in searched.attempts.iter().enumerate() {
+        let mut tests = searched.answers.iter().enumerate();
+        let places = tests.by_ref().filter_map(|(test, answers)| {
+            let place = answers.iter().position(|answer| *answer == rank)?;
+            Some(format!("answer {} to test[{test}]", place + 1))
+        });
+        let places = places.collect::<Vec<_>>().join(", ");
+        if !places.is_empty() || task.test.is_empty() {
+            let (fits, train) = (attempt.fits, task.train.len());
+            let comma = if places.is_empty() { "" } else { ", " };
+            writeln!(
+                out,
+                "\n# {places}{comma}right on {fits} of {train} train pairs"
+            )?;
+            write!(out, "{}", attempt.program)?;
+        }
+    }
+    no_attempt(out, searched)
+}
+
+/// Draws all of it.
+pub(super) fn explain(
+    out: &mut Vec<u8>,
+    task: &Task,
+    searched: &Searched,
+    no_colour: bool,
+) -> io::Result<()> {
+    heading(out, task, searched)?;
+    let (paint, columns) = (paint(no_colour), columns(&io::stdout().lock()));
     for (rank, attempt) in searched.attempts.iter().enumerate() {
         writeln!(out)?;
-        words(&mut out, task, searched, rank, attempt)?;
+        words(out, task, searched, rank, attempt)?;
         for (test, pair) in task.test.iter().enumerate() {
             let mut grids = vec![("input".to_owned(), &*pair.input)];
             for (number, layer) in attempt.layers.iter().enumerate() {
@@ -37,11 +89,11 @@ pub(super) fn explain(task: &Task, searched: &Searched, no_colour: bool) -> io::
         }
         write!(out, "\n{}", attempt.program)?;
     }
-    out.flush()
+    Ok(())
 }
 
-/// What was done for the task.
-fn heading(out: &mut impl Write, task: &Task, searched: &Searched) -> io::Result<()> {
+/// Which task it is, and why it was not searched.
+fn title(out: &mut impl Write, task: &Task, searched: &Searched) -> io::Result<()> {
     let pairs = |count: usize, what: &str| match count {
         1 => format!("1 {what} pair"),
         _ => format!("{count} {what} pairs"),
@@ -52,7 +104,23 @@ fn heading(out: &mut impl Write, task: &Task, searched: &Searched) -> io::Result
     );
     writeln!(out, "{}: {train}, {test}", escaped(&task.id))?;
     if let Some(failure) = &searched.failure {
-        return writeln!(out, "not searched: {}", escaped(failure));
+        writeln!(out, "not searched: {}", escaped(failure))?;
+    }
+    Ok(())
+}
+
+fn no_attempt(out: &mut impl Write, searched: &Searched) -> io::Result<()> {
+    if searched.attempts.is_empty() && searched.failure.is_none() {
+        writeln!(out, "\nno attempt")?;
+    }
+    Ok(())
+}
+
+/// What was done for the task.
+fn heading(out: &mut impl Write, task: &Task, searched: &Searched) -> io::Result<()> {
+    title(out, task, searched)?;
+    if searched.failure.is_some() {
+        return Ok(());
     }
     let colours = match (searched.renamed, searched.counts.passes) {
         (true, 2..) => "renamed, for each input by what it shows; then as they are",
@@ -85,10 +153,7 @@ fn heading(out: &mut impl Write, task: &Task, searched: &Searched) -> io::Result
         writeln!(out, "ended by      {stopped}")?;
     }
     writeln!(out, "seconds       {:.2}", searched.seconds)?;
-    if searched.attempts.is_empty() {
-        writeln!(out, "\nno attempt")?;
-    }
-    Ok(())
+    no_attempt(out, searched)
 }
 
 /// What is to be said of an attempt.

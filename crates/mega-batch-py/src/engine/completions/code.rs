@@ -19,7 +19,17 @@ pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
         return programs(&inner, dialect);
     }
     let text = &*answer_of(text);
-    let mut lines: Vec<Line> = text.lines().enumerate().flat_map(parts).collect();
+    let has_prompts = text
+        .lines()
+        .any(|line| line.trim_start().starts_with(">>> "));
+    let lines = text.lines().map(|line| {
+        if has_prompts {
+            behind_prompt(line)
+        } else {
+            line
+        }
+    });
+    let mut lines: Vec<Line> = lines.enumerate().flat_map(parts).collect();
     let mut blocks = fenced(&mut lines);
     if blocks.is_empty() {
         // What is code alone needs no look at its lines.
@@ -28,8 +38,10 @@ pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
             return whole;
         }
         blocks = between_prose(&mut lines);
-        if blocks.is_empty() {
-            blocks = within_prose(&mut lines);
+        for is_wanted in [is_statement, is_call] {
+            if blocks.is_empty() {
+                blocks = within_prose(&mut lines, is_wanted);
+            }
         }
         if blocks.is_empty() {
             return expression(text, 0, dialect).map_or(whole, |program| vec![Ok(program)]);
@@ -100,15 +112,42 @@ fn is_call(line: &str) -> bool {
     })
 }
 
-/// The text of a program under its key in JSON.
+/// The text of a program under its key in JSON, as calls of tools have it, alone or between fences.
 fn of_json(text: &str) -> Option<String> {
+    let text = text.trim();
+    let fenced = || {
+        let (_, inner) = text.rsplit_once("```json")?;
+        Some(inner.split("```").next().unwrap_or(inner).trim())
+    };
+    let json = if text.starts_with(['{', '[']) {
+        text
+    } else {
+        fenced()?
+    };
+    text_in(&serde_json::from_str(json).ok()?, MOST_NESTED)
+}
+
+/// How many lists and objects the text of a program may lie in.
+const MOST_NESTED: usize = 8;
+
+fn text_in(value: &serde_json::Value, depth: usize) -> Option<String> {
+    use serde_json::Value;
     const KEYS: [&str; 5] = ["program", "code", "solution", "answer", "source"];
-    if !text.trim_start().starts_with('{') {
-        return None;
+    let depth = depth.checked_sub(1)?;
+    match value {
+        Value::Object(object) => {
+            let own = KEYS.iter().find_map(|key| object.get(*key)?.as_str());
+            let own = own.map(str::to_owned);
+            own.or_else(|| object.values().find_map(|inner| text_in(inner, depth)))
+        }
+        // The last one is what counts of several.
+        Value::Array(list) => list.iter().rev().find_map(|inner| text_in(inner, depth)),
+        // The arguments of a call are JSON in JSON.
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            text_in(&serde_json::from_str(text).ok()?, depth)
+        }
+        _ => None,
     }
-    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
-    KEYS.iter()
-        .find_map(|key| object.get(*key)?.as_str().map(str::to_owned))
 }
 
 /// The text with blanks for all that is no answer, where tags say what is: thoughts, and what stands around an answer.
@@ -213,6 +252,33 @@ fn parts((number, line): (usize, &str)) -> Vec<Line<'_>> {
     }
     parts.extend(behind.into_iter().rev());
     parts
+}
+
+/// What stands behind the prompt of a session of Python.
+fn behind_prompt(line: &str) -> &str {
+    let inner = line.trim_start();
+    let inner = inner
+        .strip_prefix(">>>")
+        .or_else(|| inner.strip_prefix("..."));
+    inner.map_or(line, |inner| inner.strip_prefix(' ').unwrap_or(inner))
+}
+
+/// What stands between signs of Markdown or of formulas that are around all of it.
+fn between_marks(text: &str) -> Option<&str> {
+    const MARKS: [(&str, &str); 6] = [
+        ("**", "**"),
+        ("__", "__"),
+        ("$$", "$$"),
+        ("$", "$"),
+        ("\\(", "\\)"),
+        ("\\boxed{", "}"),
+    ];
+    let text = text.trim();
+    let mut inner = MARKS.iter().filter_map(|(before, behind)| {
+        let inner = text.strip_prefix(before)?.strip_suffix(behind)?;
+        Some(inner.trim().trim_matches('`'))
+    });
+    inner.find(|inner| is_statement(inner))
 }
 
 /// Whether a text is one tag, and no comparison.
@@ -392,6 +458,7 @@ fn between_prose(lines: &mut [Line]) -> Vec<Block> {
         if !goes_on {
             let marked = behind_mark(line.text).filter(|rest| is_statement(rest));
             line.text = marked.unwrap_or(line.text);
+            line.text = between_marks(line.text).unwrap_or(line.text);
             line.text = behind_label(line.text).unwrap_or(line.text);
         }
         let inner = line.text.trim();
@@ -415,17 +482,16 @@ fn between_prose(lines: &mut [Line]) -> Vec<Block> {
 }
 
 /// The code between backticks within lines of prose, the last of each line, as one block.
-fn within_prose(lines: &mut [Line]) -> Vec<Block> {
+fn within_prose(lines: &mut [Line], is_wanted: fn(&str) -> bool) -> Vec<Block> {
     let mut block: Option<Block> = None;
-    for (at, line) in lines.iter_mut().enumerate() {
+    let mut found = lines.to_vec();
+    for (at, line) in found.iter_mut().enumerate() {
         let parts: Vec<&str> = line.text.split('`').collect();
         // Parts at odd places are between backticks, and empty ones between two of several in a row.
         let parts = parts.iter().skip(1).map(|part| part.trim());
         let mut code = parts.filter_map(|part| {
             let behind_language = part.split_once(' ').map_or(part, |(_, rest)| rest);
-            [part, behind_language]
-                .into_iter()
-                .find(|it| is_statement(it))
+            [part, behind_language].into_iter().find(|it| is_wanted(it))
         });
         match code.next_back() {
             Some(code) => line.text = code,
@@ -438,6 +504,9 @@ fn within_prose(lines: &mut [Line]) -> Vec<Block> {
             });
             block.lines.end = at + 1;
         }
+    }
+    if block.is_some() {
+        lines.copy_from_slice(&found);
     }
     block.into_iter().collect()
 }
