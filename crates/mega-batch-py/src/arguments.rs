@@ -8,9 +8,7 @@ use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
 
-use crate::batt::PyNode;
 use crate::grids::Place;
-use crate::programs::PyProgram;
 
 /// The end of a range that has none of its own.
 pub(crate) const ANY: i128 = u64::MAX as i128;
@@ -98,27 +96,6 @@ pub(crate) fn list<'py>(
         Ok(elements) if !is_text => elements.collect(),
         _ => Err(Place::Named(name).expected(what, value)),
     }
-}
-
-/// A node of a Batt.
-pub(crate) fn node(value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
-    node_at(&Place::Named("node"), value)
-}
-
-/// A node of a Batt in this place.
-pub(crate) fn node_at(place: &Place<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
-    let node = value.cast::<PyNode>();
-    node.map(|node| *node.get())
-        .map_err(|_| place.expected("a Node of the Batt", value))
-}
-
-/// A program.
-pub(crate) fn program<'a, 'py>(
-    value: &'a Bound<'py, PyAny>,
-) -> PyResult<&'a Bound<'py, PyProgram>> {
-    let expected =
-        |_| Place::Named("program").expected("a Program, as Program.parse makes it of text", value);
-    value.cast().map_err(expected)
 }
 
 /// Paths of files, or None.

@@ -18,7 +18,7 @@ use crate::arguments;
 use crate::errors::{Fault, PyEvalError};
 use crate::grids::{self, Place};
 use crate::guard::{self, lock};
-use crate::programs::{PyProgram, check_name, fault};
+use crate::programs::{self, PyProgram, check_name, fault};
 use crate::tasks::{PyTask, one_task};
 use crate::values;
 
@@ -352,7 +352,7 @@ impl PyBatt {
     fn add(
         &self,
         py: Python<'_>,
-        #[pyo3(from_py_with = arguments::program)] program: &Bound<'_, PyProgram>,
+        #[pyo3(from_py_with = programs::program)] program: &Bound<'_, PyProgram>,
     ) -> PyResult<PyPushed> {
         let program = program.get().program();
         let added = self.with(py, |state, number| {
@@ -381,7 +381,7 @@ impl PyBatt {
     fn values<'py>(
         &self,
         py: Python<'py>,
-        #[pyo3(from_py_with = arguments::node)] node: PyNode,
+        #[pyo3(from_py_with = node)] node: PyNode,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let id = self.known(py, node)?;
         let values = self.with(py, |state, _| {
@@ -397,11 +397,7 @@ impl PyBatt {
     }
 
     /// A hash of 128 bits of a node's values on all inputs, the same in every batt over the same inputs.
-    fn hash(
-        &self,
-        py: Python<'_>,
-        #[pyo3(from_py_with = arguments::node)] node: PyNode,
-    ) -> PyResult<u128> {
+    fn hash(&self, py: Python<'_>, #[pyo3(from_py_with = node)] node: PyNode) -> PyResult<u128> {
         let id = self.known(py, node)?;
         self.with(py, |state, _| state.batt.hash(id))
     }
@@ -411,7 +407,7 @@ impl PyBatt {
     fn r#type(
         &self,
         py: Python<'_>,
-        #[pyo3(from_py_with = arguments::node)] node: PyNode,
+        #[pyo3(from_py_with = node)] node: PyNode,
     ) -> PyResult<Option<String>> {
         let id = self.known(py, node)?;
         self.with(py, |state, _| state.batt.ty(id).map(ToString::to_string))
@@ -422,7 +418,7 @@ impl PyBatt {
     fn distance(
         &self,
         py: Python<'_>,
-        #[pyo3(from_py_with = arguments::node)] node: PyNode,
+        #[pyo3(from_py_with = node)] node: PyNode,
     ) -> PyResult<Vec<Option<i64>>> {
         let id = self.known(py, node)?;
         self.with(py, |state, _| {
@@ -446,8 +442,7 @@ impl PyBatt {
         let nodes = nodes.map(|nodes| {
             let nodes = arguments::list("nodes", "a list of Nodes of the Batt", nodes)?;
             let nodes = nodes.iter().enumerate();
-            let nodes =
-                nodes.map(|(at, node)| arguments::node_at(&Place::Named("nodes").at(at), node));
+            let nodes = nodes.map(|(at, node)| node_at(&Place::Named("nodes").at(at), node));
             nodes.collect::<PyResult<Vec<PyNode>>>()
         });
         let nodes = nodes.transpose()?;
@@ -485,18 +480,14 @@ impl PyBatt {
     fn is_solution(
         &self,
         py: Python<'_>,
-        #[pyo3(from_py_with = arguments::node)] node: PyNode,
+        #[pyo3(from_py_with = node)] node: PyNode,
     ) -> PyResult<bool> {
         let id = self.known(py, node)?;
         self.with(py, |state, _| state.batt.is_solution(id))
     }
 
     /// How many calls the program of a node has, one that is used twice counted twice.
-    fn length(
-        &self,
-        py: Python<'_>,
-        #[pyo3(from_py_with = arguments::node)] node: PyNode,
-    ) -> PyResult<usize> {
+    fn length(&self, py: Python<'_>, #[pyo3(from_py_with = node)] node: PyNode) -> PyResult<usize> {
         let id = self.known(py, node)?;
         self.with(py, |state, _| state.batt.length(id))
     }
@@ -506,7 +497,7 @@ impl PyBatt {
     fn program(
         &self,
         py: Python<'_>,
-        #[pyo3(from_py_with = arguments::node)] node: PyNode,
+        #[pyo3(from_py_with = node)] node: PyNode,
         #[pyo3(from_py_with = arguments::name)] name: &str,
     ) -> PyResult<PyProgram> {
         check_name(name, &Place::Named("name"))?;
@@ -683,4 +674,16 @@ impl PyBatt {
             input,
         })
     }
+}
+
+/// A node of a Batt.
+fn node(value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
+    node_at(&Place::Named("node"), value)
+}
+
+/// A node of a Batt in this place.
+fn node_at(place: &Place<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
+    let node = value.cast::<PyNode>();
+    node.map(|node| *node.get())
+        .map_err(|_| place.expected("a Node of the Batt", value))
 }

@@ -520,7 +520,7 @@ pub(crate) fn read_programs(
 #[pyo3(signature = (program, seed, *, count = 1, kind = "mutant", unique = true))]
 pub(crate) fn mutate(
     py: Python<'_>,
-    #[pyo3(from_py_with = arguments::program)] program: &Bound<'_, PyProgram>,
+    #[pyo3(from_py_with = program)] program: &Bound<'_, PyProgram>,
     #[pyo3(from_py_with = arguments::seed)] seed: u64,
     #[pyo3(from_py_with = arguments::count)] count: usize,
     #[pyo3(from_py_with = arguments::kind)] kind: &str,
@@ -571,4 +571,13 @@ pub(crate) fn mutate(
         }
         Ok(mutants)
     })?
+}
+
+/// A program.
+pub(crate) fn program<'a, 'py>(
+    value: &'a Bound<'py, PyAny>,
+) -> PyResult<&'a Bound<'py, PyProgram>> {
+    let expected =
+        |_| Place::Named("program").expected("a Program, as Program.parse makes it of text", value);
+    value.cast().map_err(expected)
 }

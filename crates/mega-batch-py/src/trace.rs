@@ -10,7 +10,7 @@ use crate::arguments;
 use crate::errors::Fault;
 use crate::grids::{self, Place};
 use crate::pickle::{Reduced, reduced};
-use crate::programs::{PyProgram, fault, limits};
+use crate::programs::{self, PyProgram, fault, limits};
 use crate::results::same_array;
 use crate::{guard, values};
 
@@ -94,7 +94,7 @@ impl PyTraceStep {
 #[pyo3(signature = (program, grid, *, max_steps = None, timeout = None))]
 pub(crate) fn trace(
     py: Python<'_>,
-    #[pyo3(from_py_with = arguments::program)] program: &Bound<'_, PyProgram>,
+    #[pyo3(from_py_with = programs::program)] program: &Bound<'_, PyProgram>,
     grid: &Bound<'_, PyAny>,
     #[pyo3(from_py_with = arguments::optional::max_steps)] max_steps: Option<u64>,
     #[pyo3(from_py_with = arguments::timeout)] timeout: Option<Duration>,

@@ -10,7 +10,7 @@ use crate::dialect::Dialect;
 use crate::program::{BuildError, Callee, Operand};
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::module::parser::Parser;
+use crate::text::module::parser::{Parser, constant};
 use crate::text::names;
 use crate::text::tokens::{Result, told};
 use crate::typed::TypedPrimitive;
@@ -459,15 +459,5 @@ fn tuple(elements: Vec<Operand>, token: Token<'_>) -> Expression<'_> {
     match elements.iter().map(constant).collect() {
         Some(values) => Expression::Operand(Value::tuple(values).into()),
         None => Expression::Tuple { elements, token },
-    }
-}
-
-/// The value of an operand that has one before the program runs.
-pub(super) fn constant(operand: &Operand) -> Option<Value> {
-    match operand {
-        Operand::Slot(_) => None,
-        Operand::Primitive(primitive) => Some(Value::primitive(*primitive).clone()),
-        Operand::Constant(constant) => Some(constant.value().clone()),
-        Operand::Literal(value) => Some(value.clone()),
     }
 }

@@ -13,25 +13,11 @@ use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
 use crate::text::globals::Binding;
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::module::inlining::Parsed;
-use crate::text::module::parser::Parser;
+use crate::text::module::parser::{LocalFunction, Parser};
 use crate::text::names;
 use crate::text::statements::Parameter;
 use crate::text::tokens::{Result, told};
 use crate::value::Value;
-
-/// A function that a program defines.
-#[derive(Debug, Clone)]
-pub(in crate::text) struct LocalFunction<'t> {
-    line: u32,
-    parsed: Rc<Parsed>,
-    /// The variables around that are its inputs behind the parameters.
-    captured: Rc<[&'t str]>,
-    /// The names around that must not be set again once it is used.
-    kept: Rc<[&'t str]>,
-    /// Whether it is defined around the function that is read.
-    is_around: bool,
-}
 
 /// What a function uses of what is around it.
 #[derive(Debug, Default)]

@@ -11,21 +11,10 @@ use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
 use crate::text::globals::{Binding, Holds, LATE};
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::module::parser::Parser;
+use crate::text::module::parser::{Parsed, Parser};
 use crate::text::module::{Definition, Module, State};
 use crate::text::names;
 use crate::text::tokens::{Result, told};
-
-/// A function or a value of a text, read.
-#[derive(Debug)]
-pub(in crate::text) struct Parsed {
-    /// Its steps; of a value without inputs.
-    pub(in crate::text) program: Program,
-    /// The names of the parameters, for arguments by keyword.
-    pub(in crate::text) parameters: Vec<String>,
-    /// What a parameter is where no argument is given.
-    pub(in crate::text) defaults: Vec<Option<Operand>>,
-}
 
 impl<'t> Parser<'_, 't> {
     /// What begins with the name that comes next.

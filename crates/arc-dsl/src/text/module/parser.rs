@@ -1,16 +1,15 @@
 //! [`Parser`]: a block that is being read, and the program that is built from it.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use arc_isa::Primitive;
 
 use crate::dialect::Dialect;
-use crate::program::{Callee, Operand, ProgramBuilder, Slot};
+use crate::program::{Callee, Operand, Program, ProgramBuilder, Slot};
 use crate::text::error::ParseErrorKind;
-use crate::text::expression::constant;
 use crate::text::globals::{Binding, LATE};
 use crate::text::lexer::{Block, Token};
-use crate::text::local::LocalFunction;
 use crate::text::module::Module;
 use crate::text::tokens::{Result, Tokens};
 use crate::value::Value;
@@ -36,6 +35,30 @@ pub(in crate::text) struct Parser<'b, 't> {
     pub(in crate::text) has_if: Option<bool>,
     /// A function that has to be read before this block can be.
     pub(in crate::text) needs: Option<usize>,
+}
+
+/// A function or a value of a text, read.
+#[derive(Debug)]
+pub(in crate::text) struct Parsed {
+    /// Its steps; of a value without inputs.
+    pub(in crate::text) program: Program,
+    /// The names of the parameters, for arguments by keyword.
+    pub(in crate::text) parameters: Vec<String>,
+    /// What a parameter is where no argument is given.
+    pub(in crate::text) defaults: Vec<Option<Operand>>,
+}
+
+/// A function that a program defines.
+#[derive(Debug, Clone)]
+pub(in crate::text) struct LocalFunction<'t> {
+    pub(in crate::text) line: u32,
+    pub(in crate::text) parsed: Rc<Parsed>,
+    /// The variables around that are its inputs behind the parameters.
+    pub(in crate::text) captured: Rc<[&'t str]>,
+    /// The names around that must not be set again once it is used.
+    pub(in crate::text) kept: Rc<[&'t str]>,
+    /// Whether it is defined around the function that is read.
+    pub(in crate::text) is_around: bool,
 }
 
 /// A program half read.
@@ -190,5 +213,15 @@ impl<'b, 't> Parser<'b, 't> {
                 return name;
             }
         }
+    }
+}
+
+/// The value of an operand that has one before the program runs.
+pub(in crate::text) fn constant(operand: &Operand) -> Option<Value> {
+    match operand {
+        Operand::Slot(_) => None,
+        Operand::Primitive(primitive) => Some(Value::primitive(*primitive).clone()),
+        Operand::Constant(constant) => Some(constant.value().clone()),
+        Operand::Literal(value) => Some(value.clone()),
     }
 }

@@ -21,8 +21,7 @@ use crate::dialect::Dialect;
 use crate::program::{Callee, Operand, Program};
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer::Token;
-use crate::text::module::inlining::Parsed;
-use crate::text::module::parser::Parser;
+use crate::text::module::parser::{Parsed, Parser};
 use crate::text::tokens::{Result, told};
 use crate::value::Value;
 

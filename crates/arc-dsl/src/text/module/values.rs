@@ -8,7 +8,7 @@ use crate::dialect::Dialect;
 use crate::program::{Callee, Operand, Program, ProgramBuilder};
 use crate::text::error::ParseError;
 use crate::text::globals::Binding;
-use crate::text::module::inlining::Parsed;
+use crate::text::module::parser::Parsed;
 use crate::text::module::{Module, State, says_program, taken_over};
 use crate::text::names;
 
