@@ -68,11 +68,14 @@ impl Parser<'_, '_> {
                 let output = set(self);
                 let ends = output.is_some() && output != before && !self.goes_on();
                 let output = output.filter(|_| ends).map(Operand::Slot);
+                // Half of a statement is no program.
+                self.end_of_statement()?;
                 if let Some(output) = returned.or(output)
                     && let Some(scope) = self.scope.take()
                 {
                     programs.push(Ok(self.finished(scope, output)?));
                 }
+                continue;
             }
             self.end_of_statement()?;
         }

@@ -75,6 +75,20 @@ fn errors_in_bare_lines_say_where() {
 }
 
 #[test]
+fn half_of_a_statement_is_no_program() {
+    for line in [
+        "O = rot180(I) ?? y",
+        "O = vmirror(I) & x",
+        "O = vmirror(I) vmirror(I)",
+        "return I I",
+    ] {
+        let programs = file(line);
+        assert_eq!(programs.len(), 1, "{line}");
+        assert!(programs[0].is_err(), "{line}");
+    }
+}
+
+#[test]
 fn bare_lines_go_on_where_they_take_what_is_set() {
     for (lines, steps) in [
         ("O = hmirror(I)\nO = rot180(O)\n", 2),
