@@ -357,7 +357,7 @@ fn the_page_shows_attempts_layer_by_layer() {
         "data-state=\"solved\"",
         "data-state=\"fits\"",
         "<span>fits all pairs <b>1</b></span>",
-        "<code>vmirror(I)</code>",
+        "<code>pieces of one colour; each: ",
         "def solve_a(I):",
         "test 1 of 1",
         "\"layers\":[[[",
