@@ -138,6 +138,11 @@ impl Normalisation {
         self.free.is_empty() && !self.swaps
     }
 
+    /// Whether 0 and the most common colour are swapped.
+    pub fn is_on_ground(&self) -> bool {
+        self.swaps
+    }
+
     /// A task with its colours renamed, for each pair by its input, without test outputs.
     pub(crate) fn task(&self, task: &Task) -> Task {
         let rename_pair = |pair: &Pair| {

@@ -23,8 +23,8 @@ use crate::size::{self, KnownSize, Prediction};
 /// What a search has done for a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// How often it was searched: once, or again with its colours as they are; not at all where the size of its
-    /// outputs could not be predicted.
+    /// How often it was searched: once, or again with its colours as they are and with 0 for the most common one; not at
+    /// all where the size of its outputs could not be predicted.
     pub passes: u32,
     /// Values that were kept.
     pub nodes: usize,
@@ -191,7 +191,7 @@ impl Searcher {
             if found.is_cut() || self.is_abandoned.load(Ordering::Relaxed) {
                 break;
             }
-            found.renamed |= !normalisation.is_identity();
+            found.renamed |= !normalisation.is_identity() && !normalisation.is_on_ground();
             let is_found = attempts.iter().any(is_found);
             attempts.extend(self.search_as(
                 task,

@@ -8,10 +8,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
-use super::support::{Done, Folder, mirror_program, mirror_task};
+use super::support::{Done, Folder, gzipped, mirror_program, mirror_task, zipped};
 
 /// Runs the mirroring program for all tasks on what these options name.
-fn run(folder: &Folder, options: &str) -> (Done, Value) {
+pub(crate) fn run(folder: &Folder, options: &str) -> (Done, Value) {
     folder.write("mirror.py", mirror_program("p"));
     folder.run_json(&format!(
         "{options} --programs mirror.py --all-pairs --quiet"
@@ -19,7 +19,7 @@ fn run(folder: &Folder, options: &str) -> (Done, Value) {
 }
 
 /// The ids of the tasks in the document of a run, each with its outcomes.
-fn outcomes(document: &Value) -> Vec<String> {
+pub(crate) fn outcomes(document: &Value) -> Vec<String> {
     let results = document["results"].as_array().unwrap();
     let of_task = |result: &Value| {
         let pairs = result["pairs"].as_array().unwrap().iter();
@@ -48,27 +48,11 @@ fn check(files: &[(&str, Vec<u8>)], options: &str, expected: &[&str]) {
     assert_eq!(outcomes(&document), expected, "{options}");
 }
 
-fn pair(a: i32, b: i32) -> Value {
+pub(crate) fn pair(a: i32, b: i32) -> Value {
     json!({ "input": [[a, b]], "output": [[b, a]] })
 }
 
-const RIGHT: &str = "train match train match test match";
-
-fn gzipped(text: &str) -> Vec<u8> {
-    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
-    packed.write_all(text.as_bytes()).unwrap();
-    packed.finish().unwrap()
-}
-
-fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    for (name, text) in files {
-        let options = zip::write::SimpleFileOptions::default();
-        archive.start_file(*name, options).unwrap();
-        archive.write_all(text.as_bytes()).unwrap();
-    }
-    archive.finish().unwrap().into_inner()
-}
+pub(crate) const RIGHT: &str = "train match train match test match";
 
 #[test]
 fn folders_are_gone_through_but_for_what_is_hidden() {
@@ -244,52 +228,6 @@ fn packed_tasks_are_known_by_their_content() {
 }
 
 #[test]
-fn programs_are_read_from_archives_as_from_folders() {
-    let folder = Folder::new();
-    let in_json = json!({ "task_id": "b", "program": "O = vmirror(I)" }).to_string();
-    let packed = zipped(&[
-        ("x/a.py", &*mirror_program("solve_a")),
-        ("x/b.json", &*in_json),
-        // Python would import it.
-        ("y/constants.py", "ONE = 2\n"),
-        ("y/c.py", "def solve_c(I):\n    return upscale(I, ONE)\n"),
-        ("y/d.py", "def solve_d(I):\n    return vmiror(I)\n"),
-        ("__MACOSX/x/._a.py", "?"),
-    ]);
-    folder
-        .write("tasks/a.json", mirror_task())
-        .write("tasks/b.json", mirror_task())
-        .write("p.zip", &packed)
-        .write("q/p.zip", &packed)
-        .write("q/tasks.zip", zipped(&[("t.json", &*mirror_task())]))
-        .write("e.py.gz", gzipped(&mirror_program("solve_a")))
-        .write("f/e.py.gz", gzipped(&mirror_program("solve_a")))
-        .write("g.zip", zipped(&[("readme.txt", "?")]));
-    for programs in ["p.zip", "q", "q/p.zip"] {
-        let (done, document) = folder.run_json(&format!("--tasks tasks --programs {programs}"));
-        let archive = if programs == "q" { "q/p.zip" } else { programs };
-        let expected = format!("a: {RIGHT}, b: {RIGHT}");
-        assert_eq!(outcomes(&document).join(", "), expected, "{}", done.stderr);
-        for line in [
-            format!("{archive}/y/c.py:2:23: "),
-            format!("{archive}/y/d.py:2:12: unknown primitive `vmiror`"),
-        ] {
-            assert!(done.stderr.contains(&line), "{line}\n{}", done.stderr);
-        }
-        assert_eq!(done.code, 2);
-    }
-    for programs in ["e.py.gz", "f"] {
-        let (done, document) =
-            folder.run_json(&format!("--tasks tasks --programs {programs} --quiet"));
-        assert_eq!((done.code, done.stderr.as_str()), (0, ""));
-        assert_eq!(outcomes(&document), [format!("a: {RIGHT}")]);
-    }
-    let done = folder.run("run --tasks tasks --programs g.zip --quiet");
-    let message = "g.zip: no files of programs (*.py, *.json) in this zip archive\n";
-    assert_eq!((done.code, done.stderr.as_str()), (2, message));
-}
-
-#[test]
 fn archives_that_are_not_read_are_said_to_be_packed() {
     let folder = Folder::new();
     let mut tar = vec![0; 1024];
@@ -333,84 +271,6 @@ fn rows_of_data_sets_may_call_their_parts_otherwise() {
         "--tasks rows.jsonl",
         &[&format!("rows_0: {RIGHT}"), &format!("rows_1: {RIGHT}")],
     );
-}
-
-/// Runs the command with this on its standard input, which is a pipe.
-fn piped(folder: &Folder, arguments: &str, text: impl AsRef<[u8]>) -> Done {
-    let mut command = folder.command(arguments);
-    command
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    // Where it reads nothing, nobody is there to write to.
-    let _ = child.stdin.take().unwrap().write_all(text.as_ref());
-    super::support::done(child.wait_with_output().unwrap())
-}
-
-#[test]
-#[cfg(unix)]
-fn the_standard_input_is_a_file_of_any_kind() {
-    let folder = Folder::new();
-    let program = mirror_program("solve_a");
-    let task = mirror_task();
-    let in_json = json!({ "task_id": "a", "program": "O = vmirror(I)" }).to_string();
-    let by_id = format!("{{\"a\": {task}}}");
-    let attempts = "{\"a\": [{\"attempt_1\": [[4, 3]], \"attempt_2\": [[0]]}]}";
-    folder.write("a.json", &task).write("a.py", &program);
-    let (_, document) = folder.run_json("--tasks a.json --programs a.py --attempts");
-    let document = document.to_string();
-    for name in ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
-        for (arguments, text) in [
-            ("run --tasks a.json --programs @", program.as_bytes()),
-            ("run --tasks a.json --programs @", in_json.as_bytes()),
-            ("run --tasks a.json --programs @", &gzipped(&program)),
-            (
-                "run --tasks a.json --programs @",
-                &zipped(&[("a.py", &*program)]),
-            ),
-            ("run --tasks @ --programs a.py", by_id.as_bytes()),
-            ("run --tasks a.json --programs a.py --ids-file @", b"a"),
-            ("run --tasks @ --programs a.py --all-pairs", task.as_bytes()),
-            ("show @", task.as_bytes()),
-            ("score @ --tasks a.json", attempts.as_bytes()),
-            ("check @ --tasks a.json", attempts.as_bytes()),
-            ("report @ --html x.html", document.as_bytes()),
-            ("explain --programs @", program.as_bytes()),
-        ] {
-            let arguments = arguments.replace('@', name);
-            let done = piped(&folder, &arguments, text);
-            assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{arguments}");
-        }
-    }
-    let done = piped(&folder, "show -", &task);
-    assert!(done.stdout.starts_with("stdin\n"), "{}", done.stdout);
-    let done = piped(
-        &folder,
-        "run --tasks a.json --programs -",
-        "def solve_a(I):\n    return vmiror(I)\n",
-    );
-    let message = "-:2:12: unknown primitive `vmiror`, did you mean `vmirror`?\n";
-    assert_eq!((done.code, done.stderr.as_str()), (2, message));
-    let done = piped(&folder, "run --tasks - --programs a.py", "");
-    assert_eq!(
-        (done.code, done.stderr.as_str()),
-        (2, "-:1:1: empty: expected JSON\n")
-    );
-    for arguments in [
-        "run --tasks - --programs -",
-        "run --tasks - --programs /dev/stdin",
-        "run --tasks - a.json /dev/fd/0 --programs a.py",
-        "score - --solutions -",
-    ] {
-        let done = piped(&folder, arguments, &task);
-        assert_eq!(done.code, 2, "{arguments}");
-        assert!(
-            done.stderr.contains("the standard input") && done.stderr.contains("can be read once"),
-            "{}",
-            done.stderr
-        );
-    }
 }
 
 #[test]
@@ -621,160 +481,6 @@ fn tasks_are_chosen_by_their_ids() {
     let expected = "--ids: nn: no task of this id among the tasks\n";
     assert_eq!((done.code, done.stderr.as_str()), (2, expected));
     assert_eq!(outcomes(&document), [a]);
-}
-
-#[test]
-fn programs_stand_in_json_beside_their_tasks() {
-    let folder = Folder::new();
-    let mut lines = String::new();
-    for (id, program) in [
-        ("a", "x1 = hmirror(I)\nO = hmirror(x1)"),
-        ("row_b", &*mirror_program("f")),
-    ] {
-        let line = json!({ "task_id": id, "program": program, "train": [pair(1, 2)] });
-        let _ = writeln!(lines, "{line}");
-    }
-    folder.write("all.jsonl", lines);
-    let (done, document) =
-        folder.run_json("--tasks all.jsonl --programs all.jsonl --all-pairs --quiet");
-    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
-    let results = document["results"].as_array().unwrap();
-    let programs: Vec<_> = results
-        .iter()
-        .map(|it| it["program"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        programs,
-        ["solve_a", "solve_a", "solve_row_b", "solve_row_b"]
-    );
-    assert_eq!(
-        outcomes(&document)[1..],
-        [
-            "row_b: train mismatch",
-            "a: train match",
-            "row_b: train match"
-        ]
-    );
-}
-
-#[test]
-fn of_programs_in_json_none_is_passed_over_in_silence() {
-    let folder = Folder::new();
-    folder.write("a.json", mirror_task());
-    let good = r#"{"task_id": "a", "program": "O = vmirror(I)"}"#;
-    for (name, text, place, message) in [
-        (
-            "cut.jsonl",
-            format!("{good}\n{{\"task_id\": \"a\", \"prog"),
-            ":2:",
-            "broken JSON",
-        ),
-        (
-            "line.jsonl",
-            format!("{good}\nnonsense\n{good}"),
-            ":2:",
-            "broken JSON: expected a value",
-        ),
-        (
-            "key.jsonl",
-            format!("{good}\n{{\"task_id\": \"a\", \"code\": \"O = I\"}}"),
-            ":2:",
-            "found the keys `task_id`, `code`",
-        ),
-        (
-            "null.json",
-            format!("[{good}, {{\"task_id\": \"a\", \"program\": null}}]"),
-            ":1:",
-            "expected the text of a program, found null",
-        ),
-        (
-            "list.json",
-            format!("[{good}, {{\"task_id\": \"a\", \"program\": [\"O = I\"]}}]"),
-            ":1:",
-            "found a list",
-        ),
-        (
-            "empty.json",
-            format!("[{good}, {{\"task_id\": \"a\", \"program\": \"\"}}]"),
-            ":1:",
-            "found an empty text",
-        ),
-    ] {
-        folder.write(&format!("p/{name}"), text);
-        for programs in [format!("p/{name}"), "p".to_owned()] {
-            let (done, document) = folder.run_json(&format!(
-                "--tasks a.json --programs {programs} --all-pairs --quiet"
-            ));
-            assert_eq!(done.code, 2, "{name}");
-            assert!(
-                done.stderr.starts_with(&format!("p/{name}{place}"))
-                    && done.stderr.contains(message),
-                "{}",
-                done.stderr
-            );
-            assert_eq!(
-                document["input_errors"].as_array().unwrap().len(),
-                1,
-                "{name}"
-            );
-            // What can be read is run.
-            assert!(
-                !document["results"].as_array().unwrap().is_empty(),
-                "{name}"
-            );
-        }
-        fs::remove_dir_all(folder.path().join("p")).unwrap();
-    }
-    // Beside files of Python one that cannot be read is a note: it may have to do with something else.
-    folder
-        .write("p/cut.json", r#"{"task_id": "a", "prog"#)
-        .write("p/a.py", mirror_program("solve_a"));
-    let done = folder.run("run --tasks a.json --programs p");
-    assert_eq!(done.code, 0, "{}", done.stderr);
-    assert!(
-        done.stderr.starts_with("note: p/cut.json:1:")
-            && done.stderr.contains("passed over: broken JSON"),
-        "{}",
-        done.stderr
-    );
-}
-
-#[test]
-fn programs_have_names_of_their_own_and_files_are_read_once() {
-    let folder = Folder::new();
-    folder
-        .write("a.json", mirror_task())
-        .write("p/a.py", mirror_program("solve_a"));
-    let done = folder.run("run --tasks a.json --programs p/a.py p ./p/a.py");
-    assert_eq!(done.code, 0, "{}", done.stderr);
-    assert!(
-        done.stdout.contains("programs                   1\n"),
-        "{}",
-        done.stdout
-    );
-    assert_eq!(
-        done.stderr
-            .matches("given a second time, read once")
-            .count(),
-        2,
-        "{}",
-        done.stderr
-    );
-    // Several of one text have names of their own.
-    let two = format!(
-        "{}\n{}",
-        mirror_program("f"),
-        "def g(I):\n    return hmirror(I)\n"
-    );
-    let text = json!([{ "task_id": "a", "program": two }, { "task_id": "a", "program": "O = I" }]);
-    folder.write("two.json", text.to_string());
-    let (_, document) = folder.run_json("--tasks a.json --programs two.json --quiet");
-    let results = document["results"].as_array().unwrap();
-    let names: Vec<_> = results
-        .iter()
-        .map(|it| it["program"].as_str().unwrap())
-        .collect();
-    assert_eq!(names, ["solve_a", "solve2_a", "solve3_a"]);
 }
 
 const SOLUTIONS: &str = "{\"a\": [[[9, 8]]], \"b\": [[[9, 8]], [[7]]]}";

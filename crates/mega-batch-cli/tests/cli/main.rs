@@ -20,6 +20,7 @@ mod explain;
 mod first_hour;
 mod layouts;
 mod names;
+mod program_files;
 mod readers;
 mod report;
 mod run;
@@ -28,4 +29,6 @@ mod sample;
 mod search;
 mod selfcheck;
 mod show;
+#[cfg(target_os = "linux")]
+mod standard_input;
 mod support;

@@ -1,11 +1,14 @@
 //! A folder of input files, and the command run in it.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -98,4 +101,20 @@ pub(crate) fn mirror_task() -> String {
 /// The text of a program of this name that is right on [`mirror_task`].
 pub(crate) fn mirror_program(name: &str) -> String {
     format!("def {name}(I):\n    O = vmirror(I)\n    return O\n")
+}
+
+pub(crate) fn gzipped(text: &str) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(text.as_bytes()).unwrap();
+    packed.finish().unwrap()
+}
+
+pub(crate) fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, text) in files {
+        let options = zip::write::SimpleFileOptions::default();
+        archive.start_file(*name, options).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
 }

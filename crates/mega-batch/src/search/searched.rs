@@ -53,8 +53,8 @@ pub enum SearchEnd {
 /// How much was done for a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SearchCounts {
-    /// How often the task was searched: once, or with colours renamed and then as they are; not at all where the
-    /// size of its outputs could not be predicted.
+    /// How often the task was searched: once, or with colours renamed, then as they are, then with 0 for the most
+    /// common one; not at all where the size of its outputs could not be predicted.
     pub passes: u32,
     /// Values that were kept.
     pub nodes: u64,

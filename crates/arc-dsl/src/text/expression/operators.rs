@@ -12,7 +12,7 @@ use crate::program::{Callee, Operand, Slot};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::expression::{Expression, MAX_NESTING};
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::module::parser::{LocalFunction, Parser, constant};
+use crate::text::module::parser::{Parser, constant};
 use crate::text::statements::Parameter;
 use crate::text::tokens::{Result, told};
 use crate::value::{MAX_INT, Value};
@@ -28,7 +28,8 @@ pub(in crate::text) enum Operator {
     Power,
 }
 
-/// The primitives that give a truth value, or fail, whatever they are given.
+/// The primitives that give a truth value, or fail, whatever they are given. Their signatures do not say that: `both`
+/// gives one of its arguments.
 const COMPARES: &[Primitive] = &[
     Primitive::Equality,
     Primitive::Greater,
@@ -113,7 +114,7 @@ enum Comparison {
     Within,
 }
 
-/// The right side of an operator that Python may leave out.
+/// A side of an operator that Python may leave out.
 enum Side {
     /// It takes no call.
     Known(Operand),
@@ -128,14 +129,14 @@ impl<'t> Parser<'_, 't> {
         if self.tokens.peek().is_name("lambda") {
             return self.call_or_value(depth);
         }
-        match self.place_of_if(start) {
+        match self.place_of_if() {
             Some(place) => self.conditional(start, place, depth),
             None => self.or(depth),
         }
     }
 
     /// Where the `if` of a conditional expression stands that begins here.
-    fn place_of_if(&mut self, start: usize) -> Option<usize> {
+    fn place_of_if(&mut self) -> Option<usize> {
         let tokens = self.tokens.all();
         let has_if = *self.has_if.get_or_insert_with(|| {
             let mut pairs = tokens.windows(2);
@@ -143,20 +144,8 @@ impl<'t> Parser<'_, 't> {
                 pair[1].is_name("if") && pair[0].kind != TokenKind::Indent && !pair[0].is(";")
             })
         });
-        if !has_if {
-            return None;
-        }
-        let end = self.end_of_expression(&[]);
-        let mut depth = 0usize;
-        (start..end).find(|&at| {
-            match tokens[at].text {
-                _ if tokens[at].kind == TokenKind::Name => {}
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            depth == 0 && tokens[at].is_name("if")
-        })
+        let place = has_if.then(|| self.end_of_expression(&["if"]));
+        place.filter(|&place| tokens.get(place).is_some_and(|token| token.is_name("if")))
     }
 
     /// `value if condition else other`
@@ -186,41 +175,48 @@ impl<'t> Parser<'_, 't> {
 
     /// Conditions with `or` between them.
     fn or(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let mut left = self.and(depth)?;
-        while self.tokens.peek().is_name("or") {
-            let token = self.tokens.bump();
-            let value = self.operand(left)?;
-            let side = self.side(token, &["or", "if", "else"], |parser| {
-                let right = parser.and(depth)?;
-                parser.operand(right)
-            })?;
-            left = match side {
-                Side::Known(right) => call(Primitive::Either, [value, right], token),
-                Side::Function(_) => {
-                    let yes = Side::Known(self.as_truth(value.clone(), true));
-                    self.chosen(token, value, yes, side)?
-                }
-            };
-        }
-        Ok(left)
+        let (word, ends) = ("or", ["or", "if", "else"]);
+        self.logical(word, &ends, true, |parser| parser.and(depth))
     }
 
     /// Conditions with `and` between them.
     fn and(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let mut left = self.not(depth)?;
-        while self.tokens.peek().is_name("and") {
+        let (word, ends) = ("and", ["and", "or", "if", "else"]);
+        self.logical(word, &ends, false, |parser| parser.not(depth))
+    }
+
+    /// Conditions with this word between them, each of which one of these ends; the first of this truth ends
+    /// them.
+    fn logical(
+        &mut self,
+        word: &str,
+        ends: &[&str],
+        ends_at: bool,
+        read: impl Fn(&mut Self) -> Result<Expression<'t>>,
+    ) -> Result<Expression<'t>> {
+        let mut left = read(self)?;
+        while self.tokens.peek().is_name(word) {
             let token = self.tokens.bump();
             let value = self.operand(left)?;
-            let side = self.side(token, &["and", "or", "if", "else"], |parser| {
-                let right = parser.not(depth)?;
+            let side = self.side(token, ends, |parser| {
+                let right = read(parser)?;
                 parser.operand(right)
             })?;
-            left = match side {
-                Side::Known(right) => call(Primitive::Both, [value, right], token),
-                Side::Function(_) => {
-                    let no = Side::Known(self.as_truth(value.clone(), false));
-                    self.chosen(token, value, side, no)?
-                }
+            left = if let Side::Known(right) = side {
+                let primitive = if ends_at {
+                    Primitive::Either
+                } else {
+                    Primitive::Both
+                };
+                call(primitive, [value, right], token)
+            } else {
+                let ended = Side::Known(self.as_truth(value.clone(), ends_at));
+                let (yes, no) = if ends_at {
+                    (ended, side)
+                } else {
+                    (side, ended)
+                };
+                self.chosen(token, value, yes, no)?
             };
         }
         Ok(left)
@@ -317,7 +313,10 @@ impl<'t> Parser<'_, 't> {
         // Nothing can be called like the operator.
         let anything = Parameter::unnamed(token);
         let function = self.local(token, vec![anything], region, read)?;
-        self.known_or_function(token, &function)
+        Ok(match self.known_value(token, &function)? {
+            Some(value) => Side::Known(value),
+            None => Side::Function(self.value_of_input(token, &function)?),
+        })
     }
 
     /// The value that a condition chooses.
@@ -350,18 +349,6 @@ impl<'t> Parser<'_, 't> {
             Operand::Slot(slot) => Ok(call(slot, [argument], token)),
             _ => Err(self.only_calls(token)),
         }
-    }
-
-    /// A side as what it is, where it takes no call, or as a function.
-    fn known_or_function(
-        &mut self,
-        token: Token<'t>,
-        function: &LocalFunction<'t>,
-    ) -> Result<Side> {
-        Ok(match self.known_value(token, function)? {
-            Some(value) => Side::Known(value),
-            None => Side::Function(self.value_of_input(token, function)?),
-        })
     }
 
     fn as_function(&mut self, token: Token<'t>, side: Side) -> Result<Operand> {

@@ -83,7 +83,8 @@ pub(in crate::text) struct Scope<'t> {
     generated: u32,
 }
 
-/// The primitives that give an integer, or fail, whatever they are given.
+/// The primitives that give an integer, or fail, whatever they are given. Their signatures do not say that: `color` gives
+/// what stands in the place of a colour.
 const COUNTS: &[Primitive] = &[
     Primitive::Size,
     Primitive::Height,

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use arc_dsl::Task;
+use arc_dsl::{Grid, Pair, Task};
 use mega_batch::escaped;
 use mega_batch::search::{AttemptKind, FoundAttempt, Searched};
 
@@ -17,7 +17,6 @@ pub(super) fn answers(
     searched: &Searched,
     no_colour: bool,
 ) -> io::Result<()> {
-    let (paint, columns) = (paint(no_colour), columns(&io::stdout().lock()));
     title(out, task, searched)?;
     for (test, pair) in task.test.iter().enumerate() {
         let mut grids = vec![("input".to_owned(), &*pair.input)];
@@ -29,14 +28,7 @@ pub(super) fn answers(
             };
             grids.push((format!("answer {}{verdict}", place + 1), answer));
         }
-        let expected = pair.output.as_ref();
-        grids.extend(expected.map(|grid| ("expected".to_owned(), grid)));
-        let strip = Strip {
-            grids: &grids,
-            paint,
-            columns,
-        };
-        write!(out, "\ntest[{test}]\n{strip}")?;
+        draw(out, test, pair, grids, no_colour)?;
     }
     for (rank, attempt) in searched.attempts.iter().enumerate() {
         let mut tests = searched.answers.iter().enumerate();
@@ -66,7 +58,6 @@ pub(super) fn explain(
     no_colour: bool,
 ) -> io::Result<()> {
     heading(out, task, searched)?;
-    let (paint, columns) = (paint(no_colour), columns(&io::stdout().lock()));
     for (rank, attempt) in searched.attempts.iter().enumerate() {
         writeln!(out)?;
         words(out, task, searched, rank, attempt)?;
@@ -78,18 +69,29 @@ pub(super) fn explain(
             }
             let output = attempt.outputs.get(test);
             grids.extend(output.map(|grid| ("output".to_owned(), grid)));
-            let expected = pair.output.as_ref();
-            grids.extend(expected.map(|grid| ("expected".to_owned(), grid)));
-            let strip = Strip {
-                grids: &grids,
-                paint,
-                columns,
-            };
-            write!(out, "\ntest[{test}]\n{strip}")?;
+            draw(out, test, pair, grids, no_colour)?;
         }
         write!(out, "\n{}", attempt.program)?;
     }
     Ok(())
+}
+
+/// Draws grids of a test pair, and behind them the expected one.
+fn draw<'a>(
+    out: &mut impl Write,
+    test: usize,
+    pair: &'a Pair,
+    mut grids: Vec<(String, &'a Grid)>,
+    no_colour: bool,
+) -> io::Result<()> {
+    let expected = pair.output.as_ref();
+    grids.extend(expected.map(|grid| ("expected".to_owned(), grid)));
+    let strip = Strip {
+        grids: &grids,
+        paint: paint(no_colour),
+        columns: columns(&io::stdout().lock()),
+    };
+    write!(out, "\ntest[{test}]\n{strip}")
 }
 
 /// Which task it is, and why it was not searched.
@@ -123,8 +125,12 @@ fn heading(out: &mut impl Write, task: &Task, searched: &Searched) -> io::Result
         return Ok(());
     }
     let colours = match (searched.renamed, searched.counts.passes) {
-        (true, 2..) => "renamed, for each input by what it shows; then as they are",
+        (true, 3..) => {
+            "renamed, for each input by what it shows; then as they are; then with 0 for the most common one"
+        }
+        (true, 2) => "renamed, for each input by what it shows; then as they are",
         (true, _) => "renamed, for each input by what it shows",
+        (false, 2..) => "as they are; then with 0 for the most common one",
         (false, _) => "as they are",
     };
     writeln!(out, "colours       {colours}")?;

@@ -1,0 +1,209 @@
+//! Programs in the files that hold them: as Python, in JSON beside their tasks, in archives.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::json;
+
+use super::layouts::{RIGHT, outcomes, pair};
+use super::support::{Folder, gzipped, mirror_program, mirror_task, zipped};
+
+#[test]
+fn programs_are_read_from_archives_as_from_folders() {
+    let folder = Folder::new();
+    let in_json = json!({ "task_id": "b", "program": "O = vmirror(I)" }).to_string();
+    let packed = zipped(&[
+        ("x/a.py", &*mirror_program("solve_a")),
+        ("x/b.json", &*in_json),
+        // Python would import it.
+        ("y/constants.py", "ONE = 2\n"),
+        ("y/c.py", "def solve_c(I):\n    return upscale(I, ONE)\n"),
+        ("y/d.py", "def solve_d(I):\n    return vmiror(I)\n"),
+        ("__MACOSX/x/._a.py", "?"),
+    ]);
+    folder
+        .write("tasks/a.json", mirror_task())
+        .write("tasks/b.json", mirror_task())
+        .write("p.zip", &packed)
+        .write("q/p.zip", &packed)
+        .write("q/tasks.zip", zipped(&[("t.json", &*mirror_task())]))
+        .write("e.py.gz", gzipped(&mirror_program("solve_a")))
+        .write("f/e.py.gz", gzipped(&mirror_program("solve_a")))
+        .write("g.zip", zipped(&[("readme.txt", "?")]));
+    for programs in ["p.zip", "q", "q/p.zip"] {
+        let (done, document) = folder.run_json(&format!("--tasks tasks --programs {programs}"));
+        let archive = if programs == "q" { "q/p.zip" } else { programs };
+        let expected = format!("a: {RIGHT}, b: {RIGHT}");
+        assert_eq!(outcomes(&document).join(", "), expected, "{}", done.stderr);
+        for line in [
+            format!("{archive}/y/c.py:2:23: "),
+            format!("{archive}/y/d.py:2:12: unknown primitive `vmiror`"),
+        ] {
+            assert!(done.stderr.contains(&line), "{line}\n{}", done.stderr);
+        }
+        assert_eq!(done.code, 2);
+    }
+    for programs in ["e.py.gz", "f"] {
+        let (done, document) =
+            folder.run_json(&format!("--tasks tasks --programs {programs} --quiet"));
+        assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+        assert_eq!(outcomes(&document), [format!("a: {RIGHT}")]);
+    }
+    let done = folder.run("run --tasks tasks --programs g.zip --quiet");
+    let message = "g.zip: no files of programs (*.py, *.json) in this zip archive\n";
+    assert_eq!((done.code, done.stderr.as_str()), (2, message));
+}
+
+#[test]
+fn programs_stand_in_json_beside_their_tasks() {
+    let folder = Folder::new();
+    let mut lines = String::new();
+    for (id, program) in [
+        ("a", "x1 = hmirror(I)\nO = hmirror(x1)"),
+        ("row_b", &*mirror_program("f")),
+    ] {
+        let line = json!({ "task_id": id, "program": program, "train": [pair(1, 2)] });
+        let _ = writeln!(lines, "{line}");
+    }
+    folder.write("all.jsonl", lines);
+    let (done, document) =
+        folder.run_json("--tasks all.jsonl --programs all.jsonl --all-pairs --quiet");
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    let results = document["results"].as_array().unwrap();
+    let programs: Vec<_> = results
+        .iter()
+        .map(|it| it["program"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        programs,
+        ["solve_a", "solve_a", "solve_row_b", "solve_row_b"]
+    );
+    assert_eq!(
+        outcomes(&document)[1..],
+        [
+            "row_b: train mismatch",
+            "a: train match",
+            "row_b: train match"
+        ]
+    );
+}
+
+#[test]
+fn of_programs_in_json_none_is_passed_over_in_silence() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    let good = r#"{"task_id": "a", "program": "O = vmirror(I)"}"#;
+    for (name, text, place, message) in [
+        (
+            "cut.jsonl",
+            format!("{good}\n{{\"task_id\": \"a\", \"prog"),
+            ":2:",
+            "broken JSON",
+        ),
+        (
+            "line.jsonl",
+            format!("{good}\nnonsense\n{good}"),
+            ":2:",
+            "broken JSON: expected a value",
+        ),
+        (
+            "key.jsonl",
+            format!("{good}\n{{\"task_id\": \"a\", \"code\": \"O = I\"}}"),
+            ":2:",
+            "found the keys `task_id`, `code`",
+        ),
+        (
+            "null.json",
+            format!("[{good}, {{\"task_id\": \"a\", \"program\": null}}]"),
+            ":1:",
+            "expected the text of a program, found null",
+        ),
+        (
+            "list.json",
+            format!("[{good}, {{\"task_id\": \"a\", \"program\": [\"O = I\"]}}]"),
+            ":1:",
+            "found a list",
+        ),
+        (
+            "empty.json",
+            format!("[{good}, {{\"task_id\": \"a\", \"program\": \"\"}}]"),
+            ":1:",
+            "found an empty text",
+        ),
+    ] {
+        folder.write(&format!("p/{name}"), text);
+        for programs in [format!("p/{name}"), "p".to_owned()] {
+            let (done, document) = folder.run_json(&format!(
+                "--tasks a.json --programs {programs} --all-pairs --quiet"
+            ));
+            assert_eq!(done.code, 2, "{name}");
+            assert!(
+                done.stderr.starts_with(&format!("p/{name}{place}"))
+                    && done.stderr.contains(message),
+                "{}",
+                done.stderr
+            );
+            assert_eq!(
+                document["input_errors"].as_array().unwrap().len(),
+                1,
+                "{name}"
+            );
+            // What can be read is run.
+            assert!(
+                !document["results"].as_array().unwrap().is_empty(),
+                "{name}"
+            );
+        }
+        fs::remove_dir_all(folder.path().join("p")).unwrap();
+    }
+    // Beside files of Python one that cannot be read is a note: it may have to do with something else.
+    folder
+        .write("p/cut.json", r#"{"task_id": "a", "prog"#)
+        .write("p/a.py", mirror_program("solve_a"));
+    let done = folder.run("run --tasks a.json --programs p");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(
+        done.stderr.starts_with("note: p/cut.json:1:")
+            && done.stderr.contains("passed over: broken JSON"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn programs_have_names_of_their_own_and_files_are_read_once() {
+    let folder = Folder::new();
+    folder
+        .write("a.json", mirror_task())
+        .write("p/a.py", mirror_program("solve_a"));
+    let done = folder.run("run --tasks a.json --programs p/a.py p ./p/a.py");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(
+        done.stdout.contains("programs                   1\n"),
+        "{}",
+        done.stdout
+    );
+    assert_eq!(
+        done.stderr
+            .matches("given a second time, read once")
+            .count(),
+        2,
+        "{}",
+        done.stderr
+    );
+    // Several of one text have names of their own.
+    let two = format!(
+        "{}\n{}",
+        mirror_program("f"),
+        "def g(I):\n    return hmirror(I)\n"
+    );
+    let text = json!([{ "task_id": "a", "program": two }, { "task_id": "a", "program": "O = I" }]);
+    folder.write("two.json", text.to_string());
+    let (_, document) = folder.run_json("--tasks a.json --programs two.json --quiet");
+    let results = document["results"].as_array().unwrap();
+    let names: Vec<_> = results
+        .iter()
+        .map(|it| it["program"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["solve_a", "solve2_a", "solve3_a"]);
+}
