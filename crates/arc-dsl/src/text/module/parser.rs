@@ -33,6 +33,9 @@ pub(in crate::text) struct Parser<'b, 't> {
     pub(in crate::text) is_only_called: bool,
     /// Whether the block has an `if` within a statement, once that was asked.
     pub(in crate::text) has_if: Option<bool>,
+    /// Names in the block that a generated one must differ from; gathered when the first
+    /// one is needed.
+    avoided: Option<HashSet<&'t str>>,
     /// A function that has to be read before this block can be.
     pub(in crate::text) needs: Option<usize>,
 }
@@ -76,9 +79,6 @@ pub(in crate::text) struct Scope<'t> {
     integers: Vec<bool>,
     /// Where its body begins among the tokens.
     pub(in crate::text) body: usize,
-    /// Names in the program's text that a generated one must differ from; gathered when the first
-    /// one is needed.
-    avoided: Option<HashSet<&'t str>>,
     /// The number of the last generated name.
     generated: u32,
 }
@@ -143,7 +143,6 @@ impl Scope<'_> {
             kept: HashMap::new(),
             integers: Vec::new(),
             body: 0,
-            avoided: None,
             generated: 0,
         }
     }
@@ -162,6 +161,7 @@ impl<'b, 't> Parser<'b, 't> {
             indents: Vec::new(),
             is_only_called: false,
             has_if: None,
+            avoided: None,
             needs: None,
         }
     }
@@ -200,7 +200,7 @@ impl<'b, 't> Parser<'b, 't> {
         let Some(scope) = &mut self.scope else {
             return String::new();
         };
-        let avoided = scope.avoided.get_or_insert_with(|| {
+        let avoided = self.avoided.get_or_insert_with(|| {
             let tokens = self.tokens.all().iter();
             tokens
                 .map(|token| token.text)
