@@ -463,12 +463,14 @@ impl<'r> Run<'r> {
             plan: plan.as_ref(),
             workers_count,
         };
+        let mut in_hand = None;
         match &self.runner.pool {
             // Whether there is work for others is found out without them.
-            _ if host.deliver(None, delivery)? => {}
+            _ if host.deliver(None, &mut in_hand, delivery)? => {}
             None => {}
             Some(pool) => pool.in_place_scope(|scope| {
-                let result = host.deliver(Some(scope), delivery).map(drop);
+                let delivered = host.deliver(Some(scope), &mut in_hand, delivery);
+                let result = delivered.map(drop);
                 // What is still in the workers' hands after an error is of no use to anyone.
                 self.stop.store(true, Ordering::Relaxed);
                 queue.stop();

@@ -91,10 +91,11 @@ pub(super) struct Host<'h, 'r> {
 
 impl<'h, 'r> Host<'h, 'r> {
     /// Makes all and delivers it, with the help of others where there are any. Without a scope in which others
-    /// can be woken it ends where they should be; whether it has come to the end.
+    /// can be woken it ends where they should be, with what is in hand then; whether it has come to the end.
     pub(super) fn deliver<'scope, S: Sink>(
         self,
         scope: Option<&Scope<'scope>>,
+        in_hand: &mut Option<Claimed>,
         delivery: &mut Delivery<'_, '_, S>,
     ) -> io::Result<bool>
     where
@@ -118,13 +119,16 @@ impl<'h, 'r> Host<'h, 'r> {
             if run.stopped() {
                 queue.stop();
             }
+            if caller_works && in_hand.is_none() {
+                *in_hand = queue.claim(run.worker_number());
+            }
             if self.is_work_for_others() {
                 match scope {
                     Some(scope) => self.wake_another(scope),
                     None => return Ok(false),
                 }
             }
-            if caller_works && let Some(claimed) = queue.claim(run.worker_number()) {
+            if let Some(claimed) = in_hand.take() {
                 self.make(claimed);
                 continue;
             }
@@ -193,10 +197,11 @@ impl<'h, 'r> Host<'h, 'r> {
     {
         let work = || {
             loop {
+                let claimed = self.queue.claim(self.run.worker_number());
                 if self.is_work_for_others() {
                     self.wake_another(scope);
                 }
-                match self.queue.claim(self.run.worker_number()) {
+                match claimed {
                     Some(claimed) => self.make(claimed),
                     None if self.queue.is_given_more(ENDING) => {}
                     None => break,

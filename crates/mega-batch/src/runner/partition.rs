@@ -50,13 +50,17 @@ struct Part {
 }
 
 impl Part {
-    /// How many segments could be another worker's.
+    /// Where what is in nobody's hands begins.
+    fn begin(&self) -> usize {
+        self.in_hand.unwrap_or(self.left.start)
+    }
+
+    /// How many segments could be another worker's. Who has begun the part comes back for the rest of it, so that others
+    /// take no less than what is worth making its calls again.
     fn spare(&self) -> usize {
-        match self.in_hand {
-            None => self.left.len(),
-            Some(end) if self.left.end - end >= WORTH_SPLITTING => self.left.end - end,
-            Some(_) => 0,
-        }
+        let left = self.left.end - self.begin();
+        let is_enough = self.owner.is_none() || left >= WORTH_SPLITTING;
+        if is_enough { left } else { 0 }
     }
 }
 
@@ -198,9 +202,9 @@ impl Partition {
             Some((part, _)) => part,
             None if any => {
                 let (part, of) = parts().max_by_key(|(_, part)| part.spare())?;
-                match of.in_hand {
+                match of.owner {
                     _ if of.spare() == 0 => return None,
-                    Some(end) => self.split(part, end),
+                    Some(_) => self.split(part),
                     None => part,
                 }
             }
@@ -228,9 +232,9 @@ impl Partition {
 
     /// Makes a part of the second half of what its worker has not in hand: the first takes longer than the others. Shared
     /// calls are made twice then, which is better than to wait.
-    fn split(&mut self, part: usize, in_hand: usize) -> usize {
+    fn split(&mut self, part: usize) -> usize {
         let it = &mut self.parts[part];
-        let middle = in_hand.midpoint(it.left.end);
+        let middle = it.begin().midpoint(it.left.end);
         let second = Part {
             task: it.task,
             pairs: it.pairs.clone(),
@@ -265,10 +269,17 @@ impl Partition {
         self.parts.iter().all(|part| part.left.is_empty())
     }
 
-    /// How many evaluations others could begin, at most.
-    pub(super) fn waiting(&self) -> usize {
-        let each = |part: &Part| part.spare() * part.pairs.len();
-        self.parts.iter().map(each).sum()
+    /// How many evaluations could be begun, at most: by someone, and by workers that have begun nothing of it.
+    pub(super) fn waiting(&self) -> (usize, usize) {
+        let of = |each: fn(&Part) -> usize| {
+            let parts = self.parts.iter();
+            parts.map(|part| each(part) * part.pairs.len()).sum()
+        };
+        let by_anyone = |part: &Part| match part.in_hand {
+            None => part.left.len(),
+            Some(_) => part.spare(),
+        };
+        (of(by_anyone), of(Part::spare))
     }
 
     /// The chunk with its answers.

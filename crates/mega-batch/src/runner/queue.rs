@@ -54,8 +54,9 @@ pub(super) const MOST: u64 = 1024;
 /// Jobs of so many pairs are not divided by where a chunk ends.
 const FEW_PAIRS: usize = 16;
 
-/// How long a batch has to take for its pairs to be divided among workers.
-const WORTH_DIVIDING: Duration = Duration::from_micros(60);
+/// How long the merged programs of a task have to take for their pairs to be divided among workers, each of which goes
+/// through all programs: of variations of a program on four pairs, those that took less were made sooner by one.
+const WORTH_DIVIDING: Duration = Duration::from_micros(600);
 
 /// How long who waits looks before it sleeps: waking takes as long.
 const SPIN: Duration = Duration::from_micros(50);
@@ -210,6 +211,11 @@ impl<'p> Queue<'p> {
             .or_else(|| self.pop_returned(state, count, |_| true))?;
         self.in_hand.fetch_add(1, Ordering::Relaxed);
         self.is_waiting(state);
+        // A whole task may be more than was asked for.
+        let time = match &work {
+            Work::Chunk(chunk, _) => time.max(self.pace.time(chunk.len() as u64)),
+            Work::Piece(_) => time,
+        };
         Some(Claimed { work, time })
     }
 
@@ -250,11 +256,10 @@ impl<'p> Queue<'p> {
             let (end_of_task, jobs) = self.end_of_task(&fresh, job);
             let (of_task, behind) = (end_of_task - fresh.start, fresh.end - end_of_task);
             let is_enough = behind >= of_task * u64::from(self.workers);
-            if is_enough && jobs >= Merging::LEAST_PROGRAMS {
+            let is_short = self.pace.time(of_task) < WORTH_DIVIDING;
+            if jobs >= Merging::LEAST_PROGRAMS && (is_enough || is_short) {
                 end = end.max(end_of_task);
-            } else if self.pace.time(fresh.end - fresh.start) >= WORTH_DIVIDING
-                && let Some(partition) = self.partition(&fresh, plan)
-            {
+            } else if let Some(partition) = self.partition(&fresh, plan) {
                 state.fresh.start = partition.end();
                 return state.divide(partition, worker);
             }
@@ -330,7 +335,13 @@ impl<'p> Queue<'p> {
         }
         self.in_hand.fetch_sub(1, Ordering::Relaxed);
         self.is_waiting(state);
-        self.has_changed(state);
+        // Its worker takes what it can of the rest itself, and to wake another takes longer than a piece.
+        let others_could = state.partitions.iter().any(|it| it.waiting().1 > 0);
+        if others_could || state.partitions.is_empty() {
+            self.has_changed(state);
+        } else {
+            self.changes.fetch_add(1, Ordering::Release);
+        }
         None
     }
 
@@ -430,7 +441,7 @@ impl<'p> Queue<'p> {
     fn is_waiting(&self, state: &State) {
         let fresh = state.fresh.end - state.fresh.start;
         let returned = state.returned.iter().map(|chunk| chunk.len() as u64);
-        let divided = state.partitions.iter().map(|it| it.waiting() as u64);
+        let divided = state.partitions.iter().map(|it| it.waiting().0 as u64);
         let waiting = fresh + returned.sum::<u64>() + divided.sum::<u64>();
         self.waiting.store(waiting, Ordering::Relaxed);
     }
@@ -516,8 +527,19 @@ mod tests {
 
     const PAIRS: u64 = 3;
 
-    /// What has so many variations of a program on so many tasks, one after the other, made by two workers.
+    /// What has so many variations of a program on so many tasks, one after the other, made by two workers; merged tasks
+    /// are worth dividing.
     fn with_queue(count: usize, tasks: usize, test: impl FnOnce(&Batch<'_>, &Queue<'_>)) {
+        with_queue_of(Duration::from_micros(100), count, tasks, test);
+    }
+
+    /// The same, an evaluation expected to take so long.
+    fn with_queue_of(
+        each: Duration,
+        count: usize,
+        tasks: usize,
+        test: impl FnOnce(&Batch<'_>, &Queue<'_>),
+    ) {
         let whole = builtin::all().iter().find(|one| one.kind() == Kind::Whole);
         let whole = whole.unwrap();
         let mut generator = Generator::new(1);
@@ -536,6 +558,7 @@ mod tests {
         let batch = Batch::listed(&programs, &tasks, jobs).unwrap();
         let plan = Plan::new(&batch, Merging::Always, Backend::Auto, &Limits::default()).unwrap();
         let pace = Pace::default();
+        pace.is(1, each);
         let all = 0..batch.evaluations();
         test(
             &batch,
@@ -579,6 +602,36 @@ mod tests {
             assert!(mine.end < left.end);
             let others = chunk(queue.claim(1)).unwrap().evaluations;
             assert_eq!(others.start, mine.end);
+        });
+    }
+
+    #[test]
+    fn a_task_that_is_merged_sooner_than_divided_is_one_workers() {
+        with_queue_of(Duration::from_micros(2), 16, 1, |batch, queue| {
+            let all = chunk(queue.claim(0)).unwrap();
+            assert_eq!(all.evaluations, 0..batch.evaluations());
+            assert!(queue.work().is_zero());
+        });
+    }
+
+    #[test]
+    fn who_has_begun_a_part_comes_back_for_the_last_of_it() {
+        with_queue(16, 1, |_, queue| {
+            let mine = piece(queue.claim(0)).unwrap();
+            let pairs = mine.pairs.clone();
+            let others = piece(queue.claim(1)).unwrap();
+            assert!(give_back(queue, others, usize::MAX).0.is_none());
+            let (_, answered) = give_back(queue, mine, usize::MAX);
+            // The other one does not take what is left of mine before I am back.
+            while let Some(piece) = piece(queue.claim(1)) {
+                assert_ne!(piece.pairs, pairs);
+                assert!(give_back(queue, piece, usize::MAX).0.is_none());
+            }
+            let rest = piece(queue.claim(0)).unwrap();
+            assert_eq!(rest.pairs, pairs);
+            let (whole, left) = give_back(queue, rest, usize::MAX);
+            assert_eq!(answered + left, 16 * pairs.len());
+            assert!(whole.is_some());
         });
     }
 
