@@ -55,6 +55,7 @@ use calls::{Calls, GRID, GRIDS};
 use failing::Errors;
 use given::Given;
 use grids::Grids;
+pub use grids::Planes;
 use programs::Steps;
 pub use programs::{Merged, Refused};
 
@@ -693,6 +694,15 @@ impl Batt {
         let ty = self.ty(node).unwrap_or(&Type::Never);
         let value = self.machine.value(ty, slot);
         Ok(value.unwrap_or(Value::Nothing))
+    }
+
+    /// The planes of a node that is a grid on an input; `None` where it is none, or where the batt does not hold it as planes,
+    /// which [`Batt::value`] tells apart.
+    pub fn planes(&self, node: NodeId, input: usize) -> Option<Planes<'_>> {
+        let is_held = self.nodes[node.index()].held == Storage::Typed(GRID)
+            && self.error(node, input).is_none()
+            && self.loose_value(node.0, input).is_none();
+        is_held.then(|| self.grids.planes(self.slot(node.0, input)))
     }
 
     /// Whether what a node holds on an input is more, as a value, than a value may be.

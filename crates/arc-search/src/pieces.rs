@@ -121,7 +121,7 @@ impl Pieces {
             known: FxHashSet::default(),
         };
         let targets = Targets::of(task, &pieces.frame);
-        let mut made = Candidate::new(&pieces.frame);
+        let mut made = Painting::new(&pieces.frame);
         for cost in 0..=crate::enumerate::MOST_COST as u8 {
             for layer in layers(enumeration, cost, with_patches) {
                 if pieces.all.len() >= most {
@@ -155,22 +155,14 @@ impl Pieces {
         &self.wrong[piece * words..][..words]
     }
 
-    fn add(
-        &mut self,
-        batt: &Batt,
-        targets: &Targets<'_>,
-        node: Node,
-        cost: u8,
-        made: &mut Candidate,
-    ) {
+    fn add(&mut self, batt: &Batt, targets: &Targets, node: Node, cost: u8, made: &mut Painting) {
         let frame = &self.frame;
-        let Candidate { cells, locs, .. } = made;
         match node {
             Node::Grid(grid) => {
-                if cells.read_grid(batt, grid, frame).is_none() {
+                if made.read_grid(batt, grid, frame).is_none() {
                     return;
                 }
-                made.compare(frame, targets, |_| true);
+                made.compare(targets);
                 let layers = [Layer::All(grid), Layer::Shown(grid), Layer::Hidden(grid)];
                 let masks = [Mask::All, Mask::Shown, Mask::Hidden];
                 for (layer, mask) in layers.into_iter().zip(masks) {
@@ -178,15 +170,16 @@ impl Pieces {
                 }
             }
             Node::Object(object) => {
-                if cells.read_object(batt, object, frame).is_some() {
-                    made.compare(frame, targets, |colour| colour != NONE);
+                if made.read_object(batt, object, frame).is_some() {
+                    made.compare(targets);
                     self.add_layer(Layer::Object(object), cost, made, Mask::All);
                 }
             }
             Node::Filled(node, colour) => {
-                if locs.read(batt, node, frame).is_some()
-                    && made.fill(batt, colour, frame, targets).is_some()
+                if made.read_locs(batt, node, frame).is_some()
+                    && made.fill(batt, colour, frame).is_some()
                 {
+                    made.compare(targets);
                     self.add_layer(Layer::Filled(node, colour), cost, made, Mask::All);
                 }
             }
@@ -195,18 +188,19 @@ impl Pieces {
 
     /// Adds what is painted of the cells that were made under this mask, unless nothing of it is right, or another
     /// piece paints the same.
-    fn add_layer(&mut self, layer: Layer, cost: u8, made: &Candidate, mask: Mask) {
+    fn add_layer(&mut self, layer: Layer, cost: u8, made: &Painting, mask: Mask) {
         let first = self.paints.len();
         let mut hash = Hash::default();
         let (mut dirty, mut any_right) = (0u32, false);
+        let masked = |word: usize| match mask {
+            Mask::All => made.painted[word],
+            Mask::Shown => made.painted[word] & made.shown(word),
+            Mask::Hidden => made.painted[word] & !made.shown(word),
+        };
         for input in 0..self.frame.train {
             let mut is_wrong = false;
             for word in self.frame.words(input) {
-                let masked = match mask {
-                    Mask::All => made.painted[word],
-                    Mask::Shown => made.painted[word] & !made.zero[word],
-                    Mask::Hidden => made.painted[word] & made.zero[word],
-                };
+                let masked = masked(word);
                 let wrong = masked & made.wrong[word];
                 self.paints.push(masked);
                 self.wrong.push(wrong);
@@ -219,18 +213,11 @@ impl Pieces {
         }
         if any_right {
             // What is painted for test inputs tells pieces apart that are the same on the train pairs.
-            for cells in &made.cells.all[self.frame.train..] {
-                for cells in cells.chunks(8) {
-                    let mut word = [NONE as u8; 8];
-                    for (byte, colour) in word.iter_mut().zip(cells) {
-                        let is_left = match mask {
-                            Mask::All => true,
-                            Mask::Shown => *colour != 0,
-                            Mask::Hidden => *colour == 0,
-                        };
-                        *byte = if is_left { *colour } else { NONE } as u8;
-                    }
-                    hash.take(u64::from_le_bytes(word));
+            for word in self.frame.train_words()..made.painted.len() {
+                let masked = masked(word);
+                hash.take(masked);
+                for plane in &made.planes {
+                    hash.take(plane[word] & masked);
                 }
             }
         }
@@ -253,162 +240,206 @@ enum Mask {
     Hidden,
 }
 
-/// The outputs of train pairs.
-struct Targets<'t> {
-    grids: Vec<&'t Grid>,
-    /// For each colour a bit for each cell that has it.
-    has: [Vec<u64>; 10],
-}
+/// The outputs of train pairs, by the bits of their colours: all four where it is none.
+struct Targets([Vec<u64>; 4]);
 
-impl<'t> Targets<'t> {
-    fn of(task: &'t Task, frame: &Frame) -> Self {
-        let grids = task.train.iter().filter_map(|pair| pair.output.as_ref());
-        let grids: Vec<_> = grids.collect();
-        let mut has = std::array::from_fn(|_| vec![0; frame.train_words()]);
-        for (input, grid) in grids.iter().enumerate() {
-            let first = frame.words(input).start;
-            for (at, colour) in grid.cells().iter().enumerate() {
-                if let Some(has) = usize::try_from(*colour)
-                    .ok()
-                    .and_then(|colour| has.get_mut(colour))
-                {
-                    has[first + at / 64] |= 1 << (at % 64);
-                }
+impl Targets {
+    fn of(task: &Task, frame: &Frame) -> Self {
+        let mut planes = std::array::from_fn(|_| vec![0; frame.train_words()]);
+        for (input, pair) in task.train.iter().enumerate() {
+            let cells = pair.output.iter().flat_map(Grid::cells);
+            for (at, colour) in cells.enumerate() {
+                let colour = i32::from(*colour);
+                let code = if is_colour(colour) { colour } else { 15 };
+                put_code(&mut planes, frame.words(input).start, at, code);
             }
         }
-        Self { grids, has }
+        Self(planes)
     }
 }
 
-/// What a node paints, before it is said which part of it is a piece.
-struct Candidate {
-    cells: Cells,
-    locs: Locs,
-    /// A bit for each cell of a train pair's output that it paints.
+/// Adds the bits of a colour to those of a cell, which has none.
+fn put_code(planes: &mut [Vec<u64>; 4], first: usize, at: usize, colour: i32) {
+    for (bit, plane) in planes.iter_mut().enumerate() {
+        plane[first + at / 64] |= (colour as u64 >> bit & 1) << (at % 64);
+    }
+}
+
+/// What a node paints, before it is said which part of it is a piece: bits for the cells of all outputs.
+struct Painting {
+    /// Those that it paints.
     painted: Vec<u64>,
-    /// The same of those that it paints in another colour than the output has, and of those that it paints in 0.
+    /// The bits of their colours, 0 where nothing is painted.
+    planes: [Vec<u64>; 4],
+    /// Those of train pairs that it paints in another colour than the output has.
     wrong: Vec<u64>,
-    zero: Vec<u64>,
+    /// All cells.
+    all: Vec<u64>,
+    /// The locations that were read last, which are painted in many colours, and whether they could be.
+    locs: (Option<NodeId>, bool),
 }
 
-impl Candidate {
+impl Painting {
     fn new(frame: &Frame) -> Self {
-        let words = || vec![0; frame.train_words()];
-        Self {
-            cells: Cells::new(frame),
-            locs: Locs::new(frame),
-            painted: words(),
-            wrong: words(),
-            zero: words(),
-        }
-    }
-
-    /// Sets the bits of the cells that were read.
-    fn compare(&mut self, frame: &Frame, targets: &Targets<'_>, is_painted: impl Fn(i8) -> bool) {
-        for (input, target) in targets.grids.iter().enumerate() {
-            let colours = self.cells.all[input].chunks(64);
-            let both = colours.zip(target.cells().chunks(64));
-            for ((colours, target), word) in both.zip(frame.words(input)) {
-                let (mut painted, mut wrong, mut zero) = (0u64, 0u64, 0u64);
-                for (bit, (colour, target)) in colours.iter().zip(target).enumerate() {
-                    painted |= u64::from(is_painted(*colour)) << bit;
-                    wrong |= u64::from(colour != target) << bit;
-                    zero |= u64::from(*colour == 0) << bit;
-                }
-                self.painted[word] = painted;
-                self.wrong[word] = painted & wrong;
-                self.zero[word] = zero;
-            }
-        }
-    }
-
-    /// Paints the locations that were read in a colour; `None` if one would be seen in what is no colour.
-    fn fill(
-        &mut self,
-        batt: &Batt,
-        colour: NodeId,
-        frame: &Frame,
-        targets: &Targets<'_>,
-    ) -> Option<()> {
+        let words = frame.starts[frame.sizes.len()];
+        let mut all = vec![0; words];
         for input in 0..frame.sizes.len() {
-            let colour = batt.value(colour, input).ok()?.as_int()?;
-            let locs = &self.locs.all[input];
-            if !is_colour(colour) && !locs.is_empty() {
+            let first = frame.words(input).start;
+            (0..frame.cells(input)).for_each(|at| all[first + at / 64] |= 1 << (at % 64));
+        }
+        Self {
+            painted: vec![0; words],
+            planes: std::array::from_fn(|_| vec![0; words]),
+            wrong: vec![0; frame.train_words()],
+            all,
+            locs: (None, false),
+        }
+    }
+
+    /// Those cells of a word that are painted in another colour than 0.
+    fn shown(&self, word: usize) -> u64 {
+        let [a, b, c, d] = &self.planes;
+        a[word] | b[word] | c[word] | d[word]
+    }
+
+    fn clear(&mut self) {
+        self.locs.0 = None;
+        self.painted.fill(0);
+        self.planes.iter_mut().for_each(|plane| plane.fill(0));
+    }
+
+    /// Reads a grid; `None` if it has another size than an output, or what is no colour.
+    fn read_grid(&mut self, batt: &Batt, grid: NodeId, frame: &Frame) -> Option<()> {
+        self.clear();
+        for (input, size) in frame.sizes.iter().enumerate() {
+            let first = frame.words(input).start;
+            if let Some(planes) = batt.planes(grid, input) {
+                if planes.size() != *size {
+                    return None;
+                }
+                let (mut at, mut strange) = (0, 0);
+                planes.rows(|row| {
+                    let (word, shift) = (first + at / 64, at % 64);
+                    let [_, b, c, d] = row;
+                    strange |= d & (b | c);
+                    for (plane, row) in self.planes.iter_mut().zip(row) {
+                        let row = u64::from(row);
+                        plane[word] |= row << shift;
+                        if shift + size.1 > 64 {
+                            plane[word + 1] = row >> (64 - shift);
+                        }
+                    }
+                    at += size.1;
+                });
+                if strange != 0 {
+                    return None;
+                }
+                continue;
+            }
+            let value = batt.value(grid, input).ok()?;
+            let grid = value.as_grid()?;
+            if (grid.height(), grid.width()) != *size {
                 return None;
             }
-            if input < frame.train {
-                let words = frame.words(input);
-                let has = targets.has.get(colour as usize);
-                for word in words {
-                    let painted = self.locs.bits[word];
-                    self.painted[word] = painted;
-                    self.wrong[word] = painted & !has.map_or(0, |has| has[word]);
-                }
-            } else {
-                let cells = &mut self.cells.all[input];
-                cells.fill(NONE);
-                for at in locs {
-                    cells[*at as usize] = colour as i8;
-                }
+            for (at, colour) in grid.cells().iter().enumerate() {
+                let colour = i32::from(*colour);
+                is_colour(colour).then(|| put_code(&mut self.planes, first, at, colour))?;
             }
         }
+        self.painted.copy_from_slice(&self.all);
         Some(())
     }
-}
 
-/// The locations of a node that lie within the outputs: they are painted in many colours.
-struct Locs {
-    node: Option<NodeId>,
-    is_readable: bool,
-    /// By input, as places in the order of cells.
-    all: Vec<Vec<u32>>,
-    /// A bit for each cell of a train pair's output.
-    bits: Vec<u64>,
-}
-
-impl Locs {
-    fn new(frame: &Frame) -> Self {
-        Self {
-            node: None,
-            is_readable: false,
-            all: vec![Vec::new(); frame.sizes.len()],
-            bits: vec![0; frame.train_words()],
-        }
-    }
-
-    fn read(&mut self, batt: &Batt, node: NodeId, frame: &Frame) -> Option<()> {
-        if self.node != Some(node) {
-            self.node = Some(node);
-            self.is_readable = self.read_anew(batt, node, frame).is_some();
-        }
-        self.is_readable.then_some(())
-    }
-
-    fn read_anew(&mut self, batt: &Batt, node: NodeId, frame: &Frame) -> Option<()> {
-        self.bits.fill(0);
-        for (input, (rows, columns)) in frame.sizes.iter().enumerate() {
-            let (rows, columns) = (*rows as i32, *columns as i32);
-            let all = &mut self.all[input];
-            all.clear();
-            match batt.value(node, input).ok()? {
-                Value::Indices(locs) => {
-                    let locs = locs.as_slice().iter();
-                    let inside = locs
-                        .filter(|loc| (0..rows).contains(&loc.i) && (0..columns).contains(&loc.j));
-                    all.extend(inside.map(|loc| (loc.i * columns + loc.j) as u32));
+    /// Reads an object where it lies within the outputs; `None` if what is no colour would be seen.
+    fn read_object(&mut self, batt: &Batt, object: NodeId, frame: &Frame) -> Option<()> {
+        self.clear();
+        for (input, size) in frame.sizes.iter().enumerate() {
+            let first = frame.words(input).start;
+            match batt.value(object, input).ok()? {
+                Value::Object(object) => {
+                    for cell in object.as_slice() {
+                        let Some(at) = place(cell.loc, *size) else {
+                            continue;
+                        };
+                        is_colour(cell.colour).then_some(())?;
+                        let bit = 1 << (at % 64);
+                        // The last of several cells at one location is seen.
+                        for plane in &mut self.planes {
+                            plane[first + at / 64] &= !bit;
+                        }
+                        self.painted[first + at / 64] |= bit;
+                        put_code(&mut self.planes, first, at, cell.colour);
+                    }
                 }
                 value if value.as_container().is_some_and(Container::is_empty) => {}
                 _ => return None,
             }
-            if input < frame.train {
-                let first = frame.words(input).start;
-                for at in all {
-                    self.bits[first + *at as usize / 64] |= 1 << (*at % 64);
+        }
+        Some(())
+    }
+
+    /// Reads the locations that lie within the outputs, unless they are those that were read last.
+    fn read_locs(&mut self, batt: &Batt, node: NodeId, frame: &Frame) -> Option<()> {
+        if self.locs.0 != Some(node) {
+            let is_readable = self.read_locs_anew(batt, node, frame).is_some();
+            self.locs = (Some(node), is_readable);
+        }
+        self.locs.1.then_some(())
+    }
+
+    fn read_locs_anew(&mut self, batt: &Batt, node: NodeId, frame: &Frame) -> Option<()> {
+        self.painted.fill(0);
+        for (input, size) in frame.sizes.iter().enumerate() {
+            let first = frame.words(input).start;
+            match batt.value(node, input).ok()? {
+                Value::Indices(locs) => {
+                    let locs = locs.as_slice().iter();
+                    for at in locs.filter_map(|loc| place(*loc, *size)) {
+                        self.painted[first + at / 64] |= 1 << (at % 64);
+                    }
+                }
+                value if value.as_container().is_some_and(Container::is_empty) => {}
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// Paints the locations that were read in a colour; `None` if one would be seen in what is no colour.
+    fn fill(&mut self, batt: &Batt, colour: NodeId, frame: &Frame) -> Option<()> {
+        for input in 0..frame.sizes.len() {
+            let colour = batt.value(colour, input).ok()?.as_int()?;
+            let words = frame.words(input);
+            let painted = &self.painted[words.clone()];
+            if !is_colour(colour) && painted.iter().any(|painted| *painted != 0) {
+                return None;
+            }
+            for (bit, plane) in self.planes.iter_mut().enumerate() {
+                let bit = (colour as u64 >> bit & 1).wrapping_neg();
+                for (plane, painted) in plane[words.clone()].iter_mut().zip(painted) {
+                    *plane = painted & bit;
                 }
             }
         }
         Some(())
     }
+
+    /// Finds out which of the cells that are painted are wrong.
+    fn compare(&mut self, targets: &Targets) {
+        for (word, wrong) in self.wrong.iter_mut().enumerate() {
+            let both = self.planes.iter().zip(&targets.0);
+            let differ = both.fold(0, |differ, (plane, target)| {
+                differ | (plane[word] ^ target[word])
+            });
+            *wrong = self.painted[word] & differ;
+        }
+    }
+}
+
+/// The place of a location in the order of cells; `None` if it lies outside.
+pub(crate) fn place(loc: Loc, (rows, columns): (usize, usize)) -> Option<usize> {
+    let (i, j) = (usize::try_from(loc.i).ok()?, usize::try_from(loc.j).ok()?);
+    (i < rows && j < columns).then_some(i * columns + j)
 }
 
 /// A hash of 128 bits: pieces that have the same are taken for the same.
@@ -587,13 +618,9 @@ impl Cells {
 
     /// Paints a cell; `None` if it would be seen in what is no colour.
     fn paint(&mut self, input: usize, size: (usize, usize), loc: Loc, colour: i32) -> Option<()> {
-        let (rows, columns) = (size.0 as i32, size.1 as i32);
-        let Loc { i, j } = loc;
-        if (0..rows).contains(&i) && (0..columns).contains(&j) {
-            if !is_colour(colour) {
-                return None;
-            }
-            self.all[input][(i * columns + j) as usize] = colour as i8;
+        if let Some(at) = place(loc, size) {
+            is_colour(colour).then_some(())?;
+            self.all[input][at] = colour as i8;
         }
         Some(())
     }

@@ -46,6 +46,37 @@ fn words_of_row(width: usize) -> usize {
     if width <= 16 { 1 } else { 2 }
 }
 
+/// A grid as a [`Batt`] holds it: of at most 32 rows and columns.
+#[derive(Debug, Clone, Copy)]
+pub struct Planes<'b> {
+    height: usize,
+    width: usize,
+    words: &'b [u64],
+}
+
+impl Planes<'_> {
+    /// How many rows and columns there are.
+    pub fn size(&self) -> (usize, usize) {
+        (self.height, self.width)
+    }
+
+    /// Hands on row after row: of the colours of its cells the bits that count 1, 2, 4 and 8, with those of the first
+    /// column lowest. Colours are 0 to 14; all four bits stand for -1.
+    #[inline]
+    pub fn rows(&self, mut take: impl FnMut([u32; 4])) {
+        if self.width <= 16 {
+            for word in self.words {
+                take([0, 16, 32, 48].map(|shift| (word >> shift) as u32 & 0xffff));
+            }
+        } else {
+            for [first, second] in self.words.as_chunks().0 {
+                let [a, b, c, d] = [*first, first >> 32, *second, second >> 32];
+                take([a, b, c, d].map(|plane| plane as u32));
+            }
+        }
+    }
+}
+
 impl Grids {
     /// The bytes that they have asked for, but for the tiles.
     pub(super) fn bytes(&self) -> usize {
@@ -147,18 +178,21 @@ impl Grids {
             ..Tile::default()
         };
         let [a, b, c, d] = &mut tile.planes;
-        let rows = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
-        if width <= 16 {
-            for (((a, b), (c, d)), word) in rows.zip(self.words(slot)) {
-                let planes = [0, 16, 32, 48].map(|shift| (word >> shift) as u32 & 0xffff);
-                [*a, *b, *c, *d] = planes;
+        let mut rows = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
+        self.planes(slot).rows(|row| {
+            if let Some(((a, b), (c, d))) = rows.next() {
+                [*a, *b, *c, *d] = row;
             }
-        } else {
-            let words = self.words(slot).as_chunks::<2>().0;
-            for (((a, b), (c, d)), [first, second]) in rows.zip(words) {
-                (*a, *b) = (*first as u32, (first >> 32) as u32);
-                (*c, *d) = (*second as u32, (second >> 32) as u32);
-            }
+        });
+    }
+
+    /// The grid of a slot, row by row.
+    pub(super) fn planes(&self, slot: Slot) -> Planes<'_> {
+        let (_, height, width) = place(slot);
+        Planes {
+            height,
+            width,
+            words: self.words(slot),
         }
     }
 

@@ -10,24 +10,59 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 
-use arc_cpu::batt::{Batt, Called, Defined, NodeId};
-use arc_dsl::{Container, Primitive, Program, Value};
-use rustc_hash::FxHashSet;
+use arc_cpu::batt::{Batt, Called, NodeId};
+use arc_dsl::{Container, Loc, Primitive, Program, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::learn::{Conditions, Conjunction, Rows, both, without};
 use super::{Row, TABLE, rows};
 use crate::pieces;
 use crate::propose::{Proposal, Proposer, Scene};
 
-/// The rows of the table that rules of objects are made of, and their functions: for each abstraction one; for
-/// each of the others one that gives it for all objects of a tuple, and one that does it for a set.
+/// The rows of the table that rules of objects are made of, and their functions.
 pub(super) struct Language {
     pub(super) abstractions: Vec<Row>,
-    /// For those by colour one for each colour.
-    pub(super) features: Vec<(Row, i32)>,
-    pub(super) actions: Vec<Row>,
-    pub(super) crops: Vec<Row>,
+    pub(super) features: Vec<Entry>,
+    pub(super) actions: Vec<Entry>,
+    pub(super) crops: Vec<Entry>,
+    /// For each abstraction one, in their order, and those of the others.
     pub(super) functions: Vec<Program>,
+}
+
+/// A row with the places of its functions.
+pub(super) struct Entry {
+    pub(super) row: Row,
+    /// Of a feature by colour, of which there is one for each.
+    pub(super) colour: i32,
+    pub(super) given: Given,
+    /// What does it for a set of objects: paints them, chooses those of a value, or gives the grid of the first one.
+    pub(super) for_set: usize,
+}
+
+/// What is given for all objects of a tuple.
+pub(super) enum Given {
+    /// What this function gives.
+    By(Each),
+    /// A colour at the locations that the function gives: the one of the rule, or for each object one that another
+    /// function gives. So one call finds out about all colours.
+    Colour(Option<Each>, Each),
+}
+
+/// A function that gives something for each object of a tuple.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Each {
+    pub(super) function: usize,
+    /// Whether it takes a colour.
+    pub(super) by_colour: bool,
+}
+
+impl Each {
+    fn of(mut define: impl FnMut(&str, &str) -> usize, expression: &str) -> Self {
+        Self {
+            function: define("I, O, T", &format!("apply({expression}, T)")),
+            by_colour: expression.contains("COLOUR"),
+        }
+    }
 }
 
 /// How many colours there are.
@@ -49,44 +84,84 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
             (row, colour)
         })
     });
-    let features: Vec<_> = features.collect();
+    // What stands behind the name of each function.
     let mut texts: Vec<String> = Vec::new();
-    let mut define = |takes: &str, row: &Row, result: String| {
-        let tuple = if row.expression.contains(", T)") && !takes.contains('T') {
+    let mut define = |takes: &str, result: &str| {
+        let takes_colour = result.contains("COLOUR");
+        let more = if takes_colour { ", COLOUR" } else { "" };
+        let tuple = if result.contains(", T)") && !takes.contains('T') {
             "    T = totuple(O)\n"
         } else {
             ""
         };
-        let number = texts.len();
-        texts.push(format!(
-            "def rule_{number}({takes}):\n{tuple}    return {result}\n\n"
-        ));
+        let text = format!("({takes}{more}):\n{tuple}    return {result}\n\n");
+        let known = texts.iter().position(|known| *known == text);
+        known.unwrap_or_else(|| {
+            texts.push(text);
+            texts.len() - 1
+        })
     };
     for row in &abstractions {
-        define("I", row, row.expression.clone());
+        define("I", &row.expression);
     }
-    for (row, _) in &features {
-        let it = &row.expression;
-        define("I, O, T", row, format!("apply({it}, T)"));
-        define("I, O, X, V", row, format!("sfilter(X, matcher({it}, V))"));
-    }
-    for row in &actions {
-        let (it, more) = (&row.expression, if row.by_colour { ", COLOUR" } else { "" });
-        define(&format!("I, O, T{more}"), row, format!("apply({it}, T)"));
-        define(&format!("I, O, X{more}"), row, format!("mapply({it}, X)"));
-    }
-    for row in &crops {
-        let it = &row.expression;
-        define("I, O, T", row, format!("apply({it}, T)"));
-        define("I, O, X", row, format!("first(apply({it}, totuple(X)))"));
-    }
+    let features = features.map(|(row, colour)| Entry {
+        given: Given::By(Each::of(&mut define, &row.expression)),
+        for_set: define(
+            "I, O, X, V",
+            &format!("sfilter(X, matcher({}, V))", row.expression),
+        ),
+        row,
+        colour,
+    });
+    let features = features.collect();
+    let actions = actions.into_iter().map(|row| {
+        let (given, painted) = match row.expression.split_once(" at ") {
+            None => {
+                let given = Given::By(Each::of(&mut define, &row.expression));
+                (given, format!("mapply({}, X)", row.expression))
+            }
+            Some(("COLOUR", locations)) => {
+                let given = Given::Colour(None, Each::of(&mut define, locations));
+                (given, format!("recolor(COLOUR, mapply({locations}, X))"))
+            }
+            Some((colour, locations)) => {
+                let of_each = Each::of(&mut define, colour);
+                let given = Given::Colour(Some(of_each), Each::of(&mut define, locations));
+                (
+                    given,
+                    format!("mapply(fork(recolor, {colour}, {locations}), X)"),
+                )
+            }
+        };
+        Entry {
+            given,
+            for_set: define("I, O, X", &painted),
+            row,
+            colour: 0,
+        }
+    });
+    let actions = actions.collect();
+    let crops = crops.into_iter().map(|row| Entry {
+        given: Given::By(Each::of(&mut define, &row.expression)),
+        for_set: define(
+            "I, O, X",
+            &format!("first(apply({}, totuple(X)))", row.expression),
+        ),
+        row,
+        colour: 0,
+    });
+    let crops = crops.collect();
+    let text = texts
+        .iter()
+        .enumerate()
+        .map(|(number, text)| format!("def rule_{number}{text}"));
     Language {
         abstractions,
         features,
         actions,
         crops,
         // A test reads them all.
-        functions: super::functions(&texts.concat(), "rule_").unwrap_or_default(),
+        functions: super::functions(&text.collect::<String>(), "rule_").unwrap_or_default(),
     }
 });
 
@@ -117,14 +192,6 @@ impl Default for Objects {
     }
 }
 
-/// What a rule does with the objects for which its conditions hold.
-struct Step {
-    /// The row of an action or a crop, and its colour.
-    row: usize,
-    colour: i32,
-    conditions: Vec<usize>,
-}
-
 /// A feature has a value, or has not.
 struct Condition {
     feature: usize,
@@ -132,9 +199,8 @@ struct Condition {
     is_not: bool,
 }
 
-/// The objects for which all that is painted is right, and the cells that are painted for each: the place of their
-/// first word, and the words.
-type Painted = (Vec<u64>, Vec<(usize, Vec<u64>)>);
+/// Cells of each object: the place of their first word, and the words.
+type Marks = Vec<(usize, Vec<u64>)>;
 
 /// An action, made for all objects.
 struct Action {
@@ -142,8 +208,8 @@ struct Action {
     colour: i32,
     /// The objects for which all that it paints is right.
     agrees: Vec<u64>,
-    /// The cells that it paints, for each object of those: the place of its first word, and the words.
-    paints: Vec<(usize, Vec<u64>)>,
+    /// The cells that it paints, for each object of those.
+    paints: Marks,
 }
 
 /// The objects of an abstraction.
@@ -224,27 +290,14 @@ impl<'o> Objective<'o> {
         self.count().div_ceil(64)
     }
 
-    /// The functions of the features, actions and crops.
-    fn function(scene: &Scene<'_>, section: usize, row: usize, for_set: bool) -> Option<Defined> {
-        let language = &*LANGUAGE;
-        let (features, actions) = (language.features.len(), language.actions.len());
-        let before = [0, features, features + actions][section];
-        let place = language.abstractions.len() + 2 * (before + row) + usize::from(for_set);
-        scene.functions.get(place).copied()
-    }
-
     /// What a function gives for all objects, by train pair.
-    fn given(
-        &self,
-        scene: &mut Scene<'_>,
-        function: Option<Defined>,
-        colour: Option<i32>,
-    ) -> Option<Vec<Value>> {
+    fn given(&self, scene: &mut Scene<'_>, by: Each, colour: i32) -> Option<Vec<Value>> {
         let mut arguments = vec![scene.batt.input(), self.set, self.tuple];
-        if let Some(colour) = colour {
+        if by.by_colour {
             arguments.push(scene.batt.constant(&Value::Int(colour)).ok()?);
         }
-        let node = call(scene, function?, &arguments)?;
+        let function = *scene.functions.get(by.function)?;
+        let node = call(scene, function, &arguments)?;
         let mut all = Vec::with_capacity(self.count());
         for input in 0..scene.frame.train {
             all.extend(elements(scene.batt, node, input)?);
@@ -261,11 +314,14 @@ impl<'o> Objective<'o> {
             return;
         }
         let mut known = FxHashSet::default();
-        for (at, (row, colour)) in LANGUAGE.features.iter().enumerate() {
-            if row.by_colour && !scene.colours.contains(colour) {
+        for (at, feature) in LANGUAGE.features.iter().enumerate() {
+            if feature.row.by_colour && !scene.colours.contains(&feature.colour) {
                 continue;
             }
-            let Some(given) = self.given(scene, Self::function(scene, 0, at, false), None) else {
+            let Given::By(each) = feature.given else {
+                continue;
+            };
+            let Some(given) = self.given(scene, each, feature.colour) else {
                 continue;
             };
             let mut values: Vec<Value> = Vec::new();
@@ -284,7 +340,7 @@ impl<'o> Objective<'o> {
                     let bits = holds.of(row_of).to_vec();
                     if known.insert(bits.clone()) {
                         self.holds.holds.push(bits);
-                        self.holds.costs.push(row.cost + u32::from(is_not));
+                        self.holds.costs.push(feature.row.cost + u32::from(is_not));
                         self.conditions.push(Condition {
                             feature: at,
                             value: value.clone(),
@@ -302,7 +358,8 @@ impl<'o> Objective<'o> {
         for at in conditions {
             let condition = &self.conditions[*at];
             let value = scene.batt.constant(&condition.value).ok()?;
-            let function = Self::function(scene, 0, condition.feature, true)?;
+            let feature = &LANGUAGE.features[condition.feature];
+            let function = *scene.functions.get(feature.for_set)?;
             let arguments = [scene.batt.input(), self.set, chosen, value];
             let those = call(scene, function, &arguments)?;
             chosen = if condition.is_not {
@@ -314,12 +371,11 @@ impl<'o> Objective<'o> {
         Some(chosen)
     }
 
-    /// A step in words.
-    fn tell(&self, words: &str, step: &Step) -> String {
-        let conditions = step.conditions.iter().map(|at| {
+    /// What is done, in a colour, with the objects for which conditions hold, in words.
+    fn tell(&self, words: &str, colour: i32, conditions: &[usize]) -> String {
+        let conditions = conditions.iter().map(|at| {
             let condition = &self.conditions[*at];
-            let (row, _) = &LANGUAGE.features[condition.feature];
-            let words = &row.words;
+            let words = &LANGUAGE.features[condition.feature].row.words;
             match (&condition.value, condition.is_not) {
                 (Value::Bool(_), false) => words.replace("whether ", ""),
                 (Value::Bool(_), true) => words.replace("whether ", "not "),
@@ -328,7 +384,7 @@ impl<'o> Objective<'o> {
             }
         });
         let conditions: Vec<_> = conditions.collect();
-        let words = words.replace("COLOUR", &step.colour.to_string());
+        let words = words.replace("COLOUR", &colour.to_string());
         if conditions.is_empty() {
             return format!("each: {words}");
         }
@@ -351,16 +407,40 @@ impl<'o> Objective<'o> {
     }
 
     /// All actions that are right for an object.
-    fn actions(&self, scene: &mut Scene<'_>) -> Vec<Action> {
+    fn actions(&self, scene: &mut Scene<'_>) -> Option<Vec<Action>> {
+        let has = Self::colours_of_outputs(scene)?;
         let mut actions = Vec::new();
-        for (at, row) in LANGUAGE.actions.iter().enumerate() {
+        // Several rows paint the same locations.
+        let mut marks: FxHashMap<(Each, i32), Option<Marks>> = FxHashMap::default();
+        for (at, Entry { row, given, .. }) in LANGUAGE.actions.iter().enumerate() {
             let colours = if row.by_colour { scene.colours } else { &[0] };
             for colour in colours {
-                let function = Self::function(scene, 1, at, false);
-                let colour_of = row.by_colour.then_some(*colour);
-                let given = self.given(scene, function, colour_of);
-                let action = given.and_then(|given| self.action(scene, &given));
-                if let Some((agrees, paints)) = action {
+                let painted = match given {
+                    Given::By(each) => {
+                        let given = self.given(scene, *each, *colour);
+                        given.and_then(|given| self.painted(scene, &given))
+                    }
+                    Given::Colour(of_each, each) => {
+                        let key = (*each, if each.by_colour { *colour } else { 0 });
+                        let marks = marks.entry(key).or_insert_with(|| {
+                            let given = self.given(scene, *each, *colour)?;
+                            self.marks(scene, &given)
+                        });
+                        let colours = of_each.map(|each| self.given(scene, each, *colour));
+                        match (marks, colours) {
+                            (None, _) | (_, Some(None)) => None,
+                            (Some(marks), None) => self.agreeing(marks, &has, |_| *colour),
+                            (Some(marks), Some(Some(colours))) => {
+                                let colours = colours.iter().map(Value::as_int);
+                                let colours = colours.collect::<Option<Vec<_>>>();
+                                colours.and_then(|colours| {
+                                    self.agreeing(marks, &has, |object| colours[object])
+                                })
+                            }
+                        }
+                    }
+                };
+                if let Some((agrees, paints)) = painted {
                     actions.push(Action {
                         row: at,
                         colour: *colour,
@@ -371,12 +451,75 @@ impl<'o> Objective<'o> {
             }
         }
         // Of those that cost as much the first one stays first.
-        actions.sort_by_key(|action| LANGUAGE.actions[action.row].cost);
-        actions
+        actions.sort_by_key(|action| LANGUAGE.actions[action.row].row.cost);
+        Some(actions)
+    }
+
+    /// Where the train outputs have each colour.
+    fn colours_of_outputs(scene: &Scene<'_>) -> Option<Rows> {
+        let mut has = Rows::new(COLOURS as usize, scene.frame.train_words());
+        for (input, pair) in scene.task.train.iter().enumerate() {
+            let first = 64 * scene.frame.words(input).start;
+            for (at, colour) in pair.output.as_ref()?.cells().iter().enumerate() {
+                if (0..COLOURS).contains(&i32::from(*colour)) {
+                    has.set(*colour as usize, first + at);
+                }
+            }
+        }
+        Some(has)
+    }
+
+    /// The locations that are given for each object, as far as they lie within the outputs; `None` if something else is.
+    fn marks(&self, scene: &Scene<'_>, given: &[Value]) -> Option<Marks> {
+        let mut all = Vec::with_capacity(given.len());
+        for input in 0..scene.frame.train {
+            let (size, words) = (scene.frame.sizes[input], scene.frame.words(input));
+            for given in &given[self.starts[input]..self.starts[input + 1]] {
+                let mut bits = vec![0; words.len()];
+                let mut mark = |loc: Loc| {
+                    if let Some(at) = pieces::place(loc, size) {
+                        bits[at / 64] |= 1 << (at % 64);
+                    }
+                };
+                match given {
+                    Value::Indices(locs) => locs.as_slice().iter().for_each(|loc| mark(*loc)),
+                    Value::Object(cells) => cells.as_slice().iter().for_each(|it| mark(it.loc)),
+                    value if value.as_container().is_some_and(Container::is_empty) => {}
+                    _ => return None,
+                }
+                all.push((words.start, bits));
+            }
+        }
+        Some(all)
+    }
+
+    /// For which objects the outputs have a colour at these locations, and those of them; `None` if for none.
+    fn agreeing(
+        &self,
+        marks: &Marks,
+        has: &Rows,
+        colour_of: impl Fn(usize) -> i32,
+    ) -> Option<(Vec<u64>, Marks)> {
+        let mut agrees = Rows::new(1, self.words());
+        let mut any = false;
+        let paints = marks.iter().enumerate().map(|(object, (first, bits))| {
+            let colour = usize::try_from(colour_of(object)).ok();
+            let colour = colour.filter(|colour| *colour < COLOURS as usize);
+            let has = colour.map(|colour| &has.of(colour)[*first..]);
+            let mut bits_at = bits.iter().enumerate();
+            let is_right = bits_at.all(|(at, bits)| bits & !has.map_or(0, |has| has[at]) == 0);
+            if is_right {
+                any = true;
+                agrees.set(0, object);
+            }
+            (*first, if is_right { bits.clone() } else { Vec::new() })
+        });
+        let paints = paints.collect();
+        any.then(|| (agrees.of(0).to_vec(), paints))
     }
 
     /// For which objects what is painted is right, and its cells; `None` if it is for none.
-    fn action(&self, scene: &Scene<'_>, given: &[Value]) -> Option<Painted> {
+    fn painted(&self, scene: &Scene<'_>, given: &[Value]) -> Option<(Vec<u64>, Marks)> {
         let mut agrees = Rows::new(1, self.words());
         let mut paints = Vec::with_capacity(given.len());
         let mut any = false;
@@ -414,7 +557,7 @@ impl<'o> Objective<'o> {
             .iter()
             .map(|pair| pair.input.cells().to_vec());
         let inputs: Vec<_> = inputs.collect();
-        let actions = self.actions(scene);
+        let actions = self.actions(scene)?;
         // On the input itself, and on the input without its objects.
         let own = Self::differs(scene, &inputs);
         let input = scene.batt.input();
@@ -535,22 +678,17 @@ impl<'o> Objective<'o> {
             let mut words = abstraction.words.clone();
             for (action, conjunctions) in set.iter().zip(&each) {
                 let action = &actions[*action];
-                let row = &LANGUAGE.actions[action.row];
+                let Entry { row, for_set, .. } = &LANGUAGE.actions[action.row];
                 let (own, conditions) = &conjunctions[choice.min(conjunctions.len() - 1)];
                 total += row.cost + own + 1;
-                let step = Step {
-                    row: action.row,
-                    colour: action.colour,
-                    conditions: conditions.clone(),
-                };
                 words.push_str("; ");
-                words.push_str(&self.tell(&row.words, &step));
+                words.push_str(&self.tell(&row.words, action.colour, conditions));
                 let chosen = self.chosen(scene, conditions)?;
                 let mut arguments = vec![scene.batt.input(), self.set, chosen];
                 if row.by_colour {
-                    arguments.push(scene.batt.constant(&Value::Int(step.colour)).ok()?);
+                    arguments.push(scene.batt.constant(&Value::Int(action.colour)).ok()?);
                 }
-                let function = Self::function(scene, 1, step.row, true)?;
+                let function = *scene.functions.get(*for_set)?;
                 let object = call(scene, function, &arguments)?;
                 grid = call(scene, Primitive::Paint, &[grid, object])?;
             }
@@ -561,8 +699,11 @@ impl<'o> Objective<'o> {
 
     /// Rules that choose the object that is the output.
     fn choosing(&mut self, scene: &mut Scene<'_>, found: &mut Vec<Found>) {
-        for (at, row) in LANGUAGE.crops.iter().enumerate() {
-            let Some(given) = self.given(scene, Self::function(scene, 2, at, false), None) else {
+        for crop in &LANGUAGE.crops {
+            let Given::By(each) = crop.given else {
+                continue;
+            };
+            let Some(given) = self.given(scene, each, 0) else {
                 continue;
             };
             let mut right = Rows::new(3, self.words());
@@ -593,19 +734,18 @@ impl<'o> Objective<'o> {
             let holding = self.holds.holding(right.of(1));
             for (own, conditions) in self.holds.conjunctions(&holding, right.of(2), CHOICES) {
                 let abstraction = &LANGUAGE.abstractions[self.abstraction];
-                let step = Step {
-                    row: at,
-                    colour: 0,
-                    conditions,
-                };
-                let made = self.chosen(scene, &step.conditions).and_then(|chosen| {
-                    let function = Self::function(scene, 2, step.row, true)?;
+                let made = self.chosen(scene, &conditions).and_then(|chosen| {
+                    let function = *scene.functions.get(crop.for_set)?;
                     let arguments = [scene.batt.input(), self.set, chosen];
                     call(scene, function, &arguments)
                 });
                 if let Some(grid) = made {
-                    let words = format!("{}; {}", abstraction.words, self.tell(&row.words, &step));
-                    found.push((abstraction.cost + row.cost + own + 2, grid, words));
+                    let words = format!(
+                        "{}; {}",
+                        abstraction.words,
+                        self.tell(&crop.row.words, 0, &conditions)
+                    );
+                    found.push((abstraction.cost + crop.row.cost + own + 2, grid, words));
                 }
             }
         }
@@ -649,7 +789,7 @@ impl Cover<'_> {
         if cells.is_empty() {
             let costs = chosen
                 .iter()
-                .map(|action| LANGUAGE.actions[self.actions[*action].row].cost);
+                .map(|action| LANGUAGE.actions[self.actions[*action].row].row.cost);
             self.found
                 .push((costs.sum::<u32>() + 2 * chosen.len() as u32, chosen.clone()));
             return;

@@ -4,6 +4,7 @@ use arc_cpu::batt::Why;
 use arc_cpu::{BailOut, Batt, Bounds, Pushed};
 use arc_dsl::{Interpreter, Primitive, Value};
 
+use super::objects::Given;
 use super::*;
 
 #[test]
@@ -84,35 +85,51 @@ fn machines_give_for_looks_what_the_reference_gives() {
 #[test]
 fn machines_give_for_objects_what_the_reference_gives() {
     let language = &*objects::LANGUAGE;
-    let of_sets = language.features.len() + language.actions.len() + language.crops.len();
-    let (abstractions, others) = language.functions.split_at(language.abstractions.len());
-    assert_eq!(others.len(), 2 * of_sets);
+    let functions = &language.functions;
     let mut wrong = Vec::new();
-    for function in abstractions {
+    for function in &functions[..language.abstractions.len()] {
         wrong.extend(agrees_on_scenes(function, 20, |batt, _| Some(vec![batt.input()])).err());
     }
-    for (at, two) in others.chunks(2).enumerate() {
-        let is_feature = at < language.features.len();
-        let by_colour = two[0].inputs().contains(&"COLOUR".to_owned());
-        for (function, for_set) in two.iter().zip([false, true]) {
-            // Of pieces and of things by turns.
-            let arguments = |batt: &mut Batt, number: i32| {
-                let which = abstractions[number as usize % 2 * 2].clone();
-                let (input, which) = (batt.input(), batt.define(which)?);
-                let set = call(batt, which, &[input])?;
-                let tuple = call(batt, Primitive::Totuple, &[set])?;
-                let mut arguments = vec![input, set, if for_set { set } else { tuple }];
-                if by_colour {
-                    arguments.push(colour(batt, number));
-                } else if is_feature && for_set {
-                    let given = batt.define(two[0].clone())?;
-                    let given = call(batt, given, &[input, set, tuple])?;
-                    arguments.push(call(batt, Primitive::First, &[given])?);
-                }
-                Some(arguments)
-            };
-            wrong.extend(agrees_on_scenes(function, 5, arguments).err());
+    let mut asked = vec![false; functions.len()];
+    let mut ask = |at: usize, for_set: bool, of_value: Option<usize>| {
+        if std::mem::replace(&mut asked[at], true) {
+            return;
         }
+        let by_colour = functions[at].inputs().contains(&"COLOUR".to_owned());
+        // Of pieces and of things by turns.
+        let arguments = |batt: &mut Batt, number: i32| {
+            let which = functions[number as usize % 2 * 2].clone();
+            let (input, which) = (batt.input(), batt.define(which)?);
+            let set = call(batt, which, &[input])?;
+            let tuple = call(batt, Primitive::Totuple, &[set])?;
+            let mut arguments = vec![input, set, if for_set { set } else { tuple }];
+            if by_colour {
+                arguments.push(colour(batt, number));
+            } else if let Some(each) = of_value {
+                let given = batt.define(functions[each].clone())?;
+                let given = call(batt, given, &[input, set, tuple])?;
+                arguments.push(call(batt, Primitive::First, &[given])?);
+            }
+            Some(arguments)
+        };
+        wrong.extend(agrees_on_scenes(&functions[at], 5, arguments).err());
+    };
+    let features = language.features.iter().map(|entry| (entry, true));
+    let others = language.actions.iter().chain(&language.crops);
+    for (entry, is_feature) in features.chain(others.map(|entry| (entry, false))) {
+        let each = match entry.given {
+            Given::By(each) => each,
+            Given::Colour(of_each, each) => {
+                if let Some(of_each) = of_each {
+                    ask(of_each.function, false, None);
+                }
+                each
+            }
+        };
+        ask(each.function, false, None);
+        ask(entry.for_set, true, is_feature.then_some(each.function));
     }
+    asked[..language.abstractions.len()].fill(true);
+    assert!(!asked.contains(&false));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
