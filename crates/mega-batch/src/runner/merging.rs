@@ -327,12 +327,12 @@ impl Merger {
         &mut self.batts[last].batt
     }
 
-    /// A batt that may be begun anew: nobody needs it, or there are as many, or they hold as much, as there
-    /// may be.
+    /// A batt that may be begun anew: of those that nobody needs the one that was used last, which is still in the caches;
+    /// where there are as many, or they hold as much, as there may be, the one that was used first.
     fn free(&mut self) -> Option<Box<Batt>> {
         let bytes = |batts: &[OfTask]| -> usize { batts.iter().map(|it| it.batt.bytes()).sum() };
-        let is_free = |it: &OfTask| it.task.is_none();
-        if !self.batts.first().is_some_and(is_free)
+        let free = |batts: &[OfTask]| batts.iter().rposition(|it| it.task.is_none());
+        if free(&self.batts).is_none()
             && self.batts.len() < MOST_BATTS
             && bytes(&self.batts) < MAX_BYTES
         {
@@ -341,7 +341,8 @@ impl Merger {
         while self.batts.len() > 1 && bytes(&self.batts) >= MAX_BYTES {
             self.batts.remove(0);
         }
-        (!self.batts.is_empty()).then(|| self.batts.remove(0).batt)
+        let at = free(&self.batts).unwrap_or(0);
+        (!self.batts.is_empty()).then(|| self.batts.remove(at).batt)
     }
 
     /// Adds the program of a segment to the batt of these pairs; `None` if the batt does not take it.
