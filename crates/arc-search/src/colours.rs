@@ -46,7 +46,7 @@ static FUNCTIONS: LazyLock<Vec<Program>> =
     LazyLock::new(|| parse_functions(STEPS).into_iter().flatten().collect());
 
 /// How many colours there are.
-const COLOURS: usize = 10;
+pub(crate) const COLOURS: usize = 10;
 
 /// New names of colours, by their old ones.
 pub(crate) type Names = [u8; COLOURS];

@@ -11,7 +11,8 @@ use arc_dsl::Grid;
 mod facts;
 mod properties;
 
-use facts::{Both, COLOURS, ColourPairs};
+use crate::colours::COLOURS;
+use facts::{Both, ColourPairs};
 use properties::PROPERTIES;
 
 /// What all train pairs have in common; see the [module](self).

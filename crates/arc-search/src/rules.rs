@@ -13,9 +13,12 @@ use arc_dsl::{ParseError, Program, parse_functions};
 
 use rustc_hash::FxHashSet;
 
+use crate::colours::COLOURS;
 use crate::language::DERIVED;
 use crate::pieces::Layer;
 use crate::propose::{Proposal, Scene};
+
+use learn::Rows;
 
 /// The rows, by sections: `cost words: expression`. `COLOUR` stands for each colour of a task.
 pub const TABLE: &str = include_str!("rules/table.txt");
@@ -70,6 +73,20 @@ fn functions(text: &str, prefix: &str) -> Result<Vec<Program>, ParseError> {
 /// The node of a call; `None` if it fails on an input, or there is no room.
 fn call(batt: &mut Batt, called: impl Into<Called>, arguments: &[NodeId]) -> Option<NodeId> {
     batt.push(called, arguments).ok()?.node()
+}
+
+/// For each colour the cells of the train outputs that have it; `None` if an output is not known.
+fn colours_of_outputs(scene: &Scene<'_>) -> Option<Rows> {
+    let mut has = Rows::new(COLOURS, scene.frame.train_words());
+    for (input, pair) in scene.task.train.iter().enumerate() {
+        let first = 64 * scene.frame.words(input).start;
+        for (at, colour) in pair.output.as_ref()?.cells().iter().enumerate() {
+            if let Some(colour) = usize::try_from(*colour).ok().filter(|it| *it < COLOURS) {
+                has.set(colour, first + at);
+            }
+        }
+    }
+    Some(has)
 }
 
 /// Proposes rules, each with its cost, its grid and in words, the cheapest first: of those with the same grids the

@@ -3,7 +3,7 @@
 use arc_dsl::Grid;
 use rustc_hash::FxHashSet;
 
-pub(super) const COLOURS: usize = 10;
+use crate::colours::COLOURS;
 
 /// How many symmetries a grid may have: mirrored by rows, by columns, at either diagonal, and half a turn.
 pub(super) const SYMMETRIES: usize = 5;

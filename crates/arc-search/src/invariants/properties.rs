@@ -1,6 +1,7 @@
 //! [`PROPERTIES`]: what may be said of an input and its output.
 
-use super::facts::{Both, COLOURS, CONNECTIVITIES, Changes, Facts, SYMMETRIES, is_within};
+use super::facts::{Both, CONNECTIVITIES, Changes, Facts, SYMMETRIES, is_within};
+use crate::colours::COLOURS;
 
 /// Something that may be said of an input and its output, for each of so many numbers.
 pub(super) struct Property {

@@ -13,6 +13,7 @@ use rustc_hash::FxHashSet;
 
 use super::learn::{Conditions, Rows, both, count, meets, without};
 use super::{Row, TABLE, call, rows};
+use crate::colours::COLOURS;
 use crate::language::Kind;
 use crate::pieces::{self, Frame};
 use crate::propose::{Proposal, Proposer, Scene};
@@ -113,15 +114,16 @@ impl<'c> Search<'c> {
     fn of<'s: 'c>(options: &'c Cells, scene: &mut Scene<'s>) -> Option<Self> {
         let frame = scene.frame;
         let words = frame.train_words();
-        let mut targets = Rows::new(10, words);
+        let targets = super::colours_of_outputs(scene)?;
         let mut all = vec![0; words];
-        for (input, pair) in scene.task.train.iter().enumerate() {
-            let first = frame.words(input).start;
-            for (at, colour) in pair.output.as_ref()?.cells().iter().enumerate() {
-                let row = usize::try_from(*colour).ok().filter(|row| *row < 10)?;
-                targets.set(row, 64 * first + at);
-                all[first + at / 64] |= 1 << (at % 64);
-            }
+        for colour in 0..COLOURS {
+            let both = all.iter_mut().zip(targets.of(colour));
+            both.for_each(|(all, target)| *all |= target);
+        }
+        // A cell in what is no colour.
+        let cells: usize = (0..frame.train).map(|input| frame.cells(input)).sum();
+        if count(&all) as usize != cells {
+            return None;
         }
         let mut search = Self {
             options,
@@ -134,7 +136,7 @@ impl<'c> Search<'c> {
             targets,
             all,
         };
-        for colour in 0..10 {
+        for colour in 0..COLOURS {
             let target = search.targets.of(colour);
             if count(target) > 0 {
                 search.wrong.push(without(&search.all, target));
@@ -214,7 +216,7 @@ impl<'c> Search<'c> {
         self.grids.push(grid);
         if !is_look {
             let mut wrong = self.all.clone();
-            for colour in 0..10 {
+            for colour in 0..COLOURS {
                 wrong = without(&wrong, &both(has.of(colour), self.targets.of(colour)));
             }
             self.wrong.push(wrong);

@@ -11,11 +11,12 @@ use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 
 use arc_cpu::batt::{Batt, Called, NodeId};
-use arc_dsl::{Container, Loc, Primitive, Program, Value};
+use arc_dsl::{Cell, Container, Loc, Primitive, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::learn::{Conditions, Conjunction, Rows, both, without};
 use super::{Row, TABLE, rows};
+use crate::colours::COLOURS;
 use crate::pieces;
 use crate::propose::{Proposal, Proposer, Scene};
 
@@ -34,18 +35,18 @@ pub(super) struct Entry {
     pub(super) row: Row,
     /// Of a feature by colour, of which there is one for each.
     pub(super) colour: i32,
-    pub(super) given: Given,
+    /// What is given for all objects of a tuple: of an action cells, or locations where there is a colour for them.
+    pub(super) each: Each,
+    pub(super) painted_in: Option<Colour>,
     /// What does it for a set of objects: paints them, chooses those of a value, or gives the grid of the first one.
     pub(super) for_set: usize,
 }
 
-/// What is given for all objects of a tuple.
-pub(super) enum Given {
-    /// What this function gives.
-    By(Each),
-    /// A colour at the locations that the function gives: the one of the rule, or for each object one that another
-    /// function gives. So one call finds out about all colours.
-    Colour(Option<Each>, Each),
+/// The colour of locations, which are asked for once for all colours.
+pub(super) enum Colour {
+    OfRule,
+    /// For each object one that a function gives.
+    OfEach(Each),
 }
 
 /// A function that gives something for each object of a tuple.
@@ -65,14 +66,15 @@ impl Each {
     }
 }
 
-/// How many colours there are.
-const COLOURS: i32 = 10;
-
 pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
     let [abstractions, features, actions, crops] =
         ["abstractions", "features", "actions", "crops"].map(|section| rows(TABLE, section));
     let features = features.into_iter().flat_map(|row| {
-        let colours = if row.by_colour { 0..COLOURS } else { 0..1 };
+        let colours = if row.by_colour {
+            0..COLOURS as i32
+        } else {
+            0..1
+        };
         colours.map(move |colour| {
             let of_colour = |text: &str| text.replace("COLOUR", &colour.to_string());
             let (words, expression) = (of_colour(&row.words), of_colour(&row.expression));
@@ -105,7 +107,8 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
         define("I", &row.expression);
     }
     let features = features.map(|(row, colour)| Entry {
-        given: Given::By(Each::of(&mut define, &row.expression)),
+        each: Each::of(&mut define, &row.expression),
+        painted_in: None,
         for_set: define(
             "I, O, X, V",
             &format!("sfilter(X, matcher({}, V))", row.expression),
@@ -115,26 +118,22 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
     });
     let features = features.collect();
     let actions = actions.into_iter().map(|row| {
-        let (given, painted) = match row.expression.split_once(" at ") {
-            None => {
-                let given = Given::By(Each::of(&mut define, &row.expression));
-                (given, format!("mapply({}, X)", row.expression))
-            }
-            Some(("COLOUR", locations)) => {
-                let given = Given::Colour(None, Each::of(&mut define, locations));
-                (given, format!("recolor(COLOUR, mapply({locations}, X))"))
-            }
-            Some((colour, locations)) => {
-                let of_each = Each::of(&mut define, colour);
-                let given = Given::Colour(Some(of_each), Each::of(&mut define, locations));
-                (
-                    given,
-                    format!("mapply(fork(recolor, {colour}, {locations}), X)"),
-                )
-            }
+        let (colour, what) = match row.expression.split_once(" at ") {
+            Some((colour, locations)) => (Some(colour), locations),
+            None => (None, row.expression.as_str()),
         };
+        let painted = match colour {
+            None => format!("mapply({what}, X)"),
+            Some("COLOUR") => format!("recolor(COLOUR, mapply({what}, X))"),
+            Some(colour) => format!("mapply(fork(recolor, {colour}, {what}), X)"),
+        };
+        let painted_in = colour.map(|colour| match colour {
+            "COLOUR" => Colour::OfRule,
+            _ => Colour::OfEach(Each::of(&mut define, colour)),
+        });
         Entry {
-            given,
+            each: Each::of(&mut define, what),
+            painted_in,
             for_set: define("I, O, X", &painted),
             row,
             colour: 0,
@@ -142,7 +141,8 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
     });
     let actions = actions.collect();
     let crops = crops.into_iter().map(|row| Entry {
-        given: Given::By(Each::of(&mut define, &row.expression)),
+        each: Each::of(&mut define, &row.expression),
+        painted_in: None,
         for_set: define(
             "I, O, X",
             &format!("first(apply({}, totuple(X)))", row.expression),
@@ -224,18 +224,11 @@ struct Objective<'o> {
     holds: Conditions,
 }
 
-/// The objects and what is painted, as cells with their colours.
-fn cells(value: &Value) -> Option<Vec<(i32, i32, i32)>> {
+/// What is painted, as cells with their colours; `None` if it is something else.
+fn cells(value: &Value) -> Option<&[Cell]> {
     match value {
-        Value::Object(object) => {
-            let cells = object.as_slice().iter();
-            Some(
-                cells
-                    .map(|cell| (cell.loc.i, cell.loc.j, cell.colour))
-                    .collect(),
-            )
-        }
-        value if value.as_container().is_some_and(Container::is_empty) => Some(Vec::new()),
+        Value::Object(object) => Some(object.as_slice()),
+        value if value.as_container().is_some_and(Container::is_empty) => Some(&[]),
         _ => None,
     }
 }
@@ -318,10 +311,7 @@ impl<'o> Objective<'o> {
             if feature.row.by_colour && !scene.colours.contains(&feature.colour) {
                 continue;
             }
-            let Given::By(each) = feature.given else {
-                continue;
-            };
-            let Some(given) = self.given(scene, each, feature.colour) else {
+            let Some(given) = self.given(scene, feature.each, feature.colour) else {
                 continue;
             };
             let mut values: Vec<Value> = Vec::new();
@@ -408,36 +398,34 @@ impl<'o> Objective<'o> {
 
     /// All actions that are right for an object.
     fn actions(&self, scene: &mut Scene<'_>) -> Option<Vec<Action>> {
-        let has = Self::colours_of_outputs(scene)?;
+        let has = super::colours_of_outputs(scene)?;
         let mut actions = Vec::new();
         // Several rows paint the same locations.
         let mut marks: FxHashMap<(Each, i32), Option<Marks>> = FxHashMap::default();
-        for (at, Entry { row, given, .. }) in LANGUAGE.actions.iter().enumerate() {
+        for (at, entry) in LANGUAGE.actions.iter().enumerate() {
+            let Entry { row, each, .. } = entry;
             let colours = if row.by_colour { scene.colours } else { &[0] };
             for colour in colours {
-                let painted = match given {
-                    Given::By(each) => {
+                let painted = match &entry.painted_in {
+                    None => {
                         let given = self.given(scene, *each, *colour);
                         given.and_then(|given| self.painted(scene, &given))
                     }
-                    Given::Colour(of_each, each) => {
+                    Some(painted_in) => {
                         let key = (*each, if each.by_colour { *colour } else { 0 });
                         let marks = marks.entry(key).or_insert_with(|| {
                             let given = self.given(scene, *each, *colour)?;
                             self.marks(scene, &given)
                         });
-                        let colours = of_each.map(|each| self.given(scene, each, *colour));
-                        match (marks, colours) {
-                            (None, _) | (_, Some(None)) => None,
-                            (Some(marks), None) => self.agreeing(marks, &has, |_| *colour),
-                            (Some(marks), Some(Some(colours))) => {
+                        marks.as_ref().and_then(|marks| match painted_in {
+                            Colour::OfRule => self.agreeing(marks, &has, |_| *colour),
+                            Colour::OfEach(each) => {
+                                let colours = self.given(scene, *each, *colour)?;
                                 let colours = colours.iter().map(Value::as_int);
-                                let colours = colours.collect::<Option<Vec<_>>>();
-                                colours.and_then(|colours| {
-                                    self.agreeing(marks, &has, |object| colours[object])
-                                })
+                                let colours = colours.collect::<Option<Vec<_>>>()?;
+                                self.agreeing(marks, &has, |object| colours[object])
                             }
-                        }
+                        })
                     }
                 };
                 if let Some((agrees, paints)) = painted {
@@ -453,20 +441,6 @@ impl<'o> Objective<'o> {
         // Of those that cost as much the first one stays first.
         actions.sort_by_key(|action| LANGUAGE.actions[action.row].row.cost);
         Some(actions)
-    }
-
-    /// Where the train outputs have each colour.
-    fn colours_of_outputs(scene: &Scene<'_>) -> Option<Rows> {
-        let mut has = Rows::new(COLOURS as usize, scene.frame.train_words());
-        for (input, pair) in scene.task.train.iter().enumerate() {
-            let first = 64 * scene.frame.words(input).start;
-            for (at, colour) in pair.output.as_ref()?.cells().iter().enumerate() {
-                if (0..COLOURS).contains(&i32::from(*colour)) {
-                    has.set(*colour as usize, first + at);
-                }
-            }
-        }
-        Some(has)
     }
 
     /// The locations that are given for each object, as far as they lie within the outputs; `None` if something else is.
@@ -504,7 +478,7 @@ impl<'o> Objective<'o> {
         let mut any = false;
         let paints = marks.iter().enumerate().map(|(object, (first, bits))| {
             let colour = usize::try_from(colour_of(object)).ok();
-            let colour = colour.filter(|colour| *colour < COLOURS as usize);
+            let colour = colour.filter(|colour| *colour < COLOURS);
             let has = colour.map(|colour| &has.of(colour)[*first..]);
             let mut bits_at = bits.iter().enumerate();
             let is_right = bits_at.all(|(at, bits)| bits & !has.map_or(0, |has| has[at]) == 0);
@@ -525,15 +499,13 @@ impl<'o> Objective<'o> {
         let mut any = false;
         for (input, pair) in scene.task.train.iter().enumerate() {
             let (output, words) = (pair.output.as_ref()?, scene.frame.words(input));
-            let (rows, columns) = (output.height() as i32, output.width() as i32);
             let range = self.starts[input]..self.starts[input + 1];
             for (object, given) in range.clone().zip(&given[range]) {
                 let mut bits = vec![0; words.len()];
                 let mut is_right = true;
-                for (i, j, colour) in cells(given)? {
-                    if (0..rows).contains(&i) && (0..columns).contains(&j) {
-                        let at = (i * columns + j) as usize;
-                        is_right &= i32::from(output.cells()[at]) == colour;
+                for cell in cells(given)? {
+                    if let Some(at) = pieces::place(cell.loc, scene.frame.sizes[input]) {
+                        is_right &= i32::from(output.cells()[at]) == cell.colour;
                         bits[at / 64] |= 1 << (at % 64);
                     }
                 }
@@ -700,10 +672,7 @@ impl<'o> Objective<'o> {
     /// Rules that choose the object that is the output.
     fn choosing(&mut self, scene: &mut Scene<'_>, found: &mut Vec<Found>) {
         for crop in &LANGUAGE.crops {
-            let Given::By(each) = crop.given else {
-                continue;
-            };
-            let Some(given) = self.given(scene, each, 0) else {
+            let Some(given) = self.given(scene, crop.each, 0) else {
                 continue;
             };
             let mut right = Rows::new(3, self.words());

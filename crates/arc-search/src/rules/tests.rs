@@ -4,7 +4,7 @@ use arc_cpu::batt::Why;
 use arc_cpu::{BailOut, Batt, Bounds, Pushed};
 use arc_dsl::{Interpreter, Primitive, Value};
 
-use super::objects::Given;
+use super::objects::Colour;
 use super::*;
 
 #[test]
@@ -117,17 +117,12 @@ fn machines_give_for_objects_what_the_reference_gives() {
     let features = language.features.iter().map(|entry| (entry, true));
     let others = language.actions.iter().chain(&language.crops);
     for (entry, is_feature) in features.chain(others.map(|entry| (entry, false))) {
-        let each = match entry.given {
-            Given::By(each) => each,
-            Given::Colour(of_each, each) => {
-                if let Some(of_each) = of_each {
-                    ask(of_each.function, false, None);
-                }
-                each
-            }
-        };
-        ask(each.function, false, None);
-        ask(entry.for_set, true, is_feature.then_some(each.function));
+        if let Some(Colour::OfEach(each)) = entry.painted_in {
+            ask(each.function, false, None);
+        }
+        let each = entry.each.function;
+        ask(each, false, None);
+        ask(entry.for_set, true, is_feature.then_some(each));
     }
     asked[..language.abstractions.len()].fill(true);
     assert!(!asked.contains(&false));

@@ -269,17 +269,19 @@ impl Partition {
         self.parts.iter().all(|part| part.left.is_empty())
     }
 
-    /// How many evaluations could be begun, at most: by someone, and by workers that have begun nothing of it.
-    pub(super) fn waiting(&self) -> (usize, usize) {
-        let of = |each: fn(&Part) -> usize| {
-            let parts = self.parts.iter();
-            parts.map(|part| each(part) * part.pairs.len()).sum()
+    /// How many evaluations could be begun, at most.
+    pub(super) fn waiting(&self) -> usize {
+        let parts = self.parts.iter();
+        let of_part = |part: &Part| match part.in_hand {
+            None => part.left.len() * part.pairs.len(),
+            Some(_) => part.spare() * part.pairs.len(),
         };
-        let by_anyone = |part: &Part| match part.in_hand {
-            None => part.left.len(),
-            Some(_) => part.spare(),
-        };
-        (of(by_anyone), of(Part::spare))
+        parts.map(of_part).sum()
+    }
+
+    /// Whether some of them could be begun by a worker that has begun nothing of it.
+    pub(super) fn is_for_others(&self) -> bool {
+        self.parts.iter().any(|part| part.spare() > 0)
     }
 
     /// The chunk with its answers.

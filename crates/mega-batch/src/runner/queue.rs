@@ -336,7 +336,7 @@ impl<'p> Queue<'p> {
         self.in_hand.fetch_sub(1, Ordering::Relaxed);
         self.is_waiting(state);
         // Its worker takes what it can of the rest itself, and to wake another takes longer than a piece.
-        let others_could = state.partitions.iter().any(|it| it.waiting().1 > 0);
+        let others_could = state.partitions.iter().any(Partition::is_for_others);
         if others_could || state.partitions.is_empty() {
             self.has_changed(state);
         } else {
@@ -441,7 +441,7 @@ impl<'p> Queue<'p> {
     fn is_waiting(&self, state: &State) {
         let fresh = state.fresh.end - state.fresh.start;
         let returned = state.returned.iter().map(|chunk| chunk.len() as u64);
-        let divided = state.partitions.iter().map(|it| it.waiting().0 as u64);
+        let divided = state.partitions.iter().map(|it| it.waiting() as u64);
         let waiting = fresh + returned.sum::<u64>() + divided.sum::<u64>();
         self.waiting.store(waiting, Ordering::Relaxed);
     }
