@@ -402,7 +402,7 @@ impl Proof {
                 self.enter(at, |entry| entry.why = vec!["no time was left".to_owned()]);
                 continue;
             }
-            let time = left.mul_f64(stage.share / shares);
+            let time = stage.time(left, shares);
             lines.print(format_args!(
                 "{}: up to {:.0} s",
                 stage.title,

@@ -28,6 +28,8 @@ pub(super) struct Stage {
     pub(super) title: &'static str,
     /// Of the time, beside those of the other stages.
     pub(super) share: f64,
+    /// Seconds that it is given where its share is less, up to half of what is left.
+    pub(super) least: f64,
     pub(super) by: By,
 }
 
@@ -46,66 +48,85 @@ pub(super) enum By {
 /// What a stage of several processes works with.
 pub(super) use super::Parts;
 
-/// The stages, in their order: what says most comes first.
+impl Stage {
+    /// How long it may take where so much time is left for stages of these shares, its own included.
+    pub(super) fn time(&self, left: Duration, shares: f64) -> Duration {
+        let least = Duration::from_secs_f64(self.least).min(left / 2);
+        left.mul_f64(self.share / shares).max(least)
+    }
+}
+
+/// The stages, in their order. The first has the driver compile the kernels, which takes it 17 s beside an H200 whatever
+/// time the proof is allowed; the others find them in the driver's cache. Of these what says most comes first.
 pub(super) const STAGES: &[Stage] = &[
-    Stage {
-        name: "device",
-        title: "Device",
-        share: 0.5,
-        by: By::Process(device),
-    },
     Stage {
         name: "start",
         title: "Process start to first result",
         share: 1.5,
+        least: 60.0,
         by: By::Parts(start),
+    },
+    Stage {
+        name: "device",
+        title: "Device",
+        share: 0.5,
+        least: 0.0,
+        by: By::Process(device),
     },
     Stage {
         name: "self-check",
         title: "Self-check",
         share: 6.0,
+        least: 0.0,
         by: By::Process(self_check),
     },
     Stage {
         name: "programs",
         title: "Whole programs",
         share: 2.0,
+        least: 0.0,
         by: By::Process(programs),
     },
     Stage {
         name: "benchmark",
         title: "Benchmark of the device",
         share: 7.0,
+        least: 0.0,
         by: By::Process(benchmark),
     },
     Stage {
         name: "modes",
         title: "Benchmark of the engine by modes",
         share: 3.5,
+        least: 0.0,
         by: By::Process(modes),
     },
     Stage {
         name: "shapes",
         title: "Launch shapes",
         share: 0.5,
+        least: 0.0,
         by: By::Process(shapes),
     },
     Stage {
         name: "memory",
         title: "Out of memory",
         share: 1.0,
+        least: 0.0,
         by: By::Process(memory),
     },
     Stage {
         name: "contexts",
         title: "Several contexts on one GPU",
         share: 1.0,
+        least: 0.0,
         by: By::Parts(contexts),
     },
     Stage {
         name: "cupy",
         title: "CuPy on the same pipelines",
         share: 2.0,
+        least: 0.0,
         by: By::Parts(cupy::stage),
     },
 ];
@@ -748,6 +769,23 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), all);
         assert!(STAGES.iter().all(|stage| stage.share > 0.0));
+    }
+
+    #[test]
+    fn a_short_proof_leaves_the_driver_time_to_compile() {
+        let all: f64 = STAGES.iter().map(|stage| stage.share).sum();
+        let seconds = |stage: &Stage, left| {
+            let time = stage.time(Duration::from_secs(left), all);
+            time.as_secs_f64().round()
+        };
+        let [first, others @ ..] = STAGES else {
+            panic!("there are stages");
+        };
+        assert_eq!(first.name, "start");
+        assert_eq!([90, 1_500].map(|left| seconds(first, left)), [45.0, 90.0]);
+        let shares = others.iter().map(|stage| stage.share / all * 90.0);
+        let times = others.iter().map(|stage| seconds(stage, 90));
+        assert!(times.eq(shares.map(f64::round)));
     }
 
     #[test]
