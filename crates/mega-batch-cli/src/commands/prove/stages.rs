@@ -774,18 +774,22 @@ mod tests {
     #[test]
     fn a_short_proof_leaves_the_driver_time_to_compile() {
         let all: f64 = STAGES.iter().map(|stage| stage.share).sum();
-        let seconds = |stage: &Stage, left| {
-            let time = stage.time(Duration::from_secs(left), all);
-            time.as_secs_f64().round()
-        };
+        let time = |stage: &Stage, left| stage.time(Duration::from_secs(left), all);
         let [first, others @ ..] = STAGES else {
             panic!("there are stages");
         };
         assert_eq!(first.name, "start");
-        assert_eq!([90, 1_500].map(|left| seconds(first, left)), [45.0, 90.0]);
-        let shares = others.iter().map(|stage| stage.share / all * 90.0);
-        let times = others.iter().map(|stage| seconds(stage, 90));
-        assert!(times.eq(shares.map(f64::round)));
+        assert_eq!(time(first, 90), Duration::from_secs(45));
+        assert_eq!(
+            time(first, 1_500),
+            Duration::from_secs(1_500).mul_f64(first.share / all)
+        );
+        for other in others {
+            assert_eq!(
+                time(other, 90),
+                Duration::from_secs(90).mul_f64(other.share / all)
+            );
+        }
     }
 
     #[test]
