@@ -280,7 +280,7 @@ mod tests {
             assert!(page.contains(&format!("]({})", chart.file)), "{page}");
         }
         let parallel = "| parallel | 3.5x to 4x with 4 workers | 1.75x to 2x | 1.50x on 10,000 evaluations | **below** | \
-                        1.99x is predicted by the instructions that only one thread executes |";
+                        2.00x is predicted by the instructions that only one thread executes |";
         assert!(page.contains(parallel), "{page}");
         let row = "| 10,000 | parallel | 6.67 ms | 6.60 ms to 6.73 ms | 1,500,000 | 1.50x | 1.42 to 1.58 |";
         assert!(page.contains(row), "{page}");
