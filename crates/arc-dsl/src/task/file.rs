@@ -78,9 +78,6 @@ const MAX_DEPTH: usize = 3;
 /// How many keys an error names.
 const KEYS_TOLD: usize = 6;
 
-/// The keys under which a task says its id.
-const ID_KEYS: [&str; 4] = ["task_id", "task_key", "id", "name"];
-
 /// The keys under which the text of a program stands.
 const PROGRAM_KEYS: [&str; 2] = ["program", "source"];
 
@@ -92,6 +89,9 @@ const PROGRAM: &str = "a program: the key `program` with its text, beside `task_
 type Entries<'a> = [(String, &'a RawValue)];
 
 impl TaskFile {
+    /// The keys under which a task says its id, the first one that is there.
+    pub const ID_KEYS: [&str; 4] = ["task_id", "task_key", "id", "name"];
+
     /// Reads the text of a file. `name` is its name without an extension: the id of the task of a file
     /// of one, unless the name is a mere number or word and the task says its own
     /// (`says_little`).
@@ -460,7 +460,7 @@ fn own_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
     if !counts {
         return None;
     }
-    ID_KEYS.iter().find_map(|key| {
+    TaskFile::ID_KEYS.iter().find_map(|key| {
         let (_, value) = entries.iter().find(|(found, _)| found == key)?;
         let id = match serde_json::from_str(value.get()).ok()? {
             serde_json::Value::String(id) => id,

@@ -326,12 +326,13 @@ impl<'t> Lexer<'t> {
                 }
                 b'0'..=b'9' => {
                     self.skip(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
-                    let digits = self.text[start..self.at]
-                        .bytes()
-                        .all(|b| b.is_ascii_digit());
+                    let text = &self.text[start..self.at];
+                    // Python takes a leading zero in nothing but zero.
+                    let is_padded = text.starts_with('0') && text.bytes().any(|b| b != b'0');
+                    let is_decimal = text.bytes().all(|b| b.is_ascii_digit()) && !is_padded;
                     self.push(
                         block,
-                        if digits {
+                        if is_decimal {
                             TokenKind::Integer
                         } else {
                             TokenKind::Number

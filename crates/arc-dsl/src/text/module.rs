@@ -188,6 +188,7 @@ impl<'t> Module<'t> {
         self.bind_all();
         self.take_copies();
         let listed = self.listed();
+        self.refuse_replaced();
         for &(_, at) in &listed {
             if self.functions[at].parameters.0 != 3 {
                 self.read_function(at, self.dialect());
@@ -583,6 +584,40 @@ impl<'t> Module<'t> {
             }
         }
         listed
+    }
+
+    /// Refuses programs whose names the text gives to values in the end, as `solve = wrap(solve)` does: no function
+    /// that such a value is made of is the answer.
+    fn refuse_replaced(&mut self) {
+        for at in 0..self.functions.len() {
+            let function = &self.functions[at];
+            if function.kind != DefinitionKind::Def || !says_program(function.name) {
+                continue;
+            }
+            let bound = self.globals.get(self.dialect(), function.name, LATE);
+            let Some((line, Binding::Function(value))) = bound else {
+                continue;
+            };
+            if !self.functions[value].is_value() {
+                continue;
+            }
+            let kind = ParseErrorKind::Unusable {
+                name: told(function.name),
+                line,
+                why: "it is set to a value".to_owned(),
+            };
+            let token = Token {
+                kind: TokenKind::Name,
+                text: "",
+                line: function.line,
+                start: function.start,
+            };
+            let error = Tokens::new(self.text, &Block::default()).error(token, kind);
+            self.errors.push((function.start, error));
+            for used in self.may_call(value) {
+                self.used.borrow_mut()[used] = true;
+            }
+        }
     }
 
     /// The program that a function is, or why it cannot be read; `None` if it is not a program.

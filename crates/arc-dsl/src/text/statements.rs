@@ -454,14 +454,18 @@ impl<'t> Parser<'_, 't> {
                 .unexpected("`name = primitive(arguments)` or `return value`"));
         }
         let statement = self.tokens.place();
-        let targets = self.targets()?;
-        if let [target] = targets[..]
+        let (targets, is_taken_apart) = self.targets()?;
+        let one = match targets[..] {
+            [target] if !is_taken_apart => Some(target),
+            _ => None,
+        };
+        if let Some(target) = one
             && let Some(value) = self.augmented(target)?
         {
             let token = self.tokens.peek();
             return self.assign(target, value, token, statement);
         }
-        if targets.len() == 1 && self.tokens.accept(":") {
+        if one.is_some() && self.tokens.accept(":") {
             self.skip_annotation(&["="])?;
         }
         self.tokens
@@ -475,17 +479,17 @@ impl<'t> Parser<'_, 't> {
             self.tokens.bump();
         }
         let token = self.tokens.peek();
-        if let ([target], []) = (&targets[..], &chained[..])
+        if let (Some(target), []) = (one, &chained[..])
             && token.is_name("lambda")
             && self.module.is_some()
         {
-            return self.local_lambda(*target, statement);
+            return self.local_lambda(target, statement);
         }
         let expression = self.expressions()?;
-        if let ([target], []) = (&targets[..], &chained[..]) {
-            return self.assign(*target, expression, token, statement);
+        if let (Some(target), []) = (one, &chained[..]) {
+            return self.assign(target, expression, token, statement);
         }
-        if let [target] = targets[..] {
+        if let Some(target) = one {
             // Python gives a value to the names from the left to the right.
             let value = self.operand(expression)?;
             for target in std::iter::once(target).chain(chained) {
@@ -506,13 +510,15 @@ impl<'t> Parser<'_, 't> {
         Ok(())
     }
 
-    /// The names that a statement gives values to, from the first one to the `=`.
-    fn targets(&mut self) -> Result<Vec<Token<'t>>> {
+    /// The names that a statement gives values to, from the first one to the `=`; and whether the value is taken
+    /// apart for them, as it is for one name with a comma behind.
+    fn targets(&mut self) -> Result<(Vec<Token<'t>>, bool)> {
         let in_brackets = self.tokens.accept("(");
         let mut targets = vec![self.tokens.name("the name of a variable")?];
         if self.module.is_none() {
-            return Ok(targets);
+            return Ok((targets, false));
         }
+        let is_taken_apart = self.tokens.peek().is(",");
         while self.tokens.accept(",") {
             if self.tokens.peek().is("=") || self.tokens.peek().is(")") {
                 break;
@@ -522,7 +528,7 @@ impl<'t> Parser<'_, 't> {
         if in_brackets {
             self.tokens.expect(")", "`)`")?;
         }
-        Ok(targets)
+        Ok((targets, is_taken_apart))
     }
 
     /// That a name may be set here: no function keeps what it was. It stands for no function any more.

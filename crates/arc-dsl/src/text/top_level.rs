@@ -187,6 +187,10 @@ impl<'t> Module<'t> {
         let tokens = &block.tokens;
         let colon = top(tokens, at, equal).find(|&place| tokens[place].is(":"));
         let names = &tokens[at..colon.unwrap_or(equal)];
+        let names = match names {
+            [open, name, close] if open.is("(") && close.is(")") => std::slice::from_ref(name),
+            _ => names,
+        };
         if let [name] = names {
             if name.kind == TokenKind::Name && !names::is_keyword(name.text) {
                 let binding = self.bound_to(block, *name, value, end);

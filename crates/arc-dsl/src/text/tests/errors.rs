@@ -186,6 +186,19 @@ fn statements_say_what_is_wrong() {
             "line 2, column 9: expected a value of 2 elements to take apart, found `frozenset({1, 2})`",
         ),
         (
+            "x, = I",
+            "line 2, column 7: expected a value of 1 elements to take apart, found a value whose elements \
+             are counted only when the program runs",
+        ),
+        (
+            "(x,) = (I, I)",
+            "line 2, column 9: expected a value of 1 elements to take apart, found 2",
+        ),
+        (
+            "x = canvas(05, UNITY)",
+            "line 2, column 13: expected an integer in decimal digits, found `05`",
+        ),
+        (
             "x, *y = I, I",
             "line 2, column 5: found `*`, but only calls are allowed: expected `name = primitive(arguments)` \
              or `return value`",

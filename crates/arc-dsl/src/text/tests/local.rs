@@ -323,3 +323,40 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn one_name_with_a_comma_takes_a_value_apart() {
+    for text in [
+        "def f(I):\n    a, = (3,)\n    return a",
+        "def f(I):\n    (a,) = (3,)\n    return a",
+        "a, = (3,)\ndef f(I):\n    return a",
+        "(a,) = (3,)\ndef f(I):\n    return a",
+    ] {
+        assert_eq!(outcome(text), Ok("3".to_owned()), "{text}");
+    }
+    for text in [
+        "(a) = (3,)\ndef f(I):\n    return a",
+        "def f(I):\n    (a) = (3,)\n    return a",
+    ] {
+        assert_eq!(outcome(text), Ok("(3,)".to_owned()), "{text}");
+    }
+    assert_eq!(
+        outcome("def f(I):\n    return canvas(00, UNITY)"),
+        Ok("((0,),)".to_owned())
+    );
+}
+
+#[test]
+fn a_program_whose_name_is_set_to_a_value_is_refused() {
+    let text = "def solve(I):\n    return vmirror(I)\n\ndef wrap(f):\n    return f\n\nsolve = wrap(solve)\n";
+    let errors: Vec<_> = parse_programs(text)
+        .into_iter()
+        .map(|it| it.unwrap_err().to_string())
+        .collect();
+    assert_eq!(
+        errors,
+        ["line 1, column 5: `solve` cannot be used, which line 7 binds: it is set to a value"]
+    );
+    let kept = "def solve(I):\n    return vmirror(I)\nsolve_2 = solve\n";
+    assert!(parse_programs(kept).iter().all(Result::is_ok));
+}
