@@ -112,10 +112,71 @@ pub struct Prepared<D: Device> {
     result_words: D::Buffer,
     result_units: D::Buffer,
     groups: Vec<Group>,
-    /// Of each evaluation: where its result will lie, if it is to be fetched.
+    count: usize,
+    fetched: Fetching,
+}
+
+/// Consecutive evaluations of one program.
+#[derive(Debug)]
+struct Run {
+    program: u32,
+    about: About,
+    evaluations: Range<u32>,
+}
+
+impl Run {
+    /// Works of one class are launched together: of programs that have an arena or not, and whose pools are of like size.
+    fn class(&self) -> (bool, u32) {
+        (self.about.has_arena, size_class(self.about.pool_bytes))
+    }
+}
+
+/// Where the results that are to be fetched will lie.
+#[derive(Debug, Clone, Default)]
+struct Fetching {
+    /// Of each evaluation; empty where none is fetched.
     results: Vec<Option<Fetched>>,
-    words: usize,
-    units: usize,
+    /// Where all of them end.
+    end: Place,
+}
+
+impl Fetching {
+    fn of(runs: &[Run], evaluations: &[Evaluation]) -> Self {
+        if !evaluations.iter().any(|evaluation| evaluation.fetch) {
+            return Self::default();
+        }
+        let mut end = Place::default();
+        let numbered = runs.iter().flat_map(|run| {
+            let numbers = run.evaluations.clone();
+            numbers.map(|number| (number, &run.about))
+        });
+        let results = numbered.map(|(number, about)| {
+            evaluations[number as usize].fetch.then(|| {
+                let place = end;
+                end.word += 1;
+                end.unit += about.gives.units();
+                Fetched {
+                    place,
+                    representation: about.gives,
+                    structure: about.structure,
+                }
+            })
+        });
+        Self {
+            results: results.collect(),
+            end,
+        }
+    }
+
+    /// Words and units of all of them.
+    fn len(&self) -> (usize, usize) {
+        (self.end.word as usize, self.end.unit as usize)
+    }
+
+    /// The result of an evaluation, if it is fetched.
+    fn get(&self, evaluation: usize) -> Option<Fetched> {
+        *self.results.get(evaluation)?
+    }
 }
 
 /// Works that are launched together, since their pools are of like size.
@@ -140,7 +201,7 @@ struct Shape {
 #[derive(Debug, Default)]
 pub struct Results {
     pool: Pool,
-    fetched: Vec<Option<Fetched>>,
+    fetched: Fetching,
 }
 
 /// Where a result lies, and how it is held.
@@ -155,7 +216,7 @@ impl Results {
     /// The result of an evaluation; `None` if it was not asked for. Of an evaluation of
     /// which the device bailed out it says nothing.
     pub fn value(&self, evaluation: usize) -> Option<arc_dsl::Value> {
-        let fetched = (*self.fetched.get(evaluation)?)?;
+        let fetched = self.fetched.get(evaluation)?;
         let value = self.pool.value(fetched.representation, fetched.place)?;
         Some(match fetched.structure {
             Some(structure) if fetched.representation == Representation::Objects => {
@@ -168,13 +229,13 @@ impl Results {
     /// Whether the result of an evaluation is held as operations rely on; so is one that was not
     /// asked for.
     pub fn is_clean(&self, evaluation: usize) -> bool {
-        let fetched = self.fetched.get(evaluation).copied().flatten();
+        let fetched = self.fetched.get(evaluation);
         fetched.is_none_or(|fetched| self.pool.is_clean(fetched.representation, fetched.place))
     }
 
     /// The result of an evaluation that gives a grid.
     pub fn grid(&self, evaluation: usize) -> Option<arc_dsl::Grid> {
-        let fetched = (*self.fetched.get(evaluation)?)?;
+        let fetched = self.fetched.get(evaluation)?;
         let is_grid = fetched.representation == Representation::Grid;
         is_grid.then(|| self.pool.grid(fetched.place)).flatten()
     }
@@ -208,79 +269,49 @@ fn refused(reason: String) -> DeviceError {
     }
 }
 
-/// Refuses evaluations of what is not there.
-fn verify<D: Device>(
+/// The evaluations by runs of one program, in their order. Those of what is not there are refused.
+fn runs<D: Device>(
     programs: &Programs<D>,
     arguments: &Arguments<D>,
     evaluations: &[Evaluation],
-) -> Result<(), DeviceError> {
+) -> Result<Vec<Run>, DeviceError> {
     let end = arguments.end();
-    for (number, evaluation) in evaluations.iter().enumerate() {
-        let Some(about) = programs.about().get(evaluation.program as usize) else {
-            let (program, count) = (evaluation.program, programs.len());
+    let past = |place: Place, words: u32, units: u32| {
+        place.word as usize + words as usize > end.word as usize
+            || place.unit as usize + units as usize > end.unit as usize
+    };
+    let grid = Representation::Grid.units();
+    let mut runs = Vec::new();
+    let mut start = 0;
+    for of_program in evaluations.chunk_by(|a, b| a.program == b.program) {
+        let program = of_program[0].program;
+        let Some(about) = programs.about().get(program as usize).copied() else {
+            let count = programs.len();
             return Err(refused(format!(
-                "evaluation {number} is of program {program} of {count}"
+                "evaluation {start} is of program {program} of {count}"
             )));
         };
-        let past = |place: Place, words: u32, units: u32| {
-            place.word as usize + words as usize > end.word as usize
-                || place.unit as usize + units as usize > end.unit as usize
+        let is_past = |evaluation: &Evaluation| {
+            past(evaluation.arguments, about.words, about.units)
+                || evaluation
+                    .expected
+                    .is_some_and(|place| past(place, 1, grid))
         };
-        let grid = Representation::Grid.units();
-        if past(evaluation.arguments, about.words, about.units)
-            || evaluation
-                .expected
-                .is_some_and(|place| past(place, 1, grid))
-        {
+        if let Some(at) = of_program.iter().position(is_past) {
             return Err(refused(format!(
-                "evaluation {number} takes what lies past the arguments' end"
+                "evaluation {} takes what lies past the arguments' end",
+                start as usize + at
             )));
         }
+        let evaluations = start..start + of_program.len() as u32;
+        start = evaluations.end;
+        runs.push(Run {
+            program,
+            about,
+            evaluations,
+        });
     }
-    Ok(())
-}
-
-/// The numbers of evaluations, sorted by a key that those of one program share.
-///
-/// These mostly stand together as they come, so that there are few runs of them to be sorted.
-fn sorted_by<K: Ord>(evaluations: &[Evaluation], key: impl Fn(&u32) -> K) -> Vec<u32> {
-    let mut end = 0;
-    let of_programs = evaluations.chunk_by(|a, b| a.program == b.program);
-    let mut runs: Vec<Range<u32>> = of_programs
-        .map(|run| {
-            let start = end;
-            end += run.len() as u32;
-            start..end
-        })
-        .collect();
-    runs.sort_by_key(|run| key(&run.start));
-    runs.into_iter().flatten().collect()
-}
-
-/// Where the results that are to be fetched will lie, and where all of them end.
-fn fetched<D: Device>(
-    programs: &Programs<D>,
-    evaluations: &[Evaluation],
-) -> (Vec<Option<Fetched>>, Place) {
-    let mut end = Place::default();
-    let results = evaluations.iter().map(|evaluation| {
-        let About {
-            gives: representation,
-            structure,
-            ..
-        } = programs.about()[evaluation.program as usize];
-        evaluation.fetch.then(|| {
-            let place = end;
-            end.word += 1;
-            end.unit += representation.units();
-            Fetched {
-                place,
-                representation,
-                structure,
-            }
-        })
-    });
-    (results.collect(), end)
+    Ok(runs)
 }
 
 impl<D: Device> Engine<D> {
@@ -356,35 +387,29 @@ impl<D: Device> Engine<D> {
         arguments: &Arguments<D>,
         evaluations: &[Evaluation],
     ) -> Result<Prepared<D>, DeviceError> {
-        verify(programs, arguments, evaluations)?;
-        let about = |number: u32| programs.about()[evaluations[number as usize].program as usize];
+        let mut runs = runs(programs, arguments, evaluations)?;
+        let fetched = Fetching::of(&runs, evaluations);
         // Programs with pools of like size stand together, and evaluations of one program; both in
-        // their order otherwise.
-        let class = |number: &u32| {
-            let about = about(*number);
-            (
-                (about.has_arena, size_class(about.pool_bytes)),
-                evaluations[*number as usize].program,
-            )
-        };
-        let order = sorted_by(evaluations, class);
-        let (results, end) = fetched(programs, evaluations);
-        let records: Vec<EvaluationRecord> = order
-            .iter()
-            .map(|&number| {
-                let result = results[number as usize].map(|fetched| fetched.place);
-                EvaluationRecord::new(&evaluations[number as usize], result, number)
-            })
-            .collect();
+        // their order otherwise. These mostly stand together as they come, so that there are few runs of them.
+        runs.sort_by_key(|run| (run.class(), run.program));
+        let mut records = Vec::with_capacity(evaluations.len());
+        for number in runs.iter().flat_map(|run| run.evaluations.clone()) {
+            let result = fetched.get(number as usize).map(|fetched| fetched.place);
+            records.push(EvaluationRecord::new(
+                &evaluations[number as usize],
+                result,
+                number,
+            ));
+        }
 
         let mut works: Vec<WorkRecord> = Vec::new();
         let mut groups = Vec::new();
         let mut at = 0;
-        for same_class in order.chunk_by(|a, b| class(a).0 == class(b).0) {
+        for same_class in runs.chunk_by(|a, b| a.class() == b.class()) {
             let first_work = works.len() as u32;
-            let pools = same_class.iter().map(|number| about(*number).pool_bytes);
+            let pools = same_class.iter().map(|run| run.about.pool_bytes);
             let pool_bytes = pools.max().unwrap_or_default();
-            let has_arena = about(same_class[0]).has_arena;
+            let has_arena = same_class[0].about.has_arena;
             let room = self.side_by_side(pool_bytes).ok_or_else(|| {
                 refused(format!(
                     "an evaluation needs {pool_bytes} bytes of shared memory, a block has {}",
@@ -393,15 +418,21 @@ impl<D: Device> Engine<D> {
             })?;
             // What jumps goes its own way.
             let side_by_side = if has_arena { 1 } else { room };
-            for of_program in same_class.chunk_by(|a, b| class(a).1 == class(b).1) {
-                for together in of_program.chunks(side_by_side as usize) {
+            for of_program in same_class.chunk_by(|a, b| a.program == b.program) {
+                let count: u32 = of_program
+                    .iter()
+                    .map(|run| run.evaluations.len() as u32)
+                    .sum();
+                let end = at + count;
+                while at < end {
+                    let count = side_by_side.min(end - at);
                     works.push(WorkRecord {
-                        program: class(&together[0]).1,
+                        program: of_program[0].program,
                         first: at,
-                        count: together.len() as u32,
+                        count,
                         spare: 0,
                     });
-                    at += together.len() as u32;
+                    at += count;
                 }
             }
             let mut group = Group {
@@ -419,8 +450,7 @@ impl<D: Device> Engine<D> {
             }
             groups.push(group);
         }
-        let words = end.word as usize;
-        let units = end.unit as usize;
+        let (words, units) = fetched.len();
         let verdicts = evaluations.len() * size_of::<VerdictRecord>();
         Ok(Prepared {
             evaluations: self.uploaded(&records)?,
@@ -429,9 +459,8 @@ impl<D: Device> Engine<D> {
             result_words: self.device.allocate((words * size_of::<u32>()).max(1))?,
             result_units: self.device.allocate((units * size_of::<Unit>()).max(1))?,
             groups,
-            results,
-            words,
-            units,
+            count: evaluations.len(),
+            fetched,
         })
     }
 
@@ -516,20 +545,20 @@ impl<D: Device> Engine<D> {
 
     /// Waits for the launch, and gives the verdicts in the order of the evaluations.
     pub fn verdicts(&self, prepared: &Prepared<D>) -> Result<Vec<Verdict>, DeviceError> {
-        let mut written = vec![VerdictRecord::zeroed(); prepared.results.len()];
+        let mut written = vec![VerdictRecord::zeroed(); prepared.count];
         self.download(&prepared.verdicts, &mut written)?;
         Ok(written.into_iter().map(Verdict::from).collect())
     }
 
     /// Waits for the launch, and gives the results that were asked for.
     pub fn results(&self, prepared: &Prepared<D>) -> Result<Results, DeviceError> {
-        let mut words = vec![0; prepared.words];
-        let mut units = vec![Unit::default(); prepared.units];
+        let (words, units) = prepared.fetched.len();
+        let (mut words, mut units) = (vec![0; words], vec![Unit::default(); units]);
         self.download(&prepared.result_words, &mut words)?;
         self.download(&prepared.result_units, &mut units)?;
         Ok(Results {
             pool: Pool::from_parts(words, units),
-            fetched: prepared.results.clone(),
+            fetched: prepared.fetched.clone(),
         })
     }
 
