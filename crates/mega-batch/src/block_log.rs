@@ -2,8 +2,8 @@
 //!
 //! The file begins with a line of JSON that says what it is of, the [`Header`]. Blocks follow: the number of
 //! a block's bytes, of its entries, and a check of both (CRC-32), 32 bits each and the least significant byte
-//! first; then the entries in the form of postcard. Whatever ended the process, what is behind the last whole
-//! block is dropped. Nothing that was written is changed.
+//! first; then the entries in the form of postcard. Whatever ended the process, the part of a block behind the last
+//! whole one is dropped. Where whole ones stand behind it, the file was damaged, and is left as it is.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -60,6 +60,17 @@ pub enum CheckpointError {
         path: PathBuf,
         /// What it is instead.
         found: &'static str,
+    },
+    /// A part of it is not as it was written.
+    #[error(
+        "{}: damaged at byte {at}, with whole entries behind: nothing is changed; of a copy that is cut there \
+         (`truncate -s {at} COPY`) what stands before can be resumed", escaped(&path.to_string_lossy())
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where the part begins.
+        at: u64,
     },
 }
 
@@ -121,14 +132,24 @@ impl BlockLog {
         let mut end = start;
         let mut block = Vec::new();
         // All blocks are looked at before anything is done with one.
-        while let Some(count) = read_block(&mut reader, &mut block).map_err(io)?
-            && blocks.left + count as usize <= most
-        {
+        let mut is_whole = true;
+        while let Some(count) = read_block(&mut reader, &mut block).map_err(io)? {
+            is_whole = blocks.left + count as usize <= most;
+            if !is_whole {
+                break;
+            }
             blocks.left += count as usize;
             end += (HEAD + block.len()) as u64;
         }
         let length = file.metadata().map_err(io)?.len();
         blocks.dropped = length.saturating_sub(end);
+        if blocks.dropped > 0 && is_whole {
+            reader.seek(SeekFrom::Start(end + 1)).map_err(io)?;
+            if has_block(&mut reader).map_err(io)? {
+                let path = path.to_owned();
+                return Err(CheckpointError::Damaged { path, at: end });
+            }
+        }
         file.set_len(end).map_err(io)?;
         reader.seek(SeekFrom::Start(start)).map_err(io)?;
         blocks.reader = Some(reader);
@@ -284,6 +305,38 @@ fn read_block(reader: &mut impl Read, block: &mut Vec<u8>) -> io::Result<Option<
     reader.take(most).read_to_end(block)?;
     let is_whole = block.len() == length as usize && check(count, block) == expected;
     Ok(is_whole.then_some(count))
+}
+
+/// So far behind a damaged block a whole one is looked for, and so many bytes of what may be some are checked.
+const LOOKED_AT: u64 = 1 << 26;
+const CHECKED: usize = 1 << 30;
+
+/// Whether a whole block begins anywhere in what follows: the number of bytes of a damaged one says nothing.
+fn has_block(reader: &mut impl Read) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    reader.take(LOOKED_AT).read_to_end(&mut bytes)?;
+    let mut left = CHECKED;
+    for at in 0..bytes.len().saturating_sub(HEAD) {
+        let (head, rest) = bytes[at..].split_at(HEAD);
+        let word =
+            |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (length, count, expected) = (word(0), word(4), word(8));
+        // An entry has a byte at least.
+        let Some(block) = rest
+            .get(..length as usize)
+            .filter(|_| (1..=length).contains(&count))
+        else {
+            continue;
+        };
+        if check(count, block) == expected {
+            return Ok(true);
+        }
+        match left.checked_sub(block.len()) {
+            Some(rest) => left = rest,
+            None => break,
+        }
+    }
+    Ok(false)
 }
 
 /// Whether all came that was to be read.

@@ -281,6 +281,56 @@ fn two_runs_do_not_share_a_checkpoint() {
     Recorded::resume(&file, &batch, &identity).unwrap();
 }
 
+#[test]
+fn a_checkpoint_that_is_damaged_before_its_end_is_refused_and_left_as_it_is() {
+    let (programs, tasks) = inputs();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.checkpoint");
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let options = Options::default();
+    let identity = Identity::of(&batch, &options);
+    let report = crate::run(&batch, &options).unwrap();
+    let results: Vec<_> = report.results.iter().flat_map(|job| &job.pairs).collect();
+    let mut checkpoint = BlockLog::create(&file, &identity).unwrap();
+    let mut ends = vec![fs::metadata(&file).unwrap().len()];
+    for block in results.chunks(results.len().div_ceil(3)) {
+        for result in block {
+            checkpoint.push(&Entry::of(Some(*result))).unwrap();
+        }
+        checkpoint.write().unwrap();
+        ends.push(fs::metadata(&file).unwrap().len());
+    }
+    drop(checkpoint);
+    let whole = fs::read(&file).unwrap();
+    // The length, the number, the check and the entries of the second block.
+    for place in [0, 4, 8, 20] {
+        let mut bytes = whole.clone();
+        bytes[ends[1] as usize + place] ^= 0x40;
+        fs::write(&file, &bytes).unwrap();
+        let error = Recorded::resume(&file, &batch, &identity)
+            .map(drop)
+            .unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains(&format!("damaged at byte {}", ends[1])),
+            "{error}"
+        );
+        assert_eq!(fs::read(&file).unwrap(), bytes);
+        // The copy that the message speaks of.
+        bytes.truncate(ends[1] as usize);
+        fs::write(&file, &bytes).unwrap();
+        let (_, recorded) = Recorded::resume(&file, &batch, &identity).unwrap();
+        assert_eq!(recorded.dropped(), 0);
+    }
+    // Damage at the end is what an end in the middle of writing leaves.
+    let mut bytes = whole;
+    bytes[ends[2] as usize + 20] ^= 0x40;
+    fs::write(&file, &bytes).unwrap();
+    let (_, recorded) = Recorded::resume(&file, &batch, &identity).unwrap();
+    assert!(recorded.dropped() > 0);
+}
+
 /// The text of a document but for times and what made the evaluations.
 fn document(batch: &Batch<'_>, coordinator: Coordinator<'_>) -> String {
     let mut json = JsonReport::new(batch);
@@ -305,7 +355,8 @@ fn document(batch: &Batch<'_>, coordinator: Coordinator<'_>) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// A checkpoint may be cut anywhere, and a byte of it may be wrong.
+    /// A checkpoint may be cut anywhere, and a byte of it may be wrong: where whole blocks stand behind that, it is
+    /// refused and left as it is.
     #[test]
     fn whatever_is_left_of_a_checkpoint_the_report_is_the_same(
         cut in 0.0..1.0_f64,
@@ -338,6 +389,12 @@ proptest! {
             }
         }
         fs::write(&file, &bytes).unwrap();
+        if let Err(error) = Recorded::resume(&file, &batch, &identity) {
+            let is_damaged = matches!(error, crate::CheckpointError::Damaged { at, .. } if at < bytes.len() as u64);
+            prop_assert!(wrong.is_some() && is_damaged, "{error}");
+            prop_assert_eq!(fs::read(&file).unwrap(), bytes);
+            return Ok(());
+        }
         let expected = document(&batch, Coordinator::new(&batch, &options));
         let resumed = document(&batch, Coordinator::new(&batch, &options).resume(&file));
         prop_assert_eq!(resumed, expected);
