@@ -98,6 +98,28 @@ pub(crate) fn list<'py>(
     }
 }
 
+/// Lists of integers, or None.
+fn integers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    let place = Place::Named(name);
+    let elements = list(name, "a list of integers", value)?;
+    let elements = elements.iter().enumerate().map(|(at, element)| {
+        let number = element.extract();
+        number.map_err(|_| place.at(at).expected("an integer", element))
+    });
+    elements.collect::<PyResult<_>>().map(Some)
+}
+
+pub(crate) fn colours(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
+    integers("colours", value)
+}
+
+pub(crate) fn order(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
+    integers("order", value)
+}
+
 /// Paths of files, or None.
 pub(crate) mod paths {
     use std::path::PathBuf;

@@ -243,16 +243,17 @@ fn colour(
     if !cell.is_exact_instance_of::<PyInt>() && !is_index() {
         return Err(row.at(at).expected(EXPECTED_COLOUR, cell));
     }
-    match cell.extract::<i64>() {
-        Ok(colour) => in_range(colour, &row.at(at)),
-        Err(_) if cell.extract::<i64>().is_err() && cell.is_instance_of::<PyInt>() => Err(row
+    let index = cell.py().import("operator")?.call_method1("index", (cell,));
+    match index.map(|index| index.extract::<i64>()) {
+        Ok(Ok(colour)) => in_range(colour.into(), &row.at(at)),
+        Ok(Err(_)) => Err(row
             .at(at)
             .value_error("colour out of range: expected -128 to 127")),
         Err(_) => Err(row.at(at).expected(EXPECTED_COLOUR, cell)),
     }
 }
 
-fn in_range(colour: i64, place: &Place<'_>) -> PyResult<i8> {
+fn in_range(colour: i128, place: &Place<'_>) -> PyResult<i8> {
     i8::try_from(colour)
         .map_err(|_| place.value_error(format_args!("colour {colour}: expected -128 to 127")))
 }
@@ -269,11 +270,25 @@ fn of_array_row(
     }
     check_integers(row, place)?;
     check_side(row.len(), "row of", "cells", place)?;
-    let row: PyArrayLike1<'_, i64, AllowTypeChange> = row.extract()?;
-    for (at, &colour) in row.as_array().iter().enumerate() {
-        cells.push(in_range(colour, &place.at(at))?);
+    fn take<T: Integer>(
+        row: &Bound<'_, PyUntypedArray>,
+        place: &Place<'_>,
+        cells: &mut Vec<i8>,
+    ) -> PyResult<()>
+    where
+        for<'a, 'py> PyArrayLike1<'py, T, AllowTypeChange>: FromPyObject<'a, 'py, Error = PyErr>,
+    {
+        let row: PyArrayLike1<'_, T, AllowTypeChange> = row.extract()?;
+        for (at, colour) in row.as_array().iter().enumerate() {
+            cells.push(in_range(colour.wide(), &place.at(at))?);
+        }
+        Ok(())
     }
-    Ok(())
+    if row.dtype().kind() == b'u' {
+        take::<u64>(row, place, cells)
+    } else {
+        take::<i64>(row, place, cells)
+    }
 }
 
 /// Refuses what is no array of integers.
@@ -301,49 +316,28 @@ fn of_array(array: &Bound<'_, PyUntypedArray>, place: &Place<'_>) -> PyResult<Gr
         return grid;
     }
     // Of the other types numpy makes a copy; the few cells that there are make it cheap.
-    let wide = array.call_method1("astype", ("int64",))?;
-    let unsigned = array.dtype().kind() == b'u';
+    let (wide, of_wide): (_, fn(&_, &_) -> _) = if array.dtype().kind() == b'u' {
+        ("uint64", of_elements::<u64>)
+    } else {
+        ("int64", of_elements::<i64>)
+    };
+    let wide = array.call_method1("astype", (wide,))?;
     let wide = wide.cast::<PyUntypedArray>()?;
-    match of_elements::<i64>(wide, place) {
-        Some(Err(_)) if unsigned => {
-            // What is past 63 bits would be told as a negative number.
-            of_elements::<u64>(array, place).unwrap_or_else(|| of_elements_or_type(wide, place))
-        }
-        Some(grid) => grid,
-        None => of_elements_or_type(wide, place),
-    }
-}
-
-fn of_elements_or_type(array: &Bound<'_, PyUntypedArray>, place: &Place<'_>) -> PyResult<Grid> {
-    match of_elements::<i64>(array, place) {
-        Some(grid) => grid,
-        None => Err(place.expected(EXPECTED, array.as_any())),
-    }
+    of_wide(wide, place).unwrap_or_else(|| Err(place.expected(EXPECTED, wide.as_any())))
 }
 
 /// An integer as arrays hold it.
-trait Integer: Element + Copy {
-    /// Its value, the largest one where it is larger.
-    fn wide(self) -> i64;
-}
-
-macro_rules! integers {
-    ($($integer:ty),*) => {
-        $(impl Integer for $integer {
-            fn wide(self) -> i64 {
-                self.try_into().unwrap_or(i64::MAX)
-            }
-        })*
-    };
-}
-
-integers!(u8, i32, i64, u64);
-
-impl Integer for i8 {
-    fn wide(self) -> i64 {
+trait Integer: Element + Copy + Into<i128> {
+    fn wide(self) -> i128 {
         self.into()
     }
 }
+
+impl Integer for i8 {}
+impl Integer for u8 {}
+impl Integer for i32 {}
+impl Integer for i64 {}
+impl Integer for u64 {}
 
 /// The grid that an array of this type is; `None` if it is of another.
 fn of_elements<T: Integer>(

@@ -116,11 +116,7 @@ impl PyProgram {
     #[getter]
     fn r#type(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let program = self.program();
-        guard::engine(py, || {
-            let form = arc_form::specialise(program).ok()?;
-            let compiled = arc_cpu::Compiled::new(&form).ok()?;
-            Some(compiled.output().to_string())
-        })
+        guard::engine(py, || type_of(program))
     }
 
     /// 32 hexadecimal digits: the XXH3 hash of its steps, the same whatever the program and its variables
@@ -444,7 +440,9 @@ fn add(
             })?);
         }
         if programs.len() == before {
-            return Err(place.value_error(nothing(py, &text).value(py)));
+            let error = nothing(py, &text);
+            let message = format!("{place}: {}", error.value(py));
+            return Err(told(py, message, 1, 1, EXPECTED_PROGRAM));
         }
         return Ok(());
     }
@@ -472,6 +470,11 @@ fn add(
         return Ok(());
     }
     if let Ok(by_task) = object.cast::<PyDict>() {
+        if by_task.contains("role")? && by_task.contains("content")? {
+            let reason = "expected programs by the id of their task, found a message of a chat, \
+                          which `evaluate` and `extract_programs` read";
+            return Err(told(py, format!("{place}: {reason}"), 1, 1, reason));
+        }
         for (key, value) in by_task.iter() {
             let Ok(key) = key.cast::<PyString>() else {
                 return Err(place.expected("the id of a task as key", &key));
@@ -510,8 +513,15 @@ pub(crate) fn read_programs(
     Ok(programs.into_iter().map(PyProgram::new).collect())
 }
 
+/// The type of what a program returns; `None` where it is not known before it runs.
+fn type_of(program: &Program) -> Option<String> {
+    let form = arc_form::specialise(program).ok()?;
+    let compiled = arc_cpu::Compiled::new(&form).ok()?;
+    Some(compiled.output().to_string())
+}
+
 /// Mutants of a program, the same for the same seed on every machine: programs with one to three changes
-/// each. `kind` is "mutant", any change, or "variation", changes that keep types.
+/// each. `kind` is "mutant", any change, or "variation", changes after which the program returns the same type.
 ///
 /// Each differs from the program and from the others in its steps, whatever variables are called; there are fewer
 /// than `count` where no more are found, as of a program that has few mutants. With `unique=False` they are as
@@ -526,8 +536,10 @@ pub(crate) fn mutate(
     #[pyo3(from_py_with = arguments::kind)] kind: &str,
     #[pyo3(from_py_with = arguments::unique)] unique: bool,
 ) -> PyResult<Vec<PyProgram>> {
-    /// So many that are known in a row say that there are no others.
+    /// So many that are known in a row say that there are no others; of those that are to return one type, so many
+    /// times as many.
     const TRIES: u32 = 1000;
+    const TRIES_OF_TYPE: u32 = 10;
     /// How many are made until somebody is asked whether that shall go on: some milliseconds.
     const ASKED: usize = 1000;
     let is_mutant = match kind {
@@ -547,9 +559,11 @@ pub(crate) fn mutate(
     guard::engine(py, || {
         let mut generator = Generator::new(seed);
         let mut known = HashSet::from([digest(program).map_err(built)?]);
+        let ty = type_of(program).filter(|_| !is_mutant);
+        let tries = TRIES * if ty.is_some() { TRIES_OF_TYPE } else { 1 };
         let (mut mutants, mut in_row) = (Vec::new(), 0);
         for made in 0.. {
-            if mutants.len() == count || in_row == TRIES {
+            if mutants.len() == count || in_row == tries {
                 break;
             }
             if made % ASKED == 0
@@ -562,7 +576,9 @@ pub(crate) fn mutate(
             } else {
                 generator.variation(program)
             };
-            if unique && !known.insert(digest(&mutant).map_err(built)?) {
+            if unique && !known.insert(digest(&mutant).map_err(built)?)
+                || ty.is_some() && type_of(&mutant) != ty
+            {
                 in_row += 1;
                 continue;
             }

@@ -168,8 +168,8 @@ impl PySynthTask {
     fn augmented(
         &self,
         #[pyo3(from_py_with = arguments::symmetry)] symmetry: &str,
-        colours: Option<Vec<i64>>,
-        order: Option<Vec<usize>>,
+        #[pyo3(from_py_with = arguments::colours)] colours: Option<Vec<i64>>,
+        #[pyo3(from_py_with = arguments::order)] order: Option<Vec<i64>>,
     ) -> PyResult<Self> {
         let symmetry = Symmetry::from_name(symmetry).ok_or_else(|| {
             let names: Vec<_> = Symmetry::ALL.map(Symmetry::name).into();
@@ -201,6 +201,9 @@ impl PySynthTask {
                     order.len()
                 )));
             }
+            // What is below 0 is no place either.
+            let order = order.iter().map(|at| usize::try_from(*at).unwrap_or(usize::MAX));
+            let order: Vec<usize> = order.collect();
             let train = self.the_task().train.len();
             let pairs: Vec<_> = self
                 .the_task()

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arc_dsl::{Grid, OtherSplit, Pair, Solution, Solutions, Task};
+use arc_dsl::{Grid, OtherSplit, Pair, Solution, Solutions, Task, TaskFile};
 use mega_batch::{escaped, inputs};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -302,12 +302,52 @@ fn of_dict(dict: &Bound<'_, PyDict>, id: &str, place: &Place<'_>) -> PyResult<Ta
             "expected the key \"train\" with a list of pairs, found the keys {keys}"
         )));
     }
+    let mut others = Vec::new();
+    for (key, value) in dict.iter() {
+        let Ok(key) = key.cast::<PyString>() else {
+            continue;
+        };
+        let name = key.to_cow()?;
+        if !matches!(&*name, "train" | "test") && is_pairs(&value)? {
+            others.push(OtherSplit {
+                pairs: pairs(&value, &Place::Part(place, &name))?,
+                name: name.into_owned(),
+            });
+        }
+    }
     Ok(Task {
         id: id.to_owned(),
         train: part("train")?,
         test: part("test")?,
+        others,
         ..Task::default()
     })
+}
+
+/// Whether a value is a list of pairs, as further splits are, rather than something else that is said of a task.
+fn is_pairs(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Some(first) = grids::elements(object)?.and_then(|items| items.into_iter().next()) else {
+        return Ok(false);
+    };
+    match dict_of(&first)? {
+        Some(dict) => dict.contains("input"),
+        None => Ok(first.is_instance_of::<PyPair>()),
+    }
+}
+
+/// The id that a task says, as in files; numbers, as those of rows, are ids too.
+fn said_id(dict: &Bound<'_, PyDict>, place: &Place<'_>) -> PyResult<Option<String>> {
+    for key in TaskFile::ID_KEYS {
+        match dict.get_item(key)?.filter(|id| !id.is_none()) {
+            Some(id) if id.is_instance_of::<PyString>() => return id.extract().map(Some),
+            Some(id) if id.hasattr("__index__")? && !id.is_instance_of::<PyBool>() => {
+                return Ok(Some(id.str()?.to_string()));
+            }
+            Some(id) => return Err(Place::Part(place, key).expected("a text", &id)),
+            None => {}
+        }
+    }
+    Ok(None)
 }
 
 const EXPECTED: &str = "tasks: a Task, a dict, a path, or a list of these";
@@ -354,15 +394,8 @@ fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> P
     }
     if let Some(dict) = &dict_of(object)? {
         if is_task(dict)? {
-            let id = match dict.get_item("id")?.filter(|id| !id.is_none()) {
-                Some(id) if id.is_instance_of::<PyString>() => id.extract()?,
-                // Numbers of rows are ids of tasks too.
-                Some(id) if id.hasattr("__index__")? && !id.is_instance_of::<PyBool>() => {
-                    id.str()?.to_string()
-                }
-                Some(id) => return Err(Place::Part(place, "id").expected("a text", &id)),
-                None => format!("task{}", tasks.len()),
-            };
+            let id = said_id(dict, place)?;
+            let id = id.unwrap_or_else(|| format!("task{}", tasks.len()));
             tasks.push(of_dict(dict, &id, place)?);
             return Ok(());
         }

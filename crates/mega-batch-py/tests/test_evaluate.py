@@ -610,3 +610,81 @@ def test_what_is_no_list_of_texts_or_tasks_is_refused() -> None:
         mb.evaluate([GOOD, GOOD], iter([task]))
     with pytest.raises(ValueError, match="for each of the 2 texts, found more$"):
         mb.evaluate([GOOD, GOOD], itertools.repeat(task))
+
+
+MIRRORED = "def solve(I):\n    return vmirror(I)"
+JSON = '{"code": "O = vmirror(I)"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<answer>{MIRRORED}\n</answer>",
+        f"<solution>{MIRRORED}</solution>",
+        f"<|message|>{MIRRORED}",
+        f"<answer>O = rot90(I)</answer> or rather <answer>{MIRRORED}</answer>",
+        "<answer lang='py'>O = vmirror(I)</answer>\nO = rot90(I)",
+        f"<answer>{JSON}</answer>",
+        f"<answer>\n{JSON}\n</answer>",
+        f"<think>O = rot90(I)</think>\n{JSON}",
+        f"<tool_call>\n{JSON}\n</tool_call>",
+        f"{JSON}<|im_end|>",
+        f"\ufeff{JSON}",
+        f"Here it is:\n{JSON}\nDone.",
+        '{"code": "O = rot90(I)"}\n' + JSON,
+        f"```\n{JSON}\n```",
+        '{"code": "# \\ud800\\nO = vmirror(I)"}',
+        '{"code": "# \\ud83d\\ude00\\nO = vmirror(I)"}',
+        '```python\ndef solve(I):\n    """\n    ```\n    x\n    ```\n    """\n    return vmirror(I)\n```\nThat is all.',
+        f"```python\n{MIRRORED}\n    ```\nThat is all.",
+        "I used `<think>` before.\n\nO = vmirror(I)",
+        "*O = vmirror(I)*",
+        f"Answer: {MIRRORED}",
+        "\\boxed{vmirror(I)}",
+        "$\\boxed{O = vmirror(I)}$",
+        "So it is $\\boxed{O = vmirror(I)}$.",
+        "\tdef solve(I):\n\t\treturn vmirror(I)",
+        "\t```python\n\tdef solve(I):\n\t\treturn vmirror(I)\n\t```",
+    ],
+)
+def test_what_stands_around_a_program_is_not_in_its_way(task: mb.Task, text: str) -> None:
+    (evaluated,) = mb.evaluate([text], task)
+    assert evaluated.verdict == "match", evaluated.reason
+
+
+@pytest.mark.parametrize("inner", ["compose(decrement, ONE)", "compose(ONE, size)", "fork(add, ONE, size)", "chain(size, UP, first)"])
+def test_a_step_that_calls_what_is_no_function_fails_though_nothing_needs_it(task: mb.Task, inner: str) -> None:
+    text = f"def solve(I):\n    f = {inner}\n    dead = apply(f, I)\n    return vmirror(I)"
+    (evaluated,) = mb.evaluate([text], task)
+    error = mb.run(text, task, jobs="all")[0].error
+    assert evaluated.verdict == "error" and error is not None
+    assert (evaluated.line, evaluated.reason) == (error.line, str(error))
+
+
+def test_a_score_is_of_all_pairs_also_where_the_end_is_early() -> None:
+    pair = ([[1, 2]], [[2, 1]])
+    wrong = ([[1, 2]], [[3, 3]])
+    task = mb.Task("a", [pair, pair, pair, wrong, wrong, wrong], [pair])
+    whole, early = (mb.evaluate(["O = vmirror(I)"], task, stop_after_wrong=stop)[0] for stop in (False, True))
+    assert (whole.expected, whole.right, early.expected, early.right) == (7, 4, 7, 3)
+    first = mb.evaluate(["O = vmirror(I)"], mb.Task("a", [wrong, pair, pair]), stop_after_wrong=True)[0]
+    assert (first.expected, first.right) == (3, 0)
+
+
+def test_a_task_may_be_json_as_bytes(task: mb.Task) -> None:
+    text = json.dumps(task.to_dict()).encode()
+    assert mb.evaluate(["O = vmirror(I)"], text)[0].verdict == "match"
+
+
+def test_attempts_are_grids_that_a_competition_takes(task: mb.Task) -> None:
+    texts = ["O = canvas(0, (40, 40))", "O = canvas(-5, (1, 1))", "O = vmirror(I)"]
+    attempts = mb.majority_attempts(mb.evaluate(texts, task, outputs=True))
+    assert [[grid.shape for grid in of] for of in attempts] == [[task.test[0].input.shape]]
+
+
+def test_no_function_is_judged_in_the_place_of_an_answer_that_cannot_be_read(task: mb.Task) -> None:
+    text = "def mirrored(I):\n    return vmirror(I)\n\ndef solve(I):\n    for i in I:\n        pass\n    return I\n"
+    (evaluated,) = mb.evaluate([text], task)
+    assert (evaluated.verdict, evaluated.line) == ("no_program", 5)
+    good = text.replace("    for i in I:\n        pass\n    return I", "    return mirrored(I)")
+    assert mb.evaluate([good], task)[0].verdict == "match"

@@ -110,3 +110,13 @@ def test_grids_show_themselves() -> None:
     assert repr(grid) == "Grid(((0, 1, 2), (3, 4, 5)))"
     assert str(grid).count("\n") == 2
     assert grid.shape == (2, 3) and hash(grid) == hash(mb.Grid(ROWS))
+
+
+def test_unsigned_integers_do_not_wrap_around() -> None:
+    for value in (2**64 - 1, 2**64 - 128, 2**63):
+        for grid in (np.array([[value]], dtype=np.uint64), [np.array([value], dtype=np.uint64)], np.array([[value]], dtype=">u8")):
+            with pytest.raises(ValueError, match=rf"colour {value}: expected -128 to 127"):
+                mb.Grid(grid)
+        with pytest.raises(ValueError, match="out of range"):
+            mb.Grid([[np.uint64(value)]])
+    assert mb.Grid(np.array([[3]], dtype=">u8")).tolist() == mb.Grid([[np.uint64(3)]]).tolist() == [[3]]

@@ -316,3 +316,16 @@ def test_threads_share_a_program(largest: mb.Program) -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_variations_return_what_the_program_returns() -> None:
+    for text in ("O = hconcat(vmirror(I), I)", "O = argmax(objects(I, T, F, T), size)", "x1 = palette(I)\nO = size(x1)"):
+        program = mb.Program.parse(text)
+        kinds = {each.type for each in mb.mutate(program, 5, count=100, kind="variation")}
+        assert kinds == {program.type}, text
+
+
+def test_text_without_a_program_is_a_program_error_however_it_is_given() -> None:
+    for given in ("", ["O = I", ""], {"a": ""}, [{"role": "assistant", "content": "O = I"}]):
+        with pytest.raises(mb.ProgramError):
+            mb.read_programs(given)  # type: ignore[arg-type]

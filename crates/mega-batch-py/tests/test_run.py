@@ -251,7 +251,7 @@ def test_control_c_ends_a_run() -> None:
 def test_control_c_ends_a_search_within_a_task() -> None:
     random = np.random.default_rng(0)
     pairs = [mb.Pair(random.integers(0, 10, (30, 30)), random.integers(0, 10, (30, 30))) for _ in range(5)]
-    tasks = [mb.Task("a", pairs[:4], pairs[4:])] * 4
+    tasks = [mb.Task("a", pairs[:4], pairs[4:])] * 200
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     at: list[float] = []
 

@@ -481,3 +481,46 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp
     for write in (synth.write_parquet, synth.write_arrow, synth.write_dataset):
         with pytest.raises(ImportError, match=r"mega-batch\[arrow\]"):
             write(tmp_path / "a", [])
+
+
+def test_readers_name_the_file(tmp_path: Path) -> None:
+    (made,) = synth.tasks(count=1)
+    line = json.dumps(made.to_dict()).encode()
+    good = tmp_path / "good.jsonl"
+    good.write_bytes(b"\xef\xbb\xbf" + line + b"\n\n" + line)
+    assert [each.id for each in synth.read_jsonl(good)] == [made.id] * 2
+    for name, content in [
+        ("a.jsonl", line + b"\n\xff\n"),
+        ("b.jsonl.gz", b"no archive"),
+        ("c.jsonl", json.dumps(made.to_dict() | {"id": 5}).encode()),
+    ]:
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=name):
+            list(synth.read_jsonl(path))
+
+
+def test_readers_of_tables_name_the_file(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "d.table"
+    path.write_bytes(b"no")
+    for read in (synth.read_arrow, synth.read_parquet):
+        with pytest.raises(ValueError, match=r"d\.table"):
+            list(read(path))
+
+
+def test_a_data_set_that_fails_is_not_in_the_way_of_the_next(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    made = list(synth.tasks(count=2))
+    with pytest.raises(TypeError):
+        synth.write_dataset(tmp_path / "d", [*made, 5])  # type: ignore[list-item]
+    assert synth.write_dataset(tmp_path / "d", made) == {"train": 2}
+
+
+def test_numbers_of_an_augmentation_are_named(tmp_path: Path) -> None:
+    (made,) = synth.tasks(count=1)
+    with pytest.raises(ValueError, match="order"):
+        made.augmented(order=[-1, 0, 1, 2])
+    for given in ("0123456789", [1.5] * 10):
+        with pytest.raises(TypeError, match="colours"):
+            made.augmented(colours=given)  # type: ignore[arg-type]

@@ -172,3 +172,13 @@ def test_solutions_that_do_not_fit_are_refused() -> None:
     ]:
         with pytest.raises(ValueError, match=message):
             mb.read_tasks({"a": TASK}, solutions)
+
+
+def test_a_dict_is_read_as_its_file_is(tmp_path: Path) -> None:
+    pair = {"input": [[1, 2]], "output": [[2, 1]]}
+    for key in ("task_id", "id", "name"):
+        given = {"train": [pair], "test": [pair], "arc-gen": [pair, pair], key: "zz", "note": ["text"]}
+        path = tmp_path / "task.json"
+        path.write_text(json.dumps(given))
+        (of_dict,), (of_file,) = mb.read_tasks(given), mb.read_tasks(path)
+        assert of_dict == of_file and of_dict.id == "zz" and [name for name, _ in of_dict.others] == ["arc-gen"]

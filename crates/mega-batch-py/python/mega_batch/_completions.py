@@ -183,12 +183,21 @@ def _likely(samples: NDArray[Any], correct: NDArray[Any], k: NDArray[Any]) -> ND
     return np.where(is_sure, 1.0, likely) + 0.0
 
 
+_MOST_SIDE = 30
+"""The most rows and columns of an answer."""
+
+
+def _fits(grid: NDArray[np.int8]) -> bool:
+    return 0 < grid.size and max(grid.shape) <= _MOST_SIDE and bool(np.all((grid >= 0) & (grid <= 9)))
+
+
 def majority_attempts(evaluated: Iterable[Evaluated], k: int = 2) -> list[list[NDArray[np.int8]]]:
     """The outputs to submit for each test pair of one task, the best first, at most ``k``.
 
     Programs vote for the grids that they give; `evaluate` has to be called with ``outputs=True``. What a program that
     is right on more train pairs gives comes first, then what more programs give, then what came first. Test
-    outputs are not looked at, where they are known.
+    outputs are not looked at, where they are known. Grids that no competition takes, of more than 30 rows or columns or
+    with colours other than 0 to 9, are left out.
 
     Raises ValueError where a program was evaluated of whose outputs none was kept, and for a ``k`` below 0.
     """
@@ -210,7 +219,7 @@ def majority_attempts(evaluated: Iterable[Evaluated], k: int = 2) -> list[list[N
         fits = each.verdicts[: len(each.verdicts) - len(outputs)].count("match")
         ranks.extend({} for _ in outputs[len(ranks) :])
         for of_pair, output in zip(ranks, outputs, strict=False):
-            if output is None:
+            if output is None or not _fits(output):
                 continue
             rank = of_pair.setdefault((output.shape, output.tobytes()), [0, 0, output])
             rank[0], rank[1] = max(rank[0], fits), rank[1] + 1

@@ -106,7 +106,8 @@ def pandas(of: Report | Results, drop_unfit: bool) -> Any:
             'to_pandas needs pandas, which the extra "pandas" has: pip install "mega-batch[pandas]", or pip install pandas'
         ) from error
     results, columns = _columns(of)
-    frame = pd.DataFrame(columns)
+    # Whatever the rows hold, words are objects: what pandas takes them for depends on their values and on its version.
+    frame = pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in columns.items()})
     frame["error_line"] = frame["error_line"].astype("Int32")
     if results.cells is not None:
         outputs = np.empty(len(results), dtype=object)

@@ -14,6 +14,7 @@ import gzip
 import itertools
 import json
 import shutil
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from os import PathLike
@@ -346,12 +347,19 @@ def read_jsonl(path: str | PathLike[str]) -> Iterator[SynthTask]:
 
 
 def _lines(path: Path) -> Iterator[SynthTask]:
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
+    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+        for number in itertools.count(1):
             try:
-                yield _of_dict(json.loads(line))
+                line = file.readline().decode("utf-8-sig")
+                if not line:
+                    return
+                made = _of_dict(json.loads(line)) if line.strip() else None
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
                 raise ValueError(f"{path}:{number}: {_reason(error)}") from error
+            except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+                raise ValueError(f"{path}:{number}: cannot be unpacked: {error}") from error
+            if made is not None:
+                yield made
 
 
 def _reason(error: Exception) -> str:
@@ -363,6 +371,8 @@ def _of_dict(row: Any) -> SynthTask:
         raise ValueError(f"expected a task, found {type(row).__name__}")
     fields = cast(dict[str, Any], row)
     text = fields.get("program")
+    if not isinstance(fields["id"], str):
+        raise ValueError(f'id: expected text, found {type(fields["id"]).__name__}')
     return SynthTask(
         Task(fields["id"], fields["train"], fields["test"], _others(fields)),
         None if text is None else _program(text),
@@ -500,7 +510,8 @@ def read_arrow(path: str | PathLike[str]) -> Iterator[SynthTask]:
 
 def _of_arrow(pa: Any, path: Path) -> Iterator[SynthTask]:
     with pa.memory_map(str(path)) as file:
-        reader = pa.ipc.open_file(file)
+        with _opened(pa, path):
+            reader = pa.ipc.open_file(file)
         yield from _of_batches(path, (reader.get_batch(at) for at in range(reader.num_record_batches)))
 
 
@@ -510,8 +521,19 @@ def read_parquet(path: str | PathLike[str]) -> Iterator[SynthTask]:
 
 
 def _of_parquet(pa: Any, path: Path) -> Iterator[SynthTask]:
-    with pa.parquet.ParquetFile(str(path)) as file:
+    with _opened(pa, path):
+        file = pa.parquet.ParquetFile(str(path))
+    with file:
         yield from _of_batches(path, file.iter_batches(_GROUP))
+
+
+@contextmanager
+def _opened(pa: Any, path: Path) -> Iterator[None]:
+    """What is no such file is told with its path."""
+    try:
+        yield
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 _SIZES = [1_000, 10_000, 100_000, 1_000_000, 10_000_000]
@@ -586,10 +608,16 @@ def write_dataset(
         raise FileExistsError(f"{there[0]}: a data set is there already")
     data.mkdir(parents=True, exist_ok=True)
     counts: dict[str, int] = {}
-    with closing(_Told(progress)) as told:
-        for split, made in by_name.items():
-            counts[split] = _write_split(pa, data, split, made, rows, told)
-    card.write_text(_card(folder, counts, name, licence, text), encoding="utf-8")
+    try:
+        with closing(_Told(progress)) as told:
+            for split, made in by_name.items():
+                counts[split] = _write_split(pa, data, split, made, rows, told)
+        card.write_text(_card(folder, counts, name, licence, text), encoding="utf-8")
+    except BaseException:
+        # A part of a data set is none, and would be in the way of the next try.
+        for part in data.glob("*.parquet"):
+            part.unlink()
+        raise
     return counts
 
 

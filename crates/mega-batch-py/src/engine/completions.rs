@@ -16,7 +16,7 @@ use mega_batch::{Batch, Job, Notice, Outcome, PairResult, Progress, Score, Sink}
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::arguments;
 use crate::engine::{Callbacks, PyEngine, PySink};
@@ -250,6 +250,7 @@ impl PyEvaluated {
 
 /// The places of these among the names of verdicts.
 const MATCH: usize = 0;
+const MISMATCH: usize = 1;
 const ERROR: usize = 3;
 const LIMIT: usize = 4;
 
@@ -286,7 +287,10 @@ fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
         };
         // Content in parts, of which those of text count.
         let texts = parts.iter().filter_map(|part| {
-            let text = part.cast::<PyDict>().ok()?.get_item("text").ok()??;
+            let text = match part.cast::<PyDict>() {
+                Ok(part) => part.get_item("text").ok()??,
+                Err(_) => part,
+            };
             Some(text.cast::<PyString>().ok()?.to_string_lossy().into_owned())
         });
         let text: String = texts.collect();
@@ -365,12 +369,12 @@ pub(crate) fn extract_programs<'py>(
 }
 
 /// The last program of a text that can be read, of those that are called as answers are where there are some; otherwise
-/// why the last one cannot.
+/// why the last one cannot. Where an answer cannot be read, no function beside it is one.
 fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, (u32, String)> {
     let (mut bad, mut other) = (None, None);
     for program in code::programs(text, dialect).into_iter().rev() {
         match program {
-            Ok(program) if code::is_answer(&program) => return Ok(program),
+            Ok(program) if code::is_answer(program.name()) => return Ok(program),
             Ok(program) => {
                 other.get_or_insert(program);
             }
@@ -379,14 +383,23 @@ fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, (u32, S
             }
         }
     }
+    let is_bad_answer = bad.is_some() && text.lines().any(defines_answer);
     let why = || bad.unwrap_or_else(|| (1, format!("no program: {EXPECTED_PROGRAM}")));
-    other.ok_or_else(why)
+    other.filter(|_| !is_bad_answer).ok_or_else(why)
+}
+
+/// Whether a line begins a function that is called as answers are.
+fn defines_answer(line: &str) -> bool {
+    let definition = line.trim_start().strip_prefix("def ");
+    definition
+        .is_some_and(|rest| code::is_answer(rest.split('(').next().unwrap_or_default().trim()))
 }
 
 /// The tasks, and which of them each of so many texts is judged by.
 fn read_tasks(object: &Bound<'_, PyAny>, texts: usize) -> PyResult<(Vec<Task>, Vec<u32>)> {
     let is_one = object.is_instance_of::<PyTask>()
         || object.is_instance_of::<PyString>()
+        || object.is_instance_of::<PyBytes>()
         || object.hasattr("__fspath__")?
         || dict_of(object)?.is_some();
     let Some(items) = (!is_one).then(|| object.try_iter().ok()).flatten() else {
@@ -427,11 +440,15 @@ fn read_tasks(object: &Bound<'_, PyAny>, texts: usize) -> PyResult<(Vec<Task>, V
 
 /// The task that an object is: also as JSON text, as columns of data sets have it.
 fn task(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Task> {
-    if let Ok(text) = object.cast::<PyString>()
-        && let text = text.to_string_lossy()
-        && text.trim_start().starts_with('{')
-    {
-        return Task::from_json("task", text.as_bytes()).map_err(|error| place.value_error(error));
+    let text = object.cast::<PyString>().map(|text| text.to_string_lossy());
+    let text = match &text {
+        Ok(text) => text.as_bytes(),
+        Err(_) => object
+            .cast::<PyBytes>()
+            .map_or(&[][..], |text| text.as_bytes()),
+    };
+    if text.trim_ascii_start().starts_with(b"{") {
+        return Task::from_json("task", text).map_err(|error| place.value_error(error));
     }
     one_task(object).map_err(|error| {
         let py = object.py();
@@ -645,7 +662,6 @@ impl Came {
         let Some(expected) = &pair.output else {
             return;
         };
-        self.known += 1;
         self.cells += if verdict == MATCH {
             1.0
         } else {
@@ -686,7 +702,7 @@ impl Sink for Judge<'_> {
             .and_then(|(_, of)| of.get(result.pair.index as usize));
         let verdict = match result.outcome {
             Outcome::Match => MATCH,
-            Outcome::Mismatch => 1,
+            Outcome::Mismatch => MISMATCH,
             Outcome::NoExpected => 2,
             Outcome::Error(_) | Outcome::Internal(_) => ERROR,
             Outcome::Limit(_) => LIMIT,
@@ -800,7 +816,11 @@ fn judged(
                     "the time was over before all programs were run",
                 ));
             }
-            jobs.retain(|job| of_due[job.program as usize].counts[LIMIT] == 0);
+            jobs.retain(|job| {
+                let counts = of_due[job.program as usize].counts;
+                let is_wrong = counts[MISMATCH] + counts[ERROR] > 0;
+                counts[LIMIT] == 0 && !(is_wrong && options.stop_after_wrong)
+            });
             before += summary.totals.evaluations;
             total = before + evaluations(&jobs, &others);
         }
@@ -808,6 +828,11 @@ fn judged(
             if of.verdicts == [VERDICTS[LIMIT]] {
                 of.skip(&others[job.task as usize], train_only, options.keep_outputs);
             }
+            // Pairs behind a wrong one count, evaluated or not.
+            let task = &asked.tasks[job.task as usize];
+            let tests: &[Pair] = if train_only { &[] } else { &task.test };
+            let pairs = task.train.iter().chain(tests);
+            of.known = pairs.filter(|pair| pair.output.is_some()).count() as u32;
             asked.members[*at].came = Some(MemberResult {
                 evaluated: *at,
                 step: of.step(),

@@ -15,10 +15,20 @@ const BELOW: usize = 16;
 /// Each block of code is read for itself, and where no program of it can be read, below the blocks before it, in which
 /// its functions and first steps may be. What stands within a line of prose is looked at last.
 pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
-    if let Some(inner) = of_json(text) {
+    // Half of a character, as an escape in JSON, is none in Rust; any other letter does as well.
+    let text = text.trim_start_matches('\u{feff}');
+    let text = &*if text.contains("\\ud") {
+        Cow::Owned(text.replace("\\ud", "\\u0"))
+    } else {
+        Cow::Borrowed(text)
+    };
+    if let Some(inner) = whole_json(text) {
         return programs(&inner, dialect);
     }
     let text = &*answer_of(text);
+    if let Some(inner) = whole_json(text).or_else(|| fenced_json(text)) {
+        return programs(&inner, dialect);
+    }
     let has_prompts = text
         .lines()
         .any(|line| line.trim_start().starts_with(">>> "));
@@ -32,6 +42,9 @@ pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
     let mut lines: Vec<Line> = lines.enumerate().flat_map(parts).collect();
     let mut blocks = fenced(&mut lines);
     if blocks.is_empty() {
+        if let Some(inner) = json_of_lines(text, &lines) {
+            return programs(&inner, dialect);
+        }
         // What is code alone needs no look at its lines.
         let whole = parse(text, dialect, 0);
         if !whole.is_empty() && whole.iter().all(Result::is_ok) {
@@ -72,9 +85,8 @@ pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
     programs
 }
 
-/// Whether a program is called what the answer is called, and no help or test beside it.
-pub(super) fn is_answer(program: &Program) -> bool {
-    let name = program.name();
+/// Whether a program of this name is the answer, and no help or test beside it.
+pub(super) fn is_answer(name: &str) -> bool {
     says_program(name) && !name.starts_with("verify")
 }
 
@@ -100,6 +112,7 @@ fn expression(code: &str, before: usize, dialect: Option<Dialect>) -> Option<Pro
         .filter(|(line, _)| !line.trim().is_empty());
     let (line, number) = lines.next().filter(|_| lines.next().is_none())?;
     let line = line.trim().trim_matches('`');
+    let line = between_marks(line).unwrap_or(line);
     let program = is_call(line).then(|| parse(&format!("O = {line}"), dialect, number));
     program?.pop()?.ok()
 }
@@ -112,19 +125,36 @@ fn is_call(line: &str) -> bool {
     })
 }
 
-/// The text of a program under its key in JSON, as calls of tools have it, alone or between fences.
-fn of_json(text: &str) -> Option<String> {
+/// The text of a program under its key in JSON that is all of a text, as calls of tools are.
+fn whole_json(text: &str) -> Option<String> {
     let text = text.trim();
-    let fenced = || {
-        let (_, inner) = text.rsplit_once("```json")?;
-        Some(inner.split("```").next().unwrap_or(inner).trim())
-    };
-    let json = if text.starts_with(['{', '[']) {
-        text
-    } else {
-        fenced()?
-    };
+    let json = text.starts_with(['{', '[']).then_some(text)?;
     text_in(&serde_json::from_str(json).ok()?, MOST_NESTED)
+}
+
+/// The same of the last JSON between fences that say so.
+fn fenced_json(text: &str) -> Option<String> {
+    let (_, inner) = text.rsplit_once("```json")?;
+    whole_json(inner.split("```").next().unwrap_or(inner))
+}
+
+/// The same of the last JSON that begins with a line, tags before it aside.
+fn json_of_lines(text: &str, lines: &[Line]) -> Option<String> {
+    let (mut found, mut end) = (None, 0);
+    for line in lines {
+        let code = line.text.trim_start();
+        // Lines are parts of the text.
+        let start = code.as_ptr().addr() - text.as_ptr().addr();
+        if start < end || !code.starts_with(['{', '[']) {
+            continue;
+        }
+        let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter();
+        if let Some(Ok(value)) = values.next() {
+            end = start + values.byte_offset();
+            found = text_in(&value, MOST_NESTED).or(found);
+        }
+    }
+    found
 }
 
 /// How many lists and objects the text of a program may lie in.
@@ -150,7 +180,8 @@ fn text_in(value: &serde_json::Value, depth: usize) -> Option<String> {
     }
 }
 
-/// The text with blanks for all that is no answer, where tags say what is: thoughts, and what stands around an answer.
+/// The answer, where tags say what is none, thoughts and what stands around it; behind as many line ends as stand before
+/// it in the text.
 fn answer_of(text: &str) -> Cow<'_, str> {
     const THOUGHTS: [&str; 5] = ["think", "thinking", "thought", "reasoning", "scratchpad"];
     // An `<output>` may as well be a grid that the program gives.
@@ -160,43 +191,66 @@ fn answer_of(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let lower = text.to_ascii_lowercase();
-    let last = |tags: &[&str], slash: &str| {
-        let places = tags.iter().filter_map(|tag| {
-            let tag = format!("<{slash}{tag}>");
-            Some((lower.rfind(&tag)?, tag.len()))
-        });
-        places.max()
+    let tags: Vec<_> = tags(&lower).collect();
+    let last = |names: &[&str], closes: bool, within: Range<usize>| {
+        let is_one = |tag: &&Tag| {
+            tag.closes == closes && names.contains(&tag.name) && within.contains(&tag.place.start)
+        };
+        tags.iter().rev().find(is_one).map(|tag| tag.place.clone())
     };
     let (mut start, mut end) = (0, text.len());
-    if let Some((at, length)) = last(&THOUGHTS, "/") {
-        start = at + length;
+    if let Some(tag) = last(&THOUGHTS, true, start..end) {
+        start = tag.end;
     }
-    if let Some((at, _)) = last(&THOUGHTS, "").filter(|(at, _)| *at >= start) {
-        end = at;
+    if let Some(tag) = last(&THOUGHTS, false, start..end) {
+        end = tag.start;
     }
     if let Some(at) = lower.rfind(CHANNEL) {
         (start, end) = (at + CHANNEL.len(), text.len());
     }
-    if let Some((at, length)) = last(&ANSWERS, "").filter(|(at, _)| (start..end).contains(at)) {
-        start = at + length;
-        let closed = last(&ANSWERS, "/").filter(|(at, _)| (start..end).contains(at));
-        end = closed.map_or(end, |(at, _)| at);
+    if let Some(tag) = last(&ANSWERS, false, start..end) {
+        start = tag.end;
+        end = last(&ANSWERS, true, start..end).map_or(end, |tag| tag.start);
     }
     if (start, end) == (0, text.len()) {
         return Cow::Borrowed(text);
     }
-    let blank = |part: &str| -> String {
-        let blank = |byte: u8| if byte == b'\n' { '\n' } else { ' ' };
-        part.bytes().map(blank).collect()
-    };
-    Cow::Owned(
-        [
-            &blank(&text[..start]),
-            &text[start..end],
-            &blank(&text[end..]),
-        ]
-        .concat(),
-    )
+    // Lines stay those of the text.
+    let before = text[..start].matches('\n').count();
+    Cow::Owned("\n".repeat(before) + &text[start..end])
+}
+
+/// A tag of XML, with what else stands in it.
+struct Tag<'a> {
+    name: &'a str,
+    closes: bool,
+    place: Range<usize>,
+}
+
+/// The tags of a text, but for those that it quotes.
+fn tags(text: &str) -> impl Iterator<Item = Tag<'_>> {
+    text.match_indices('<').filter_map(move |(start, _)| {
+        if text[..start].ends_with(['`', '\'', '"']) {
+            return None;
+        }
+        let inner = &text[start + 1..];
+        let closes = inner.starts_with('/');
+        let inner = inner.strip_prefix('/').unwrap_or(inner);
+        let length = inner.find(|c: char| !c.is_ascii_alphanumeric())?;
+        let rest = inner[length..]
+            .split(['\n', '<'])
+            .next()
+            .unwrap_or_default();
+        let is_tag = rest.starts_with('>') || rest.starts_with(char::is_whitespace);
+        let end = rest.find('>').filter(|_| is_tag)?;
+        let place = start..text.len() - inner.len() + length + end + 1;
+        let name = &inner[..length];
+        Some(Tag {
+            name,
+            closes,
+            place,
+        })
+    })
 }
 
 /// A line of the text without the tags around it, or one of these.
@@ -210,7 +264,7 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn indent(&self) -> usize {
-        self.text.len() - self.text.trim_start_matches(' ').len()
+        self.text.len() - self.text.trim_start_matches([' ', '\t']).len()
     }
 }
 
@@ -265,20 +319,26 @@ fn behind_prompt(line: &str) -> &str {
 
 /// What stands between signs of Markdown or of formulas that are around all of it.
 fn between_marks(text: &str) -> Option<&str> {
-    const MARKS: [(&str, &str); 6] = [
+    const MARKS: [(&str, &str); 7] = [
         ("**", "**"),
         ("__", "__"),
+        ("*", "*"),
         ("$$", "$$"),
         ("$", "$"),
         ("\\(", "\\)"),
         ("\\boxed{", "}"),
     ];
-    let text = text.trim();
-    let mut inner = MARKS.iter().filter_map(|(before, behind)| {
-        let inner = text.strip_prefix(before)?.strip_suffix(behind)?;
-        Some(inner.trim().trim_matches('`'))
-    });
-    inner.find(|inner| is_statement(inner))
+    let mut inner = text.trim();
+    while let Some(within) = MARKS
+        .iter()
+        .find_map(|(before, behind)| inner.strip_prefix(before)?.strip_suffix(behind))
+    {
+        inner = within.trim().trim_matches('`');
+        if is_statement(inner) || is_call(inner) {
+            return Some(inner);
+        }
+    }
+    None
 }
 
 /// Whether a text is one tag, and no comparison.
@@ -349,11 +409,13 @@ fn laid_out(lines: &[Line], blocks: &[Block]) -> (String, usize) {
 fn fenced(lines: &mut [Line]) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<(char, usize, Block)> = None;
+    let mut in_string = false;
     for (at, line) in lines.iter_mut().enumerate() {
         if line.is_prose {
             continue;
         }
         let Some((sign, least, block)) = &mut open else {
+            in_string = false;
             if let Some((sign, length, indent)) = opening_fence(line.text) {
                 let lines = at + 1..at + 1;
                 open = Some((sign, length, Block { lines, indent }));
@@ -362,7 +424,14 @@ fn fenced(lines: &mut [Line]) -> Vec<Block> {
         };
         let text = line.text.trim_end();
         let code = text.trim_end_matches(*sign);
-        if text.len() - code.len() < *least || code.contains(&sign.to_string().repeat(3)) {
+        // Within a string, as in a function's documentation, are fences too.
+        let is_within = in_string && line.indent() > block.indent;
+        let quotes = ["\"\"\"", "\'\'\'"].map(|quotes| line.text.matches(quotes).count());
+        in_string ^= quotes.iter().sum::<usize>() % 2 == 1;
+        if text.len() - code.len() < *least
+            || code.contains(&sign.to_string().repeat(3))
+            || is_within
+        {
             continue;
         }
         block.lines.end = at;
@@ -432,6 +501,9 @@ fn behind_mark(text: &str) -> Option<&str> {
 /// What stands behind words that name it, as `Answer:` and `Step 1:` do: `O` is no type, and a type is one word.
 fn behind_label(text: &str) -> Option<&str> {
     let (label, rest) = text.split_once(':')?;
+    if rest.trim_start().starts_with("def ") && is_statement(rest.trim_start()) {
+        return Some(rest.trim_start());
+    }
     if label.contains(' ') && !label.contains(['=', '(']) && is_statement(rest.trim_start()) {
         return Some(rest.trim_start());
     }
@@ -447,14 +519,13 @@ fn between_prose(lines: &mut [Line]) -> Vec<Block> {
     // Whether a function is under way, and brackets that are open.
     let (mut in_function, mut depth) = (false, 0);
     for (at, line) in lines.iter_mut().enumerate() {
-        let is_tabbed = line.text.starts_with('\t');
         if line.text.trim().is_empty() {
             continue;
         }
         let indent = line.indent();
-        let goes_on = open.as_ref().is_some_and(|block| {
-            depth > 0 || (in_function && (indent > block.indent || is_tabbed))
-        });
+        let goes_on = open
+            .as_ref()
+            .is_some_and(|block| depth > 0 || (in_function && indent > block.indent));
         if !goes_on {
             let marked = behind_mark(line.text).filter(|rest| is_statement(rest));
             line.text = marked.unwrap_or(line.text);
@@ -486,6 +557,8 @@ fn within_prose(lines: &mut [Line], is_wanted: fn(&str) -> bool) -> Vec<Block> {
     let mut block: Option<Block> = None;
     let mut found = lines.to_vec();
     for (at, line) in found.iter_mut().enumerate() {
+        let boxed = line.text.rsplit_once("\\boxed{");
+        let boxed = boxed.and_then(|(_, rest)| Some(rest.rsplit_once('}')?.0.trim()));
         let parts: Vec<&str> = line.text.split('`').collect();
         // Parts at odd places are between backticks, and empty ones between two of several in a row.
         let parts = parts.iter().skip(1).map(|part| part.trim());
@@ -493,7 +566,8 @@ fn within_prose(lines: &mut [Line], is_wanted: fn(&str) -> bool) -> Vec<Block> {
             let behind_language = part.split_once(' ').map_or(part, |(_, rest)| rest);
             [part, behind_language].into_iter().find(|it| is_wanted(it))
         });
-        match code.next_back() {
+        let boxed = boxed.filter(|it| is_wanted(it));
+        match code.next_back().or(boxed) {
             Some(code) => line.text = code,
             None => line.is_prose = true,
         }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use arc_dsl::{Callee, Operand, Program, ProgramBuilder, Slot};
-use arc_form::{Options, Region, Specialiser};
+use arc_form::{Op, Options, Region, Specialiser};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// A program without its dead steps, each step on the line of its own number.
@@ -63,9 +63,15 @@ impl Normaliser {
                 ..Options::default()
             })
         });
-        let form = specialiser.specialise(&program.clone().with_lines(1..));
+        let form = specialiser
+            .specialise(&program.clone().with_lines(1..))
+            .ok()?;
+        // Behind what always fails it has nothing, and it may fail at a step before the one that fails in the program.
+        if always_fails(&form.body) {
+            return None;
+        }
         let mut stays = vec![false; program.steps().len()];
-        mark_lines(&form.ok()?.body, &mut stays);
+        mark_lines(&form.body, &mut stays);
         let needed = needed(program, |step| stays[step]);
         if needed.iter().all(|needed| *needed) {
             return None;
@@ -139,6 +145,13 @@ fn needed(program: &Program, stays: impl Fn(usize) -> bool) -> Vec<bool> {
         }
     }
     needed
+}
+
+/// Whether a region has an instruction that always fails.
+fn always_fails(region: &Region) -> bool {
+    region.instructions.iter().any(|instruction| {
+        matches!(instruction.op, Op::Fail(..)) || instruction.regions.iter().any(always_fails)
+    })
 }
 
 /// Marks the steps, by their lines counted from 1, of which instructions come.
