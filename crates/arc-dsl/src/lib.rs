@@ -82,7 +82,7 @@ pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, St
 pub use task::{
     FileForm, FileProgram, FileTask, MAX_CELLS, MAX_SIDE, OtherSplit, Pair, PairId, Solution,
     Solutions, Split, SubmissionFile, SubmittedGrid, SubmittedTask, Task, TaskError, TaskFile,
-    broken_json, is_utf16,
+    broken_json, wide_text,
 };
 pub use task_ids::{TaskIds, says_nothing};
 pub use text::{

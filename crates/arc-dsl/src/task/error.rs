@@ -9,7 +9,7 @@ pub struct TaskError {
     pub task: Option<String>,
     /// The line, counted from 1.
     pub line: usize,
-    /// The column in bytes, counted from 1: where what was found ends.
+    /// The column in bytes, counted from 1: where what was found begins; of broken JSON, where reading it ended.
     pub column: usize,
     /// The JSON path to the value, as `train[0].input[2]`; empty for the whole text.
     pub path: String,

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::error::TaskError;
 use super::seeds::{PairSeed, PairsSeed};
 use super::solutions::Solutions;
-use super::text::{JsonKind, Places, Text, first_of, kind_of};
+use super::text::{JsonKind, Places, Text, first_of, kind_of, shortened};
 use super::{OtherSplit, Pair, Task};
 
 /// What a file turned out to hold.
@@ -187,6 +187,8 @@ impl TaskFile {
             self.errors.push(error);
             if !is_task(&entries, depth) && has_tasks(&entries, depth) {
                 self.by_id(text, &entries, depth);
+            } else if depth == 0 {
+                self.programs_by_id(text, &entries);
             }
             return;
         }
@@ -209,16 +211,7 @@ impl TaskFile {
             let id = own_id.as_deref().unwrap_or(id.name());
             self.program(&Places::new(text).of_key(key, value), id, program);
         } else if let Some((key, value)) = bad().filter(|_| own_id.is_some() && !is_task) {
-            let found = match kind_of(value.get()) {
-                JsonKind::Null => "null",
-                JsonKind::List => "a list",
-                JsonKind::Object => "an object",
-                JsonKind::Other if value.get().starts_with('"') => "an empty text",
-                JsonKind::Other => "no text",
-            };
-            let place = Places::new(text).of_key(key, value);
-            let message = format!("expected the text of a program, found {found}");
-            self.errors.push(place.error(message));
+            self.no_text(&Places::new(text).of_key(key, value));
             self.form = FileForm::Programs;
         } else if is_task {
         } else if entries.iter().any(|(_, it)| attempts(it.get())) {
@@ -260,44 +253,92 @@ impl TaskFile {
         }
     }
 
-    /// Programs by the ids of their tasks, if that is all that there is.
+    /// Programs by the ids of their tasks, if it is a file of these: if there is nothing else, or one stands where
+    /// programs of such a file do. Each entry that is none is an error then.
     fn programs_by_id(&mut self, text: &Text<'_>, entries: &Entries<'_>) -> bool {
         let are_programs = !entries.is_empty()
-            && entries
+            && (entries
                 .iter()
-                .all(|(_, it)| holds_programs(it.get(), MAX_DEPTH));
+                .all(|(_, it)| holds_programs(it.get(), MAX_DEPTH))
+                || (known_as(entries).is_none()
+                    && !says_id(entries)
+                    && entries.iter().any(|(_, it)| shows_program(it.get()))));
         let mut places = Places::new(text);
         for (id, value) in entries.iter().filter(|_| are_programs) {
-            self.programs_of(&places.of_key(id, value), id);
+            self.programs_of(&places.of_key(id, value), id, MAX_DEPTH);
         }
         are_programs
     }
 
-    /// A program of a task, or several, in lists or by names that say nothing.
-    fn programs_of(&mut self, text: &Text<'_>, id: &str) {
+    /// A program of a task, or several, in lists or by names that say nothing, so deep.
+    fn programs_of(&mut self, text: &Text<'_>, id: &str, depth: usize) {
         let mut places = Places::new(text);
         match kind_of(text.json) {
-            JsonKind::List => {
-                let (elements, _) = text.elements("programs");
-                for (at, element) in elements.iter().enumerate() {
-                    self.programs_of(&places.of_index(at, element), id);
+            JsonKind::List if depth > 0 => {
+                let (elements, broken) = text.elements("programs");
+                if elements.is_empty() && broken.is_none() {
+                    self.no_program(text, "an empty list");
                 }
+                for (at, element) in elements.iter().enumerate() {
+                    self.programs_of(&places.of_index(at, element), id, depth - 1);
+                }
+                self.errors.extend(broken);
             }
             JsonKind::Object => {
                 let (entries, _) = text.entries("programs");
                 if let Some((key, program, value)) = program(&entries) {
                     return self.program(&places.of_key(key, value), id, program);
                 }
-                // A key may be a whole text.
-                for (at, (_, value)) in entries.iter().enumerate() {
-                    self.programs_of(&places.of_index(at, value), id);
+                let holds = |(_, it): &(String, &RawValue)| holds_program(it.get(), depth - 1);
+                if depth == 0 || !entries.iter().any(holds) {
+                    let mut named = entries.iter();
+                    let named = named.find(|(key, _)| PROGRAM_KEYS.contains(&key.as_str()));
+                    return match named {
+                        Some((key, value)) => self.no_text(&places.of_key(key, value)),
+                        None => self.no_program(text, &described(&entries)),
+                    };
+                }
+                for (at, (key, value)) in entries.iter().enumerate() {
+                    // A key may be a whole text.
+                    let is_word = key.len() <= 40 && !key.contains(char::is_whitespace);
+                    let part = if is_word {
+                        places.of_key(key, value)
+                    } else {
+                        places.of_index(at, value)
+                    };
+                    self.programs_of(&part, id, depth - 1);
                 }
             }
-            JsonKind::Null | JsonKind::Other => {
-                let program = text_of_program(text.json).unwrap_or_default();
-                self.program(text, id, program);
-            }
+            JsonKind::List => self.no_program(text, "a list"),
+            JsonKind::Null => self.no_program(text, "null"),
+            JsonKind::Other => match text_of_program(text.json) {
+                Some(program) => self.program(text, id, program),
+                None => self.no_program(text, &shortened(text.json)),
+            },
         }
+    }
+
+    /// An error about what is no program where one is expected.
+    fn no_program(&mut self, text: &Text<'_>, found: &str) {
+        let expected = "the text of a program, with `def` or `O =` in it, or an object that has it as `program`";
+        self.errors
+            .push(text.error(format!("expected {expected}, found {found}")));
+    }
+
+    /// An error about the value of a key that the text of a program has.
+    fn no_text(&mut self, text: &Text<'_>) {
+        let is_blank = |text: String| text.trim().is_empty();
+        let found = match kind_of(text.json) {
+            JsonKind::Null => "null",
+            JsonKind::List => "a list",
+            JsonKind::Object => "an object",
+            JsonKind::Other => match serde_json::from_str(text.json).map(is_blank) {
+                Ok(true) => "an empty text",
+                _ => &shortened(text.json),
+            },
+        };
+        self.errors
+            .push(text.error(format!("expected the text of a program, found {found}")));
     }
 
     fn program(&mut self, place: &Text<'_>, task: &str, text: String) {
@@ -523,8 +564,7 @@ fn text_of_program(json: &str) -> Option<String> {
 fn holds_programs(json: &str, depth: usize) -> bool {
     match kind_of(json) {
         JsonKind::List if depth > 0 => {
-            let (elements, error) = Text::new(json.as_bytes())
-                .map_or_else(|_| Default::default(), |text| text.elements("programs"));
+            let (elements, error) = elements_of(json);
             let mut all = elements.iter();
             error.is_none()
                 && !elements.is_empty()
@@ -542,6 +582,63 @@ fn holds_programs(json: &str, depth: usize) -> bool {
         JsonKind::List | JsonKind::Null => false,
         JsonKind::Other => text_of_program(json).is_some(),
     }
+}
+
+/// Whether a program is there, so deep, whatever else is.
+fn holds_program(json: &str, depth: usize) -> bool {
+    match kind_of(json) {
+        JsonKind::List if depth > 0 => {
+            let (elements, _) = elements_of(json);
+            elements.iter().any(|it| holds_program(it.get(), depth - 1))
+        }
+        JsonKind::Object => {
+            let (entries, _) = entries_of(json);
+            let mut values = entries.iter();
+            program(&entries).is_some()
+                || (depth > 0 && values.any(|(_, it)| holds_program(it.get(), depth - 1)))
+        }
+        JsonKind::List | JsonKind::Null => false,
+        JsonKind::Other => text_of_program(json).is_some(),
+    }
+}
+
+/// Whether a program stands where those of a task do, by which a file is known that has other things too: as a text, in
+/// a list of texts, or by its key in an object in these or in objects of any keys. What has programs elsewhere, a
+/// conversation or a notebook, is no file of programs.
+fn shows_program(json: &str) -> bool {
+    let is_shown = |json: &str| {
+        let (entries, _) = entries_of(json);
+        let named = |(key, _): &&(String, &RawValue)| PROGRAM_KEYS.contains(&key.as_str());
+        entries
+            .iter()
+            .find(named)
+            .is_some_and(|(_, it)| text_of_program(it.get()).is_some())
+    };
+    match kind_of(json) {
+        JsonKind::List => {
+            let (elements, _) = elements_of(json);
+            let mut elements = elements.iter().map(|it| it.get());
+            elements.any(|it| text_of_program(it).is_some() || is_shown(it))
+        }
+        JsonKind::Object => {
+            let (entries, _) = entries_of(json);
+            is_shown(json) || entries.iter().any(|(_, it)| is_shown(it.get()))
+        }
+        JsonKind::Null => false,
+        JsonKind::Other => text_of_program(json).is_some(),
+    }
+}
+
+/// Whether an object is of one task, by a key that says which: its other keys are no ids.
+fn says_id(entries: &Entries<'_>) -> bool {
+    let is_id = |(key, value): &(String, &RawValue)| {
+        TaskFile::ID_KEYS.contains(&key.as_str()) && text_of_program(value.get()).is_none()
+    };
+    entries.iter().any(is_id)
+}
+
+fn elements_of(json: &str) -> (Vec<&RawValue>, Option<TaskError>) {
+    Text::new(json.as_bytes()).map_or_else(|_| Default::default(), |text| text.elements("programs"))
 }
 
 fn has_key(entries: &Entries<'_>, wanted: &str) -> bool {
@@ -688,23 +785,31 @@ fn is_list_of_grids(json: &str) -> bool {
 
 /// What an object seems to be, and its keys.
 fn described(entries: &Entries<'_>) -> String {
-    let has = |key| has_key(entries, key);
-    let seems = if has("input") && (has("output") || entries.len() == 1) {
-        "a pair alone"
-    } else if has("engine_version") && has("results") {
-        "a document of a run"
-    } else if has("nbformat") && has("cells") {
-        "a notebook"
-    } else if has("compilerOptions") {
-        "a tsconfig.json"
-    } else if has("version") && (has("name") || has("lockfileVersion")) {
-        "a package.json"
-    } else if entries.is_empty() {
+    if entries.is_empty() {
         return "an empty object".to_owned();
+    }
+    match known_as(entries) {
+        Some(seems) => format!("{seems}, with {}", keys(entries)),
+        None => keys(entries),
+    }
+}
+
+/// What an object is by its keys, where it is something that is known.
+fn known_as(entries: &Entries<'_>) -> Option<&'static str> {
+    let has = |key| has_key(entries, key);
+    if has("input") && (has("output") || entries.len() == 1) {
+        Some("a pair alone")
+    } else if has("engine_version") && has("results") {
+        Some("a document of a run")
+    } else if has("nbformat") && has("cells") {
+        Some("a notebook")
+    } else if has("compilerOptions") {
+        Some("a tsconfig.json")
+    } else if has("version") && (has("name") || has("lockfileVersion")) {
+        Some("a package.json")
     } else {
-        return keys(entries);
-    };
-    format!("{seems}, with {}", keys(entries))
+        None
+    }
 }
 
 /// The keys of an object, as an error names them.

@@ -154,10 +154,13 @@ macro_rules! seed {
     };
 }
 
+/// What an error about a key ends with that is there already.
+pub(super) const TWICE: &str = " stands here twice";
+
 /// Keeps the first value that a key has; a second one is an error.
 fn set<T, E: Error>(slot: &mut Option<T>, key: &str, value: T) -> Result<(), E> {
     match slot.replace(value) {
-        Some(_) => Err(E::custom(format_args!("the key `{key}` stands here twice"))),
+        Some(_) => Err(E::custom(format_args!("the key `{key}`{TWICE}"))),
         None => Ok(()),
     }
 }

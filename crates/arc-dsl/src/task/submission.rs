@@ -253,8 +253,8 @@ mod tests {
         assert_eq!(
             told(&file.errors),
             [
-                "line 2, column 23, b[0].attempt_1: expected a grid: a list of rows, found string \"x\"",
-                "line 2, column 43, b[0].attempt_2[0][0]: expected a colour: an integer from -128 to 127, \
+                "line 2, column 21, b[0].attempt_1: expected a grid: a list of rows, found string \"x\"",
+                "line 2, column 41, b[0].attempt_2[0][0]: expected a colour: an integer from -128 to 127, \
                  found number `1.5`",
                 "line 2, column 61, b[0].attempt_3: an attempt too many: expected `attempt_1` and `attempt_2`",
                 "line 2, column 69, b[1]: expected an object with `attempt_1` and `attempt_2`, found integer `7`",

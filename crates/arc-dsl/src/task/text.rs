@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use serde::de::{DeserializeSeed, IgnoredAny};
 use serde_json::value::RawValue;
+use serde_path_to_error::{Path, Segment};
 
 use super::error::TaskError;
-use super::seeds::{ElementsSeed, EntriesSeed, WalkSeed};
+use super::seeds::{ElementsSeed, EntriesSeed, TWICE, WalkSeed};
 
 /// JSON text, or a value in it, with the place where it stands.
 #[derive(Debug, Clone)]
@@ -61,8 +62,8 @@ impl<'a> Text<'a> {
             line: 1,
             column: 1,
         };
-        if is_utf16(bytes) {
-            return Err(whole("").error("UTF-16 text: expected UTF-8"));
+        if let Some(name) = wide_text(bytes) {
+            return Err(whole("").error(format!("{name} text: expected UTF-8")));
         }
         match std::str::from_utf8(bytes) {
             Ok(text) => Ok(whole(text.strip_prefix('\u{feff}').unwrap_or(text))),
@@ -135,12 +136,13 @@ impl<'a> Text<'a> {
             Err(error) => {
                 let path = track.path();
                 let root = path.iter().next().is_none();
-                let path = if root {
+                let told = if root {
                     String::new()
                 } else {
                     path.to_string()
                 };
-                Err(self.error_at(&error, &path))
+                let found = self.error_at(&error, &told);
+                Err(self.at_beginning(&error, &path, found))
             }
         }
     }
@@ -182,7 +184,67 @@ impl<'a> Text<'a> {
     fn first_error(&self, error: &serde_json::Error) -> TaskError {
         let with_path = || self.read(WalkSeed).err();
         let broken = if error.is_data() { None } else { with_path() };
-        broken.unwrap_or_else(|| self.error_at(error, ""))
+        broken.unwrap_or_else(|| {
+            let found = self.error_at(error, "");
+            // Of a value of another kind nothing has been read: it is all of the text.
+            self.at_value(error, self.json.trim_start(), found)
+        })
+    }
+
+    /// The error at the beginning of the value that the path leads to: where it is told, the value has been read.
+    fn at_beginning(&self, error: &serde_json::Error, path: &Path, found: TaskError) -> TaskError {
+        let end = offset_of(self.json, error.line(), error.column());
+        let mut value = self.json.trim_start();
+        for segment in path {
+            let mut json = serde_json::Deserializer::from_str(value);
+            let mut elements = Vec::new();
+            let mut entries = Vec::new();
+            // What is broken behind the value is another error.
+            let inner = match segment {
+                Segment::Seq { index } => {
+                    let seed = ElementsSeed {
+                        expected: "a list",
+                        elements: &mut elements,
+                        most: index + 1,
+                    };
+                    let _ = seed.deserialize(&mut json);
+                    elements.get(*index).copied()
+                }
+                Segment::Map { key } => {
+                    let seed = EntriesSeed {
+                        expected: "an object",
+                        entries: &mut entries,
+                    };
+                    let _ = seed.deserialize(&mut json);
+                    // Of several values the last one that had begun.
+                    let begun = |value: &RawValue| begin_in(self.json, value.get()) < end;
+                    let mut entries = entries.iter().rev();
+                    let entry = entries.find(|(found, value)| found == key && begun(value));
+                    entry.map(|(_, value)| *value)
+                }
+                Segment::Enum { .. } | Segment::Unknown => None,
+            };
+            match inner {
+                Some(inner) => value = inner.get(),
+                None => return found,
+            }
+        }
+        self.at_value(error, value, found)
+    }
+
+    /// The error at the beginning of a value of the text, if it is one about a value and not about a key that
+    /// stands there again.
+    fn at_value(&self, error: &serde_json::Error, value: &str, found: TaskError) -> TaskError {
+        if !error.is_data() || found.message.ends_with(TWICE) {
+            return found;
+        }
+        let before = &self.json.as_bytes()[..begin_in(self.json, value)];
+        let (line, column) = place(before);
+        TaskError {
+            line: self.line + line - 1,
+            column: column + if line == 1 { self.column - 1 } else { 0 },
+            ..found
+        }
     }
 
     /// An error about all of it, at its beginning.
@@ -191,7 +253,7 @@ impl<'a> Text<'a> {
             task: self.task.clone(),
             line: self.line,
             column: self.column,
-            path: self.path.clone(),
+            path: clipped(self.path.clone()),
             message: message.into(),
         }
     }
@@ -220,10 +282,7 @@ impl<'a> Text<'a> {
         }
         // Keys that are none have no name.
         found.path.push_str(path.trim_end_matches(['?', '.']));
-        if let Some((end, _)) = found.path.char_indices().nth(MOST_OF_PATH) {
-            found.path.truncate(end);
-            found.path.push_str("..");
-        }
+        found.path = clipped(found.path);
         found
     }
 }
@@ -269,7 +328,7 @@ impl<'a> Places<'a> {
     fn part(&mut self, path: String, value: &'a RawValue) -> Text<'a> {
         let text = value.get();
         // Raw values borrow from the text that they were read from.
-        let start = text.as_ptr().addr() - self.json.as_ptr().addr();
+        let start = begin_in(self.json, text);
         let passed = self.json.as_bytes().get(self.at..start).unwrap_or_default();
         let (line, column) = place(passed);
         self.column = if line == 1 {
@@ -305,7 +364,7 @@ fn in_our_words(message: &str, number: Option<&str>) -> String {
     };
     match number {
         Some(number) if found.starts_with("floating point ") => {
-            format!("expected {expected}, found number `{number}`")
+            format!("expected {expected}, found number `{}`", shortened(number))
         }
         _ => format!("expected {expected}, found {found}"),
     }
@@ -314,8 +373,30 @@ fn in_our_words(message: &str, number: Option<&str>) -> String {
 /// How many characters of a path are told.
 const MOST_OF_PATH: usize = 160;
 
+/// A path of which not more is told than is of use.
+fn clipped(mut path: String) -> String {
+    if path.len() > MOST_OF_PATH
+        && let Some((end, _)) = path.char_indices().nth(MOST_OF_PATH)
+    {
+        path.truncate(end);
+        path.push_str("..");
+    }
+    path
+}
+
+/// Where in a text a part of it begins.
+fn begin_in(text: &str, part: &str) -> usize {
+    part.as_ptr().addr() - text.as_ptr().addr()
+}
+
+/// Where in a text a line and column is, both counted from 1.
+fn offset_of(text: &str, line: usize, column: usize) -> usize {
+    let lines = text.split_inclusive('\n').take(line.saturating_sub(1));
+    lines.map(str::len).sum::<usize>() + column
+}
+
 /// A text of which not more is told than is of use.
-fn shortened(text: &str) -> Cow<'_, str> {
+pub(super) fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}..", &text[..end]).into(),
         None => text.into(),
@@ -331,9 +412,11 @@ fn broken(message: &str, number: Option<&str>) -> Option<String> {
                 [b'0', b'0'..=b'9', ..] => "no leading zeros",
                 _ => "more digits",
             };
+            let number = shortened(number);
             format!("broken JSON: invalid number `{number}`: expected {expected}")
         }
         ("number out of range", Some(number)) => {
+            let number = shortened(number);
             format!(
                 "broken JSON: number out of range `{number}`: expected an integer from -128 to 127"
             )
@@ -424,12 +507,15 @@ fn place(before: &[u8]) -> (usize, usize) {
     (lines.count() + 1, column)
 }
 
-/// Whether text is UTF-16: by its mark, or since every other byte of the first ones is zero.
+/// The name of what text is in whose characters have two or four bytes: by its mark, or since there are zeros among
+/// the first bytes.
 #[must_use]
-pub fn is_utf16(bytes: &[u8]) -> bool {
+pub fn wide_text(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
-        [first, second, ..] => (*first == 0) != (*second == 0),
-        _ => false,
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some("UTF-32"),
+        [0, 0, 0, last, ..] | [last, 0, 0, 0, ..] if *last != 0 => Some("UTF-32"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16"),
+        [first, second, ..] if (*first == 0) != (*second == 0) => Some("UTF-16"),
+        _ => None,
     }
 }

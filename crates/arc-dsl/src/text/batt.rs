@@ -5,7 +5,7 @@ use crate::dialect::Dialect;
 use crate::program::{Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::expression::Expression;
-use crate::text::lexer::{Block, Lexer, Token, TokenKind};
+use crate::text::lexer::{Block, Lexer, Token, TokenKind, without_feed};
 use crate::text::module::parser::{Parser, Scope};
 use crate::text::tokens::{Result, told};
 use crate::value::MAX_INT;
@@ -67,7 +67,7 @@ pub fn parse_batt(text: &str) -> std::result::Result<BattFile, ParseError> {
 pub fn is_batt(text: &str) -> bool {
     let defs = super::without_mark(text)
         .lines()
-        .filter_map(|line| line.strip_prefix("def "));
+        .filter_map(|line| without_feed(line).strip_prefix("def "));
     let first = defs
         .map(str::trim_start)
         .next()

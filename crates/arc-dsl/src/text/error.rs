@@ -124,6 +124,14 @@ pub enum ParseErrorKind {
         /// The character.
         code: u32,
     },
+    /// A name that Python takes for another one.
+    #[error("Python takes the name `{name}` for `{normal}`, expected it so")]
+    Respelled {
+        /// The name as it is written.
+        name: String,
+        /// What Python takes it for.
+        normal: String,
+    },
     /// A note: what stands outside of programs and has no part in them.
     #[error("passed over, since it is no part of a program: {found}{}", and_others(*others))]
     PassedOver {

@@ -166,10 +166,25 @@ impl<'t> Parser<'_, 't> {
             (TokenKind::Symbol, "-" | "+") if self.module.is_some() => return self.signed(depth),
             (TokenKind::Symbol, "-") => {
                 self.tokens.bump();
-                if self.tokens.peek().kind != TokenKind::Integer {
-                    return Err(self.tokens.unexpected("an integer after `-`"));
+                let at = self.tokens.peek();
+                match at.kind {
+                    TokenKind::Integer => self.integer("-")?,
+                    TokenKind::Symbol if at.is("(") => {
+                        let inner = self.parenthesised(depth)?;
+                        let value = match inner {
+                            Expression::Operand(operand) => constant(&operand),
+                            _ => None,
+                        };
+                        let Some(Value::Int(value)) = value else {
+                            let expected = "an integer after `-`";
+                            let found = self.tokens.told_from(at);
+                            let kind = ParseErrorKind::Expected { expected, found };
+                            return Err(self.tokens.error(at, kind));
+                        };
+                        Value::Int(-value).into()
+                    }
+                    _ => return Err(self.tokens.unexpected("an integer after `-`")),
                 }
-                self.integer("-")?
             }
             (TokenKind::Symbol, "(") => return self.parenthesised(depth),
             (TokenKind::Symbol, "{") => self.set(depth)?.into(),

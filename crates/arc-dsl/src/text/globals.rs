@@ -207,12 +207,16 @@ pub(super) const LATE: u32 = u32::MAX;
 pub(super) struct Globals<'t> {
     bindings: HashMap<&'t str, Vec<Bound<'t>>>,
     stars: Vec<(u32, u32, Star)>,
+    /// When, and on which line, any name and any part of a module may be set, and why.
+    changes: Vec<(u32, u32, &'static str)>,
     /// How many bindings there were.
     now: u32,
     /// Whether a name of the DSL was bound to something else.
     hides: bool,
     /// Whether a name was bound twice.
     rebinds: bool,
+    /// Whether a name was bound to a module.
+    has_modules: bool,
 }
 
 impl<'t> Globals<'t> {
@@ -226,6 +230,11 @@ impl<'t> Globals<'t> {
         self.rebinds || self.hides
     }
 
+    /// Whether some name was bound to a module so far.
+    pub(super) fn has_modules(&self) -> bool {
+        self.has_modules
+    }
+
     /// Whether every name of the DSL is the DSL's.
     pub(super) fn is_plain(&self) -> bool {
         !self.hides
@@ -233,6 +242,13 @@ impl<'t> Globals<'t> {
 
     pub(super) fn bind(&mut self, name: &'t str, line: u32, binding: Binding<'t>) {
         let is_dsl = is_of_dsl(name);
+        // A module that was changed gives what it has then.
+        let binding = match (self.changes.last(), binding) {
+            (Some((_, _, why)), Binding::Dsl(_) | Binding::Module(_)) => {
+                Binding::Other((*why).to_owned())
+            }
+            (_, binding) => binding,
+        };
         let bound = self.bindings.entry(name).or_default();
         if binding == Binding::Dsl(name) && bound.is_empty() && !self.hides {
             self.bindings.remove(name);
@@ -240,6 +256,7 @@ impl<'t> Globals<'t> {
         }
         self.hides |= is_dsl && binding != Binding::Dsl(name);
         self.rebinds |= !bound.is_empty();
+        self.has_modules |= matches!(binding, Binding::Module(_));
         let at = self.now;
         self.now += 1;
         bound.push(Bound { at, line, binding });
@@ -251,12 +268,34 @@ impl<'t> Globals<'t> {
         self.now += 1;
     }
 
+    /// From now on any name, and any part of a module, may be something else than it was.
+    pub(super) fn change(&mut self, line: u32, why: &'static str) {
+        self.hides = true;
+        self.changes.push((self.now, line, why));
+        self.now += 1;
+    }
+
+    /// Where and why a module may have other parts than it had, if it may at a moment.
+    pub(super) fn changed_before(&self, at: u32) -> Option<(u32, &'static str)> {
+        self.change_before(at).map(|(_, line, why)| (line, why))
+    }
+
+    fn change_before(&self, at: u32) -> Option<(u32, u32, &'static str)> {
+        let until = self.changes.partition_point(|&(then, ..)| then < at);
+        self.changes[..until].last().copied()
+    }
+
     /// What a name is bound to at a moment, and on which line; `None` if the text does not say.
     pub(super) fn get(&self, dialect: Dialect, name: &str, at: u32) -> Option<(u32, Binding<'t>)> {
         let bound = self.bindings.get(name).and_then(|bound| {
             let until = bound.partition_point(|bound| bound.at < at);
             bound[..until].last()
         });
+        if let Some((then, line, why)) = self.change_before(at)
+            && bound.is_none_or(|bound| bound.at < then)
+        {
+            return Some((line, Binding::Other(why.to_owned())));
+        }
         if self.hides
             && let Some(star) = self.star_of(dialect, name, at)
             && bound.is_none_or(|bound| bound.at < star.0)
@@ -271,7 +310,10 @@ impl<'t> Globals<'t> {
                 {
                     Some((star.1, Binding::Other("it may be set anew there".into())))
                 }
-                _ => None,
+                // A module that was changed gives what it has then.
+                _ => self
+                    .changed_before(at)
+                    .map(|(line, why)| (line, Binding::Other(why.to_owned()))),
             };
         }
         bound.map(|bound| (bound.line, bound.binding.clone()))

@@ -5,13 +5,17 @@
 //! string that someone forgot to close costs one program, not the rest of the file, and no byte is
 //! read into a token more than twice.
 
+use unicode_normalization::{UnicodeNormalization as _, is_nfkc};
+
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
-    /// The whitespace that a line begins with, if any; lines inside brackets have none.
+    /// The whitespace that a line is indented by, if any; lines inside brackets have none.
     Indent,
     /// A name or a keyword.
     Name,
+    /// A name that Python may take for another one.
+    Respelled,
     /// Decimal digits.
     Integer,
     /// Any other number.
@@ -249,16 +253,16 @@ impl<'t> Lexer<'t> {
 
     /// Whether a line begins with what looks like space, even where Python takes it for none.
     fn is_indented(&self) -> bool {
-        match self.peek() {
+        let line = without_feed(self.rest());
+        match line.bytes().next() {
             Some(byte) if byte.is_ascii() => is_space(byte),
-            _ => self.rest().starts_with(is_invisible),
+            _ => line.starts_with(is_invisible),
         }
     }
 
     /// Whether a line that begins here begins a program.
     fn is_at_def(&self) -> bool {
-        let after = self.rest().strip_prefix("def");
-        after.is_some_and(|after| !after.starts_with(is_name_part))
+        begins_def(self.rest())
     }
 
     fn push(&self, block: &mut Block<'t>, kind: TokenKind, start: usize) {
@@ -293,7 +297,7 @@ impl<'t> Lexer<'t> {
     fn read_line(&mut self, block: &mut Block<'t>, all: bool) -> bool {
         let mut open: Vec<Token<'t>> = Vec::new();
         if !all {
-            let start = self.at;
+            let start = self.text.len() - without_feed(self.rest()).len();
             self.skip(is_space);
             self.push(block, TokenKind::Indent, start);
         }
@@ -344,8 +348,14 @@ impl<'t> Lexer<'t> {
                     let rest = self.rest();
                     self.at += rest.find(|c| !is_name_part(c)).unwrap_or(rest.len());
                     let quoted = matches!(self.peek(), Some(b'"' | b'\''));
-                    if !(quoted && is_string_prefix(&self.text[start..self.at])) {
-                        self.push(block, TokenKind::Name, start);
+                    let name = &self.text[start..self.at];
+                    if !(quoted && is_string_prefix(name)) {
+                        let kind = if is_stable(name) {
+                            TokenKind::Name
+                        } else {
+                            TokenKind::Respelled
+                        };
+                        self.push(block, kind, start);
                     } else if !self.read_string(block, start) {
                         return false;
                     }
@@ -425,14 +435,23 @@ impl<'t> Lexer<'t> {
 /// Whether the current block has to be read otherwise if it turns out to be wrong: it breaks off in a
 /// string or a bracket, or a string of it has a line that looks like the beginning of a program.
 pub(super) fn is_doubtful(block: &Block<'_>) -> bool {
-    let is_def = |line: &str| {
-        let after = line.strip_prefix("def");
-        after.is_some_and(|after| !after.starts_with(is_name_part))
-    };
     block.is_broken()
         || block.tokens.iter().any(|token| {
-            token.kind == TokenKind::Text && token.text.split(['\n', '\r']).skip(1).any(is_def)
+            token.kind == TokenKind::Text && token.text.split(['\n', '\r']).skip(1).any(begins_def)
         })
+}
+
+/// A line without the form feeds that it begins with and what stands before them: the indentation begins anew there.
+pub(super) fn without_feed(line: &str) -> &str {
+    let space = line.bytes().take_while(|&byte| is_space(byte)).count();
+    let feed = line[..space].rfind('\x0c');
+    feed.map_or(line, |feed| &line[feed + 1..])
+}
+
+/// Whether a line begins a program.
+fn begins_def(line: &str) -> bool {
+    let after = without_feed(line).strip_prefix("def");
+    after.is_some_and(|after| !after.starts_with(is_name_part))
 }
 
 /// What Python takes for space within a line.
@@ -465,6 +484,17 @@ fn is_string_prefix(name: &str) -> bool {
     )
 }
 
+/// Whether Python takes a name for the one that is written. It brings names into the form NFKC, in which letters of
+/// full width, mathematical letters and ligatures are plain ones.
+pub(super) fn is_stable(name: &str) -> bool {
+    name.is_ascii() || is_nfkc(name)
+}
+
+/// What Python takes a name for.
+pub(super) fn normalised(name: &str) -> String {
+    name.nfkc().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -480,6 +510,7 @@ mod tests {
                 TokenKind::Text => "text".to_owned(),
                 TokenKind::OpenText => format!("open{}", token.text),
                 TokenKind::Number => format!("number:{}", token.text),
+                TokenKind::Respelled => format!("respelled:{}", token.text),
                 TokenKind::Name | TokenKind::Integer | TokenKind::Symbol => token.text.to_owned(),
             });
             blocks.push(tokens.collect::<Vec<_>>().join(" "));
@@ -493,6 +524,20 @@ mod tests {
         assert_eq!(blocks(text), ["0> a / 2> b / 1> c / .", "0> d / ."]);
         assert_eq!(blocks("\n \n# note"), [""; 0]);
         assert_eq!(blocks("  a"), ["2> a / ."]);
+    }
+
+    #[test]
+    fn a_form_feed_begins_the_indentation_anew() {
+        assert_eq!(
+            blocks("\x0ca\n \x0c b\n \t\x0cc\n"),
+            ["0> a / 1> b / .", "0> c / ."]
+        );
+        assert_eq!(
+            blocks("a\n\x0c\n b\x0c(\n\x0cc)\n"),
+            ["0> a / 1> b ( c ) / ."]
+        );
+        assert_eq!(blocks("f(\n\x0cdef g"), ["0> f ( .", "0> def g / ."]);
+        assert!(Lexer::new("a\n\x0cdef f(I): return I").has_function());
     }
 
     #[test]
@@ -568,5 +613,26 @@ mod tests {
         }
         assert_eq!(blocks, 1000);
         assert!(read <= 2 * text.len(), "{read} bytes of {}", text.len());
+    }
+
+    #[test]
+    fn names_are_those_that_python_takes_them_for() {
+        // As Python's `unicodedata.normalize("NFKC", name)` has them.
+        for name in ["x1", "größe", "σχῆμα", "ширина", "幅", "한글", "ñ"] {
+            assert!(is_stable(name), "{name}");
+        }
+        for (name, normal) in [
+            ("\u{ff56}mirror", "vmirror"),
+            ("\u{ff34}\u{ff37}O\u{ff12}", "TWO2"),
+            ("\u{1d42d}\u{1d42b}im", "trim"),
+            ("x\u{1d7df}", "x7"),
+            ("\u{fb01}ll", "fill"),
+            ("\u{17f}hift", "shift"),
+            ("µ", "μ"),
+            ("x\u{2167}", "xVIII"),
+        ] {
+            assert!(!is_stable(name), "{name}");
+            assert_eq!(normalised(name), normal);
+        }
     }
 }

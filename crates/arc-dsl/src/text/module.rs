@@ -149,7 +149,7 @@ pub(super) struct Module<'t> {
     /// What has no part in any program.
     passed_over: Option<(Token<'t>, usize)>,
     /// What is wrong outside of functions, and where it begins.
-    errors: Vec<(usize, ParseError)>,
+    pub(super) errors: Vec<(usize, ParseError)>,
 }
 
 impl<'t> Module<'t> {
@@ -341,6 +341,7 @@ impl<'t> Module<'t> {
     fn bind_all(&mut self) {
         let mut lexer = self.lexer();
         let has_global = self.text.contains("global ");
+        let has_globals = self.text.contains("globals()");
         let mut block = Block::default();
         while lexer.next_block(&mut block) {
             let is_def = block.tokens.len() > 2
@@ -363,6 +364,9 @@ impl<'t> Module<'t> {
                 lexer.recover();
             }
             let name = cut.tokens[2];
+            if name.kind == TokenKind::Respelled {
+                self.respelled(name);
+            }
             if name.kind != TokenKind::Name || names::is_keyword(name.text) {
                 let mut parser = Parser::within(self, &cut, self.dialect());
                 let error = parser.definition().err();
@@ -372,6 +376,9 @@ impl<'t> Module<'t> {
             }
             if has_global {
                 self.globals_of(&cut);
+            }
+            if has_globals || self.globals.has_modules() {
+                self.parts_set_by(&cut);
             }
             let at = self.function(name, DefinitionKind::Def, Rc::clone(&cut));
             self.functions[at].task = self.task_above(cut.tokens[1].start);
@@ -400,7 +407,12 @@ impl<'t> Module<'t> {
             if let [global, names @ ..] = statement
                 && global.is_name("global")
             {
-                for name in names.iter().filter(|token| token.kind == TokenKind::Name) {
+                for name in names {
+                    match name.kind {
+                        TokenKind::Name => {}
+                        TokenKind::Respelled => self.respelled(*name),
+                        _ => continue,
+                    }
                     let what = "a function sets it".to_owned();
                     self.globals
                         .bind(name.text, name.line, Binding::Other(what));
@@ -411,7 +423,9 @@ impl<'t> Module<'t> {
 
     /// The task that the comment above says.
     fn task_above(&self, start: usize) -> Option<String> {
-        let mut above = self.text.get(..start)?;
+        let above = self.text.get(..start)?;
+        // A form feed may stand before the function.
+        let mut above = above.trim_end_matches([' ', '\t', '\x0c']);
         loop {
             above = above
                 .strip_suffix('\n')
@@ -888,7 +902,7 @@ fn parameters<'t>(tokens: &[Token<'t>], at: usize, end: &str) -> (usize, &'t str
         }
         match token.text {
             _ if token.kind != TokenKind::Symbol => {
-                if expects && token.kind == TokenKind::Name {
+                if expects && matches!(token.kind, TokenKind::Name | TokenKind::Respelled) {
                     count += 1;
                     if count == 1 {
                         first = token.text;

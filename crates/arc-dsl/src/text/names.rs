@@ -8,7 +8,7 @@ use arc_isa::Primitive;
 use crate::constants::Constant;
 use crate::dialect::Dialect;
 use crate::program::Operand;
-use crate::text::lexer::{is_name_part, is_name_start};
+use crate::text::lexer::{is_name_part, is_name_start, is_stable};
 use crate::typed::TypedPrimitive;
 
 /// Python's keywords but for `True`, `False` and `None`, which are literals.
@@ -64,10 +64,11 @@ pub(super) fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
 
-/// Whether the text is a name and nothing else.
+/// Whether the text is a name and nothing else, and the same one to Python.
 pub(super) fn is_name(text: &str) -> bool {
     let mut letters = text.chars();
-    letters.next().is_some_and(is_name_start) && letters.all(is_name_part) && !is_keyword(text)
+    let is_name = letters.next().is_some_and(is_name_start) && letters.all(is_name_part);
+    is_name && !is_keyword(text) && is_stable(text)
 }
 
 /// What bears the name already, so that no variable can.

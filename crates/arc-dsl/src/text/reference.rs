@@ -12,7 +12,7 @@ use arc_isa::Primitive;
 
 use crate::constants::Constant;
 use crate::text::globals::is_of_dsl;
-use crate::text::lexer::{Block, Lexer, Token, TokenKind};
+use crate::text::lexer::{Block, Lexer, Token, TokenKind, normalised};
 use crate::text::names::is_keyword;
 use crate::text::parse_value;
 
@@ -85,6 +85,15 @@ impl Beside {
             };
             if !indent.text.is_empty() {
                 continue;
+            }
+            // Python binds a name of the DSL there, though another one is written.
+            let bound = if first.is_name("def") { second } else { first };
+            if bound.kind == TokenKind::Respelled {
+                let name = normalised(bound.text);
+                if is_of_dsl(&name) {
+                    self.others.insert(name, place(bound.line));
+                    continue;
+                }
             }
             if first.is_name("def")
                 && let Some(primitive) = Primitive::from_name(second.text)

@@ -356,13 +356,13 @@ impl<'t> Parser<'_, 't> {
     /// one. An import in a program binds names there.
     pub(super) fn ignored(&mut self) -> Result<bool> {
         let first = self.tokens.peek();
-        if first.kind == TokenKind::Text {
-            while self.tokens.peek().kind == TokenKind::Text {
+        if is_only_text(first) {
+            while is_only_text(self.tokens.peek()) {
                 self.tokens.bump();
             }
             return Ok(true);
         }
-        if self.does_nothing() {
+        if self.does_nothing()? {
             while !self.tokens.is_line_end() && !self.tokens.peek().is(";") {
                 self.tokens.bump();
             }
@@ -399,33 +399,64 @@ impl<'t> Parser<'_, 't> {
         Ok(true)
     }
 
-    /// Whether a statement comes next that changes nothing: `pass`, `...`, or variables that are printed.
-    fn does_nothing(&self) -> bool {
+    /// Whether a statement comes next that changes nothing: `pass`, `...`, or what is printed.
+    fn does_nothing(&self) -> Result<bool> {
         let first = self.tokens.peek();
-        if !(first.is_name("pass") || first.is_name("print") || first.is("...")) {
-            return false;
+        if first.is_name("pass") || first.is("...") {
+            return Ok(self.tokens.second().ends_statement());
         }
-        let rest = &self.tokens.all()[self.tokens.place()..];
-        let statement = rest.split(Token::ends_statement).next().unwrap_or_default();
         let is_set = |name: &str| {
             let scope = self.scope.as_ref();
             scope.is_some_and(|scope| scope.builder.variable(name).is_some())
         };
-        match statement {
-            [only] => only.is_name("pass") || only.is("..."),
-            [print, open, inner @ .., close] => {
-                print.is_name("print")
-                    && !is_set("print")
-                    && open.is("(")
-                    && close.is(")")
-                    && inner.iter().all(|token| {
-                        token.kind == TokenKind::Text
-                            || token.is(",")
-                            || token.kind == TokenKind::Name && is_set(token.text)
-                    })
-            }
-            _ => false,
+        let second = self.tokens.second();
+        if !first.is_name("print") || !second.is("(") || is_set("print") {
+            return Ok(false);
         }
+        let rest = &self.tokens.all()[self.tokens.place() + 2..];
+        let inner = rest.split(Token::ends_statement).next().unwrap_or_default();
+        let [inner @ .., close] = inner else {
+            return Ok(false);
+        };
+        if !close.is(")") {
+            return Ok(false);
+        }
+        let is_known = |token: &Token<'_>| {
+            matches!(token.text, "True" | "False" | "None")
+                || names::known(self.dialect, token.text).is_some()
+        };
+        for argument in inner.split(|token| token.is(",")) {
+            let wrong = match argument {
+                // `print()`, and a comma behind the last one.
+                [] => None,
+                [keyword, equal, value] if equal.is("=") => {
+                    let is_setting = match keyword.text {
+                        "sep" | "end" => is_only_text(*value) || value.is_name("None"),
+                        "flush" => value.is_name("True") || value.is_name("False"),
+                        "file" => value.is_name("None"),
+                        _ => false,
+                    };
+                    (!is_setting).then_some(keyword)
+                }
+                values => values.iter().find(|token| {
+                    let is_value = match token.kind {
+                        TokenKind::Name => is_set(token.text) || is_known(token),
+                        TokenKind::Integer => true,
+                        _ => is_only_text(**token),
+                    };
+                    !is_value
+                }),
+            };
+            if let Some(wrong) = wrong {
+                let kind = ParseErrorKind::Expected {
+                    expected: "in `print(..)`, which is passed over, nothing but variables, constants, strings, \
+                               `sep=\"..\"`, `end=\"..\"` and `flush=True`",
+                    found: format!("`{}`", told(wrong.text)),
+                };
+                return Err(self.tokens.error(*wrong, kind));
+            }
+        }
+        Ok(true)
     }
 
     fn is_before_return(&self, output: Option<&Operand>) -> Result<()> {
@@ -780,6 +811,13 @@ impl<'t> Parser<'_, 't> {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a string that stands alone does nothing: one with values in it may set names.
+fn is_only_text(token: Token<'_>) -> bool {
+    let prefix = token.text.split(['\'', '"']).next().unwrap_or_default();
+    let has_values = prefix.contains(['f', 'F', 't', 'T']) && token.text.contains(":=");
+    token.kind == TokenKind::Text && !has_values
 }
 
 /// Whitespace in words.

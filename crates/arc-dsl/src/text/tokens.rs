@@ -1,7 +1,7 @@
 //! Reads the tokens of a block one after the other, and says what is wrong with them.
 
 use crate::text::error::{ParseError, ParseErrorKind};
-use crate::text::lexer::{Block, Token, TokenKind, is_invisible};
+use crate::text::lexer::{Block, Token, TokenKind, is_invisible, normalised};
 use crate::text::names;
 
 /// Of a name that is longer than this, an error tells the beginning.
@@ -71,6 +71,12 @@ impl<'b, 't> Tokens<'b, 't> {
         self.text.get(first.start..end).unwrap_or_default()
     }
 
+    /// What was read from this token on, as errors show it.
+    pub(super) fn told_from(&self, first: Token<'t>) -> String {
+        let last = self.block.tokens[self.at.saturating_sub(1)];
+        format!("`{}`", told(self.between(first, last)))
+    }
+
     pub(super) fn is_line_end(&self) -> bool {
         matches!(self.peek().kind, TokenKind::Newline | TokenKind::End)
     }
@@ -129,6 +135,9 @@ impl<'b, 't> Tokens<'b, 't> {
             let quote = token.text.to_owned();
             return self.error(token, ParseErrorKind::UnclosedString { quote });
         }
+        if token.kind == TokenKind::Respelled {
+            return self.respelled(token);
+        }
         let mut characters = token.text.chars();
         if let (Some(found), None) = (characters.next(), characters.next())
             && is_invisible(found)
@@ -147,6 +156,15 @@ impl<'b, 't> Tokens<'b, 't> {
             }
             _ => self.error(token, kind),
         }
+    }
+
+    /// That Python takes a name for another one.
+    pub(super) fn respelled(&self, token: Token<'t>) -> ParseError {
+        let kind = ParseErrorKind::Respelled {
+            name: told(token.text),
+            normal: told(&normalised(token.text)),
+        };
+        self.error(token, kind)
     }
 
     pub(super) fn error(&self, token: Token<'t>, kind: ParseErrorKind) -> ParseError {
@@ -171,9 +189,11 @@ impl<'b, 't> Tokens<'b, 't> {
             TokenKind::Name if names::is_keyword(token.text) => {
                 format!("the keyword `{}`", token.text)
             }
-            TokenKind::Name | TokenKind::Integer | TokenKind::Number | TokenKind::Symbol => {
-                format!("`{}`", told(token.text))
-            }
+            TokenKind::Name
+            | TokenKind::Respelled
+            | TokenKind::Integer
+            | TokenKind::Number
+            | TokenKind::Symbol => format!("`{}`", told(token.text)),
             TokenKind::Text | TokenKind::OpenText => "a string".to_owned(),
             TokenKind::Indent => "an indented line".to_owned(),
             TokenKind::Newline => "the end of the line".to_owned(),

@@ -9,10 +9,27 @@ use crate::text::names;
 use crate::text::tokens::{Result, Tokens, told};
 use std::rc::Rc;
 
-/// What binds names of a text that stand in it as strings, if at all.
+/// What binds names of a text, or of a module, that stand in it as strings, if at all.
 const CHANGES: &[&str] = &[
-    "setattr", "exec", "eval", "globals", "locals", "vars", "__dict__",
+    "setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "__dict__",
 ];
+
+/// Those that do nothing else.
+const SETS: &[&str] = &["setattr", "delattr", "exec", "__setattr__", "__delattr__"];
+
+/// What sets names where it is called of the names of a text or a module.
+const SETS_OF_NAMES: &[&str] = &[
+    "__setitem__",
+    "__delitem__",
+    "update",
+    "setdefault",
+    "pop",
+    "popitem",
+    "clear",
+];
+
+/// What is told of names that such a statement may have set.
+const CHANGED: &str = "it may be set there";
 
 /// Words with which a statement begins that has others in it.
 const COMPOUND: &[&str] = &[
@@ -22,6 +39,28 @@ const COMPOUND: &[&str] = &[
 impl<'t> Module<'t> {
     /// Takes a block that begins with no `def`.
     pub(super) fn top_level(&mut self, block: &Rc<Block<'t>>) -> Result<()> {
+        let mut tokens = block.tokens.iter();
+        let respelled = tokens.find(|token| token.kind == TokenKind::Respelled);
+        // A decorator that is written so is none that is known.
+        let respelled = respelled.filter(|_| !is_main(block) && !block.tokens[1].is("@"));
+        if let Some(token) = respelled {
+            self.respelled(*token);
+        }
+        self.statements_of(block)?;
+        if let Some(token) = respelled {
+            let error = Tokens::new(self.text, block).respelled(*token);
+            self.errors.push((block.tokens[0].start, error));
+        }
+        Ok(())
+    }
+
+    /// Notes that a name is another one to Python, which nobody knows here.
+    pub(super) fn respelled(&mut self, token: Token<'t>) {
+        let why = "a name there is another one to Python";
+        self.globals.change(token.line, why);
+    }
+
+    fn statements_of(&mut self, block: &Rc<Block<'t>>) -> Result<()> {
         let mut at = 0;
         let first = block.tokens[at];
         let tokens = Tokens::new(self.text, block);
@@ -89,6 +128,10 @@ impl<'t> Module<'t> {
             }
             "pass" => return Ok(end),
             "del" if first.kind == TokenKind::Name => {
+                let deleted = &tokens[at + 1..end];
+                if has_any(deleted, CHANGES) || deleted.len() > 1 && self.is_part_of_dsl(deleted) {
+                    self.globals.change(first.line, CHANGED);
+                }
                 for token in &tokens[at + 1..end] {
                     if token.kind == TokenKind::Name {
                         let what = "it is deleted".to_owned();
@@ -153,19 +196,19 @@ impl<'t> Module<'t> {
             }
             // A type alone says nothing of a name.
             let is_typed = tokens[at].kind == TokenKind::Name && tokens[at + 1].is(":");
+            if has_any(&tokens[at..end], CHANGES) || may_set(&tokens[at..end]) {
+                self.globals.change(tokens[at].line, CHANGED);
+            }
             if augmented.is_none() && !is_typed {
-                if tokens[at..end]
-                    .iter()
-                    .any(|token| CHANGES.contains(&token.text))
-                {
-                    self.globals.star(tokens[at].line, Star::Hides);
-                }
                 self.pass_over(tokens[at]);
             }
             return;
         };
         let mut from = at;
         let value = last + 1;
+        if may_set(&tokens[value..end]) {
+            self.globals.change(tokens[at].line, CHANGED);
+        }
         // The value is evaluated before the first name is bound to it.
         self.moment = Some(self.globals.now());
         for &equal in &equals {
@@ -218,8 +261,8 @@ impl<'t> Module<'t> {
             }
             return;
         }
-        if names.iter().any(|token| CHANGES.contains(&token.text)) {
-            self.globals.star(tokens[at].line, Star::Hides);
+        if self.is_part_of_dsl(names) || has_any(names, CHANGES) {
+            self.globals.change(tokens[at].line, CHANGED);
         }
         // `module.name = ..`, `names[0] = ..`: nobody knows what the first name is then.
         for name in names
@@ -227,15 +270,58 @@ impl<'t> Module<'t> {
             .filter(|token| token.kind == TokenKind::Name)
             .take(1)
         {
-            let bound = self.globals.get(self.dialect(), name.text, LATE);
-            if let Some((_, Binding::Module(path))) = bound
-                && Holds::of(path) != Holds::Other
-            {
-                self.globals.star(name.line, Star::Hides);
-            }
             let what = "a part of it is set".to_owned();
             self.globals
                 .bind(name.text, name.line, Binding::Other(what));
+        }
+    }
+
+    /// Whether what is set is a part of a module of the DSL: `dsl.name`, `arc.dsl.name`, `sys.modules["dsl"].name`.
+    fn is_part_of_dsl(&self, target: &[Token<'t>]) -> bool {
+        let has_modules = has_any(target, &["modules"]);
+        target.iter().enumerate().any(|(place, token)| {
+            let is_part = place > 0 && target[place - 1].is(".");
+            let path = match token.kind {
+                TokenKind::Name if is_part => token.text,
+                TokenKind::Name => return self.is_module_of_dsl(*token),
+                TokenKind::Text if has_modules => token.text.trim_matches(['\'', '"']),
+                _ => return false,
+            };
+            Holds::of(path) != Holds::Other
+        })
+    }
+
+    fn is_module_of_dsl(&self, name: Token<'t>) -> bool {
+        let bound = self.globals.get(self.dialect(), name.text, LATE);
+        matches!(bound, Some((_, Binding::Module(path))) if Holds::of(path) != Holds::Other)
+    }
+
+    /// Notes that a function may set parts of the DSL, or names of the text, when it is called.
+    pub(super) fn parts_set_by(&mut self, function: &Block<'t>) {
+        let tokens = &function.tokens;
+        let sets = |place: &usize| {
+            let [first, second, third, fourth, ..] = &tokens[*place..] else {
+                return false;
+            };
+            match first.text {
+                "setattr" | "delattr" => second.is("(") && self.is_module_of_dsl(*third),
+                "globals" if fourth.is(".") => SETS_OF_NAMES.contains(&tokens[place + 4].text),
+                "globals" if fourth.is("[") => {
+                    // Only where a statement begins, so that each is gone through once.
+                    let before = &tokens[place.saturating_sub(1)];
+                    if before.kind != TokenKind::Indent && !before.is(";") {
+                        return false;
+                    }
+                    let end = end_of_statement(tokens, *place);
+                    let equal = top(tokens, *place, end).find(|&at| tokens[at].is("="));
+                    equal.is_some_and(|equal| tokens[equal - 1].is("]"))
+                }
+                _ => second.is(".") && fourth.is("=") && self.is_module_of_dsl(*first),
+            }
+        };
+        if let Some(place) = (0..tokens.len()).find(sets) {
+            self.globals
+                .change(tokens[place].line, "a function sets it");
         }
     }
 
@@ -307,12 +393,7 @@ impl<'t> Module<'t> {
     fn compound(&mut self, block: &Rc<Block<'t>>) -> Result<()> {
         let tokens = &block.tokens;
         let first = tokens[1];
-        let is_main = first.is_name("if")
-            && tokens[2..]
-                .iter()
-                .take(3)
-                .any(|token| token.is_name("__name__"));
-        if is_main {
+        if is_main(block) {
             return Ok(());
         }
         if first.is_name("class") || first.is_name("async") {
@@ -401,6 +482,12 @@ impl<'t> Module<'t> {
     /// The names that a line inside of a statement binds.
     fn bind_in_line(&mut self, line: &[Token<'t>], statement: Token<'t>) {
         self.bind_walrus(line);
+        let equal = top(line, 0, line.len()).find(|&place| line[place].is("="));
+        let target = &line[..equal.unwrap_or(0)];
+        let is_part = target.len() > 1 && self.is_part_of_dsl(target);
+        if is_part || may_set(line) || has_any(target, CHANGES) {
+            self.globals.change(statement.line, CHANGED);
+        }
         if line.first().is_some_and(|token| token.is_name("case")) {
             // A pattern binds each of its names that is no class and has no dot.
             let pattern = line.iter().take_while(|token| !token.is(":"));
@@ -439,6 +526,24 @@ impl<'t> Module<'t> {
                 .bind(name.text, name.line, Binding::Other(what));
         }
     }
+}
+
+/// Whether a statement is what a file does where it is not imported.
+fn is_main(block: &Block<'_>) -> bool {
+    let (first, rest) = (block.tokens[1], block.tokens.iter().skip(2));
+    first.is_name("if") && rest.take(3).any(|token| token.is_name("__name__"))
+}
+
+/// Whether one of these words is there, as a name.
+fn has_any(tokens: &[Token<'_>], words: &[&str]) -> bool {
+    tokens
+        .iter()
+        .any(|token| token.kind == TokenKind::Name && words.contains(&token.text))
+}
+
+/// Whether a value may set names of a text, or of a module, while it is evaluated.
+fn may_set(tokens: &[Token<'_>]) -> bool {
+    has_any(tokens, SETS) || (has_any(tokens, CHANGES) && has_any(tokens, SETS_OF_NAMES))
 }
 
 /// The places of tokens outside of brackets.

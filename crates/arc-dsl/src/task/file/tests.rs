@@ -39,39 +39,39 @@ fn a_task_is_read_with_keys_it_does_not_know() {
 fn bad_grids_are_told_by_place_and_what_was_expected() {
     assert_eq!(
         grid_error("[[1, 2, 3, 4],\n[1, 2, 3, 4],\n[1, 2, 3]]"),
-        "line 4, column 9, train[0].input[2]: row of 3 cells where row 0 has 4: \
+        "line 4, column 1, train[0].input[2]: row of 3 cells where row 0 has 4: \
          the rows of a grid are equally long"
     );
     assert_eq!(
         grid_error("[[1, 128]]"),
-        "line 2, column 8, train[0].input[0][1]: colour 128: expected -128 to 127"
+        "line 2, column 6, train[0].input[0][1]: colour 128: expected -128 to 127"
     );
     assert_eq!(
         grid_error("[[-129]]"),
-        "line 2, column 6, train[0].input[0][0]: colour -129: expected -128 to 127"
+        "line 2, column 3, train[0].input[0][0]: colour -129: expected -128 to 127"
     );
     assert_eq!(
         grid_error("[[1.5]]"),
-        "line 2, column 5, train[0].input[0][0]: expected a colour: \
+        "line 2, column 3, train[0].input[0][0]: expected a colour: \
          an integer from -128 to 127, found number `1.5`"
     );
     assert_eq!(
         grid_error("[\"12\"]"),
-        "line 2, column 5, train[0].input[0]: expected a row: \
+        "line 2, column 2, train[0].input[0]: expected a row: \
          a list of colours, found string \"12\""
     );
     assert_eq!(
         grid_error("[]"),
-        "line 2, column 2, train[0].input: grid of 0 rows: expected 1 at least"
+        "line 2, column 1, train[0].input: grid of 0 rows: expected 1 at least"
     );
     assert_eq!(
         grid_error("[[1], []]"),
-        "line 2, column 8, train[0].input[1]: row of 0 cells: expected 1 at least"
+        "line 2, column 7, train[0].input[1]: row of 0 cells: expected 1 at least"
     );
     let row = format!("[{}]", vec!["0"; MAX_CELLS + 1].join(","));
     assert_eq!(
         grid_error(&format!("[{row}]")),
-        "line 2, column 2000004, train[0].input[0]: grid of more than 1000000 cells: \
+        "line 2, column 2, train[0].input[0]: grid of more than 1000000 cells: \
          expected 1000000 at most"
     );
     let largest = format!(
@@ -86,9 +86,8 @@ fn bad_grids_are_told_by_place_and_what_was_expected() {
 #[test]
 fn numbers_that_are_no_colours_are_told_as_they_were_written() {
     for written in ["1e+32", "1.5", "-0.5", "100000000000000000000", "1E3"] {
-        let column = 4 + written.len();
         let expected = format!(
-            "line 2, column {column}, train[0].input[0][1]: expected a colour: \
+            "line 2, column 5, train[0].input[0][1]: expected a colour: \
              an integer from -128 to 127, found number `{written}`"
         );
         assert_eq!(grid_error(&format!("[[0,{written}]]")), expected);
@@ -135,7 +134,7 @@ fn bad_tasks_are_told_by_place_and_what_was_expected() {
     );
     assert_eq!(
         error("{\"train\": [{\"output\": [[1]]}]}"),
-        "line 1, column 28, train[0]: expected the key `input` with a grid"
+        "line 1, column 12, train[0]: expected the key `input` with a grid"
     );
     assert_eq!(
         error("{\"train\": [], \"train\": []}"),
@@ -210,6 +209,17 @@ fn bad_tasks_are_told_by_place_and_what_was_expected() {
         let error = Task::from_json("x", text).unwrap_err();
         assert_eq!(error.message, "UTF-16 text: expected UTF-8");
     }
+    for text in [
+        &b"{\0\0\0\"\0\0\0"[..],
+        b"\0\0\0{\0\0\0\"",
+        b"\xff\xfe\0\0{\0\0\0",
+        b"\0\0\xfe\xff\0\0\0{",
+    ] {
+        let error = Task::from_json("x", text).unwrap_err();
+        assert_eq!(error.message, "UTF-32 text: expected UTF-8");
+        assert!(crate::wide_text(text).is_some());
+    }
+    assert_eq!(crate::wide_text(b"{}"), None);
 }
 
 /// What a file comes to: its tasks, each with the number of its pairs by split, and its errors.
@@ -363,11 +373,11 @@ fn a_bad_pair_does_not_lose_its_task() {
     assert_eq!(
         errors,
         [
-            "line 1, column 43, train[0].output[0][0]: expected a colour: an integer from -128 to 127, \
+            "line 1, column 41, train[0].output[0][0]: expected a colour: an integer from -128 to 127, \
              found string \"x\"",
             "line 1, column 84, train[2]: expected a pair: an object with the key `input` and, where it is \
              known, `output`, found integer `5`",
-            "line 2, column 23, test[0].input[0]: row of 0 cells: expected 1 at least",
+            "line 2, column 22, test[0].input[0]: row of 0 cells: expected 1 at least",
         ]
     );
     let file = TaskFile::read("a1", text.as_bytes());
@@ -425,8 +435,19 @@ fn programs_stand_under_the_ids_of_their_tasks() {
         ),
         (r#"{"a1": ["O = vmirror(I)"]}"#.to_owned(), "a1"),
         (r#"{"a1": ["0a1b2c3d"]}"#.to_owned(), ""),
-        (format!("{{\"a1\": {mirror}, \"b2\": 5}}"), ""),
-        (format!("{{\"a1\": {mirror}, \"b2\": []}}"), ""),
+        (
+            r#"{"a1": 5, "b2": {"program": "vim"}, "c3": ["def"]}"#.to_owned(),
+            "",
+        ),
+        // What has the text of a program elsewhere is something else.
+        (
+            r#"{"x": 1, "messages": [{"role": "x", "content": "def f(I):"}]}"#.to_owned(),
+            "",
+        ),
+        (
+            r#"{"nbformat": 4, "cells": [{"type": "code", "source": "def f(I):"}]}"#.to_owned(),
+            "",
+        ),
     ] {
         let file = TaskFile::read("all", text.as_bytes());
         let found = file.programs.iter().map(|it| it.task.as_str());
@@ -437,6 +458,111 @@ fn programs_stand_under_the_ids_of_their_tasks() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn an_entry_that_is_no_program_does_not_hide_the_others() {
+    let good = r#""def f(I):\n    return vmirror(I)\n""#;
+    let expected = "expected the text of a program, with `def` or `O =` in it, or an object that has it as `program`";
+    for (text, ids, errors) in [
+        (
+            format!("{{\"a\": {good},\n \"no\": \"x\"}}"),
+            "a",
+            vec![format!("line 2, column 8, no: {expected}, found \"x\"")],
+        ),
+        (
+            format!("{{\"k\": 5, \"a\": {good}, \"l\": null}}"),
+            "a",
+            vec![
+                format!("line 1, column 7, k: {expected}, found 5"),
+                format!(
+                    "line 1, column {}, l: {expected}, found null",
+                    22 + good.len()
+                ),
+            ],
+        ),
+        (
+            format!(
+                "{{\"a\": {{\"program\": {good}}},\n\"b\": {{\"program\": 5}},\n\"c\": {{\"programm\": \"x\"}},\n\
+                 \"d\": [],\n\"e\": {{\"source\": \" \"}},\n\"f\": {{}}}}"
+            ),
+            "a",
+            vec![
+                "line 2, column 18, b.program: expected the text of a program, found 5".to_owned(),
+                format!("line 3, column 6, c: {expected}, found the key `programm`"),
+                format!("line 4, column 6, d: {expected}, found an empty list"),
+                "line 5, column 17, e.source: expected the text of a program, found an empty text"
+                    .to_owned(),
+                format!("line 6, column 6, f: {expected}, found an empty object"),
+            ],
+        ),
+        (
+            format!(
+                "{{\"a\": [{good}, {good},\n5], \"b\": {{\"k\": {{\"program\": {good}}},\n\"l\": 7}}}}"
+            ),
+            "a a b",
+            vec![
+                format!("line 2, column 1, a[2]: {expected}, found 5"),
+                format!("line 3, column 6, b.l: {expected}, found 7"),
+            ],
+        ),
+        (
+            format!("{{\"a\": {good}, \"b\": {good}, \"c"),
+            "a b",
+            vec![format!(
+                "line 1, column {}: broken JSON: it ends within a string, and the rest is missing",
+                17 + 2 * good.len()
+            )],
+        ),
+    ] {
+        let file = TaskFile::read("all", text.as_bytes());
+        let found: Vec<_> = file.programs.iter().map(|it| it.task.as_str()).collect();
+        assert_eq!(found.join(" "), ids, "{text}");
+        assert_eq!(messages(&file.errors), errors, "{text}");
+        assert_eq!(file.form, FileForm::Programs, "{text}");
+    }
+}
+
+#[test]
+fn what_is_told_of_a_file_is_bounded_however_long_it_is() {
+    let digits = "9".repeat(5_000_000);
+    for cell in [
+        digits.clone(),
+        format!("-{digits}"),
+        format!("0{digits}"),
+        format!("{digits}e"),
+        format!("0.5{digits}"),
+    ] {
+        let told = grid_error(&format!("[[1, {cell}]]"));
+        assert!(told.len() < 300, "{} bytes", told.len());
+    }
+    let file = TaskFile::read(
+        "all",
+        format!("{{\"{digits}\": [{{\"input\": 5}}]}}").as_bytes(),
+    );
+    assert!(file.errors[0].to_string().len() < 500);
+}
+
+#[test]
+fn columns_are_where_what_is_bad_begins() {
+    let text = "{\"train\": [{\"input\": [[1]], \"input\": [[0, VALUE, 6]], \"output\": [[7]]}]}";
+    for value in [
+        "128",
+        "null",
+        "\"x\"",
+        "1.5",
+        "{\"a\": 1}",
+        "[1]",
+        "-200",
+        "true",
+    ] {
+        let text = text.replace("VALUE", value);
+        let column = text.find("[0, ").unwrap() + 5;
+        let expected = format!("line 1, column {column}, train[0].input[0][1]: ");
+        assert!(error(&text).starts_with(&expected), "{}", error(&text));
+    }
+    let row = "{\"train\": [{\"input\":\n [\n  [1, 2],\n   []\n]}]}";
+    assert!(error(row).starts_with("line 4, column 4, train[0].input[1]: "));
 }
 
 const CHALLENGES: &str = r#"{
@@ -462,7 +588,7 @@ fn a_bad_challenge_does_not_stop_the_others() {
     assert_eq!(
         messages(&challenges.errors),
         [
-            "line 4, column 37, bbbb0000.test[0].input[1][0]: colour 444: expected -128 to 127",
+            "line 4, column 35, bbbb0000.test[0].input[1][0]: colour 444: expected -128 to 127",
             "line 5, column 17, aaaa0000: the id stands here a second time; the first task is used",
         ]
     );
@@ -520,7 +646,7 @@ fn solutions_are_given_to_their_tasks() {
         messages(&solutions.errors),
         [
             "line 5, column 25, aaaa0000: the id stands here a second time; the first solution is used",
-            "line 6, column 37, eeee0000[0][1]: row of 2 cells where row 0 has 1: \
+            "line 6, column 32, eeee0000[0][1]: row of 2 cells where row 0 has 1: \
              the rows of a grid are equally long",
         ]
     );

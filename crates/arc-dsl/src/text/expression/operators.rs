@@ -14,7 +14,7 @@ use crate::text::expression::{Expression, MAX_NESTING};
 use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::{Parser, constant};
 use crate::text::statements::Parameter;
-use crate::text::tokens::{Result, told};
+use crate::text::tokens::Result;
 use crate::value::{MAX_INT, Value};
 
 /// An operator between two integers.
@@ -503,12 +503,14 @@ impl<'t> Parser<'_, 't> {
             if is_call {
                 return Ok(call(Primitive::Invert, [value], sign));
             }
-            let (expected, found) = if sign.is("-") {
-                ("an integer after `-`", told(at.text))
-            } else {
-                ("an integer after `+`", told(at.text))
+            let expected = match sign.is("-") {
+                true if self.dialect == Dialect::Public && self.scope.is_some() => {
+                    "after `-` an integer, or what is one whatever the grid is, as `height(I)` (`invert(x)` takes any)"
+                }
+                true => "an integer after `-`",
+                false => "an integer after `+`",
             };
-            let found = format!("`{found}`");
+            let found = self.tokens.told_from(at);
             return Err(self
                 .tokens
                 .error(at, ParseErrorKind::Expected { expected, found }));

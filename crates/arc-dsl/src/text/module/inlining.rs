@@ -20,9 +20,19 @@ impl<'t> Parser<'_, 't> {
     /// What begins with the name that comes next.
     pub(in crate::text) fn named(&mut self, depth: u32) -> Result<Expression<'t>> {
         let token = self.tokens.peek();
+        if self.tokens.second().is(":=") {
+            self.tokens.bump();
+            let found = self.tokens.describe();
+            return Err(self.tokens.blame(ParseErrorKind::OnlyCalls { found }));
+        }
         let scope = self.scope.as_ref();
         let imported = scope.and_then(|scope| scope.imported.get(token.text));
         if let Some(binding) = imported.cloned() {
+            let globals = self.module.map(|module| &module.globals);
+            // What is imported then is what the module has by then.
+            if let Some((line, why)) = globals.and_then(|it| it.changed_before(self.at)) {
+                return self.bound(line, Binding::Other(why.to_owned()), depth);
+            }
             return self.bound(token.line, binding, depth);
         }
         let local = scope.and_then(|scope| scope.functions.get(token.text));

@@ -216,3 +216,57 @@ fn indentation_says_what_is_wrong() {
         assert_eq!(error(text), expected);
     }
 }
+
+#[test]
+fn what_is_printed_has_no_effect() {
+    for printed in [
+        "print()",
+        "print(I)",
+        "print(I, sep='')",
+        "print('a', I, 2, ONE, True, sep=\"\", end='\\n', flush=True)",
+        "print(I, file=None,)",
+    ] {
+        assert_eq!(
+            body(&format!("{printed}; return I")),
+            "return I",
+            "{printed}"
+        );
+    }
+    for (printed, column, found) in [
+        ("print(x, sep='')", 8, "x"),
+        ("print(I, sep=trim(I))", 11, "sep"),
+        ("print(I, x='')", 11, "x"),
+        ("print(f'{(I := 2)}')", 8, "f\\'{(I := 2)}\\'"),
+    ] {
+        let expected = format!(
+            "line 2, column {column}: expected in `print(..)`, which is passed over, nothing but variables, \
+             constants, strings, `sep=\"..\"`, `end=\"..\"` and `flush=True`, found `{found}`"
+        );
+        assert_eq!(
+            body_error(&format!("{printed}\nreturn I")),
+            expected,
+            "{printed}"
+        );
+    }
+    assert!(body_error("f'{(I := 2)}'\nreturn I").contains("found a string"));
+}
+
+#[test]
+fn a_form_feed_begins_the_indentation_anew() {
+    let program = "def f(I):\n    x = trim(I)\n    return x\n";
+    for text in [
+        "\x0cdef f(I):\n  x = trim(I)\n  return x\n",
+        " \x0cdef f(I):\n  \x0c x = trim(I)\n \x0c return x\n",
+        "\x0c\ndef f(I):\n x\x0c=trim(I)\n\x0c\n return x\n",
+    ] {
+        assert_eq!(printed(text), program, "{text:?}");
+    }
+    let text = "def f(I):\n return I\n\x0cdef g(I):\n return I\n";
+    assert_eq!(outline(text), ["f", "g"]);
+    // A string that nobody closed costs one program here too.
+    let text = "def f(I):\n \"\"\"\n\x0cdef g(I):\n return I\n";
+    assert_eq!(outline(text), ["2:2", "g"]);
+    let text = "# task: a b\n\x0cdef f(I): return I\n";
+    let [program] = <[_; 1]>::try_from(parse_programs(text)).unwrap();
+    assert_eq!(program.unwrap().task(), Some("a b"));
+}

@@ -538,3 +538,41 @@ fn long_texts_are_read() {
     };
     assert_eq!(program.steps().len(), 20_000);
 }
+
+#[test]
+fn what_sets_a_name_within_an_expression_is_told() {
+    let expected = "found `:=`, but only calls are allowed: expected `name = primitive(arguments)` or \
+                    `return value`";
+    for (lines, column) in [
+        ("x = vmirror(y := I)", 16),
+        ("x = vmirror(I := I)", 16),
+        ("x = (y := vmirror(I))", 9),
+        ("x = vmirror((y := I))", 17),
+        ("return apply(lambda g: (y := g), I)", 28),
+    ] {
+        assert_eq!(
+            body_error(lines),
+            format!("line 2, column {column}: {expected}"),
+            "{lines}"
+        );
+    }
+}
+
+#[test]
+fn a_sign_before_brackets_is_read_of_integers() {
+    assert_eq!(value("-(2)"), "-2");
+    assert_eq!(value("(-(THREE), 1)"), "(-3, 1)");
+    assert_eq!(
+        value_error("-((1, 2))"),
+        "line 1, column 2: expected an integer after `-`, found `((1, 2))`"
+    );
+    assert_eq!(
+        body("n = height(I)\nreturn shift(I, (-(n), -(2)))"),
+        "n = height(I); t1 = invert(n); t2 = astuple(t1, -2); t3 = shift(I, t2); return t3"
+    );
+    assert_eq!(
+        body_error("n = color(I)\nreturn -(n)"),
+        "line 3, column 10: expected after `-` an integer, or what is one whatever the grid is, as `height(I)` \
+         (`invert(x)` takes any), found `(n)`"
+    );
+}

@@ -157,7 +157,7 @@ fn what_cannot_be_followed_is_refused_where_it_is_used() {
         ),
         ("from numpy import trim", "`trim` is imported from `numpy`"),
         ("from numpy import *", "it may be hidden there"),
-        ("setattr(dsl, 'trim', rot90)", "it may be hidden there"),
+        ("setattr(dsl, 'trim', rot90)", "it may be set there"),
         ("import numpy as trim", "it is the module `numpy`"),
         ("from dsl import trimm as trim", "the DSL has no `trimm`"),
         ("if T: trim = rot90", "it is set inside of `if`"),
@@ -377,5 +377,166 @@ fn whatever_binds_a_name_of_the_dsl_hides_it() {
         };
         assert!(error.contains("`hmirror`"), "{binding}: {error}");
         assert!(error.starts_with("line "), "{binding}: {error}");
+    }
+}
+
+#[test]
+fn a_name_that_python_takes_for_another_one_is_refused() {
+    let respelled = "Python takes the name `\u{ff54}rim` for `trim`, expected it so";
+    let followed =
+        "`trim` cannot be used, which line 1 binds: a name there is another one to Python";
+    for (text, expected) in [
+        // Within a program the others are as they are.
+        (
+            "def a(I): return TRIM(I)\ndef b(I): return trim(I)\n",
+            vec![
+                format!("line 1, column 18: {respelled}"),
+                "def b(I):; t1 = trim(I); return t1".to_owned(),
+            ],
+        ),
+        (
+            "def a(I):\n TRIM = I\n return trim(I)\n",
+            vec![format!("line 2, column 2: {respelled}")],
+        ),
+        (
+            "def a(TRIM): return TRIM\n",
+            vec![format!("line 1, column 7: {respelled}")],
+        ),
+        // Outside of programs nobody knows what it binds.
+        (
+            "TRIM = rot90\ndef a(I): return trim(I)\n",
+            vec![
+                format!("line 1, column 1: {respelled}"),
+                format!("line 2, column 18: {followed}"),
+            ],
+        ),
+        (
+            "def TRIM(g): return rot90(g)\ndef a(I): return trim(I)\n",
+            vec![
+                format!("line 1, column 5: {respelled}"),
+                format!("line 2, column 18: {followed}"),
+            ],
+        ),
+        (
+            "from dsl import rot90 as TRIM\ndef a(I): return trim(I)\n",
+            vec![
+                format!("line 1, column 26: {respelled}"),
+                format!("line 2, column 18: {followed}"),
+            ],
+        ),
+        (
+            "if T: TRIM = rot90\ndef a(I): return trim(I)\n",
+            vec![
+                format!("line 1, column 7: {respelled}"),
+                format!("line 2, column 18: {followed}"),
+            ],
+        ),
+        (
+            "def b(n): global TRIM; TRIM = n\ndef a(I): return trim(I)\n",
+            vec![
+                "line 1, column 11: found the keyword `global`, but only calls are allowed: expected \
+                 `name = primitive(arguments)` or `return value`"
+                    .to_owned(),
+                format!("line 2, column 18: {followed}"),
+            ],
+        ),
+    ] {
+        assert_eq!(
+            read(&text.replace("TRIM", "\u{ff54}rim")),
+            expected,
+            "{text}"
+        );
+    }
+    let text = "x\u{2167} = I\nO = trim(x\u{2167})\n";
+    let bare = parse_file(text, None, |_| "a".to_owned());
+    assert_eq!(
+        bare[0].as_ref().unwrap_err().to_string(),
+        "line 1, column 1: Python takes the name `x\u{2167}` for `xVIII`, expected it so"
+    );
+    // All other names are what they are.
+    let text = "größe = 2\ndef a(σχῆμα):\n ширина = trim(σχῆμα)\n 幅 = upscale(ширина, größe)\n return 幅\n";
+    assert_eq!(
+        read(text),
+        ["def a(σχῆμα):; ширина = trim(σχῆμα); 幅 = upscale(ширина, 2); return 幅"]
+    );
+    // A module beside the text is read in the same way.
+    let beside = Beside::of([("dsl.py", "def \u{ff54}rim(grid): return grid\n")]);
+    assert_eq!(beside.others["trim"].1, 1);
+}
+
+#[test]
+fn a_module_whose_parts_are_set_is_not_the_dsl() {
+    for change in [
+        "setattr(dsl, 'trim', rot90)",
+        "setattr(d, 'trim', rot90)",
+        "x = setattr(dsl, 'trim', rot90)",
+        "delattr(dsl, 'trim')",
+        "dsl.__setattr__('trim', rot90)",
+        "dsl.__dict__['trim'] = rot90",
+        "dsl.__dict__.update(trim=rot90)",
+        "x = vars(dsl).update(trim=rot90)",
+        "sys.modules['dsl'].trim = rot90",
+        "dsl.trim = rot90",
+        "d.trim = rot90",
+        "arc.dsl.trim = rot90",
+        "del dsl.trim",
+        "exec('dsl.trim = rot90')",
+        "if T: setattr(dsl, 'trim', rot90)",
+        "for k in ('trim', 'x'):\n setattr(dsl, k, rot90)",
+        "for k in ('trim', 'x'):\n d.trim = rot90",
+        "def patch():\n setattr(dsl, 'trim', rot90)\npatch()",
+        "def patch():\n dsl.trim = rot90\npatch()",
+        "def patch(): d.trim = rot90\npatch()",
+    ] {
+        for (import, program) in [
+            ("", "return dsl.trim(I)"),
+            ("", "return d.trim(I)"),
+            ("", "return arc.dsl.trim(I)"),
+            ("from dsl import trim\n", "return trim(I)"),
+            ("from dsl import *\n", "return trim(I)"),
+            ("from dsl import trim as t\n", "return t(I)"),
+            ("import dsl as e\n", "return e.trim(I)"),
+            ("", "from dsl import trim\n return trim(I)"),
+            ("", "import dsl\n return dsl.trim(I)"),
+        ] {
+            let text = format!(
+                "import dsl, arc.dsl, sys\nimport dsl as d\n{change}\n{import}def a(I):\n {program}\n"
+            );
+            let found = read(&text);
+            let is_told = |it: &String| it.contains(" cannot be used, which line ");
+            assert!(
+                found.iter().any(is_told) && !found.iter().any(|it| it.starts_with("def a")),
+                "{text}: {found:?}"
+            );
+        }
+    }
+    // The text's own names are set by such statements as well, but for those that are bound below.
+    let text = "t = trim\ndef u(g): return trim(g)\nglobals()['t'] = rot90\ndef v(g): return g\n\
+                def a(I): return t(I)\ndef b(I): return u(I)\ndef c(I): return v(I)\n";
+    let found = read(text);
+    for name in ["t", "u", "trim"] {
+        let expected = format!("`{name}` cannot be used, which line 3 binds: it may be set there");
+        let is_told = found.iter().any(|found| found.ends_with(&expected));
+        assert!(is_told, "{name}: {found:?}");
+    }
+    assert_eq!(found[3..], ["def c(I):; return I"]);
+    let text = "def patch():\n globals()['trim'] = rot90\npatch()\ndef a(I): return trim(I)\n";
+    assert_eq!(
+        read(text),
+        ["line 4, column 18: `trim` cannot be used, which line 2 binds: a function sets it"]
+    );
+    // What only looks at names, or sets parts of something else, changes nothing.
+    for lines in [
+        "solvers = {k: v for k, v in globals().items() if k}",
+        "dsl_path = 'x'",
+        "def set_it(o, n): setattr(o, 'dsl', n)",
+        "def look(): return globals()['trim']",
+    ] {
+        let text = format!("import dsl\n{lines}\ndef a(I): return dsl.trim(I)\n");
+        let found = read(&text);
+        assert!(
+            found.contains(&"def a(I):; t1 = trim(I); return t1".to_owned()),
+            "{text}: {found:?}"
+        );
     }
 }
