@@ -1,5 +1,6 @@
 //! The subcommands, a file each.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -11,7 +12,7 @@ use exit::Exit;
 use mega_batch::inputs::{
     InputError, ProgramsRead, TasksRead, read_programs, read_renames, read_tasks, read_text,
 };
-use mega_batch::{Runner, escaped};
+use mega_batch::{CheckpointError, Runner, escaped};
 use serde_json::Value;
 use told::Told;
 
@@ -32,8 +33,9 @@ mod score;
 mod search;
 mod selfcheck;
 mod show;
-mod signals;
+pub(crate) mod signals;
 pub(crate) mod terminal;
+mod threads;
 mod told;
 
 /// What the command can do.
@@ -94,36 +96,47 @@ struct Chosen {
     ids: Vec<String>,
 
     /// Take the tasks alone whose ids stand in this file: text with commas, blanks or lines between them, or
-    /// JSON, a list of them or an object whose keys they are.
+    /// JSON, a list of them or an object whose keys they are. Where none stands in it there is nothing to do.
     #[arg(long, value_name = "FILE")]
     ids_file: Option<PathBuf>,
 }
 
+/// Whether tasks are meant, some or all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meant {
+    Tasks,
+    /// The file of ids has none, as `run --unsolved` writes it where all is solved.
+    Nothing,
+}
+
 impl Chosen {
+    /// Whether not all tasks are meant.
+    fn is_given(&self) -> bool {
+        !self.ids.is_empty() || self.ids_file.is_some()
+    }
+
     /// Leaves the tasks that are meant; an id that none of them has is an error.
-    fn choose(&self, read: &mut TasksRead) {
+    fn choose(&self, read: &mut TasksRead) -> Meant {
         let mut ids: Vec<String> = self.ids.iter().map(|id| id.trim().to_owned()).collect();
         ids.retain(|id| !id.is_empty());
         let named = self.ids_file.as_deref().unwrap_or(Path::new("--ids"));
+        let mut text = String::new();
         if let Some(file) = &self.ids_file {
-            match read_text(file) {
-                Ok(text) => match ids_of(text.trim_start_matches('\u{feff}')) {
-                    Ok(found) => ids.extend(found),
-                    Err(error) => {
-                        read.tasks.clear();
-                        let (line, column) = (error.line(), error.column());
-                        let message = format!(
-                            "expected a list of ids of tasks: {}",
-                            broken_json(&error, &text)
-                        );
-                        return read
-                            .errors
-                            .push(InputError::at(file, line, column, message));
-                    }
-                },
+            let found = read_text(file).and_then(|found| {
+                text = found;
+                ids_of(without_mark(&text)).map_err(|error| {
+                    let (line, column) = (error.line(), error.column());
+                    let why = broken_json(&error, &text);
+                    let message = format!("expected a list of ids of tasks: {why}");
+                    InputError::at(file, line, column, message)
+                })
+            });
+            match found {
+                Ok(found) => ids.extend(found),
                 Err(error) => {
                     read.tasks.clear();
-                    return read.errors.push(error);
+                    read.errors.push(error);
+                    return Meant::Tasks;
                 }
             }
         }
@@ -132,13 +145,31 @@ impl Chosen {
                 *id = stem.to_owned();
             }
         }
-        if !self.ids.is_empty() || self.ids_file.is_some() {
-            read.choose(&ids, named);
-            if ids.is_empty() {
-                let message = "no id of a task: expected one at least";
-                read.errors.push(InputError::whole(named, message));
+        if !self.is_given() {
+            return Meant::Tasks;
+        }
+        let before = read.errors.len();
+        read.choose(&ids, named);
+        if read.errors.len() > before {
+            let places = places_of(without_mark(&text));
+            for error in &mut read.errors[before..] {
+                let place = error.path.as_deref().and_then(|id| places.get(id));
+                if let Some(&(line, column)) = place {
+                    (error.line, error.column) = (Some(line), Some(column));
+                }
             }
         }
+        if !ids.is_empty() {
+            return Meant::Tasks;
+        }
+        if self.ids.is_empty() {
+            let message = "no id of a task in it: there is nothing to do";
+            read.notes.push(InputError::whole(named, message));
+            return Meant::Nothing;
+        }
+        let message = "no id of a task: expected one at least";
+        read.errors.push(InputError::whole(named, message));
+        Meant::Tasks
     }
 
     /// Reads tasks and leaves those that are meant.
@@ -147,6 +178,33 @@ impl Chosen {
         self.choose(&mut read);
         read
     }
+}
+
+/// A text without the mark that says that it is UTF-8.
+fn without_mark(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}
+
+/// Whether it stands between the ids of a text.
+fn is_between(c: char) -> bool {
+    c.is_whitespace() || ",\"'[]".contains(c)
+}
+
+/// The lines and the columns, in bytes and from 1, where words stand first in a file of ids. Those of JSON are found
+/// too, but for ids with such characters as stand between words.
+fn places_of(text: &str) -> HashMap<&str, (usize, usize)> {
+    let is_end = |c: char| is_between(c) || "{}:".contains(c);
+    let mut places = HashMap::new();
+    for (line, text) in (1..).zip(text.lines()) {
+        let mut column = 1;
+        for part in text.split_inclusive(is_end) {
+            let word = part.trim_end_matches(is_end);
+            let word = word.strip_suffix(".json").unwrap_or(word);
+            places.entry(word).or_insert((line, column));
+            column += part.len();
+        }
+    }
+    places
 }
 
 /// The ids that a file of them has.
@@ -174,7 +232,6 @@ fn ids_of(text: &str) -> serde_json::Result<Vec<String>> {
             other => vec![other.to_string()],
         });
     }
-    let is_between = |c: char| c.is_whitespace() || ",\"'[]".contains(c);
     let words = text.split(is_between).filter(|word| !word.is_empty());
     Ok(words.map(str::to_owned).collect())
 }
@@ -201,11 +258,11 @@ fn a_few<'n>(names: impl Iterator<Item = &'n str>) -> String {
 #[derive(Debug, clap::Args)]
 struct HowRead {
     /// The dialect of the programs, `public` or `typed` [default: by the parameters of each].
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "programs")]
     dialect: Option<Dialect>,
 
     /// Names of the DSL as the programs call them: a file with a line `theirs = ours` for each.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "programs")]
     names: Option<PathBuf>,
 }
 
@@ -235,6 +292,22 @@ impl HowRead {
 fn warn(what: fmt::Arguments<'_>) {
     let what = what.to_string();
     let _ = writeln!(io::stderr(), "mega-batch: {}", escaped(&what));
+}
+
+/// Tells why a checkpoint cannot be used, and how the command ends by that.
+fn no_checkpoint(error: &CheckpointError) -> Exit {
+    match error {
+        // What the system does not let us do; what is wrong in a file that is there is bad input.
+        CheckpointError::File { path, error } if error.get_ref().is_none() || !path.is_file() => {
+            let path = path.display();
+            warn(format_args!("{path}: cannot be written: {error}"));
+            Exit::Failure
+        }
+        error => {
+            warn(format_args!("{error}"));
+            Exit::BadInput
+        }
+    }
 }
 
 /// The end that these errors make.

@@ -35,6 +35,7 @@ fn built_from() -> Option<String> {
 }
 
 fn main() -> ExitCode {
+    commands::signals::let_full_files_fail();
     let parsed = arguments().and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let exit = match parsed {
         Ok((cli, matches)) => match commands::paths::check(&Cli::command(), &matches) {
@@ -86,10 +87,25 @@ fn ended(result: anyhow::Result<Exit>) -> Exit {
         Err(error) if is_broken_pipe(&error) => Exit::BrokenPipe,
         Err(error) => {
             // Nothing is left to be told where even this fails.
-            let _ = writeln!(io::stderr(), "mega-batch: {error:#}");
+            let _ = writeln!(io::stderr(), "mega-batch: {}", told(&error));
             Exit::Failure
         }
     }
+}
+
+/// What an error and its causes say. A cause that says again what stands before it is left out.
+fn told(error: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if told.ends_with(&cause) {
+            continue;
+        }
+        if !told.is_empty() {
+            told += ": ";
+        }
+        told += &cause;
+    }
+    told
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

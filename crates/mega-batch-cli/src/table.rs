@@ -41,6 +41,15 @@ impl fmt::Display for Table<'_> {
         if !self.summary.is_complete() {
             writeln!(f, "incomplete: stopped before all evaluations were made")?;
         }
+        // Of what was not evaluated nobody knows.
+        let of_made = |count: u64| {
+            let made = if self.summary.is_complete() {
+                ""
+            } else {
+                " evaluated"
+            };
+            of(count) + made
+        };
         let tried = self
             .summary
             .by_task
@@ -90,12 +99,12 @@ impl fmt::Display for Table<'_> {
             (
                 "tasks solved",
                 thousands(self.summary.tasks_solved),
-                of(tried.count() as u64),
+                of_made(tried.count() as u64),
             ),
             (
                 "pairs right",
                 thousands(self.summary.pairs_right),
-                of(self.summary.pairs_expected),
+                of_made(self.summary.pairs_expected),
             ),
         ];
         for (name, value, of) in rows {
@@ -105,7 +114,8 @@ impl fmt::Display for Table<'_> {
             writeln!(f, "{name:<14}{value:>14}{of}")?;
         }
         for (split, counts) in &self.summary.by_split {
-            let (right, expected) = (thousands(counts.pairs_right), of(counts.pairs_expected));
+            let right = thousands(counts.pairs_right);
+            let expected = of_made(counts.pairs_expected);
             let name = format!("  {}", escaped(split));
             writeln!(f, "{name:<14}{right:>14}{expected}")?;
         }

@@ -270,25 +270,27 @@ fn of_array_row(
     }
     check_integers(row, place)?;
     check_side(row.len(), "row of", "cells", place)?;
-    fn take<T: Integer>(
-        row: &Bound<'_, PyUntypedArray>,
-        place: &Place<'_>,
-        cells: &mut Vec<i8>,
-    ) -> PyResult<()>
-    where
-        for<'a, 'py> PyArrayLike1<'py, T, AllowTypeChange>: FromPyObject<'a, 'py, Error = PyErr>,
-    {
-        let row: PyArrayLike1<'_, T, AllowTypeChange> = row.extract()?;
-        for (at, colour) in row.as_array().iter().enumerate() {
-            cells.push(in_range(colour.wide(), &place.at(at))?);
-        }
-        Ok(())
-    }
     if row.dtype().kind() == b'u' {
-        take::<u64>(row, place, cells)
+        take_row::<u64>(row, place, cells)
     } else {
-        take::<i64>(row, place, cells)
+        take_row::<i64>(row, place, cells)
     }
+}
+
+/// The colours of a row, all of them integers of this type.
+fn take_row<T: Integer>(
+    row: &Bound<'_, PyUntypedArray>,
+    place: &Place<'_>,
+    cells: &mut Vec<i8>,
+) -> PyResult<()>
+where
+    for<'a, 'py> PyArrayLike1<'py, T, AllowTypeChange>: FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let row: PyArrayLike1<'_, T, AllowTypeChange> = row.extract()?;
+    for (at, colour) in row.as_array().iter().enumerate() {
+        cells.push(in_range(colour.wide(), &place.at(at))?);
+    }
+    Ok(())
 }
 
 /// Refuses what is no array of integers.

@@ -202,7 +202,9 @@ impl PySynthTask {
                 )));
             }
             // What is below 0 is no place either.
-            let order = order.iter().map(|at| usize::try_from(*at).unwrap_or(usize::MAX));
+            let order = order
+                .iter()
+                .map(|at| usize::try_from(*at).unwrap_or(usize::MAX));
             let order: Vec<usize> = order.collect();
             let train = self.the_task().train.len();
             let pairs: Vec<_> = self

@@ -6,7 +6,7 @@ use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use arc_dsl::{ParseError, Program, TaskError, is_utf16};
+use arc_dsl::{ParseError, Program, TaskError, wide_text};
 use serde::{Serialize, Serializer};
 use walkdir::WalkDir;
 
@@ -19,6 +19,7 @@ mod packed;
 mod programs;
 mod tasks;
 
+use packed::Listed;
 pub(crate) use packed::unpacked;
 pub use programs::{read_batts, read_programs, read_renames};
 pub use tasks::{TasksRead, read_solutions, read_tasks};
@@ -157,6 +158,14 @@ fn is_zip(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with(".zip")
 }
 
+/// Whether it is the name of an archive, of those that are read or of others.
+fn is_archive(name: &str) -> bool {
+    const PACKED: [&str; 10] = [
+        ".tar", ".tgz", ".tbz2", ".txz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar", ".zip",
+    ];
+    ends_with_one(name, &PACKED)
+}
+
 fn ends_with_one(name: &str, endings: &[&str]) -> bool {
     let name = name.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -179,8 +188,9 @@ pub(crate) fn stem(file: &Path) -> String {
 struct Walk {
     /// The files that are wanted, by name, folder by folder.
     files: Vec<PathBuf>,
-    /// Notes of links to folders, which are not followed, so that the walk comes to an end.
-    links: Vec<InputError>,
+    /// Notes of what is passed over: links to folders, which are not followed, so that the walk comes to an end, and
+    /// archives.
+    notes: Vec<InputError>,
     errors: Vec<InputError>,
 }
 
@@ -189,6 +199,8 @@ impl Walk {
     /// at.
     fn through(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Self {
         let mut walk = Self::default();
+        let mut archives = Vec::new();
+        let mut listed = Listed::default();
         let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
         let is_seen = |entry: &walkdir::DirEntry| {
             entry.depth() == 0 || !is_passed_over(&entry.file_name().to_string_lossy())
@@ -214,12 +226,31 @@ impl Walk {
             if is_folder {
                 if is_link {
                     let message = "a link to a folder: not followed";
-                    walk.links.push(InputError::whole(entry.path(), message));
+                    walk.notes.push(InputError::whole(entry.path(), message));
                 }
-            } else if is_wanted(&entry.file_name().to_string_lossy()) {
+                continue;
+            }
+            let name = entry.file_name().to_string_lossy();
+            if is_wanted(&name) {
+                if is_zip(&name) {
+                    listed.add(entry.path(), |name| !is_zip(name) && is_wanted(name));
+                }
                 walk.files.push(entry.into_path());
+            } else if is_archive(&name) {
+                archives.push(entry.into_path());
             }
         }
+        if let [first, more @ ..] = archives.as_slice() {
+            let message = match more.len() {
+                0 => "an archive that is not read here: it has to be unpacked first".to_owned(),
+                more => format!(
+                    "this archive and {more} more in the folder are not read here: they have to be unpacked first"
+                ),
+            };
+            walk.notes.push(InputError::whole(first, message));
+        }
+        walk.notes.extend(listed.notes);
+        walk.errors.extend(listed.errors);
         walk
     }
 }
@@ -308,8 +339,9 @@ fn unreadable(file: &Path, error: &io::Error) -> InputError {
 }
 
 fn text(file: &Path, bytes: Vec<u8>) -> Result<String, InputError> {
-    if is_utf16(&bytes) {
-        return Err(InputError::at(file, 1, 1, "UTF-16 text: expected UTF-8"));
+    if let Some(name) = wide_text(&bytes) {
+        let message = format!("{name} text: expected UTF-8");
+        return Err(InputError::at(file, 1, 1, message));
     }
     String::from_utf8(bytes).map_err(|error| {
         let bytes = error.as_bytes();

@@ -18,7 +18,7 @@ use super::exit::Exit;
 use super::output::{Destination, Folders};
 use super::signals::Signals;
 use super::terminal::print;
-use super::{Chosen, exit, note, tell};
+use super::{Chosen, exit, note, tell, threads};
 
 /// Runs batts, files of candidates as tokpidjin's card.py writes them, and tells what their lists `o`
 /// and `s` hold for each pair.
@@ -163,6 +163,7 @@ impl Batt {
         let json = json.transpose()?;
         let submission = self.submission.as_deref();
         let submission = submission.map(Destination::file).transpose()?;
+        threads::share()?;
         let read = self.chosen.read(&self.tasks, &self.solutions);
         if !self.quiet {
             note(&read.notes);

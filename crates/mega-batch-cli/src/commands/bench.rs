@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::exit::Exit;
 use super::output::{self, Destination, Folders, shown};
 use super::terminal::Lines;
-use super::{exit, note, tell, warn};
+use super::{exit, note, tell, threads, warn};
 
 /// Checks the machine, measures the built-in programs by mode, kind and size of batch, compares the
 /// results of all modes, and says what of the targets is met: on one core, on all, on one GPU and on
@@ -63,11 +63,13 @@ pub(crate) struct Bench {
     /// Time of a device's benchmark: repetitions are dropped to keep within it, and then the largest
     /// batches [default: 300, quick 60].
     #[arg(long, value_name = "N", requires = "backend", value_parser = super::number::<u64>)]
+    #[arg(conflicts_with_all = ["sizes", "emulated", "compare"])]
     seconds: Option<u64>,
 
     /// A file for grids and the outputs of the pipelines on them, as JSON, for
     /// `cupy_pipeline.py`.
     #[arg(long, value_name = "FILE", requires = "backend")]
+    #[arg(conflicts_with_all = ["sizes", "emulated", "compare"])]
     export: Option<PathBuf>,
 
     #[command(flatten)]
@@ -88,6 +90,7 @@ const RESULTS: &str = "benches/results";
 impl Bench {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let began = Instant::now();
+        threads::share()?;
         match self.backend {
             None if !self.given.is_empty() => {
                 warn(format_args!(

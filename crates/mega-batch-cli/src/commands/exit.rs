@@ -35,7 +35,7 @@ impl Exit {
     /// When that is.
     pub(crate) fn meaning(self) -> &'static str {
         match self {
-            Exit::Success => "all was done",
+            Exit::Success => "all was done, or a run came to the end of its `--time-limit`",
             Exit::Failure => {
                 "something failed or could not be written, or selfcheck found a difference"
             }

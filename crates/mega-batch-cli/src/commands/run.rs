@@ -6,7 +6,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use arc_dsl::{Limits, MAX_SIDE, Program, Task, builtin};
+use arc_dsl::builtin::{self, BuiltIn};
+use arc_dsl::{Limits, MAX_SIDE, Program, Task};
 use mega_batch::inputs::{InputError, TasksRead, read_tasks};
 use mega_batch::{
     Attempts, Backend, Batch, Cancellation, Coordinator, CoordinatorError, Finished, Merging, Mode,
@@ -20,8 +21,8 @@ use super::log::Log;
 use super::output::{Destination, Folders};
 use super::signals::Signals;
 use super::terminal::print;
-use super::{Chosen, HowRead, a_few, exit, note, tell, warn};
-use crate::table::{Table, program_label};
+use super::{Chosen, HowRead, Meant, a_few, exit, no_checkpoint, note, tell, threads, warn};
+use crate::table::{Table, program_label, thousands};
 use watch::Watch;
 
 mod watch;
@@ -51,7 +52,8 @@ pub(crate) struct Run {
     how: HowRead,
 
     /// Files of solutions to the tasks, as Kaggle's; those in a folder of tasks are found by themselves.
-    #[arg(long, value_name = "FILE", num_args = 1.., requires = "tasks")]
+    // Of two options that exclude each other the parser takes neither for missing.
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "tasks", conflicts_with = "pairs")]
     solutions: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -107,11 +109,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Put the grids that programs return into the JSON document.
+    /// With --json, put the grids that programs return into the document.
     #[arg(long, requires = "json")]
     outputs: bool,
 
-    /// Rank the candidates of each task, and put tasks, best candidates and attempts into the JSON
+    /// With --json, rank the candidates of each task, and put tasks, best candidates and attempts into the
     /// document, for `mega-batch report`.
     #[arg(long, requires = "json")]
     attempts: bool,
@@ -123,7 +125,7 @@ pub(crate) struct Run {
 
     /// Write the ids of the tasks on whose train pairs no program is right, a line each, for `search
     /// --ids-file`; `-` is the standard output.
-    #[arg(long, value_name = "FILE", requires = "submission")]
+    #[arg(long, value_name = "FILE")]
     unsolved: Option<PathBuf>,
 
     /// Keep results in this file as they come, so that `--resume` can go on from there whatever ends
@@ -139,8 +141,9 @@ pub(crate) struct Run {
     #[command(flatten)]
     log: Log,
 
-    /// Run programs on the train pairs of tasks alone.
-    #[arg(long)]
+    /// Run programs on the train pairs of tasks alone. Then nothing is known of test pairs that a submission could
+    /// have.
+    #[arg(long, conflicts_with = "submission")]
     train_only: bool,
 
     /// Leave a program alone on a task after the first pair on which it is wrong or fails.
@@ -221,7 +224,10 @@ impl Run {
         let unsolved = unsolved.transpose()?;
         self.log.begin()?;
         self.warn_of_devices();
-        let (tasks, programs, errors) = self.inputs();
+        if !self.is_sequential() && (self.tasks.is_empty() || self.check_order) {
+            threads::share()?;
+        }
+        let (tasks, programs, errors, meant) = self.inputs();
         tell(&errors);
         let batch = if self.all_pairs {
             Batch::all_pairs(&programs, &tasks)
@@ -237,7 +243,7 @@ impl Run {
         let signals = Signals::listen()?;
         let options = self.options(signals.cancellation());
         let mut coordinator = Coordinator::new(&batch, &options);
-        if self.attempts {
+        if self.attempts || unsolved.is_some() {
             coordinator = coordinator.attempts();
         }
         if let Some(file) = submission {
@@ -252,23 +258,14 @@ impl Run {
         let finished = match coordinator.run(&mut watch) {
             Err(CoordinatorError::Checkpoint(error)) => {
                 watch.end();
-                warn(format_args!("{error}"));
-                return Ok(Exit::BadInput);
+                return Ok(no_checkpoint(&error));
             }
-            finished => finished?,
+            finished => finished.map_err(threads::told)?,
         };
         let Finished { summary, attempts } = finished;
-        let check = || OrderCheck::of(&batch, &options.limits, &signals.cancellation());
-        let order = self.check_order.then(check);
+        let order = self.check_order.then(|| self.order(&batch, &options));
         let report = watch.end();
-        if let Some(device) = &summary.backends.device
-            && let Some(failure) = &device.failure
-        {
-            warn(format_args!(
-                "{}: {failure}; the CPU did the rest",
-                device.name
-            ));
-        }
+        warn_of_failure(&summary);
         if let (Some(unsolved), Some(attempts)) = (unsolved, &attempts) {
             unsolved.write(|out| write_unsolved(attempts, &tasks, out))?;
         }
@@ -303,7 +300,7 @@ impl Run {
             return Ok(ended);
         }
         printed?;
-        if batch.evaluations() == 0 {
+        if batch.evaluations() == 0 && meant == Meant::Tasks {
             // Where there is no program or no task, the errors say why.
             let is_told =
                 !errors.is_empty() && (batch.programs().is_empty() || batch.tasks().is_empty());
@@ -315,16 +312,21 @@ impl Run {
         Ok(exit(&errors))
     }
 
-    fn inputs(&self) -> (Vec<Task>, Vec<Program>, Vec<InputError>) {
+    /// Whether one thread is to do all.
+    fn is_sequential(&self) -> bool {
+        matches!(self.mode, ModeName::Sequential)
+    }
+
+    fn inputs(&self) -> (Vec<Task>, Vec<Program>, Vec<InputError>, Meant) {
         let mut read = if self.tasks.is_empty() {
             TasksRead {
-                tasks: builtin_tasks(self.pairs),
+                tasks: builtin_tasks(self.pairs, self.is_sequential()),
                 ..TasksRead::default()
             }
         } else {
             read_tasks(&self.tasks, &self.solutions)
         };
-        self.chosen.choose(&mut read);
+        let meant = self.chosen.choose(&mut read);
         if self.programs.is_empty()
             && let Some(file) = read.with_programs.first()
         {
@@ -347,7 +349,7 @@ impl Run {
         if !self.quiet {
             note(&read.notes);
         }
-        (read.tasks, programs, read.errors)
+        (read.tasks, programs, read.errors, meant)
     }
 
     fn options(&self, cancellation: Cancellation) -> Options {
@@ -399,6 +401,14 @@ impl Run {
         options
     }
 
+    /// Which results depend on the order of sets.
+    fn order(&self, batch: &Batch<'_>, options: &Options) -> OrderCheck {
+        if self.is_sequential() {
+            threads::share_none();
+        }
+        OrderCheck::of(batch, &options.limits, &options.cancellation)
+    }
+
     /// Tells of options that are for devices where none may be used.
     fn warn_of_devices(&self) {
         let is_said = self.gpus.is_some()
@@ -431,6 +441,18 @@ impl Run {
                 std::iter::once(table).chain(notes).collect()
             }
         }
+    }
+}
+
+/// Tells that a device has failed.
+fn warn_of_failure(summary: &Summary) {
+    if let Some(device) = &summary.backends.device
+        && let Some(failure) = &device.failure
+    {
+        warn(format_args!(
+            "{}: {failure}; the CPU did the rest",
+            device.name
+        ));
     }
 }
 
@@ -530,24 +552,33 @@ fn pairs(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("expected 1 to {MAX_PAIRS} pairs"))
 }
 
+/// The longest time that may be asked for: some thirty years.
+const MAX_SECONDS: f64 = 1e9;
+
 /// Reads a time in seconds.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok();
     seconds
+        .filter(|seconds| *seconds <= MAX_SECONDS)
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| format!("{text}: expected seconds, 0 or more"))
+        .ok_or_else(|| {
+            let most = thousands(MAX_SECONDS as u64);
+            format!("{text}: expected seconds, 0 or more and {most} at most")
+        })
 }
 
 /// The built-in tasks are the same in every run.
 const SEED: u64 = 0;
 
 /// The built-in tasks with so many pairs, the last of which is for testing.
-fn builtin_tasks(pairs: usize) -> Vec<Task> {
+fn builtin_tasks(pairs: usize, is_sequential: bool) -> Vec<Task> {
     let (train, test) = (pairs.saturating_sub(1), pairs.min(1));
-    builtin::all()
-        .par_iter()
-        .map(|program| program.task(SEED, train, test, MAX_SIDE))
-        .collect()
+    let task = |program: &BuiltIn| program.task(SEED, train, test, MAX_SIDE);
+    if is_sequential {
+        builtin::all().iter().map(task).collect()
+    } else {
+        builtin::all().par_iter().map(task).collect()
+    }
 }
 
 fn builtin_programs() -> Vec<Program> {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::exit::Exit;
 use super::output::{Destination, Folders};
 use super::terminal::print;
-use super::{Chosen, exit, note, tell};
+use super::{Chosen, Meant, exit, note, tell};
 
 /// Says what a submission is worth: on how many test inputs one of both attempts is the solution.
 #[derive(Debug, clap::Args)]
@@ -61,13 +61,14 @@ impl Score {
         let json = self.json.as_deref();
         let json = json.map(|path| Destination::open(path, Folders::Expected));
         let json = json.transpose()?;
-        let read = self.known();
+        let (read, meant) = self.known();
         let submitted = Submitted::read(&self.submission);
         let mut errors = read.errors;
         errors.extend(submitted.errors.iter().cloned());
         let score = submitted.score(&KnownOutputs::of_tasks(&read.tasks));
         let is_known = |task: &mega_batch::TaskScore| task.attempted.is_some();
-        if !score.tasks.iter().any(is_known) && !submitted.tasks.is_empty() {
+        let is_foreign = !score.tasks.iter().any(is_known) && !submitted.tasks.is_empty();
+        if is_foreign && meant == Meant::Tasks {
             let message = "none of its tasks is among those whose outputs are known";
             errors.push(InputError::whole(&self.submission, message));
         }
@@ -101,7 +102,7 @@ impl Score {
 
 impl Score {
     /// The tasks whose outputs are known. A solution alone is a task of test pairs, whatever their inputs.
-    fn known(&self) -> TasksRead {
+    fn known(&self) -> (TasksRead, Meant) {
         let mut read = TasksRead::default();
         if self.tasks.is_empty() {
             for file in &self.solutions {
@@ -122,8 +123,8 @@ impl Score {
         } else {
             read = read_tasks(&self.tasks, &self.solutions);
         }
-        self.chosen.choose(&mut read);
-        read
+        let meant = self.chosen.choose(&mut read);
+        (read, meant)
     }
 }
 

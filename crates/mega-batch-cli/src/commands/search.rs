@@ -8,7 +8,7 @@ use std::time::Duration;
 use arc_dsl::Task;
 use arc_search::Language;
 use arc_search::language::{DERIVED, LanguageError};
-use mega_batch::inputs::{InputError, read_text};
+use mega_batch::inputs::{InputError, TasksRead, read_tasks, read_text};
 use mega_batch::search::{Search as Searching, SearchDocument, SearchOptions, Searched};
 use mega_batch::{Cancellation, CoordinatorError, Submission};
 
@@ -19,11 +19,13 @@ use super::run::seconds;
 use super::show::one_task;
 use super::signals::Signals;
 use super::terminal::print;
-use super::{Chosen, a_few, exit, note, tell, warn};
+use super::{Chosen, Meant, a_few, exit, no_checkpoint, note, tell, threads, warn};
+use over::Over;
 use table::Table;
 use watch::Watch;
 
 mod explain;
+mod over;
 mod programs;
 mod table;
 mod watch;
@@ -62,7 +64,8 @@ pub(crate) struct Search {
     tasks: Vec<PathBuf>,
 
     /// Files of solutions to the tasks, as Kaggle's; they have no part in the search.
-    #[arg(long, value_name = "FILE", num_args = 1.., requires = "tasks")]
+    // Of two options that exclude each other the parser takes neither for missing.
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "tasks", conflicts_with = "task")]
     solutions: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -92,7 +95,7 @@ pub(crate) struct Search {
     submission: Option<PathBuf>,
 
     /// Begin the submission with this one: its attempts stand for tasks that are not searched, and where fewer
-    /// than two answers are found.
+    /// than two answers are found. An attempt that it lacks, or that is null, is none.
     #[arg(long, value_name = "FILE", requires = "submission")]
     over: Option<PathBuf>,
 
@@ -131,6 +134,15 @@ pub(crate) struct Search {
     quiet: bool,
 }
 
+/// What is searched.
+struct Inputs {
+    tasks: Vec<Task>,
+    /// The submission that the search begins with; `None` if it cannot be read.
+    over: Option<Submission>,
+    errors: Vec<InputError>,
+    meant: Meant,
+}
+
 impl Search {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let is_of_one = self.explain || self.id.is_some() || self.no_colour;
@@ -157,14 +169,17 @@ impl Search {
                 return Ok(Exit::BadInput);
             }
         };
-        let (tasks, mut errors) = self.read_tasks();
-        let before = errors.len();
-        let over = self.read_over(&mut errors);
+        let Inputs {
+            tasks,
+            over,
+            errors,
+            meant,
+        } = self.inputs();
         tell(&errors);
-        if errors.len() > before {
+        let Some(over) = over else {
             // What it has would be missing to the submission, which may stand in its place.
             return Ok(Exit::BadInput);
-        }
+        };
         // Before this nothing is finished that could be written.
         let signals = Signals::listen()?;
         let options = self.options(signals.cancellation());
@@ -181,10 +196,9 @@ impl Search {
         let summary = match search.run(&mut watch) {
             Err(CoordinatorError::Checkpoint(error)) => {
                 watch.end();
-                warn(format_args!("{error}"));
-                return Ok(Exit::BadInput);
+                return Ok(no_checkpoint(&error));
             }
-            summary => summary?,
+            summary => summary.map_err(threads::told)?,
         };
         let (results, failed) = watch.end();
         let ended = signals.received();
@@ -222,7 +236,7 @@ impl Search {
             return Ok(ended);
         }
         printed?;
-        if programs == Some(0) {
+        if programs == Some(0) && meant == Meant::Tasks {
             let tasks = a_few(tasks.iter().map(|task| &*task.id));
             warn(format_args!(
                 "--programs-out: no program was found; tasks: {tasks}"
@@ -246,27 +260,41 @@ impl Search {
         Ok(text)
     }
 
-    fn read_tasks(&self) -> (Vec<Task>, Vec<InputError>) {
-        let Some(file) = &self.task else {
-            let read = self.chosen.read(&self.tasks, &self.solutions);
-            if !self.quiet {
-                note(&read.notes);
-            }
-            return (read.tasks, read.errors);
-        };
-        let mut errors = Vec::new();
-        let task = one_task(file, self.id.as_deref(), &mut errors);
-        (task.into_iter().collect(), errors)
-    }
-
-    /// The submission that the search begins with.
-    fn read_over(&self, errors: &mut Vec<InputError>) -> Submission {
-        let read = self.over.as_deref().map(Submission::read).transpose();
-        let read = read.unwrap_or_else(|error| {
-            errors.push(error);
-            None
+    fn inputs(&self) -> Inputs {
+        let mut read = TasksRead::default();
+        if let Some(file) = &self.task {
+            let task = one_task(file, self.id.as_deref(), &mut read.errors);
+            read.tasks.extend(task);
+        } else {
+            read = read_tasks(&self.tasks, &self.solutions);
+        }
+        let over = self.over.as_deref().map(|file| {
+            // Of one task alone nobody says which others there are.
+            Over::read(file, self.task.is_none().then_some(&*read.tasks))
         });
-        read.unwrap_or_default()
+        let meant = self.chosen.choose(&mut read);
+        let over = match over {
+            None => Some(Submission::default()),
+            Some(Ok(over)) => {
+                let searched = read.tasks.iter().map(|task| task.id.as_str());
+                let (submission, notes) = over.under(&searched.collect());
+                read.notes.extend(notes);
+                Some(submission)
+            }
+            Some(Err(errors)) => {
+                read.errors.extend(errors);
+                None
+            }
+        };
+        if !self.quiet {
+            note(&read.notes);
+        }
+        Inputs {
+            tasks: read.tasks,
+            over,
+            errors: read.errors,
+            meant,
+        }
     }
 
     fn options(&self, cancellation: Cancellation) -> SearchOptions {

@@ -11,7 +11,7 @@ use mega_batch::inputs::{InputError, read_programs};
 
 use super::exit::Exit;
 use super::terminal::progress_bar;
-use super::{Chosen, exit, note, tell};
+use super::{Chosen, exit, note, tell, threads, warn};
 
 /// Checks that the reference, the first-order form, the compiled path and batts agree on this machine.
 ///
@@ -86,6 +86,13 @@ const BUILTIN_SEED: u64 = 0;
 
 impl Selfcheck {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
+        if self.chosen.is_given() && self.tasks.is_empty() {
+            warn(format_args!(
+                "--ids and --ids-file are for the tasks of files: expected --tasks"
+            ));
+            return Ok(Exit::BadInput);
+        }
+        threads::share()?;
         match self.backend {
             Backend::Compiled => self.compiled(),
             Backend::Emulated => self.device(Checked::Emulated),

@@ -12,6 +12,14 @@ use signal_hook::flag;
 
 use super::exit::Exit;
 
+/// Lets a file that has come to the most that the user's limits allow fail as a full disk does: the system sends a
+/// signal then, which would end the process before it could say anything.
+pub(crate) fn let_full_files_fail() {
+    // A flag that nobody looks at: signals cannot be ignored without calls that are unsafe.
+    #[cfg(unix)]
+    let _ = flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+}
+
 /// From now on signals that would end the process cancel its batch instead.
 pub(crate) struct Signals {
     cancelled: Arc<AtomicBool>,

@@ -72,28 +72,28 @@ fn bad_grids() {
     check(
         "bad.json",
         with_input("[[1, 2],\n   [3]]"),
-        "bad.json:3:6: train[0].input[1]: row of 1 cells where row 0 has 2: \
+        "bad.json:3:4: train[0].input[1]: row of 1 cells where row 0 has 2: \
          the rows of a grid are equally long",
     );
     check(
         "bad.json",
         with_input("[]"),
-        "bad.json:2:24: train[0].input: grid of 0 rows: expected 1 at least",
+        "bad.json:2:23: train[0].input: grid of 0 rows: expected 1 at least",
     );
     check(
         "bad.json",
         with_input("[[]]"),
-        "bad.json:2:25: train[0].input[0]: row of 0 cells: expected 1 at least",
+        "bad.json:2:24: train[0].input[0]: row of 0 cells: expected 1 at least",
     );
     check(
         "bad.json",
         with_input("[[0, 300]]"),
-        "bad.json:2:30: train[0].input[0][1]: colour 300: expected -128 to 127",
+        "bad.json:2:28: train[0].input[0][1]: colour 300: expected -128 to 127",
     );
     check(
         "bad.json",
         with_input("[[0, \"1\"]]"),
-        "bad.json:2:30: train[0].input[0][1]: expected a colour: an integer from -128 to 127, found string \"1\"",
+        "bad.json:2:28: train[0].input[0][1]: expected a colour: an integer from -128 to 127, found string \"1\"",
     );
 }
 
@@ -107,7 +107,7 @@ fn bad_tasks() {
     check(
         "bad.json",
         "{\"train\": [{\"output\": [[1]]}], \"test\": []}",
-        "bad.json:1:28: train[0]: expected the key `input` with a grid",
+        "bad.json:1:12: train[0]: expected the key `input` with a grid",
     );
     check(
         "bad.json",
@@ -269,7 +269,7 @@ fn bad_solutions() {
     let (done, document) = folder
         .run_json("--tasks challenges.json --solutions solutions.json --programs a.py --quiet");
     let expected = "\
-challenges.json:1:186: c.test[0].input[0][1]: colour 999: expected -128 to 127
+challenges.json:1:184: c.test[0].input[0][1]: colour 999: expected -128 to 127
 solutions.json:5:14: e[0][1]: expected a row: a list of colours, found integer `7`
 solutions.json:2:7: b: expected 1 output, one for each test pair of the task, found 0
 ";
@@ -473,8 +473,16 @@ fn options_that_come_to_nothing_say_so() {
     for (options, told) in [
         ("--ids ,", "--ids: no id of a task: expected one at least\n"),
         (
-            "--ids-file none.txt",
+            "--ids , --ids-file none.txt",
             "none.txt: no id of a task: expected one at least\n",
+        ),
+        (
+            "--time-limit inf",
+            "inf: expected seconds, 0 or more and 1,000,000,000 at most\n",
+        ),
+        (
+            "--time-limit 1e300",
+            "1e300: expected seconds, 0 or more and 1,000,000,000 at most\n",
         ),
         ("--workers -1", "expected 1 to 1024 threads"),
         (
@@ -485,7 +493,10 @@ fn options_that_come_to_nothing_say_so() {
             "--json no/x.json",
             "no/x.json: cannot be written: there is no folder no\n",
         ),
-        ("--checkpoint no/x", "no/x: there is no folder no\n"),
+        (
+            "--checkpoint no/x",
+            "no/x: cannot be written: there is no folder no\n",
+        ),
     ] {
         let done = folder.run(&format!("run --tasks a.json --programs a.py {options}"));
         assert!(
@@ -493,6 +504,50 @@ fn options_that_come_to_nothing_say_so() {
             "{options}: {}",
             done.stderr
         );
+    }
+}
+
+#[test]
+fn a_file_without_ids_means_nothing_to_do() {
+    let folder = Folder::new();
+    folder
+        .write("a.json", mirror_task())
+        .write("a.py", mirror_program("solve_a"))
+        .write("sub.json", "{\"a\": [{\"attempt_1\": [[4, 3]]}]}")
+        .write("none.txt", "");
+    let told = "note: none.txt: no id of a task in it: there is nothing to do\n";
+    for command in [
+        "run --programs a.py",
+        "search --programs-out found.py",
+        "score sub.json",
+    ] {
+        for text in ["", "\n", "[]", "{}"] {
+            folder.write("none.txt", text);
+            let done = folder.run(&format!("{command} --tasks a.json --ids-file none.txt"));
+            assert!(done.stderr.contains(told), "{command}: {}", done.stderr);
+            assert_eq!(done.code, 0, "{command}: {}", done.stderr);
+        }
+    }
+}
+
+#[test]
+fn options_of_files_are_refused_where_what_is_built_in_is_taken() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    for (arguments, told) in [
+        ("run --solutions no", "--tasks"),
+        ("run --pairs 2 --solutions no", "--solutions"),
+        ("run --names no", "--programs"),
+        ("run --dialect typed", "--programs"),
+        ("explain --names no", "--programs"),
+        ("coverage --names no", "--programs"),
+        ("search a.json --solutions no", "--solutions"),
+        ("selfcheck --ids no", "expected --tasks"),
+        ("bench --emulated --seconds 1", "--seconds"),
+    ] {
+        let done = folder.run(arguments);
+        assert_eq!((done.code, done.stdout.as_str()), (2, ""), "{arguments}");
+        assert!(done.stderr.contains(told), "{arguments}: {}", done.stderr);
     }
 }
 

@@ -277,16 +277,27 @@ fn checkpoints_that_do_not_fit_are_refused() {
         "found a file that is no checkpoint",
     );
     refused("--resume", "--checkpoint");
-    refused("--checkpoint .", ".: expected a regular file");
     let resumed = folder.run(&format!(
         "{run} --checkpoint a.ckpt --resume --mode sequential"
     ));
     assert_eq!((resumed.code, resumed.stderr.as_str()), (0, ""));
-    for bad in ["-", "no/such/folder/sub.json", "."] {
-        let done = folder.run(&format!("{run} --submission {bad}"));
-        assert_eq!(done.code, 1, "{bad}");
-        assert!(done.stderr.contains("cannot be written"), "{}", done.stderr);
+    for (option, bad) in [
+        ("--submission", "-"),
+        ("--submission", "no/such/folder/sub.json"),
+        ("--submission", "."),
+        ("--checkpoint", "no/such/folder/ckpt"),
+        ("--checkpoint", "."),
+        ("--json", "no/such/folder/out.json"),
+    ] {
+        let done = folder.run(&format!("{run} {option} {bad}"));
+        assert_eq!(done.code, 1, "{option} {bad}");
+        let told = format!("mega-batch: {bad}: cannot be written: ");
+        assert!(done.stderr.starts_with(&told), "{}", done.stderr);
     }
+    let searched = folder.run("search --tasks ch.json --quiet --checkpoint no/such/folder/ckpt");
+    let told =
+        "mega-batch: no/such/folder/ckpt: cannot be written: there is no folder no/such/folder\n";
+    assert_eq!((searched.code, searched.stderr.as_str()), (1, told));
 }
 
 #[test]

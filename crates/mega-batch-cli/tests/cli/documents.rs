@@ -102,9 +102,59 @@ fn command_after(folder: &Folder, first: &str, arguments: &str) -> Command {
 
 /// Runs the command where files can have so many kilobytes at most, as if the disk were full then.
 fn on_full_disk(folder: &Folder, kilobytes: usize, arguments: &str) -> Done {
-    // The unit is 512 bytes in some shells and 1024 in others; 25 is SIGXFSZ.
-    let first = format!("trap '' 25; ulimit -f {kilobytes}");
+    // The unit is 512 bytes in some shells and 1024 in others.
+    let first = format!("ulimit -f {kilobytes}");
     done(command_after(folder, &first, arguments).output().unwrap())
+}
+
+/// Runs the command as a user who may have no other process, and no second thread; `None` where we cannot.
+fn alone(folder: &Folder, arguments: &str) -> Option<Done> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let limited = |arguments: &str| {
+        let mut command = folder.command("");
+        let program = command.get_program().to_owned();
+        // Nothing limits the processes of a privileged user.
+        let shell = format!(
+            "ulimit -u 1 || exit; user=; \
+             if [ $(id -u) = 0 ]; then user='setpriv --reuid 65533 --regid 65533 --clear-groups'; fi; \
+             exec $user \"$0\" {arguments}"
+        );
+        // Not every `sh` limits processes.
+        command = Command::new("bash");
+        command.args(["-c", &shell]).arg(program);
+        command.env("MEGA_BATCH_CACHE", folder.path().join("cache"));
+        command.current_dir(folder.path()).output().ok()
+    };
+    let may = limited("--version").is_some_and(|it| it.status.success());
+    may.then(|| limited(arguments).map(done)).flatten()
+}
+
+#[test]
+fn a_thread_that_cannot_be_started_is_told() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    folder.write("a.py", mirror_program("solve_a"));
+    let files = "--tasks a.json --programs a.py";
+    for arguments in ["", files, "--check-order"] {
+        let arguments = format!("run --mode sequential --quiet {arguments}");
+        let Some(done) = alone(&folder, &arguments) else {
+            return;
+        };
+        assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{arguments}");
+    }
+    for arguments in [
+        "run --quiet --workers 2",
+        &format!("run --quiet --workers 2 {files}"),
+        "search --tasks a.json --quiet",
+        "selfcheck --cases 10",
+    ] {
+        let Some(done) = alone(&folder, arguments) else {
+            return;
+        };
+        let told = "mega-batch: a thread could not be started: Resource temporarily unavailable (os error 11)\n";
+        assert_eq!((done.code, done.stderr.as_str()), (1, told), "{arguments}");
+    }
 }
 
 #[test]

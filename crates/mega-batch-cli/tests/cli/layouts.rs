@@ -264,6 +264,78 @@ fn archives_that_are_not_read_are_said_to_be_packed() {
 }
 
 #[test]
+fn what_of_an_archive_is_not_read_is_told() {
+    let folder = Folder::new();
+    let task = mirror_task();
+    let other = task.replace("[0,5]", "[0,6]");
+    let program = mirror_program("solve_a");
+    let wrong = program.replace("vmirror", "hmirror");
+    // No writer of archives gives two files one name: it is changed afterwards.
+    let files = [
+        ("a.json", &*other),
+        ("b.json", &task),
+        ("c.json", &task),
+        ("d.json", &task),
+        ("a.py", &wrong),
+        ("b.py", &program),
+        ("inner.zip", ""),
+        ("inner.tar.gz", ""),
+    ];
+    let mut packed = zipped(&files);
+    for (name, instead) in [("b.json", "a.json"), ("d.json", "c.json"), ("b.py", "a.py")] {
+        while let Some(at) = packed
+            .windows(name.len())
+            .position(|part| part == name.as_bytes())
+        {
+            packed[at..at + name.len()].copy_from_slice(instead.as_bytes());
+        }
+    }
+    folder.write("t.zip", &packed).write("x/t.zip", &packed);
+    folder.write("x/u.tar.gz", "").write("x/v.7z", "");
+    for place in ["t.zip", "x"] {
+        let (done, document) = folder.run_json(&format!("--tasks {place} --programs {place}"));
+        let archive = if place == "x" { "x/t.zip" } else { place };
+        let differ =
+            "2 files of this name in the archive, which differ: expected one, the last one is read";
+        for line in [
+            format!("note: {archive}: archives within archives are not read: inner.zip and 1 more"),
+            format!("{archive}/a.json: {differ}"),
+            format!("{archive}/a.py: {differ}"),
+        ] {
+            let count = done.stderr.lines().filter(|it| **it == line).count();
+            assert_eq!(count, 1, "{line}\n{}", done.stderr);
+        }
+        // What is the same is no loss.
+        assert!(!done.stderr.contains("c.json: 2 files"), "{}", done.stderr);
+        let folder_told = "note: x/u.tar.gz: this archive and 1 more in the folder are not read here: they have to \
+                           be unpacked first\n";
+        assert_eq!(
+            done.stderr.contains(folder_told),
+            place == "x",
+            "{}",
+            done.stderr
+        );
+        assert_eq!(
+            (done.code, outcomes(&document)),
+            (2, vec![format!("a: {RIGHT}")])
+        );
+    }
+}
+
+#[test]
+fn tasks_that_are_given_twice_are_read_once() {
+    let folder = Folder::new();
+    folder
+        .write("x/a.json", mirror_task())
+        .write("a.py", mirror_program("solve_a"));
+    for (paths, again) in [("x x/../x", "x/../x"), ("x/a.json x/a.json", "x/a.json")] {
+        let done = folder.run(&format!("run --tasks {paths} --programs a.py"));
+        let told = format!("note: {again}: given a second time, read once\n");
+        assert_eq!((done.code, done.stderr.as_str()), (0, &*told));
+    }
+}
+
+#[test]
 fn rows_of_data_sets_may_call_their_parts_otherwise() {
     let row = json!({ "fewshots": [pair(1, 2), pair(0, 5)], "question": [pair(3, 4)] }).to_string();
     check(

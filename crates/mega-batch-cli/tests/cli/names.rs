@@ -256,6 +256,20 @@ fn ids_stand_in_text_or_json() {
             done.stderr
         );
     }
+    for (text, place) in [
+        ("a\n b, zz.json", "2:5"),
+        ("[\"a\",\n\"zz\"]", "2:2"),
+        ("{\"a\": [],\n \"zz\": []}", "2:3"),
+    ] {
+        folder.write("ids", text);
+        let done = folder.run("run --tasks data --ids-file ids --programs p.py --all-pairs");
+        let told = format!("ids:{place}: zz: no task of this id among the tasks\n");
+        assert!(
+            done.code == 2 && done.stderr.contains(&told),
+            "{}",
+            done.stderr
+        );
+    }
     folder.write("ids", "{\"a\": ");
     let done = folder.run("run --tasks data --ids-file ids --programs p.py --all-pairs");
     assert_eq!(done.code, 2);

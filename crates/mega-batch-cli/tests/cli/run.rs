@@ -467,6 +467,15 @@ fn runs_end_early_where_that_is_asked_for() {
         (&none["evaluations"], &none["incomplete"]),
         (&json!(0), &json!(true))
     );
+    for line in [
+        "tasks solved               0 of 0 evaluated\n",
+        "pairs right                0 of 0 evaluated\n",
+    ] {
+        assert!(done.stderr.contains(line), "{}", done.stderr);
+    }
+    let done = folder.run("run --tasks tasks --programs programs.py --train-only --submission s");
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.contains("--submission"), "{}", done.stderr);
     let done = folder.run("run --tasks tasks --programs programs.py --time-limit soon");
     assert_eq!(done.code, 2);
     assert!(

@@ -373,6 +373,45 @@ fn the_page_shows_attempts_layer_by_layer() {
     assert!(done.stderr.contains("broken JSON"), "{}", done.stderr);
 }
 
+#[test]
+fn a_submission_of_others_is_begun_with_as_far_as_it_goes() {
+    let folder = folder();
+    let over = json!({
+        "a": [{ "attempt_1": null, "attempt_2": [[7, 7]] }],
+        "b": [{ "attempt_1": [[5]] }, { "attempt_1": [[12]], "attempt_2": [[1]] }],
+        "c": [{ "attempt_1": [[11]], "attempt_2": null }],
+        "z": [{ "attempt_1": [[1]], "attempt_2": [[2]] }],
+    });
+    folder.write("over.json", over.to_string());
+    let search = format!("search --tasks tasks --ids a,c {SMALL} --over over.json --submission");
+    let done = folder.run(&format!("{search} new.json"));
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let none = "it is taken for none, and an answer that is found, the input or a single cell stands in its place";
+    let copied = "copied into the submission as it is, for the task is not searched";
+    for note in [
+        format!("a[0].attempt_1: no grid but null: {none}"),
+        format!("b[0]: no `attempt_2`: {none}"),
+        format!("c[0].attempt_2: no grid but null: {none}"),
+        format!("b[1].attempt_1: colour 12: expected 0 to 9: {copied}"),
+        "c[0].attempt_1: colour 11: expected 0 to 9: it is left out, and".to_owned(),
+        format!("z: no task of this id among the tasks: {copied}"),
+    ] {
+        let mut notes = done.stderr.lines();
+        let found = notes.any(|it| it.starts_with("note: over.json:1:") && it.contains(&note));
+        assert!(found, "{note}\n{}", done.stderr);
+    }
+    let new: Value = serde_json::from_str(&read(&folder, "new.json")).unwrap();
+    // What is found comes first, what was known behind it, and what can be no answer is not handed in.
+    assert_eq!(new["a"][0]["attempt_1"], json!([[4, 3]]));
+    assert!(new["c"][0]["attempt_1"] != json!([[11]]) && new["c"][0]["attempt_2"] != json!([[11]]));
+    // Copied, with a black cell where there was nothing.
+    let b = json!([{ "attempt_1": [[5]], "attempt_2": [[0]] }, over["b"][1]]);
+    assert_eq!((&new["b"], &new["z"]), (&b, &over["z"]));
+    let done = folder.run(&format!("{search} quiet.json --quiet"));
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    assert_eq!(read(&folder, "quiet.json"), read(&folder, "new.json"));
+}
+
 /// As the notebook for Kaggle does: given programs first, a search for the rest, one submission.
 #[test]
 fn a_search_takes_up_where_a_run_has_left() {
@@ -386,6 +425,15 @@ fn a_search_takes_up_where_a_run_has_left() {
     );
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
     assert_eq!(read(&folder, "rest.txt"), "a\nc\nd\n");
+    let done = folder
+        .run("run --tasks tasks --programs p.py --all-pairs --train-only --unsolved - --quiet");
+    assert_eq!((done.code, done.stdout.as_str()), (0, "a\nc\nd\n"));
+    folder.write("none.txt", "");
+    let done = folder.run(
+        "search --tasks tasks --ids-file none.txt --over one.json --submission none.json --quiet",
+    );
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    assert_eq!(read(&folder, "none.json"), read(&folder, "one.json"));
     let done = folder.run(&format!(
         "search --tasks tasks --ids-file rest.txt {SMALL} --over one.json --submission both.json --quiet"
     ));

@@ -53,7 +53,7 @@ impl ProgramsInJson {
         let mut has_any = false;
         let is_whole = walk.errors.is_empty();
         self.errors.extend(walk.errors);
-        self.notes.extend(walk.links);
+        self.notes.extend(walk.notes);
         for file in walk.files {
             let name = file.to_string_lossy();
             if is_python(&name) {

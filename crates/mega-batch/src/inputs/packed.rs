@@ -1,14 +1,16 @@
 //! Files that are packed with gzip or in a zip archive, known by what they begin with. What they unpack to
 //! is bounded, so that a small file cannot fill the memory.
 
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read};
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 use zip::ZipArchive;
 
-use super::{InputError, MAX_FILE_BYTES, is_passed_over, read_file};
+use super::{InputError, MAX_FILE_BYTES, is_archive, is_passed_over, read_file};
+use crate::files::{is_descriptor, is_standard_input};
 
 /// How much the files of an archive may unpack to, all together.
 const MAX_ARCHIVE_BYTES: u64 = 4 * MAX_FILE_BYTES;
@@ -30,6 +32,100 @@ pub(super) fn holds(file: &Path, is_wanted: impl Fn(&str) -> bool) -> bool {
         let mut names = archive.file_names().filter_map(Result::ok);
         names.any(|name| is_wanted(&name))
     })
+}
+
+/// What is strange about the names in archives, of which nothing is unpacked for that.
+#[derive(Default)]
+pub(super) struct Listed {
+    /// Archives in them.
+    pub(super) notes: Vec<InputError>,
+    /// Names that stand there several times, for different files, of which one is read.
+    pub(super) errors: Vec<InputError>,
+}
+
+impl Listed {
+    /// Of the archives that were named. What stands in one by a name that is not wanted is not looked at.
+    pub(super) fn of_named<'p>(
+        paths: impl IntoIterator<Item = &'p PathBuf>,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Self {
+        let mut all = Self::default();
+        for path in paths {
+            // What is open already can be read once.
+            if !is_standard_input(path) && !is_descriptor(path) {
+                all.add(path, &is_wanted);
+            }
+        }
+        all
+    }
+
+    /// Adds those of a file, if it is an archive. One that cannot be read is told by who reads it.
+    pub(super) fn add(&mut self, file: &Path, is_wanted: impl Fn(&str) -> bool) {
+        let Some(entries) = entries(file) else {
+            return;
+        };
+        let mut archives = Vec::new();
+        let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (name, check) in &entries {
+            if name.split('/').any(is_passed_over) {
+                continue;
+            }
+            if is_wanted(name) {
+                by_name.entry(name).or_default().push(*check);
+            } else if is_archive(name) {
+                archives.push(&**name);
+            }
+        }
+        if let [first, more @ ..] = archives.as_slice() {
+            let more = match more.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let message = format!("archives within archives are not read: {first}{more}");
+            self.notes.push(InputError::whole(file, message));
+        }
+        for (name, checks) in by_name {
+            if checks.iter().any(|check| *check != checks[0]) {
+                let message = format!(
+                    "{} files of this name in the archive, which differ: expected one, the last one is read",
+                    checks.len()
+                );
+                let place = file.join(name.trim_start_matches('/'));
+                self.errors.push(InputError::whole(&place, message));
+            }
+        }
+    }
+}
+
+/// The names in a zip archive with the checks of what they stand for, as its directory lists them; `None` for any other
+/// file. The reader of archives has of several entries of one name the last one alone.
+fn entries(file: &Path) -> Option<Vec<(String, u32)>> {
+    const HEAD: usize = 46;
+    // To open a pipe would be to wait for who writes into it.
+    let is_file = std::fs::metadata(file).is_ok_and(|it| it.is_file());
+    let mut reader = BufReader::new(is_file.then(|| File::open(file).ok()).flatten()?);
+    let mut begin = [0; 2];
+    reader.read_exact(&mut begin).ok()?;
+    if begin != *b"PK" {
+        return None;
+    }
+    let archive = ZipArchive::new(reader).ok()?;
+    let start = archive.central_directory_start();
+    let mut reader = archive.into_inner();
+    reader.seek(SeekFrom::Start(start)).ok()?;
+    let mut entries = Vec::new();
+    let mut head = [0; HEAD];
+    while reader.read_exact(&mut head).is_ok() && head.starts_with(b"PK\x01\x02") {
+        let length = |at: usize| usize::from(u16::from_le_bytes([head[at], head[at + 1]]));
+        let check = u32::from_le_bytes([head[16], head[17], head[18], head[19]]);
+        let mut name = vec![0; length(28)];
+        reader.read_exact(&mut name).ok()?;
+        reader
+            .seek_relative((length(30) + length(32)) as i64)
+            .ok()?;
+        entries.push((String::from_utf8_lossy(&name).into_owned(), check));
+    }
+    Some(entries)
 }
 
 /// Reads a file and unpacks it, if it is packed; of an archive every file whose name is wanted. `what` names these.

@@ -11,8 +11,8 @@ use arc_dsl::{
 };
 
 use super::json_programs::{OtherFile, ProgramsInJson};
-use super::packed::{Content, contents};
-use super::{InputError, ProgramsRead, files, is_python, read_text, stem, text};
+use super::packed::{Content, Listed, contents};
+use super::{InputError, ProgramsRead, files, is_json, is_python, read_text, stem, text};
 
 /// The modules of the DSL, which hold no programs. Python takes names from the first two where they lie beside
 /// programs.
@@ -57,6 +57,9 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
     read.note_empty(&empty);
     read.notes.extend(modules.notes());
     read.note_unknown();
+    let listed = Listed::of_named(paths, |name| is_json(name) || is_python(name));
+    read.errors.extend(listed.errors);
+    read.notes.extend(listed.notes);
     read
 }
 

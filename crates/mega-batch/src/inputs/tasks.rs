@@ -8,7 +8,7 @@ use arc_dsl::{FileForm, FileTask, Grid, MAX_SIDE, OtherSplit, Pair, Solutions, T
 use xxhash_rust::xxh3::Xxh3;
 
 use super::merge::{Difference, merge};
-use super::packed::{Content, contents};
+use super::packed::{Content, Listed, contents};
 use super::{InputError, OF_JSON, Walk, is_json, is_zip, stem};
 use crate::score::digest;
 
@@ -48,18 +48,28 @@ impl TasksRead {
 ///
 /// Folders are gone through with the folders in them, by name. What of a folder is no task is passed over
 /// with a note, and solutions in it, or among the paths, belong to the tasks; a file that was named is an
-/// error where it holds something else. `solutions` are further files of these. What of a task is known in
+/// error where it holds something else, and read once where it is named again. `solutions` are further files of these. What of a task is known in
 /// several places is put together. Whatever is no regular file, a pipe or a device, is refused, and so is a
 /// file of more than [`MAX_FILE_BYTES`](super::MAX_FILE_BYTES).
 pub fn read_tasks(paths: &[PathBuf], solutions: &[PathBuf]) -> TasksRead {
     let mut found = Found::default();
+    let (mut seen, mut once) = (HashSet::new(), Vec::new());
     for path in paths {
+        if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+            let message = "given a second time, read once";
+            found.read.notes.push(InputError::whole(path, message));
+            continue;
+        }
+        once.push(path);
         if path.is_dir() {
             found.folder(path);
         } else {
             found.file(path, true);
         }
     }
+    let listed = Listed::of_named(once, is_json);
+    found.read.errors.extend(listed.errors);
+    found.read.notes.extend(listed.notes);
     for file in solutions {
         let (solutions, errors) = read_solutions(file);
         found.read.errors.extend(errors);
@@ -140,7 +150,7 @@ impl Found {
             self.file(file, false);
         }
         self.read.errors.extend(walk.errors);
-        self.read.notes.extend(walk.links);
+        self.read.notes.extend(walk.notes);
     }
 
     fn file(&mut self, file: &Path, is_named: bool) {

@@ -1,12 +1,15 @@
 //! The CSV file that the competition of 2020 took: a row for each test input, `ID_0,"|12|34| |5|"`, up to three
 //! attempts in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use arc_dsl::{Grid, SubmissionFile, SubmittedGrid, SubmittedTask, TaskError};
 
 /// How many attempts a test input has at most.
 const ATTEMPTS: usize = 3;
+
+/// How many test inputs a task has at most; what is numbered higher is a mistake.
+const TESTS: usize = 100;
 
 /// The name of its first column.
 const ID: &str = "output_id";
@@ -28,8 +31,14 @@ pub(super) fn read(text: &[u8]) -> SubmissionFile {
         .trim(csv::Trim::All)
         .from_reader(text);
     let mut row = csv::StringRecord::new();
+    let mut lines = Lines {
+        text,
+        at: 0,
+        line: 1,
+    };
+    let mut seen = HashSet::new();
     loop {
-        let line = rows.position().line() as usize;
+        let line = lines.of_row(rows.position());
         match rows.read_record(&mut row) {
             Ok(false) => break,
             Ok(true) => {}
@@ -43,14 +52,26 @@ pub(super) fn read(text: &[u8]) -> SubmissionFile {
                 continue;
             }
         }
-        let line = row.position().map_or(line, |at| at.line() as usize);
+        let line = row.position().map_or(line, |at| lines.of_row(at));
         let (name, output) = (row.get(0).unwrap_or_default(), row.get(1));
+        if name.is_empty() && row.len() == 1 {
+            // A line of blanks.
+            continue;
+        }
         let parts = name.rsplit_once('_');
-        let Some((id, test)) = parts.and_then(|(id, test)| Some((id, test.parse().ok()?))) else {
-            let message = "expected a test input: the id of a task, `_` and a number";
+        let parts = parts.and_then(|(id, test)| Some((id, test.parse::<usize>().ok()?)));
+        let Some((id, test)) = parts.filter(|&(_, test)| test < TESTS) else {
+            let message = format!(
+                "expected a test input: the id of a task, `_` and a number from 0 to {}",
+                TESTS - 1
+            );
             file.errors.push(place(line, name, message));
             continue;
         };
+        if !seen.insert((id.to_owned(), test)) {
+            let message = "the test input stands here a second time: expected each once";
+            file.errors.push(place(line, name, message));
+        }
         let Some(output) = output.filter(|output| !output.is_empty()) else {
             let message = "no attempts in this row: they count as wrong";
             file.missing.push(place(line, name, message));
@@ -77,16 +98,11 @@ pub(super) fn read(text: &[u8]) -> SubmissionFile {
         let (_, tests) = by_task
             .entry(id.to_owned())
             .or_insert_with(|| (line, BTreeMap::new()));
-        let test: usize = test;
-        if tests.insert(test, grids).is_some() {
-            let message = "the test input stands here a second time: expected each once";
-            file.errors.push(place(line, name, message));
-        }
+        tests.insert(test, grids);
     }
     let tasks = by_task.into_iter().map(|(task, (line, mut tests))| {
-        // Gaps are test inputs without attempts; a number may be anything, what follows it not.
+        // Gaps are test inputs without attempts.
         let count = tests.keys().next_back().map_or(0, |last| last + 1);
-        let count = count.min(tests.len() + 100);
         let tests = (0..count).map(|at| tests.remove(&at).unwrap_or_default());
         SubmittedTask {
             tests: tests.collect(),
@@ -97,6 +113,36 @@ pub(super) fn read(text: &[u8]) -> SubmissionFile {
     });
     file.tasks = tasks.collect();
     file
+}
+
+/// Counts the lines of a text from row to row.
+struct Lines<'t> {
+    text: &'t [u8],
+    at: usize,
+    line: usize,
+}
+
+impl Lines<'_> {
+    /// The line of what is read at a place: the ends of lines before it, which end the last row or are blank lines, are
+    /// passed over there.
+    fn of_row(&mut self, place: &csv::Position) -> usize {
+        let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        let mut start = (place.byte() as usize).clamp(self.at, self.text.len());
+        while self.text.get(start).is_some_and(&is_end) {
+            start += 1;
+        }
+        for at in self.at..start {
+            let ends = match self.text[at] {
+                b'\n' => true,
+                // `\r\n` is one end.
+                b'\r' => self.text.get(at + 1) != Some(&b'\n'),
+                _ => false,
+            };
+            self.line += usize::from(ends);
+        }
+        self.at = start;
+        self.line
+    }
 }
 
 /// An error in a row.
@@ -126,4 +172,77 @@ fn grid(text: &str) -> Result<Grid, String> {
         .collect::<Option<Vec<_>>>()
         .ok_or_else(|| format!("{expected}, found {text:?}"))?;
     Grid::from_rows(&rows).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        let file = read(text.as_bytes());
+        let told = file.errors.iter().map(TaskError::to_string);
+        told.collect()
+    }
+
+    #[test]
+    fn rows_are_told_by_the_line_that_they_begin_on() {
+        for end in ["\n", "\r\n", "\r"] {
+            let text = [
+                "output_id,output",
+                "a_0,|1|",
+                "",
+                "a_1,\"|1|",
+                "|2|\"",
+                " ",
+                "b_0,|6x|",
+                "b_1,|7x|",
+                "",
+            ];
+            let expected = |line, name| {
+                format!(
+                    "line {line}, column 1, {name} attempt 1: expected a grid: rows of digits, as |12|34|, found {:?}",
+                    if name == "b_0" { "|6x|" } else { "|7x|" }
+                )
+            };
+            assert_eq!(
+                told(&text.join(end)),
+                [expected(7, "b_0"), expected(8, "b_1")],
+                "{end:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_test_input_stands_once_and_has_a_number_of_one() {
+        let twice = "the test input stands here a second time: expected each once";
+        assert_eq!(
+            told("output_id,output\nb_0,\nb_0,|65|\nb_0,\n"),
+            [
+                format!("line 3, column 1, b_0: {twice}"),
+                format!("line 4, column 1, b_0: {twice}")
+            ]
+        );
+        for number in [
+            "100",
+            "18446744073709551615",
+            "18446744073709551616",
+            "-1",
+            "x",
+        ] {
+            let file = read(format!("output_id,output\nb_{number},|65|\n").as_bytes());
+            let [error] = &file.errors[..] else {
+                panic!("{:?}", file.errors)
+            };
+            assert_eq!(
+                error.message,
+                "expected a test input: the id of a task, `_` and a number from 0 to 99"
+            );
+            assert!(file.tasks.is_empty());
+        }
+        let file = read(b"output_id,output\nb_99,|65|\n");
+        assert_eq!(
+            (file.tasks[0].tests.len(), file.tasks[0].tests[99].len()),
+            (100, 1)
+        );
+    }
 }

@@ -62,7 +62,7 @@ fn errors_say_where_and_what() {
         ),
         (
             "{\"a\": [{\"attempt_1\": [[1]],\n\"attempt_2\": [[1, \"x\"]]}]}",
-            "submission.json:2:21: a[0].attempt_2[0][1]: expected a colour: an integer from -128 to 127, found string \"x\"",
+            "submission.json:2:19: a[0].attempt_2[0][1]: expected a colour: an integer from -128 to 127, found string \"x\"",
         ),
         (
             "{\"a\": []}}",
