@@ -328,4 +328,4 @@ def test_variations_return_what_the_program_returns() -> None:
 def test_text_without_a_program_is_a_program_error_however_it_is_given() -> None:
     for given in ("", ["O = I", ""], {"a": ""}, [{"role": "assistant", "content": "O = I"}]):
         with pytest.raises(mb.ProgramError):
-            mb.read_programs(given)  # type: ignore[arg-type]
+            mb.read_programs(given)

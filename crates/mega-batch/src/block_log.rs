@@ -32,7 +32,7 @@ const MOST_HEADER: u64 = 1 << 16;
 /// What a log is of.
 pub(crate) trait Header: Serialize + DeserializeOwned {
     /// What the other one is of instead, where what is of this one cannot go on with it.
-    fn difference(&self, other: &Self) -> Option<&'static str>;
+    fn difference(&self, other: &Self) -> Option<String>;
 }
 
 /// Why there is no checkpoint.
@@ -59,7 +59,7 @@ pub enum CheckpointError {
         /// The file.
         path: PathBuf,
         /// What it is instead.
-        found: &'static str,
+        found: String,
     },
     /// A part of it is not as it was written.
     #[error(
@@ -122,7 +122,7 @@ impl BlockLog {
         let found: Option<H> = serde_json::from_slice(&line).ok();
         let difference = match &found {
             Some(found) => header.difference(found),
-            None => Some("a file that is no checkpoint"),
+            None => Some("a file that is no checkpoint".to_owned()),
         };
         if let Some(found) = difference {
             let path = path.to_owned();

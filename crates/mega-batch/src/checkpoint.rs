@@ -74,7 +74,7 @@ impl Identity {
 }
 
 impl Header for Identity {
-    fn difference(&self, other: &Self) -> Option<&'static str> {
+    fn difference(&self, other: &Self) -> Option<String> {
         let differences = [
             (self.format != other.format, "a file that is no checkpoint"),
             (
@@ -87,14 +87,30 @@ impl Header for Identity {
                 (&self.jobs, self.evaluations) != (&other.jobs, other.evaluations),
                 "other programs on other tasks",
             ),
-            (
-                self.options != other.options,
-                "other options: bounds, outputs, attempts, a submission or the end after a wrong pair",
-            ),
         ];
         let mut differences = differences.into_iter();
-        differences.find_map(|(differs, what)| differs.then_some(what))
+        let difference = differences.find_map(|(differs, what)| differs.then(|| what.to_owned()));
+        let options = || {
+            format!(
+                "other options: {}",
+                differing(&other.options, &self.options)
+            )
+        };
+        difference.or_else(|| (self.options != other.options).then(options))
     }
+}
+
+/// The options that differ, with their values there and here.
+fn differing(there: &str, here: &str) -> String {
+    let both = there.split(", ").zip(here.split(", "));
+    let differing = both.filter(|(there, here)| there != here);
+    let told = differing.map(|(there, here)| {
+        let value = here.rsplit(' ').next().unwrap_or_default();
+        // Both need them.
+        let there = there.replace("scores", "attempts or a submission");
+        format!("{there}, here {value}")
+    });
+    told.collect::<Vec<_>>().join("; ")
 }
 
 pub(crate) fn hex(hash: &Xxh3) -> String {

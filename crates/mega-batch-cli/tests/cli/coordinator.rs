@@ -269,8 +269,8 @@ fn checkpoints_that_do_not_fit_are_refused() {
         "found other programs on other tasks",
     );
     refused(
-        "--checkpoint a.ckpt --resume --max-steps 7",
-        "found other options",
+        "--checkpoint a.ckpt --resume --max-steps 7 --stop-after-wrong",
+        "found other options: max_steps 10000000, here 7; stop_after_wrong false, here true",
     );
     refused(
         "--checkpoint so.json --resume",

@@ -37,8 +37,8 @@ _Task: TypeAlias = Union[str, "Task", PathLike[str], Mapping[str, Any]]
 Tasks: TypeAlias = Union[_Task, Iterable[_Task]]
 """A Task, a dict, a path, or a list of these. A `str` is a path."""
 
-EvaluateTasks: TypeAlias = Union[_Task, Iterable[_Task]]
-"""One task for all texts, or one for each text; also as JSON text."""
+EvaluateTasks: TypeAlias = Union[_Task, bytes, Iterable[Union[_Task, bytes]]]
+"""One task for all texts, or one for each text; also as JSON text, in bytes too."""
 
 Completion: TypeAlias = Union[str, Mapping[str, Any], Sequence[Mapping[str, Any]], None]
 """What a language model gives: text, a message with "content", or a list of messages."""

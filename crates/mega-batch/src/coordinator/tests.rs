@@ -217,7 +217,7 @@ fn a_checkpoint_of_another_run_is_refused() {
         (
             &batch,
             &stops,
-            "other options: bounds, outputs, attempts, a submission or the end after a wrong pair",
+            "other options: stop_after_wrong false, here true",
         ),
     ] {
         let error = run(batch, options).unwrap_err();

@@ -48,7 +48,7 @@ impl Identity {
 }
 
 impl Header for Identity {
-    fn difference(&self, other: &Self) -> Option<&'static str> {
+    fn difference(&self, other: &Self) -> Option<String> {
         let differences = [
             (self.format != other.format, "a file that is no checkpoint"),
             (
@@ -63,7 +63,7 @@ impl Header for Identity {
             ),
         ];
         let mut differences = differences.into_iter();
-        differences.find_map(|(differs, what)| differs.then_some(what))
+        differences.find_map(|(differs, what)| differs.then(|| what.to_owned()))
     }
 }
 
