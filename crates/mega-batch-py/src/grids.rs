@@ -243,14 +243,17 @@ fn colour(
     if !cell.is_exact_instance_of::<PyInt>() && !is_index() {
         return Err(row.at(at).expected(EXPECTED_COLOUR, cell));
     }
-    let index = cell.py().import("operator")?.call_method1("index", (cell,));
-    match index.map(|index| index.extract::<i64>()) {
-        Ok(Ok(colour)) => in_range(colour.into(), &row.at(at)),
-        Ok(Err(_)) => Err(row
-            .at(at)
-            .value_error("colour out of range: expected -128 to 127")),
-        Err(_) => Err(row.at(at).expected(EXPECTED_COLOUR, cell)),
+    if let Ok(colour) = cell.extract::<i64>() {
+        return in_range(colour.into(), &row.at(at));
     }
+    // One of more than 64 bits, or what says that it is an integer and is none.
+    let index = cell.py().import("operator")?.call_method1("index", (cell,));
+    Err(match index {
+        Ok(_) => row
+            .at(at)
+            .value_error("colour out of range: expected -128 to 127"),
+        Err(_) => row.at(at).expected(EXPECTED_COLOUR, cell),
+    })
 }
 
 fn in_range(colour: i128, place: &Place<'_>) -> PyResult<i8> {

@@ -132,10 +132,10 @@ impl BlockLog {
         let mut end = start;
         let mut block = Vec::new();
         // All blocks are looked at before anything is done with one.
-        let mut is_whole = true;
+        let mut has_too_many = false;
         while let Some(count) = read_block(&mut reader, &mut block).map_err(io)? {
-            is_whole = blocks.left + count as usize <= most;
-            if !is_whole {
+            has_too_many = blocks.left + count as usize > most;
+            if has_too_many {
                 break;
             }
             blocks.left += count as usize;
@@ -143,7 +143,7 @@ impl BlockLog {
         }
         let length = file.metadata().map_err(io)?.len();
         blocks.dropped = length.saturating_sub(end);
-        if blocks.dropped > 0 && is_whole {
+        if blocks.dropped > 0 && !has_too_many {
             reader.seek(SeekFrom::Start(end + 1)).map_err(io)?;
             if has_block(&mut reader).map_err(io)? {
                 let path = path.to_owned();
@@ -292,14 +292,18 @@ fn check(count: u32, block: &[u8]) -> u32 {
     check.finalize()
 }
 
+/// The numbers before a block.
+fn words_of(head: [u8; HEAD]) -> [u32; 3] {
+    [0, 4, 8].map(|at| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]))
+}
+
 /// Reads a block and gives the number of its entries; `None` if no whole one follows.
 fn read_block(reader: &mut impl Read, block: &mut Vec<u8>) -> io::Result<Option<u32>> {
     let mut head = [0; HEAD];
     if !is_read(reader.read_exact(&mut head))? {
         return Ok(None);
     }
-    let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-    let (length, count, expected) = (word(0), word(4), word(8));
+    let [length, count, expected] = words_of(head);
     block.clear();
     let most = u64::from(length.min(MOST_BYTES));
     reader.take(most).read_to_end(block)?;
@@ -316,11 +320,11 @@ fn has_block(reader: &mut impl Read) -> io::Result<bool> {
     let mut bytes = Vec::new();
     reader.take(LOOKED_AT).read_to_end(&mut bytes)?;
     let mut left = CHECKED;
-    for at in 0..bytes.len().saturating_sub(HEAD) {
-        let (head, rest) = bytes[at..].split_at(HEAD);
-        let word =
-            |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let (length, count, expected) = (word(0), word(4), word(8));
+    for at in 0..bytes.len() {
+        let Some((head, rest)) = bytes[at..].split_first_chunk() else {
+            break;
+        };
+        let [length, count, expected] = words_of(*head);
         // An entry has a byte at least.
         let Some(block) = rest
             .get(..length as usize)

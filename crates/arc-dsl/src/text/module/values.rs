@@ -8,8 +8,9 @@ use crate::dialect::Dialect;
 use crate::program::{Callee, Operand, Program, ProgramBuilder};
 use crate::text::error::ParseError;
 use crate::text::globals::Binding;
+use crate::text::module::listing::{says_program, taken_over};
 use crate::text::module::parser::Parsed;
-use crate::text::module::{Module, State, says_program, taken_over};
+use crate::text::module::{Module, State};
 use crate::text::names;
 
 impl Module<'_> {

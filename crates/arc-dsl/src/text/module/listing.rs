@@ -1,0 +1,262 @@
+//! Which functions of a text are its programs, and why others are none.
+
+use crate::dialect::Dialect;
+use crate::program::{Operand, Program, ProgramBuilder};
+use crate::text::error::{ParseError, ParseErrorKind};
+use crate::text::globals::{Binding, LATE};
+use crate::text::lexer::{Block, Token, TokenKind};
+use crate::text::module::parser::Parsed;
+use crate::text::module::{DefinitionKind, Module, State};
+use crate::text::names;
+use crate::text::tokens::{Tokens, told};
+
+impl Module<'_> {
+    /// The functions that names stand for in the end: each name that is not the function's own, and where.
+    pub(super) fn listed(&mut self) -> Vec<(Option<String>, usize)> {
+        let mut listed = Vec::new();
+        let mut is_listed = vec![false; self.functions.len()];
+        let mut is_reached = vec![false; self.functions.len()];
+        for (key, at) in std::mem::take(&mut self.table) {
+            if self.functions[at].is_value() {
+                let line = self.functions[at].line;
+                self.set.push((key, line, Binding::Function(at)));
+                continue;
+            }
+            if is_listed[at] {
+                continue;
+            }
+            let name = self.functions[at].name;
+            is_listed[at] = true;
+            let says_so = name.ends_with(&key);
+            listed.push(((!says_so).then(|| format!("{name}_{key}")), at));
+        }
+        for (name, _, binding) in self.globals.all() {
+            let Binding::Function(at) = binding else {
+                continue;
+            };
+            is_reached[at] = true;
+            let function = &self.functions[at];
+            if function.is_value() || (is_listed[at] && function.name == name) {
+                continue;
+            }
+            is_listed[at] |= function.name == name;
+            listed.push(((function.name != name).then(|| name.to_owned()), at));
+        }
+        for (at, is_reached) in is_reached.into_iter().enumerate() {
+            let function = &self.functions[at];
+            if is_reached || is_listed[at] || function.is_value() {
+                continue;
+            }
+            if let Some((line, _)) = self.globals.get(self.dialect(), function.name, LATE) {
+                let (name, start, at) = (told(function.name), function.start, function.line);
+                let token = Token {
+                    kind: TokenKind::Name,
+                    text: "",
+                    line: at,
+                    start,
+                };
+                self.note(token, ParseErrorKind::Replaced { name, line });
+            }
+        }
+        listed
+    }
+
+    /// Refuses programs whose names the text gives to values in the end, as `solve = wrap(solve)` does: no function
+    /// that such a value is made of is the answer.
+    pub(super) fn refuse_replaced(&mut self) {
+        for at in 0..self.functions.len() {
+            let function = &self.functions[at];
+            if function.kind != DefinitionKind::Def || !says_program(function.name) {
+                continue;
+            }
+            let bound = self.globals.get(self.dialect(), function.name, LATE);
+            let Some((line, Binding::Function(value))) = bound else {
+                continue;
+            };
+            if !self.functions[value].is_value() {
+                continue;
+            }
+            let kind = ParseErrorKind::Unusable {
+                name: told(function.name),
+                line,
+                why: "it is set to a value".to_owned(),
+            };
+            let token = Token {
+                kind: TokenKind::Name,
+                text: "",
+                line: function.line,
+                start: function.start,
+            };
+            let error = Tokens::new(self.text, &Block::default()).error(token, kind);
+            self.errors.push((function.start, error));
+            for used in self.may_call(value) {
+                self.used.borrow_mut()[used] = true;
+            }
+        }
+    }
+
+    /// The program that a function is, or why it cannot be read; `None` if it is not a program.
+    pub(super) fn outcome(
+        &self,
+        name: Option<&str>,
+        at: usize,
+    ) -> Option<Result<Program, ParseError>> {
+        let function = &self.functions[at];
+        let is_used = self.used.borrow()[at];
+        let said = name.unwrap_or(function.name);
+        let dialect = [Dialect::Typed, self.dialect()].into_iter();
+        let mut states = dialect.map(|dialect| (dialect, self.state(at, dialect)));
+        let (dialect, read) = states.find_map(|(dialect, state)| match state {
+            State::Read(read) => Some((dialect, read)),
+            _ => None,
+        })?;
+        if self.lists_all {
+            let read = read.as_ref().map(|parsed| parsed.program.clone());
+            return Some(read.map_err(Clone::clone));
+        }
+        let is_of_dsl = names::known(dialect, said).is_some();
+        if is_of_dsl || (is_used && !says_program(said)) {
+            return None;
+        }
+        let parsed = match read {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                let (count, first) = function.parameters;
+                let is_typed = dialect == Dialect::Typed
+                    && count == 3
+                    && (first == "S" || self.reading.dialect.is_some());
+                let may_be = match count {
+                    0 => false,
+                    1 => !said.starts_with("test") && !said.starts_with('_'),
+                    _ => is_typed || has_to_be_program(said),
+                };
+                let has_brackets = self.block(at).tokens.get(3).is_some_and(|it| it.is("("));
+                let is_whole = has_brackets && !is_header(&error.kind);
+                return (may_be || !is_whole).then(|| Err(error.clone()));
+            }
+        };
+        let expected = dialect.parameters().len();
+        let needed = parsed.defaults.iter().filter(|it| it.is_none()).count();
+        // The input is given, whatever it is by default.
+        let needed = needed.max(usize::from(!parsed.parameters.is_empty()));
+        let program = if needed == 1 || needed == expected {
+            of_inputs(parsed, needed)
+        } else {
+            None
+        };
+        let Some(program) = program else {
+            let found = parsed.parameters.len();
+            return (found > 0 && has_to_be_program(said)).then(|| {
+                let dialect = self.reading.dialect;
+                let kind = ParseErrorKind::ParameterCount { dialect, found };
+                Err(self.at_parameters(at, kind))
+            });
+        };
+        let program = match name {
+            Some(name) => program.with_name(name),
+            None => program,
+        };
+        Some(Ok(match &function.task {
+            Some(task) => program.with_task(task.as_str()),
+            None => program,
+        }))
+    }
+
+    fn at_parameters(&self, at: usize, kind: ParseErrorKind) -> ParseError {
+        let block = self.block(at);
+        let token = block.tokens.get(3).copied().unwrap_or(block.tokens[0]);
+        Tokens::new(self.text, &block).error(token, kind)
+    }
+
+    /// Notes why a function is no program, unless another one uses it.
+    pub(super) fn explain(&mut self, at: usize) {
+        if self.used.borrow()[at] {
+            return;
+        }
+        let mut states = self.states[at].iter();
+        let error = states.find_map(|state| match state {
+            State::Read(Err(error)) => Some(error.clone()),
+            _ => None,
+        });
+        let function = &self.functions[at];
+        let why = match &error {
+            Some(error) => format!(
+                "line {}, column {}: {}",
+                error.line, error.column, error.kind
+            ),
+            None if names::known(self.dialect(), function.name).is_some() => {
+                "the DSL has the name".to_owned()
+            }
+            None => ParseErrorKind::ParameterCount {
+                dialect: self.reading.dialect,
+                found: function.parameters.0,
+            }
+            .to_string(),
+        };
+        let name = told(function.name);
+        let error = self.at_parameters(at, ParseErrorKind::Uncalled { name, why });
+        self.notes.push(error);
+    }
+}
+
+/// Whether a name says that a function is a program, whoever else calls it: by the word it begins with, or
+/// by the id of a task, eight digits in hexadecimal, that it ends in.
+#[must_use]
+pub fn says_program(name: &str) -> bool {
+    let tail = name.rsplit('_').next().unwrap_or_default();
+    has_to_be_program(name)
+        || (tail.len() == 8 && tail.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Whether a name is that of a program, whatever parameters it has.
+fn has_to_be_program(name: &str) -> bool {
+    let words = ["solve", "transform", "verify", "program", "main"];
+    words.iter().any(|word| name.starts_with(word)) || name == "p" || name.starts_with("p_")
+}
+
+/// Whether an error is about a first line, of which not even the parameters are known.
+fn is_header(kind: &ParseErrorKind) -> bool {
+    matches!(
+        kind,
+        ParseErrorKind::Batt
+            | ParseErrorKind::UnclosedBracket { .. }
+            | ParseErrorKind::UnclosedString { .. }
+    )
+}
+
+/// The function as one of its first inputs, the others as they are by default.
+fn of_inputs(parsed: &Parsed, needed: usize) -> Option<Program> {
+    let program = &parsed.program;
+    if program.inputs().len() == needed {
+        return Some(program.clone());
+    }
+    let inputs = program.inputs()[..needed].to_vec();
+    let mut builder = ProgramBuilder::in_dialect(
+        program.dialect(),
+        program.name(),
+        inputs.clone(),
+        program.line(),
+    );
+    let given = inputs.iter().filter_map(|name| builder.variable(name));
+    let given: Vec<_> = given.map(Operand::Slot).collect();
+    let defaults = parsed.defaults.iter().skip(needed).flatten().cloned();
+    let arguments: Vec<_> = given.into_iter().chain(defaults).collect();
+    let output = taken_over(&mut builder, program, &arguments)?;
+    builder.finish(output).ok()
+}
+
+/// Adds the steps of a program, of the same names and lines; what it gives.
+pub(super) fn taken_over(
+    builder: &mut ProgramBuilder,
+    program: &Program,
+    arguments: &[Operand],
+) -> Option<Operand> {
+    let mut steps = program.steps().iter();
+    let output = builder.inline_with(program, arguments, |builder, callee, given| {
+        let step = steps.next();
+        let name = step.map(|step| program.variables()[step.target.index()].clone());
+        let line = step.map_or(0, |step| step.line);
+        builder.step(line, name.unwrap_or_default(), callee, given.into())
+    });
+    output.ok()
+}

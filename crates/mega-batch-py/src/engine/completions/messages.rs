@@ -1,0 +1,89 @@
+//! The text of a completion: a message of a chat, the last one of several, the arguments of a call of a tool.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+
+use crate::grids::type_name;
+
+/// The text that a model's completion is: a `str`, a message with "content", or the last of a list of messages that is
+/// the assistant's. Otherwise why it is none.
+pub(super) fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
+    if let Ok(text) = object.cast::<PyString>() {
+        // Half of a surrogate pair is no character, and stands in no program.
+        return Ok(text.to_string_lossy().into_owned());
+    }
+    let expected = || {
+        let found = type_name(object);
+        format!("expected text, a message with \"content\", or a list of these, found {found}")
+    };
+    if let Ok(message) = object.cast::<PyDict>() {
+        let content = message.get_item("content").ok().flatten();
+        let is_empty = content
+            .as_ref()
+            .is_none_or(|it| !it.is_truthy().unwrap_or(true));
+        if is_empty && let Some(arguments) = call_of_tool(message) {
+            return Ok(arguments);
+        }
+        let content = content.ok_or_else(expected)?;
+        let Ok(parts) = content.cast::<PyList>() else {
+            return completion(&content);
+        };
+        // Content in parts, of which those of text count.
+        let texts = parts.iter().filter_map(|part| {
+            let text = match part.cast::<PyDict>() {
+                Ok(part) => part.get_item("text").ok()??,
+                Err(_) => part,
+            };
+            Some(text.cast::<PyString>().ok()?.to_string_lossy().into_owned())
+        });
+        let text: String = texts.collect();
+        let calls = parts.iter().rev();
+        let mut calls = calls.filter_map(|part| as_arguments(part.cast::<PyDict>().ok()?, "input"));
+        return Ok(calls.next().unwrap_or(text));
+    }
+    let messages: Vec<_> = match (object.cast::<PyList>(), object.cast::<PyTuple>()) {
+        (Ok(list), _) => list.iter().collect(),
+        (_, Ok(tuple)) => tuple.iter().collect(),
+        _ => return Err(expected()),
+    };
+    let is_assistants = |message: &Bound<'_, PyAny>| {
+        let role = message.cast::<PyDict>().ok()?.get_item("role").ok()??;
+        Some(role.cast::<PyString>().ok()?.to_string_lossy() == "assistant")
+    };
+    let last = messages
+        .iter()
+        .rfind(|message| is_assistants(message) == Some(true))
+        .or(messages.last());
+    match last {
+        Some(last) if !last.is_instance_of::<PyList>() && !last.is_instance_of::<PyTuple>() => {
+            completion(last)
+        }
+        _ => Err(expected()),
+    }
+}
+
+/// The arguments of the last call of a tool that a message makes, as JSON.
+fn call_of_tool(message: &Bound<'_, PyDict>) -> Option<String> {
+    let calls = message.get_item("tool_calls").ok()??;
+    let call = calls.cast::<PyList>().ok()?.iter().next_back()?;
+    let call = call.cast::<PyDict>().ok()?;
+    let function = call.get_item("function").ok()?;
+    let call = function
+        .as_ref()
+        .map_or(Some(call), |it| it.cast::<PyDict>().ok())?;
+    as_arguments(call, "arguments")
+}
+
+/// What stands under a key as JSON: text that is some, or an object.
+fn as_arguments(call: &Bound<'_, PyDict>, key: &str) -> Option<String> {
+    let arguments = call.get_item(key).ok()??;
+    if let Ok(text) = arguments.cast::<PyString>() {
+        return Some(text.to_string_lossy().into_owned());
+    }
+    arguments.cast::<PyDict>().ok()?;
+    let json = call.py().import("json").ok()?;
+    json.call_method1("dumps", (arguments,))
+        .ok()?
+        .extract()
+        .ok()
+}
