@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer};
 
 use crate::batch::Batch;
 use crate::compilers::Compilers;
+use crate::executors::{Compilation, Executors};
 use crate::panics::PANIC;
 use crate::program_cache::{NotCompiled, ProgramCache};
 
@@ -42,14 +43,6 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// Whether it needs a device.
-    pub fn is_of_devices(self) -> bool {
-        matches!(
-            self,
-            Backend::Emulated | Backend::Interpreted | Backend::Cuda
-        )
-    }
-
     /// How many evaluations pay for compiling a program of so many steps.
     pub fn least_evaluations(steps: usize) -> u64 {
         match steps {
@@ -256,7 +249,7 @@ fn activities<S: Serializer>(
 pub(crate) struct HostPrograms<'b> {
     programs: &'b [Program],
     compilers: &'b Compilers,
-    backend: Backend,
+    executors: Executors,
     /// How many programs are left to the reference because of the bounds.
     bounded: u64,
     cache: ProgramCache<Arc<Compiled>>,
@@ -266,12 +259,12 @@ impl<'b> HostPrograms<'b> {
     /// Room for the programs of the batch.
     pub(crate) fn new(
         batch: &Batch<'b>,
-        backend: Backend,
+        executors: Executors,
         limits: &Limits,
         compilers: &'b Compilers,
     ) -> Self {
-        let (evaluations, bounded) = match backend {
-            Backend::Reference => (Vec::new(), 0),
+        let (evaluations, bounded) = match executors.compilation {
+            Compilation::Never => (Vec::new(), 0),
             _ if Backend::allows(limits) => (batch.evaluations_by_program(), 0),
             _ => {
                 let evaluations = batch.evaluations_by_program();
@@ -282,7 +275,7 @@ impl<'b> HostPrograms<'b> {
         Self {
             programs: batch.programs(),
             compilers,
-            backend,
+            executors,
             bounded,
             cache: ProgramCache::new(evaluations),
         }
@@ -296,7 +289,7 @@ impl<'b> HostPrograms<'b> {
                 return kept.map_err(|reason| reason.to_string().into());
             }
             let least = Backend::least_evaluations(program.steps().len());
-            if self.backend != Backend::Compiled && evaluations < least {
+            if self.executors.compilation == Compilation::Auto && evaluations < least {
                 return Err(NotCompiled::Untried(FEW.to_owned()));
             }
             let compiled = self.compilers.compile(program);
@@ -331,7 +324,7 @@ impl<'b> HostPrograms<'b> {
             bail_outs.insert(PANIC.to_owned(), counts.panics);
         }
         Backends {
-            backend: self.backend,
+            backend: self.executors.backend(),
             compiled: made_by(Maker::Machine),
             merged: made_by(Maker::Batt),
             reference: made_by(Maker::Reference),
@@ -395,6 +388,7 @@ mod tests {
 
     use super::*;
     use crate::batch::Job;
+    use crate::options::Options;
 
     fn program(primitive: Primitive) -> Program {
         let mut builder = ProgramBuilder::new("solve_a");
@@ -431,7 +425,12 @@ mod tests {
             (Backend::Auto, [true, false]),
         ] {
             let compilers = Compilers::default();
-            let programs = HostPrograms::new(&batch, backend, &Limits::default(), &compilers);
+            let options = Options {
+                backend,
+                ..Options::default()
+            };
+            let executors = options.executors();
+            let programs = HostPrograms::new(&batch, executors, &Limits::default(), &compilers);
             let got = [0, 1].map(|program| programs.get(program).is_some());
             assert_eq!(got, expected);
             programs.done(0, least - 1);

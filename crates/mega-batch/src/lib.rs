@@ -41,7 +41,7 @@
 //! The other modules, from files to results:
 //!
 //! - what is run: [`inputs`], `batch`, `options`, `batts`;
-//! - running it: `runner`, `backend`, `compilers` (compiled programs from batch to batch), `cancellation`, `panics`;
+//! - running it: `runner`, `executors`, `backend`, `compilers` (compiled programs from batch to batch), `cancellation`, `panics`;
 //! - what comes out: `outcome`, `delivery`, `summary`, `score`, `order`, `json`, `escape`;
 //! - runs that lose nothing: `coordinator`, `checkpoint`, `block_log`, [`files`];
 //! - answers: `attempts`, `submission`, [`search`].
@@ -59,6 +59,7 @@ pub mod costs;
 mod delivery;
 pub mod devices;
 mod escape;
+mod executors;
 pub mod files;
 pub mod inputs;
 mod json;
@@ -96,6 +97,7 @@ pub use block_log::CheckpointError;
 pub use cancellation::Cancellation;
 pub use coordinator::{Coordinator, Finished};
 pub use escape::escaped;
+pub use executors::{Compilation, Executors};
 pub use gpu_sched::{Activity, Placement, Stages};
 pub use json::JsonReport;
 pub use keeper::CoordinatorError;

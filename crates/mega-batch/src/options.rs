@@ -9,25 +9,26 @@ use gpu_sched::Placement;
 
 use crate::backend::Backend;
 use crate::cancellation::Cancellation;
+use crate::devices::gpus;
+use crate::executors::Executors;
 
-/// How evaluations are spread. Results are the same in every mode.
+/// On how many threads a batch is evaluated, and whether on GPUs. Results are the same in every mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// One after the other.
+    /// One evaluation after the other, on the calling thread.
     Sequential,
-    /// Over the cores of this machine.
+    /// On the cores of this machine.
     #[default]
     Parallel,
-    /// On GPUs wherever they can, and over the cores what they leave. Where there is no GPU, over the
+    /// On GPUs whatever they can run, and the rest on the cores of this machine. Without a GPU all is evaluated on the
     /// cores, and [`Runner::no_device`](crate::Runner::no_device) says why.
     Gpu,
-    /// Over cores and GPUs, whoever is through first by measured costs; over the cores where there is
-    /// no GPU.
+    /// On cores and GPUs, each batch where measured costs expect it to finish first; without a GPU on the cores.
     Auto,
 }
 
 impl Mode {
-    /// Whether several evaluations are made at a time.
+    /// Whether several evaluations run at a time.
     pub fn is_parallel(self) -> bool {
         self != Mode::Sequential
     }
@@ -50,29 +51,29 @@ impl fmt::Display for Mode {
 #[allow(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
 #[non_exhaustive]
 pub struct Options {
-    /// How evaluations are spread.
+    /// On how many threads, and whether on GPUs.
     pub mode: Mode,
     /// The number of threads, but in [`Mode::Sequential`]; one for each available core by default.
     pub workers: Option<NonZeroUsize>,
     /// The bounds of each evaluation.
     pub limits: Limits,
-    /// What makes the evaluations. [`Backend::Auto`] by default, which [`Mode::Gpu`] and
+    /// What evaluates. [`Backend::Auto`] by default, which [`Mode::Gpu`] and
     /// [`Mode::Auto`] understand as [`Backend::Cuda`] where there is a GPU.
     pub backend: Backend,
-    /// Who makes evaluations where there are devices. Where nothing is said, whoever is through first
-    /// by cost; the device in [`Mode::Gpu`], and with [`Backend::Emulated`] and [`Backend::Interpreted`], which would never be chosen
-    /// for its speed, in every mode but [`Mode::Auto`].
+    /// Whether host or device gets an evaluation that both can do. By default the one that is expected to finish
+    /// first; the device in [`Mode::Gpu`], and with [`Backend::Emulated`] and [`Backend::Interpreted`], whose costs
+    /// would never let them be chosen, in every mode but [`Mode::Auto`].
     pub placement: Option<Placement>,
-    /// How many GPUs are used; all by default.
+    /// How many GPUs are used at most; all by default.
     pub gpus: Option<usize>,
-    /// From how many evaluations on a GPU is used; where nothing is said, from
-    /// [a few](gpu_sched::Policy::THRESHOLD) until costs are measured, and then where it pays.
+    /// From how many evaluations on a GPU is used. By default from [a few](gpu_sched::Policy::THRESHOLD) until costs
+    /// are measured, and then where it pays.
     pub threshold: Option<u64>,
     /// Whether what evaluations cost the host and devices is [kept](crate::costs::CostFile) in the user's
-    /// cache folder for later runs. A GPU of which nothing is kept is then measured for a second when
-    /// it is opened. Off by default, where there is no device it changes nothing.
+    /// cache folder for later runs. A GPU without kept costs is measured for a second when it is opened. Off by
+    /// default; without a device it changes nothing.
     pub keep_costs: bool,
-    /// Evaluations of a batch on a device; where nothing is said, by its costs and memory.
+    /// Evaluations of a batch on a device; by default its costs and memory decide.
     pub batch_size: Option<u64>,
     /// Whether programs that share their steps are evaluated together, by [`Backend::Auto`].
     /// [`Merging::Auto`] by default.
@@ -95,29 +96,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// What the mode means for the backend, `gpus` being whether there are any.
-    pub(crate) fn resolved(&self, gpus: impl FnOnce() -> bool) -> Self {
-        let mut options = self.clone();
-        let takes_gpus = self.backend == Backend::Auto
-            && match self.mode {
-                Mode::Sequential | Mode::Parallel => false,
-                Mode::Gpu => true,
-                Mode::Auto => gpus(),
-            };
-        if takes_gpus {
-            options.backend = Backend::Cuda;
-        }
-        options
-    }
-
-    /// Who makes evaluations where there are devices.
-    pub(crate) fn placement(&self) -> Placement {
-        self.placement.unwrap_or(match (self.mode, self.backend) {
-            (Mode::Gpu, _)
-            | (Mode::Sequential | Mode::Parallel, Backend::Emulated | Backend::Interpreted) => {
-                Placement::Devices
-            }
-            _ => Placement::Auto,
+    /// Who may evaluate, on this machine. [`Mode::Auto`] looks for GPUs.
+    pub fn executors(&self) -> Executors {
+        Executors::of(self, || {
+            gpus().is_ok_and(|gpus| gpus.iter().any(Result::is_ok))
         })
     }
 

@@ -9,7 +9,6 @@
 //! batch.
 
 use std::io;
-use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -21,8 +20,9 @@ use crate::backend::{Backend, ByMaker, Counts, HostPrograms, MergeCounts};
 use crate::batch::Batch;
 use crate::compilers::Compilers;
 use crate::delivery::Delivery;
-use crate::devices::gpus;
-use crate::options::{Mode, Options};
+use crate::devices::Request;
+use crate::executors::Executors;
+use crate::options::Options;
 use crate::outcome::{JobResult, Known, PairResult};
 use crate::panics::lock;
 use crate::sink::Sink;
@@ -99,6 +99,7 @@ pub fn run(batch: &Batch<'_>, options: &Options) -> io::Result<Report> {
 #[derive(Debug)]
 pub struct Runner {
     options: Options,
+    executors: Executors,
     /// The threads beside the calling one, where there are any.
     pool: Option<rayon::ThreadPool>,
     /// Whether the calling thread makes evaluations too: then it is the first of the workers.
@@ -139,8 +140,8 @@ const WINDOW_WITH_OUTPUTS: usize = 128;
 const WINDOWS_IN_FLIGHT: usize = 16;
 
 /// How many windows workers have at a time, and the evaluations of each.
-fn windows(options: &Options) -> (usize, u64) {
-    let in_flight = if options.mode.is_parallel() {
+fn windows(options: &Options, executors: Executors) -> (usize, u64) {
+    let in_flight = if executors.threads.is_some() {
         WINDOWS_IN_FLIGHT
     } else {
         1
@@ -163,27 +164,25 @@ impl Runner {
     /// Starts the threads, and the device where the backend has one. That a device cannot be had is
     /// no error: see [`no_device`](Self::no_device).
     pub fn new(options: &Options) -> Result<Self, StartError> {
-        let options = &options.resolved(|| match options.gpus {
-            Some(0) => false,
-            _ => gpus().is_ok_and(|gpus| gpus.iter().any(Result::is_ok)),
-        });
+        let executors = options.executors();
         // Within lower bounds a device has nothing to do.
-        let needs_device = options.backend.is_of_devices();
+        let needs_device = executors.devices != Request::NoDevice;
         if !needs_device || !Backend::allows_device(&options.limits) {
-            return Self::with_devices(options, Found::default(), None);
+            return Self::with_devices(options, executors, Found::default(), None);
         }
-        let threads = threads(options);
+        let threads = executors.thread_count();
         let mut kept = options.keep_costs.then(|| Kept::open(threads));
-        let found = fleet::devices(options, kept.as_mut());
-        Self::with_devices(options, found, kept)
+        let found = fleet::devices(executors.devices, kept.as_mut());
+        Self::with_devices(options, executors, found, kept)
     }
 
     fn with_devices(
         options: &Options,
+        executors: Executors,
         found: Found,
         kept: Option<Kept>,
     ) -> Result<Self, StartError> {
-        let threads = threads(options);
+        let threads = executors.thread_count();
         if threads > Self::MAX_WORKERS {
             return Err(StartError::TooManyWorkers { workers: threads });
         }
@@ -193,7 +192,7 @@ impl Runner {
         let shallow = nesting <= usize::from(Limits::default().max_nesting);
         let Found { devices, missing } = found;
         // Beside devices the calling thread has the scheduler to serve.
-        let caller_works = shallow && (devices.is_empty() || options.mode == Mode::Sequential);
+        let caller_works = shallow && (devices.is_empty() || executors.threads.is_none());
         let others = threads - usize::from(caller_works);
         let pool = if others == 0 {
             None
@@ -207,12 +206,13 @@ impl Runner {
         };
         let workers = (0..threads).map(|_| Worker::new(&options.limits)).collect();
         let shared_bytes = devices.iter().map(Opened::shared_bytes).min();
-        let mut fleet = fleet::fleet(options, threads, windows(options), devices)?;
+        let mut fleet = fleet::fleet(options, executors, windows(options, executors), devices)?;
         if let Some(kept) = &kept {
             kept.recall(&mut fleet);
         }
         Ok(Self {
             options: options.clone(),
+            executors,
             pool,
             caller_works,
             workers,
@@ -230,6 +230,11 @@ impl Runner {
     /// How it runs.
     pub fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// Who evaluates, as its options said.
+    pub fn executors(&self) -> &Executors {
+        &self.executors
     }
 
     /// For how long batches may run from now on, see [`Options::time_limit`].
@@ -300,10 +305,8 @@ impl Runner {
         for worker in &mut self.workers {
             worker.reset();
         }
-        let Options {
-            backend, limits, ..
-        } = &self.options;
-        let programs = HostPrograms::new(batch, *backend, limits, &self.compilers);
+        let limits = &self.options.limits;
+        let programs = HostPrograms::new(batch, self.executors, limits, &self.compilers);
         let stop = AtomicBool::new(false);
         let wrong = AtomicUsize::new(usize::MAX);
         // A time past what the clock can tell is none.
@@ -351,15 +354,6 @@ impl Drop for Runner {
         if let Some(kept) = &mut self.kept {
             kept.remember(&lock(&self.fleet));
         }
-    }
-}
-
-/// How many threads there are to be.
-fn threads(options: &Options) -> usize {
-    match (options.mode, options.workers) {
-        (Mode::Sequential, _) => 1,
-        (_, Some(workers)) => workers.get(),
-        (_, None) => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
     }
 }
 
@@ -443,7 +437,7 @@ impl<'r> Run<'r> {
         tally: &Tally<'_>,
     ) -> io::Result<Duration> {
         let options = &self.runner.options;
-        let (in_flight, window) = windows(options);
+        let (in_flight, window) = windows(options, self.runner.executors);
         let workers_count = !options.stop_after_wrong;
         let is_delivered = delivery.takes_results() || !workers_count;
         let room = is_delivered.then_some(in_flight as u64 * window);
@@ -452,7 +446,7 @@ impl<'r> Run<'r> {
         let plan = Plan::new(
             self.batch,
             options.merging,
-            options.backend,
+            self.runner.executors.compilation,
             &options.limits,
         );
         let queue = Queue::new(self.batch, plan.as_ref(), left, workers, room, pace);
@@ -508,7 +502,7 @@ impl<'r> Run<'r> {
         let (mut last_told, mut clock) = (Instant::now(), Clock::default());
         loop {
             // In parallel the workers go on while the sink works.
-            if self.runner.options.mode.is_parallel() {
+            if self.runner.executors.threads.is_some() {
                 pipeline.start(workers);
             }
             let window = loop {

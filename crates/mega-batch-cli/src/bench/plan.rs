@@ -209,6 +209,8 @@ pub(crate) struct PlanNote {
 
 #[cfg(test)]
 mod tests {
+    use mega_batch::devices::Request;
+
     use super::*;
 
     #[test]
@@ -224,7 +226,7 @@ mod tests {
         for &mode in BenchMode::ALL {
             let options = mode.options(NonZeroUsize::new(3));
             assert_eq!(
-                options.backend.is_of_devices(),
+                options.executors().devices != Request::NoDevice,
                 mode.is_of_devices(),
                 "{mode}"
             );

@@ -10,9 +10,9 @@ use gpu_sched::launcher::{Launcher, Open};
 use gpu_sched::{Cost, ExecutorDescription, Policy};
 
 use super::device::{Fleet, Note};
-use crate::backend::Backend;
 use crate::costs::{CostFile, ExecutorId, Learned};
 use crate::devices::{DeviceId, Devices, Host, Request, Selection, simulated};
+use crate::executors::Executors;
 use crate::options::Options;
 use crate::runner::calibration::{self, BUDGET, CalibrationError, Sample};
 
@@ -111,14 +111,8 @@ pub(super) struct Found {
     pub(super) missing: Option<String>,
 }
 
-/// The devices of a backend.
-pub(super) fn devices(options: &Options, mut kept: Option<&mut Kept>) -> Found {
-    let request = match options.backend {
-        Backend::Reference | Backend::Compiled | Backend::Auto => return Found::default(),
-        Backend::Emulated => Request::Emulated,
-        Backend::Interpreted => Request::Interpreted,
-        Backend::Cuda => options.gpus.map_or(Request::AllGpus, Request::Gpus),
-    };
+/// Opens the devices that are asked for.
+pub(super) fn devices(request: Request, mut kept: Option<&mut Kept>) -> Found {
     let here = Devices::here();
     let Selection {
         devices: selected,
@@ -210,11 +204,10 @@ const BANDWIDTH: f64 = 8e9;
 /// A batch of a device that the CPU stands in for, one warp at a time.
 const ON_ONE_WARP: (u64, u64) = (1, 4096);
 
-/// The fleet of a runner of so many workers, who are given so many windows of so many evaluations at a
-/// time.
+/// The fleet of a runner whose workers have `windows` windows of `window` evaluations each in flight.
 pub(super) fn fleet(
     options: &Options,
-    workers: usize,
+    executors: Executors,
     (windows, window): (usize, u64),
     devices: Vec<Opened>,
 ) -> io::Result<Fleet> {
@@ -223,14 +216,14 @@ pub(super) fn fleet(
         guess: Cost {
             overhead: 1e-5,
             bandwidth: f64::INFINITY,
-            unit: ON_CORE / workers as f64,
+            unit: ON_CORE / executors.thread_count() as f64,
         },
         batch: (window, window),
         in_flight: windows,
         free: None,
     };
     let policy = Policy {
-        placement: options.placement(),
+        placement: executors.placement,
         threshold: options.threshold,
         batch: options.batch_size,
         ..Policy::default()

@@ -22,6 +22,7 @@ use super::evaluator::{Evaluation, Evaluator, PassedOn, caught};
 use super::unit::Unit;
 use crate::backend::{Backend, MergeCounts};
 use crate::batch::Batch;
+use crate::executors::Compilation;
 use crate::options::Merging;
 use crate::outcome::{Answer, Outcome, is_wanted};
 use crate::panics::lock;
@@ -83,10 +84,10 @@ impl<'b> Plan<'b> {
     pub(super) fn new(
         batch: &'b Batch<'b>,
         merging: Merging,
-        backend: Backend,
+        compilation: Compilation,
         limits: &Limits,
     ) -> Option<Self> {
-        let allowed = backend == Backend::Auto && Backend::allows(limits);
+        let allowed = compilation == Compilation::Auto && Backend::allows(limits);
         (allowed && merging != Merging::Never).then(|| Self {
             batch,
             merging,

@@ -80,7 +80,7 @@ impl<'r> Pipeline<'r> {
         scheduler.reset_activity();
         scheduler.expect(run.total - run.done);
         let order = Order::starting_at(scheduler.end());
-        let (in_flight, window) = windows(options);
+        let (in_flight, window) = windows(options, run.runner.executors);
         let of_workers = in_flight as u64 * window;
         let makes_outputs = options.makes_outputs();
         let least = of_workers + WINDOWS_ON_DEVICES * window;
@@ -149,7 +149,7 @@ impl<'r> Pipeline<'r> {
                     break;
                 }
             }
-            if !started || !self.run.runner.options.mode.is_parallel() {
+            if !started || self.run.runner.executors.threads.is_none() {
                 return;
             }
         }

@@ -521,8 +521,8 @@ mod tests {
     use arc_dsl::{Limits, Program};
 
     use super::*;
-    use crate::backend::Backend;
     use crate::batch::Job;
+    use crate::executors::Compilation;
     use crate::options::Merging;
 
     const PAIRS: u64 = 3;
@@ -556,7 +556,13 @@ mod tests {
         };
         let jobs = (0..tasks.len() * count).map(job).collect();
         let batch = Batch::listed(&programs, &tasks, jobs).unwrap();
-        let plan = Plan::new(&batch, Merging::Always, Backend::Auto, &Limits::default()).unwrap();
+        let plan = Plan::new(
+            &batch,
+            Merging::Always,
+            Compilation::Auto,
+            &Limits::default(),
+        )
+        .unwrap();
         let pace = Pace::default();
         pace.is(1, each);
         let all = 0..batch.evaluations();

@@ -1,3 +1,5 @@
+use std::num::NonZeroUsize;
+
 use arc_dsl::generate::Generator;
 use arc_dsl::{
     ErrorKind, Grid, Limit, MAX_SIDE, Operand, Pair, PairId, Primitive, Program, ProgramBuilder,
@@ -8,6 +10,7 @@ use super::*;
 use crate::Cancellation;
 use crate::backend::Backends;
 use crate::batch::Job;
+use crate::options::Mode;
 use crate::outcome::Outcome;
 
 fn grid(rows: &[&[i32]]) -> Grid {

@@ -26,7 +26,7 @@ impl Run<'_> {
             let program = self.due(&unit, &by_device);
             self.evaluate_unit(unit, &mut by_device, program.as_deref())
         };
-        let results = if self.runner.options.mode.is_parallel() {
+        let results = if self.runner.executors.threads.is_some() {
             self.compile_side_by_side(&units);
             let units = units.into_par_iter().with_max_len(1);
             units.map(evaluate).collect()
@@ -66,7 +66,7 @@ impl Run<'_> {
         compiled: Option<&Compiled>,
     ) -> Vec<Known> {
         let mut results = Vec::with_capacity(unit.len);
-        let watch = if self.runner.options.mode.is_parallel() {
+        let watch = if self.runner.executors.threads.is_some() {
             Watch::of(LONG)
         } else {
             Watch::none()

@@ -31,7 +31,8 @@ fn on(devices: Result<Vec<Opened>, Unavailable>, mode: Mode, keep: bool) -> Runn
 }
 
 fn with(found: Found, mode: Mode, keep: bool) -> Runner {
-    Runner::with_devices(&options(Backend::Emulated, mode, keep), found, None).unwrap()
+    let options = options(Backend::Emulated, mode, keep);
+    Runner::with_devices(&options, options.executors(), found, None).unwrap()
 }
 
 fn emulated(emulation: Emulation) -> Result<Vec<Opened>, Unavailable> {

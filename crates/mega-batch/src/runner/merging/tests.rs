@@ -165,6 +165,13 @@ fn bounds_below_the_defaults_and_a_cancelled_batch_hold_for_what_is_merged() {
     let report = run_with(&batch, Merging::Auto, |_| {});
     assert_eq!(report.summary.backends.merged, 40);
     assert_eq!(report.summary.totals.right, 40);
+    // So does a run that asked for GPUs and has none.
+    let report = run_with(&batch, Merging::Auto, |options| {
+        options.mode = Mode::Gpu;
+        options.gpus = Some(0);
+    });
+    assert_eq!(report.summary.backends.merged, 40);
+    assert!(report.summary.backends.no_device.is_some());
     let report = run_with(&batch, Merging::Auto, |options| {
         options.limits.timeout = Some(std::time::Duration::from_secs(60));
     });

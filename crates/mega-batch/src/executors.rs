@@ -1,0 +1,194 @@
+//! [`Executors`]: who may evaluate a batch.
+
+use std::num::NonZeroUsize;
+
+use gpu_sched::Placement;
+
+use crate::backend::Backend;
+use crate::devices::Request;
+use crate::options::{Mode, Options};
+
+/// Who may evaluate a batch: all that a [`Runner`](crate::Runner) knows of it.
+///
+/// [`Mode`], [`Backend`], [`Placement`], and the numbers of workers and GPUs in [`Options`] are shorthands, which
+/// [`Options::executors`] resolves. Results do not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Executors {
+    /// How many threads evaluate at a time; `None` evaluates one after the other on the calling thread.
+    pub threads: Option<NonZeroUsize>,
+    /// Which programs the host compiles. The reference interpreter evaluates the others.
+    pub compilation: Compilation,
+    /// The devices that evaluate beside the host.
+    pub devices: Request,
+    /// Whether host or device gets an evaluation that both can do.
+    pub placement: Placement,
+}
+
+/// Which programs the host compiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compilation {
+    /// None.
+    Never,
+    /// Every program that has a compiled form.
+    Always,
+    /// Programs that are evaluated [often enough](Backend::least_evaluations) in the batch, or were compiled in an
+    /// earlier one. Programs that share steps may be [merged](crate::Merging).
+    Auto,
+}
+
+impl Executors {
+    /// What the options say; `has_gpu` is asked only in [`Mode::Auto`].
+    pub(crate) fn of(options: &Options, has_gpu: impl FnOnce() -> bool) -> Self {
+        let cpu = |compilation| (compilation, Request::NoDevice);
+        let gpus = || options.gpus.map_or(Request::AllGpus, Request::Gpus);
+        let (compilation, devices) = match (options.backend, options.mode) {
+            (Backend::Reference, _) => cpu(Compilation::Never),
+            (Backend::Compiled, _) => cpu(Compilation::Always),
+            (Backend::Auto, Mode::Sequential | Mode::Parallel) => cpu(Compilation::Auto),
+            (Backend::Auto, Mode::Auto) if options.gpus == Some(0) || !has_gpu() => {
+                cpu(Compilation::Auto)
+            }
+            (Backend::Auto, Mode::Gpu | Mode::Auto) | (Backend::Cuda, _) => {
+                (Compilation::Auto, gpus())
+            }
+            (Backend::Emulated, _) => (Compilation::Auto, Request::Emulated),
+            (Backend::Interpreted, _) => (Compilation::Auto, Request::Interpreted),
+        };
+        let is_simulated = matches!(devices, Request::Emulated | Request::Interpreted);
+        let default = match options.mode {
+            Mode::Gpu => Placement::Devices,
+            // By cost a simulated device would never be chosen.
+            Mode::Sequential | Mode::Parallel if is_simulated => Placement::Devices,
+            Mode::Sequential | Mode::Parallel | Mode::Auto => Placement::Auto,
+        };
+        Self {
+            threads: options.mode.is_parallel().then(|| {
+                let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+                options.workers.unwrap_or_else(cores)
+            }),
+            compilation,
+            devices,
+            placement: options.placement.unwrap_or(default),
+        }
+    }
+
+    /// How many threads evaluate, the calling one among them.
+    pub(crate) fn thread_count(&self) -> usize {
+        self.threads.map_or(1, NonZeroUsize::get)
+    }
+
+    /// The word that reports have for it.
+    pub(crate) fn backend(&self) -> Backend {
+        match (self.devices, self.compilation) {
+            (Request::AllGpus | Request::Gpus(_), _) => Backend::Cuda,
+            (Request::Emulated, _) => Backend::Emulated,
+            (Request::Interpreted, _) => Backend::Interpreted,
+            (Request::NoDevice, Compilation::Never) => Backend::Reference,
+            (Request::NoDevice, Compilation::Always) => Backend::Compiled,
+            (Request::NoDevice, Compilation::Auto) => Backend::Auto,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODES: [Mode; 4] = [Mode::Sequential, Mode::Parallel, Mode::Gpu, Mode::Auto];
+    const BACKENDS: [Backend; 6] = [
+        Backend::Reference,
+        Backend::Compiled,
+        Backend::Auto,
+        Backend::Emulated,
+        Backend::Interpreted,
+        Backend::Cuda,
+    ];
+
+    fn options(mode: Mode, backend: Backend) -> Options {
+        Options {
+            mode,
+            backend,
+            ..Options::default()
+        }
+    }
+
+    #[test]
+    fn shorthands_name_devices_threads_and_placement() {
+        let of = |mode, backend, has_gpu| {
+            let executors = Executors::of(&options(mode, backend), || has_gpu);
+            (executors.devices, executors.placement)
+        };
+        let gpus = Request::AllGpus;
+        let table = [
+            (
+                Mode::Parallel,
+                Backend::Auto,
+                Request::NoDevice,
+                Placement::Auto,
+            ),
+            (Mode::Gpu, Backend::Auto, gpus, Placement::Devices),
+            (Mode::Auto, Backend::Auto, gpus, Placement::Auto),
+            (Mode::Parallel, Backend::Cuda, gpus, Placement::Auto),
+            (Mode::Gpu, Backend::Cuda, gpus, Placement::Devices),
+            (
+                Mode::Sequential,
+                Backend::Emulated,
+                Request::Emulated,
+                Placement::Devices,
+            ),
+            (
+                Mode::Parallel,
+                Backend::Interpreted,
+                Request::Interpreted,
+                Placement::Devices,
+            ),
+            (
+                Mode::Auto,
+                Backend::Emulated,
+                Request::Emulated,
+                Placement::Auto,
+            ),
+        ];
+        for (mode, backend, devices, placement) in table {
+            assert_eq!(
+                of(mode, backend, true),
+                (devices, placement),
+                "{mode} {backend}"
+            );
+        }
+        // Without a GPU the mode auto asks for none, and the mode gpu says why there is none.
+        assert_eq!(of(Mode::Auto, Backend::Auto, false).0, Request::NoDevice);
+        assert_eq!(of(Mode::Gpu, Backend::Auto, false).0, gpus);
+        for mode in MODES {
+            let executors = Executors::of(&options(mode, Backend::Auto), || false);
+            assert_eq!(executors.threads.is_some(), mode != Mode::Sequential);
+        }
+        let mut two = options(Mode::Auto, Backend::Auto);
+        two.gpus = Some(2);
+        two.placement = Some(Placement::Host);
+        two.workers = NonZeroUsize::new(3);
+        let executors = Executors::of(&two, || true);
+        assert_eq!(executors.devices, Request::Gpus(2));
+        assert_eq!(executors.placement, Placement::Host);
+        assert_eq!(executors.thread_count(), 3);
+        two.gpus = Some(0);
+        let executors = Executors::of(&two, || true);
+        assert_eq!(executors.devices, Request::NoDevice);
+    }
+
+    #[test]
+    fn the_backend_is_named_as_it_was_asked_for() {
+        for mode in MODES {
+            for backend in BACKENDS {
+                for has_gpu in [false, true] {
+                    let executors = Executors::of(&options(mode, backend), || has_gpu);
+                    let takes_gpus = backend == Backend::Auto
+                        && (mode == Mode::Gpu || mode == Mode::Auto && has_gpu);
+                    let expected = if takes_gpus { Backend::Cuda } else { backend };
+                    assert_eq!(executors.backend(), expected, "{mode} {backend}");
+                }
+            }
+        }
+    }
+}
