@@ -1,111 +1,111 @@
-//! [`Facts`]: what a row of the table says of a primitive beside its signature.
+//! [`Facts`]: what a row of the table says about a primitive besides its signature.
 //!
-//! Analyses and rewrites read facts and never look at names. Arguments are counted as an instruction of the
-//! first-order form has them: a function is a region there.
+//! Analyses and rewrites read facts and never look at names. Arguments are counted as in an instruction of the
+//! first-order form, where a function argument is a region and not counted.
 
 use crate::rules::Rule;
 use crate::sampling::Sampling;
 use crate::symmetry::Symmetry;
 use crate::types::ValueType as Type;
 
-/// What is known of a primitive, whatever it is called on.
+/// What is known about a primitive, independent of the arguments of a call.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts {
-    /// What it looks at of each argument; of those that are not listed at everything.
+    /// Which part of each argument it reads. An argument that is not listed is read whole.
     pub uses: &'static [Use],
-    /// What becomes of what its region gives, where it goes through containers with one.
+    /// For a primitive that calls its region on the elements of containers: how it uses the region's result.
     pub body: Option<Body>,
-    /// Where the elements of the container that it gives come from.
+    /// Where the elements of the resulting container come from.
     pub elements: Elements,
-    /// Whether it gives a value for every argument of these types, under any limits.
+    /// Whether a call with arguments of these types always returns a value, under any limits.
     pub is_total: fn(&[Type]) -> bool,
-    /// Whether the numbers that it gives are near those that it takes, so that they pass the bound on
-    /// integers from near it alone.
+    /// Whether the result is numerically close to the arguments, so that it can exceed the bound on integers only if an
+    /// argument is already near that bound.
     pub is_near: bool,
-    /// How large what it gives may get beside its arguments.
+    /// How large the result may get relative to the arguments.
     pub size: Size,
-    /// In which lie it gives its argument, where it does nothing else.
+    /// The symmetry that it applies to its argument, if it does nothing else.
     pub symmetry: Option<Symmetry>,
-    /// The type of its result by those of its arguments, where the type that its signature names does not tell.
+    /// The rule that computes the result type from the argument types, if the type in the signature is not precise
+    /// enough.
     pub result: Option<Rule>,
     /// How its arguments are drawn at random.
     pub sampling: Sampling,
-    /// Whether the Python reference lacks it: nothing but tests of its own say what it gives, and no built-in
-    /// program calls it, since Python is asked what these give.
+    /// Whether the Python reference lacks it. Its results are then covered only by its own tests, and no built-in
+    /// program calls it, since their expected outputs come from Python.
     pub is_extension: bool,
 }
 
-/// What a primitive looks at of an argument.
+/// Which part of an argument a primitive reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     /// Everything.
     Whole,
     /// How many elements it has.
     Counted,
-    /// Cells that lie on the grid that it is painted on; `over` what was there before or under it.
-    /// What asks for an object takes no locations.
+    /// The cells that lie on the grid it is painted on. An argument that has to be an object may not be locations.
     Painted {
-        /// Whether it covers what was there.
+        /// Whether it is painted over what was there, rather than under it.
         over: bool,
         /// Whether it has to be an object.
         object: bool,
     },
     /// Cells that lie on a grid.
     OnGrid,
-    /// What is looked at of the result, which it is, or an element of it.
+    /// It is the result, or an element of the result: read as far as the result is.
     Passed,
-    /// Those of its cells that are looked at in the result.
+    /// The cells that are read in the result.
     Cells,
-    /// The same of a set; of a tuple everything.
+    /// Like `Cells` for a set; a tuple is read whole.
     CellsOfSet,
-    /// Its cells, which are moved to other places.
+    /// Its cells, moved to other locations.
     Moved,
-    /// Its elements, which are put together with others in the result.
+    /// Its elements, which the result has together with others.
     Joined,
-    /// Its elements one after the other, of which the result is made.
+    /// Its elements one by one; the result is built from them.
     Each,
-    /// Its elements, of which the result has some.
+    /// Its elements, some of which are in the result.
     Some,
-    /// The element with the outermost key; of several the first.
+    /// The element with the outermost key; if several have it, the first.
     Outermost,
     /// The outermost key of its elements.
     Key,
 }
 
-/// What becomes of what the region of a loop gives.
+/// How the result of a loop's region is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
     /// It is an element of the result.
     Collected,
-    /// It is a container, whose elements are some of the result's.
+    /// It is a container; elements of the loop's result are taken from it.
     Merged,
-    /// It is looked at.
+    /// It is inspected only.
     Tested,
 }
 
 /// Where the elements of a result that is a container come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Elements {
-    /// It has an order of its own, or is no container.
+    /// The result has an order of its own, or is no container.
     Own,
-    /// They are made one by one.
+    /// They are computed one by one.
     Made,
-    /// They are those of several containers, or one more.
+    /// They are the elements of several containers, or of one container plus one more.
     Joined,
-    /// They are some of those of the first argument, in their order.
+    /// They are some of the elements of the first argument, in their order.
     Some,
 }
 
-/// How many cells or elements a result has at most, and how far it reaches.
+/// An upper bound on the number of cells or elements of a result, and on how far it reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
     /// No more than its largest argument, or a few.
     Kept,
-    /// As many as all arguments, or the elements of one, together.
+    /// As many as all arguments together, or all elements of one argument together.
     Sum,
-    /// As many as the product of its arguments' numbers.
+    /// As many as the product of the sizes of its arguments.
     Product,
-    /// As many as the value of an argument says.
+    /// As many as the value of an argument specifies.
     Told,
     /// As many as lie between the outermost locations of its arguments, however far apart these are,
     /// or on a line that leads away from them.
@@ -145,17 +145,17 @@ impl Facts {
         is_extension: false,
     };
 
-    /// What it looks at of an argument.
+    /// Which part of an argument it reads.
     pub fn of_argument(&self, at: usize) -> Use {
         self.uses.get(at).copied().unwrap_or(Use::Whole)
     }
 
-    /// What it looks at of each argument of which that is not everything, and of those before it.
+    /// Which part it reads of each argument, up to the last one that is not read whole.
     pub fn arguments(&self) -> impl Iterator<Item = Use> {
         self.uses.iter().copied()
     }
 
-    /// The argument that it paints on a grid, and whether over what was there.
+    /// The argument that it paints on a grid, and whether it paints over what was there.
     pub fn painted(&self) -> Option<(usize, bool)> {
         self.uses.iter().enumerate().find_map(|(at, of)| match of {
             Use::Painted { over, .. } => Some((at, *over)),
@@ -172,43 +172,43 @@ pub(crate) fn always(_: &[Type]) -> bool {
     true
 }
 
-/// Of numbers that are no pairs.
+/// For numbers that are not pairs.
 pub(crate) fn of_numbers(types: &[Type]) -> bool {
     types.iter().all(|ty| matches!(ty, Type::Int | Type::Bool))
 }
 
-/// Of one integer.
+/// For one integer.
 pub(crate) fn of_integer(types: &[Type]) -> bool {
     *types == [Type::Int]
 }
 
-/// Of a grid; a patch may be wider than integers reach.
+/// For a grid; a patch may be wider than integers reach.
 pub(crate) fn of_grid(types: &[Type]) -> bool {
     *types == [Type::Grid]
 }
 
-/// Of one container.
+/// For a container as the first argument.
 pub(crate) fn of_container(types: &[Type]) -> bool {
     types[0].container().is_some()
 }
 
-/// Of a container behind another argument.
+/// For a container as the second argument.
 pub(crate) fn of_container_behind(types: &[Type]) -> bool {
     types[1].container().is_some()
 }
 
-/// Of a tuple whose length its type tells: it is not empty.
+/// For a tuple whose type gives its length, and which is therefore not empty.
 pub(crate) fn of_known_length(types: &[Type]) -> bool {
     types[0].items().is_some()
 }
 
-/// Of values without elements that could be too many.
+/// For numbers, pairs and cells, whose size is bounded.
 pub(crate) fn of_plain_values(types: &[Type]) -> bool {
     let is_plain = |ty: &Type| matches!(ty, Type::Int | Type::Bool | Type::Pair | Type::Cell);
     types.iter().all(is_plain)
 }
 
-/// Of an integer and an integer or a pair.
+/// For an integer, followed by an integer or a pair.
 pub(crate) fn of_integer_and_number(types: &[Type]) -> bool {
     matches!(types, [Type::Int, Type::Int | Type::Pair])
 }

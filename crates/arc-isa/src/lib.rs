@@ -1,8 +1,8 @@
 //! The primitives of the ARC domain-specific language, as one table.
 //!
-//! [`for_each_primitive!`] has a row for each of the 160 primitives: its signature, and what typing, optimisers,
-//! generators and documents ask of it ([`Facts`]). The crate knows no values and evaluates nothing: `arc-dsl` gives
-//! each row its reference function, `arc-cpu` and `gpu-kernels` their kernels.
+//! [`for_each_primitive!`] has a row for each of the 160 primitives: its signature, and the [`Facts`] that typing,
+//! optimisers, generators and documentation need. The crate has no values and evaluates nothing: `arc-dsl` supplies the
+//! reference function of each row, `arc-cpu` and `gpu-kernels` supply the kernels.
 //!
 //! ```
 //! use arc_isa::{Primitive, Use, ValueType};
@@ -14,7 +14,7 @@
 //! assert_eq!(result, Some((ValueType::Object, true)));
 //! ```
 //!
-//! Modules: `table` (the rows), `primitive` (the enum made of them), `signature` (types of parameters), `types`
+//! Modules: `table` (the rows), `primitive` (the enum generated from them), `signature` (types of parameters), `types`
 //! (types of values), [`rules`] (the type of a result), `facts`, `symmetry`, `sampling`.
 
 mod facts;

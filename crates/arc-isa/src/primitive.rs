@@ -1,4 +1,4 @@
-//! [`Primitive`]: the enum that the table's rows make.
+//! [`Primitive`]: the enum generated from the rows of the table.
 
 use std::fmt;
 
@@ -11,21 +11,21 @@ use crate::sampling::Sampling;
 use crate::signature::Type;
 use crate::symmetry::Symmetry;
 
-/// What a row becomes.
+/// A row of the table.
 struct Row {
     name: &'static str,
     family: &'static str,
     doc: &'static str,
     parameters: &'static [(&'static str, Type)],
     returns: Type,
-    /// The place of the first parameter that is a function.
+    /// The index of the first parameter that is a function.
     function: Option<usize>,
     facts: Facts,
 }
 
-/// The place of the first parameter that is a function. Found once, since compiling asks for it
+/// The index of the first parameter that is a function. A constant of the row, since compiling a program asks for it
 /// several times a step.
-const fn place_of_function(parameters: &[(&str, Type)]) -> Option<usize> {
+const fn first_function(parameters: &[(&str, Type)]) -> Option<usize> {
     let mut at = 0;
     while at < parameters.len() {
         if matches!(parameters[at].1, Type::Callable) {
@@ -65,7 +65,7 @@ macro_rules! primitives {
                 doc: $doc,
                 parameters: &[$((stringify!($parameter), Type::$type)),*],
                 returns: Type::$returns,
-                function: place_of_function(&[$((stringify!($parameter), Type::$type)),*]),
+                function: first_function(&[$((stringify!($parameter), Type::$type)),*]),
                 facts: Facts { $($($fact: $value,)+)? ..Facts::PLAIN },
             },
         )+)+];
@@ -74,7 +74,7 @@ macro_rules! primitives {
             /// All primitives, by family, in the order of the table.
             pub const ALL: &'static [Primitive] = &[$($(Primitive::[<$name:camel>]),+),+];
 
-            /// The families in the order of the table, each with what it holds.
+            /// The families in the order of the table, each with a description.
             pub const FAMILIES: &'static [(&'static str, &'static str)] =
                 &[$((stringify!($family), concat!($($family_doc),+))),+];
         }
@@ -82,7 +82,7 @@ macro_rules! primitives {
     };
 }
 
-/// The name without the mark of a raw identifier (`r#box`).
+/// The name without the prefix of a raw identifier (`r#box`).
 const fn strip_raw(name: &'static str) -> &'static str {
     match name.as_bytes() {
         [b'r', b'#', ..] => name.split_at(2).1,
@@ -93,7 +93,7 @@ const fn strip_raw(name: &'static str) -> &'static str {
 crate::for_each_primitive!(primitives);
 
 impl Primitive {
-    /// Those that the Python reference has.
+    /// The primitives that the Python reference has.
     pub fn of_reference() -> impl Iterator<Item = Primitive> {
         let all = Self::ALL.iter().copied();
         all.filter(|primitive| !primitive.facts().is_extension)
@@ -118,13 +118,13 @@ impl Primitive {
             .find(|primitive| primitive.name() == name)
     }
 
-    /// The family that it belongs to: the module that holds its reference function.
+    /// The family that it belongs to, which is also the module of its reference function.
     #[must_use]
     pub fn family(self) -> &'static str {
         self.row().family
     }
 
-    /// What it does, in a line.
+    /// What it does, in one line.
     #[must_use]
     pub fn doc(self) -> &'static str {
         self.row().doc.trim()
@@ -143,7 +143,7 @@ impl Primitive {
         names.join(", ")
     }
 
-    /// What is known of it beside its signature.
+    /// What is known about it besides its signature.
     #[must_use]
     pub fn facts(self) -> &'static Facts {
         &self.row().facts
@@ -162,7 +162,7 @@ impl Primitive {
         row.returns != Type::Callable && row.function.is_none() && self != Primitive::Rapply
     }
 
-    /// The place of the function among the parameters of a primitive that becomes a loop.
+    /// The index of the function parameter, if a call of this primitive is compiled to a loop.
     #[must_use]
     pub fn loop_function(self) -> Option<usize> {
         let row = self.row();

@@ -1,7 +1,7 @@
-//! The typing rules: what type a primitive's result has, by the types of its arguments.
+//! The typing rules: the type of a primitive's result, computed from the types of its arguments.
 //!
-//! A rule is asked for arguments that the primitive's signature takes. A row without one has the type that its
-//! signature names.
+//! A rule is called only with arguments that the primitive's signature accepts. For a row without a rule, the result
+//! has the type in the signature.
 
 #![allow(clippy::unnecessary_wraps, reason = "the rules of rows have one type")]
 
@@ -11,16 +11,16 @@ use crate::primitive::Primitive;
 use crate::signature::Type as Signature;
 use crate::types::{ContainerKind, ValueType as Type};
 
-/// The type that a result has.
+/// The type of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Typing {
     /// The type.
     pub ty: Type,
-    /// Whether the primitive may give other values too, so that each has to be looked at.
+    /// Whether the primitive may also return values of another type, so that each result has to be checked.
     pub checked: bool,
 }
 
-/// Two types that have none in common where one is needed.
+/// Two types that have no common type where one is needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unlike(pub Type, pub Type);
 
@@ -32,7 +32,7 @@ impl fmt::Display for Unlike {
     }
 }
 
-/// The type of a result by those of the arguments.
+/// Computes the type of a result from the types of the arguments.
 pub type Rule = fn(&[Type]) -> Result<Typing, Unlike>;
 
 fn sure(ty: Type) -> Result<Typing, Unlike> {
@@ -43,19 +43,18 @@ fn checked(ty: Type) -> Result<Typing, Unlike> {
     Ok(Typing { ty, checked: true })
 }
 
-/// It fails, whatever the values; were it not to, the value would be told apart.
+/// The call fails for all values; if it did not, the check would reject the value.
 fn fails() -> Result<Typing, Unlike> {
     checked(Type::Never)
 }
 
 impl Type {
-    /// The type of what a call gives, by the types of its arguments, and whether that is certain:
-    /// otherwise a value may be of another type, as fewer than one in fifty of random calls are.
-    /// `None` if the types say that the call fails, if the number of arguments is wrong, and if what it
-    /// gives has no type in common.
+    /// The type of a call's result, computed from the types of its arguments, and whether that type is certain. If it
+    /// is not, a value may have another type, which happens in fewer than one in fifty random calls. `None` if the
+    /// types imply that the call fails, if the number of arguments is wrong, or if the results have no common type.
     ///
-    /// The primitive takes no functions ([`Primitive::is_first_order`]); of one that does,
-    /// `arc_form::specialise_call` makes a form, whose result has a type.
+    /// The primitive must not take functions ([`Primitive::is_first_order`]). For one that does,
+    /// `arc_form::specialise_call` builds a form, whose result has a type.
     ///
     /// ```
     /// use arc_isa::{Primitive, ValueType};
@@ -78,7 +77,7 @@ fn join(a: &Type, b: &Type) -> Result<Type, Unlike> {
     a.join(b).ok_or_else(|| Unlike(a.clone(), b.clone()))
 }
 
-/// The type of elements; `Ok(None)` where it is no container.
+/// The type of a container's elements; `Ok(None)` if the type is no container.
 pub fn element(ty: &Type) -> Result<Option<Type>, Unlike> {
     match (ty, ty.items()) {
         (Type::Patch, _) => Err(Unlike(Type::Pair, Type::Cell)),
@@ -90,7 +89,7 @@ pub fn element(ty: &Type) -> Result<Option<Type>, Unlike> {
     }
 }
 
-/// What `Numerical` makes of it.
+/// What a `Numerical` parameter converts it to: an integer or a pair.
 fn number(ty: &Type) -> Option<Type> {
     match ty {
         Type::Bool | Type::Int | Type::MaybeInt => Some(Type::Int),
@@ -103,7 +102,7 @@ fn integer(ty: &Type) -> bool {
     matches!(ty, Type::Bool | Type::Int | Type::MaybeInt)
 }
 
-/// Whether it may be taken for a pair of integers.
+/// Whether it may be accepted as a pair of integers.
 fn pair(ty: &Type) -> bool {
     match ty {
         Type::Pair | Type::MaybePair => true,
@@ -125,7 +124,7 @@ fn cell(ty: &Type) -> bool {
     }
 }
 
-/// The type of patch that it is as an argument; a set's or a tuple's elements tell.
+/// The type of patch that it counts as when passed as one; for a set or a tuple, its elements decide.
 fn patch(ty: &Type) -> Option<Type> {
     match ty {
         Type::Indices | Type::Object | Type::Patch => Some(ty.clone()),
@@ -141,7 +140,7 @@ fn patch(ty: &Type) -> Option<Type> {
     }
 }
 
-/// Whether it may be taken for a grid.
+/// Whether it may be accepted as a grid.
 fn grid(ty: &Type) -> bool {
     let row = |ty: &Type| {
         pair(ty)
@@ -156,7 +155,7 @@ fn grid(ty: &Type) -> bool {
     }
 }
 
-/// The grid or patch that it is as an argument.
+/// The grid or patch that it counts as when passed as one.
 fn piece(ty: &Type) -> Option<Type> {
     match ty.container()? {
         ContainerKind::Tuple => grid(ty).then_some(Type::Grid),
@@ -164,7 +163,7 @@ fn piece(ty: &Type) -> Option<Type> {
     }
 }
 
-/// Whether a value of the type may be passed where the signature asks for that.
+/// Whether a value of the type may be passed for a parameter of this type.
 pub fn accepts(signature: Signature, ty: &Type) -> bool {
     match signature {
         Signature::Any | Signature::Boolean => true,
@@ -185,8 +184,8 @@ pub fn accepts(signature: Signature, ty: &Type) -> bool {
     }
 }
 
-/// Whether every value of the type is taken where the signature asks for that. Of what is not, Python
-/// may make a value of another type than of what is.
+/// Whether every value of the type is accepted for a parameter of this type. For values outside that type, Python may
+/// return a result of another type.
 fn surely_accepts(signature: Signature, ty: &Type) -> bool {
     let integer = |ty: &Type| matches!(ty, Type::Int | Type::Bool);
     let pair = |ty: &Type| match ty {
@@ -211,7 +210,7 @@ fn surely_accepts(signature: Signature, ty: &Type) -> bool {
     }
 }
 
-/// The type of a container some of whose elements are left out.
+/// The type of a container after some of its elements are removed.
 fn some_of(ty: &Type) -> Result<Type, Unlike> {
     Ok(match ty {
         Type::Pair | Type::MaybePair | Type::Cell | Type::Fixed(_) => {
@@ -221,7 +220,7 @@ fn some_of(ty: &Type) -> Result<Type, Unlike> {
     })
 }
 
-/// The type of a container of results; an empty corner has no place in a container.
+/// The type of a container of results. An empty corner (`()` instead of a pair) cannot be its element.
 pub fn collected(kind: ContainerKind, element: &Type) -> Typing {
     match element {
         Type::MaybePair => Typing {
@@ -235,7 +234,7 @@ pub fn collected(kind: ContainerKind, element: &Type) -> Typing {
     }
 }
 
-/// The type of what merging a container of such elements gives.
+/// The type of the result of merging a container of such elements.
 pub fn merged(kind: ContainerKind, inner: &Type) -> Result<Typing, Unlike> {
     Ok(match (kind, inner) {
         (_, Type::Never) => collected(kind, &Type::Never),
@@ -290,7 +289,7 @@ pub fn result(primitive: Primitive, arguments: &[Type]) -> Result<Typing, Unlike
     })
 }
 
-/// What the type that a signature names says of a result.
+/// The result type that the signature alone implies.
 fn by_signature(returns: Signature) -> Typing {
     let ty = match returns {
         Signature::Boolean => Type::Bool,
@@ -300,7 +299,7 @@ fn by_signature(returns: Signature) -> Typing {
         Signature::Object => Type::Object,
         Signature::Indices => Type::Indices,
         Signature::Objects => Type::set_of(Type::Object),
-        // Of a first-order primitive a rule says it: the tests go through all of them.
+        // All first-order primitives with these return types have a rule: the tests check that.
         _ => Type::Never,
     };
     Typing {
@@ -325,12 +324,12 @@ pub(crate) fn of_numbers(arguments: &[Type]) -> Result<Typing, Unlike> {
     sure(if are_integers { Type::Int } else { Type::Pair })
 }
 
-/// An integer or a pair as the argument is.
+/// An integer or a pair, like the argument.
 pub(crate) fn of_number(arguments: &[Type]) -> Result<Typing, Unlike> {
     sure(number(&arguments[0]).unwrap_or(Type::Never))
 }
 
-/// An element, or 0 of an empty container.
+/// An element, or 0 for an empty container.
 pub(crate) fn extremum(arguments: &[Type]) -> Result<Typing, Unlike> {
     let element = inner(&arguments[0])?;
     match element.join(&Type::Int) {
@@ -339,7 +338,7 @@ pub(crate) fn extremum(arguments: &[Type]) -> Result<Typing, Unlike> {
     }
 }
 
-/// As the first argument.
+/// Like the first argument.
 pub(crate) fn like_first(arguments: &[Type]) -> Result<Typing, Unlike> {
     sure(arguments[0].clone())
 }
@@ -363,12 +362,12 @@ pub(crate) fn combined(arguments: &[Type]) -> Result<Typing, Unlike> {
     }
 }
 
-/// A container some of whose elements are left out: the first argument.
+/// The first argument, without some of its elements.
 pub(crate) fn some_of_first(arguments: &[Type]) -> Result<Typing, Unlike> {
     sure(some_of(&arguments[0])?)
 }
 
-/// The same of the second argument.
+/// The second argument, without some of its elements.
 pub(crate) fn some_of_second(arguments: &[Type]) -> Result<Typing, Unlike> {
     sure(some_of(&arguments[1])?)
 }
@@ -467,7 +466,7 @@ pub(crate) fn set_of_elements(arguments: &[Type]) -> Result<Typing, Unlike> {
     Ok(collected(ContainerKind::Set, &inner(&arguments[0])?))
 }
 
-/// What stands first in the first element.
+/// The first component of the first element.
 pub(crate) fn colour(arguments: &[Type]) -> Result<Typing, Unlike> {
     match &arguments[0] {
         Type::Patch => sure(Type::Int),
@@ -498,7 +497,7 @@ pub(crate) fn locations(arguments: &[Type]) -> Result<Typing, Unlike> {
         Some(ContainerKind::Tuple) if patch(&arguments[0]) == Some(Type::Indices) => {
             checked(some_of(&arguments[0])?)
         }
-        // They stay what they are, where locations would have integers in their places.
+        // Such elements are kept as they are, while locations would hold integers in their place.
         _ if arguments[0].has_boolean() => Err(Unlike(Type::Bool, Type::Int)),
         _ => sure(Type::Indices),
     }
@@ -513,7 +512,7 @@ pub(crate) fn moved(arguments: &[Type]) -> Result<Typing, Unlike> {
     }
 }
 
-/// A grid or a patch in another lie.
+/// A grid or a patch after a symmetry.
 pub(crate) fn mirrored(arguments: &[Type]) -> Result<Typing, Unlike> {
     sure(piece(&arguments[0]).unwrap_or(Type::Never))
 }
@@ -527,12 +526,12 @@ pub(crate) fn upscaled(arguments: &[Type]) -> Result<Typing, Unlike> {
     }
 }
 
-/// A set of locations, but for an empty patch.
+/// A set of locations, except for an empty patch.
 pub(crate) fn checked_locations(_: &[Type]) -> Result<Typing, Unlike> {
     checked(Type::Indices)
 }
 
-/// A grid, unless the rows have several lengths.
+/// A grid, unless the rows differ in length.
 pub(crate) fn checked_grid(_: &[Type]) -> Result<Typing, Unlike> {
     checked(Type::Grid)
 }

@@ -1,13 +1,13 @@
 //! [`Sampling`]: how the arguments of a primitive are drawn at random.
 
-/// How the arguments of a primitive are drawn, so that a call says something: `arc_dsl::generate` draws them.
+/// How the arguments of a primitive are drawn so that a call does something meaningful; `arc_dsl::generate` draws them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sampling {
-    /// By the types of its parameters, and what these tell: of numbers some are large, two patches are at times
-    /// the same, a function is one that takes the elements of the container beside it.
+    /// By the types of its parameters and what they imply: some numbers are large, two patches are sometimes equal, and
+    /// a function is one that accepts the elements of the container next to it.
     #[default]
     ByType,
-    /// Any value, at times a primitive.
+    /// Any value, sometimes a primitive.
     AnyValue,
     /// Two values that are often equal.
     Equals,
@@ -49,6 +49,6 @@ pub enum Sampling {
     PartOfGrid,
     /// An object that repeats itself.
     Pattern,
-    /// What has colours, mostly an object.
+    /// Anything with colours, mostly an object.
     Coloured,
 }

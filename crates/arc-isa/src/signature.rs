@@ -4,7 +4,7 @@ use std::fmt;
 
 macro_rules! types {
     ($($(#[doc = $doc:literal])+ $name:ident;)*) => {
-        /// A type of an ARC signature: what a primitive takes, or gives.
+        /// A type of an ARC signature: what a primitive takes or returns.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub enum Type {
             $($(#[doc = $doc])+ $name,)*
@@ -21,7 +21,7 @@ macro_rules! types {
                 }
             }
 
-            /// What values it has, in a line.
+            /// Which values it has, in one line.
             pub fn doc(self) -> &'static str {
                 match self {
                     $(Type::$name => concat!($($doc),+).trim(),)*

@@ -1,27 +1,27 @@
-//! The eight ways in which a grid or a patch can lie.
+//! The eight symmetries of a grid or a patch.
 
-/// One of them. The upper left corner of the box stays where it is, so that one after another is one
-/// of the eight again.
+/// A symmetry of the square, applied to a bounding box. The upper left corner of the box stays where it is, so the
+/// composition of two of them is again one of the eight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Symmetry {
-    /// Upside down.
+    /// Whether the rows are reversed.
     down: bool,
-    /// Left to right.
+    /// Whether the columns are reversed.
     right: bool,
-    /// Its rows are columns, after that.
+    /// Whether rows and columns are exchanged, after the other two.
     across: bool,
 }
 
 impl Symmetry {
-    /// As it is.
+    /// Unchanged.
     pub const IDENTITY: Self = Self::of(false, false, false);
     /// The first row last, as `hmirror` does.
     pub const UPSIDE_DOWN: Self = Self::of(true, false, false);
     /// The first column last, as `vmirror` does.
     pub const LEFT_TO_RIGHT: Self = Self::of(false, true, false);
-    /// Rows as columns, as `dmirror` does.
+    /// Rows and columns exchanged, as `dmirror` does.
     pub const DIAGONAL: Self = Self::of(false, false, true);
-    /// The same along the other diagonal, as `cmirror` does.
+    /// Mirrored along the other diagonal, as `cmirror` does.
     pub const COUNTER_DIAGONAL: Self = Self::of(true, true, true);
     /// Turned clockwise, as `rot90` does.
     pub const QUARTER: Self = Self::of(true, false, true);
@@ -38,15 +38,15 @@ impl Symmetry {
         }
     }
 
-    /// Whether rows and columns change places.
+    /// Whether rows and columns are exchanged.
     pub fn is_across(self) -> bool {
         self.across
     }
 
-    /// This one, then the other.
+    /// This one followed by `next`.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
-        // What the next one does to rows it does, behind a change of places, to columns.
+        // If this one exchanges rows and columns, what `next` does to rows affects the original columns.
         let (down, right) = if self.across {
             (next.right, next.down)
         } else {
@@ -75,7 +75,7 @@ mod tests {
         Symmetry::THREE_QUARTERS,
     ];
 
-    /// Where a cell of a grid with so many rows and columns comes to lie, and the new size.
+    /// Where a cell of a grid of this size ends up, and the new size.
     fn place(way: Symmetry, (i, j): (i32, i32), (height, width): (i32, i32)) -> [(i32, i32); 2] {
         let i = if way.down { height - 1 - i } else { i };
         let j = if way.right { width - 1 - j } else { j };

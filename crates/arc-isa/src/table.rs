@@ -1,14 +1,14 @@
-//! The table of primitives: the one list from which everything else derives.
+//! The table of primitives: the one list from which everything else is derived.
 //!
-//! A row is a documentation line, the name with its parameters and the type of its result, and in braces what else
-//! is known of it, where that is more than nothing: the fields of [`Facts`](crate::Facts), of which
-//! [`Facts::PLAIN`](crate::Facts::PLAIN) has the others. Families are in the order in which documents list them.
+//! A row is a documentation line, then the name with its parameters and the type of its result, and in braces whatever
+//! else is known about it: fields of [`Facts`](crate::Facts). Fields that are not listed have their values in
+//! [`Facts::PLAIN`](crate::Facts::PLAIN). Families are in the order in which documents list them.
 //!
-//! Two marks say how the reference calls its function. `[cx]`: with the running context, since it calls functions,
-//! or makes values whose size its arguments set, or does more work than to look at its arguments once.
-//! `@constant`: it reads a few elements of its arguments, however many there are, and is charged for these alone.
+//! Two marks say how the reference calls its function. `[cx]` passes the running context: the function calls other
+//! functions, builds values whose size depends on its arguments, or does more work than reading its arguments once.
+//! `@constant`: it reads only a few elements of its arguments, however many there are, and is charged only for these.
 
-/// Gives all rows of the table to the macro of this name, which makes of them what it needs:
+/// Passes all rows of the table to the macro of this name, for example to count them:
 ///
 /// ```
 /// macro_rules! count {

@@ -1,11 +1,11 @@
-//! [`ValueType`]: what values an instruction of the first-order form may give.
+//! [`ValueType`]: the types of values in the first-order form.
 
 use std::fmt;
 use std::sync::Arc;
 
 use ValueType as Type;
 
-/// Whether elements stand in a tuple or in a set.
+/// Whether a container is a tuple or a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContainerKind {
     /// In the order given, repetitions kept.
@@ -14,21 +14,20 @@ pub enum ContainerKind {
     Set,
 }
 
-/// The type of a value of the form: which values of the DSL it may be.
+/// The type of a value in the first-order form: the set of DSL values that it may be.
 ///
-/// A type is always in its one normal form; [`Type::set_of`], [`Type::tuple_of`] and
-/// [`Type::fixed`] see to it, since the DSL has one representation too for a tuple of two integers
-/// or a set of such tuples.
+/// Types are always normalised: [`Type::set_of`], [`Type::tuple_of`] and [`Type::fixed`] ensure it. The DSL also has
+/// only one representation for a tuple of two integers and for a set of such tuples.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum ValueType {
-    /// No value: of a step that always fails, and of the elements of an empty container.
+    /// No value: the type of a step that always fails, and of the elements of an empty container.
     #[default]
     Never,
     /// True or false.
     Bool,
     /// An integer.
     Int,
-    /// An integer or nothing: what `index` gives off the grid.
+    /// An integer or nothing: what `index` returns off the grid.
     MaybeInt,
     /// A tuple of two integers.
     Pair,
@@ -48,12 +47,12 @@ pub enum ValueType {
     Set(Arc<Type>),
     /// A tuple of elements of one type, of any length.
     Tuple(Arc<Type>),
-    /// A tuple of so many elements, each of its own type.
+    /// A tuple of fixed length, each element with its own type.
     Fixed(Arc<[Type]>),
 }
 
 impl ValueType {
-    /// The type of sets of such elements.
+    /// The type of sets of these elements.
     pub fn set_of(element: Type) -> Type {
         match element {
             Type::Pair => Type::Indices,
@@ -62,12 +61,12 @@ impl ValueType {
         }
     }
 
-    /// The type of tuples of such elements, of any length.
+    /// The type of tuples of these elements, of any length.
     pub fn tuple_of(element: Type) -> Type {
         Type::Tuple(Arc::new(element))
     }
 
-    /// The type of containers of this kind with such elements.
+    /// The type of containers of this kind with these elements.
     pub fn container_of(kind: ContainerKind, element: Type) -> Type {
         match kind {
             ContainerKind::Tuple => Type::tuple_of(element),
@@ -85,7 +84,7 @@ impl ValueType {
         }
     }
 
-    /// Tuple or set, where every value of the type is one.
+    /// Tuple or set, if every value of the type is one.
     pub fn container(&self) -> Option<ContainerKind> {
         match self {
             Type::Never | Type::Bool | Type::Int | Type::MaybeInt => None,
@@ -99,7 +98,7 @@ impl ValueType {
         }
     }
 
-    /// Whether a value of this type has a boolean in it.
+    /// Whether a value of this type contains a boolean.
     pub fn has_boolean(&self) -> bool {
         match self {
             Type::Bool => true,
@@ -109,8 +108,7 @@ impl ValueType {
         }
     }
 
-    /// Whether a value of the type may be a grid: a tuple of tuples is
-    /// one too, and so is the empty tuple.
+    /// Whether a value of the type may be a grid: a tuple of tuples may be one too, and so may the empty tuple.
     pub fn may_be_grid(&self) -> bool {
         match self {
             // Any tuple may be empty, whatever its elements would be.
@@ -122,7 +120,7 @@ impl ValueType {
         }
     }
 
-    /// The elements of a tuple whose length the type tells.
+    /// The element types of a tuple, if the type gives its length.
     pub fn items(&self) -> Option<&[Type]> {
         match self {
             Type::Pair => Some(&[Type::Int, Type::Int]),
@@ -132,7 +130,7 @@ impl ValueType {
         }
     }
 
-    /// The one type of all elements; `None` if it is no container or they have none in common.
+    /// The common type of all elements; `None` if it is no container or there is no common type.
     pub fn element(&self) -> Option<Type> {
         match self {
             Type::MaybePair => Some(Type::Int),
@@ -147,7 +145,7 @@ impl ValueType {
         }
     }
 
-    /// The smallest type that has the values of both, where there is one.
+    /// The smallest type that contains the values of both; `None` if there is none.
     pub fn join(&self, other: &Type) -> Option<Type> {
         use Type::{
             Grid, Indices, Int, MaybeInt, MaybePair, Never, Object, Pair, Patch, Set, Tuple,
@@ -206,7 +204,7 @@ impl ValueType {
         ]
     }
 
-    /// Its place among the [`common`](Self::common) types, if it is one.
+    /// Its index in the [`common`](Self::common) types, if it is one of them.
     pub fn common_number(&self) -> Option<u8> {
         Some(match self {
             Type::Never => 0,
@@ -234,7 +232,7 @@ impl ValueType {
         })
     }
 
-    /// How many types are in it, itself counted in; `most` where there are more.
+    /// The number of types in it, counting itself, but at most `most`.
     pub fn size(&self, most: usize) -> usize {
         if most == 0 {
             return 0;
@@ -250,7 +248,7 @@ impl ValueType {
     }
 }
 
-/// As the form's text has it: `set<object>`, `tuple<int>`, `(grid, int)`.
+/// The syntax in the form's text: `set<object>`, `tuple<int>`, `(grid, int)`.
 impl fmt::Display for ValueType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
