@@ -1,4 +1,4 @@
-//! The primitives that real programs spend their time in, on grids of three sizes.
+//! Benchmarks of the primitives that real programs spend their time in, on grids of three sizes.
 //!
 //! `cargo bench --package arc-dsl`
 
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use arc_dsl::{Grid, Interpreter, Loc, Primitive, Value};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
-/// A square grid with about a third of its cells coloured, the same one for the same side.
+/// A square grid with about a third of its cells coloured, always the same for the same side.
 fn grid(side: usize) -> Value {
     let cells = (0..side * side).map(|at| {
         // A multiplicative hash: enough to keep neighbours independent of each other.
@@ -77,7 +77,7 @@ fn primitives(criterion: &mut Criterion) {
     }
 }
 
-/// What a call costs that does next to nothing, alone and inside function values.
+/// The cost of a call that does almost nothing, alone and inside function values.
 fn calls(criterion: &mut Criterion) {
     let interpreter = Interpreter::default();
     let pair = Value::Loc(Loc::new(3, 4));

@@ -1,4 +1,4 @@
-//! A program from text, run on a grid.
+//! Parses a program from text and runs it on a grid.
 //!
 //! `cargo run --package arc-dsl --example run_program`
 

@@ -1,4 +1,4 @@
-//! [`BattFile`]: the candidates of a search as one program with many results, as text holds them.
+//! [`BattFile`]: a batt, which is the candidates of a search written as one program with many results.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use crate::interpreter::Interpreter;
 use crate::program::{Program, Slot, Step};
 use crate::value::Value;
 
-/// Candidates and what measures them, written as one function `batt` of the typed dialect.
+/// Candidates and the scores of candidates, written as one function `batt` of the typed dialect.
 ///
-/// What the function returns are two lists, `o` of the candidates' outputs and `s` of what measures
-/// them; a step that several of them need is evaluated once. Read by [`parse_batt`](crate::parse_batt),
-/// run by [`Interpreter::run_batt`]; printing gives text that reads as the same.
+/// The function returns two lists: `o`, the outputs of the candidates, and `s`, their scores. A step that several of
+/// them need is evaluated once. Parsed by [`parse_batt`](crate::parse_batt), run by [`Interpreter::run_batt`]; printing
+/// it gives text that parses to an equal batt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BattFile {
     pub(crate) program: Program,
@@ -20,47 +20,46 @@ pub struct BattFile {
     pub(crate) entries: Vec<Entry>,
 }
 
-/// What is appended to one of the lists.
+/// An element that is appended to one of the lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// After how many steps of the program it is appended.
+    /// The number of program steps after which it is appended.
     pub(crate) after: usize,
-    /// The variable whose value it has.
+    /// The variable that holds its value.
     pub(crate) slot: Slot,
-    /// The number that it bears: that of its variable, as a rule.
+    /// Its number; normally that of its variable.
     pub number: i32,
-    /// Of which list it is, and what is said of it there.
+    /// Which list it is in, and its further fields there.
     pub kind: EntryKind,
 }
 
-/// What is said of an entry.
+/// The list of an entry, with the fields specific to that list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryKind {
     /// An element of `o`: the output of a candidate.
     Output {
-        /// Whether the candidate's last step is another one than its solver has.
+        /// Whether the candidate's last step differs from that of its solver.
         mutated: bool,
         /// The id of the task whose solver the candidate comes from.
         id: String,
     },
-    /// An element of `s`: a measure.
+    /// An element of `s`: a score.
     Score {
-        /// The id of the task whose candidate is measured; `None` where it is the input.
+        /// The id of the task whose candidate is scored; `None` if the input is scored.
         id: String,
-        /// What measures it.
+        /// The name of the scoring function.
         name: String,
     },
 }
 
 impl BattFile {
-    /// The steps, as a program of the typed dialect; what it returns says nothing.
+    /// The steps, as a program of the typed dialect; its return value is meaningless.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// Whether a step that fails gives a default and the others go on (`try:`), rather than that all
-    /// end with it.
+    /// Whether a failing step gives a default and the others continue (`try:`); if not, a failing step ends the batt.
     #[must_use]
     pub fn is_guarded(&self) -> bool {
         self.guarded
@@ -85,8 +84,8 @@ impl BattFile {
 impl Interpreter {
     /// The value of every entry of a batt for a sample, in the order of the entries.
     ///
-    /// The bounds hold for each step alone, and for the memory of all. A step that ends at a bound
-    /// has no value, and neither has what needs it. Without `try:` a step that fails otherwise ends
+    /// The limits apply to each step separately, except that the memory limit applies to all steps together. A step
+    /// that reaches a limit has no value, nor do the steps that depend on it. Without `try:`, any other failure ends
     /// the batt, which then has no values at all.
     pub fn run_batt(
         &mut self,
@@ -101,7 +100,7 @@ impl Interpreter {
     }
 }
 
-/// What stands before the steps.
+/// The text before the steps.
 const HEAD: &str = "from dsl import *
 from constants import *
 from safe_dsl import _get_safe_default
@@ -111,10 +110,10 @@ def batt(task_id, S, I, C, log_path):
     o = []
 ";
 
-/// The exceptions of which a failing step gives its default.
+/// The exceptions after which a failing step gives its default.
 const CAUGHT: &str = "(TypeError, AttributeError, ValueError, IndexError, KeyError)";
 
-/// The text of the batt, which reads as the same.
+/// The text of the batt, which parses to an equal batt.
 impl fmt::Display for BattFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(HEAD)?;
@@ -211,7 +210,7 @@ def batt(task_id, S, I, C, log_path):
         let batt = parse_batt(TEXT).unwrap();
         assert_eq!((batt.candidates(), batt.entries().len()), (1, 2));
         let values = Interpreter::default().run_batt(&batt, sample()).unwrap();
-        // A set of objects is no function to be called.
+        // A set of objects cannot be called as a function.
         assert_eq!(texts(values), ["()", "((3, 4), (1, 2))"]);
     }
 

@@ -1,4 +1,4 @@
-//! What a primitive gives, checked against the [`Limits`](crate::Limits) of the evaluation.
+//! Checks the results of primitives against the [`Limits`](crate::Limits) of the evaluation.
 
 use crate::budget::Context;
 use crate::error::{ErrorKind, Limit};
@@ -7,13 +7,13 @@ use crate::patch::{Indices, Loc, Object};
 use crate::value::{CONTAINER_WEIGHT, MAX_INT, Value};
 
 impl Context<'_> {
-    /// Checks the result of a primitive against the bounds, and accounts for it.
+    /// Checks the result of a primitive against the limits and charges for it.
     #[inline]
     pub(crate) fn check(&mut self, value: &impl Bounded) -> Result<(), ErrorKind> {
         value.within(self)
     }
 
-    /// Checks a value that is the result of no primitive against the bounds, and accounts for it.
+    /// Checks a value that did not come from a primitive against the limits and charges for it.
     pub fn check_value(&mut self, value: &Value) -> Result<(), ErrorKind> {
         self.check(value)
     }
@@ -32,9 +32,9 @@ impl Context<'_> {
     }
 }
 
-/// A result of a primitive, which is compared with the [`Limits`](crate::Limits) of the evaluation.
+/// A result of a primitive that is checked against the [`Limits`](crate::Limits) of the evaluation.
 pub(crate) trait Bounded {
-    /// Fails where it passes a bound.
+    /// Fails if it exceeds a limit.
     fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind>;
 }
 
@@ -55,7 +55,7 @@ impl Bounded for i32 {
     }
 }
 
-/// Apart, so that the check of every integer is one branch that is never taken.
+/// A separate function, so that the check of an integer is a single branch that is almost never taken.
 #[cold]
 fn out_of_range() -> ErrorKind {
     Limit::Integer.into()

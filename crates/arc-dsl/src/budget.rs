@@ -1,4 +1,4 @@
-//! [`Limits`], and the [`Context`] in which an evaluation counts what it has used of them.
+//! [`Limits`], and the [`Context`] that counts what an evaluation has used of them.
 
 use std::time::{Duration, Instant};
 
@@ -6,27 +6,27 @@ use arc_isa::Primitive;
 
 use crate::error::{ErrorKind, Limit};
 
-/// The bounds of one evaluation (one program on one grid).
+/// The limits of one evaluation (one program on one grid).
 ///
-/// The defaults are far above what programs of the public collections need: some 10,000 elements in
-/// a container, and as many steps. An element stands for at most 16 bytes of memory; what an evaluation holds
-/// at its peak has a bound, [`peak_bytes`](Limits::peak_bytes), of 330 MB with the defaults.
+/// The defaults are far above what programs of the public collections need: about 10,000 elements in a container, and
+/// as many steps. One counted element stands for at most 16 bytes of memory. The peak memory of an evaluation is
+/// bounded by [`peak_bytes`](Limits::peak_bytes), 330 MB with the defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Steps: one a call of a primitive, and one for every [`WORK_PER_STEP`] elements that a call
-    /// makes, compares or looks at. Default 10,000,000: seconds, 17 of the slowest that was found.
+    /// Steps: one for each call of a primitive, and one for every [`WORK_PER_STEP`] elements that a call builds,
+    /// compares or reads. Default 10,000,000, which takes seconds: 17 for the slowest program found.
     pub max_steps: u64,
     /// Cells of one grid. Default 1,000,000.
     pub max_cells: u64,
-    /// Elements of one container: those inside its elements are counted in, and some more for each
-    /// container or function inside, as many as its own memory has room for. Default 2,000,000.
+    /// Elements of one container. Those nested inside its elements count too, and each container or function inside
+    /// counts extra, according to the memory of its header. Default 2,000,000.
     pub max_elements: u64,
-    /// Elements of all variables together, and of what is held besides while a call runs; shared ones
-    /// are counted each time. Default 8,000,000.
+    /// Elements of all variables together, and of other values held during a call; shared elements count each time.
+    /// Default 8,000,000.
     pub max_memory: u64,
-    /// How deeply containers and functions nest, and calls in calls. Default 100.
+    /// How deeply containers and functions nest, and how deeply calls nest. Default 100.
     pub max_nesting: u16,
-    /// Wall-clock time; none by default, since it makes results depend on the machine.
+    /// Wall-clock time; unlimited by default, since a timeout makes results depend on the machine.
     pub timeout: Option<Duration>,
 }
 
@@ -44,13 +44,12 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The bytes that one evaluation asks of the allocator at most, all that it holds at one time
-    /// together.
+    /// An upper bound on the memory, in bytes, that one evaluation holds at any time.
     ///
-    /// What is counted is [`max_memory`](Limits::max_memory). Besides, one call at a time makes its
-    /// result: a vector that grows is there twice, sorting takes a copy, and what the call made of
-    /// its arguments stays until its end. That is six times the largest value at most. What is
-    /// light is not counted, and there may be some of it at every level of nesting.
+    /// [`max_memory`](Limits::max_memory) covers what is counted. In addition, one call at a time builds its result: a
+    /// growing vector exists twice, sorting makes a copy, and values that the call derives from its arguments live
+    /// until it returns. Together these take at most six times the largest value. Light values are not counted, and
+    /// every level of nesting may hold some.
     #[must_use]
     pub fn peak_bytes(&self) -> u64 {
         const OF_ONE_CALL: u64 = 6;
@@ -64,40 +63,40 @@ impl Limits {
     }
 }
 
-/// Elements that a call may make, compare or look at for one step.
+/// Elements that a call may build, compare or read for one step.
 pub const WORK_PER_STEP: u64 = 64;
 
-/// The memory for which an element is counted.
+/// The bytes that one element is counted as.
 pub(crate) const ELEMENT_BYTES: u64 = 16;
 
-/// What weighs no more than this is not counted while no variable holds it.
+/// A value of at most this weight is not counted unless a variable holds it.
 pub(crate) const LIGHT: u64 = 1024;
 
-/// How many steps pass between two looks at the clock.
-const STEPS_PER_LOOK: u64 = 4096;
+/// The number of steps between two checks of the clock.
+const STEPS_PER_CLOCK_CHECK: u64 = 4096;
 
-/// What one evaluation has used so far of its [`Limits`]. Another evaluator than the
-/// [`Interpreter`](crate::Interpreter) calls primitives with one.
+/// What one evaluation has used so far of its [`Limits`]. Evaluators other than the [`Interpreter`](crate::Interpreter)
+/// pass one when they call primitives.
 #[derive(Debug)]
 pub struct Context<'l> {
     pub(crate) limits: &'l Limits,
     pub(crate) steps_left: u64,
     /// Elements that may still be held.
     pub(crate) memory_left: u64,
-    /// Work that does not make a full step yet.
+    /// Work that does not add up to a full step yet.
     work: u64,
     deadline: Option<Instant>,
-    /// With fewer steps left than this the clock is looked at; 0 where there is no deadline.
-    next_look: u64,
+    /// The clock is checked when fewer steps than this remain; 0 if there is no deadline.
+    next_clock_check: u64,
     pub(crate) nesting: u16,
-    /// The primitive called last. Where one fails that calls no others, it is the one.
+    /// The primitive called last. If a primitive that calls no others fails, it is this one.
     pub(crate) running: Option<Primitive>,
-    /// The innermost primitive that failed, where that is known.
+    /// The innermost primitive that failed, if known.
     pub(crate) failed: Option<Primitive>,
 }
 
 impl<'l> Context<'l> {
-    /// An evaluation that has used nothing yet; where there is a timeout, the clock starts now.
+    /// A context for an evaluation that has used nothing yet. If there is a timeout, the clock starts now.
     #[must_use]
     pub fn new(limits: &'l Limits) -> Self {
         Self {
@@ -106,14 +105,14 @@ impl<'l> Context<'l> {
             memory_left: limits.max_memory,
             work: 0,
             deadline: limits.timeout.map(|timeout| Instant::now() + timeout),
-            next_look: limits.timeout.map_or(0, |_| limits.max_steps),
+            next_clock_check: limits.timeout.map_or(0, |_| limits.max_steps),
             nesting: 0,
             running: None,
             failed: None,
         }
     }
 
-    /// Begins again with nothing used, but on the same clock. Gives the steps that were spent.
+    /// Resets everything that was used, but not the clock. Returns the steps that were spent.
     pub fn renew(&mut self) -> u64 {
         let spent = self.limits.max_steps - self.steps_left;
         *self = Self {
@@ -129,12 +128,12 @@ impl<'l> Context<'l> {
         self.limits.max_steps - self.steps_left
     }
 
-    /// Room for what a call gathers.
+    /// An allowance for the elements that a call collects.
     pub(crate) fn room(&self) -> Room {
         Room::new(self.limits.max_elements)
     }
 
-    /// Counts elements as held until they are released. An evaluation that fails releases nothing.
+    /// Counts elements as held until they are released. A failed evaluation releases nothing.
     #[inline]
     pub(crate) fn hold(&mut self, elements: u64) -> Result<(), ErrorKind> {
         match self.memory_left.checked_sub(elements) {
@@ -146,8 +145,8 @@ impl<'l> Context<'l> {
         }
     }
 
-    /// Counts a value of this weight that no variable holds while others are evaluated, unless it is light. What was
-    /// counted is to be released.
+    /// Counts a value of this weight that no variable holds while others are evaluated, unless it is light. Returns
+    /// what was counted, which the caller has to release.
     #[inline]
     pub(crate) fn hold_weight(&mut self, weight: u64) -> Result<u64, ErrorKind> {
         if weight <= LIGHT {
@@ -163,7 +162,7 @@ impl<'l> Context<'l> {
         self.memory_left += elements;
     }
 
-    /// Asks for room for a grid of so many rows and columns, before it is built.
+    /// Reserves room for a grid of this size before it is built.
     pub(crate) fn reserve_grid(&mut self, height: u64, width: u64) -> Result<(), ErrorKind> {
         let cells = height.saturating_mul(width.max(1));
         if cells > self.limits.max_cells {
@@ -173,7 +172,7 @@ impl<'l> Context<'l> {
         }
     }
 
-    /// Asks for room for a container of so many elements, before it is built.
+    /// Reserves room for a container of this size before it is built.
     pub(crate) fn reserve(&mut self, elements: u64) -> Result<(), ErrorKind> {
         if elements > self.limits.max_elements {
             Err(Limit::Elements.into())
@@ -182,20 +181,20 @@ impl<'l> Context<'l> {
         }
     }
 
-    /// Accounts for a value of this weight that is looked at, where that takes more than a step.
+    /// Charges for reading a value of this weight, if that costs more than a step.
     #[inline]
-    pub(crate) fn look_at(&mut self, weight: u32) -> Result<(), ErrorKind> {
+    pub(crate) fn charge_read(&mut self, weight: u32) -> Result<(), ErrorKind> {
         if u64::from(weight) >= WORK_PER_STEP {
             return self.work(u64::from(weight));
         }
         Ok(())
     }
 
-    /// Accounts for `amount` elements made, compared or looked at. What may be much is accounted for
-    /// before it is done: the clock is looked at here.
+    /// Charges for `amount` elements built, compared or read. Charge large amounts before doing the work: the clock is
+    /// checked here.
     #[inline]
     pub(crate) fn work(&mut self, amount: u64) -> Result<(), ErrorKind> {
-        // Products of two weights are the largest amounts, far below the end of 64 bits.
+        // The largest amounts are products of two weights, far from overflowing 64 bits.
         self.work += amount;
         if self.work < WORK_PER_STEP {
             return Ok(());
@@ -205,24 +204,24 @@ impl<'l> Context<'l> {
         self.spend(steps)
     }
 
-    /// Spends steps; fails where none are left, or the time is over.
+    /// Spends steps; fails if none are left or the time is over.
     #[inline]
     pub fn spend(&mut self, steps: u64) -> Result<(), ErrorKind> {
-        if self.steps_left < self.next_look + steps {
-            self.look(steps)?;
+        if self.steps_left < self.next_clock_check + steps {
+            self.check_budget(steps)?;
         }
         self.steps_left -= steps;
         Ok(())
     }
 
-    /// Looks whether there are steps left, and at the clock.
+    /// Checks whether steps are left, and checks the clock.
     #[cold]
-    fn look(&mut self, steps: u64) -> Result<(), ErrorKind> {
+    fn check_budget(&mut self, steps: u64) -> Result<(), ErrorKind> {
         if self.steps_left < steps {
             return Err(Limit::Steps.into());
         }
         if let Some(deadline) = self.deadline {
-            self.next_look = self.steps_left.saturating_sub(STEPS_PER_LOOK);
+            self.next_clock_check = self.steps_left.saturating_sub(STEPS_PER_CLOCK_CHECK);
             if Instant::now() >= deadline {
                 return Err(Limit::Time.into());
             }
@@ -231,23 +230,22 @@ impl<'l> Context<'l> {
     }
 }
 
-/// Apart, so that what asks for memory is short.
+/// A separate function, so that the callers that reserve memory stay short.
 #[cold]
 fn out_of_memory() -> ErrorKind {
     Limit::Memory.into()
 }
 
-/// The elements that something may still gather, granted by the evaluation bit by bit.
+/// The elements that a collection may still grow by, granted by the evaluation in portions.
 ///
-/// The first ones are free, so that most containers are built without asking the evaluation. After
-/// that as many are granted again as there are: the vector that holds them grows likewise, and
-/// what it has room for is counted.
+/// The first portion is free, so most containers are built without asking the evaluation. After that the allowance
+/// doubles with each portion, like the capacity of the vector that holds the elements, so the capacity is counted too.
 #[derive(Debug)]
 pub(crate) struct Room {
     /// What may be added before more has to be granted.
     left: u64,
     granted: u64,
-    /// What of it the evaluation has counted as held.
+    /// The part of it that the evaluation counts as held.
     held: u64,
     most: u64,
 }
@@ -264,7 +262,7 @@ impl Room {
         }
     }
 
-    /// Takes room for something of this weight.
+    /// Uses up room for something of this weight.
     #[inline]
     pub(crate) fn take(&mut self, cx: &mut Context<'_>, weight: u64) -> Result<(), ErrorKind> {
         if let Some(left) = self.left.checked_sub(weight) {
@@ -274,7 +272,7 @@ impl Room {
         self.grow(cx, weight)
     }
 
-    /// Asks for more room, and accounts for the work of filling it.
+    /// Asks for more room, and charges for the work of filling it.
     #[cold]
     fn grow(&mut self, cx: &mut Context<'_>, weight: u64) -> Result<(), ErrorKind> {
         let needed = self.taken().saturating_add(weight);
@@ -291,12 +289,12 @@ impl Room {
         Ok(())
     }
 
-    /// The weight of all that was gathered.
+    /// The weight of everything collected.
     pub(crate) fn taken(&self) -> u64 {
         self.granted - self.left
     }
 
-    /// Releases what is counted as held, once the gathered elements are returned.
+    /// Releases what is counted as held, once the collected elements are returned.
     #[inline]
     pub(crate) fn close(self, cx: &mut Context<'_>) {
         cx.release(self.held);

@@ -1,8 +1,8 @@
-//! Built-in programs and tasks: what the engine is tried on where nobody has data at hand.
+//! Built-in programs and tasks, for trying the engine without any data.
 //!
-//! Each program has a generator of inputs, so that tasks of any number and size are made with no
-//! download. They are not a public collection's programs, but resemble one in length and in what
-//! they call, and between them call every primitive.
+//! Each program has a generator of inputs, so tasks of any number and size are created without a download. The programs
+//! are not from a public collection, but resemble one in length and in the calls they make; together they call every
+//! primitive.
 //!
 //! ```
 //! use arc_dsl::builtin;
@@ -36,10 +36,10 @@ mod things;
 use random::Random;
 use table::{Row, TABLE};
 
-/// The text of all built-in programs, as a solver file would have it.
+/// The text of all built-in programs, in the form of a solver file.
 pub const TEXT: &str = include_str!("builtin/programs.py");
 
-/// What a built-in program does, as the benchmark matrix groups them.
+/// What a built-in program does; the benchmark matrix is grouped by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// Turns, cuts, joins and scales grids.
@@ -50,7 +50,7 @@ pub enum Kind {
     Objects,
     /// Looks for periods, symmetry, lattices and occurrences, or draws lines by rule.
     Pattern,
-    /// Calls three and more primitives on grids in a row, without a function value.
+    /// Calls three or more primitives on grids in a row, without a function value.
     Pipeline,
     /// Does what whole solvers do: function values, loops, several steps of drawing.
     Whole,
@@ -67,7 +67,7 @@ impl Kind {
         Kind::Whole,
     ];
 
-    /// Its name, as tables and options have it.
+    /// Its name, as used in tables and options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -100,7 +100,7 @@ pub struct BuiltIn {
 pub fn all() -> &'static [BuiltIn] {
     static ALL: LazyLock<Vec<BuiltIn>> = LazyLock::new(|| {
         let programs = parse_programs(TEXT).into_iter().filter_map(Result::ok);
-        // The tests see to it that both lists are whole and in one order.
+        // The tests check that both lists are complete and in the same order.
         programs
             .filter_map(|program| {
                 let row = TABLE.iter().find(|row| row.id == program.task_id())?;
@@ -126,7 +126,7 @@ fn definition(name: &str) -> &'static str {
 }
 
 impl BuiltIn {
-    /// Its id, which is also that of the tasks made for it.
+    /// Its id, which is also the id of the tasks created for it.
     #[must_use]
     pub fn id(&self) -> &'static str {
         self.row.id
@@ -144,36 +144,36 @@ impl BuiltIn {
         &self.program
     }
 
-    /// The text that the program was read from; its first line after the `def` says what is asked.
+    /// The text that the program was parsed from; the first line after the `def` states the puzzle.
     #[must_use]
     pub fn text(&self) -> &'static str {
         self.text
     }
 
-    /// The fewest rows and columns that its inputs have; smaller ones are not made.
+    /// The fewest rows and columns that its inputs have; smaller ones are never generated.
     #[must_use]
     pub fn min_side(&self) -> usize {
         self.row.recipe.sides.min
     }
 
-    /// The most rows and columns that its inputs have, at most 30: larger ones would make outputs
-    /// that the ARC data does not allow.
+    /// The most rows and columns that its inputs have, at most 30: outputs of larger inputs would be larger than the
+    /// ARC data allows.
     #[must_use]
     pub fn max_side(&self) -> usize {
         self.row.recipe.sides.max
     }
 
-    /// An input for it: from [`min_side`](Self::min_side) to `max_side` rows and columns of colours
-    /// 0 to 9, the same one for the same arguments for ever.
+    /// An input for it: [`min_side`](Self::min_side) to `max_side` rows and columns, colours 0 to 9. The same arguments
+    /// give the same input in all versions.
     ///
-    /// A `max_side` outside what the program takes is brought within.
+    /// A `max_side` outside the range of the program is clamped to it.
     #[must_use]
     pub fn input(&self, seed: u64, index: usize, max_side: usize) -> Grid {
         let mut random = Random::new(self.row.id, seed, index as u64);
         self.row.recipe.draw(&mut random, max_side)
     }
 
-    /// The [`input`](Self::input) with the output that the reference interpreter gives for it.
+    /// The [`input`](Self::input) with the output that the reference interpreter returns for it.
     pub fn pair(&self, seed: u64, index: usize, max_side: usize) -> Pair {
         let input = Arc::new(self.input(seed, index, max_side));
         let output = Interpreter::default()
@@ -186,7 +186,7 @@ impl BuiltIn {
         Pair { input, output }
     }
 
-    /// A task of so many pairs: those of index 0 on for training, the next ones for testing.
+    /// A task with this many pairs: training pairs from index 0 on, then the test pairs.
     #[must_use]
     pub fn task(&self, seed: u64, train: usize, test: usize, max_side: usize) -> Task {
         let pairs = |from, count| (from..from + count).map(|at| self.pair(seed, at, max_side));

@@ -23,7 +23,7 @@ macro_rules! constants {
             /// The constants that every dialect has, in the order of the list.
             pub const ALL: &'static [Constant] = &[$(Constant::$name),*];
 
-            /// Those that the typed dialect has besides.
+            /// The additional constants of the typed dialect.
             pub const TYPED: &'static [Constant] = &[$(Constant::$typed),*];
 
             /// The name that program text uses.

@@ -1,4 +1,4 @@
-//! [`Dialect`]: what names in program text mean, and what a failing call gives.
+//! [`Dialect`]: what names in program text mean, and what a failing call returns.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,17 +8,15 @@ use crate::value::Value;
 
 /// A dialect of the DSL.
 ///
-/// It says which names may be called, which constants there are, what the parameters of a program
-/// are, in which order the parts of a cell stand, and what a failing call gives. docs/dialects.md
-/// compares them.
+/// It determines which names may be called, which constants exist, what the parameters of a program are, the order of
+/// the parts of a cell, and what a failing call returns. docs/dialects.md compares the dialects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Dialect {
-    /// The public ARC DSL: `solve(I)`, cells as (colour, (row, column)), and a failing call is an
-    /// error.
+    /// The public ARC DSL: `solve(I)`, cells are (colour, (row, column)), and a failing call is an error.
     #[default]
     Public,
-    /// The DSL of the project tokpidjin: names by type of argument, `solve(S, I, C)`, cells as
-    /// (row, column, colour), and a failing call gives a default of its type.
+    /// The DSL of the project tokpidjin: names specialised by argument type, `solve(S, I, C)`, cells are (row, column,
+    /// colour), and a failing call returns a default value of its type.
     Typed,
 }
 
@@ -26,7 +24,7 @@ impl Dialect {
     /// All dialects.
     pub const ALL: &'static [Dialect] = &[Dialect::Public, Dialect::Typed];
 
-    /// The name by which options choose it.
+    /// The name that selects it in options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -35,8 +33,8 @@ impl Dialect {
         }
     }
 
-    /// The parameters of a program: of the typed dialect the train pairs, the input, and the
-    /// expected output where that may be known.
+    /// The parameters of a program. In the typed dialect these are the train pairs, the input, and the expected output
+    /// if it may be known.
     #[must_use]
     pub fn parameters(self) -> &'static [&'static str] {
         match self {
@@ -64,10 +62,10 @@ impl FromStr for Dialect {
     }
 }
 
-/// What a program of the typed dialect is called with.
+/// The inputs of a program of the typed dialect.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// `S`: the train pairs of the task, a tuple of pairs of input and output.
+    /// `S`: the train pairs of the task, a tuple of (input, output) pairs.
     pub train: Value,
     /// `I`: the input.
     pub input: Value,
@@ -76,7 +74,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// An input without train pairs and expected output.
+    /// An input without train pairs or expected output.
     #[must_use]
     pub fn alone(input: Value) -> Self {
         Self {
@@ -94,8 +92,8 @@ impl Sample {
 }
 
 impl Task {
-    /// The train pairs as programs of the typed dialect get them: a tuple of pairs of input and
-    /// output. A pair without an output has nothing in its place.
+    /// The train pairs as programs of the typed dialect receive them: a tuple of (input, output) pairs. A missing
+    /// output is [`Value::Nothing`].
     #[must_use]
     pub fn train_pairs(&self) -> Value {
         let pair = |pair: &Pair| {

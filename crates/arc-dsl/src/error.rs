@@ -6,10 +6,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why one evaluation gave no value, and where.
+/// Why one evaluation returned no value, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvalError {
-    /// Line of the step that failed, counted from 1 in the file that the program was read from.
+    /// Line of the step that failed, counted from 1 in the file that the program was parsed from.
     pub line: u32,
     /// The innermost primitive that failed; `None` if the step failed before one was called.
     pub primitive: Option<Primitive>,
@@ -18,7 +18,7 @@ pub struct EvalError {
 }
 
 impl EvalError {
-    /// The bound that was reached, where the evaluation was stopped rather than wrong.
+    /// The limit that was reached, if the evaluation was stopped rather than failed.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         match self.kind {
@@ -84,10 +84,10 @@ pub enum ValueKind {
     /// A number that is not finite.
     #[error("a number that is not finite")]
     NotFinite,
-    /// A primitive or a function made of them.
+    /// A primitive, or a function composed of primitives.
     #[error("a function")]
     Function,
-    /// Any tuple or set, where one is expected.
+    /// Any tuple or set; only as what was expected.
     #[error("a tuple or a set")]
     Container,
 }
@@ -95,7 +95,7 @@ pub enum ValueKind {
 /// What was wrong with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum ErrorKind {
-    /// An argument is of another type than the primitive takes.
+    /// An argument has another type than the primitive takes.
     #[error("expected {expected}, found {found}")]
     Type {
         /// Which argument, counted from 0.
@@ -105,7 +105,7 @@ pub enum ErrorKind {
         /// The kind of value found.
         found: ValueKind,
     },
-    /// A value inside an argument is of another kind than the primitive needs.
+    /// A value inside an argument has another kind than the primitive needs.
     #[error("expected {expected} as element, found {found}")]
     Element {
         /// What the primitive needs.
@@ -113,13 +113,13 @@ pub enum ErrorKind {
         /// The kind of value found.
         found: ValueKind,
     },
-    /// A value that is called is not a function.
+    /// The value being called is not a function.
     #[error("expected a function to call, found {found}")]
     NotCallable {
         /// The kind of value found.
         found: ValueKind,
     },
-    /// A function is called with another number of arguments than it takes.
+    /// A function is called with the wrong number of arguments.
     #[error("expected {expected} argument{}, found {found}", if *expected == 1 { "" } else { "s" })]
     ArgumentCount {
         /// How many the function takes.
@@ -127,13 +127,13 @@ pub enum ErrorKind {
         /// How many it was given.
         found: u8,
     },
-    /// A grid, patch or container has nothing in it where something is needed.
+    /// A grid, patch or container is empty where it must not be.
     #[error("expected at least one element, found none")]
     Empty,
     /// No element satisfies the condition.
     #[error("no element satisfies the condition")]
     NoMatch,
-    /// A row, column or component that is not there.
+    /// A row, column or component that does not exist.
     #[error("index out of range")]
     OutOfRange,
     /// Two keys of different kinds have no order.
@@ -148,27 +148,27 @@ pub enum ErrorKind {
     /// An interval has a step of zero.
     #[error("expected a step other than zero")]
     ZeroStep,
-    /// A bound was reached; the program may be right, but it was not followed to its end.
+    /// A limit was reached. The program may be correct, but it was not run to the end.
     #[error("limit exceeded: {0}")]
     Limit(Limit),
 }
 
-/// The bounds of one evaluation; see [`Limits`](crate::Limits).
+/// The limits of one evaluation; see [`Limits`](crate::Limits).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum Limit {
-    /// Steps: calls of primitives, and work in proportion.
+    /// Steps: calls of primitives, and their work.
     #[error("steps")]
     Steps,
     /// Cells of one grid.
     #[error("cells of a grid")]
     Cells,
-    /// Elements of one container, those inside its elements counted in.
+    /// Elements of one container, including those nested inside its elements.
     #[error("elements of a container")]
     Elements,
     /// Elements of all values that the program holds.
     #[error("memory")]
     Memory,
-    /// Containers or functions inside each other.
+    /// Nesting of containers or functions.
     #[error("nesting")]
     Nesting,
     /// An integer past [`MAX_INT`](crate::MAX_INT).

@@ -1,9 +1,8 @@
-//! Seeded random values, arguments and programs: one generator for tests, fuzzing and benches.
+//! Seeded random values, arguments and programs: one generator for tests, fuzzing and benchmarks.
 //!
-//! What it generates is well typed and mostly makes sense, so that calls do something, with the edge
-//! cases of the DSL at a fixed share: empty containers, single cells, negative and off-grid
-//! locations, ties, grids of one cell, one row or no cells, factors of 0 and below. The same seed
-//! gives the same values on every machine.
+//! The generated calls are well typed and mostly meaningful. A fixed share of them are edge cases of the DSL: empty
+//! containers, single cells, negative and off-grid locations, ties, grids of one cell, one row or no cells, factors of
+//! 0 and below. The same seed gives the same values on every machine.
 //!
 //! ```
 //! use arc_dsl::generate::Generator;
@@ -47,9 +46,9 @@ use scenes::Scene;
 pub use sketch::Sketch;
 pub use typed::TypedCase;
 
-/// An argument of a call: a value, or the calls that make it.
+/// An argument of a call: a value, or the calls that compute it.
 ///
-/// A function value belongs to the evaluation that makes it, so it is given by its expression.
+/// A function value belongs to the evaluation that creates it, so it is given as an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expression {
     /// A value, which may be a primitive.
@@ -59,7 +58,7 @@ pub enum Expression {
 }
 
 impl Expression {
-    /// Adds the calls to a program and gives the operand that stands for the result.
+    /// Adds the calls to a program and returns the operand for the result.
     pub fn add_to(&self, builder: &mut ProgramBuilder) -> Result<Operand, BuildError> {
         match self {
             Expression::Value(Value::Primitive(primitive)) => Ok(Operand::Primitive(*primitive)),
@@ -84,7 +83,7 @@ impl<V: Into<Value>> From<V> for Expression {
     }
 }
 
-/// The text that program text and Python read alike.
+/// The text, which means the same as program text and in Python.
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -98,19 +97,19 @@ impl fmt::Display for Expression {
     }
 }
 
-/// One call of a primitive; where that gives a function, the call of the function too.
+/// One call of a primitive; if it returns a function, the call of that function too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     /// What is called.
     pub primitive: Primitive,
     /// Its arguments.
     pub arguments: Vec<Expression>,
-    /// The arguments of the function that the call gives; empty where it gives none.
+    /// The arguments of the function that the call returns; empty if it returns none.
     pub applied_to: Vec<Expression>,
 }
 
 impl Case {
-    /// A program that makes the call on any input.
+    /// A program that performs the call, whatever its input.
     pub fn program(&self) -> Result<Program, BuildError> {
         let mut builder = ProgramBuilder::new("case");
         let arguments = operands(&mut builder, &self.arguments)?;
@@ -124,7 +123,7 @@ impl Case {
     }
 }
 
-/// Writes a call, and that of the function which it gives, where that is called.
+/// Writes a call; if there are arguments for the function that it returns, also the call of that function.
 fn write_call(
     f: &mut fmt::Formatter<'_>,
     primitive: impl fmt::Display,
@@ -149,7 +148,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// The containers of programs that are no grids, patches or sets of objects.
+/// The kinds of containers in programs that are not grids, patches or sets of objects.
 const CONTAINERS: &[fn() -> InferredType] = &[
     || InferredType::set(InferredType::Integer),
     InferredType::row,
@@ -166,12 +165,12 @@ const CONTAINERS: &[fn() -> InferredType] = &[
     || InferredType::set(InferredType::tuple(InferredType::Pair)),
 ];
 
-/// Makes random values, arguments and programs.
+/// Generates random values, arguments and programs.
 #[derive(Debug, Clone)]
 pub struct Generator {
     dice: Dice,
     scenes: Vec<Scene>,
-    /// The scene that values are drawn from at present.
+    /// The scene that values are currently drawn from.
     scene: usize,
     /// Containers that belong to no scene, by kind.
     containers: Vec<(InferredType, Vec<Value>)>,
@@ -184,9 +183,8 @@ impl Generator {
         Self::with_scenes(seed, 32)
     }
 
-    /// A generator that draws from so many grids (at least one), each with patches that belong to
-    /// it. Values come back in many calls where there are few, which keeps collections of them
-    /// small.
+    /// A generator that draws from this many grids (at least one), each with patches that belong to it. With few grids,
+    /// values recur in many calls, which keeps collections of values small.
     pub fn with_scenes(seed: u64, scenes: usize) -> Self {
         let mut dice = Dice::new(seed);
         let scenes: Vec<_> = (0..scenes.max(1)).map(|_| Scene::new(&mut dice)).collect();
@@ -206,8 +204,8 @@ impl Generator {
         generator
     }
 
-    /// This generator with its next choices made by these bytes, which a fuzzer changes one by one: a change
-    /// of one byte changes little of what is made. Behind the last of them choices are random again.
+    /// This generator, with its next choices determined by these bytes, for a fuzzer that changes single bytes:
+    /// changing one byte changes little of what is generated. After the last byte, choices are random again.
     #[must_use]
     pub fn choosing_by(&self, bytes: &[u8]) -> Self {
         let mut generator = self.clone();
@@ -226,13 +224,13 @@ impl Generator {
         self.case(primitive).arguments
     }
 
-    /// A call of the primitive; where it gives a function, applied to arguments that suit it.
+    /// A call of the primitive; if it returns a function, that function is applied to suitable arguments.
     pub fn case(&mut self, primitive: Primitive) -> Case {
         self.change_scene();
         self.call_of(primitive)
     }
 
-    /// A call like those of [`case`](Self::case) but for one or more arguments, which are of any type.
+    /// A call like those of [`case`](Self::case), except that one or more arguments have any type.
     pub fn case_of_any_types(&mut self, primitive: Primitive) -> Case {
         let mut case = self.case(primitive);
         loop {
@@ -259,8 +257,8 @@ impl Generator {
         &self.scenes[self.scene]
     }
 
-    /// A value for a parameter of this type, with its kind; the parameter's name tells colours,
-    /// factors and counts apart.
+    /// A value for a parameter of this type, with its kind. The parameter's name distinguishes colours, factors and
+    /// counts.
     fn typed(&mut self, ty: Type, name: &str) -> (Value, InferredType) {
         let kind = match ty {
             Type::Integer => return (Value::Int(self.integer_named(name)), InferredType::Integer),
@@ -307,7 +305,7 @@ impl Generator {
         if self.dice.chance(percent) { a } else { b }
     }
 
-    /// A tuple of cells or locations, which patches may be too.
+    /// A tuple of cells or locations, which may be passed as a patch.
     fn tuple_patch(&mut self, ty: Type) -> (Value, InferredType) {
         let kind = match ty {
             Type::Object => InferredType::object(),
@@ -321,7 +319,7 @@ impl Generator {
         (Value::tuple(items.unwrap_or_default()), InferredType::Any)
     }
 
-    /// A kind of value, containers included.
+    /// A random kind of value, possibly a container.
     fn kind(&mut self) -> InferredType {
         match self.dice.below(10) {
             0 => InferredType::Boolean,
@@ -333,7 +331,7 @@ impl Generator {
         }
     }
 
-    /// A container of a kind that `wanted` agrees to, which some containers must be.
+    /// A container of a kind that `wanted` accepts; at least some container must have such a kind.
     fn container(&mut self, wanted: impl Fn(&InferredType) -> bool) -> (Value, InferredType) {
         let kind = loop {
             let kind = self.container_kind();
@@ -396,7 +394,7 @@ impl Generator {
         }
     }
 
-    /// Elements of a container, some of them twice.
+    /// Elements of a container, sometimes with repetitions.
     fn elements(&mut self, kind: &InferredType) -> Vec<Value> {
         let count = if self.dice.chance(6) {
             0
@@ -435,7 +433,7 @@ impl Generator {
         }
     }
 
-    /// A colour, on the grid of the scene as a rule.
+    /// A colour, usually one on the grid of the scene.
     fn colour(&mut self) -> i32 {
         let cells = self.scenes[self.scene].grid.cells();
         match self.dice.below(20) {
@@ -445,7 +443,7 @@ impl Generator {
         }
     }
 
-    /// A location on or about the grid of the scene, or a vector.
+    /// A location on or near the grid of the scene, or a vector.
     fn pair(&mut self) -> Loc {
         let grid = &self.scenes[self.scene].grid;
         let (height, width) = (grid.height() as i32, grid.width() as i32);

@@ -4,19 +4,18 @@ use std::fmt;
 
 use crate::error::ErrorKind;
 use crate::literal::write_tuple;
-use crate::looks::looked_at;
 use crate::patch::Loc;
+use crate::reads::count_reads;
 
 /// The smallest and largest colour that a cell can hold.
 ///
-/// ARC data uses 0 to 9; programs paint -1 and, now and then, ten and more.
+/// ARC data uses 0 to 9; programs also paint -1 and occasionally ten and more.
 pub const COLOUR_RANGE: std::ops::RangeInclusive<i32> = i8::MIN as i32..=i8::MAX as i32;
 
 /// A rectangle of `height` rows and `width` columns of colours, stored row by row.
 ///
-/// A grid without rows has no columns either, as in Python, where it is the empty tuple; a grid may
-/// have rows of no cells. The largest size is set by [`Limits::max_cells`](crate::Limits), not by
-/// the type.
+/// A grid without rows has no columns either, as in Python, where it is the empty tuple; a grid may have rows without
+/// cells. The type does not limit the size; [`Limits::max_cells`](crate::Limits) does.
 ///
 /// ```
 /// use arc_dsl::Grid;
@@ -32,7 +31,7 @@ pub struct Grid {
     cells: Vec<i8>,
 }
 
-/// Why rows do not make a grid.
+/// Why rows do not form a grid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GridError {
@@ -69,8 +68,8 @@ impl Grid {
 
     /// A grid of `height` x `width` cells given row by row.
     ///
-    /// # Panics
-    /// If `cells` does not hold `height * width` colours: a mistake of the caller, never of data.
+    /// # Panics If `cells` does not hold `height * width` colours: a programming error of the caller, never caused by
+    /// data.
     #[must_use]
     pub fn from_cells(height: usize, width: usize, cells: Vec<i8>) -> Self {
         assert_eq!(cells.len(), height * width, "a grid of {height}x{width}");
@@ -82,7 +81,7 @@ impl Grid {
         }
     }
 
-    /// A grid made of rows of colours.
+    /// A grid from rows of colours.
     pub fn from_rows<R: AsRef<[i32]>>(rows: &[R]) -> Result<Self, GridError> {
         let width = rows.first().map_or(0, |row| row.as_ref().len());
         let mut cells = Vec::with_capacity(rows.len() * width);
@@ -129,7 +128,7 @@ impl Grid {
         &self.cells
     }
 
-    /// All colours, row by row, to be changed in place.
+    /// Mutable access to all colours, row by row.
     pub fn cells_mut(&mut self) -> &mut [i8] {
         &mut self.cells
     }
@@ -149,15 +148,15 @@ impl Grid {
     /// The colour at row `i`, column `j`, both of which must exist.
     #[must_use]
     pub fn at(&self, i: usize, j: usize) -> i8 {
-        looked_at(1);
+        count_reads(1);
         self.cells[i * self.width + j]
     }
 
-    /// Where `loc` lies in [`cells`](Self::cells); `None` if it is off the grid.
+    /// The index of `loc` in [`cells`](Self::cells); `None` if it is off the grid.
     #[inline]
     #[must_use]
     pub fn offset(&self, loc: Loc) -> Option<usize> {
-        looked_at(1);
+        count_reads(1);
         // A negative coordinate becomes a large one.
         let (i, j) = (loc.i as u32 as usize, loc.j as u32 as usize);
         (i < self.height && j < self.width).then(|| i * self.width + j)
@@ -169,7 +168,7 @@ impl Grid {
         self.offset(loc).map(|at| self.cells[at])
     }
 
-    /// Fails where the grid has no row, as Python does where it looks up the width in row 0.
+    /// Fails if the grid has no row, as Python does when it looks up the width in row 0.
     pub(crate) fn require_row(&self) -> Result<(), ErrorKind> {
         if self.height == 0 {
             Err(ErrorKind::Empty)
@@ -187,8 +186,7 @@ impl Grid {
         })
     }
 
-    /// The grid in the ARC palette for a terminal with 24-bit colour, two columns a cell and a line
-    /// a row.
+    /// The grid in the ARC palette for a terminal with 24-bit colour: two columns per cell, one line per row.
     #[must_use]
     pub fn to_ansi(&self) -> String {
         self.rows()
@@ -211,7 +209,7 @@ pub const PALETTE: [(u8, u8, u8); 10] = [
     (135, 12, 37),
 ];
 
-/// `text` (two columns wide) on the background that the ARC palette gives to `colour`.
+/// `text` (two columns wide) on the background of `colour` in the ARC palette.
 #[must_use]
 pub fn ansi_cell(colour: i8, text: &str) -> String {
     let (r, g, b) = usize::try_from(colour)
@@ -227,7 +225,7 @@ pub fn ansi_cell(colour: i8, text: &str) -> String {
     format!("\x1b[{ink};48;2;{r};{g};{b}m{text}\x1b[0m")
 }
 
-/// A row, printed as the tuple that it is.
+/// A row, printed as a tuple.
 struct RowText<'a>(&'a [i8]);
 
 impl fmt::Display for RowText<'_> {
@@ -236,7 +234,7 @@ impl fmt::Display for RowText<'_> {
     }
 }
 
-/// The literal that makes the grid.
+/// The literal of the grid.
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_tuple(f, self.rows().map(RowText))

@@ -1,7 +1,7 @@
-//! The reference interpreter: one call after the other, bounded, obvious.
+//! The reference interpreter: simple, bounded, one call after the other.
 //!
-//! Every faster path is checked against it; it is kept simple. Whatever a
-//! program and its input are, it gives a value or an [`EvalError`], within its [`Limits`].
+//! All faster executors are checked against it, so it is kept simple. For every program and input it returns a value or
+//! an [`EvalError`], within its [`Limits`].
 
 use smallvec::SmallVec;
 
@@ -17,7 +17,7 @@ use crate::value::Value;
 use crate::value::container::SetOrder;
 use crate::value::function::{Function, FunctionKind};
 
-/// Runs programs; keeps its buffers from one run to the next.
+/// Runs programs; reuses its buffers between runs.
 ///
 /// ```
 /// use arc_dsl::{Grid, Interpreter, parse_programs};
@@ -35,7 +35,7 @@ pub struct Interpreter {
 }
 
 impl Interpreter {
-    /// An interpreter with these bounds.
+    /// An interpreter with these limits.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -44,8 +44,8 @@ impl Interpreter {
         }
     }
 
-    /// One that goes through sets in the reverse of their order: what a program of the public dialect gives
-    /// otherwise then depends on an order that Python does not define. The dialect's reference is not this one.
+    /// An interpreter that iterates over sets in reverse order. If a program of the public dialect then gives another
+    /// result, it depends on an order that Python does not define. It is not the reference of the dialect.
     ///
     /// ```
     /// use arc_dsl::{Grid, Interpreter, Limits, parse_programs};
@@ -66,16 +66,16 @@ impl Interpreter {
         }
     }
 
-    /// The bounds.
+    /// The limits.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The value that `program` returns for `input`, a grid as a rule.
+    /// Runs `program` on `input`, usually a grid, and returns its result.
     ///
-    /// A program of the typed dialect gets no train pairs and no expected output;
-    /// [`run_on`](Self::run_on) gives it some.
+    /// A program of the typed dialect gets no train pairs and no expected output; use [`run_on`](Self::run_on) to pass
+    /// them.
     pub fn run(&mut self, program: &Program, input: impl Into<Value>) -> Result<Value, EvalError> {
         match program.inputs() {
             [_] => self.run_on(program, [input.into()]),
@@ -83,20 +83,19 @@ impl Interpreter {
         }
     }
 
-    /// The value that `program` returns for as many inputs as it has.
+    /// Runs `program` on as many inputs as it has parameters.
     pub fn run_on(
         &mut self,
         program: &Program,
         inputs: impl IntoIterator<Item = Value>,
     ) -> Result<Value, EvalError> {
         let result = self.follow(program, inputs);
-        // The values are dropped here, not kept until the next run.
+        // Drop the values here instead of keeping them until the next run.
         self.variables.clear();
         result
     }
 
-    /// What a program returns, and before it the values of its variables, inputs included, up to the
-    /// first step that fails.
+    /// Runs a program and also returns the values of its variables, inputs included, up to the first step that fails.
     ///
     /// ```
     /// use arc_dsl::{Grid, Interpreter, parse_programs};
@@ -116,7 +115,7 @@ impl Interpreter {
         (std::mem::take(&mut self.variables), result)
     }
 
-    /// What a program returns; its variables stay until the next run.
+    /// Runs a program; the variables stay in `self` until the next run.
     fn follow(
         &mut self,
         program: &Program,
@@ -140,10 +139,9 @@ impl Interpreter {
         run(&self.limits, &mut self.variables, program)
     }
 
-    /// The values of all variables of a program, inputs included, each step within the bounds alone
-    /// but for the memory, which is that of all. Where steps are `guarded`, one that fails gives the
-    /// empty tuple; otherwise it ends the program. What ends at a bound has no value, and nothing that
-    /// needs it has.
+    /// The values of all variables of a program, inputs included. The limits apply to each step separately, except that
+    /// the memory limit applies to all steps together. If `guarded`, a failing step gives the empty tuple; otherwise it
+    /// ends the program. A step that reaches a limit has no value, nor do the steps that depend on it.
     pub(crate) fn run_steps(
         &mut self,
         program: &Program,
@@ -172,15 +170,15 @@ impl Interpreter {
         Ok(values)
     }
 
-    /// The value of one call: `function` with these arguments.
+    /// Calls `function` with these arguments and returns its value.
     ///
-    /// It is what the reference does for a call of a program. Who evaluates calls by the million on the
-    /// same inputs, as a search does, takes `Batt` of the crate arc-cpu, which gives the same.
+    /// This is what the reference does for each call of a program. To evaluate millions of calls on the same inputs, as
+    /// a search does, use `Batt` of the crate arc-cpu, which gives the same results.
     pub fn call(&self, function: &Value, arguments: &[&Value]) -> Result<Value, EvalError> {
         self.call_counted(function, arguments).0
     }
 
-    /// The value of one call, and the steps that it took.
+    /// Like [`call`](Self::call), and also returns the steps that it took.
     pub fn call_counted(
         &self,
         function: &Value,
@@ -225,7 +223,7 @@ fn call_step(
     }
 }
 
-/// The value of a step some of whose arguments may have none.
+/// The value of a step whose arguments may lack values.
 fn call_step_of(
     context: &mut Context<'_>,
     variables: &[Result<Value, EvalError>],
@@ -265,7 +263,7 @@ impl Context<'_> {
         }
     }
 
-    /// Calls a function value on behalf of a primitive, and notes what failed in it.
+    /// Calls a function value on behalf of a primitive, and records what failed in it.
     #[inline]
     pub(crate) fn call(
         &mut self,
@@ -279,8 +277,8 @@ impl Context<'_> {
         result
     }
 
-    /// The result of a primitive that calls others; if it is an error, the primitive is noted as the one that failed,
-    /// unless one that it called is.
+    /// The result of a primitive that calls others. If it is an error, the primitive is recorded as the one that
+    /// failed, unless a primitive that it called is.
     pub(crate) fn attribute(
         &mut self,
         primitive: Primitive,
@@ -308,7 +306,7 @@ impl Context<'_> {
         }
     }
 
-    /// A failure of no primitive: of the one that called, if any.
+    /// A failure outside any primitive: attributed to the calling primitive, if any.
     #[cold]
     fn refuse(&mut self, kind: ErrorKind) -> Result<Value, ErrorKind> {
         self.running = None;
@@ -317,7 +315,7 @@ impl Context<'_> {
 
     /// Calls a primitive.
     ///
-    /// Depth is counted where functions are called: primitives call nothing else.
+    /// The nesting depth is counted when function values are called, since primitives call nothing else.
     #[inline]
     pub fn call_primitive(
         &mut self,
@@ -331,8 +329,8 @@ impl Context<'_> {
         }
     }
 
-    /// Calls a primitive of the typed dialect. Where it fails, it gives its default, and the
-    /// evaluation goes on as if nothing had been held for it; a bound stays a bound.
+    /// Calls a primitive of the typed dialect. If it fails, it returns its default, and the evaluation continues as if
+    /// the call had held no memory; reaching a limit remains an error.
     #[cold]
     #[inline(never)]
     pub(crate) fn call_typed(
@@ -411,7 +409,7 @@ impl Context<'_> {
                 let x = self.call_value(function, arguments);
                 let Ok(x) = &x else { return x };
                 if x.is_heavy() {
-                    self.look_at(x.weight().min(target.weight()))?;
+                    self.charge_read(x.weight().min(target.weight()))?;
                 }
                 Ok(Value::Bool(x == target && !x.is_nan()))
             }
@@ -439,7 +437,7 @@ impl Context<'_> {
         }
     }
 
-    /// Calls a function on what another one gave, which is held while it runs.
+    /// Calls a function on the result of another one, which is held while it runs.
     #[inline(always)]
     #[allow(
         clippy::inline_always,
@@ -453,8 +451,8 @@ impl Context<'_> {
         self.call_value(function, &[x])
     }
 
-    /// Calls a function on heavy arguments that nothing holds but the caller, and releases what they
-    /// are counted for.
+    /// Calls a function on heavy arguments that only the caller holds, counts them as held during the call and releases
+    /// them.
     #[cold]
     #[inline(never)]
     fn call_holding(
@@ -468,7 +466,7 @@ impl Context<'_> {
         result
     }
 
-    /// Counts a value that no variable holds while others are evaluated, as `hold_weight` does.
+    /// Like `hold_weight`, for a value that no variable holds while others are evaluated.
     #[inline]
     pub(crate) fn hold_heavy(&mut self, value: &Value) -> Result<u64, ErrorKind> {
         self.hold_weight(u64::from(value.weight()))

@@ -1,9 +1,9 @@
 //! The ARC domain-specific language: types, all 160 primitives, program text and the reference
 //! interpreter.
 //!
-//! The crate is pure: it knows no files, threads or devices. A program is read from text with
-//! [`parse_programs`] or made in memory with [`ProgramBuilder`]; an [`Interpreter`] runs it on a
-//! [`Grid`] and gives a [`Value`] or an [`EvalError`].
+//! The crate is pure: it uses no files, threads or devices. A program is parsed from text with [`parse_programs`] or
+//! built in memory with [`ProgramBuilder`]; an [`Interpreter`] runs it on a [`Grid`] and returns a [`Value`] or an
+//! [`EvalError`].
 //!
 //! ```
 //! use arc_dsl::{Grid, Interpreter, parse_programs};
@@ -15,7 +15,7 @@
 //!     O = subgrid(x2, I)
 //!     return O
 //! ";
-//! // One bad program of a file stops none of the others, so each has a result of its own.
+//! // One bad program in a file does not affect the others, so each has its own result.
 //! let programs: Vec<_> = parse_programs(text).into_iter().collect::<Result<_, _>>()?;
 //! let input = Grid::from_rows(&[[0, 3, 3, 0], [0, 3, 0, 0], [0, 0, 0, 5]])?;
 //! let output = Interpreter::default().run(&programs[0], input)?;
@@ -23,7 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An output that is not the expected one is a value like another; what goes wrong says where:
+//! A wrong output is an ordinary value; an error says where it happened:
 //!
 //! ```
 //! # use arc_dsl::{Grid, Interpreter, parse_programs};
@@ -33,17 +33,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! All primitives are in [`Primitive`]; [`builtin`] has programs and tasks of any size without a
-//! download, [`generate`] random values, calls and programs for tests.
+//! All primitives are in [`Primitive`]. [`builtin`] has programs and tasks of any size that need no download;
+//! [`generate`] creates random values, calls and programs for tests.
 //!
-//! Modules, by what they are about:
+//! Modules by topic:
 //!
 //! - values: `value` (with `container`, `function`, `foreign`, `digest`), `grid`, `patch`; their text in `literal`;
-//! - the language: `primitives` (the reference functions of the table of `arc-isa`, by family), `types`, `constants`, `typed`
-//!   for the typed dialect of `dialect`;
-//! - programs: `program`, `text` (from text, `batt_file` for batts), `interpreter`, `budget` (bounds, and what is used of them), `bounds` (what is checked against them), `error`;
+//! - the language: `primitives` (the reference functions for the table of `arc-isa`, by family), `types`, `constants`,
+//!   and for the typed dialect `dialect` and `typed`;
+//! - programs: `program`, `text` (parsing, with `batt_file` for batts), `interpreter`, `budget` (limits and their use),
+//!   `bounds` (checks of results against the limits), `error`;
 //! - tasks: `task` (with their JSON), `task_ids`, [`builtin`];
-//! - for tests: [`generate`], `looks`.
+//! - for tests: [`generate`], `reads`.
 
 mod batt_file;
 mod bounds;
@@ -56,10 +57,11 @@ pub mod generate;
 mod grid;
 mod interpreter;
 mod literal;
-mod looks;
+
 mod patch;
 mod primitives;
 mod program;
+mod reads;
 mod task;
 mod task_ids;
 mod text;

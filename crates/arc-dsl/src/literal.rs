@@ -1,4 +1,4 @@
-//! How tuples and sets are written as literals of program text.
+//! Writes tuples and sets as literals of program text.
 
 use std::fmt;
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::budget::ELEMENT_BYTES;
 use crate::literal::{write_set, write_tuple};
-use crate::looks::looked_at;
+use crate::reads::count_reads;
 
 /// A pair of integers: row `i` and column `j` of a cell, or any vector, size or pair of numbers.
 ///
@@ -25,12 +25,12 @@ impl Loc {
         Self { i, j }
     }
 
-    /// Both components added; two components within [`MAX_INT`](crate::MAX_INT) never wrap.
+    /// Adds both components; two components within [`MAX_INT`](crate::MAX_INT) never wrap.
     pub(crate) const fn wrapping_add(self, other: Self) -> Self {
         Self::new(self.i.wrapping_add(other.i), self.j.wrapping_add(other.j))
     }
 
-    /// One integer that orders as the pair does: comparing it is one instruction.
+    /// One integer that orders like the pair: comparing it is one instruction.
     const fn key(self) -> i64 {
         ((self.i as i64) << 32) | (self.j as i64 - i32::MIN as i64)
     }
@@ -38,7 +38,7 @@ impl Loc {
 
 impl Ord for Loc {
     fn cmp(&self, other: &Self) -> Ordering {
-        looked_at(1);
+        count_reads(1);
         self.key().cmp(&other.key())
     }
 }
@@ -66,7 +66,7 @@ impl Cell {
     }
 }
 
-/// A sorted set of `T`, with the constructors that keep it one.
+/// A sorted set of `T`, with the constructors that keep it sorted.
 macro_rules! sorted_set {
     ($(#[$doc:meta])* $name:ident of $item:ty, by $sorted:ident) => {
         $(#[$doc])*
@@ -76,8 +76,8 @@ macro_rules! sorted_set {
         impl $name {
             /// The set of these items, in any order and with repetitions.
             pub fn new(items: Vec<$item>) -> Self {
-                looked_at(items.len());
-                // Most primitives make their items in order: look before sorting.
+                count_reads(items.len());
+                // Most primitives produce their items in order: check before sorting.
                 if items.is_sorted_by(|a, b| a < b) {
                     Self(fitted(items))
                 } else {
@@ -118,7 +118,7 @@ macro_rules! sorted_set {
             }
         }
 
-        /// The literal that makes the set.
+        /// The literal of the set.
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write_set(f, self.0.iter())
@@ -143,8 +143,8 @@ sorted_set! {
     Object of Cell, by sorted_cells
 }
 
-/// The items without room for others that would go uncounted: each counts as an element, which is
-/// more than it takes.
+/// The items without spare capacity that would not be counted: each item counts as an element, which is more than it
+/// takes.
 #[inline]
 fn fitted<T>(mut items: Vec<T>) -> Vec<T> {
     let element = ELEMENT_BYTES as usize;
@@ -154,20 +154,20 @@ fn fitted<T>(mut items: Vec<T>) -> Vec<T> {
     items
 }
 
-/// The locations ascending, each once.
+/// The locations in ascending order, without repetitions.
 fn sorted_locs(locs: Vec<Loc>) -> Vec<Loc> {
     by_bitmap(locs, 1, |loc| Cell::new(0, *loc), |cell| cell.loc)
 }
 
-/// The cells ascending, each once.
+/// The cells in ascending order, without repetitions.
 fn sorted_cells(cells: Vec<Cell>) -> Vec<Cell> {
     by_bitmap(cells, 16, |cell| *cell, |cell| cell)
 }
 
-/// The items ascending, each once.
+/// The items in ascending order, without repetitions.
 ///
-/// Where they lie close together, as they do on and around a grid, they are marked in bitmaps, one a
-/// colour, and read from them: the time is linear in their number and the size of the bitmaps.
+/// If they lie close together, as they do on and around a grid, they are sorted with bitmaps, one per colour: the time
+/// is linear in the number of items and the size of the bitmaps.
 fn by_bitmap<T: Ord>(
     mut items: Vec<T>,
     colours: usize,
@@ -198,13 +198,13 @@ struct Bitmaps {
     top: i32,
     left: i32,
     rows: usize,
-    /// Words of 64 columns from one row to the next.
+    /// Number of 64-column words per row.
     stride: usize,
     colours: usize,
 }
 
 impl Bitmaps {
-    /// The layout that holds these cells, unless it would be much larger than `count` of them.
+    /// A layout that holds these cells; `None` if it would be much larger than `count` cells.
     fn around(cells: impl Iterator<Item = Cell>, most: usize, count: usize) -> Option<Self> {
         let (mut low, mut high) = (
             Cell::new(i32::MAX, Loc::new(i32::MAX, i32::MAX)),
@@ -254,7 +254,7 @@ impl Bitmaps {
         )
     }
 
-    /// Gives the cells whose bits are set to `visit`, ascending.
+    /// Passes the cells whose bits are set to `visit`, in ascending order.
     fn each_marked(self, words: &[u64], mut visit: impl FnMut(Cell)) {
         let mut words = words.iter();
         for colour in 0..self.colours as i32 {
@@ -272,14 +272,14 @@ impl Bitmaps {
     }
 }
 
-/// The literal that makes the pair.
+/// The literal of the pair.
 impl fmt::Display for Loc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_tuple(f, [self.i, self.j].iter())
     }
 }
 
-/// The literal that makes the cell.
+/// The literal of the cell.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "({}, {})", self.colour, self.loc)
@@ -318,7 +318,7 @@ mod tests {
         assert!(set.contains(&Loc::new(0, -5)) && !set.contains(&Loc::new(5, 0)));
     }
 
-    /// Enough items for the bitmap, and boxes both small and too large for it.
+    /// Enough items for the bitmap, in boxes that are small or too large for it.
     #[test]
     fn however_it_is_sorted_the_order_is_the_same() {
         for step in [1, 5, 7, 97] {

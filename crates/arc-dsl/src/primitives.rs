@@ -1,11 +1,11 @@
 //! The reference: one function for every row of the table of primitives.
 //!
-//! A row's function bears its name in the module of its family and is given what [`types`](crate::types) says for
-//! each parameter's type; one that disagrees with its row does not compile. A row marked `[cx]` gets the running
-//! [`Context`] first. Arguments that the row refuses go to the `untyped` module beside it, see [`untyped`].
+//! The function of a row has the row's name and stands in the module of its family. It receives its arguments as the
+//! types that [`types`](crate::types) assigns to the parameters; a function that does not match its row does not
+//! compile. A row marked `[cx]` also receives the running [`Context`] as first argument. If an argument does not have
+//! the type of its parameter, the call goes to the family's `untyped` module, see [`untyped`].
 //!
-//! A call accounts for its arguments as [work](crate::WORK_PER_STEP) before it is evaluated, all elements
-//! of each of them: see [`Reads`].
+//! Before it is evaluated, a call is charged for its arguments as [work](crate::WORK_PER_STEP): see [`Reads`].
 
 use arc_isa::{Primitive, Type};
 
@@ -31,32 +31,31 @@ pub(crate) mod untyped;
 #[cfg(test)]
 mod work;
 
-/// A primitive's function behind its checks: as many arguments as it has parameters, each of its
-/// type.
+/// A primitive's function behind its checks: the number of arguments, and the type of each.
 pub(crate) type Native = fn(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind>;
 
 /// The two functions of a primitive.
 struct Reference {
     native: Native,
-    /// That of its family, for arguments that its row refuses.
+    /// The function of its family, for arguments that do not have the types of the row.
     untyped: untyped::FamilyCall,
 }
 
-/// What of an argument a call looks at, and accounts for before it does.
+/// Which part of an argument a call reads and is charged for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reads {
     /// A few elements at most.
     Nothing,
     /// All of it.
     All,
-    /// A few elements; the first row of a grid is copied to be one.
+    /// A few elements at most, except that the first row of a grid is copied to become one.
     Row,
-    /// All of what is no grid, to make a grid of it or to find where it lies; a few cells of a grid.
+    /// All of it, to convert it to a grid or to find its bounding box; but only a few cells of a grid.
     AllButGrids,
 }
 
 impl Reads {
-    /// What is read by a primitive of an argument of this type.
+    /// What a primitive reads of an argument of this type.
     const fn whole(ty: Type) -> Self {
         match ty {
             Type::Boolean
@@ -68,9 +67,9 @@ impl Reads {
         }
     }
 
-    /// The same where the primitive is marked `@constant`.
+    /// What a primitive marked `@constant` reads of an argument of this type.
     ///
-    /// Patches are read all the same: what is wanted of them is where they lie.
+    /// Patches are read whole even then, to find where they lie.
     const fn constant(ty: Type) -> Self {
         match ty {
             Type::Any => Reads::Nothing,
@@ -86,7 +85,7 @@ impl Reads {
         }
     }
 
-    /// How many elements that is of this argument.
+    /// How many elements of this argument that is.
     #[inline]
     fn of(self, argument: &Value) -> u64 {
         match (self, argument) {
@@ -97,7 +96,7 @@ impl Reads {
     }
 }
 
-/// What a row's mark stands for.
+/// The meaning of a row's mark.
 macro_rules! reads {
     () => {
         Reads::whole
@@ -136,7 +135,7 @@ macro_rules! natives {
         }
     )+) => {
         pastey::paste! {
-        /// By the place of the primitive.
+        /// Indexed by primitive.
         static REFERENCE: &[Reference] = &[$($(Reference {
             untyped: $family::untyped::call,
             native: |context, arguments| {
@@ -148,7 +147,7 @@ macro_rules! natives {
                     ));
                 };
                 let work = 0 $(+ READS(<parameters::$type as ArcType>::TYPE).of($parameter))*;
-                // What is less than a step takes less time than to count it.
+                // Work of less than a step takes less time than counting it.
                 if work >= WORK_PER_STEP {
                     context.work(work)?;
                 }
@@ -174,7 +173,7 @@ macro_rules! natives {
             },
         },)+)+];
 
-        /// Each primitive as a value, for operands to point at.
+        /// Each primitive as a value that operands can refer to.
         static VALUES: &[Value] = &[$($(Value::Primitive(Primitive::[<$name:camel>]),)+)+];
         }
     };
@@ -195,7 +194,7 @@ impl Value {
     }
 }
 
-/// What the families' tests share.
+/// Shared helpers for the tests of the families.
 #[cfg(test)]
 mod testing {
     use super::*;

@@ -1,4 +1,4 @@
-//! [`Program`]: a straight line of calls, resolved and ready to run.
+//! [`Program`]: a straight-line sequence of calls, resolved and ready to run.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,8 +11,8 @@ use crate::dialect::Dialect;
 use crate::typed::TypedPrimitive;
 use crate::value::{MAX_INT, Value};
 
-/// A variable of a [`Program`], by its place in [`Program::variables`]. The first are the inputs; slot
-/// 0 is the input grid in the public dialect.
+/// A variable of a [`Program`], by its index in [`Program::variables`]. The first ones are the inputs; slot 0 is the
+/// input grid in the public dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(u32);
 
@@ -20,19 +20,19 @@ impl Slot {
     /// The input grid.
     pub const INPUT: Slot = Slot(0);
 
-    /// The variable at this place: 0 is the input, step `n` sets variable `n + 1`.
+    /// The variable with this index: 0 is the input, step `n` sets variable `n + 1`.
     pub(crate) fn at(index: usize) -> Self {
         Slot(index as u32)
     }
 
-    /// Its place among the variables.
+    /// Its index among the variables.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a step may name: a variable, a primitive as a value, a constant or a literal.
+/// An argument of a step: a variable, a primitive as a value, a constant or a literal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operand {
     /// A variable set by an earlier step, or the input.
@@ -41,28 +41,28 @@ pub enum Operand {
     Primitive(Primitive),
     /// A constant by its public name.
     Constant(Constant),
-    /// A value written out.
+    /// A literal value.
     Literal(Value),
 }
 
 /// What a step calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Callee {
-    /// A primitive; the number of arguments is checked when the step is made.
+    /// A primitive; the number of arguments is checked when the step is added.
     Primitive(Primitive),
-    /// A primitive of the typed dialect, which takes any number of arguments: with another one than
-    /// it has parameters the call gives its default.
+    /// A primitive of the typed dialect, which takes any number of arguments: a call with the wrong number returns the
+    /// default.
     Typed(TypedPrimitive),
     /// A variable that holds a function.
     Slot(Slot),
 }
 
-/// One call, whose result becomes a variable.
+/// One call, whose result is assigned to a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Line in the text that the program was read from, counted from 1.
+    /// Line in the text that the program was parsed from, counted from 1.
     pub line: u32,
-    /// The variable that is set: each step sets one of its own.
+    /// The variable that is set; no other step sets it.
     pub target: Slot,
     /// What is called.
     pub callee: Callee,
@@ -70,18 +70,18 @@ pub struct Step {
     pub arguments: Box<[Operand]>,
 }
 
-/// A program: from an input grid through steps to an output.
+/// A program: computes an output from an input grid, step by step.
 ///
-/// Made by [`parse_programs`](crate::parse_programs) from text or by a [`ProgramBuilder`]; either
-/// way every operand is known to be set before it is used, and every primitive called has its
-/// number of arguments. Printing it gives text that parses to the same program, as far as the names
-/// given to the builder are names that text can give: identifiers without another use.
+/// Created by [`parse_programs`](crate::parse_programs) from text or by a [`ProgramBuilder`]. Both guarantee that every
+/// operand is set before it is used and that every primitive is called with the right number of arguments. Printing it
+/// gives text that parses to the same program, provided that the names given to the builder are identifiers without
+/// another use.
 #[derive(Debug, Clone)]
 pub struct Program {
     name: String,
     source: Option<Arc<str>>,
     task: Option<Arc<str>>,
-    /// Whether its name was made of the name of its file.
+    /// Whether its name was derived from its file name.
     named_by_file: bool,
     line: u32,
     dialect: Dialect,
@@ -92,7 +92,7 @@ pub struct Program {
     output: Operand,
 }
 
-/// Equality of what programs do and are called; where they stood does not count.
+/// Programs are equal if their names and steps are; their positions in a file do not count.
 impl PartialEq for Program {
     fn eq(&self, other: &Self) -> bool {
         let same_step = |(a, b): (&Step, &Step)| {
@@ -116,13 +116,13 @@ impl Program {
         &self.name
     }
 
-    /// What its text was read from, in the words of who read it: the name of a file, for instance.
+    /// The source it was read from, as the reader named it: for instance a file name.
     #[must_use]
     pub fn source(&self) -> Option<&str> {
         self.source.as_deref()
     }
 
-    /// The program as one that was read from there.
+    /// Sets the source it was read from.
     #[must_use]
     pub fn with_source(self, source: impl Into<Arc<str>>) -> Self {
         Self {
@@ -131,7 +131,7 @@ impl Program {
         }
     }
 
-    /// The program as one that is for this task, whatever its name says.
+    /// Assigns it to this task, whatever its name says.
     #[must_use]
     pub fn with_task(self, task: impl Into<Arc<str>>) -> Self {
         Self {
@@ -140,7 +140,7 @@ impl Program {
         }
     }
 
-    /// The program under a name that was made of that of its file, since its own says nothing.
+    /// Gives it a name derived from its file name, for a program whose own name says nothing.
     #[must_use]
     pub fn named_by_file(self, name: impl Into<String>) -> Self {
         Self {
@@ -149,20 +149,20 @@ impl Program {
         }
     }
 
-    /// Whether its name was made of that of its file.
+    /// Whether its name was derived from its file name.
     #[must_use]
     pub fn is_named_by_file(&self) -> bool {
         self.named_by_file
     }
 
-    /// The id of the task that its text says it is for, if it does.
+    /// The id of the task that its text assigns it to, if any.
     #[must_use]
     pub fn task(&self) -> Option<&str> {
         self.task.as_deref()
     }
 
-    /// The program as one whose steps stand on these lines, which errors name; where there are fewer, the
-    /// other steps keep theirs.
+    /// Sets the line numbers of its steps, which errors report. If there are fewer lines than steps, the other steps
+    /// keep theirs.
     #[must_use]
     pub fn with_lines(mut self, lines: impl IntoIterator<Item = u32>) -> Self {
         for (step, line) in self.steps.iter_mut().zip(lines) {
@@ -180,21 +180,21 @@ impl Program {
         }
     }
 
-    /// The line of its `def`, counted from 1; 0 where it was made in memory.
+    /// The line of its `def`, counted from 1; 0 if it was built in memory.
     #[must_use]
     pub fn line(&self) -> u32 {
         self.line
     }
 
-    /// The id of the task that it seems to belong to, where tasks are not known: the one that its text says, or
-    /// what follows the last underscore of its name. [`TaskIds`](crate::TaskIds) says it where they are.
+    /// The id of the task that it seems to belong to, if the tasks are not known: the one in its text, or the part of
+    /// its name after the last underscore. If the tasks are known, use [`TaskIds`](crate::TaskIds).
     #[must_use]
     pub fn task_id(&self) -> &str {
         let by_name = || self.name.rsplit_once('_').map_or(&*self.name, |(_, id)| id);
         self.task().unwrap_or_else(by_name)
     }
 
-    /// The dialect that it is written in.
+    /// Its dialect.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         self.dialect
@@ -206,7 +206,7 @@ impl Program {
         &self.variables[..self.inputs]
     }
 
-    /// The names of the variables; the first are the inputs'.
+    /// The names of the variables, starting with the inputs.
     #[must_use]
     pub fn variables(&self) -> &[String] {
         &self.variables
@@ -235,10 +235,10 @@ pub enum BuildError {
     /// An operand belongs to another program.
     #[error("an operand is no variable of this program")]
     UnknownSlot,
-    /// A literal holds an integer that no program can make.
+    /// A literal holds an integer that no program can compute.
     #[error("a literal holds an integer past {MAX_INT}")]
     Literal,
-    /// A function is called with another number of arguments than it has inputs.
+    /// A function is called with the wrong number of arguments.
     #[error(
         "`{name}` takes {expected} argument{}, found {found}",
         if *expected == 1 { "" } else { "s" }
@@ -251,7 +251,7 @@ pub enum BuildError {
         /// How many it was given.
         found: usize,
     },
-    /// A primitive is called with another number of arguments than it takes.
+    /// A primitive is called with the wrong number of arguments.
     #[error(
         "`{primitive}` takes {expected} argument{} ({}), found {found}",
         if *expected == 1 { "" } else { "s" },
@@ -267,7 +267,7 @@ pub enum BuildError {
     },
 }
 
-/// Makes a [`Program`] call by call.
+/// Builds a [`Program`] call by call.
 ///
 /// ```
 /// use arc_dsl::{Constant, Grid, Interpreter, Primitive, ProgramBuilder};
@@ -295,13 +295,12 @@ impl ProgramBuilder {
         Self::with_input(name, "I", 0)
     }
 
-    /// An empty program whose input has a name of its own, defined at `line`.
+    /// An empty program with an input of this name, defined at `line`.
     pub fn with_input(name: impl Into<String>, input: impl Into<String>, line: u32) -> Self {
         Self::in_dialect(Dialect::Public, name, vec![input.into()], line)
     }
 
-    /// An empty program of a dialect whose inputs have these names, of which there has to be one at
-    /// least, defined at `line`.
+    /// An empty program of a dialect, defined at `line`, with inputs of these names; there has to be at least one.
     pub fn in_dialect(
         dialect: Dialect,
         name: impl Into<String>,
@@ -328,7 +327,7 @@ impl ProgramBuilder {
         }
     }
 
-    /// The dialect that the program is written in.
+    /// The dialect of the program.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         self.program.dialect
@@ -351,7 +350,7 @@ impl ProgramBuilder {
         self.slots.get(name).copied()
     }
 
-    /// Lets a variable be known by a further name.
+    /// Adds another name for a variable.
     pub(crate) fn alias(&mut self, name: &str, slot: Slot) {
         self.slots.insert(name.to_owned(), slot);
     }
@@ -432,8 +431,8 @@ impl ProgramBuilder {
         Ok(Operand::Slot(target))
     }
 
-    /// Adds the steps of a function with these operands for its inputs, as [`call`](Self::call) does, and
-    /// gives what it returns.
+    /// Adds the steps of a function with these operands as its inputs, like [`call`](Self::call), and returns the
+    /// operand for its result.
     ///
     /// ```
     /// use arc_dsl::{ProgramBuilder, parse_functions};
@@ -457,7 +456,7 @@ impl ProgramBuilder {
         })
     }
 
-    /// Adds the steps of a function, each of them so.
+    /// Adds the steps of a function; `add` adds each call.
     pub(crate) fn inline_with(
         &mut self,
         function: &Program,
@@ -547,7 +546,7 @@ impl From<Constant> for Operand {
 impl From<Value> for Operand {
     fn from(value: Value) -> Self {
         match value {
-            // In a program's text it is the name that stands for this.
+            // In program text, the primitive's name stands for this value.
             Value::Primitive(primitive) => Operand::Primitive(primitive),
             _ => Operand::Literal(value),
         }
@@ -579,7 +578,7 @@ impl Program {
         }
     }
 
-    /// A step as the assignment of a call.
+    /// Writes a step as the assignment of a call.
     pub(crate) fn write_step(&self, f: &mut impl fmt::Write, step: &Step) -> fmt::Result {
         let target = &self.variables[step.target.index()];
         write!(f, "{target} = {}(", self.callee_name(step))?;

@@ -23,7 +23,7 @@ pub use text::{broken_json, wide_text};
 /// The most rows and columns that a grid of the ARC data, and of a submission, has.
 pub const MAX_SIDE: usize = 30;
 
-/// A task: pairs to learn from and pairs to be judged by.
+/// A task: train pairs, from which the rule is learned, and test pairs, on which programs are judged.
 ///
 /// ```
 /// use arc_dsl::Task;
@@ -35,39 +35,39 @@ pub const MAX_SIDE: usize = 30;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Task {
-    /// The id, as `007bbfb7`; programs are found by it.
+    /// The id, such as `007bbfb7`; programs are assigned to tasks by it.
     pub id: String,
     /// The pairs whose outputs a solver is shown.
     pub train: Vec<Pair>,
     /// The pairs whose outputs a solver is asked for.
     pub test: Vec<Pair>,
-    /// The pairs of other splits, as `arc-gen`: they are run too, and counted by themselves.
+    /// The pairs of other splits, such as `arc-gen`: they are run too, and counted separately.
     pub others: Vec<OtherSplit>,
-    /// The places of test pairs that its file has and that could not be read, ascending. They are not in
-    /// `test`, but submissions and solutions count them.
+    /// The indices of the test pairs in its file that could not be read, ascending. They are missing from `test`, but
+    /// submissions and solutions count them.
     pub tests_left_out: Vec<usize>,
 }
 
 /// The pairs of a split that is neither `train` nor `test`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OtherSplit {
-    /// The key that the data uses, as `arc-gen`.
+    /// The key in the data, such as `arc-gen`.
     pub name: String,
     /// The pairs.
     pub pairs: Vec<Pair>,
 }
 
-/// An input grid with the output that is expected for it.
+/// An input grid with the expected output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
     /// What a program is given.
     pub input: Arc<Grid>,
-    /// What it should return, where that is known.
+    /// What it should return, if known.
     pub output: Option<Grid>,
 }
 
 impl Pair {
-    /// A pair of these grids; the output may be a grid, or `None` where it is not known.
+    /// A pair of these grids; the output may be a grid, or `None` if it is not known.
     pub fn new(input: impl Into<Arc<Grid>>, output: impl Into<Option<Grid>>) -> Self {
         Self {
             input: input.into(),
@@ -76,27 +76,27 @@ impl Pair {
     }
 }
 
-/// To which part of a task a pair belongs.
+/// The part of a task that a pair belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Split {
     /// [`Task::train`].
     Train,
     /// [`Task::test`].
     Test,
-    /// One of [`Task::others`], by its place.
+    /// One of [`Task::others`], by its index.
     Other(u32),
 }
 
-/// A pair of a task, by its place.
+/// Identifies a pair of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PairId {
     /// The part of the task.
     pub split: Split,
-    /// The place in it, counted from 0.
+    /// The index in it, counted from 0.
     pub index: u32,
 }
 
-/// As `train[0]`; the name of another split is the task's to say ([`Task::pair_name`]).
+/// For example `train[0]`; only the task knows the names of other splits ([`Task::pair_name`]).
 impl fmt::Display for PairId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { split, index } = self;
@@ -116,8 +116,7 @@ impl Task {
         self.train.len() + self.test.len() + others.sum::<usize>()
     }
 
-    /// The test pairs in the numbering of the task's file: the place of each in `test`, nothing for one that
-    /// was left out.
+    /// For each test pair in the task's file, its index in `test`; `None` for a pair that was left out.
     pub fn test_places(&self) -> impl ExactSizeIterator<Item = Option<usize>> {
         let mut next = 0..;
         (0..self.test.len() + self.tests_left_out.len()).map(move |place| {
@@ -143,7 +142,7 @@ impl Task {
         })
     }
 
-    /// The pair at place `at` of [`pairs`](Self::pairs), which must exist.
+    /// Pair number `at` of [`pairs`](Self::pairs), which must exist.
     #[must_use]
     pub fn pair_at(&self, at: usize) -> (PairId, &Pair) {
         let (mut split, mut pairs, mut at) = (Split::Train, &self.train, at);
@@ -162,7 +161,7 @@ impl Task {
         (PairId { split, index }, &pairs[at])
     }
 
-    /// The place of a pair among all [`pairs`](Self::pairs).
+    /// The index of a pair in [`pairs`](Self::pairs).
     #[must_use]
     pub fn place_of(&self, id: PairId) -> usize {
         let before = match id.split {
@@ -177,7 +176,7 @@ impl Task {
         before + id.index as usize
     }
 
-    /// The key that the data uses for a split of it: `train`, `test` or another.
+    /// The key of a split in the data: `train`, `test` or another one.
     #[must_use]
     pub fn split_name(&self, split: Split) -> &str {
         match split {
@@ -190,7 +189,7 @@ impl Task {
         }
     }
 
-    /// What a pair of it is called, as `train[0]` or `arc-gen[0]`.
+    /// The name of a pair, such as `train[0]` or `arc-gen[0]`.
     #[must_use]
     pub fn pair_name(&self, id: PairId) -> String {
         format!("{}[{}]", self.split_name(id.split), id.index)

@@ -5,20 +5,20 @@ use std::path::Path;
 
 use crate::program::Program;
 
-/// Names of programs that say nothing of a task.
+/// Names of programs that do not identify a task.
 const SAYING_NOTHING: &[&str] = &["solve", "transform", "main", "p", "program"];
 
-/// Words that may stand before an id without anything between them.
+/// Words that may precede an id without a separator.
 const BEFORE_ID: &[&str] = &["solve", "verify", "transform", "program", "task", "p"];
 
-/// Names longer than this are looked up as a whole and by their ends only.
+/// For names longer than this, only the whole name and its ends are looked up.
 const LONGEST: usize = 1000;
 
-/// The ids of tasks that are known, and which of them a program belongs to.
+/// The ids of known tasks, and which of them a program belongs to.
 ///
-/// It is the longest one that ends the program's name or stands in it, between `_` or other signs. Where none
-/// does, and where the name is `solve`, `transform`, `main`, `p` or `program`, the name of its file without
-/// the extension is asked in the same way. A comment `# task: ID` above the program comes before both.
+/// It is the longest id that occurs in the program's name, at its end or delimited by `_` or other signs. If there is
+/// none, or if the name is `solve`, `transform`, `main`, `p` or `program`, the file name without the extension is
+/// searched in the same way. A comment `# task: ID` above the program takes precedence over both.
 ///
 /// ```
 /// use arc_dsl::{TaskIds, parse_programs};
@@ -37,7 +37,7 @@ pub struct TaskIds<'a> {
 }
 
 impl<'a> TaskIds<'a> {
-    /// These ids.
+    /// Creates the lookup for these ids.
     pub fn new(ids: impl IntoIterator<Item = &'a str>) -> Self {
         let ids: HashSet<_> = ids.into_iter().collect();
         let longest = ids.iter().map(|id| id.len()).max().unwrap_or_default();
@@ -62,7 +62,7 @@ impl<'a> TaskIds<'a> {
         }
     }
 
-    /// The longest id that stands in a name between signs or its ends; of two of one length the later one.
+    /// The longest id in a name, delimited by signs or the ends of the name; of two equally long ones the later one.
     fn within(&self, name: &str) -> Option<&'a str> {
         if let Some(id) = self.ids.get(name) {
             return Some(id);
@@ -95,7 +95,7 @@ impl<'a> TaskIds<'a> {
     }
 }
 
-/// Whether a program's name says nothing of its task.
+/// Whether a program's name does not identify its task.
 #[must_use]
 pub fn says_nothing(name: &str) -> bool {
     SAYING_NOTHING.contains(&name)

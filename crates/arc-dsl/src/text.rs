@@ -10,18 +10,16 @@
 //!     return O
 //! ```
 //!
-//! A statement is `name = expression` or, last, `return expression`. An expression is a call of a
-//! primitive or of a variable, a variable, a primitive, a constant by its public name, or a literal:
-//! integers, `True`, `False`, `None`, tuples, `frozenset({...})` and `{...}`. A pair with variables
-//! or calls in it stands for a call of `astuple`; a name or a literal alone that is assigned, for
-//! one of `identity`; a call inside another expression becomes a step of its own before it, with a
-//! name that the program does not use (`t1`, `t2`, ...), and so does an operator. A function of the text
-//! (`def`, `lambda`) becomes the steps of its body where it is called, and a function of the DSL where it is
-//! passed on. Annotations, imports, comments and documentation are passed over. Text is data: nothing in it is
-//! executed.
+//! A statement is `name = expression` or, at the end, `return expression`. An expression is a call of a primitive or of
+//! a variable, a variable, a primitive, a constant by its public name, or a literal: integers, `True`, `False`, `None`,
+//! tuples, `frozenset({...})` and `{...}`. A pair that contains variables or calls becomes a call of `astuple`;
+//! assigning just a name or a literal becomes a call of `identity`. A call inside another expression, or an operator,
+//! becomes a separate step before it, with a name that the program does not use (`t1`, `t2`, ...). A function of the
+//! text (`def`, `lambda`) is inlined where it is called, and becomes a function of the DSL where it is passed on.
+//! Annotations, imports, comments and docstrings are ignored. Text is data: nothing in it is executed.
 //!
-//! Nothing that a text contains makes the parser panic. Its memory and time are in proportion to
-//! the text's length, and brackets nest at most 100 deep.
+//! No text makes the parser panic. Its memory and time are proportional to the length of the text, and brackets nest at
+//! most 100 deep.
 
 mod bare;
 mod batt;
@@ -51,11 +49,11 @@ use module::parser::Parser;
 pub use module::{ProgramText, Reading, says_program};
 pub use reference::{Beside, definition_digests};
 
-/// The programs of a text in its order.
+/// The programs of a text, in its order.
 ///
-/// A program that is wrong gives an error and leaves the others as they are. Of programs of one name the
-/// last one stands, as in Python. A text without programs gives nothing. What names stand for that the
-/// text binds itself, [`read_programs`] says.
+/// A bad program gives an error and does not affect the others. Of several programs with the same name, the last one
+/// counts, as in Python. A text without programs gives an empty list. [`read_programs`] explains what names mean that
+/// the text itself binds.
 ///
 /// ```
 /// let text = "
@@ -84,7 +82,7 @@ pub fn parse_programs(text: &str) -> Vec<Result<Program, ParseError>> {
     read_programs(text, &Reading::default()).programs
 }
 
-/// The programs of a text in its order, all of this dialect.
+/// The programs of a text in its order, all in this dialect.
 #[must_use]
 pub fn parse_programs_in(dialect: Dialect, text: &str) -> Vec<Result<Program, ParseError>> {
     let reading = Reading {
@@ -94,13 +92,13 @@ pub fn parse_programs_in(dialect: Dialect, text: &str) -> Vec<Result<Program, Pa
     read_programs(text, &reading).programs
 }
 
-/// The programs of a text, and what it has besides.
+/// The programs of a text, and notes on the rest of the text.
 ///
-/// A program is a function of one parameter, in the typed dialect of one or three, that no other function
-/// calls or whose name says that it is one (`solve..`, `verify..`, `..007bbfb7`); by a name of the DSL none
-/// is. A name stands for what the text binds it to as Python does: calls of its functions become their
-/// steps, the values that it sets are constants. What cannot be followed is an error of each program
-/// that uses it; what has no part in any program is a note.
+/// A program is a function of one parameter (in the typed dialect one or three) that no other function calls, or whose
+/// name says that it is a program (`solve..`, `verify..`, `..007bbfb7`). A function with a name of the DSL is never a
+/// program. As in Python, a name means what the text binds it to: calls of the text's functions are inlined, values
+/// that it sets are constants. What cannot be resolved is an error of each program that uses it; what belongs to no
+/// program is a note.
 ///
 /// ```
 /// use arc_dsl::{Reading, read_programs};
@@ -127,11 +125,11 @@ pub fn read_programs(text: &str, reading: &Reading) -> ProgramText {
     Module::new(without_mark(text), reading).read()
 }
 
-/// The programs of a file in its order, of this dialect where one is given.
+/// The programs of a file in its order, in this dialect if one is given.
 ///
-/// A file that defines none may be one without a first line: bare statements as they stand in a program,
-/// up to the one that sets `O`, its output; what follows is another program, unless it takes what this one has set. The k-th one from 1 on bears
-/// the name that is given for k. They are of the public dialect.
+/// A file that defines none may consist of bare statements without a `def` line, up to the one that sets `O`, the
+/// output. Whatever follows is another program, unless it uses variables that this one has set. The k-th program,
+/// counted from 1, gets the name `name(k)`. These programs are in the public dialect.
 ///
 /// ```
 /// let text = "x1 = vmirror(I)\nO = hconcat(I, x1)\n";
@@ -153,7 +151,7 @@ pub fn parse_file(
     read_file(text, &reading, name).programs
 }
 
-/// The programs of a file as [`parse_file`] gives them, and what it has besides.
+/// The programs of a file as [`parse_file`] returns them, and notes on the rest of the text.
 pub fn read_file(text: &str, reading: &Reading, name: impl Fn(usize) -> String) -> ProgramText {
     let text = without_mark(text);
     let has_function = Lexer::new(text).has_function() || sets_program(text);
@@ -167,8 +165,8 @@ pub fn read_file(text: &str, reading: &Reading, name: impl Fn(usize) -> String) 
     }
 }
 
-/// Whether lines set names of programs, as `solve_a = compose(vmirror, hmirror)`, or names to a `lambda`, and
-/// none sets `O`.
+/// Whether lines assign to names of programs, as in `solve_a = compose(vmirror, hmirror)`, or assign a `lambda`, and no
+/// line sets `O`.
 fn sets_program(text: &str) -> bool {
     let set = text.lines().filter_map(|line| line.split_once('='));
     let mut set = set.map(|(name, value)| {
@@ -181,8 +179,8 @@ fn sets_program(text: &str) -> bool {
     set.clone().any(is_program) && !set.any(|(name, _)| name == "O")
 }
 
-/// The functions of a text in its order: programs of the public dialect with 1 to 4 inputs of any kind,
-/// which those below them may call. Such a call stands for the steps of the function.
+/// The functions of a text in its order: programs of the public dialect with 1 to 4 inputs of any kind. Later functions
+/// may call earlier ones; such a call is inlined.
 ///
 /// ```
 /// let text = "
@@ -212,8 +210,8 @@ pub fn parse_functions(text: &str) -> Vec<Result<Program, ParseError>> {
 
 /// The value of a literal, as [`Value`]'s `Display` prints it.
 ///
-/// Constants and primitives may stand in it by name. A grid is read as the tuple of its rows, which
-/// equals it; [`Value::as_grid`] makes a grid of that.
+/// Constants and primitives may occur in it by name. A grid is parsed as the tuple of its rows, which equals it;
+/// [`Value::as_grid`] converts it to a grid.
 ///
 /// ```
 /// use arc_dsl::parse_value;

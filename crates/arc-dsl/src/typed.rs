@@ -1,17 +1,16 @@
 //! The typed dialect: the table of its primitives.
 //!
-//! A row is the name with its parameters, the default that a failing call gives, and how the call is
-//! made: as a primitive of the public dialect (`public`), as another row (`same`), or by a function
-//! of its own in the module of the family (`own`), with a line that says what it gives. The enum,
-//! look-up by name and `docs/dialects.md` follow.
+//! A row has the name with its parameters, the default that a failing call returns, and how a call is evaluated: as a
+//! primitive of the public dialect (`public`), as another row (`same`), or by a dedicated function in the module of the
+//! family (`own`), with one line of documentation. The enum, look-up by name and `docs/dialects.md` are derived from
+//! the table.
 //!
-//! Arguments are values of any type, as in Python, which asks for the type only where it uses it. A
-//! function that cannot go on fails, and the call gives the default of its row, inside of other calls
-//! too. Functions that call other primitives do so through [`Context::call_typed`], since there, too,
-//! a failing one gives its default.
+//! As in Python, arguments are values of any type, and a function checks a type only where it uses it. A function that
+//! cannot continue fails, and the call returns the default of its row, also inside other calls. Functions that call
+//! other primitives do so through [`Context::call_typed`], since a failing call returns its default there too.
 //!
-//! A cell is the tuple (row, column, colour). Values hold it as any tuple of three integers, and
-//! [`objects`] turns it into the public dialect's cell and back where a public primitive does the work.
+//! A cell is the tuple (row, column, colour). Values store it like any tuple of three integers; [`objects`] converts it
+//! to the public dialect's cell and back when a public primitive does the work.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -51,12 +50,12 @@ struct Row {
     family: &'static str,
     parameters: &'static [&'static str],
     default: Default,
-    how: How,
-    /// Of a row with a function of its own, what it gives.
+    implementation: Implementation,
+    /// For a row with a dedicated function, what it returns.
     doc: &'static str,
 }
 
-/// What a failing call gives.
+/// What a failing call returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Default {
     /// The empty set.
@@ -67,21 +66,21 @@ enum Default {
     Zero,
     /// False.
     False,
-    /// The function that gives the empty tuple, whatever its arguments.
+    /// The function that returns the empty tuple, whatever its arguments.
     Function,
 }
 
-/// A row's function, given as many arguments as it has parameters.
-type Own = fn(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind>;
+/// A row's dedicated function, called with as many arguments as it has parameters.
+type OwnFn = fn(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind>;
 
 /// How a call is evaluated.
-enum How {
+enum Implementation {
     /// As this primitive of the public dialect.
     Public(Primitive),
-    /// As that of another row.
+    /// As another row.
     Same(TypedPrimitive),
-    /// By a function of its own.
-    Own(Own),
+    /// By a dedicated function.
+    Own(OwnFn),
 }
 
 impl TypedPrimitive {
@@ -95,7 +94,7 @@ impl TypedPrimitive {
         self.row().name
     }
 
-    /// The family in which it stands.
+    /// Its family.
     #[must_use]
     pub fn family(self) -> &'static str {
         self.row().family
@@ -117,13 +116,13 @@ impl TypedPrimitive {
         BY_NAME.get(name).copied()
     }
 
-    /// It as a value.
+    /// The primitive as a value.
     #[must_use]
     pub fn value(self) -> Value {
         Value::Foreign(Foreign::Primitive(self))
     }
 
-    /// What a failing call gives.
+    /// What a failing call returns.
     #[must_use]
     pub fn default_value(self) -> Value {
         match self.row().default {
@@ -135,39 +134,39 @@ impl TypedPrimitive {
         }
     }
 
-    /// The primitive of the public dialect as which a call is evaluated, if it is.
+    /// The primitive of the public dialect that evaluates a call, if there is one.
     #[must_use]
     pub fn public(self) -> Option<Primitive> {
-        match self.row().how {
-            How::Public(primitive) => Some(primitive),
-            How::Same(other) => other.public(),
-            How::Own(_) => None,
+        match self.row().implementation {
+            Implementation::Public(primitive) => Some(primitive),
+            Implementation::Same(other) => other.public(),
+            Implementation::Own(_) => None,
         }
     }
 
     /// How a call is evaluated, in words.
     #[must_use]
     pub fn description(self) -> String {
-        match &self.row().how {
-            How::Public(primitive) => format!("`{primitive}` of the public dialect"),
-            How::Same(other) => format!("`{other}`"),
-            How::Own(_) => self.row().doc.to_owned(),
+        match &self.row().implementation {
+            Implementation::Public(primitive) => format!("`{primitive}` of the public dialect"),
+            Implementation::Same(other) => format!("`{other}`"),
+            Implementation::Own(_) => self.row().doc.to_owned(),
         }
     }
 
-    /// Makes a call; one that fails has no value here, and its default in [`Context::call_typed`].
+    /// Evaluates a call. A failure is an error here; [`Context::call_typed`] turns it into the default.
     pub(crate) fn call(
         self,
         cx: &mut Context<'_>,
         arguments: &[&Value],
     ) -> Result<Value, ErrorKind> {
-        // Elements are taken out one by one and copied; what is sorted accounts for it.
+        // Elements are taken out one by one and copied; sorting is charged separately.
         const COPIES: u64 = 4;
         const LOOKS: u64 = 4;
-        match &self.row().how {
-            How::Public(primitive) => native(*primitive)(cx, arguments),
-            How::Same(other) => other.call(cx, arguments),
-            How::Own(own) => {
+        match &self.row().implementation {
+            Implementation::Public(primitive) => native(*primitive)(cx, arguments),
+            Implementation::Same(other) => other.call(cx, arguments),
+            Implementation::Own(own) => {
                 let weight: u64 = arguments.iter().map(|value| u64::from(value.work())).sum();
                 if weight >= WORK_PER_STEP {
                     cx.work(LOOKS * weight)?;
@@ -199,7 +198,7 @@ mod tests {
     use crate::text::parse_programs_in;
     use crate::{Constant, EvalError, Grid, Primitive};
 
-    /// What these lines give for a grid, as text.
+    /// The result of these lines for a grid, as text.
     fn run(lines: &str) -> Result<String, EvalError> {
         let lines = lines.replace("; ", "\n    ");
         let text = format!("def f(S, I, C):\n    {lines}\n    return O\n");
@@ -230,15 +229,18 @@ mod tests {
         for &primitive in TypedPrimitive::ALL {
             assert_eq!(TypedPrimitive::from_name(primitive.name()), Some(primitive));
             assert!(!primitive.description().is_empty(), "{primitive}");
-            // No row stands for itself by way of others.
+            // No chain of `same` rows leads back to itself.
             let mut row = primitive;
             for _ in 0..3 {
-                match row.row().how {
-                    How::Same(other) => row = other,
+                match row.row().implementation {
+                    Implementation::Same(other) => row = other,
                     _ => break,
                 }
             }
-            assert!(!matches!(row.row().how, How::Same(_)), "{primitive}");
+            assert!(
+                !matches!(row.row().implementation, Implementation::Same(_)),
+                "{primitive}"
+            );
         }
         assert_eq!(TypedPrimitive::Box.name(), "box");
         assert_eq!(TypedPrimitive::OG.parameters(), ["grid", "type"]);
@@ -281,7 +283,7 @@ mod tests {
         gives("O = adjacent(ONE)", "False");
         gives("x1 = astuple(I, ONE); O = apply_t(height_t, x1)", "(2, 0)");
         gives("x1 = lbind(ONE, TWO); O = x1(I, I)", "()");
-        // What is made of functions has no default of its own.
+        // A composed function has no default of its own.
         assert!(run("x1 = compose(size_t, ONE); O = x1(I)").is_err());
         gives("x1 = compose(size_t, ONE); O = apply_t(x1, I)", "()");
         // The wrong number of arguments is a failure like any other.

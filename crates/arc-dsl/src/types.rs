@@ -1,7 +1,7 @@
-//! How an argument is converted for the [`Type`] of its parameter; and the [`ValueType`] of a [`Value`].
+//! Converts arguments to the [`Type`] of their parameter; determines the [`ValueType`] of a [`Value`].
 //!
-//! A row of the primitives table names types; [`ArcType`] says what Rust type the primitive's
-//! function is given for each, so a function that disagrees with its row does not compile.
+//! A row of the primitives table names types. [`ArcType`] maps each to the Rust type that the primitive's function
+//! receives, so a function that does not match its row does not compile.
 
 use std::borrow::Cow;
 
@@ -21,24 +21,24 @@ pub(crate) trait ArcType {
     const TYPE: Type;
     /// The converted argument, which borrows from the value where that is possible.
     type Converted<'a>;
-    /// What a primitive's function is given.
+    /// What a primitive's function receives.
     type Param<'p>;
 
-    /// The value as this type; `None` if it is of another.
+    /// The value as this type; `None` if it has another one.
     fn convert(value: &Value) -> Option<Self::Converted<'_>>;
 
     /// The parameter, borrowed from the result of [`convert`](ArcType::convert).
     fn borrow<'p>(converted: &'p Self::Converted<'_>) -> Self::Param<'p>;
 }
 
-/// That a function's result is of the type that its row names.
+/// Implemented for results of primitives whose row names the type `T`.
 pub(crate) trait Returns<T: ArcType> {
-    /// The result as a value, checked against the bounds of the evaluation.
+    /// The result as a value, checked against the limits of the evaluation.
     fn into_value(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind>;
 }
 
-/// A primitive that returns any value returns one that was checked before. It is not checked again, since that
-/// costs more than to build most values.
+/// A primitive that returns any value returns one that was checked before. It is not checked again, since the check
+/// costs more than building most values.
 impl Returns<parameters::Any> for Value {
     #[inline]
     fn into_value(self, _: &mut Context<'_>) -> Result<Value, ErrorKind> {
@@ -64,7 +64,7 @@ macro_rules! types {
             }
         }
 
-        /// One parameter conversion for each type, named as the type is.
+        /// One marker per type, with the same name, that implements the parameter conversion.
         pub(crate) mod parameters {
             $(pub(crate) enum $name {})*
         }
@@ -131,7 +131,7 @@ fn copied<T: Copy>(converted: &T) -> T {
     *converted
 }
 
-/// What [`Type::Numerical`] takes.
+/// The number that a [`Type::Numerical`] parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Number {
     Int(i32),
@@ -166,7 +166,7 @@ fn as_number(value: &Value) -> Option<Number> {
 fn as_pair(value: &Value) -> Option<Loc> {
     match value {
         Value::Loc(loc) => Some(*loc),
-        // A pair with a boolean in it has no variant of its own.
+        // A pair that contains a boolean is stored as a plain tuple.
         Value::Tuple(elements) => match elements.as_slice() {
             [i, j] => Some(Loc::new(i.as_int()?, j.as_int()?)),
             _ => None,
@@ -194,12 +194,12 @@ fn as_set(value: &Value) -> Option<Container<'_>> {
 /// A patch: locations, with colours or without.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patch<'p> {
-    /// The value that was converted; primitives that leave a patch as it is return it.
+    /// The value that was converted; primitives that do not change a patch return it.
     pub(crate) value: &'p Value,
     pub(crate) items: PatchItems<'p>,
 }
 
-/// The elements of a patch; ascending and distinct where it is a set, as given where it is a tuple.
+/// The elements of a patch: ascending and distinct for a set, in the given order for a tuple.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PatchItems<'p> {
     Locs(&'p [Loc]),
@@ -223,7 +223,7 @@ impl<'p> Patch<'p> {
         as_tuple(self.value).is_some()
     }
 
-    /// Where its elements lie, in their order; a location that has two colours comes twice.
+    /// The locations of its elements, in their order; a location with two colours occurs twice.
     pub(crate) fn locs(self) -> impl Iterator<Item = Loc> + Clone + 'p {
         let (locs, cells): (&[Loc], &[Cell]) = match self.items {
             PatchItems::Locs(locs) => (locs, &[]),
@@ -234,7 +234,7 @@ impl<'p> Patch<'p> {
             .chain(cells.iter().map(|cell| cell.loc))
     }
 
-    /// Where its elements lie, as a set.
+    /// The locations of its elements, as a set.
     pub(crate) fn indices(self) -> Cow<'p, Indices> {
         match self.value {
             Value::Indices(indices) => Cow::Borrowed(indices),
@@ -243,7 +243,7 @@ impl<'p> Patch<'p> {
     }
 }
 
-/// An argument converted for a parameter that is a [`Patch`].
+/// The converted argument for a parameter that is a [`Patch`].
 #[derive(Debug)]
 pub(crate) struct ConvertedPatch<'a> {
     value: &'a Value,
@@ -295,7 +295,7 @@ fn as_patch(value: &Value) -> Option<ConvertedPatch<'_>> {
     Some(ConvertedPatch { value, items })
 }
 
-/// A patch with colours, or one without anything in it.
+/// A patch with colours, or an empty one.
 fn as_object(value: &Value) -> Option<ConvertedPatch<'_>> {
     as_patch(value).filter(|converted| match &converted.items {
         ConvertedPatchItems::Cells(_) => true,
@@ -310,14 +310,14 @@ fn cells<'p>(converted: &'p ConvertedPatch<'_>) -> &'p [Cell] {
     }
 }
 
-/// A grid or a patch. As in Python, whatever is a tuple counts as a grid.
+/// A grid or a patch. As in Python, every tuple counts as a grid.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Piece<'p> {
     Grid(&'p Grid),
     Patch(Patch<'p>),
 }
 
-/// An argument converted for a parameter that is a [`Piece`].
+/// The converted argument for a parameter that is a [`Piece`].
 #[derive(Debug)]
 pub(crate) enum ConvertedPiece<'a> {
     Grid(Cow<'a, Grid>),
@@ -341,7 +341,7 @@ fn as_piece(value: &Value) -> Option<ConvertedPiece<'_>> {
 }
 
 impl Value {
-    /// The type that it is of; `None` if it holds functions, or elements of unlike types.
+    /// Its type; `None` if it contains functions, or elements without a common type.
     pub fn value_type(&self) -> Option<ValueType> {
         Some(match self {
             Value::Nothing => ValueType::MaybeInt,
@@ -371,7 +371,7 @@ impl Value {
         })
     }
 
-    /// Whether it is of this type.
+    /// Whether it has this type.
     pub fn has_type(&self, ty: &ValueType) -> bool {
         let all = |kind: ContainerKind, element: &ValueType| {
             self.as_container().is_some_and(|container| {
@@ -401,7 +401,7 @@ impl Value {
             }
             ValueType::Set(element) => all(ContainerKind::Set, element),
             ValueType::Tuple(element) => match self.as_container() {
-                // Every row is a tuple of integers: no need to build them.
+                // Every row is a tuple of integers: no need to build the rows.
                 Some(Container {
                     items: Items::Rows(_),
                     ..

@@ -1,4 +1,4 @@
-//! [`Value`]: whatever a step of a program can hold, its equality, its canonical order and its text.
+//! [`Value`]: the values that program steps compute; their equality, canonical order and text.
 
 pub(crate) mod container;
 pub(crate) mod digest;
@@ -13,36 +13,36 @@ use std::sync::Arc;
 
 use arc_isa::{ContainerKind, Primitive};
 
-use crate::value::container::{Container, Gathered, Items};
+use crate::value::container::{Container, ContainerBuilder, Items};
 use smallvec::SmallVec;
 
 use crate::budget::{ELEMENT_BYTES, LIGHT};
 use crate::error::ValueKind;
 use crate::grid::Grid;
 use crate::literal::{write_set, write_tuple};
-use crate::looks::looked_at;
 use crate::patch::{Cell, Indices, Loc, Object};
+use crate::reads::count_reads;
 use crate::value::digest::digest;
 use crate::value::foreign::Foreign;
 use crate::value::function::Function;
 
-/// Integers that a program may hold lie in `-MAX_INT..=MAX_INT`; past it is
-/// [`Limit::Integer`](crate::Limit::Integer). The difference of any two of them fits 32 bits.
+/// The largest integer that a program may hold: they lie in `-MAX_INT..=MAX_INT`, beyond is
+/// [`Limit::Integer`](crate::Limit::Integer). The difference of any two of them fits in 32 bits.
 pub const MAX_INT: i32 = (1 << 30) - 1;
 
 /// A value of the DSL.
 ///
-/// Values are immutable and cheap to clone. Each has one representation where speed asks for it: a
-/// tuple of two integers is always [`Loc`](Value::Loc), a non-empty set of such tuples always
-/// [`Indices`](Value::Indices), an empty set always [`Set`](Value::Set). Only rows of equal length
-/// have two, [`Grid`](Value::Grid) and [`Tuple`](Value::Tuple), and they compare as equal.
+/// Values are immutable and cheap to clone. For speed, some have exactly one representation: a tuple of two integers is
+/// always [`Loc`](Value::Loc), a non-empty set of such tuples always [`Indices`](Value::Indices), an empty set always
+/// [`Set`](Value::Set). Only a tuple of equally long rows has two, [`Grid`](Value::Grid) and [`Tuple`](Value::Tuple),
+/// which compare as equal.
 ///
-/// Equality is Python's (`True == 1`, a grid equals the tuple of its rows). The order is the
-/// canonical one that stands in for Python's accidental iteration order of sets: nothing, numbers
-/// ascending, tuples and sets element by element, functions by age.
+/// Equality is Python's (`True == 1`, a grid equals the tuple of its rows). The order is a canonical one, in place of
+/// Python's arbitrary iteration order of sets: nothing, then numbers ascending, tuples and sets element by element,
+/// functions by age.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// No value: what `index` gives off the grid.
+    /// No value: what `index` returns off the grid.
     Nothing,
     /// True or false.
     Bool(bool),
@@ -54,44 +54,44 @@ pub enum Value {
     Cell(Cell),
     /// A tuple of rows of equal length.
     Grid(Arc<Grid>),
-    /// Any tuple that has no variant of its own.
+    /// Any other tuple.
     Tuple(Arc<Elements>),
-    /// A set of locations, at least one.
+    /// A non-empty set of locations.
     Indices(Arc<Indices>),
-    /// A set of cells, at least one.
+    /// A non-empty set of cells.
     Object(Arc<Object>),
-    /// Any set that has no variant of its own: ascending, distinct.
+    /// Any other set: ascending, distinct.
     Set(Arc<Elements>),
     /// A primitive as a value.
     Primitive(Primitive),
-    /// A function made by `compose`, `fork`, `lbind` and kin.
+    /// A function created by `compose`, `fork`, `lbind` and similar primitives.
     Function(Arc<Function>),
-    /// What only programs of the typed dialect make.
+    /// A value that only programs of the typed dialect create.
     Foreign(Foreign),
 }
 
-/// The elements of a [`Value::Tuple`] or [`Value::Set`], with what bounds need to know of them.
+/// The elements of a [`Value::Tuple`] or [`Value::Set`], with what the limits need to know about them.
 #[derive(Debug)]
 pub struct Elements {
-    /// Most are pairs and sets of one: they take one allocation instead of two.
+    /// Most tuples and sets have one or two elements, stored inline: one allocation instead of two.
     values: SmallVec<[Value; 2]>,
     weight: u32,
     depth: u16,
 }
 
-/// What a tuple or a set weighs beside its elements: the value that refers to it, its header, and
-/// room for two elements that it may have in excess.
+/// The weight of a tuple or a set without its elements: the value that refers to it, its header, and spare capacity for
+/// two elements.
 pub(crate) const CONTAINER_WEIGHT: u32 = 8;
 
-/// The same of a patch. Its items are smaller than an element.
+/// The same for a patch, whose items are smaller than an element.
 const PATCH_WEIGHT: u32 = 4;
 
-/// The same of a grid, whose cells are a byte each.
+/// The same for a grid, whose cells take one byte each.
 const GRID_WEIGHT: u32 = 5;
 
-// A weight stands for no less memory than is held.
+// Checks that a weight never stands for less memory than is held.
 const _: () = {
-    // A shared value lies behind its two counts.
+    // An `Arc` stores two reference counts before its value.
     const COUNTS: usize = 16;
     const BYTES: usize = ELEMENT_BYTES as usize;
     assert!(size_of::<Value>() == BYTES);
@@ -127,10 +127,10 @@ impl Elements {
         }
     }
 
-    /// The same, where there may be room for more than there is.
+    /// The same, from a vector that may have spare capacity.
     fn fitted(mut values: Vec<Value>) -> Self {
         const SPARE: usize = 2;
-        // One or two have room beside the header.
+        // One or two elements are stored inline.
         match values.as_mut_slice() {
             [] => Self::new(SmallVec::new()),
             [a] => Self::new(SmallVec::from_buf_and_len([take(a), Value::Nothing], 1)),
@@ -144,31 +144,31 @@ impl Elements {
         }
     }
 
-    /// The elements; ascending where they are a set's.
+    /// The elements; ascending for a set.
     #[must_use]
     pub fn as_slice(&self) -> &[Value] {
         &self.values
     }
 }
 
-/// The value, of which nothing is left.
+/// Takes the value and leaves `Nothing` in its place.
 fn take(value: &mut Value) -> Value {
     std::mem::replace(value, Value::Nothing)
 }
 
 impl Value {
-    /// What an object weighs beside its cells.
+    /// The weight of an object without its cells.
     pub(crate) const OBJECT_WEIGHT: u32 = PATCH_WEIGHT;
 }
 
-/// How many elements there are in a grid, its rows seen as tuples.
+/// How many elements there are in a grid, counting its rows as tuples.
 #[inline]
 pub(crate) fn grid_work(grid: &Grid) -> u32 {
     (grid.cells().len() + grid.height() * CONTAINER_WEIGHT as usize) as u32
 }
 
 impl Value {
-    /// A tuple of these values, in the variant that is its own.
+    /// A tuple of these values, in its proper variant.
     #[must_use]
     pub fn tuple(values: Vec<Value>) -> Self {
         match values.as_slice() {
@@ -177,7 +177,7 @@ impl Value {
         }
     }
 
-    /// The tuple of two values, in the variant that is its own.
+    /// The tuple of two values, in its proper variant.
     #[inline]
     #[must_use]
     pub fn pair(a: &Value, b: &Value) -> Self {
@@ -191,11 +191,11 @@ impl Value {
         }
     }
 
-    /// A set of these values, in any order and with repetitions.
+    /// The set of these values, which may be in any order and repeated.
     pub fn set(values: impl IntoIterator<Item = Value>) -> Self {
         let values = values.into_iter();
         let expected = values.size_hint().0.max(1);
-        let mut set = Gathered::new(ContainerKind::Set, expected);
+        let mut set = ContainerBuilder::new(ContainerKind::Set, expected);
         for value in values {
             set.push(value);
         }
@@ -214,8 +214,9 @@ impl Value {
         Value::Set(Arc::new(Elements::new(SmallVec::new())))
     }
 
-    /// How many elements it holds in all, headers counted in: never less than the bytes that it takes,
-    /// itself included, by 16. What is shared inside counts each time it appears.
+    /// How many elements it holds in all, headers included: at least the bytes that it takes, itself included, divided
+    /// by
+    /// 16. Shared inner values count each time they occur.
     #[inline]
     #[must_use]
     pub fn weight(&self) -> u32 {
@@ -235,8 +236,8 @@ impl Value {
         u64::from(self.weight()) > LIGHT
     }
 
-    /// How many elements there are to look at in it. Rows of a grid are tuples to whoever takes it for
-    /// a container, which are built one by one.
+    /// How many elements there are to read in it. The rows of a grid count as tuples, since reading a grid as a
+    /// container builds them one by one.
     #[inline]
     pub(crate) fn work(&self) -> u32 {
         match self {
@@ -256,8 +257,7 @@ impl Value {
         }
     }
 
-    /// Whether all integers in it lie within [`MAX_INT`], as those of every value that a program
-    /// makes do.
+    /// Whether all integers in it lie within [`MAX_INT`], as they do in every value that a program computes.
     pub fn is_within_bounds(&self) -> bool {
         let fits = |n: i32| n.unsigned_abs() <= MAX_INT as u32;
         let pair = |loc: Loc| fits(loc.i) && fits(loc.j);
@@ -271,7 +271,7 @@ impl Value {
             Value::Tuple(elements) | Value::Set(elements) => {
                 elements.values.iter().all(Value::is_within_bounds)
             }
-            // What is inside a function was checked before.
+            // The parts of a function were checked before.
             Value::Nothing
             | Value::Bool(_)
             | Value::Grid(_)
@@ -281,7 +281,7 @@ impl Value {
         }
     }
 
-    /// Whether Python would take it for true: not false, zero, empty or nothing.
+    /// Whether Python treats it as true: not false, zero, empty or nothing.
     #[must_use]
     pub fn is_truthy(&self) -> bool {
         match self {
@@ -293,14 +293,14 @@ impl Value {
         }
     }
 
-    /// Whether it is no number: what does not even equal itself.
+    /// Whether it is NaN, which does not even equal itself.
     #[inline]
     pub(crate) fn is_nan(&self) -> bool {
         matches!(self, Value::Foreign(Foreign::NotANumber))
     }
 
-    /// The value with one and the same function in the place of every function that was made, since
-    /// which they are has no text of its own in Python.
+    /// The value with every function created at run time replaced by one and the same function, since Python has no
+    /// text that identifies them.
     #[must_use]
     pub fn without_functions(&self) -> Self {
         let elements = |all: &Elements| -> Vec<_> {
@@ -327,7 +327,7 @@ impl Value {
         }
     }
 
-    /// The integer that it is; true and false count as 1 and 0.
+    /// The value as an integer; true and false count as 1 and 0.
     #[must_use]
     pub fn as_int(&self) -> Option<i32> {
         match self {
@@ -337,7 +337,7 @@ impl Value {
         }
     }
 
-    /// The elements, where it is a tuple, a grid (its rows) or a set.
+    /// The elements, if it is a tuple, a grid (its rows) or a set.
     #[inline]
     #[must_use]
     pub fn as_container(&self) -> Option<Container<'_>> {
@@ -365,9 +365,9 @@ impl Value {
         }
     }
 
-    /// The grid that it is: a grid, or a tuple of equally long tuples of colours.
+    /// The value as a grid, if it is a grid or a tuple of equally long tuples of colours.
     ///
-    /// The result borrows where the value holds a grid already.
+    /// Borrows if the value already holds a grid.
     #[must_use]
     pub fn as_grid(&self) -> Option<Cow<'_, Grid>> {
         if let Value::Grid(grid) = self {
@@ -414,7 +414,7 @@ impl Value {
         }
     }
 
-    /// Where the kinds stand in the canonical order among each other.
+    /// The position of its kind in the canonical order.
     fn rank(&self) -> u8 {
         match self {
             Value::Nothing => 0,
@@ -427,7 +427,7 @@ impl Value {
         }
     }
 
-    /// Where a number, or what only the typed dialect has, stands among those of its rank.
+    /// The position of a number, or of a value that only the typed dialect has, within its rank.
     fn place(&self) -> i64 {
         match self {
             Value::Foreign(foreign) => foreign.place(),
@@ -438,7 +438,7 @@ impl Value {
 
 impl Ord for Value {
     fn cmp(&self, other: &Self) -> Ordering {
-        looked_at(1);
+        count_reads(1);
         match (self, other) {
             (Value::Int(a), Value::Int(b)) => a.cmp(b),
             (Value::Loc(a), Value::Loc(b)) => a.cmp(b),
@@ -470,8 +470,8 @@ impl Ord for Value {
     }
 }
 
-/// How a tuple compares with the tuple of a grid's rows. No row is built as a value for that: it may be
-/// long, and the first element of the tuple a number.
+/// Compares a tuple with the tuple of a grid's rows. It builds no row as a value, since a row may be long and the first
+/// element of the tuple a number.
 fn compare_with_rows(tuple: Container<'_>, grid: &Grid) -> Ordering {
     for (element, row) in tuple.iter().zip(grid.rows()) {
         let ordering = match element.as_container() {
@@ -496,7 +496,7 @@ impl PartialOrd for Value {
 
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
-        looked_at(1);
+        count_reads(1);
         match (self, other) {
             (Value::Int(a), Value::Int(b)) => a == b,
             (Value::Bool(a), Value::Bool(b)) => a == b,
@@ -504,7 +504,7 @@ impl PartialEq for Value {
             (Value::Grid(a), Value::Grid(b)) => a == b,
             (Value::Indices(a), Value::Indices(b)) => a == b,
             (Value::Object(a), Value::Object(b)) => a == b,
-            // Rows are no integers. To find that out by comparing a row would build it first.
+            // Rows are not integers. Finding that out by comparing a row would build the row first.
             (Value::Grid(_), Value::Loc(_) | Value::Cell(_))
             | (Value::Loc(_) | Value::Cell(_), Value::Grid(_)) => false,
             _ => self.cmp(other) == Ordering::Equal,
@@ -514,7 +514,7 @@ impl PartialEq for Value {
 
 impl Eq for Value {}
 
-/// As equality has it: true as 1, a grid as the tuple of its rows.
+/// Consistent with equality: true hashes like 1, a grid like the tuple of its rows.
 impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(digest(self));
@@ -546,7 +546,7 @@ from! {
     Object: object => if object.is_empty() { Value::empty_set() } else { Value::Object(Arc::new(object)) },
 }
 
-/// The literal that makes the value; for a function, the expression that makes it.
+/// The literal of the value; for a function, the expression that creates it.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,7 +1,7 @@
-//! Every primitive and built-in program gives what the Python reference gives.
+//! Checks that every primitive and built-in program returns what the Python reference returns.
 //!
-//! `cargo xtask conformance --write` makes the vectors; docs/conformance.md says how, and
-//! xtask/src/conformance/vectors.rs what their lines mean.
+//! `cargo xtask conformance --write` generates the vectors; docs/conformance.md describes how, and
+//! xtask/src/conformance/vectors.rs defines their format.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,13 +12,13 @@ use arc_dsl::{
     parse_programs_in,
 };
 
-/// Cases that a primitive has at least.
+/// The minimum number of cases for each primitive.
 const CASES: usize = 625;
 
-/// The same in the typed dialect.
+/// The same for the typed dialect.
 const TYPED_CASES: usize = 60;
 
-/// Inputs that a built-in program has at least.
+/// The minimum number of inputs for each built-in program.
 const INPUTS: usize = 20;
 
 fn read(name: &str) -> String {
@@ -30,8 +30,7 @@ fn read(name: &str) -> String {
     text.unwrap_or_default()
 }
 
-/// The lines of a file by the `[name]` that they stand under, each as what is called and what
-/// should come of it.
+/// The lines of a file by the `[name]` of their section, each as a case and its expected result.
 fn sections(text: &str) -> BTreeMap<&str, Vec<(&str, &str)>> {
     let mut sections = BTreeMap::new();
     let mut name = "";
@@ -57,16 +56,16 @@ fn sections(text: &str) -> BTreeMap<&str, Vec<(&str, &str)>> {
     sections
 }
 
-/// What a vector says of a result: its literal with truth values as numbers, or the hash of that.
+/// A result in the notation of the vectors: its literal with truth values as numbers, or the hash of that.
 fn digest(result: &Result<Value, EvalError>) -> String {
     let literal = match result {
-        // Functions that are made have no text in Python.
+        // Functions created at run time have no text in Python.
         Ok(value) => value
             .without_functions()
             .to_string()
             .replace("True", "1")
             .replace("False", "0"),
-        // `~` stands for an error of ours that Python does not share.
+        // `~` in the vectors stands for an error that occurs only here, not in Python.
         Err(_) => return "!".to_owned(),
     };
     if literal.len() <= 17 {
@@ -82,14 +81,14 @@ fn digest(result: &Result<Value, EvalError>) -> String {
 
 fn agrees(result: &Result<Value, EvalError>, expected: &str) -> bool {
     match expected {
-        // A limit is no answer to what Python finds wrong.
+        // Reaching a limit does not count as the error that Python raises.
         "!" => result.as_ref().is_err_and(|error| error.limit().is_none()),
         "~" => result.is_err(),
         _ => digest(result) == expected,
     }
 }
 
-/// The text of a call, which Python and the parser read alike.
+/// The text of a call, which means the same to Python and to the parser.
 fn program(primitive: &str, places: &str, pool: &[&str]) -> String {
     let list = |places: &str| {
         let at = |place: &str| {

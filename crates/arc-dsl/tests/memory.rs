@@ -1,4 +1,4 @@
-//! Whatever an evaluation does, it holds no more memory than its limits say.
+//! Checks that no evaluation holds more memory than its limits allow.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +14,7 @@ use std::hint::black_box;
 use arc_dsl::generate::Generator;
 use arc_dsl::{EvalError, Grid, Interpreter, Limits, Program, Type, Value, parse_programs};
 
-/// The system's allocator, which counts for each thread the bytes that it has given out.
+/// The system's allocator, extended to count the bytes that each thread holds.
 struct Counting;
 
 thread_local! {
@@ -23,25 +23,25 @@ thread_local! {
 }
 
 fn count(bytes: i64) {
-    // A thread that ends allocates no more that is of interest.
+    // The allocations of a thread that is ending do not matter.
     let _ = HELD.try_with(|held| {
         held.set(held.get() + bytes);
         PEAK.set(PEAK.get().max(held.get()));
     });
 }
 
-// SAFETY: everything is passed on to the system's allocator as it comes.
+// SAFETY: all calls are forwarded unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
-        // SAFETY: the caller keeps the rules of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // While what is there is copied, both are.
+        // During the copy, both blocks exist.
         count(size as i64);
-        // SAFETY: the caller keeps the rules of `realloc`.
+        // SAFETY: the caller upholds the contract of `realloc`.
         let new = unsafe { System.realloc(old, layout, size) };
         count(-(layout.size() as i64));
         new
@@ -49,7 +49,7 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
         count(-(layout.size() as i64));
-        // SAFETY: the caller keeps the rules of `dealloc`.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(old, layout) }
     }
 }
@@ -57,7 +57,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes that `run` has at one time.
+/// The maximum number of bytes that `run` holds at any time.
 fn peak<R>(run: impl FnOnce() -> R) -> (u64, R) {
     let before = HELD.get();
     PEAK.set(before);
@@ -76,7 +76,7 @@ fn bytes_are_counted() {
     assert_eq!(bytes, 1_200);
 }
 
-/// Limits in which what is counted is far more than what is not.
+/// Limits with which the counted memory is far more than the uncounted memory.
 fn limits() -> [Limits; 2] {
     let tight = Limits {
         max_steps: 300_000,
@@ -95,7 +95,7 @@ fn limits() -> [Limits; 2] {
     [tight, many_small_values]
 }
 
-/// Runs a program and gives what came of it; its memory has to stay within the limits.
+/// Runs a program and returns its result; checks that its memory stays within the limits.
 fn check(limits: &Limits, program: &Program, input: &Value) -> Result<Value, EvalError> {
     let mut interpreter = Interpreter::new(limits.clone());
     let input = input.clone();
@@ -111,7 +111,7 @@ fn run(limits: &Limits, body: &str) -> Result<Value, EvalError> {
     check(limits, program, &Grid::filled(3, 3, 0).into())
 }
 
-/// `p` is always there; `always` is the function that gives it.
+/// `p` is a variable that is always held; `always` is a function that returns it.
 fn with(p: &str, rest: &str) -> String {
     format!("    p = {p}\n    b = lbind(branch, T)\n    always = lbind(b, p)\n    {rest}")
 }
@@ -158,7 +158,7 @@ fn what_calls_leave_behind_is_counted() {
                 "fork(product, identity, first)",
                 "fork(pair, identity, identity)",
             ] {
-                // Whether it fits or not: what is asked is that it fits in memory.
+                // Whether or not the limits are reached, the memory must stay bounded.
                 let each = format!("O = apply(compose({function}, always), interval(0, 3000, 1))");
                 let _ = run(&limits, &with(p, &each));
             }
@@ -169,7 +169,7 @@ fn what_calls_leave_behind_is_counted() {
 #[test]
 fn a_set_does_not_keep_the_room_in_which_it_was_made() {
     let [limits, _] = limits();
-    // Of 60,000 numbers each time there are 300 left.
+    // Of each 60,000 numbers, 300 remain.
     let body = with(
         "asindices(canvas(0, (90, 300)))",
         "O = apply(compose(merge, always), interval(0, 200, 1))",
@@ -200,7 +200,7 @@ fn variables_fill_the_memory_and_no_more() {
     }
 }
 
-/// Functions that hold a large value while the one inside them makes another.
+/// Functions that hold a large value while the function inside them creates another.
 #[test]
 fn what_is_held_at_every_level_of_nesting_is_counted() {
     for limits in limits() {
@@ -252,7 +252,7 @@ fn random_programs_stay_within_it() {
     }
 }
 
-/// What the defaults are documented to allow.
+/// The bound that is documented for the defaults.
 #[test]
 fn the_defaults_need_no_more_than_350_megabytes() {
     assert!(Limits::default().peak_bytes() <= 350_000_000);

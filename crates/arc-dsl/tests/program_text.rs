@@ -1,4 +1,4 @@
-//! Program text as a whole: what prints reads back, and no text at all does harm.
+//! Checks program text as a whole: printed programs parse back, and no text causes a panic.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -57,7 +57,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What an operand is chosen from: a variable among those that are set when its turn comes.
+/// A description of an operand: a variable is chosen among those already set when the operand is built.
 #[derive(Debug, Clone)]
 enum Choice {
     Variable(Index),
@@ -82,7 +82,7 @@ fn choice() -> impl Strategy<Value = Choice> {
     ]
 }
 
-/// A name that nothing in the language has, of those that are used for other things as well.
+/// A name that the language does not use, though some of the names have other meanings elsewhere.
 fn name() -> impl Strategy<Value = String> {
     let any = select(
         &[
@@ -92,7 +92,7 @@ fn name() -> impl Strategy<Value = String> {
     any.prop_map(str::to_owned)
 }
 
-/// A program made in memory, well-formed but hardly well-typed.
+/// A program built in memory, well-formed but usually not well-typed.
 fn program() -> impl Strategy<Value = Program> {
     let callee = prop_oneof![
         4 => select(Primitive::ALL).prop_map(Choice::from),
@@ -135,7 +135,7 @@ impl From<Primitive> for Choice {
     }
 }
 
-/// Text that is right in every way that the language allows, to be spoilt.
+/// Text that uses everything that the language allows; the tests then corrupt it.
 const GOOD: &str = r#""""Three programs."""
 from dsl import *
 from constants import (ZERO, ONE)
@@ -159,7 +159,7 @@ def solve_00000002(grid: Grid) -> Grid:
 def solve_00000003(I): return rapply((trim, rot90), (I))
 "#;
 
-/// A change of text, byte by byte.
+/// A change to a text, on the level of bytes.
 #[derive(Debug, Clone)]
 enum Change {
     Flip(Index, u8),
@@ -206,7 +206,7 @@ fn changed(changes: &[Change]) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// What programs are made of, and what they are not made of.
+/// Words that programs contain, and words that they do not.
 const WORDS: &[&str] = &[
     "def ",
     "f",
@@ -271,7 +271,7 @@ const WORDS: &[&str] = &[
     "\n ",
 ];
 
-/// That nothing that comes of a text breaks a promise.
+/// Checks what must hold for the parser's results on any text.
 fn check(text: &str) -> Result<(), TestCaseError> {
     for entry in parse_programs(text) {
         match entry {
@@ -285,7 +285,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
     }
 }
 
-/// That the program prints as text that reads as the same program.
+/// Checks that the program prints as text that parses to the same program.
 fn check_program(program: &Program) -> Result<(), TestCaseError> {
     let text = program.to_string();
     let [read] = <[_; 1]>::try_from(parse_programs(&text)).expect("one program");
@@ -299,12 +299,12 @@ fn check_value(value: &Value) -> Result<(), TestCaseError> {
     let text = value.to_string();
     let read = parse_value(&text);
     prop_assert_eq!(read.as_ref(), Ok(value));
-    // Equality takes true for 1; the text tells them apart.
+    // Equality treats true like 1; the text distinguishes them.
     prop_assert_eq!(read.unwrap().to_string(), text);
     Ok(())
 }
 
-/// That an error points into the text or right behind a line of it, and speaks in one short line.
+/// Checks that an error points into the text or to the end of a line, and that its message is one short line.
 fn check_place(text: &str, error: &ParseError) -> Result<(), TestCaseError> {
     let text = text
         .strip_prefix('\u{feff}')

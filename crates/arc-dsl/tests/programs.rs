@@ -1,11 +1,10 @@
-//! Arbitrary programs, well typed and ill typed, against the interpreter: whatever they are, the
-//! outcome is a value within the bounds or a typed error.
+//! Runs arbitrary programs, well typed and ill typed: the result is always a value within the limits or a typed error.
 
 use arc_dsl::generate::Generator;
 use arc_dsl::{EvalError, Grid, Interpreter, Limits, Program, Type, Value, parse_programs};
 use proptest::prelude::*;
 
-/// Bounds that random programs do reach.
+/// Limits that random programs do reach.
 fn tight() -> Limits {
     Limits {
         max_steps: 5_000,
@@ -17,13 +16,13 @@ fn tight() -> Limits {
     }
 }
 
-/// How many elements a value holds, those inside its elements counted in.
+/// How many elements a value holds, including those nested inside its elements.
 fn elements(value: &Value) -> u64 {
     let inside = |c: arc_dsl::Container<'_>| c.iter().map(|v| 1 + elements(&v)).sum();
     value.as_container().map_or(0, inside)
 }
 
-/// Runs the program on a grid of the generator's and checks what must hold for every program.
+/// Runs the program on a grid from the generator and checks what must hold for every program.
 fn check(program: &Program, generator: &mut Generator) {
     let input = generator.value(Type::Grid);
     let limits = tight();
@@ -31,7 +30,7 @@ fn check(program: &Program, generator: &mut Generator) {
     let result = interpreter.run(program, input.clone());
     match &result {
         Ok(value) => {
-            // A pair or a cell counts once inside a set of them, and up to four times here.
+            // A pair or a cell counts as one element inside a set of them, and as up to four here.
             assert!(elements(value) <= 5 * limits.max_elements + 5, "{program}");
             if let Some(grid) = value.as_grid() {
                 assert!(
@@ -46,7 +45,8 @@ fn check(program: &Program, generator: &mut Generator) {
             assert!(error.line <= last, "{error}\n{program}");
         }
     }
-    // The interpreter keeps nothing from run to run. A function made anew is another one.
+    // The interpreter keeps no state between runs. A function that is created again is a different one, so compare
+    // texts.
     let text = |result: Result<Value, EvalError>| result.map(|value| value.to_string());
     let again = interpreter.run(program, input);
     assert_eq!(text(again), text(result), "{program}");

@@ -1,8 +1,8 @@
-//! What names mean in program text, against Python: files with definitions of the DSL's names, other names
-//! for them, constants and variables that are set again are read here and run there. A program that is
-//! read gives what Python gives; what cannot be followed is refused, never taken otherwise.
+//! Compares the meaning of names in program text with Python: files that redefine names of the DSL, use other names for
+//! them, and set constants and variables repeatedly are parsed here and run there. A program that is parsed must return
+//! what Python returns; what cannot be resolved must be refused, never misinterpreted.
 //!
-//! Python has a module `dsl` of a handful of functions with the same meaning, which stands below.
+//! In Python there is a module `dsl` with a handful of functions of the same meaning, defined below.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -64,18 +64,18 @@ for case in cases["files"]:
 json.dump(told, sys.stdout)
 "#;
 
-/// Functions of a grid, and values, of the DSL.
+/// Functions of the DSL that take a grid, and values of the DSL.
 const TURNS: &[&str] = &[
     "rot90", "rot180", "hmirror", "vmirror", "dmirror", "identity",
 ];
 const JOINS: &[&str] = &["hconcat", "vconcat"];
 const NUMBERS: &[&str] = &["ONE", "TWO", "THREE"];
 
-/// Writes a file of programs.
+/// Generates a file of programs.
 struct Writer {
     random: Pcg32,
     text: String,
-    /// Names that stand for functions of one and of two grids, and for numbers.
+    /// Names that refer to functions of one and of two grids, and to numbers.
     turns: Vec<String>,
     joins: Vec<String>,
     numbers: Vec<String>,
@@ -119,7 +119,7 @@ impl Writer {
         }
     }
 
-    /// An expression that is a grid, of variables that are.
+    /// An expression whose value is a grid, using variables that hold grids.
     fn grid(&mut self, variables: &[String], depth: u32) -> String {
         if depth == 0 || self.random.random_range(0..4) == 0 {
             return self.pick(variables);
@@ -139,13 +139,13 @@ impl Writer {
         }
     }
 
-    /// The body of a function of these grids.
+    /// The body of a function whose parameters are these grids.
     fn body(&mut self, parameters: &[String]) {
         let mut variables = parameters.to_vec();
         for _ in 0..self.random.random_range(0..4) {
             let value = self.grid(&variables, 2);
             match self.random.random_range(0..7) {
-                // A variable of a name that the DSL has hides it everywhere in the function.
+                // A variable with a name of the DSL hides that name in the whole function.
                 0 => {
                     let name = ["width", "shape", "x", "y"][self.random.random_range(0..4)];
                     let _ = writeln!(self.text, "    {name} = {value}");
@@ -219,7 +219,7 @@ impl Writer {
                 self.joins.push(name);
             }
             8 => {
-                // It may call itself, in Python as well.
+                // It may call itself, as in Python.
                 let _ = writeln!(self.text, "def {of_dsl}(g):");
                 self.body(&["g".to_owned()]);
             }
@@ -290,7 +290,7 @@ fn agree(python: &str) -> Result<(), Failed> {
         {
             followed += 1;
             for (rows, expected) in rows.iter().zip(&told[program.name()]) {
-                // A few steps double a grid, and a few more fill the memory.
+                // A few steps double a grid, and a few more would fill the memory.
                 if expected.as_deref() == Some("too large") {
                     continue;
                 }
@@ -307,7 +307,7 @@ fn agree(python: &str) -> Result<(), Failed> {
             }
         }
     }
-    // Most of what can be followed is.
+    // Most programs that can be resolved are.
     if followed < FILES || followed < 3 * refused {
         return Err(format!("{followed} programs are read, {refused} refused").into());
     }

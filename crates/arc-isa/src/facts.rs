@@ -131,7 +131,7 @@ impl Use {
 }
 
 impl Facts {
-    /// Nothing is known: right for every primitive whose signature tells the type of its result.
+    /// Nothing is known: valid for every primitive whose signature gives the type of its result.
     pub const PLAIN: Facts = Facts {
         uses: &[],
         body: None,

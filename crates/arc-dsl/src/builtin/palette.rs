@@ -1,18 +1,18 @@
-//! The colours of an input: which a recipe allows, and which are drawn of them.
+//! The colours of an input: those that a recipe allows, and those drawn from them.
 
 use super::random::Random;
 
 /// All colours of the ARC data.
 pub(super) const ANY: &[i8] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/// Which colours an input has.
+/// The colours that an input may have.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Colours {
     /// The background; `None` if it may be any colour.
     pub(super) ground: Option<i8>,
-    /// Those of the first things, in this order; no other thing has them unless `may` names them.
+    /// The colours of the first objects, in this order; other objects have them only if they are also in `may`.
     pub(super) must: &'static [i8],
-    /// Those from which the others are drawn.
+    /// The colours from which those of the other objects are drawn.
     pub(super) may: &'static [i8],
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Colours {
 pub(super) struct Palette {
     pub(super) ground: i8,
     pub(super) must: &'static [i8],
-    /// Further colours: at least one, unless the recipe names none.
+    /// Further colours: at least one, unless the recipe has none.
     pub(super) may: Vec<i8>,
 }
 
@@ -43,7 +43,7 @@ impl Palette {
         }
     }
 
-    /// Any colour but the background.
+    /// Any colour except the background.
     pub(super) fn ink(&self, random: &mut Random) -> i8 {
         let at = random.below(self.must.len() + self.may.len());
         self.must
@@ -54,7 +54,7 @@ impl Palette {
             .unwrap_or(self.ground)
     }
 
-    /// The colour of the thing `at`, counted from 0.
+    /// The colour of object number `at`, counted from 0.
     pub(super) fn ink_of(&self, random: &mut Random, at: usize) -> i8 {
         let first = self.must.get(at).copied();
         first

@@ -1,19 +1,19 @@
-//! [`Random`]: the numbers that the built-in inputs are drawn from, the same ones for ever.
+//! [`Random`]: the random numbers that the built-in inputs are drawn from, which never change.
 //!
-//! How a generator's output becomes a number in a range is not promised to stay between versions of
-//! `rand`, so that step is done here; the stream of the generator itself is fixed by its definition.
+//! `rand` does not promise that converting a generator's output to a number in a range stays the same between versions,
+//! so that is done here; the output of the generator itself is fixed by its definition.
 
 use rand::RngCore;
 use rand_pcg::Pcg64Mcg;
 
-/// A stream of random numbers that a program's id, a seed and an index set.
+/// A stream of random numbers, determined by a program's id, a seed and an index.
 #[derive(Debug, Clone)]
 pub(super) struct Random(Pcg64Mcg);
 
 impl Random {
-    /// The stream of these three; others give streams that have nothing to do with it.
+    /// The stream for these three values; other values give independent streams.
     pub(super) fn new(id: &str, seed: u64, index: u64) -> Self {
-        // FNV-1a, for being short; what it leaves unmixed, `mix` mixes.
+        // FNV-1a, because it is short; `mix` improves the distribution.
         let id = id.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -22,13 +22,13 @@ impl Random {
         Self(Pcg64Mcg::new((u128::from(high) << 64) | u128::from(low)))
     }
 
-    /// A number below `bound`, 0 where that is 0.
+    /// A number below `bound`; 0 if `bound` is 0.
     pub(super) fn below(&mut self, bound: usize) -> usize {
-        // The upper half of the product: evenly spread but for one part in 2^64 / bound.
+        // The upper half of the product: uniform up to one part in 2^64 / bound.
         ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
     }
 
-    /// A number from `low` to `high`, both included; `low` where there is none.
+    /// A number from `low` to `high`, both included; `low` if `high` is less.
     pub(super) fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below((high + 1).saturating_sub(low))
     }
@@ -43,7 +43,7 @@ impl Random {
         items.get(self.below(items.len())).copied()
     }
 
-    /// Brings the items into an order of its own.
+    /// Shuffles the items.
     pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
         for at in (1..items.len()).rev() {
             items.swap(at, self.below(at + 1));
@@ -51,7 +51,7 @@ impl Random {
     }
 }
 
-/// The finishing step of `SplitMix64`: every bit of `z` reaches every bit of the result.
+/// The finalizer of `SplitMix64`: every bit of `z` affects every bit of the result.
 fn mix(z: u64) -> u64 {
     let z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

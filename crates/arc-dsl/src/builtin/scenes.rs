@@ -1,8 +1,8 @@
 //! [`Recipe`]: how the inputs of a built-in program are drawn.
 //!
-//! A recipe says how large a grid is, which colours it has and what kind of [`Scene`] it shows. The
-//! same numbers give the same grid for ever; what is drawn is kept such that the programs of the
-//! table can rely on it (a thing to be found, a background that is the most common colour).
+//! A recipe determines the size of a grid, its colours and the kind of [`Scene`] that it shows. The same random numbers
+//! always give the same grid. The grids have the properties that the programs of the table rely on (there is an object,
+//! the background is the most common colour).
 
 use super::palette::{ANY, Colours, Palette};
 use super::random::Random;
@@ -21,7 +21,7 @@ pub(super) struct Recipe {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sides {
     pub(super) min: usize,
-    /// What the output's size allows.
+    /// The largest side for which the output is not too large.
     pub(super) max: usize,
     /// Sides are multiples of this.
     pub(super) step: usize,
@@ -32,35 +32,34 @@ pub(super) struct Sides {
 /// What an input shows.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scene {
-    /// Every cell in a colour of its own accord.
+    /// Every cell in an independent colour.
     Noise,
-    /// Single cells, touching or not, on so many percent of the background, less than half of it.
+    /// Single cells, which may touch, on a percentage of the background between these two, less than half of it.
     Dots(usize, usize),
     /// Objects that do not touch.
     Things(Things),
     /// Objects and a line of the given colour along one edge.
     Wall(i8, Things),
-    /// One form several times, the others or the colours odd.
+    /// One shape several times, with an odd one out in shape or colour.
     Copies(Copies),
-    /// A pattern that repeats: tiles of so many rows and columns at most; damaged by black or not.
+    /// A pattern that repeats: tiles of at most this many rows and columns, possibly damaged by black cells.
     Tiles {
-        /// The tile's sides where they are fixed, otherwise 1 to 5 each.
+        /// The side of the tile if it is fixed, otherwise 1 to 5 for each side.
         side: Option<usize>,
         damaged: bool,
     },
-    /// A pattern that is its own reflection, left to right, damaged by black.
+    /// A pattern symmetric from left to right, damaged by black cells.
     Mirror,
-    /// Rooms of one colour each, or of several, between lines of one colour.
+    /// Rooms in one colour each, or in several, between lines in one colour.
     Lattice,
-    /// Two halves beside an upright line of colour 5: colour 1 in the left, 2 in the right one.
+    /// Two halves separated by a vertical line of colour 5: colour 1 in the left half, 2 in the right half.
     Halves,
-    /// Rings of different colours in each other.
+    /// Concentric rings in different colours.
     Rings,
 }
 
 impl Recipe {
-    /// The input that these random numbers make; `max_side` is raised to the smallest side where it
-    /// is below.
+    /// The input drawn from these random numbers; `max_side` is raised to the smallest side if it is below that.
     pub(super) fn draw(&self, random: &mut Random, max_side: usize) -> Grid {
         let Sides {
             min,
@@ -91,7 +90,7 @@ impl Recipe {
     }
 }
 
-/// The grid of the colours that `colour` gives for rows and columns, asked row by row.
+/// The grid whose cells are `colour(row, column)`, called row by row.
 fn paint(height: usize, width: usize, mut colour: impl FnMut(usize, usize) -> i8) -> Grid {
     let cells = (0..height * width)
         .map(|at| colour(at / width, at % width))
@@ -99,7 +98,7 @@ fn paint(height: usize, width: usize, mut colour: impl FnMut(usize, usize) -> i8
     Grid::from_cells(height, width, cells)
 }
 
-/// Every cell in one of these colours, each as likely as any other.
+/// Every cell in one of these colours, with equal probability.
 fn speckle(random: &mut Random, colours: &[i8], height: usize, width: usize) -> Grid {
     paint(height, width, |_, _| random.pick(colours).unwrap_or(0))
 }
@@ -142,7 +141,7 @@ fn wall(
     let (upright, at_end) = (random.chance(50), random.chance(50));
     let (rows, columns) = (usize::from(!upright), usize::from(upright));
     let inner = things::draw(random, palette, height - rows, width - columns, spec);
-    // Where the inner grid begins: past the wall, unless that stands at the end.
+    // Where the inner grid begins: after the wall, unless the wall is at the end.
     let (top, left) = if at_end { (0, 0) } else { (rows, columns) };
     paint(height, width, |i, j| {
         let (i, j) = (i.wrapping_sub(top), j.wrapping_sub(left));
@@ -178,12 +177,12 @@ fn tiles(
     grid
 }
 
-/// Every cell in an ink, none in the background.
+/// Every cell in a colour other than the background.
 fn ink(random: &mut Random, palette: &Palette, height: usize, width: usize) -> Grid {
     paint(height, width, |_, _| palette.ink(random))
 }
 
-/// Blackens a rectangle of at most `widest` columns and at most half of the rows.
+/// Makes a rectangle black, of at most `widest` columns and at most half of the rows.
 fn damage(random: &mut Random, grid: &mut Grid, widest: usize) {
     let (height, width) = (grid.height(), grid.width());
     let rows = random.between(1, (height / 2).max(1));
@@ -216,7 +215,7 @@ fn lattice(random: &mut Random, palette: &Palette, height: usize, width: usize) 
         .map_or((1, &[][..]), |(&line, rest)| (line, rest));
     let mut colours = vec![palette.ground];
     colours.extend(rest);
-    // Every line has a room beside it on some side, and every room a line.
+    // Every line has a room on at least one side, and every room has a line.
     let gap = random.between(1, 5.min(height.min(width) - 1));
     let (top, left) = (random.below(gap + 1), random.below(gap + 1));
     let plain = random.chance(40);
@@ -251,7 +250,7 @@ fn rings(random: &mut Random, height: usize, width: usize) -> Grid {
     let mut colours = ANY.to_vec();
     random.shuffle(&mut colours);
     let innermost = (height.min(width) - 1) / 2;
-    // The ring of each distance from the edge: the next one begins there, or the last goes on.
+    // The ring at each distance from the edge: either a new ring begins there, or the last one continues.
     let mut ring = 0;
     let rings: Vec<usize> = (0..=innermost)
         .map(|distance| {
@@ -269,7 +268,7 @@ mod tests {
     use super::super::table::TABLE;
     use super::*;
 
-    /// Inputs of all recipes whose scene `wanted` picks, with the recipe's colours.
+    /// Inputs of all recipes whose scene `wanted` accepts, with the recipe's colours.
     fn inputs(wanted: impl Fn(&Scene) -> bool) -> impl Iterator<Item = (Colours, Grid)> {
         TABLE
             .iter()

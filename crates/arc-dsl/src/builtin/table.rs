@@ -1,4 +1,4 @@
-//! The table of the built-in programs: the kind of each and how its inputs are drawn.
+//! The table of the built-in programs: the kind of each, and how its inputs are drawn.
 
 use super::Kind;
 use super::palette::{ANY, Colours};
@@ -20,7 +20,7 @@ pub(super) struct Row {
 
 macro_rules! table {
     ($($id:ident: $kind:ident, $sides:expr, $colours:expr, $scene:expr;)*) => {
-        /// One row a program, in the order of the programs' text.
+        /// One row per program, in the order of the programs' text.
         pub(super) static TABLE: &[Row] = &[$(Row {
             id: stringify!($id),
             kind: Kind::$kind,
@@ -29,7 +29,7 @@ macro_rules! table {
     };
 }
 
-// Id and kind; rows and columns; background, colours that must and that may be there; the scene.
+// Id and kind; rows and columns; background, required and optional colours; the scene.
 table! {
     mirrorpair: Transform, sides(1, 15), FREE, Noise;
     pinwheel: Transform, square(1, 15), FREE, Dots(20, 45);
@@ -158,11 +158,11 @@ const FREE: Colours = Colours {
 /// Any colours on black.
 const BLACK: Colours = with(&[], ANY);
 
-/// Colours on black that tie often: 8 and 9 are not among them, since other implementations order
-/// them by accident.
+/// Colours on black for programs where ties are frequent: without 8 and 9, which other implementations order
+/// arbitrarily.
 const LOW: Colours = with(&[], &[1, 2, 3, 4, 5, 6, 7]);
 
-/// These colours on black: those of the first things, and those of which there may be some.
+/// These colours on black: required ones for the first objects, and optional ones.
 const fn with(must: &'static [i8], may: &'static [i8]) -> Colours {
     Colours {
         ground: Some(0),
@@ -171,7 +171,7 @@ const fn with(must: &'static [i8], may: &'static [i8]) -> Colours {
     }
 }
 
-/// From so many to so many objects of this size and form.
+/// Between `count.0` and `count.1` objects of this size and shape.
 const fn things(count: (usize, usize), span: (usize, usize), form: Silhouette) -> Things {
     Things {
         count,

@@ -1,4 +1,4 @@
-//! What the table, the text and the generators promise, for every built-in program.
+//! Checks the properties of the table, the text and the generators for every built-in program.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ fn pairs(built_in: &BuiltIn, count: usize) -> impl Iterator<Item = (usize, Pair)
     (0..count).map(|at| (at, built_in.pair(11, at, at % MAX_SIDE + 1)))
 }
 
-/// Whether ARC's data may have such a grid.
+/// Whether a grid is valid in the ARC data.
 fn is_valid(grid: &Grid) -> bool {
     let sides = 1..=MAX_SIDE;
     sides.contains(&grid.height())
@@ -170,7 +170,7 @@ fn a_task_is_its_pairs_in_order() {
     assert_ne!(built_in.task(4, 2, 1, 12), task);
 }
 
-/// Of the first thirty inputs of a program, FNV-1a over sides and colours.
+/// FNV-1a over sides and colours of a program's first thirty inputs.
 fn digest(built_in: &BuiltIn) -> u64 {
     let inputs = (0..30).map(|at| built_in.input(1, at, at + 1));
     let bytes = inputs.flat_map(|grid| {
@@ -184,8 +184,8 @@ fn digest(built_in: &BuiltIn) -> u64 {
     })
 }
 
-/// A program's inputs are part of what it promises: measurements are compared over the years. One
-/// that differs from this list has been changed; give the changed program another id instead.
+/// The inputs of a program must not change: measurements are compared over the years. If one differs from this list,
+/// the program has been changed; give the changed program another id instead.
 #[test]
 fn inputs_stay_as_they_are() {
     let digests: Vec<String> = all()

@@ -1,21 +1,21 @@
-//! Objects of many forms, placed so that none touches another, not even at a corner.
+//! Objects of many shapes, placed so that none touches another, not even at a corner.
 
 use super::palette::Palette;
 use super::random::Random;
 use crate::grid::Grid;
 
-/// What objects are drawn.
+/// Which objects are drawn.
 ///
-/// As many as the colours that must be there are drawn for certain where the grid has more than
-/// nine cells for each but the first; their cells are fewer than half of the grid's.
+/// There are certainly as many objects as required colours, if the grid has more than nine cells for each but the
+/// first; together their cells are fewer than half of the grid's.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Things {
-    /// How many at least, where there is room, and at most.
+    /// The minimum number, if there is room, and the maximum.
     pub(super) count: (usize, usize),
-    /// Cells of an irregular object, longest side of any other: least and most.
+    /// The minimum and maximum: of the number of cells for an irregular object, of the longest side for any other.
     pub(super) span: (usize, usize),
     pub(super) form: Silhouette,
-    /// Whether no two may have the same number of cells.
+    /// Whether all must have different numbers of cells.
     pub(super) distinct: bool,
 }
 
@@ -24,40 +24,40 @@ pub(super) struct Things {
 pub(super) enum Silhouette {
     /// Cells connected at their sides.
     Irregular,
-    /// The same, each cell in a colour of its own.
+    /// The same, each cell in an independent colour.
     Mottled,
     /// Full rectangles.
     Solid,
     /// Outlines of rectangles.
     Hollow,
-    /// Upright or flat lines.
+    /// Vertical or horizontal lines.
     Bars,
-    /// Any of those that have one colour.
+    /// Any of those with one colour.
     Mixed,
 }
 
-/// What copies are drawn, at least two of one form.
+/// Which copies are drawn, at least two of one shape.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Copies {
-    /// The copies, and one object of another number of cells.
+    /// The copies, and one object with another number of cells.
     AndOdd,
-    /// The first copy in the colour that must be there, the others in those that may.
+    /// The first copy in the required colour, the others in the optional ones.
     Tinted,
 }
 
-/// A thing being drawn: the cells by their place in the grid.
+/// An object being drawn: the indices of its cells in the grid.
 struct Thing {
     cells: Vec<usize>,
     form: Silhouette,
 }
 
-/// The cells in which things are placed.
+/// The cells in which objects are placed.
 struct Area {
     height: usize,
     width: usize,
-    /// The thing at each place.
+    /// The object at each cell.
     owners: Vec<Option<usize>>,
-    /// How many cells may still be taken.
+    /// How many more cells may be taken.
     budget: usize,
 }
 
@@ -73,7 +73,7 @@ impl Area {
         }
     }
 
-    /// Whether `thing` may take the place: no other has it or one around it.
+    /// Whether `thing` may take the cell: no other object has it or a neighbour of it.
     fn is_free(&self, place: usize, thing: usize) -> bool {
         let (i, j) = (place / self.width, place % self.width);
         let rows = i.saturating_sub(1)..=(i + 1).min(self.height - 1);
@@ -82,7 +82,7 @@ impl Area {
             .all(|at| self.owners[at].is_none_or(|owner| owner == thing))
     }
 
-    /// Gives the places to `thing` where they are free and within the budget, all or none.
+    /// Assigns the cells to `thing` if all are free and within the budget; otherwise none.
     fn take(&mut self, places: &[usize], thing: usize) -> bool {
         let fits = places.len() <= self.budget && places.iter().all(|&at| self.is_free(at, thing));
         if fits {
@@ -94,7 +94,7 @@ impl Area {
         fits
     }
 
-    /// The place beside `place`: above, below, left or right of it, if there is one.
+    /// The neighbour of `place` above, below, left or right, if there is one.
     fn beside(&self, place: usize, direction: usize) -> Option<usize> {
         let (i, j) = (place / self.width, place % self.width);
         match direction {
@@ -105,7 +105,7 @@ impl Area {
         }
     }
 
-    /// Adds cells one by one at the sides of those it has, up to `target`.
+    /// Adds cells one by one next to the object's cells, up to `target`.
     fn spread(&mut self, random: &mut Random, thing: &mut Thing, id: usize, target: usize) {
         for _ in 0..target * 8 {
             if thing.cells.len() >= target {
@@ -123,7 +123,7 @@ impl Area {
         }
     }
 
-    /// Adds rows and columns to a rectangle, up to `rows` and `columns` of them.
+    /// Adds rows and columns to a rectangle, up to this many of them.
     fn extend(&mut self, random: &mut Random, thing: &mut Thing, id: usize, sides: (usize, usize)) {
         let (rows, columns) = sides;
         let (mut height, mut width) = (1, 1);
@@ -151,7 +151,7 @@ impl Area {
     }
 }
 
-/// The cells of a rectangle that lie at its edge above, below, left or right.
+/// The cells at the top, bottom, left or right edge of a rectangle.
 fn edge(cells: &[usize], width: usize, direction: usize) -> Vec<usize> {
     let along = |place: usize| {
         if direction < 2 {
@@ -189,7 +189,7 @@ pub(super) fn draw(
         spec.count.1
     };
     let count = random.between(spec.count.0, most).max(certain);
-    // All have a cell before any has a second one, so that none takes another's place.
+    // Every object gets its first cell before any gets a second one, so that there is room for all.
     let mut things: Vec<Thing> = Vec::new();
     for id in 0..count {
         let free: Vec<usize> = (0..height * width)
@@ -260,7 +260,7 @@ fn form(random: &mut Random, form: Silhouette) -> Silhouette {
     }
 }
 
-/// A grid with copies of a form on it, at least 5 x 5.
+/// A grid with copies of a shape on it, at least 5 x 5.
 pub(super) fn copies(
     random: &mut Random,
     palette: &Palette,
@@ -268,7 +268,7 @@ pub(super) fn copies(
     width: usize,
     spec: Copies,
 ) -> Grid {
-    // Each lies in a field of its own: two by two cells or three by three, and a gap.
+    // Each copy has its own field of two by two or three by three cells, and a gap.
     let field = if height.min(width) >= 7 && random.chance(60) {
         3
     } else {
@@ -286,7 +286,7 @@ pub(super) fn copies(
     let mut fields: Vec<usize> = (0..rows * columns).collect();
     random.shuffle(&mut fields);
 
-    // Few enough cells that two copies and the odd one leave the background its majority.
+    // Few enough cells that two copies and the odd one leave most cells to the background.
     let largest = 2 * field - 1;
     let common = random.between(2, largest);
     let odd = random.between(1, largest - 1);
@@ -318,7 +318,7 @@ pub(super) fn copies(
     grid
 }
 
-/// The cells of a connected form in a field of `side` x `side`, moved up and left as far as it goes.
+/// The cells of a connected shape in a field of `side` x `side`, moved up and left as far as possible.
 fn blob(random: &mut Random, side: usize, cells: usize) -> Vec<usize> {
     let mut room = Area::new(side, side);
     room.budget = side * side;
@@ -328,7 +328,7 @@ fn blob(random: &mut Random, side: usize, cells: usize) -> Vec<usize> {
         cells: vec![start],
         form: Silhouette::Irregular,
     };
-    // Until it has them all: a place at its sides is free as long as the field is not full.
+    // This terminates: as long as the field is not full, there is a free cell next to the shape.
     while thing.cells.len() < cells {
         room.spread(random, &mut thing, 0, cells);
     }
@@ -360,7 +360,7 @@ mod tests {
     use crate::value::Value;
     use arc_isa::Primitive;
 
-    /// The sizes of the objects of one colour (or of several), connected at corners too or not.
+    /// The sizes of the objects, in one colour or several, connected at corners or not.
     fn sizes(grid: &Grid, univalued: bool, diagonal: bool) -> Vec<usize> {
         let flags = [univalued, diagonal, true].map(Value::Bool);
         let grid = Value::from(grid.clone());
@@ -388,11 +388,11 @@ mod tests {
                 let mut random = Random::new(row.id, 6, at);
                 let grid = row.recipe.draw(&mut random, at as usize / 2 + 1);
                 let sizes = sizes(&grid, false, true);
-                // One colour or mottled, connected at the sides or at corners: the same objects.
+                // An object in one colour or several, connected at sides or at corners: the same objects.
                 if spec.form != Silhouette::Mottled {
                     assert_eq!(sizes, self::sizes(&grid, true, false), "{} {grid}", row.id);
                 }
-                // A grid of one or two cells has no place for an object on a background.
+                // A grid of one or two cells has no room for an object on a background.
                 let certain = row
                     .recipe
                     .colours

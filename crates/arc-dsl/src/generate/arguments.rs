@@ -1,5 +1,5 @@
-//! Arguments for each primitive: by the types of its row, and by what belongs together where the
-//! types do not tell.
+//! Arguments for each primitive: by the types of its row, and by relations between arguments that the types do not
+//! express.
 
 use std::borrow::Cow;
 
@@ -43,7 +43,7 @@ impl Generator {
             match argument {
                 Value::Int(n) if far => *n = self.dice.between(-999, 999),
                 Value::Loc(loc) if far => *loc = Loc::new(self.dice.between(-99, 99), loc.i),
-                // Now and then truth values, which count as numbers, and the largest ones.
+                // Occasionally truth values, which count as numbers, and the largest numbers.
                 Value::Int(_) => match self.dice.below(1000) {
                     0..15 => *argument = Value::Bool(self.dice.chance(50)),
                     15 => *argument = Value::Int(MAX_INT - self.dice.between(0, 2)),
@@ -58,12 +58,12 @@ impl Generator {
         arguments
     }
 
-    /// Arguments that make a call say something, as the row of the primitive tells.
+    /// Arguments with which a call does something meaningful, according to the primitive's row.
     fn by_sampling(&mut self, primitive: Primitive) -> Vec<Expression> {
         let mut arguments = self.by_type(primitive);
         let parameters = primitive.parameters();
         match primitive.facts().sampling {
-            // Two patches that are often near each other, at times the same one.
+            // Two patches that are often near each other, sometimes the same one.
             Sampling::ByType if are_patches(parameters) && self.dice.chance(10) => {
                 arguments[1] = arguments[0].clone();
             }
@@ -94,7 +94,7 @@ impl Generator {
                 let sets = parameters[0].1 == Type::FrozenSet;
                 let (a, kind) = self.container(|k| !sets || matches!(k, InferredType::Set(_)));
                 let mut b = self.value_of(&kind);
-                // Often elements in common, now and then of the other sort of container.
+                // Often with common elements, occasionally in the other kind of container.
                 if self.dice.chance(50)
                     && let (Some(these), Some(those)) = (a.as_container(), b.as_container())
                 {
@@ -154,7 +154,7 @@ impl Generator {
         values(arguments)
     }
 
-    /// The same for what is drawn of grids, patches and locations.
+    /// The same for arguments derived from grids, patches and locations.
     fn on_grids(&mut self, sampling: Sampling, arguments: &mut Vec<Value>) {
         match sampling {
             Sampling::StraightLine if self.dice.chance(75) => {
@@ -170,7 +170,7 @@ impl Generator {
                 let direction = Loc::new(self.dice.between(-1, 1), self.dice.between(-1, 1));
                 arguments[1] = direction.into();
             }
-            // Sizes up to a dozen, some of them nothing.
+            // Sizes up to a dozen, some of them zero or negative.
             Sampling::SmallSize => {
                 let size = Loc::new(self.dice.between(-1, 9), self.dice.between(-1, 9));
                 arguments[1] = size.into();
@@ -180,7 +180,7 @@ impl Generator {
                 *arguments = vec![scene.grid.clone().into(), scene.twin.clone().into()];
             }
             Sampling::SameWidth => {
-                // Of one width, or rows that make no grid: that is tested where it is defined.
+                // Grids of one width; rows that do not form a grid are covered by the tests of `vconcat`.
                 let grid = self.scene().grid.clone();
                 *arguments = vec![grid.clone().into(), grid.into()];
             }
@@ -190,7 +190,7 @@ impl Generator {
                 arguments[1] = scene.twin.clone().into();
             }
             Sampling::ObjectSettings if self.dice.chance(50) => {
-                // The three settings that programs use most.
+                // The three most common settings in programs.
                 let settings = [[true, true, true], [true, false, true], [false, true, true]];
                 let chosen = *self.dice.pick(&settings);
                 for (argument, flag) in arguments[1..].iter_mut().zip(chosen) {
@@ -201,7 +201,7 @@ impl Generator {
                 let dims = Loc::new(self.dice.between(0, 4), self.dice.between(0, 4));
                 arguments[2] = dims.into();
             }
-            // A small part of the grid, which occurs at least once.
+            // A small part of the grid, which therefore occurs at least once.
             Sampling::PartOfGrid if self.dice.chance(60) => {
                 let grid = self.scene().grid.clone();
                 let at = self.pair();
@@ -214,9 +214,9 @@ impl Generator {
                 });
                 *arguments = vec![grid.clone().into(), Value::set(cells)];
             }
-            // The DSL measures the window by the object's own kind: a tuple is no object here.
+            // The DSL computes the size of the window by the object's own kind: a tuple is not an object here.
             Sampling::PartOfGrid => arguments[1] = self.value_of(&InferredType::object()),
-            // Periods show on patterns.
+            // Periods occur in patterns.
             Sampling::Pattern if self.dice.chance(60) => {
                 let grid = self.scene().grid.clone();
                 let step = self.pair();
@@ -235,12 +235,12 @@ impl Generator {
                 };
                 *arguments = vec![self.value_of(&kind)];
             }
-            // Of others, and at times of these, the types alone tell.
+            // For the others, and sometimes for these, the types alone determine the arguments.
             _ => {}
         }
     }
 
-    /// The arguments, now and then with a primitive as the last one.
+    /// The arguments, occasionally with a primitive as the last one.
     fn with_a_primitive(&mut self, mut arguments: Vec<Value>) -> Vec<Expression> {
         if self.dice.chance(6) {
             let last = arguments.len() - 1;
@@ -255,7 +255,7 @@ impl Generator {
         container.get(at).map(Cow::into_owned)
     }
 
-    /// Arguments for primitives that take a container through a function.
+    /// Arguments for primitives that apply a function to the elements of a container.
     fn with_function(&mut self, primitive: Primitive) -> Vec<Expression> {
         let known = |kind: &InferredType| {
             kind.element()
@@ -313,7 +313,7 @@ impl Generator {
                 };
                 vec![container.into(), condition]
             }
-            // `order`, `argmax`, `valmin` and kin.
+            // `order`, `argmax`, `valmin` and similar primitives.
             _ => {
                 let (container, kind) = self.container(known);
                 let element = kind.element().unwrap_or(InferredType::Any);
@@ -322,7 +322,7 @@ impl Generator {
         }
     }
 
-    /// Mostly for `extract`, which fails where no element fits: a condition that one meets.
+    /// Mostly for `extract`, which fails if no element fits: a condition that some element satisfies.
     fn matching(
         &mut self,
         primitive: Primitive,
@@ -353,7 +353,7 @@ impl Generator {
         })
     }
 
-    /// A tuple or set of functions, by the calls that make one.
+    /// A tuple or set of functions, as the calls that build it.
     fn container_of(&mut self, mut functions: Vec<Expression>) -> Expression {
         let all_primitives = functions.iter().all(|f| matches!(f, Expression::Value(_)));
         if all_primitives {
@@ -376,7 +376,7 @@ impl Generator {
         }
     }
 
-    /// A primitive that makes a function, and what that is applied to.
+    /// A call of a primitive that returns a function, and arguments for that function.
     fn function_case(&mut self, primitive: Primitive) -> Case {
         let kind = self.kind();
         let argument = Expression::from(self.value_of(&kind));
@@ -408,7 +408,7 @@ impl Generator {
                 let n = *self.dice.pick(&[1, 2, 2, 3, 3, 4, 5, 7, 0, -1]);
                 (vec![function, Value::Int(n).into()], vec![argument])
             }
-            // `lbind` and `rbind`: any call, with one argument given beforehand.
+            // `lbind` and `rbind`: any call, with one argument fixed in advance.
             _ => self.binding(primitive),
         };
         Case {
@@ -425,7 +425,7 @@ impl Generator {
                 continue;
             }
             let mut given = self.call_of(called).arguments;
-            // A function of one parameter can be bound, but not be called after that: few.
+            // A function of one parameter can be bound, but not be called after that: keep these rare.
             if given.len() < 2 && !self.dice.chance(3) {
                 continue;
             }
@@ -436,7 +436,7 @@ impl Generator {
             };
             let fixed = given.remove(at);
             let mut function = Expression::from(called);
-            // Bound twice: the number of parameters that are left decides.
+            // Bound twice: the number of remaining parameters determines what is called.
             if given.len() > 1 && self.dice.chance(25) {
                 let second = given.pop().unwrap_or_else(|| fixed.clone());
                 if primitive == Primitive::Lbind {

@@ -1,4 +1,4 @@
-//! Compositions: programs made of the steps of two.
+//! Compositions: programs that combine the steps of two.
 
 use arc_isa::Type;
 
@@ -7,7 +7,7 @@ use super::sketch::Sketch;
 use crate::dialect::Dialect;
 use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot};
 
-/// The program that does `outer` on what `inner` gives, under the name of `outer`. Both have one input.
+/// The program that runs `outer` on the result of `inner`, under the name of `outer`. Both have one input.
 pub fn composition(inner: &Program, outer: &Program) -> Result<Program, BuildError> {
     let mut builder = ProgramBuilder::new(outer.name());
     let between = builder.inline(inner, &[builder.input()])?;
@@ -15,8 +15,8 @@ pub fn composition(inner: &Program, outer: &Program) -> Result<Program, BuildErr
     builder.finish(output)
 }
 
-/// The program without the steps on which its output does not depend. Where one of them fails, the program
-/// fails and this one does not; otherwise they give the same.
+/// The program without the steps that its output does not depend on. If one of these fails, the original program fails
+/// and this one does not; otherwise both give the same result.
 pub fn without_unused(program: &Program) -> Result<Program, BuildError> {
     if program.dialect() != Dialect::Public {
         return Ok(program.clone());
@@ -49,7 +49,7 @@ pub fn without_unused(program: &Program) -> Result<Program, BuildError> {
     builder.finish(output)
 }
 
-/// Adds a call whose variables are called otherwise.
+/// Adds a call with its variables renamed.
 fn call(
     builder: &mut ProgramBuilder,
     variables: &[Option<Operand>],
@@ -80,9 +80,8 @@ fn renamed(variables: &[Option<Operand>], operand: &Operand) -> Result<Operand, 
 }
 
 impl Generator {
-    /// The second program with one of its grids, the input or what a step gives, in whose place stands a grid
-    /// of the first one. A program without a step that gives a grid, by its primitive's signature, has its
-    /// input alone.
+    /// The second program, with one of its grids (the input or the result of a step) replaced by a grid of the first
+    /// one. In a program without a step that returns a grid, judging by the signatures, the only grid is its input.
     pub fn crossover(&mut self, from: &Program, into: &Program) -> Result<Program, BuildError> {
         let grids = |program: &Program| -> Vec<usize> {
             let steps = program.steps().iter();

@@ -1,5 +1,4 @@
-//! Programs on values that have nothing in them: where an evaluator takes another way than the one that
-//! most values go.
+//! Programs on empty values, for which executors often have special cases.
 
 use arc_isa::{Primitive, Type};
 
@@ -9,16 +8,16 @@ use super::programs::{Draft, finish, literal};
 use crate::program::{BuildError, Operand, Program};
 use crate::value::Value;
 
-/// The colour that no input may have: what is looked for by it is not there.
+/// The colour that no input may have, so that nothing is found when searching for it.
 const ABSENT: i32 = 9;
 
 impl Generator {
-    /// A program that calls this primitive, where its signature allows that on empty grids and patches,
-    /// empty containers and sizes of 0 and below, and about so many primitives behind it. Some arguments
-    /// are a tuple where the signature says a set.
+    /// A program that calls this primitive, as far as its signature allows, on empty grids and patches, empty
+    /// containers and sizes of 0 and below, and then about `steps` further primitives. Some arguments are tuples where
+    /// the signature names a set.
     ///
-    /// The values are made of the input, so that no compiler knows them: what the input has none of are
-    /// cells of colour 9, which it must not have.
+    /// The values are computed from the input, so that no compiler can know them: they come from cells of colour 9,
+    /// which the input must not have.
     pub fn degenerate_program(
         &mut self,
         primitive: Primitive,
@@ -41,7 +40,7 @@ impl Generator {
         finish(draft)
     }
 
-    /// Variables of nothing, and a few of something beside them.
+    /// Adds variables with empty values, and a few with non-empty ones.
     fn add_degenerate(&mut self, draft: &mut Draft) -> Result<(), BuildError> {
         use Primitive as P;
         let input = draft.builder.input();
@@ -111,7 +110,7 @@ impl Generator {
         Ok(())
     }
 
-    /// Calls a primitive on any variables that it takes, early and late ones alike.
+    /// Calls a primitive on any variables that it accepts, early and late ones alike.
     fn call_loosely(&mut self, draft: &mut Draft, primitive: Primitive) -> Result<(), BuildError> {
         let (mut arguments, mut kinds) = (Vec::new(), Vec::new());
         for (name, ty) in primitive.parameters() {
@@ -131,7 +130,7 @@ impl Generator {
     }
 }
 
-/// Whether a value of this kind can be passed for this type, a tuple in the place of a set among them.
+/// Whether a value of this kind can be passed for this type, including a tuple in place of a set.
 fn takes(wanted: Type, kind: &InferredType) -> bool {
     match kind {
         InferredType::Tuple(element) => {
@@ -147,7 +146,7 @@ mod tests {
     use crate::value::container::Container;
     use crate::{Grid, Interpreter};
 
-    /// Of every primitive some calls have an argument of nothing, and some of them give a value.
+    /// Some calls of every primitive have an empty argument, and some of these return a value.
     #[test]
     fn every_primitive_is_called_on_values_of_nothing() {
         let mut generator = Generator::new(5);

@@ -7,7 +7,7 @@ use rand_pcg::Pcg64Mcg;
 #[derive(Debug, Clone)]
 pub(crate) struct Dice {
     random: Pcg64Mcg,
-    /// What decides before anything is random: the last byte first.
+    /// Bytes that determine choices before they become random: the last byte first.
     bytes: Vec<u8>,
 }
 
@@ -18,12 +18,12 @@ impl Dice {
         Self { random, bytes }
     }
 
-    /// Lets these bytes make the next choices, one byte each where there are no more than 256 ways.
+    /// Makes these bytes determine the next choices, one byte each if there are at most 256 possibilities.
     pub(crate) fn choose_by(&mut self, bytes: &[u8]) {
         self.bytes = bytes.iter().rev().copied().collect();
     }
 
-    /// A number below `end` that the bytes decide; `None` if there are no more of them.
+    /// A number below `end` determined by the bytes; `None` if none are left.
     fn chosen(&mut self, end: u32) -> Option<u32> {
         let mut number = u32::from(self.bytes.pop()?);
         let mut ways = 1 << 8;
@@ -36,7 +36,7 @@ impl Dice {
         Some(number % end.max(1))
     }
 
-    /// A number from 0 to `end - 1`; 0 where `end` is 0.
+    /// A number from 0 to `end - 1`; 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         // Drawn as `u32`, so that the size of `usize` makes no difference.
         let end = end.max(1) as u32;
@@ -53,13 +53,13 @@ impl Dice {
         }
     }
 
-    /// Whether something that happens so many times in a hundred happens now.
+    /// True with this probability in percent.
     pub(crate) fn chance(&mut self, percent: u32) -> bool {
         let chosen = self.chosen(100);
         chosen.unwrap_or_else(|| self.random.random_range(0..100)) < percent
     }
 
-    /// One of the items, of which there must be one.
+    /// One of the items; there must be at least one.
     pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
@@ -80,7 +80,7 @@ mod tests {
         dice.choose_by(&[3, 12, 1, 2, 99, 200, 5]);
         assert_eq!(dice.below(10), 3);
         assert_eq!(dice.below(10), 2);
-        // More than 256 ways take two bytes.
+        // More than 256 possibilities take two bytes.
         assert_eq!(dice.below(1000), 258);
         assert!(!dice.chance(99) && dice.chance(1), "99 and 200 of 100");
         assert_eq!(dice.between(-2, 4), 3);

@@ -1,4 +1,4 @@
-//! Function values that suit what they are applied to.
+//! Function values that suit their arguments.
 
 use arc_isa::{Primitive, Type};
 
@@ -6,13 +6,13 @@ use super::inference::{self, InferredType, accepts};
 use super::{Expression, Generator};
 use crate::value::Value;
 
-/// How deeply closures are built into each other.
+/// The maximum nesting of closures.
 pub(super) const DEPTH: u32 = 2;
 
-/// Literals inside closures are kept this light where possible: they are seldom heavy in programs.
+/// Literals inside closures have at most this many elements if possible: in programs they are rarely heavy.
 const LIGHT: usize = 9;
 
-/// How much there is to read in a value: itself and all elements inside, cells and pairs as one each.
+/// The number of elements in a value, itself included; cells and pairs count as one each.
 fn elements(value: &Value) -> usize {
     match value {
         Value::Grid(grid) => 1 + grid.cells().len(),
@@ -72,7 +72,7 @@ impl Generator {
         }
     }
 
-    /// A function whose results are of a kind that `wanted` agrees to, if one turns up.
+    /// A function whose results have a kind that `wanted` accepts, if one is found.
     pub(super) fn function_to(
         &mut self,
         from: &InferredType,
@@ -84,7 +84,7 @@ impl Generator {
             .find(|(_, kind)| wanted(kind))
     }
 
-    /// A function that gives a truth value.
+    /// A function that returns a truth value.
     pub(super) fn predicate(&mut self, from: &InferredType, depth: u32) -> Expression {
         match self.dice.below(8) {
             0 | 1 => {
@@ -143,9 +143,9 @@ impl Generator {
         Expression::Call(Primitive::Matcher, vec![function, target.into()])
     }
 
-    /// A function whose results can be compared by size: keys of `order`, `argmax` and kin.
+    /// A function whose results can be compared by size: keys of `order`, `argmax` and similar primitives.
     pub(super) fn key(&mut self, from: &InferredType, depth: u32) -> Expression {
-        // Sets as keys are compared by number of elements: rare in programs, and decisive there.
+        // Sets as keys are compared by number of elements: rare in programs, but important there.
         let sets = self.dice.chance(12);
         let wanted = |kind: &InferredType| match kind {
             InferredType::Integer | InferredType::Pair | InferredType::Boolean => true,
@@ -176,7 +176,7 @@ impl Generator {
         if found.is_empty() {
             found = vec![Primitive::Astuple, Primitive::Equality];
         }
-        // One primitive of three parameters with one of them bound, where that fits.
+        // One primitive of three parameters with one of them bound, if one fits.
         if self.dice.chance(15) {
             let last = primitives(&[Some(a), Some(b), None], |p| p.family() != "functions");
             let first = primitives(&[None, Some(a), Some(b)], |p| p.family() != "functions");
@@ -250,8 +250,7 @@ impl Generator {
         (function, inference::result(primitive, &argument_kinds))
     }
 
-    /// A value, with its kind, for parameter `at` of a primitive whose other argument is of kind
-    /// `with`.
+    /// A value, with its kind, for parameter `at` of a primitive whose other argument has kind `with`.
     fn companion(
         &mut self,
         primitive: Primitive,
@@ -277,7 +276,7 @@ impl Generator {
         })
     }
 
-    /// A value drawn again where it is heavy.
+    /// A value, drawn again if it is heavy.
     fn light(
         &mut self,
         mut draw: impl FnMut(&mut Self) -> (Value, InferredType),
@@ -291,7 +290,7 @@ impl Generator {
         draw(self)
     }
 
-    /// A function over the elements of a container: `apply`, `sfilter`, `argmax` and kin, bound.
+    /// A function over the elements of a container: `apply`, `sfilter`, `argmax` and similar primitives, bound.
     fn over_elements(&mut self, from: &InferredType, depth: u32) -> (Expression, InferredType) {
         let Some(element) = from
             .element()
@@ -342,8 +341,7 @@ impl Generator {
     }
 }
 
-/// The primitives that take arguments of these kinds (any, where none is given) and that `wanted`
-/// agrees to.
+/// The primitives that accept arguments of these kinds (`None`: of any kind) and that `wanted` accepts.
 fn primitives(
     arguments: &[Option<&InferredType>],
     wanted: impl Fn(Primitive) -> bool,

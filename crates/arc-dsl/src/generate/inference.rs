@@ -1,14 +1,14 @@
-//! [`InferredType`]: what the generator knows of a value that a call is going to give.
+//! [`InferredType`]: what the generator knows about the result of a call.
 //!
-//! The types of signatures say too little for that: `first` gives "any", yet `first` of a set of
-//! objects is an object, and a function that is to be applied to it had better take one.
+//! The types of signatures are not precise enough: `first` returns "any", yet `first` of a set of objects is an object,
+//! and a function applied to it should accept one.
 
 use arc_isa::{Primitive, Type};
 
 /// The type of a value, down to the type of its elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum InferredType {
-    /// Not known, or elements of different types.
+    /// Unknown, or elements of different types.
     Any,
     Boolean,
     Integer,
@@ -45,7 +45,7 @@ impl InferredType {
         Self::tuple(InferredType::Integer)
     }
 
-    /// The kind of the elements, where it is a container.
+    /// The kind of the elements, if it is a container.
     pub(crate) fn element(&self) -> Option<InferredType> {
         match self {
             InferredType::Tuple(element) | InferredType::Set(element) => Some((**element).clone()),
@@ -56,7 +56,7 @@ impl InferredType {
         }
     }
 
-    /// A container of the same sort (tuple or set) of other elements.
+    /// The same kind of container (tuple or set) with other elements.
     pub(crate) fn of(&self, element: InferredType) -> InferredType {
         match self {
             InferredType::Set(_) => InferredType::set(element),
@@ -64,7 +64,7 @@ impl InferredType {
         }
     }
 
-    /// Some elements of the container, in the same sort of container.
+    /// A container of the same kind with some of the elements.
     pub(crate) fn some(&self) -> InferredType {
         match self {
             // Some rows of a grid are a grid.
@@ -81,7 +81,7 @@ impl InferredType {
         *self == InferredType::indices() || *self == InferredType::object()
     }
 
-    /// What both are.
+    /// The common kind of both.
     fn join(&self, other: &InferredType) -> InferredType {
         if self == other {
             self.clone()
@@ -91,7 +91,7 @@ impl InferredType {
     }
 }
 
-/// Whether a value of this kind can be passed where a signature names this type.
+/// Whether a value of this kind can be passed for a parameter of this type.
 pub(crate) fn accepts(wanted: Type, kind: &InferredType) -> bool {
     match wanted {
         Type::Any => *kind != InferredType::Any,
@@ -124,7 +124,7 @@ pub(crate) fn accepts(wanted: Type, kind: &InferredType) -> bool {
     }
 }
 
-/// The kind that a value of a type has, where the type tells.
+/// The kind of a value of a type, as far as the type determines it.
 pub(crate) fn of_type(ty: Type) -> InferredType {
     match ty {
         Type::Boolean => InferredType::Boolean,
@@ -159,7 +159,7 @@ pub(crate) fn result(primitive: Primitive, arguments: &[InferredType]) -> Inferr
     let at = |n: usize| arguments.get(n).cloned().unwrap_or(InferredType::Any);
     let element = |n: usize| at(n).element().unwrap_or(InferredType::Any);
     match primitive.returns() {
-        // No grid where the widths differ.
+        // Not a grid if the widths differ.
         _ if primitive == Primitive::Vconcat => return InferredType::tuple(InferredType::row()),
         Type::Numerical if arguments.contains(&InferredType::Pair) => return InferredType::Pair,
         Type::Patch | Type::Element | Type::Piece => return at(0),

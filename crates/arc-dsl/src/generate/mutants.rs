@@ -1,7 +1,7 @@
-//! Mutants: programs with changes that need not make sense.
+//! Mutants: programs with changes that may be meaningless.
 //!
-//! A [variation](Generator::variation) keeps to the types of signatures, and so finds nothing where
-//! an evaluator takes fewer values than another does, or more. A mutant passes anything anywhere.
+//! A [variation](Generator::variation) respects the types of signatures, and so finds no cases where one executor
+//! accepts fewer or more values than another. A mutant passes anything anywhere.
 
 use arc_isa::{Primitive, Type};
 
@@ -16,11 +16,10 @@ use crate::value::Value;
 const MOST_CHANGES: usize = 3;
 
 impl Generator {
-    /// The program with one to three changes, of which about half are those of a
-    /// [`variation`](Generator::variation). The others follow no types: any variable set before,
-    /// constant, primitive or value as an argument, any primitive that takes as many arguments,
-    /// arguments that change places, a step less, a step made twice. Now and then the changes come
-    /// to nothing.
+    /// The program with one to three changes, about half of which are those of a [`variation`](Generator::variation).
+    /// The others ignore types: any earlier variable, constant, primitive or value as an argument; any primitive with
+    /// the same number of arguments; swapped arguments; a step removed; a step repeated. Occasionally the changes have
+    /// no effect.
     pub fn mutant(&mut self, program: &Program) -> Program {
         let mut sketch = Sketch::new(program);
         for _ in 0..=self.dice.below(MOST_CHANGES) {
@@ -45,7 +44,7 @@ impl Generator {
             10..12 => self.swap_arguments(sketch, step),
             12..14 => self.leave_out(sketch, step),
             14..16 => self.repeat(sketch, step),
-            // The functions that higher-order primitives are given, wherever they stand.
+            // The functions passed to higher-order primitives, in any step.
             16..18 => {
                 let step = self.step_with(sketch, step, is_function);
                 self.replace_argument(sketch, step, is_function);
@@ -58,7 +57,7 @@ impl Generator {
         }
     }
 
-    /// A step with such an argument; `otherwise` where there is none.
+    /// A step with such an argument; `otherwise` if there is none.
     fn step_with(
         &mut self,
         sketch: &Sketch,
@@ -76,7 +75,7 @@ impl Generator {
         *self.dice.pick(&suiting)
     }
 
-    /// Puts anything in the place of one of the step's arguments that are `wanted`.
+    /// Replaces one of the step's arguments that are `wanted` by anything.
     fn replace_argument(&mut self, sketch: &mut Sketch, step: usize, wanted: fn(&Operand) -> bool) {
         let arguments = sketch.steps[step].1.iter().enumerate();
         let suiting: Vec<_> = arguments
@@ -89,7 +88,7 @@ impl Generator {
         }
     }
 
-    /// Any variable set before the step, constant, primitive or value.
+    /// Any earlier variable, constant, primitive or value.
     fn anything(&mut self, step: usize) -> Operand {
         match self.dice.below(20) {
             0..9 => Operand::Slot(self.variable(step)),
@@ -104,12 +103,12 @@ impl Generator {
         }
     }
 
-    /// Any variable that is set before the step, the input among them.
+    /// Any variable that is set before the step, including the input.
     fn variable(&mut self, step: usize) -> Slot {
         Slot::at(self.dice.below(step + 1))
     }
 
-    /// Calls any primitive that takes as many arguments, now and then a variable.
+    /// Calls any primitive with the same number of arguments, occasionally a variable.
     fn replace_callee(&mut self, sketch: &mut Sketch, step: usize) {
         let count = sketch.steps[step].1.len();
         let suiting: Vec<_> = Primitive::ALL
@@ -132,7 +131,7 @@ impl Generator {
         }
     }
 
-    /// Takes out a step; any variable set before it stands for what it gave.
+    /// Removes a step; its result is replaced by any earlier variable.
     fn leave_out(&mut self, sketch: &mut Sketch, step: usize) {
         let instead = Operand::Slot(self.variable(step));
         if let Some(without) = sketch.without(step, &instead) {
@@ -140,7 +139,7 @@ impl Generator {
         }
     }
 
-    /// Makes a step once more, what it gave in the place of one of its arguments.
+    /// Repeats a step, with its result as one of its arguments.
     fn repeat(&mut self, sketch: &mut Sketch, step: usize) {
         let count = sketch.steps[step].1.len();
         if count > 0 {

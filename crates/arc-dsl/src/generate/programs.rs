@@ -1,4 +1,4 @@
-//! Random programs: straight lines of calls, well typed or not.
+//! Random programs: sequences of calls, well typed or not.
 
 use arc_isa::{Primitive, Type};
 
@@ -13,7 +13,7 @@ use crate::value::Value;
 pub(super) struct Draft {
     pub(super) builder: ProgramBuilder,
     pub(super) variables: Vec<(Operand, InferredType)>,
-    /// Variables that hold functions: what they take and give.
+    /// Variables that hold functions, with the kinds of argument and result.
     functions: Vec<(Callee, InferredType, InferredType)>,
 }
 
@@ -37,7 +37,7 @@ impl Draft {
         self.call(callee, arguments, kind).map(drop)
     }
 
-    /// Adds a variable, and gives it.
+    /// Adds a variable and returns it.
     pub(super) fn call(
         &mut self,
         callee: impl Into<Callee>,
@@ -51,8 +51,8 @@ impl Draft {
 }
 
 impl Generator {
-    /// A well-typed program of about so many steps. It may still fail, as programs do: the largest
-    /// element of an empty set, a division by zero, a grid that grows past its limit.
+    /// A well-typed program of about this many steps. It may still fail, as programs do: the largest element of an
+    /// empty set, a division by zero, a grid that grows past its limit.
     pub fn program(&mut self, steps: usize) -> Result<Program, BuildError> {
         let mut draft = Draft::new("solve_random");
         while draft.variables.len() <= steps {
@@ -67,8 +67,8 @@ impl Generator {
         finish(draft)
     }
 
-    /// A program of about so many steps with arguments of any type anywhere, and calls of variables
-    /// that may hold no function.
+    /// A program of about this many steps with arguments of any type anywhere, and calls of variables that may not hold
+    /// functions.
     pub fn ill_typed_program(&mut self, steps: usize) -> Result<Program, BuildError> {
         let mut draft = Draft::new("solve_random");
         while draft.variables.len() <= steps {
@@ -99,7 +99,7 @@ impl Generator {
                 let ty = *self.dice.pick(Type::ALL);
                 literal(self.typed(ty, "").0)
             }
-            // As the signature wants it, so that some calls get anywhere.
+            // Of the type in the signature, so that some calls succeed.
             _ => match primitive.parameters().get(at) {
                 Some((name, ty)) => literal(self.typed(*ty, name).0),
                 None => draft.builder.input(),
@@ -107,7 +107,7 @@ impl Generator {
         }
     }
 
-    /// A value at the edge of what values can be.
+    /// A value at the limits of what values can be.
     fn extreme(&mut self) -> Value {
         let large = *self
             .dice
@@ -141,7 +141,7 @@ impl Generator {
         draft.add(primitive, arguments, inference::result(primitive, &kinds))
     }
 
-    /// A variable of this type, a late one rather than an early one, or a value written out.
+    /// A variable of this type, preferably a late one, or a literal.
     fn operand(&mut self, draft: &Draft, ty: Type, name: &str) -> (Operand, InferredType) {
         let suiting: Vec<_> = draft
             .variables
@@ -159,7 +159,7 @@ impl Generator {
         (literal(value), kind)
     }
 
-    /// `apply`, `sfilter`, `argmax` and kin on a container, with the steps that make the function.
+    /// `apply`, `sfilter`, `argmax` and similar primitives on a container, with the steps that create the function.
     pub(super) fn add_call_with_function(&mut self, draft: &mut Draft) -> Result<(), BuildError> {
         let known = |kind: &InferredType| {
             kind.element()
@@ -249,7 +249,7 @@ impl Generator {
     }
 }
 
-/// A value as an operand: by the name of a constant where it has one.
+/// A value as an operand: the name of a constant if it has one.
 pub(super) fn literal(value: Value) -> Operand {
     if let Value::Primitive(primitive) = value {
         return primitive.into();

@@ -1,7 +1,7 @@
-//! [`Scene`]: a grid with patches that lie on, beside and off it.
+//! [`Scene`]: a grid with patches that lie on, next to and off it.
 //!
-//! Arguments drawn from one scene belong together (the object is cut from the grid, the colour
-//! occurs on it), so that calls do something; edge cases come at a fixed share.
+//! Arguments drawn from one scene fit together (the object is cut from the grid, the colour occurs on it), so that
+//! calls do something; a fixed share are edge cases.
 
 use crate::generate::dice::Dice;
 use crate::grid::Grid;
@@ -12,17 +12,17 @@ use crate::value::Value;
 #[derive(Debug, Clone)]
 pub(crate) struct Scene {
     pub(crate) grid: Grid,
-    /// A grid of the same size as a rule, in other colours here and there.
+    /// Usually a grid of the same size, with some cells in other colours.
     pub(crate) twin: Grid,
-    /// Sets of cells, now and then empty.
+    /// Sets of cells, occasionally empty.
     pub(crate) objects: Vec<Value>,
-    /// Sets of locations, now and then empty.
+    /// Sets of locations, occasionally empty.
     pub(crate) indices: Vec<Value>,
     /// A set of objects.
     pub(crate) group: Value,
 }
 
-/// How many patches of each sort a scene has.
+/// How many patches of each kind a scene has.
 const PATCHES: usize = 3;
 
 impl Scene {
@@ -46,7 +46,7 @@ impl Scene {
     }
 }
 
-/// A grid of any size from none to a dozen rows, in one of the styles of ARC.
+/// A grid of any size from zero to a dozen rows, in one of the styles of ARC.
 pub(crate) fn grid(dice: &mut Dice) -> Grid {
     let (height, width) = match dice.below(100) {
         0..2 => (0, 0),
@@ -137,7 +137,7 @@ fn line(dice: &mut Dice, grid: &mut Grid, palette: &[i8]) {
     }
 }
 
-/// A small pattern over and over.
+/// A small pattern that repeats.
 fn tiles(dice: &mut Dice, grid: &mut Grid, palette: &[i8]) {
     let (high, wide) = (dice.below(3) + 1, dice.below(3) + 1);
     let tile: Vec<i8> = (0..high * wide).map(|_| *dice.pick(palette)).collect();
@@ -164,7 +164,7 @@ fn set(grid: &mut Grid, i: usize, j: usize, colour: i8) {
     }
 }
 
-/// The grid with some cells changed, or now and then another grid.
+/// The grid with some cells changed, or occasionally another grid.
 fn twin(dice: &mut Dice, grid: &Grid) -> Grid {
     if dice.chance(15) {
         return self::grid(dice);
@@ -175,10 +175,10 @@ fn twin(dice: &mut Dice, grid: &Grid) -> Grid {
     twin
 }
 
-/// The locations of a patch, distinct as a rule.
+/// The locations of a patch, usually distinct.
 pub(crate) fn locs(dice: &mut Dice, grid: &Grid) -> Vec<Loc> {
     let (height, width) = (grid.height().max(1) as i32, grid.width().max(1) as i32);
-    // Mostly on the grid, at times across its edge, now and then far off it.
+    // Mostly on the grid, sometimes across its edge, occasionally far off it.
     let corner = match dice.below(20) {
         0..13 => Loc::new(dice.between(0, height - 1), dice.between(0, width - 1)),
         13..18 => Loc::new(dice.between(-3, height + 2), dice.between(-3, width + 2)),
@@ -207,7 +207,7 @@ pub(crate) fn locs(dice: &mut Dice, grid: &Grid) -> Vec<Loc> {
     }
 }
 
-/// The cells of an object: cut from the grid, or in colours of its own.
+/// The cells of an object: cut from the grid, or in independent colours.
 pub(crate) fn cells(dice: &mut Dice, grid: &Grid) -> Vec<Cell> {
     let locs = locs(dice, grid);
     if dice.chance(50) {
@@ -222,7 +222,7 @@ pub(crate) fn cells(dice: &mut Dice, grid: &Grid) -> Vec<Cell> {
     let colour = dice.colour();
     let other = dice.colour();
     match dice.below(6) {
-        // By turns, as in a pattern that repeats.
+        // Alternating colours, as in a pattern that repeats.
         0 => locs
             .into_iter()
             .map(|loc| {
@@ -240,7 +240,7 @@ pub(crate) fn cells(dice: &mut Dice, grid: &Grid) -> Vec<Cell> {
             .into_iter()
             .map(|loc| Cell::new(dice.colour(), loc))
             .collect(),
-        // Two colours at one location: the order in which they are painted matters.
+        // Two colours at one location: the order of painting matters.
         2 => {
             let mut cells: Vec<Cell> = locs.iter().map(|&loc| Cell::new(colour, loc)).collect();
             cells.extend(locs.into_iter().take(2).map(|loc| Cell::new(other, loc)));
@@ -250,7 +250,7 @@ pub(crate) fn cells(dice: &mut Dice, grid: &Grid) -> Vec<Cell> {
     }
 }
 
-/// A set of objects: one a colour and region of the grid, or of any shape.
+/// A set of objects: one for each colour and region of the grid, or of any shape.
 fn group(dice: &mut Dice, grid: &Grid) -> Value {
     let objects = match dice.below(10) {
         0 => return Value::empty_set(),
@@ -274,7 +274,7 @@ fn group(dice: &mut Dice, grid: &Grid) -> Value {
             let mut objects = Vec::new();
             for _ in 0..=dice.below(4) {
                 let cells = cells(dice, grid);
-                // An empty object makes most primitives fail: few.
+                // An empty object makes most primitives fail: keep these rare.
                 if !cells.is_empty() || dice.chance(10) {
                     objects.push(Value::set(cells.into_iter().map(Value::from)));
                 }

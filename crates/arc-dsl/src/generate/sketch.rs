@@ -1,14 +1,14 @@
-//! [`Sketch`]: a program whose steps can be taken out and changed.
+//! [`Sketch`]: a program whose steps can be removed and changed.
 
 use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot};
 
-/// A program in parts. Variable 0 is the input, variable `n + 1` what step `n` gives.
+/// A program in parts. Variable 0 is the input, variable `n + 1` the result of step `n`.
 #[derive(Debug, Clone)]
 pub struct Sketch {
     name: String,
-    /// What each step calls, and on what.
+    /// The callee and the arguments of each step.
     pub steps: Vec<(Callee, Vec<Operand>)>,
-    /// What the program gives.
+    /// The output of the program.
     pub output: Operand,
 }
 
@@ -26,7 +26,7 @@ impl Sketch {
         }
     }
 
-    /// The program; an error says what no program may have.
+    /// Builds the program; an error says why it would not be a valid one.
     pub fn build(&self) -> Result<Program, BuildError> {
         let mut builder = ProgramBuilder::new(&self.name);
         for (callee, arguments) in &self.steps {
@@ -35,7 +35,7 @@ impl Sketch {
         builder.finish(self.output.clone())
     }
 
-    /// The first steps, of which the last one's result is the output.
+    /// The first steps; the result of the last one is the output.
     #[must_use]
     pub fn prefix(&self, steps: usize) -> Self {
         Self {
@@ -45,8 +45,8 @@ impl Sketch {
         }
     }
 
-    /// The program without one of its steps, `instead` standing for what it gave: a value, or a
-    /// variable set before it. `None` if that is called and cannot be.
+    /// The program without one of its steps; `instead` replaces its result: a value, or a variable set before it.
+    /// `None` if the result is called and `instead` cannot be.
     #[must_use]
     pub fn without(&self, step: usize, instead: &Operand) -> Option<Self> {
         let renamed = |operand: &Operand| match operand {
@@ -77,8 +77,8 @@ impl Sketch {
         })
     }
 
-    /// The program with one of its steps made once more: argument `at` of the second is what the
-    /// first gives, and what the second gives is used where the first one's result was.
+    /// The program with one of its steps repeated: argument `at` of the second copy is the result of the first one, and
+    /// the result of the second copy replaces that of the first one from then on.
     pub(super) fn with_repeated(&self, step: usize, at: usize) -> Self {
         let later = |slot: Slot| {
             let shift = usize::from(slot.index() > step);
@@ -108,13 +108,13 @@ impl Sketch {
         }
     }
 
-    /// All operands, the output last.
+    /// The number of operands, the output included.
     #[must_use]
     pub fn operands(&self) -> usize {
         self.steps.iter().map(|(_, a)| a.len()).sum::<usize>() + 1
     }
 
-    /// One of them, by its number.
+    /// One of them by its index; the output is the last.
     pub fn operand_mut(&mut self, number: usize) -> Option<&mut Operand> {
         let arguments = self.steps.iter_mut().flat_map(|(_, a)| a.iter_mut());
         let mut operands = arguments.chain(std::iter::once(&mut self.output));

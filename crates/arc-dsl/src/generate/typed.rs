@@ -1,5 +1,5 @@
-//! Calls of the typed dialect's primitives: arguments by the names of the parameters, which say there
-//! what types say in the public dialect.
+//! Calls of the typed dialect's primitives. The names of parameters determine the arguments, as types do in the public
+//! dialect.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,15 +13,15 @@ use crate::patch::Loc;
 use crate::typed::TypedPrimitive;
 use crate::value::Value;
 
-/// One call of a primitive of the typed dialect; where that gives a function, the call of the
-/// function too. Arguments are texts that program text and Python read alike.
+/// One call of a primitive of the typed dialect; if it returns a function, the call of that function too. Arguments are
+/// texts that mean the same as program text and in Python.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypedCase {
     /// What is called.
     pub primitive: TypedPrimitive,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// The arguments of the function that the call gives; empty where it gives none.
+    /// The arguments of the function that the call returns; empty if it returns none.
     pub applied_to: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for TypedCase {
     }
 }
 
-/// Values that have no literal: `nan`, `inf`, `-inf`, and the function that a failing call gives.
+/// Values that have no literal: `nan`, `inf`, `-inf`, and the function that a failing call returns.
 const WITHOUT_LITERAL: &[&str] = &[
     "get_nth_t(frozenset(), 0)",
     "manhattan((), ())",
@@ -41,7 +41,7 @@ const WITHOUT_LITERAL: &[&str] = &[
 ];
 
 impl Generator {
-    /// A call of a primitive of the typed dialect; where it gives a function, applied to something.
+    /// A call of a primitive of the typed dialect; if it returns a function, with arguments for that function.
     pub fn typed_case(&mut self, primitive: TypedPrimitive) -> TypedCase {
         self.change_scene();
         let mut applied_to = Vec::new();
@@ -74,12 +74,12 @@ impl Generator {
         }
     }
 
-    /// The same but for one or more arguments, which are of any type.
+    /// The same, except that one or more arguments have any type.
     pub fn typed_case_of_any_types(&mut self, primitive: TypedPrimitive) -> TypedCase {
         let mut case = self.typed_case(primitive);
         loop {
             let at = self.dice.below(case.arguments.len());
-            // To apply a function less than once is left to how deep Python calls.
+            // `power` with `n` below 1 depends on the depth of Python's stack.
             if (primitive, at) != (TypedPrimitive::Power, 1) {
                 case.arguments[at] = self.any_argument();
             }
@@ -95,7 +95,7 @@ impl Generator {
             .iter()
             .map(|name| self.named(primitive, name))
             .collect();
-        // A second container shares elements with the first; two patches are at times the same.
+        // A second container shares elements with the first; two patches are sometimes the same.
         if parameters == ["a", "b"] && self.dice.chance(20) {
             let first = arguments[0].clone();
             arguments[1] = first;
@@ -136,14 +136,14 @@ impl Generator {
     fn primitive_of(&mut self, wanted: impl Fn(usize) -> bool) -> TypedPrimitive {
         loop {
             let primitive = *self.dice.pick(TypedPrimitive::ALL);
-            // That would take the largest part of the draws, and gives functions.
+            // `power` is excluded: it returns functions, and its arguments would use most of the random draws.
             if wanted(primitive.parameters().len()) && primitive != TypedPrimitive::Power {
                 return primitive;
             }
         }
     }
 
-    /// A function of so many parameters, mostly a primitive.
+    /// A function with this many parameters, mostly a primitive.
     fn function_named(&mut self, parameters: usize) -> String {
         if parameters != 1 || self.dice.chance(75) {
             return self
@@ -269,7 +269,7 @@ impl Generator {
         self.of_type(ty)
     }
 
-    /// Train pairs, at times such that the output is the input turned.
+    /// Train pairs; sometimes the outputs are the inputs turned.
     fn samples(&mut self) -> String {
         let count = 1 + self.dice.below(3);
         let turned = self.dice.below(8);
@@ -296,7 +296,7 @@ impl Generator {
     }
 }
 
-/// A value of the public dialect as the typed one has it: cells as (row, column, colour).
+/// Converts a value of the public dialect to the typed one: cells become (row, column, colour).
 fn retyped(value: &Value) -> Cow<'_, Value> {
     let elements =
         |all: &[Value]| -> Vec<_> { all.iter().map(|e| retyped(e).into_owned()).collect() };

@@ -1,7 +1,7 @@
-//! Variations: programs that are like a given one, but for a change here and there.
+//! Variations: programs that resemble a given one except for a few changes.
 //!
-//! Random programs are seldom long and right at once. Those that people wrote are, and a small
-//! change leaves most of what they do in place.
+//! Random programs are rarely both long and meaningful. Programs written by people are, and a small change preserves
+//! most of what they do.
 
 use arc_isa::{Primitive, Type};
 
@@ -14,9 +14,9 @@ use crate::value::Value;
 const MOST_CHANGES: usize = 3;
 
 impl Generator {
-    /// The program with one to three changes: another number, another variable of the same type,
-    /// another primitive that takes the same, or a step less. It may fail where the program did
-    /// not, and now and then a change comes to nothing.
+    /// The program with one to three changes: another number, another variable of the same type, another primitive with
+    /// the same parameter types, or a step removed. It may fail where the program did not, and occasionally a change
+    /// has no effect.
     pub fn variation(&mut self, program: &Program) -> Program {
         let mut sketch = Sketch::new(program);
         for _ in 0..=self.dice.below(MOST_CHANGES) {
@@ -53,7 +53,7 @@ impl Generator {
         sketch.steps[step].1[at] = changed;
     }
 
-    /// A variable set before the step whose type is written with the same name.
+    /// A variable set before the step whose type has the same name.
     fn other_variable(&mut self, sketch: &Sketch, slot: Slot, step: usize) -> Operand {
         let ty = type_of(sketch, slot);
         let all = (0..=step).map(Slot::at);
@@ -75,8 +75,7 @@ impl Generator {
         Operand::Literal(other)
     }
 
-    /// A primitive that takes as many arguments: of the same types, if there is another one and
-    /// mostly.
+    /// A primitive with the same number of parameters; mostly with the same types, if there is another one.
     fn like(&mut self, primitive: Primitive) -> Primitive {
         let exactly = self.dice.chance(85);
         let types = |p: Primitive| p.parameters().iter().map(|(_, ty)| *ty);
@@ -98,7 +97,7 @@ impl Generator {
         }
     }
 
-    /// Takes out a step; one of its arguments stands for what it gave.
+    /// Removes a step; one of its arguments replaces its result.
     fn take_out(&mut self, sketch: &mut Sketch, step: usize) {
         let arguments = sketch.steps[step].1.clone();
         if arguments.is_empty() {
@@ -110,7 +109,7 @@ impl Generator {
     }
 }
 
-/// The type that a variable has by the signature of what sets it; `None` for a function's result.
+/// The type of a variable according to the signature of what sets it; `None` for the result of a function.
 fn type_of(sketch: &Sketch, slot: Slot) -> Option<Type> {
     let Some(step) = slot.index().checked_sub(1) else {
         return Some(Type::Grid);

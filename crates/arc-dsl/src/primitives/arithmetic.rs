@@ -9,7 +9,7 @@ use crate::types::Number;
 use crate::value::container::{Container, Items};
 use crate::value::{MAX_INT, Value};
 
-/// The integer, where a program may hold it.
+/// `n`, if a program may hold it.
 pub(super) fn int(n: i64) -> Result<i32, ErrorKind> {
     if n.abs() <= i64::from(MAX_INT) {
         Ok(n as i32)
@@ -18,14 +18,14 @@ pub(super) fn int(n: i64) -> Result<i32, ErrorKind> {
     }
 }
 
-/// The pair, where a program may hold it.
+/// The pair, if a program may hold it.
 pub(super) fn loc(i: i64, j: i64) -> Result<Loc, ErrorKind> {
     Ok(Loc::new(int(i)?, int(j)?))
 }
 
 /// `a` moved by `b`.
 pub(super) fn sum(a: Loc, b: Loc) -> Result<Loc, ErrorKind> {
-    // Components lie within MAX_INT, so that a sum of two cannot wrap.
+    // Components lie within MAX_INT, so a sum of two cannot wrap.
     let sum = a.wrapping_add(b);
     if sum.i.unsigned_abs().max(sum.j.unsigned_abs()) <= MAX_INT as u32 {
         Ok(sum)
@@ -34,7 +34,7 @@ pub(super) fn sum(a: Loc, b: Loc) -> Result<Loc, ErrorKind> {
     }
 }
 
-/// `f` by component, where an integer beside a pair counts for both components.
+/// `f` by component; an integer next to a pair counts for both components.
 fn zip(
     a: Number,
     b: Number,
@@ -58,7 +58,7 @@ fn map(n: Number, f: impl Fn(i64) -> i64) -> Result<Number, ErrorKind> {
     })
 }
 
-/// `a / b` rounded down, as Python's `//`.
+/// `a / b` rounded down, like Python's `//`.
 pub(super) fn floor_div(a: i64, b: i64) -> Result<i64, ErrorKind> {
     if b == 0 {
         return Err(ErrorKind::DivisionByZero);
@@ -100,7 +100,7 @@ pub(super) fn double(n: Number) -> Result<Number, ErrorKind> {
 }
 
 pub(super) fn halve(n: Number) -> Result<Number, ErrorKind> {
-    // An arithmetic shift rounds down, which division does not.
+    // An arithmetic shift rounds down; division rounds towards zero.
     map(n, |n| n >> 1)
 }
 
@@ -162,7 +162,7 @@ fn outermost(container: Container<'_>, wanted: Ordering) -> Result<Value, ErrorK
             let first = loc.j.cmp(&loc.i) != wanted;
             Some(Value::Int(if first { loc.i } else { loc.j }))
         }
-        // Sets of these are ascending in the order in which they compare.
+        // Sets of these are sorted in the order in which they compare.
         Items::Locs(_) | Items::Cells(_) => container.value(match wanted {
             Ordering::Greater => container.len() - 1,
             _ => 0,
@@ -197,7 +197,7 @@ fn outermost(container: Container<'_>, wanted: Ordering) -> Result<Value, ErrorK
     Ok(best.unwrap_or(Value::Int(0)))
 }
 
-/// What Python gives for arguments that rows of this family refuse.
+/// What Python returns for arguments that do not have the types of their rows.
 pub(super) mod untyped {
     use std::cmp::Ordering;
 
@@ -239,11 +239,11 @@ pub(super) mod untyped {
         }
     }
 
-    /// An operation on two numbers, or on what else Python has it for.
+    /// An operation on two numbers, or on other types for which Python defines it.
     type Operation = fn(&mut Context<'_>, &Value, &Value) -> PythonResult;
 
-    /// The pair of what the operation gives for the components; an integer counts for both. Components
-    /// past the second are not looked at.
+    /// The pair of the results of the operation for the components; an integer counts for both. Components after the
+    /// second are not read.
     fn by_component(
         cx: &mut Context<'_>,
         a: &Value,
@@ -257,7 +257,7 @@ pub(super) mod untyped {
             Some(n) => Ok(Value::Int(n)),
             None => item(value, at),
         };
-        // With something else than a tuple beside an integer Python asks for the integer's components.
+        // If the other argument is not a tuple but an integer, Python asks for the integer's components.
         let of_b = |at: usize| match is_tuple(b) {
             true => item(b, at),
             false if is_tuple(a) => Ok(b.clone()),
@@ -268,7 +268,7 @@ pub(super) mod untyped {
         Ok(Value::pair(&first, &second))
     }
 
-    /// The function of the integer, or of the first two components.
+    /// The function applied to the integer, or to the first two components.
     fn each(cx: &mut Context<'_>, x: &Value, function: fn(i64) -> i64) -> PythonResult {
         let apply = |x: &Value| number(function(i64::from(int(x)?)));
         cx.work(1)?;
@@ -310,8 +310,7 @@ pub(super) mod untyped {
         number(a.div_euclid(b) - i64::from(b < 0 && a.rem_euclid(b) != 0))
     }
 
-    /// `a > b`: of tuples the first components that differ decide; a set is greater than its proper
-    /// subsets.
+    /// `a > b`: tuples compare by the first components that differ; a set is greater than its proper subsets.
     fn greater(a: &Value, b: &Value) -> PythonResult<bool> {
         match (a.as_container(), b.as_container()) {
             (Some(a), Some(b)) if [a.kind, b.kind] == [ContainerKind::Set; 2] => {

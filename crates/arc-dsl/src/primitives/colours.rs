@@ -11,7 +11,7 @@ use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;
 use crate::value::container::{Container, Items, in_reverse};
 
-/// The colour, where a cell of a grid can hold it.
+/// The colour, if a cell of a grid can hold it.
 pub(super) fn colour(value: i32) -> Result<i8, ErrorKind> {
     i8::try_from(value).map_err(|_| Limit::Colour.into())
 }
@@ -19,7 +19,7 @@ pub(super) fn colour(value: i32) -> Result<i8, ErrorKind> {
 /// How many cells of a grid have each colour.
 struct Histogram {
     counts: [u32; 256],
-    /// The smallest and the largest colour; the other way round where there is none.
+    /// The smallest and the largest colour; the other way round if there are no cells.
     range: (i8, i8),
 }
 
@@ -46,7 +46,7 @@ impl Histogram {
     }
 }
 
-/// The most common colour, of several the smallest.
+/// The most common colour; of several, the smallest.
 pub(super) fn background(grid: &Grid) -> Result<i8, ErrorKind> {
     let mut most = None;
     for (colour, count) in Histogram::of(grid).iter() {
@@ -57,8 +57,8 @@ pub(super) fn background(grid: &Grid) -> Result<i8, ErrorKind> {
     most.map(|(colour, _)| colour).ok_or(ErrorKind::Empty)
 }
 
-/// The colours of a patch, one a cell. Python takes the first component of whatever it finds, so
-/// that the rows are the colours of bare locations.
+/// The colours of a patch, one for each cell. Python takes the first component of every element, so the colours of bare
+/// locations are their rows.
 fn patch_colours(patch: Patch<'_>) -> Vec<i32> {
     match patch.items {
         PatchItems::Cells(cells) => cells.iter().map(|cell| cell.colour).collect(),
@@ -89,7 +89,7 @@ pub(super) fn mostcolor(element: Piece<'_>) -> Result<i32, ErrorKind> {
         return background(grid).map(i32::from);
     }
     let counts = counts(element).into_iter();
-    // Of equally many `max_by_key` gives the last: go backwards to get the smallest colour.
+    // Of equal counts `max_by_key` returns the last: iterate backwards to get the smallest colour.
     let most = if in_reverse() {
         counts.max_by_key(|&(_, count)| count)
     } else {
@@ -174,8 +174,8 @@ pub(super) fn switch(grid: &Grid, a: i32, b: i32) -> Result<Grid, ErrorKind> {
     recoloured(grid, [(b, a), (a, b)])
 }
 
-/// The grid with the first of each two colours replaced by the second; the first two that fit count.
-/// What the grid lacks may be any number, and so may what would take its place.
+/// The grid with the first colour of each pair replaced by the second; the first pair that matches counts. A colour
+/// that the grid lacks may be any number, and so may its replacement.
 fn recoloured<const N: usize>(grid: &Grid, colours: [(i32, i32); N]) -> Result<Grid, ErrorKind> {
     let mut pairs = [(0, 0); N];
     for (pair, (from, into)) in pairs.iter_mut().zip(colours) {
@@ -214,7 +214,7 @@ pub(super) fn index(grid: &Grid, loc: Loc) -> Result<Value, ErrorKind> {
         .map_or(Value::Nothing, |colour| Value::Int(i32::from(colour))))
 }
 
-/// What Python gives for grids of other things than colours, and for colours that are none.
+/// What Python returns for grids whose cells are not colours, and for arguments that are not colours.
 pub(super) mod untyped {
     use std::cmp::Ordering;
 
@@ -252,7 +252,7 @@ pub(super) mod untyped {
         }
     }
 
-    /// What stands in the rows of a tuple, or comes first in the pairs of a set.
+    /// The cells of the rows of a tuple, or the first components of the pairs of a set.
     pub(in crate::primitives) fn colours(element: &Value) -> PythonResult<Vec<Value>> {
         if is_tuple(element) {
             return Ok(rows(element)?.into_iter().flatten().collect());
@@ -272,7 +272,7 @@ pub(super) mod untyped {
 
     fn colorcount(element: &Value, value: &Value) -> PythonResult {
         if is_tuple(element) {
-            // Only tuples can count.
+            // Only tuples have the method `count`.
             tuple_rows_of_tuples(element)?;
         }
         let count = colours(element)?.iter().filter(|c| *c == value).count();
@@ -290,7 +290,7 @@ pub(super) mod untyped {
         set_of(cx, kept)
     }
 
-    /// The rows with each cell that equals one of the first replaced by what stands beside it.
+    /// The rows with each cell that equals the first element of a pair replaced by the second.
     fn recoloured(
         cx: &mut Context<'_>,
         grid: &Value,

@@ -1,5 +1,5 @@
-//! How values compare where Python's reference compares them with `<`: keys of elements, and elements of which the
-//! largest is wanted.
+//! Compares values as Python's reference does with `<`: keys of elements, and elements of which the largest or smallest
+//! is wanted.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, ValueKind};
 use crate::value::Value;
 use crate::value::container::Container;
 
-/// Whether a key is `wanted` (greater, less) in comparison with the best one so far.
+/// Whether a key is better (greater or less, according to `wanted`) than the best one so far.
 pub(super) fn improves(
     key: &Value,
     best: Option<&Value>,
@@ -22,8 +22,8 @@ pub(super) fn improves(
     }
 }
 
-/// How two keys compare: integers by size, tuples by the first elements that differ, sets by number
-/// of elements. Python takes `<` of sets for "subset of", which orders almost nothing.
+/// Compares two keys: integers by value, tuples by the first elements that differ, sets by number of elements. Python's
+/// `<` on sets means "proper subset of", which orders almost nothing.
 pub(crate) fn compare(a: &Value, b: &Value) -> Result<Ordering, ErrorKind> {
     if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
         return Ok(a.cmp(&b));
@@ -47,8 +47,8 @@ pub(crate) fn compare(a: &Value, b: &Value) -> Result<Ordering, ErrorKind> {
     }
 }
 
-/// How two numbers compare of which one is not finite. What is no number comes before all others, so
-/// that sorting has an order to follow.
+/// Compares two numbers at least one of which is not finite. NaN comes before all others, so that sorting has a
+/// consistent order.
 #[cold]
 fn numbers(a: &Value, b: &Value) -> Option<Ordering> {
     let is_number =
@@ -64,8 +64,8 @@ enum Difference<'a> {
     Elements(Cow<'a, Value>, Cow<'a, Value>),
 }
 
-/// Where two tuples differ first, however deeply inside. Found in one pass: to look whether elements
-/// are equal before they are compared would go through them once more for every level.
+/// The first difference of two tuples, at any depth. Found in one pass: checking elements for equality before comparing
+/// them would traverse them once more for every level.
 fn first_difference<'a>(a: Container<'a>, b: Container<'a>) -> Option<Difference<'a>> {
     for (a, b) in a.iter().zip(b.iter()) {
         let is_tuple = |value: &Value| {
@@ -86,7 +86,7 @@ fn first_difference<'a>(a: Container<'a>, b: Container<'a>) -> Option<Difference
                     return Some(difference);
                 }
             }
-            // Rows and pairs hold integers, so that comparing them twice is no matter.
+            // Rows and pairs hold integers, so comparing them twice costs little.
             (a, b) => {
                 if a != b {
                     return Some(Difference::Elements(a, b));
@@ -115,7 +115,7 @@ mod tests {
         );
         assert!(compare(&Value::Int(1), &small).is_err());
         assert!(compare(&Value::Nothing, &Value::Nothing).is_err());
-        // Found where keys are compared, not before: one element has nothing to be compared with.
+        // Only a comparison of keys fails, and a single element is compared with nothing.
         let nothing = Value::tuple(vec![Value::Nothing]);
         assert_eq!(
             call(

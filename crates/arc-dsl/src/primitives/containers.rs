@@ -64,8 +64,8 @@ fn among(
             Object::from_sorted(among_sorted(a, b, wanted)).into()
         }
         _ => {
-            // Of a set it is few elements that an element is compared with, otherwise all; the rows of a
-            // grid are made for each.
+            // An element is compared with a few elements of a set, but with all elements of a tuple; the rows of a grid
+            // are built each time.
             let compared = if b.kind == ContainerKind::Set {
                 sorting(b.len(), a.work())
             } else {
@@ -94,7 +94,7 @@ pub(super) fn among_sorted<T: Ord + Copy>(a: &[T], b: &[T], wanted: bool) -> Vec
 
 /// The elements for which `condition` holds, in a container of the same kind.
 ///
-/// What is kept of a set is ascending and distinct already, so it is not looked at again.
+/// The kept elements of a set are ascending and distinct already, so they are not checked again.
 fn keep(container: Container<'_>, condition: impl Fn(&Value) -> bool) -> Value {
     match (container.kind, container.items) {
         (ContainerKind::Set, Items::Locs(locs)) => {
@@ -155,7 +155,7 @@ pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> Result<V
     all.finish(cx)
 }
 
-/// Adds the elements of `container`, which has to be one.
+/// Adds the elements of `container`, which has to be a container.
 pub(super) fn merge_into(
     cx: &mut Context<'_>,
     all: &mut Collector,
@@ -170,7 +170,7 @@ pub(super) fn mostcommon(
 ) -> Result<Value, ErrorKind> {
     let values = sorted(cx, container)?;
     let runs = values.chunk_by(|a, b| a == b);
-    // Of equally long runs `max_by_key` gives the last one: go backwards to get the smallest.
+    // Of equally long runs `max_by_key` returns the last: iterate backwards to get the smallest.
     let most = if in_reverse() {
         runs.max_by_key(|run| run.len())
     } else {
@@ -193,7 +193,7 @@ pub(super) fn leastcommon(
     least.map(|run| run[0].clone()).ok_or(ErrorKind::Empty)
 }
 
-/// The elements, ascending.
+/// The elements in ascending order.
 fn sorted(cx: &mut Context<'_>, container: Container<'_>) -> Result<Vec<Value>, ErrorKind> {
     cx.work(sorting(container.len(), container.work()))?;
     let mut values = Vec::with_capacity(container.len());
@@ -215,7 +215,7 @@ pub(super) fn totuple(cx: &mut Context<'_>, container: Container<'_>) -> Result<
 }
 
 pub(super) fn first(container: Container<'_>) -> Result<Value, ErrorKind> {
-    // The components of pairs are asked for more than anything else.
+    // The components of pairs are requested most often.
     match container.items {
         Items::Loc(loc) => Ok(Value::Int(loc.i)),
         Items::Values([first, ..]) if !container.is_reversed() => Ok(first.clone()),
@@ -286,7 +286,7 @@ pub(super) fn product(
     b: Container<'_>,
 ) -> Result<Value, ErrorKind> {
     cx.reserve(a.len() as u64 * b.len() as u64)?;
-    // Of two sets the pairs come in ascending order, whatever the elements.
+    // The pairs of two sets come in ascending order, whatever the elements.
     let mut pairs = cx
         .collector(ContainerKind::Set)
         .expecting(a.len() * b.len());
@@ -340,7 +340,7 @@ pub(super) fn keep_elements(
     kept.finish(cx)
 }
 
-/// An element as the container that it has to be.
+/// An element as a container; an error if it is none.
 fn inner(item: &Value) -> Result<Container<'_>, ErrorKind> {
     item.as_container().ok_or(ErrorKind::Element {
         expected: ValueKind::Container,
@@ -348,7 +348,7 @@ fn inner(item: &Value) -> Result<Container<'_>, ErrorKind> {
     })
 }
 
-/// What Python gives for arguments that rows of this family refuse.
+/// What Python returns for arguments that do not have the types of their rows.
 pub(super) mod untyped {
     use arc_isa::Primitive;
 
@@ -375,7 +375,7 @@ pub(super) mod untyped {
         }
     }
 
-    /// No number of elements equals something else than a number.
+    /// A number of elements never equals a value that is not a number.
     fn sizefilter(cx: &mut Context<'_>, container: &Value, n: &Value) -> PythonResult {
         let mut kept = Vec::new();
         for element in list(container)? {

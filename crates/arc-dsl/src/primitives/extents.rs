@@ -8,7 +8,7 @@ use crate::patch::{Cell, Loc, Object};
 use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;
 
-/// The smallest box around a patch, its edges included.
+/// The bounding box of a patch, with inclusive edges.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) top: i32,
@@ -18,7 +18,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// The box around these locations, of which there must be one.
+    /// The box around these locations; there must be at least one.
     pub(super) fn of(locs: impl IntoIterator<Item = Loc>) -> Result<Self, ErrorKind> {
         let mut locs = locs.into_iter();
         let first = locs.next().ok_or(ErrorKind::Empty)?;
@@ -64,8 +64,8 @@ pub(super) fn shape(piece: Piece<'_>) -> Loc {
     }
 }
 
-/// Rows and columns of a patch: of a set, those of its bounding box. The DSL counts a tuple as the
-/// rows of a grid, whose cells here are the two components.
+/// Rows and columns of a patch: for a set, those of its bounding box. The DSL treats a tuple as the rows of a grid, so
+/// here each element is a row of two cells.
 pub(super) fn extent(patch: Patch<'_>) -> Loc {
     if patch.is_tuple() && !patch.is_empty() {
         return Loc::new(patch.len() as i32, 2);
@@ -137,7 +137,7 @@ pub(super) fn lrcorner(patch: Patch<'_>) -> Value {
     corner(patch, |b| Loc::new(b.bottom, b.right))
 }
 
-/// A corner, or the empty tuple that Python gives where there are no components to look at.
+/// A corner; the empty tuple for an empty patch, as in Python.
 fn corner(patch: Patch<'_>, corner: impl FnOnce(Bounds) -> Loc) -> Value {
     Bounds::of(patch.locs()).map_or_else(|_| Value::tuple(vec![]), |b| corner(b).into())
 }
@@ -156,7 +156,7 @@ pub(super) fn centerofmass(patch: Patch<'_>) -> Result<Value, ErrorKind> {
     if patch.is_empty() {
         return Ok(Value::tuple(vec![]));
     }
-    // The locations are those of a set, while the number of cells counts a location once a colour.
+    // The mean is over the set of locations, but the number of cells counts a location once for each of its colours.
     let (mut rows, mut columns) = (0, 0);
     let mut add = |loc: Loc| {
         rows += i64::from(loc.i);
@@ -180,14 +180,14 @@ pub(super) fn centerofmass(patch: Patch<'_>) -> Result<Value, ErrorKind> {
 }
 
 pub(super) fn position(a: Patch<'_>, b: Patch<'_>) -> Result<Loc, ErrorKind> {
-    // The cells of a tuple are made a set of locations first; locations in a tuple stay one.
+    // The cells of a tuple are first converted to a set of locations; a tuple of locations stays a tuple.
     let middle = |patch: Patch<'_>| match patch.items {
         PatchItems::Cells(_) => middle(patch, bounding_box(patch)),
         PatchItems::Locs(_) => center(patch),
     };
     let (a, b) = (middle(a)?, middle(b)?);
     let down = (b.i - a.i).signum();
-    // On one row the second counts as to the left where it is not to the right.
+    // On the same row, the second patch counts as left unless it is to the right.
     let right = if a.j < b.j { 1 } else { -1 };
     Ok(Loc::new(
         down,
@@ -287,11 +287,12 @@ pub(super) fn gravitate(
     })
 }
 
-/// Places as bits: each with its line and which 64 places along the line it holds, ascending.
+/// Locations as bitmaps: pairs of (line, index of a block of 64 positions on the line) and the bits of the block,
+/// ascending.
 struct Lines(Vec<((i32, i32), u64)>);
 
 impl Lines {
-    /// Of places given by line and place along the line.
+    /// From locations given by line and position on the line.
     fn of(places: impl Iterator<Item = (i32, i32)>) -> Self {
         let mut places: Vec<_> = places.collect();
         places.sort_unstable();
@@ -306,7 +307,7 @@ impl Lines {
         Self(words)
     }
 
-    /// The 64 places of a line from `start` on.
+    /// The 64 positions of a line from `start` on.
     fn window(&self, line: i32, start: i32) -> u64 {
         let (block, shift) = (start >> 6, start & 63);
         let from = self.0.partition_point(|(word, _)| *word < (line, block));
@@ -319,7 +320,7 @@ impl Lines {
             window |= if found == block {
                 bits >> shift
             } else {
-                // In two steps, since all of the bits may go.
+                // Shift twice, since a shift by all 64 bits at once is not allowed.
                 bits << (63 - shift) << 1
             };
         }
@@ -327,14 +328,14 @@ impl Lines {
     }
 }
 
-/// After how many steps forwards along its lines a patch is adjacent to another one: one step apart
-/// from it, and not on it. 42 where it is not before.
+/// The number of steps forwards along its lines after which a patch is adjacent to another one: one step apart from it,
+/// and not on it. At most 42.
 fn steps_until_adjacent(source: impl Iterator<Item = (i32, i32)>, there: &Lines) -> i32 {
     const MOST: u32 = 42;
-    // A bit for each number of steps: after which cells meet, and after which they are neighbours.
+    // One bit for each number of steps: after which cells coincide, and after which they are neighbours.
     let (mut met, mut beside) = (0, 0);
     for (line, at) in source {
-        // Bit 0 of a window is the place behind, bit 1 the place itself.
+        // Bit 0 of a window is the previous position, bit 1 the position itself.
         let window = there.window(line, at - 1);
         met |= window >> 1;
         beside |= window | window >> 2;
@@ -356,11 +357,11 @@ pub(super) fn vperiod(cx: &mut Context<'_>, obj: &[Cell]) -> Result<i32, ErrorKi
     period(cx, turned.collect())
 }
 
-/// The smallest way back along the rows that puts every cell onto one of its colour, as far as it
-/// stays inside the bounding box; the whole width where there is none.
+/// The smallest shift back along the rows that moves every cell onto a cell of its colour, as far as it stays inside
+/// the bounding box; the whole width if there is none.
 ///
-/// A cell of the last column stays inside whatever the way. So it is only the ways from it to other
-/// cells of its row that have to be tried.
+/// A cell of the last column stays inside for every shift. So only the shifts from it to other cells of its row have to
+/// be tried.
 #[allow(clippy::needless_pass_by_value, reason = "it is made for this")]
 fn period(cx: &mut Context<'_>, object: Object) -> Result<i32, ErrorKind> {
     let Ok(bounds) = Bounds::of(object.as_slice().iter().map(|cell| cell.loc)) else {
@@ -404,7 +405,7 @@ fn period(cx: &mut Context<'_>, object: Object) -> Result<i32, ErrorKind> {
     Ok(bounds.width())
 }
 
-/// What Python measures of arguments that rows of this family refuse.
+/// What Python measures on arguments that do not have the types of their rows.
 pub(super) mod untyped {
     use std::cmp::Ordering;
 
@@ -444,7 +445,7 @@ pub(super) mod untyped {
                 Ok(Value::Loc(position(from, to)))
             }
             (P::Bordering, &[patch, grid]) => bordering(cx, patch, grid).map(Value::Bool),
-            // A tuple's middle is told by its length, and so is the way that it goes.
+            // Python computes a tuple's centre from its length, and from the centres the direction of the moves.
             (P::Gravitate, _) if arguments.iter().any(|patch| is_tuple(patch)) => {
                 typed(cx, primitive, arguments)
             }
@@ -453,7 +454,7 @@ pub(super) mod untyped {
         }
     }
 
-    /// Which of the components are wanted of a corner: the least or the greatest.
+    /// For each component of a corner, whether the least or the greatest is wanted.
     pub(in crate::primitives) const UPPER_LEFT: [Ordering; 2] = [Ordering::Less; 2];
     pub(in crate::primitives) const UPPER_RIGHT: [Ordering; 2] =
         [Ordering::Less, Ordering::Greater];
@@ -489,12 +490,12 @@ pub(super) mod untyped {
 
     type Side = fn(&mut Context<'_>, &Value) -> PythonResult<i32>;
 
-    /// Whether it is as long as it has elements, and one wide; the width is looked at last.
+    /// Whether it is as long as its number of elements, and one wide; the width is checked last.
     fn line(cx: &mut Context<'_>, patch: &Value, along: Side, across: Side) -> PythonResult<bool> {
         Ok(along(cx, patch)? as usize == length(patch)? && across(cx, patch)? == 1)
     }
 
-    /// The outermost of each component. Of more than two only where all are wanted alike.
+    /// The outermost values of each component. More than two components are possible only if all are wanted alike.
     pub(in crate::primitives) fn corner(patch: &Value, wanted: [Ordering; 2]) -> PythonResult {
         let rows = rows(&to_indices(patch)?)?;
         let columns = rows.iter().map(Vec::len).min().unwrap_or(0);
@@ -517,7 +518,7 @@ pub(super) mod untyped {
         Ok(Loc::new(upper + i.div_euclid(2), left + j.div_euclid(2)))
     }
 
-    /// The mean of each component, of as many as the shortest element has.
+    /// The mean of each component, for as many components as the shortest element has.
     fn centerofmass(patch: &Value) -> PythonResult {
         let rows = rows(&to_indices(patch)?)?;
         let columns = rows.iter().map(Vec::len).min().unwrap_or(0);
@@ -532,7 +533,7 @@ pub(super) mod untyped {
         Ok(Value::tuple(means))
     }
 
-    /// The signs of the way from one middle to the other; of one row or column, only along it.
+    /// The signs of the direction from one centre to the other; on the same row or column, only along it.
     fn position(from: Loc, to: Loc) -> Loc {
         let sign = |from: i32, to: i32| if from < to { 1 } else { -1 };
         let (down, right) = (sign(from.i, to.i), sign(from.j, to.j));
@@ -557,8 +558,8 @@ pub(super) mod untyped {
         Ok(side(Primitive::Rightmost)? == length(&item(grid, 0)?)? as i32 - 1)
     }
 
-    /// Of an object whose colours are anything: they are only compared. Locations without colours are
-    /// looked at where they are one column wide, or one row high.
+    /// For an object with any values as colours, which are only compared. Locations without colours are handled if they
+    /// are one column wide or one row high.
     fn period(cx: &mut Context<'_>, primitive: Primitive, object: &Value) -> PythonResult {
         let container = elements(object)?;
         let across = match primitive {
@@ -649,7 +650,7 @@ mod tests {
         assert_eq!(call(Primitive::Center, &[&tuple]), Ok(at(2, 6)));
         let cells = Value::tuple(vec![Cell::new(3, Loc::new(0, 5)).into()]);
         assert_eq!(call(Primitive::Center, &[&cells]), Ok(at(0, 6)));
-        // Their locations are a set, so that the column of both centres is 5.
+        // Their locations are a set, so both centres are in column 5.
         assert_eq!(call(Primitive::Position, &[&cells, &set]), Ok(at(1, 0)));
     }
 
@@ -725,7 +726,7 @@ mod tests {
         assert!(ways.len() > 60, "{}", ways.len());
     }
 
-    /// What takes no more steps than this takes no time.
+    /// Calls with a limit so low that only fast calls succeed.
     fn at_once(primitive: Primitive, arguments: &[&Value]) -> Result<Value, ErrorKind> {
         let interpreter = crate::Interpreter::new(crate::Limits {
             max_steps: 100,
@@ -741,7 +742,7 @@ mod tests {
         for (i, j) in [(far, 0), (0, far), (far, far), (far, -7)] {
             let cells = [Loc::default(), Loc::new(i, j)].map(|loc| Cell::new(5, loc));
             let object = Value::from(Object::from_iter(cells));
-            // Along one row, or one column, the one falls onto the other.
+            // Along one row or column, one falls onto the other.
             let period = |along: i32, across: i32| match (along, across) {
                 (0, _) => 1,
                 (_, 0) => along.abs(),

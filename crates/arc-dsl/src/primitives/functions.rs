@@ -1,4 +1,4 @@
-//! Functions as values, and containers taken through functions.
+//! Functions as values, and loops over containers.
 
 use super::loops;
 use crate::budget::Context;
@@ -59,8 +59,8 @@ pub(super) fn lbind(function: &Value, fixed: &Value) -> Value {
     })
 }
 
-/// How many parameters are left when one is fixed. The DSL's rule: one of two, two of three, and
-/// three of any other number, so that a bound function of one parameter fails when it is called.
+/// How many parameters remain after one is fixed. The DSL's rule: one of two, two of three, and three of any other
+/// number, so a bound function of one parameter fails when it is called.
 fn parameters_left(function: &Value) -> u8 {
     let parameters = match function {
         Value::Primitive(primitive) => primitive.parameters().len() as u8,
@@ -86,7 +86,7 @@ pub(super) fn power(function: &Value, n: i32) -> Result<Value, ErrorKind> {
     }
 }
 
-/// The loops' body that calls a function value.
+/// A loop body that calls a function value.
 fn calling(
     function: &Value,
 ) -> impl Fn(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind> + '_ {
@@ -214,7 +214,7 @@ pub(super) fn argmin(
     loops::argmin(cx, container, calling(compfunc))
 }
 
-/// What Python gives where functions are none until they are called, and containers have nothing to call them with.
+/// What Python returns if an argument that is not a function is never called, since the containers are empty.
 pub(super) mod untyped {
     use arc_isa::Primitive;
 

@@ -1,5 +1,5 @@
-//! Containers taken through functions, whatever calls them: a function value of the interpreter or
-//! a region of the first-order form.
+//! Loops over containers, for any kind of body: a function value of the interpreter or a region of the first-order
+//! form.
 
 use std::cmp::Ordering;
 
@@ -13,13 +13,12 @@ use crate::value::Value;
 use crate::value::container::{Collector, Container, Items, sorted_places, sorting};
 use smallvec::SmallVec;
 
-/// What [`Context::call_loop`] does with the elements, one of each container.
+/// The body of a [`Context::call_loop`]: called with one element of each container.
 pub type LoopBody<'b> = dyn FnMut(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind> + 'b;
 
 impl Context<'_> {
-    /// Calls a primitive that goes through containers with a function, see
-    /// [`Primitive::loop_function`]: `body` stands for the function, and `arguments` are those
-    /// besides it.
+    /// Calls a primitive that applies a function to the elements of containers, see [`Primitive::loop_function`]:
+    /// `body` is the function, `arguments` are the other arguments.
     pub fn call_loop(
         &mut self,
         primitive: Primitive,
@@ -44,7 +43,7 @@ impl Context<'_> {
             P::Argmax => argmax(self, one, body),
             _ => argmin(self, one, body),
         }?;
-        // As results of primitives are checked where they are new; an argument that is returned was checked before.
+        // Results of primitives are checked when they are created; an argument that is returned was checked before.
         if primitive.returns() != Type::Any {
             self.check(&value)?;
         }
@@ -52,8 +51,8 @@ impl Context<'_> {
     }
 }
 
-/// The containers that a loop goes through, the first twice where there is one; or the primitive's
-/// complaint about one.
+/// The containers that a loop iterates over, the first one twice if there is only one; or the primitive's error about
+/// an argument.
 fn containers<'a>(
     primitive: Primitive,
     arguments: &[&'a Value],
@@ -72,7 +71,7 @@ fn containers<'a>(
     Ok((one, all.get(1).copied().unwrap_or(one)))
 }
 
-/// What a loop does with its elements.
+/// The body of a loop.
 pub(crate) trait Body:
     FnMut(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind>
 {
@@ -85,7 +84,7 @@ pub(crate) fn apply(
     mut function: impl Body,
     container: Container<'_>,
 ) -> Result<Value, ErrorKind> {
-    // A pair of integers is taken through functions more often than anything else.
+    // The most common case: a function applied to a pair of integers.
     if let Items::Loc(loc) = container.items {
         let i = function(cx, &[&Value::Int(loc.i)])?;
         let j = function(cx, &[&Value::Int(loc.j)])?;
@@ -101,8 +100,8 @@ pub(crate) fn apply(
     results.finish(cx)
 }
 
-/// What a function gives, merged as it comes. Python merges when all of it is there: where the function
-/// fails later on that is the error, and not that something before could not be merged.
+/// Merges the results of a function as they come. Python merges after all calls: if the function fails later, that is
+/// the error, rather than an earlier result that could not be merged.
 struct Merging {
     merged: Collector,
     error: Option<ErrorKind>,
@@ -219,7 +218,7 @@ pub(crate) fn sfilter(
         Ok(())
     })?;
     cx.release(rows);
-    // What is kept of a set is ascending.
+    // The kept elements of a set are ascending.
     Ok(kept.finish_ascending(cx))
 }
 
@@ -331,7 +330,7 @@ fn outermost(
     mut compfunc: impl Body,
     wanted: Ordering,
 ) -> Result<Option<(Value, Value)>, ErrorKind> {
-    // The best row stays while the next one is looked at.
+    // The best row so far is kept while the next one is read.
     let rows = 2 * hold_rows(cx, &[container])?;
     cx.hold(rows / 2)?;
     let mut held = 0;
@@ -340,7 +339,7 @@ fn outermost(
         let key = compfunc(cx, &[item])?;
         let improved = match &best {
             Some((best, _)) => {
-                cx.look_at(key.weight().min(Value::weight(best)))?;
+                cx.charge_read(key.weight().min(Value::weight(best)))?;
                 compare(&key, best)? == wanted
             }
             None => true,
@@ -356,8 +355,8 @@ fn outermost(
     Ok(best)
 }
 
-/// Counts a row of each grid among the containers as held, where rows are heavy: they are built as
-/// the loop comes to them. What was counted is to be released.
+/// Counts one row of each grid among the containers as held, if rows are heavy: they are built as the loop reaches
+/// them. The caller has to release the returned amount.
 #[inline]
 fn hold_rows(cx: &mut Context<'_>, containers: &[Container<'_>]) -> Result<u64, ErrorKind> {
     let mut held = 0;

@@ -7,8 +7,8 @@ use super::extents::Bounds;
 use crate::budget::Context;
 use crate::error::ErrorKind;
 use crate::grid::Grid;
-use crate::looks::looked_at;
 use crate::patch::{Cell, Indices, Loc, Object};
+use crate::reads::count_reads;
 use crate::value::Value;
 
 pub(super) fn objects(
@@ -26,7 +26,7 @@ pub(super) fn objects(
     objects_on(cx, grid, univalued, diagonal, background)
 }
 
-/// The objects of a grid on this background, or of all its cells.
+/// The objects of a grid on this background; without a background, of all cells.
 pub(super) fn objects_on(
     cx: &mut Context<'_>,
     grid: &Grid,
@@ -46,11 +46,10 @@ pub(super) fn objects_on(
     Ok(disjoint(objects))
 }
 
-/// The cells of a grid in runs along the rows, and which runs belong to one object.
+/// Horizontal runs of cells, and which runs belong to the same object.
 ///
-/// Runs of neighbouring rows that touch are united; of united runs the first one stands for the
-/// object: the labelling by runs of He, Chao and Suzuki, "A run-based two-scan labeling algorithm",
-/// 2008.
+/// Runs of adjacent rows that touch are united; the first of the united runs represents the object: the run-based
+/// labelling of He, Chao and Suzuki, "A run-based two-scan labeling algorithm", 2008.
 struct Runs {
     runs: Vec<Run>,
     /// An earlier run of the same object, or the run itself.
@@ -101,7 +100,7 @@ impl Runs {
                 }
                 start = end + 1;
             }
-            // Both rows' runs go from left to right, so that one sweep finds all that touch.
+            // The runs of both rows are ordered from left to right, so one sweep finds all that touch.
             let mut passed = above.start;
             for run in first..all.runs.len() {
                 let Run { start, end, .. } = all.runs[run];
@@ -124,7 +123,7 @@ impl Runs {
         all
     }
 
-    /// The run that stands for the object of `run`.
+    /// The run that represents the object of `run`.
     fn root(&mut self, mut run: usize) -> usize {
         while self.parent[run] as usize != run {
             let next = self.parent[run] as usize;
@@ -139,7 +138,7 @@ impl Runs {
         self.parent[a.max(b)] = a.min(b) as u32;
     }
 
-    /// The objects; `make` is given the cells of each in reading order.
+    /// The objects; `make` receives the cells of each in reading order.
     fn into_objects(
         mut self,
         cx: &mut Context<'_>,
@@ -177,8 +176,8 @@ impl Runs {
     }
 }
 
-/// The set of objects that share no cell, each with a cell at least. Their first cells tell their
-/// order, which comparing them cell by cell would only find more slowly.
+/// The set of non-empty objects that share no cell. Their first cells determine their order, and are faster to compare
+/// than whole objects.
 fn disjoint(mut objects: Vec<Object>) -> Value {
     objects.sort_unstable_by_key(|object| object.as_slice()[0]);
     Value::set_ascending(objects.into_iter().map(Value::from).collect())
@@ -192,7 +191,7 @@ pub(super) fn fgpartition(grid: &Grid) -> Result<Value, ErrorKind> {
     Ok(by_colour(grid, Some(background(grid)?)))
 }
 
-/// One object a colour, but for `without`.
+/// One object for each colour, except `without`.
 fn by_colour(grid: &Grid, without: Option<i8>) -> Value {
     let cells: Object = grid
         .enumerate()
@@ -211,7 +210,7 @@ pub(super) fn occurrences(
     grid.require_row()?;
     let (grid_height, grid_width) = (grid.height() as i64, grid.width() as i64);
     let bounds = Bounds::of(obj.iter().map(|cell| cell.loc)).ok();
-    // An object without cells occurs everywhere, one past the last row and column included.
+    // An object without cells occurs everywhere, including one past the last row and column.
     let (height, width) = bounds.map_or((0, 0), |b| (i64::from(b.height()), i64::from(b.width())));
     let start = bounds.map_or(Loc::default(), Bounds::start);
     if height > grid_height || width > grid_width {
@@ -239,7 +238,7 @@ pub(super) fn occurrences(
     for i in rows {
         cx.work(columns as u64)?;
         let row = i * grid.width();
-        // Few places have the first cell: they are looked for along the row.
+        // Few locations match the first cell: search for them along the row.
         let starts = &grid.cells()[row + first..][..columns];
         for (j, _) in starts.iter().enumerate().filter(|(_, c)| **c == colour) {
             let here = &grid.cells()[row + j..];
@@ -247,7 +246,7 @@ pub(super) fn occurrences(
                 .iter()
                 .take_while(|&&(offset, colour)| here[offset] == colour)
                 .count();
-            looked_at(agreeing);
+            count_reads(agreeing);
             cx.work(agreeing as u64)?;
             if agreeing == others.len() {
                 found.push(Loc::new(i as i32, j as i32));
@@ -257,7 +256,7 @@ pub(super) fn occurrences(
     Ok(Indices::from_sorted(found))
 }
 
-/// Which rows and which columns are of one colour.
+/// Which rows and which columns have a single colour.
 fn uniform_lines(grid: &Grid) -> (Vec<bool>, Vec<bool>) {
     let (height, width) = (grid.height(), grid.width());
     if grid.cells().is_empty() {
@@ -271,7 +270,7 @@ fn uniform_lines(grid: &Grid) -> (Vec<bool>, Vec<bool>) {
     )
 }
 
-/// The places in a list that hold `wanted`.
+/// The indices of the elements that equal `wanted`.
 fn places(list: &[bool], wanted: bool) -> impl Iterator<Item = usize> + Clone + '_ {
     (0..list.len()).filter(move |&at| list[at] == wanted)
 }
@@ -303,7 +302,7 @@ pub(super) fn compress(grid: &Grid) -> Grid {
     Grid::from_cells(rows.count(), columns.count(), cells)
 }
 
-/// What Python finds on grids of other things than colours, or of unequal rows.
+/// What Python returns for grids with other cells than colours, or with rows of unequal length.
 pub(super) mod untyped {
     use arc_isa::Primitive;
 
@@ -337,8 +336,8 @@ pub(super) mod untyped {
         }
     }
 
-    /// Finds the objects of a grid of the ranks of its cells' values among all, and gives the cells of these objects
-    /// their values back: objects hold whatever a grid holds.
+    /// Replaces the cells' values by their ranks, finds the objects of that grid, and puts the values back into the
+    /// cells: an object may hold any values that a grid holds.
     fn by_rank(
         cx: &mut Context<'_>,
         grid: &Value,
@@ -348,12 +347,12 @@ pub(super) mod untyped {
         let mut values: Vec<Value> = cells.iter().flatten().cloned().collect();
         values.sort();
         values.dedup();
-        // A grid holds so many colours.
+        // A grid holds at most this many colours.
         if values.len() > usize::from(i8::MAX as u8) {
             return Err(Refusal::Raises);
         }
         let rank = |cell: &Value| values.partition_point(|other| other < cell) as i8;
-        // Cells past the width of the first row belong to no object, and count for the background.
+        // Cells beyond the width of the first row belong to no object, but count for the background.
         let below = if without_bg {
             Some(background(grid)?).filter(|below| values.contains(below))
         } else {
@@ -431,7 +430,7 @@ pub(super) mod untyped {
         set_of(cx, found)
     }
 
-    /// Whether all are equal, and there is one.
+    /// Whether there is at least one value and all are equal.
     fn is_uniform(values: &[Value]) -> bool {
         values.windows(2).all(|two| two[0] == two[1]) && !values.is_empty()
     }
@@ -516,7 +515,7 @@ mod tests {
         assert_eq!(count(&start, true, true, true), 3);
         assert_eq!(count(&start, false, true, true), 2);
         assert_eq!(count(&start, false, false, true), 3);
-        // With the background, which is one piece either way.
+        // With the background, which is one connected piece either way.
         assert_eq!(count(&start, true, false, false), 5);
         assert_eq!(count(&start, true, true, false), 4);
         assert_eq!(count(&start, false, false, false), 1);
@@ -585,7 +584,7 @@ mod tests {
         );
         assert_eq!(compress(&start), grid(&[&[1, 2], &[3, 4]]));
         assert_eq!(compress(&Grid::filled(2, 2, 1)), Grid::default());
-        // A list of the rows that go, looked through for every row, took minutes.
+        // With a list of the removed rows, searched for every row, this took minutes.
         assert_eq!(compress(&Grid::filled(1_000_000, 1, 1)), Grid::default());
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn underpaint(grid: &Grid, obj: &[Cell]) -> Result<Grid, ErrorKind> {
     paint_where(grid, in_order(obj), |below| below == background)
 }
 
-/// The cells of an object, as it is gone through. What is ascending is taken for a set.
+/// The cells of an object in iteration order. Ascending cells are assumed to be a set.
 fn in_order(obj: &[Cell]) -> impl Iterator<Item = Cell> {
     let last = obj.len().wrapping_sub(1);
     let is_reversed = in_reverse() && obj.is_sorted_by(|a, b| a < b);
@@ -51,8 +51,8 @@ fn in_order(obj: &[Cell]) -> impl Iterator<Item = Cell> {
     (0..obj.len()).map(move |place| obj[at(place)])
 }
 
-/// The grid with the cells painted one after the other, each where `condition` holds for the colour
-/// that is there; cells off the grid are left out.
+/// The grid with the cells painted one after the other, each if `condition` holds for the colour before; cells off the
+/// grid are ignored.
 fn paint_where(
     grid: &Grid,
     cells: impl Iterator<Item = Cell>,
@@ -84,7 +84,7 @@ pub(super) fn r#move(grid: &Grid, obj: &[Cell], offset: Loc) -> Result<Grid, Err
     paint(&covered, Object::new(shifted(obj, offset)?).as_slice())
 }
 
-/// What Python paints of other things than colours, or on grids of such.
+/// What Python returns when it paints values that are not colours, or on grids that hold such values.
 pub(super) mod untyped {
     use arc_isa::Primitive;
 
@@ -150,7 +150,7 @@ pub(super) mod untyped {
         grid_of(cx, vec![row; height as usize])
     }
 
-    /// The locations of a patch in one colour.
+    /// The cells of a patch's locations in one colour.
     fn filled(value: &Value, patch: &Value) -> PythonResult<Vec<Value>> {
         let indices = list(&to_indices(patch)?)?;
         Ok(indices
@@ -159,7 +159,7 @@ pub(super) mod untyped {
             .collect())
     }
 
-    /// The rows of the grid with the cells on them, where `below` is if that is asked for.
+    /// The rows of the grid with the cells painted; if `below` is given, only on cells that equal it.
     fn painted(
         cx: &mut Context<'_>,
         grid: &Value,
@@ -167,7 +167,7 @@ pub(super) mod untyped {
         below: Option<&Value>,
     ) -> PythonResult {
         let (height, width) = sides(grid)?;
-        // What is no cell is refused before anything is painted.
+        // Elements that are not cells are refused before anything is painted.
         let mut cells = Vec::with_capacity(on.len());
         for cell in on {
             let (value, loc) = unpack(cell)?;
@@ -214,7 +214,7 @@ mod tests {
             call(Primitive::Fill, &[&start, &Value::Int(4), &patch]),
             Ok(grid(&[&[0, 4, 1]]))
         );
-        // A colour that no cell can hold is no matter where nothing is painted.
+        // A colour that no cell can hold is not an error if nothing is painted.
         let far = Value::Int(999);
         assert_eq!(
             call(Primitive::Fill, &[&start, &far, &locs(&[(9, 9)])]),

@@ -1,4 +1,4 @@
-//! Patches made of patches, locations and grids.
+//! Patches built from patches, locations and grids.
 
 use arc_isa::Type;
 
@@ -18,7 +18,7 @@ pub(super) fn asindices(grid: &Grid) -> Indices {
 
 pub(super) fn ofcolor(grid: &Grid, value: i32) -> Indices {
     let coloured = |&colour: &i8| i32::from(colour) == value;
-    // Counting is one pass of vector instructions: cheaper than letting the set grow.
+    // Counting is one vectorised pass: cheaper than growing the set.
     let mut locs = Vec::with_capacity(grid.cells().iter().filter(|c| coloured(c)).count());
     for (i, row) in grid.rows().enumerate() {
         let columns = row
@@ -57,7 +57,7 @@ pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> Result<Value, ErrorKin
                 .map(|loc| loc.wrapping_add(directions))
                 .collect();
             require_range(moved.iter().copied())?;
-            // A set that is moved keeps its order.
+            // A moved set keeps its order.
             match patch.value {
                 Value::Indices(_) => Indices::from_sorted(moved).into(),
                 _ => Indices::new(moved).into(),
@@ -81,7 +81,7 @@ pub(super) fn shifted(cells: &[Cell], directions: Loc) -> Result<Vec<Cell>, Erro
     Ok(moved)
 }
 
-/// Fails where a location lies past the bound. All are looked at, since that needs no branches.
+/// Fails if a location is beyond the bound. Reads all of them, since that needs no branches.
 fn require_range(locs: impl Iterator<Item = Loc>) -> Result<(), ErrorKind> {
     let largest = locs.fold(0, |most, loc| {
         most.max(loc.i.unsigned_abs()).max(loc.j.unsigned_abs())
@@ -93,12 +93,12 @@ fn require_range(locs: impl Iterator<Item = Loc>) -> Result<(), ErrorKind> {
     }
 }
 
-/// Each item as `to` makes it.
+/// Each item as converted by `to`.
 pub(super) fn moved<T>(
     items: &[T],
     to: impl Fn(&T) -> Result<T, ErrorKind>,
 ) -> Result<Vec<T>, ErrorKind> {
-    // Collecting results would not know how many there are.
+    // Collecting results would not know the number of items.
     let mut moved = Vec::with_capacity(items.len());
     for item in items {
         moved.push(to(item)?);
@@ -174,7 +174,7 @@ pub(super) fn corners(patch: Patch<'_>) -> Value {
             Loc::new(bottom, right),
         ])
         .into(),
-        // Four times the corner that an empty patch has: the empty tuple.
+        // Four times the corner of an empty patch, which is the empty tuple.
         Err(_) => Value::set([Value::tuple(vec![])]),
     }
 }
@@ -186,7 +186,7 @@ pub(super) fn connect(cx: &mut Context<'_>, a: Loc, b: Loc) -> Result<Indices, E
     }
     let length = down.abs().max(right.abs());
     cx.reserve(length as u64 + 1)?;
-    // From the smaller end on, so that the locations come in ascending order.
+    // From the smaller end on, so that the locations are in ascending order.
     let (start, end) = (a.min(b), a.max(b));
     let (down, right) = ((end.i - start.i).signum(), (end.j - start.j).signum());
     let line = (0..=length).map(|n| Loc::new(start.i + n * down, start.j + n * right));
@@ -203,7 +203,7 @@ pub(super) fn shoot(
     connect(cx, start, end)
 }
 
-/// Rows and columns that a frontier spans, whatever the grid: the largest side in ARC data.
+/// Rows and columns that a frontier spans on any grid: the largest side in ARC data.
 const FRONTIER: i32 = 30;
 
 pub(super) fn vfrontier(location: Loc) -> Indices {
@@ -226,7 +226,8 @@ pub(super) fn backdrop(cx: &mut Context<'_>, patch: Patch<'_>) -> Result<Indices
 
 pub(super) fn delta(cx: &mut Context<'_>, patch: Patch<'_>) -> Result<Indices, ErrorKind> {
     if let (true, PatchItems::Locs([_, ..])) = (patch.is_tuple(), patch.items) {
-        // The DSL takes a set away from a set; the cells of a tuple it makes one first.
+        // In the DSL, `delta` is a difference of sets; the cells of a tuple become a set first, locations in a tuple do
+        // not.
         return Err(ErrorKind::Type {
             argument: 0,
             expected: Type::FrozenSet,
@@ -234,7 +235,7 @@ pub(super) fn delta(cx: &mut Context<'_>, patch: Patch<'_>) -> Result<Indices, E
         });
     }
     let (all, taken) = (backdrop(cx, patch)?, patch.indices());
-    // Of a large box there may be little left.
+    // In a large box, few locations may be free.
     cx.work(all.len() as u64)?;
     let free = among_sorted(all.as_slice(), taken.as_slice(), false);
     Ok(Indices::from_sorted(free))
@@ -255,8 +256,8 @@ pub(super) fn r#box(cx: &mut Context<'_>, patch: Patch<'_>) -> Result<Value, Err
     }
 }
 
-/// The outline of the box grown by `by` on each side. A box that shrinks past its middle turns
-/// inside out: its edges change places.
+/// The outline of the box grown by `by` on each side. A box that shrinks past its middle turns inside out: its edges
+/// are exchanged.
 fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> Result<Indices, ErrorKind> {
     let by = i64::from(by);
     let start = loc(i64::from(bounds.top) - by, i64::from(bounds.left) - by)?;
@@ -273,7 +274,7 @@ fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> Result<Indices, Err
     Ok(Indices::from_sorted(locs))
 }
 
-/// What Python gives for arguments that rows of this family refuse.
+/// What Python returns for arguments that do not have the types of their rows.
 pub(super) mod untyped {
     use arc_isa::Primitive;
 
@@ -371,7 +372,7 @@ pub(super) mod untyped {
         }
     }
 
-    /// The pair that the value falls into.
+    /// The pair that the value unpacks into.
     fn unpacked(value: &Value) -> PythonResult {
         let (i, j) = unpack(value)?;
         Ok(Value::Loc(Loc::new(int(&i)?, int(&j)?)))
@@ -398,7 +399,7 @@ pub(super) mod untyped {
         })
     }
 
-    /// The patch moved so that its box starts at the origin.
+    /// The patch moved so that its bounding box starts at the origin.
     pub(in crate::primitives) fn normalized(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
         if is_empty(patch) {
             return Ok(patch.clone());

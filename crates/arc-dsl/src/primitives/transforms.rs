@@ -14,7 +14,7 @@ use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;
 
-/// The grid of `height` x `width` cells, each taken from where `source` says.
+/// The grid of `height` x `width` cells, each copied from the location that `source` returns.
 fn sampled(
     grid: &Grid,
     height: usize,
@@ -86,15 +86,15 @@ pub(super) fn cmirror(piece: Piece<'_>) -> Result<Value, ErrorKind> {
             let (height, width) = (grid.height(), grid.width());
             Ok(sampled(grid, width, height, |i, j| (height - 1 - j, width - 1 - i)).into())
         }
-        // Mirrored left to right, along the diagonal, and left to right again: the upper left corner
-        // of the bounding box stays.
+        // Mirrored left to right, along the diagonal, and left to right again: the upper left corner of the bounding
+        // box stays.
         Piece::Patch(patch) => moved(patch, |b, loc| {
             Loc::new(b.top + (b.right - loc.j), b.left + (b.bottom - loc.i))
         }),
     }
 }
 
-/// The patch with each location put where `to` says, given the bounding box.
+/// The patch with each location mapped by `to`, which also receives the bounding box.
 fn moved(patch: Patch<'_>, to: impl Fn(Bounds, Loc) -> Loc) -> Result<Value, ErrorKind> {
     let bounds = Bounds::of(patch.locs())?;
     let to = |from: Loc| {
@@ -115,7 +115,7 @@ fn moved(patch: Patch<'_>, to: impl Fn(Bounds, Loc) -> Loc) -> Result<Value, Err
     })
 }
 
-/// The rows or columns that Python's `[start:stop]` takes of `length`.
+/// The rows or columns that Python's `[start:stop]` selects from `length`.
 fn slice(length: usize, start: i64, stop: i64) -> Range<usize> {
     let length = length as i64;
     let place = |at: i64| {
@@ -180,7 +180,7 @@ pub(super) fn righthalf(grid: &Grid) -> Grid {
     columns(grid, &(grid.width().div_ceil(2)..grid.width()))
 }
 
-/// The grid of these columns; without any there are no rows either, since the DSL takes halves by
+/// The grid of these columns. Without columns there are no rows either, since the DSL computes left and right halves by
 /// turning the grid.
 fn columns(grid: &Grid, columns: &Range<usize>) -> Grid {
     if columns.is_empty() {
@@ -202,7 +202,7 @@ pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Grid, n: i32) -> Result<Value,
     })
 }
 
-/// `n` parts of an axis of `length`, one line left out between them where it does not divide evenly.
+/// `n` parts of an axis of `length`, with one line left out between them if it does not divide evenly.
 fn split(
     cx: &mut Context<'_>,
     grid: &Grid,
@@ -213,7 +213,7 @@ fn split(
     grid.require_row()?;
     let size = floor_div(length as i64, i64::from(n))?;
     let gap = i64::from(length as i64 % i64::from(n) != 0);
-    // Each part is a grid, however little is in it.
+    // Each part is a grid, even if it is empty.
     let empty = Value::from(Grid::default()).weight();
     cx.reserve(n.max(0) as u64 * (grid.height() as u64 + u64::from(empty)))?;
     let parts = (0..i64::from(n)).map(|k| {
@@ -290,7 +290,7 @@ pub(super) fn upscale(
     let square = u64::from(factor.unsigned_abs()).pow(2);
     let count = square.saturating_mul(cells.len() as u64);
     cx.reserve(count)?;
-    // They come cell by cell, and have to be sorted.
+    // They are created cell by cell and have to be sorted.
     cx.work(2 * count)?;
     let start = Bounds::of(patch.locs())?.start();
     let scaled = |at: i32, from: i32, within: i32| {
@@ -326,7 +326,7 @@ pub(super) fn downscale(grid: &Grid, factor: i32) -> Result<Grid, ErrorKind> {
     }))
 }
 
-/// What Python gives for tuples of anything in the place of grids, and for patches whose colours are anything.
+/// What Python returns for tuples of any values in place of grids, and for patches with any values as colours.
 pub(super) mod untyped {
     use arc_isa::{ContainerKind, Primitive};
 
@@ -439,7 +439,7 @@ pub(super) mod untyped {
         }
     }
 
-    /// The rows of a tuple of anything that can be gone through.
+    /// The rows of a tuple of iterable values.
     fn tuple_rows(value: &Value) -> PythonResult<Rows> {
         rows(tuple_value(value)?)
     }
@@ -504,13 +504,13 @@ pub(super) mod untyped {
         let mut all = cx.collector(ContainerKind::Tuple);
         for at in 0..count {
             let start = (part + over) * at as i64;
-            // Past the end of the grid there is nothing, however far.
+            // Past the end of the grid there are no cells, however far.
             let start = start.min(side) as i32;
             let (start, dims) = match primitive {
                 Primitive::Hsplit => (Loc::new(0, start), Loc::new(height as i32, part as i32)),
                 _ => (Loc::new(start, 0), Loc::new(part as i32, width as i32)),
             };
-            // All rows are taken out for each.
+            // All rows are copied for each part.
             cx.work(u64::from(grid.work()))?;
             let part = crop(cx, grid, &Value::Loc(start), &Value::Loc(dims))?;
             all.push(cx, part)?;
@@ -518,7 +518,7 @@ pub(super) mod untyped {
         Ok(all.finish(cx)?)
     }
 
-    /// A patch whose colours are anything, mirrored.
+    /// A mirrored patch whose colours may be any values.
     fn mirrored(cx: &mut Context<'_>, primitive: Primitive, patch: &Value) -> PythonResult {
         let container = elements(patch)?;
         if container.is_empty() || !is_coloured(container)? {
@@ -527,7 +527,7 @@ pub(super) mod untyped {
         let indices = to_indices(patch)?;
         let upper = ints(&typed(cx, Primitive::Ulcorner, &[&indices])?)?;
         let lower = ints(&typed(cx, Primitive::Lrcorner, &[&indices])?)?;
-        // Along the counterdiagonal the box lies as along the diagonal, from the upper right corner.
+        // The counterdiagonal mirrors like the diagonal, starting from the upper right corner of the box.
         moved(cx, patch, |_, i, j| {
             let (i, j) = (int(i)?, int(j)?);
             let there = match primitive {
@@ -540,7 +540,7 @@ pub(super) mod untyped {
         })
     }
 
-    /// Every cell so many times below and beside itself.
+    /// Every cell repeated `down` times downwards and `right` times to the right.
     fn scaled(cx: &mut Context<'_>, rows: &Rows, down: &Value, right: &Value) -> PythonResult {
         if rows.is_empty() {
             return Ok(Value::tuple(Vec::new()));
@@ -685,7 +685,7 @@ mod tests {
         let crop = |start_at, dims| call(Primitive::Crop, &[&start, &start_at, &dims]).unwrap();
         assert_eq!(crop(at(1, 1), at(9, 1)), grid(&[&[5], &[8]]));
         assert_eq!(crop(at(-2, 0), at(1, 2)), grid(&[&[4, 5]]));
-        // The stop of a slice that begins before the end counts from the start: nothing is left.
+        // A slice with a negative start and a stop counted from the beginning is empty.
         assert_eq!(crop(at(-1, 0), at(1, 2)).to_string(), "()");
         assert_eq!(crop(at(0, 5), at(2, 2)).to_string(), "((), ())");
     }

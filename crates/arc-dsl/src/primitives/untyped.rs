@@ -1,13 +1,13 @@
-//! What the Python reference gives for arguments of other types than a signature says.
+//! What the Python reference returns for arguments of other types than the signature says.
 //!
-//! Python looks at an argument only where it uses it: it replaces a colour by a pair in a grid that
-//! lacks the colour, measures a tuple, cuts by the corner of a grid, never calls what no element is
-//! given to. A primitive's own function is written for the types of its row; a call that its row refuses
-//! goes to the `untyped` of the family, beside that function, where values are taken apart as Python takes
-//! them apart. What Python raises on is refused as the row refuses it. What several families take apart alike is here.
+//! Python checks an argument only where it uses it: it replaces a colour by a pair in a grid that lacks the colour,
+//! measures a tuple, crops at the corner of a grid, never calls a function on an empty container. A primitive's own
+//! function handles only the types of its row. If its arguments have other types, the call goes to the `untyped`
+//! function of the family, next to that function, which processes values as Python does. If Python raises an exception,
+//! the result is the row's type error. Operations shared by several families are here.
 //!
-//! On arguments that the row accepts both functions give the same, which the tests check; the untyped one, which is
-//! slow, is never called with them.
+//! For arguments with the types of the row both functions give the same result, which the tests check; the slow untyped
+//! one is never called with them.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -17,16 +17,16 @@ use arc_isa::ContainerKind;
 use super::comparison::compare;
 use super::{Context, ErrorKind, Primitive, REFERENCE, native};
 use crate::error::Limit;
-use crate::looks::looked_at;
 use crate::patch::Loc;
+use crate::reads::count_reads;
 use crate::value::container::{Container, Items};
 use crate::value::{MAX_INT, Value};
 
-/// Why there is no value.
+/// Why there is no result.
 pub(crate) enum Refusal {
-    /// Python raises.
+    /// Python raises an exception.
     Raises,
-    /// A bound is reached, or a function that is called fails.
+    /// A limit is reached, or a called function fails.
     Error(ErrorKind),
 }
 
@@ -44,14 +44,14 @@ impl From<Limit> for Refusal {
 
 pub(crate) type PythonResult<T = Value> = Result<T, Refusal>;
 
-/// The rows of what is taken for a grid.
+/// The rows of a value that is used as a grid.
 pub(super) type Rows = Vec<Vec<Value>>;
 
-/// What a family gives for arguments that the row of one of its primitives refuses. They are as many as
-/// the primitive has parameters.
+/// The untyped function of a family, for arguments that do not have the types of a row. The number of arguments is
+/// right.
 pub(super) type FamilyCall = fn(&mut Context<'_>, Primitive, &[&Value]) -> PythonResult;
 
-/// Calls the primitive as Python would; `mismatch` is what its row says of the arguments.
+/// Calls the primitive as Python would; `mismatch` is the type error of its row.
 #[cold]
 pub(super) fn call(
     cx: &mut Context<'_>,
@@ -67,10 +67,9 @@ pub(super) fn call(
     cx.attribute(primitive, result)
 }
 
-/// The value that Python gives, whatever the types of the arguments.
+/// The result in Python, whatever the types of the arguments.
 fn evaluate(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> PythonResult {
-    // Elements are taken out one by one, and are copied and sorted several times; a pair of integers
-    // becomes a vector.
+    // Elements are taken out one by one, copied and sorted several times; a pair of integers becomes a vector.
     const COPIES: u64 = 8;
     const LOOKS: u64 = 16;
     let weight: u64 = arguments.iter().map(|value| u64::from(value.work())).sum();
@@ -81,7 +80,7 @@ fn evaluate(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) ->
     result
 }
 
-/// The primitive's own function, where its row takes these arguments.
+/// Calls the primitive's own function, if the arguments have the types of its row.
 pub(super) fn typed(
     cx: &mut Context<'_>,
     primitive: Primitive,
@@ -98,7 +97,7 @@ pub(super) fn typed(
     Ok(native(primitive)(cx, arguments)?)
 }
 
-/// Calls a primitive that looks at the locations of patches alone.
+/// Calls a primitive that reads only the locations of patches.
 pub(super) fn of_indices(
     cx: &mut Context<'_>,
     primitive: Primitive,
@@ -109,7 +108,7 @@ pub(super) fn of_indices(
     typed(cx, primitive, &indices.iter().collect::<Vec<_>>())
 }
 
-/// The elements, of what can be gone through.
+/// The elements of an iterable value.
 pub(crate) fn elements(value: &Value) -> PythonResult<Container<'_>> {
     value.as_container().ok_or(Refusal::Raises)
 }
@@ -118,10 +117,10 @@ pub(crate) fn list(value: &Value) -> PythonResult<Vec<Value>> {
     Ok(elements(value)?.iter().map(Cow::into_owned).collect())
 }
 
-/// What can be gone through twice.
+/// The elements of the elements: of a value that can be iterated twice.
 pub(super) fn rows(value: &Value) -> PythonResult<Vec<Vec<Value>>> {
     if let Value::Grid(grid) = value {
-        looked_at(grid.cells().len());
+        count_reads(grid.cells().len());
         let cell = |cell: &i8| Value::Int(i32::from(*cell));
         return Ok(grid
             .rows()
@@ -143,7 +142,7 @@ pub(crate) fn length(value: &Value) -> PythonResult<usize> {
     elements(value).map(Container::len)
 }
 
-/// `value[at]`: only tuples have that.
+/// `value[at]`, which only tuples support.
 pub(super) fn item(value: &Value, at: usize) -> PythonResult {
     tuple(value)?.value(at).ok_or(Refusal::Raises)
 }
@@ -155,7 +154,7 @@ pub(crate) fn tuple(value: &Value) -> PythonResult<Container<'_>> {
     })
 }
 
-/// The tuple that the value is.
+/// The value, if it is a tuple.
 pub(super) fn tuple_value(value: &Value) -> PythonResult<&Value> {
     tuple(value).map(|_| value)
 }
@@ -177,7 +176,7 @@ pub(crate) fn int(value: &Value) -> PythonResult<i32> {
     value.as_int().ok_or(Refusal::Raises)
 }
 
-/// The integer, within the bound.
+/// The integer, if within the bound.
 pub(super) fn number(n: i64) -> PythonResult {
     match i32::try_from(n) {
         Ok(n) if n.unsigned_abs() <= MAX_INT as u32 => Ok(Value::Int(n)),
@@ -185,7 +184,7 @@ pub(super) fn number(n: i64) -> PythonResult {
     }
 }
 
-/// `a + b`: tuples are put one behind the other.
+/// `a + b`; tuples are concatenated.
 pub(crate) fn plus(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
         return number(i64::from(a) + i64::from(b));
@@ -196,7 +195,7 @@ pub(crate) fn plus(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     Ok(all.finish(cx)?)
 }
 
-/// `a - b`: of sets, what the second lacks.
+/// `a - b`; for sets, the difference.
 pub(crate) fn minus(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
         return number(i64::from(a) - i64::from(b));
@@ -218,7 +217,7 @@ pub(crate) fn order(a: &Value, b: &Value) -> PythonResult<Ordering> {
     compare(a, b).map_err(|_| Refusal::Raises)
 }
 
-/// `min` or `max`: the first of the outermost.
+/// `min` or `max`: the first of the outermost values.
 pub(crate) fn outermost(values: &[Value], wanted: Ordering) -> PythonResult {
     let (first, others) = values.split_first().ok_or(Refusal::Raises)?;
     let mut best = first;
@@ -270,23 +269,22 @@ pub(super) fn location(i: usize, j: usize) -> Value {
     Value::Loc(Loc::new(i as i32, j as i32))
 }
 
-/// Whether the container has nothing in it.
+/// Whether it is an empty container.
 pub(crate) fn is_empty(value: &Value) -> bool {
     matches!(length(value), Ok(0))
 }
 
-/// Whether nothing of `a` is gone through with an element of `b`. Where `b` has none, `a` may be
-/// anything.
+/// Whether a loop over pairs of elements of `a` and `b` has no iterations. If `b` is empty, `a` may be anything.
 pub(super) fn no_pairs(a: &Value, b: &Value) -> bool {
     is_empty(b) || either_is_empty(a, b)
 }
 
-/// Whether both are containers and one has nothing in it.
+/// Whether both are containers and at least one is empty.
 pub(super) fn either_is_empty(a: &Value, b: &Value) -> bool {
     (is_empty(a) && b.as_container().is_some()) || (is_empty(b) && a.as_container().is_some())
 }
 
-/// A container of the same kind without elements.
+/// An empty container of the same kind.
 pub(crate) fn empty_like(value: &Value) -> PythonResult {
     Ok(match elements(value)?.kind {
         ContainerKind::Tuple => Value::tuple(Vec::new()),
@@ -294,8 +292,7 @@ pub(crate) fn empty_like(value: &Value) -> PythonResult {
     })
 }
 
-/// What Python's `patch[1]` of the first element tells: whether elements are a colour and a
-/// location.
+/// Whether the elements are a colour and a location, judging by Python's `patch[1]` of the first one.
 pub(super) fn is_coloured(elements: Container<'_>) -> PythonResult<bool> {
     match elements.items {
         Items::Locs([_, ..]) => Ok(false),
@@ -307,7 +304,7 @@ pub(super) fn is_coloured(elements: Container<'_>) -> PythonResult<bool> {
     }
 }
 
-/// The locations of what has colours, and anything else as it is.
+/// The locations of a patch with colours; any other value unchanged.
 pub(super) fn to_indices(patch: &Value) -> PythonResult {
     let container = elements(patch)?;
     if container.is_empty() {
@@ -323,13 +320,13 @@ pub(super) fn to_indices(patch: &Value) -> PythonResult {
     Ok(Value::set(indices))
 }
 
-/// Number of rows, and how wide the first is.
+/// The number of rows and the width of the first one.
 pub(super) fn sides(grid: &Value) -> PythonResult<(usize, usize)> {
     Ok((length(grid)?, length(&item(grid, 0)?)?))
 }
 
-/// The cells of a grid whose rows are as wide as the first, or wider, which is not seen. Of rows whose cells nobody
-/// asks for it does not matter what they are.
+/// The cells of a grid, as many of each row as the first one has; longer rows are truncated. Rows whose cells are never
+/// read may be anything.
 pub(super) fn cells(grid: &Value) -> PythonResult<Rows> {
     let (height, width) = sides(grid)?;
     if width == 0 {
@@ -347,7 +344,7 @@ pub(super) fn cells(grid: &Value) -> PythonResult<Rows> {
         .collect()
 }
 
-/// The columns, as many as the shortest row has.
+/// The columns, as many as the shortest row has cells.
 pub(super) fn transposed(rows: &Rows) -> Rows {
     let width = rows.iter().map(Vec::len).min().unwrap_or(0);
     (0..width)
@@ -382,7 +379,7 @@ mod tests {
                 let Ok(here) = evaluate(&mut context, primitive, &arguments) else {
                     continue;
                 };
-                // Which function it is, is all that two of them could differ in.
+                // Two functions can differ only in their identity.
                 if primitive.returns() == crate::Type::Callable {
                     assert!(own.is_ok());
                     continue;
@@ -399,7 +396,7 @@ mod tests {
         assert!(agreed.len() > 100, "{}: {agreed:?}", agreed.len());
     }
 
-    /// The value of the last of these lines for a grid, as text, or the error.
+    /// The result of the last of these lines for a grid, as text, or the error.
     fn run(lines: &str, input: &[&[i32]]) -> Result<String, EvalError> {
         let text = format!(
             "def f(I):\n    {}\n    return O\n",
@@ -443,7 +440,7 @@ mod tests {
         gives("O = cellwise(((), (1, 2)), (), ZERO)", "((), ())");
         raises("O = cellwise(((1,), frozenset({1})), I, ZERO)");
         gives("O = downscale(((), frozenset({3})), TWO)", "((),)");
-        // What is past it counts for the background.
+        // The rest of a longer row counts for the background.
         gives(
             "O = objects(((1,), (2, 2, 2)), T, F, T)",
             "frozenset({frozenset({(1, (0, 0))})})",
@@ -543,7 +540,7 @@ mod tests {
 
     #[test]
     fn what_is_slow_is_not_slower_than_it_has_to_be() {
-        // For each cell it was looked through its whole column again: for minutes.
+        // This took minutes when the whole column was searched for each cell.
         let lines = "x1 = asobject(canvas(0, (400, 400))); x2 = totuple(x1); O = compress(x2)";
         let limits = Limits {
             max_steps: 200_000,
@@ -555,7 +552,7 @@ mod tests {
         );
         let program = parse_programs(&text).remove(0).unwrap();
         let run = || Interpreter::new(limits.clone()).run(&program, Grid::default());
-        let (looked, result) = crate::looks::looks(run);
+        let (looked, result) = crate::reads::reads_during(run);
         assert!(result.is_ok(), "{result:?}");
         assert!(looked < 100 * 160_000, "{looked}");
     }

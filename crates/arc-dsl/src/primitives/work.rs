@@ -1,4 +1,4 @@
-//! That what calls look at is accounted for, primitive by primitive.
+//! Tests, for each primitive, that calls are charged for what they read.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use super::*;
 use crate::Limits;
 use crate::generate::Generator;
 use crate::grid::Grid;
-use crate::looks::looks;
 use crate::patch::{Cell, Indices, Loc, Object};
+use crate::reads::reads_during;
 
-/// Elements looked at for one that is accounted for. Locations far apart are sorted in as many rounds
-/// as their number has bits, each of which takes a few instructions a location.
+/// Reads allowed for each element charged. Locations far apart are sorted in as many rounds as their number has bits,
+/// each with a few instructions per location.
 const PASSES: u64 = 24;
 
-/// Elements that are free with each call.
+/// Elements that each call may read without charge.
 const FREE: u64 = 4 * crate::budget::LIGHT;
 
 fn ints(numbers: impl Iterator<Item = i32>) -> Vec<Value> {
@@ -22,14 +22,14 @@ fn ints(numbers: impl Iterator<Item = i32>) -> Vec<Value> {
 
 /// Locations in no order, `apart` from each other.
 fn scattered(count: i32, apart: i32) -> Vec<Loc> {
-    // The multiplier has no factor in common with the powers of ten that counts are.
+    // The multiplier is coprime to the powers of ten used as counts.
     (0..count)
         .map(|n| (i64::from(n) * 7919 % i64::from(count)) as i32)
         .map(|n| Loc::new(n / 100 * apart, n % 100 * apart))
         .collect()
 }
 
-/// Large values of every kind: long, nested, alike but for their ends, far apart.
+/// Large values of every kind: long, nested, equal except at their ends, far apart.
 fn large() -> Vec<Value> {
     let mut values = Vec::new();
     for count in [100, 3_000, 30_000] {
@@ -63,7 +63,7 @@ fn large() -> Vec<Value> {
             }));
             values.push(grid);
         }
-        // Containers that differ at their ends only.
+        // Containers that differ only at their ends.
         let outer = (f64::from(count)).sqrt() as i32;
         let inner = |n: i32| ints((0..outer).chain([outer + n]));
         let tuples = || (0..outer).map(|n| Value::tuple(inner(n)));
@@ -190,7 +190,7 @@ fn one_call_on_a_large_value_is_many_steps() {
         let limit = result.as_ref().err().and_then(crate::EvalError::limit);
         assert_eq!(limit, Some(crate::Limit::Steps), "{primitive}");
     }
-    // Those that take one element, or only hand on, stay as cheap as they are.
+    // Primitives that read one element, or just pass a value on, stay cheap.
     for (primitive, arguments) in [
         (P::First, vec![&numbers]),
         (P::Last, vec![&numbers]),
@@ -233,7 +233,7 @@ fn what_calls_look_at_is_accounted_for() {
             })
             .collect();
         for draw in 0..DRAWS {
-            // Now and then something that Python takes as well, or that is refused.
+            // Sometimes an argument of another type, which Python may accept or refuse.
             let odd = candidates
                 .iter()
                 .position(|_| draw % 4 == 0 && dice.below(2) == 0);
@@ -249,7 +249,7 @@ fn what_calls_look_at_is_accounted_for() {
                 })
                 .collect();
             let mut cx = Context::new(&limits);
-            let (looked, result) = looks(|| cx.call_primitive(primitive, &arguments));
+            let (looked, result) = reads_during(|| cx.call_primitive(primitive, &arguments));
             let accounted = FREE + PASSES * WORK_PER_STEP * cx.steps_spent();
             if looked > accounted {
                 let kinds: Vec<_> = arguments

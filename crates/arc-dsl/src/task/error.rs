@@ -1,17 +1,17 @@
-//! [`TaskError`]: what is wrong with a text of tasks.
+//! [`TaskError`]: an error in a text of tasks.
 
 use std::fmt;
 
-/// Why text is not the task, tasks or solutions that it should be, and where.
+/// Why a text is not a valid task, or set of tasks or solutions, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskError {
-    /// The task it is about, where the file holds many.
+    /// The task that it concerns, if the file holds several.
     pub task: Option<String>,
     /// The line, counted from 1.
     pub line: usize,
-    /// The column in bytes, counted from 1: where what was found begins; of broken JSON, where reading it ended.
+    /// The column in bytes, counted from 1: where the bad value begins; for broken JSON, where parsing stopped.
     pub column: usize,
-    /// The JSON path to the value, as `train[0].input[2]`; empty for the whole text.
+    /// The JSON path to the value, such as `train[0].input[2]`; empty for the whole text.
     pub path: String,
     /// What was found and what was expected.
     pub message: String,

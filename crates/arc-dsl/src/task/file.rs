@@ -1,9 +1,8 @@
-//! [`TaskFile`]: what a JSON file holds, in whichever of the layouts that are in use.
+//! [`TaskFile`]: the contents of a JSON file, in any of the common layouts.
 //!
-//! A file is looked at by its structure, not by its name: one task; a bare list of pairs; tasks or such
-//! lists by id, also by split; a list, or lines, of tasks that say their ids; solutions; a submission;
-//! programs. What could be read is kept whatever is wrong with the rest: a pair with a bad cell costs the
-//! pair, a bad task the task.
+//! A file is recognised by its structure, not by its name: one task; a bare list of pairs; tasks or such lists by id,
+//! also by split; a list, or lines, of tasks that name their ids; solutions; a submission; programs. Everything that
+//! could be read is kept, whatever is wrong with the rest: a bad cell costs the pair, a bad task the task.
 
 use std::collections::HashSet;
 
@@ -15,10 +14,10 @@ use super::solutions::Solutions;
 use super::text::{JsonKind, Places, Text, first_of, kind_of, shortened};
 use super::{OtherSplit, Pair, Task};
 
-/// What a file turned out to hold.
+/// What kind of file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FileForm {
-    /// Tasks, and programs beside them where there are some.
+    /// Tasks, possibly with programs.
     Tasks,
     /// The outputs of test pairs by task.
     Solutions,
@@ -26,9 +25,9 @@ pub enum FileForm {
     Submission,
     /// Programs that name their tasks, without pairs.
     Programs,
-    /// Something that has nothing to do with tasks, of which the error tells.
+    /// Something unrelated to tasks; the error says what.
     Foreign,
-    /// Something that could not be read, of which the errors tell.
+    /// Something that could not be read; the errors say why.
     #[default]
     Other,
 }
@@ -36,15 +35,15 @@ pub enum FileForm {
 /// A file of tasks, solutions or programs.
 #[derive(Debug, Clone, Default)]
 pub struct TaskFile {
-    /// What it holds.
+    /// What kind of file it is.
     pub form: FileForm,
     /// The tasks that could be read, in the order of the file.
     pub tasks: Vec<FileTask>,
-    /// The programs that stand beside tasks.
+    /// The programs given with tasks.
     pub programs: Vec<FileProgram>,
-    /// The solutions, where it is a file of these.
+    /// The solutions, if it is a file of solutions.
     pub solutions: Solutions,
-    /// What was wrong with the rest.
+    /// Errors in the rest.
     pub errors: Vec<TaskError>,
 }
 
@@ -57,14 +56,14 @@ pub struct FileTask {
     pub is_bare: bool,
 }
 
-/// The text of a program that stands in a JSON file.
+/// The text of a program in a JSON file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileProgram {
     /// The id of its task.
     pub task: String,
     /// The text.
     pub text: String,
-    /// The line where it stands, counted from 1.
+    /// The line of the text, counted from 1.
     pub line: usize,
     /// The column, in bytes, counted from 1.
     pub column: usize,
@@ -72,28 +71,28 @@ pub struct FileProgram {
     pub path: String,
 }
 
-/// How deeply tasks by id may lie in objects by split.
+/// The maximum nesting of tasks by id in objects by split.
 const MAX_DEPTH: usize = 3;
 
-/// How many keys an error names.
+/// The maximum number of keys that an error names.
 const KEYS_TOLD: usize = 6;
 
-/// The keys under which the text of a program stands.
+/// The keys for the text of a program.
 const PROGRAM_KEYS: [&str; 2] = ["program", "source"];
 
 const TASK: &str = "a task: an object with the keys `train` and `test`";
 
-/// What is expected in its place among programs.
+/// What an error expects in place of [`TASK`] in a file of programs.
 const PROGRAM: &str = "a program: the key `program` with its text, beside `task_id`";
 
 type Entries<'a> = [(String, &'a RawValue)];
 
 impl TaskFile {
-    /// The keys under which a task says its id, the first one that is there.
+    /// The keys under which a task may give its id, in order of preference.
     pub const ID_KEYS: [&str; 4] = ["task_id", "task_key", "id", "name"];
 
-    /// Reads the text of a file. `name` is its name without an extension: the id of the task of a file
-    /// of one, unless the name is a mere number or word and the task says its own
+    /// Reads the text of a file. `name` is its file name without an extension. It is the id of the task if the file
+    /// holds one task, unless the name is just a number or a generic word and the task gives its own id
     /// (`says_little`).
     #[must_use]
     pub fn read(name: &str, text: &[u8]) -> Self {
@@ -164,7 +163,7 @@ impl TaskFile {
         }
     }
 
-    /// One of several tasks that say their own ids.
+    /// One of several tasks that give their own ids.
     fn numbered(&mut self, text: &Text<'_>, id: TaskName<'_>, at: usize) {
         let name = format!("{}_{at}", id.name());
         if kind_of(text.json) == JsonKind::Object {
@@ -253,8 +252,8 @@ impl TaskFile {
         }
     }
 
-    /// Programs by the ids of their tasks, if it is a file of these: if there is nothing else, or one stands where
-    /// programs of such a file do. Each entry that is none is an error then.
+    /// Reads programs by the ids of their tasks, if it is a file of these: if it holds nothing else, or if one is in a
+    /// place where only files of programs have one. Then every entry that is not a program is an error.
     fn programs_by_id(&mut self, text: &Text<'_>, entries: &Entries<'_>) -> bool {
         let are_programs = !entries.is_empty()
             && (entries
@@ -270,7 +269,7 @@ impl TaskFile {
         are_programs
     }
 
-    /// A program of a task, or several, in lists or by names that say nothing, so deep.
+    /// The program or programs of a task, in lists or under names without a meaning, nested at most this deep.
     fn programs_of(&mut self, text: &Text<'_>, id: &str, depth: usize) {
         let mut places = Places::new(text);
         match kind_of(text.json) {
@@ -299,7 +298,7 @@ impl TaskFile {
                     };
                 }
                 for (at, (key, value)) in entries.iter().enumerate() {
-                    // A key may be a whole text.
+                    // The key may be a whole text.
                     let is_word = key.len() <= 40 && !key.contains(char::is_whitespace);
                     let part = if is_word {
                         places.of_key(key, value)
@@ -318,14 +317,14 @@ impl TaskFile {
         }
     }
 
-    /// An error about what is no program where one is expected.
+    /// Adds the error that a program was expected.
     fn no_program(&mut self, text: &Text<'_>, found: &str) {
         let expected = "the text of a program, with `def` or `O =` in it, or an object that has it as `program`";
         self.errors
             .push(text.error(format!("expected {expected}, found {found}")));
     }
 
-    /// An error about the value of a key that the text of a program has.
+    /// Adds an error about the value of a key for the text of a program.
     fn no_text(&mut self, text: &Text<'_>) {
         let is_blank = |text: String| text.trim().is_empty();
         let found = match kind_of(text.json) {
@@ -352,13 +351,13 @@ impl TaskFile {
         });
     }
 
-    /// An error about something that is no task.
+    /// Adds the error that a task was expected.
     fn refuse(&mut self, text: &Text<'_>, found: &str) {
         self.errors
             .push(text.error(format!("expected {TASK}, found {found}")));
     }
 
-    /// A list of pairs in the place of a task.
+    /// A list of pairs in place of a task.
     fn bare(&mut self, text: &Text<'_>, id: &str) {
         let text = text.clone().of_task(id);
         let Some((train, left_out)) = self.pairs(&text) else {
@@ -428,7 +427,7 @@ impl TaskFile {
                 }),
             }
         }
-        // Of a task whose pairs are all bad nothing is left to be run.
+        // A task whose pairs are all bad is dropped.
         if task.pair_count() > 0 || self.errors.len() == errors {
             self.tasks.push(FileTask {
                 task,
@@ -437,7 +436,7 @@ impl TaskFile {
         }
     }
 
-    /// The pairs of a list that could be read, and the places of the others; `None` if it is no list.
+    /// The pairs of a list that could be read, and the indices of the others; `None` if it is not a list.
     fn pairs(&mut self, text: &Text<'_>) -> Option<(Vec<Pair>, Vec<usize>)> {
         if kind_of(text.json) == JsonKind::Null {
             return Some((Vec::new(), Vec::new()));
@@ -466,20 +465,20 @@ impl TaskFile {
     }
 }
 
-/// Whether this is a list that begins with text.
+/// Whether this is a list that begins with a string.
 fn is_strings(json: &str) -> bool {
     let inner = json.trim_start().strip_prefix('[');
     inner.is_some_and(|inner| inner.trim_start().starts_with('"'))
 }
 
-/// What a task is called where it does not say so itself.
+/// The name of a task that does not give its own id.
 #[derive(Debug, Clone, Copy)]
 enum TaskName<'n> {
-    /// As its file.
+    /// The name of its file.
     OfFile(&'n str),
-    /// As its file, with its place in it.
+    /// The name of its file with its index.
     Numbered(&'n str),
-    /// By the key under which it stands.
+    /// Its key in an object.
     Key(&'n str),
 }
 
@@ -491,7 +490,7 @@ impl<'n> TaskName<'n> {
     }
 }
 
-/// The id that an object says, where that counts for more than the name of its place.
+/// The id that an object gives, if it takes precedence over the name.
 fn own_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
     let counts = match id {
         TaskName::OfFile(name) => says_little(name),
@@ -514,7 +513,7 @@ fn own_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
     })
 }
 
-/// The id of the task that a program alone in its file says it is for, whatever the file is called.
+/// The id of the task that a single program in a file gives, whatever the name of the file.
 fn said_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
     let TaskName::OfFile(name) = id else {
         return None;
@@ -527,8 +526,8 @@ fn said_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
     own_id(&said, TaskName::Numbered(name))
 }
 
-/// Whether the name of a file says less than the id that a task has in it: a number of fewer digits than
-/// ids have, or `task` or `data`, with or without a number.
+/// Whether the name of a file is less specific than an id in the task: a number with fewer digits than ids have, or a
+/// word such as `task` or `data`, with or without a number.
 pub(super) fn says_little(name: &str) -> bool {
     let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = name.len() - word.len();
@@ -540,7 +539,7 @@ pub(super) fn says_little(name: &str) -> bool {
     }
 }
 
-/// The text of a program that an object holds, its key and its value.
+/// The program in an object: its key, its text and its raw value.
 fn program<'e, 'a>(entries: &'e Entries<'a>) -> Option<(&'e str, String, &'a RawValue)> {
     PROGRAM_KEYS.iter().find_map(|&wanted| {
         let (key, value) = entries.iter().find(|(key, _)| key == wanted)?;
@@ -553,14 +552,14 @@ fn program<'e, 'a>(entries: &'e Entries<'a>) -> Option<(&'e str, String, &'a Raw
     })
 }
 
-/// A text that looks like a program.
+/// The string, if it looks like a program.
 fn text_of_program(json: &str) -> Option<String> {
     let text: String = serde_json::from_str(json).ok()?;
     let is_program = ["def ", "O =", "O="].iter().any(|it| text.contains(it));
     is_program.then_some(text)
 }
 
-/// Whether there are programs and nothing else, so deep.
+/// Whether it holds programs and nothing else, nested at most this deep.
 fn holds_programs(json: &str, depth: usize) -> bool {
     match kind_of(json) {
         JsonKind::List if depth > 0 => {
@@ -584,7 +583,7 @@ fn holds_programs(json: &str, depth: usize) -> bool {
     }
 }
 
-/// Whether a program is there, so deep, whatever else is.
+/// Whether it holds a program, nested at most this deep, among anything else.
 fn holds_program(json: &str, depth: usize) -> bool {
     match kind_of(json) {
         JsonKind::List if depth > 0 => {
@@ -602,9 +601,9 @@ fn holds_program(json: &str, depth: usize) -> bool {
     }
 }
 
-/// Whether a program stands where those of a task do, by which a file is known that has other things too: as a text, in
-/// a list of texts, or by its key in an object in these or in objects of any keys. What has programs elsewhere, a
-/// conversation or a notebook, is no file of programs.
+/// Whether a program is where files of programs have one, so that the file counts as such even if it holds other
+/// values, too: as a string, in a list of strings, or under its key in an object in such a list or in an object with
+/// any keys. Files that have programs elsewhere, such as a conversation or a notebook, are not files of programs.
 fn shows_program(json: &str) -> bool {
     let is_shown = |json: &str| {
         let (entries, _) = entries_of(json);
@@ -629,7 +628,7 @@ fn shows_program(json: &str) -> bool {
     }
 }
 
-/// Whether an object is of one task, by a key that says which: its other keys are no ids.
+/// Whether an object has a key that gives the id of a task; then its other keys are not ids.
 fn says_id(entries: &Entries<'_>) -> bool {
     let is_id = |(key, value): &(String, &RawValue)| {
         TaskFile::ID_KEYS.contains(&key.as_str()) && text_of_program(value.get()).is_none()
@@ -645,7 +644,7 @@ fn has_key(entries: &Entries<'_>, wanted: &str) -> bool {
     entries.iter().any(|(key, _)| key == wanted)
 }
 
-/// Whether an object has the keys that examples with a program have.
+/// Whether an object has the keys of examples with a program.
 fn is_examples(entries: &Entries<'_>) -> bool {
     ["training_examples", "test_examples"]
         .iter()
@@ -670,7 +669,7 @@ fn is_task(entries: &Entries<'_>, depth: usize) -> bool {
     is_task || is_examples(entries) || is_training(entries) || is_fewshots(entries)
 }
 
-/// Whether an object calls its parts `fewshots` and `question`, as rows of data sets do.
+/// Whether an object names its parts `fewshots` and `question`, like rows of data sets.
 fn is_fewshots(entries: &Entries<'_>) -> bool {
     let parts = entries.iter().filter(|(key, value)| {
         matches!(key.as_str(), "fewshots" | "question") && is_pairs(value.get())
@@ -678,7 +677,7 @@ fn is_fewshots(entries: &Entries<'_>) -> bool {
     parts.count() == 2
 }
 
-/// Whether an object calls its parts `training` and `test` or `testing`.
+/// Whether an object names its parts `training` and `test` or `testing`.
 fn is_training(entries: &Entries<'_>) -> bool {
     let is_known = |key: &str| matches!(key, "training" | "test" | "testing");
     let mut lists = entries.iter().filter(|(_, value)| is_pairs(value.get()));
@@ -690,7 +689,7 @@ fn has_tasks(entries: &Entries<'_>, depth: usize) -> bool {
     if depth >= MAX_DEPTH {
         return false;
     }
-    // Other names of splits are no ids, nor are keys among which one holds a number or a text.
+    // Other names of splits are not ids; nor are the keys of an object that also holds a number or a string.
     let is_bare = |(_, it): &(String, &RawValue)| {
         !matches!(kind_of(it.get()), JsonKind::List | JsonKind::Object)
     };
@@ -710,7 +709,7 @@ fn entries_of(json: &str) -> (Vec<(String, &RawValue)>, Option<TaskError>) {
     Text::new(json.as_bytes()).map_or_else(|_| Default::default(), |text| text.entries(TASK))
 }
 
-/// Whether a key is put together of words that name parts of a task.
+/// Whether a key consists of words that name parts of a task.
 fn is_word_of_splits(key: &str) -> bool {
     const WORDS: [&str; 30] = [
         "arc",
@@ -783,7 +782,7 @@ fn is_list_of_grids(json: &str) -> bool {
     kind_of(json) == JsonKind::List
 }
 
-/// What an object seems to be, and its keys.
+/// Describes an object: what it seems to be, and its keys.
 fn described(entries: &Entries<'_>) -> String {
     if entries.is_empty() {
         return "an empty object".to_owned();
@@ -794,7 +793,7 @@ fn described(entries: &Entries<'_>) -> String {
     }
 }
 
-/// What an object is by its keys, where it is something that is known.
+/// What an object seems to be, judging by its keys, if that is known.
 fn known_as(entries: &Entries<'_>) -> Option<&'static str> {
     let has = |key| has_key(entries, key);
     if has("input") && (has("output") || entries.len() == 1) {
@@ -812,7 +811,7 @@ fn known_as(entries: &Entries<'_>) -> Option<&'static str> {
     }
 }
 
-/// The keys of an object, as an error names them.
+/// The keys of an object, as an error lists them.
 fn keys(entries: &Entries<'_>) -> String {
     let told: Vec<_> = entries
         .iter()

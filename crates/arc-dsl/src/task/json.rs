@@ -1,13 +1,12 @@
-//! One task from JSON text.
+//! Reads one task from JSON text.
 
 use super::error::TaskError;
 use super::{Task, TaskFile};
 
 impl Task {
-    /// The task that one file's text describes, in any layout that holds one; the id is this one.
+    /// The task in the text of one file, in any layout for a single task, with this id.
     ///
-    /// Keys that no layout knows are passed over. Unlike [`TaskFile`], which leaves out what is bad, this
-    /// refuses all of it.
+    /// Unknown keys are ignored. Unlike [`TaskFile`], which skips bad parts, this fails if any part is bad.
     pub fn from_json(id: impl Into<String>, text: &[u8]) -> Result<Self, TaskError> {
         let id = id.into();
         let mut file = TaskFile::read(&id, text);

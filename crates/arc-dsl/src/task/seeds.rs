@@ -1,4 +1,4 @@
-//! What stands where in a task's JSON: serde seeds, one for each part of it.
+//! Deserialises the parts of a task's JSON: one serde seed for each.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 use super::Pair;
 use crate::grid::Grid;
 
-/// The most cells of a grid that is read: as many as a program may make by default.
+/// The maximum number of cells of a grid that is read: as many as a program may create by default.
 pub const MAX_CELLS: usize = 1_000_000;
 
-/// Reads the entries of an object, values unread, in their order and with repetitions.
+/// Reads the entries of an object in their order, repeated keys included, without parsing the values.
 pub(super) struct EntriesSeed<'v, 'a> {
     pub(super) expected: &'static str,
     pub(super) entries: &'v mut Vec<(String, &'a RawValue)>,
@@ -42,11 +42,11 @@ impl<'a> Visitor<'a> for EntriesSeed<'_, 'a> {
     }
 }
 
-/// Reads the elements of a list, unread, up to the first that is broken.
+/// Reads the elements of a list without parsing them, up to the first broken one.
 pub(super) struct ElementsSeed<'v, 'a> {
     pub(super) expected: &'static str,
     pub(super) elements: &'v mut Vec<&'a RawValue>,
-    /// How many are wanted at most; what stands behind them is not looked at.
+    /// The maximum number of elements; the rest is not read.
     pub(super) most: usize,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Visitor<'a> for ElementsSeed<'_, 'a> {
     }
 }
 
-/// Goes through a value of any kind, so that what is broken in it has a path.
+/// Traverses any value, to obtain the path to a syntax error.
 #[derive(Clone, Copy)]
 pub(super) struct WalkSeed;
 
@@ -131,7 +131,7 @@ impl<'de> Visitor<'de> for WalkSeed {
     }
 }
 
-/// Declares a seed whose value is read by the `visit_*` methods given.
+/// Declares a seed whose value is read by the given `visit_*` methods.
 macro_rules! seed {
     ($seed:ident, $value:ty, $deserialize:ident, $expecting:literal, { $($visit:item)+ }) => {
         impl<'de> DeserializeSeed<'de> for $seed {
@@ -154,10 +154,10 @@ macro_rules! seed {
     };
 }
 
-/// What an error about a key ends with that is there already.
+/// The end of an error message about a repeated key.
 pub(super) const TWICE: &str = " stands here twice";
 
-/// Keeps the first value that a key has; a second one is an error.
+/// Stores the value of a key; a second one is an error.
 fn set<T, E: Error>(slot: &mut Option<T>, key: &str, value: T) -> Result<(), E> {
     match slot.replace(value) {
         Some(_) => Err(E::custom(format_args!("the key `{key}`{TWICE}"))),
@@ -225,7 +225,7 @@ seed!(
     }
 );
 
-/// Reads a grid that has to be there.
+/// Reads a grid that is required.
 #[derive(Clone, Copy)]
 pub(super) struct InputSeed;
 
@@ -242,7 +242,7 @@ seed!(
     }
 );
 
-/// Reads an output; `null` and a list without rows say that it is not known.
+/// Reads an output; `null` and a list without rows mean that it is not known.
 struct OutputSeed;
 
 seed!(
@@ -261,7 +261,7 @@ seed!(
     }
 );
 
-/// The grid of these rows, where there is one at least.
+/// The grid of these rows; `None` if there are none.
 fn rows<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Grid>, A::Error> {
     let mut cells = Vec::new();
     let mut height = 0;
@@ -274,7 +274,7 @@ fn rows<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Grid>, A::Error> {
     Ok((height > 0).then(|| Grid::from_cells(height, cells.len() / height, cells)))
 }
 
-/// Adds row number `row` to the cells of the rows before it.
+/// Appends row number `row` to the cells of the rows before it.
 struct RowSeed<'c> {
     row: usize,
     cells: &'c mut Vec<i8>,
@@ -340,7 +340,7 @@ seed!(
             i8::try_from(colour).map_err(|_| no_colour(colour))
         }
 
-        // As arrays of floating point are written.
+        // Some programs write arrays of floating-point numbers.
         fn visit_f64<E: Error>(self, colour: f64) -> Result<i8, E> {
             if colour.fract() == 0.0 && colour.abs() <= 127.0 {
                 return Ok(colour as i8);

@@ -1,4 +1,4 @@
-//! [`Solutions`]: the test outputs of tasks, as Kaggle's `*_solutions.json` has them.
+//! [`Solutions`]: the test outputs of tasks, as in Kaggle's `*_solutions.json`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::grid::Grid;
 pub struct Solutions {
     /// The solutions that could be read, in the order of the file.
     pub solutions: Vec<Solution>,
-    /// What was wrong with the others.
+    /// The errors in the others.
     pub errors: Vec<TaskError>,
 }
 
@@ -22,11 +22,11 @@ pub struct Solutions {
 pub struct Solution {
     /// The id of the task.
     pub task: String,
-    /// The line where it stands, counted from 1.
+    /// The line of the entry, counted from 1.
     pub line: usize,
-    /// The column where it stands, in bytes, counted from 1.
+    /// The column of the entry, in bytes, counted from 1.
     pub column: usize,
-    /// An output a test pair.
+    /// One output for each test pair.
     pub outputs: Vec<Grid>,
 }
 
@@ -69,13 +69,13 @@ impl Solutions {
         read
     }
 
-    /// Gives each task its test outputs; solutions that do not fit their task are the errors.
+    /// Sets the test outputs of each task; returns errors for solutions that do not fit their task.
     ///
-    /// Solutions of other tasks are passed over: the tasks may be some of those that the file is for. They are an
-    /// error where none is for any of these, since the file is then another one.
+    /// Solutions of other tasks are ignored, since the given tasks may be a part of those in the file. But if no
+    /// solution is for any of the given tasks, that is an error, since the file is for other tasks.
     ///
-    /// Tasks without a solution stay as they are. `rejected` are the ids of tasks that were there
-    /// but could not be read: their solutions are no further errors.
+    /// Tasks without a solution are not changed. `rejected` are the ids of tasks that could not be read: their
+    /// solutions cause no further errors.
     pub fn apply<'t>(
         self,
         tasks: impl IntoIterator<Item = &'t mut Task>,

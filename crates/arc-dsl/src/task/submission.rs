@@ -1,4 +1,4 @@
-//! [`SubmissionFile`]: the attempts for test inputs, as competitions take them.
+//! [`SubmissionFile`]: the attempts for test inputs, in the format of competitions.
 
 use std::collections::HashSet;
 
@@ -7,31 +7,31 @@ use super::seeds::InputSeed;
 use super::text::{JsonKind, Places, Text, kind_of};
 use crate::grid::Grid;
 
-/// The attempts of a file, and what is wrong with the others.
+/// The attempts of a file, and the errors in it.
 #[derive(Debug, Clone, Default)]
 pub struct SubmissionFile {
     /// The tasks, in the order of the file.
     pub tasks: Vec<SubmittedTask>,
-    /// What is no attempt though it stands in the place of one, and what is no submission.
+    /// Values that are not attempts in places of attempts, or text that is not a submission.
     pub errors: Vec<TaskError>,
     /// Attempts that are missing or `null`.
     pub missing: Vec<TaskError>,
-    /// Whether there is an attempt, whatever is wrong with it.
+    /// Whether there is an attempt, valid or not.
     has_attempts: bool,
-    /// Whether there is none, in the places of some.
+    /// Whether no attempts were found where attempts should be.
     is_foreign: bool,
 }
 
-/// What is handed in for a task.
+/// The attempts submitted for a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubmittedTask {
     /// The id.
     pub task: String,
-    /// The line where it stands, counted from 1.
+    /// The line of the entry, counted from 1.
     pub line: usize,
     /// The column, in bytes, counted from 1.
     pub column: usize,
-    /// For each test input the attempts that are grids.
+    /// For each test input, the attempts that are grids.
     pub tests: Vec<Vec<SubmittedGrid>>,
 }
 
@@ -40,11 +40,11 @@ pub struct SubmittedTask {
 pub struct SubmittedGrid {
     /// The grid.
     pub grid: Grid,
-    /// The line where it stands, counted from 1.
+    /// The line of the grid, counted from 1.
     pub line: usize,
     /// The column, in bytes, counted from 1.
     pub column: usize,
-    /// The path to it, as `007bbfb7[0].attempt_1`.
+    /// The path to it, such as `007bbfb7[0].attempt_1`.
     pub path: String,
 }
 
@@ -57,7 +57,7 @@ const TESTS: &str =
 const SUBMISSION: &str = "a submission: an object that holds for each task a list of attempts";
 
 impl SubmissionFile {
-    /// Reads the text of a file: attempts by task, or those of one task, whose id is then `name`.
+    /// Reads the text of a file: attempts by task, or those of a single task, whose id is then `name`.
     #[must_use]
     pub fn read(name: &str, text: &[u8]) -> Self {
         let mut file = Self::default();
@@ -145,7 +145,7 @@ impl SubmissionFile {
         grids
     }
 
-    /// The grid of an attempt, which may stand in an object as its `answer`.
+    /// The grid of an attempt, which may also be the `answer` of an object.
     fn attempt(&mut self, text: &Text<'_>) -> Option<SubmittedGrid> {
         if kind_of(text.json) == JsonKind::Object {
             let (entries, _) = text.entries("a grid");
@@ -207,7 +207,7 @@ mod tests {
             );
             assert!(file.missing.is_empty() && file.tasks.is_empty());
         }
-        // What is missing from one is another thing.
+        // A submission with missing parts is a different case.
         for text in [
             r#"{"a": [{}]}"#,
             r#"{"a": [{"attempt_1": [[1]]}], "b": [{"x": 1}]}"#,

@@ -1,4 +1,4 @@
-//! [`Text`]: JSON text that knows where it stands, so that errors can say so.
+//! [`Text`]: JSON text with its position in a file, for error messages.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde_path_to_error::{Path, Segment};
 use super::error::TaskError;
 use super::seeds::{ElementsSeed, EntriesSeed, TWICE, WalkSeed};
 
-/// JSON text, or a value in it, with the place where it stands.
+/// JSON text, or a value in it, with its position.
 #[derive(Debug, Clone)]
 pub(super) struct Text<'a> {
     pub(super) json: &'a str,
@@ -19,7 +19,7 @@ pub(super) struct Text<'a> {
     pub(super) column: usize,
 }
 
-/// What a value is, by its beginning.
+/// The kind of a value, judging by its first character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JsonKind {
     Object,
@@ -28,7 +28,7 @@ pub(super) enum JsonKind {
     Other,
 }
 
-/// What a value is, by its beginning.
+/// The kind of a value, judging by its first character.
 pub(super) fn kind_of(json: &str) -> JsonKind {
     match json.trim_start().as_bytes() {
         [b'{', ..] => JsonKind::Object,
@@ -38,7 +38,7 @@ pub(super) fn kind_of(json: &str) -> JsonKind {
     }
 }
 
-/// The first element of a list, where it has one.
+/// The first element of a list, if there is one.
 pub(super) fn first_of(json: &str) -> Option<&str> {
     let mut elements = Vec::new();
     let mut json = serde_json::Deserializer::from_str(json);
@@ -47,7 +47,7 @@ pub(super) fn first_of(json: &str) -> Option<&str> {
         elements: &mut elements,
         most: 1,
     };
-    // That it does not end behind the first element is no error here.
+    // What follows the first element does not matter here.
     let _ = seed.deserialize(&mut json);
     elements.first().map(|element| element.get())
 }
@@ -80,7 +80,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The same as what is told of the task of this id.
+    /// The same text, with errors attributed to the task of this id.
     pub(super) fn of_task(self, id: &str) -> Self {
         Self {
             task: Some(id.to_owned()),
@@ -88,8 +88,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The lines that are not blank, where the first of them is a value that is not all of the text, as
-    /// in JSONL.
+    /// The non-blank lines, if the first of them is a complete value but not the whole text, as in JSONL.
     pub(super) fn lines(&self) -> Option<Vec<Text<'a>>> {
         let lines = self.json.split('\n').zip(self.line..);
         let mut lines = lines.filter(|(line, _)| !line.trim().is_empty());
@@ -113,13 +112,13 @@ impl<'a> Text<'a> {
         Some(lines.collect())
     }
 
-    /// What `seed` makes of the whole text.
+    /// Deserialises the whole text with `seed`.
     pub(super) fn read<S: DeserializeSeed<'a> + Clone>(
         &self,
         seed: S,
     ) -> Result<S::Value, TaskError> {
         let mut json = serde_json::Deserializer::from_str(self.json);
-        // Most texts have no error, whose path would have to be known.
+        // Most texts have no error, and then no path is needed.
         if let Ok(value) = seed.clone().deserialize(&mut json)
             && json.end().is_ok()
         {
@@ -147,7 +146,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The keys and values of the object that the text is, up to the first error.
+    /// The keys and values of the text, which is an object, up to the first error.
     pub(super) fn entries(
         &self,
         expected: &'static str,
@@ -163,7 +162,7 @@ impl<'a> Text<'a> {
         (entries, error)
     }
 
-    /// The elements of the list that the text is, up to the first error.
+    /// The elements of the text, which is a list, up to the first error.
     pub(super) fn elements(
         &self,
         expected: &'static str,
@@ -180,18 +179,18 @@ impl<'a> Text<'a> {
         (elements, error)
     }
 
-    /// The error with the path to what is broken, where something is.
+    /// The error, with the path to the broken value if there is one.
     fn first_error(&self, error: &serde_json::Error) -> TaskError {
         let with_path = || self.read(WalkSeed).err();
         let broken = if error.is_data() { None } else { with_path() };
         broken.unwrap_or_else(|| {
             let found = self.error_at(error, "");
-            // Of a value of another kind nothing has been read: it is all of the text.
+            // A value of another kind was not read at all: the error is about the whole text.
             self.at_value(error, self.json.trim_start(), found)
         })
     }
 
-    /// The error at the beginning of the value that the path leads to: where it is told, the value has been read.
+    /// The error, moved to the beginning of the value at `path`: serde reports it after reading the value.
     fn at_beginning(&self, error: &serde_json::Error, path: &Path, found: TaskError) -> TaskError {
         let end = offset_of(self.json, error.line(), error.column());
         let mut value = self.json.trim_start();
@@ -199,7 +198,7 @@ impl<'a> Text<'a> {
             let mut json = serde_json::Deserializer::from_str(value);
             let mut elements = Vec::new();
             let mut entries = Vec::new();
-            // What is broken behind the value is another error.
+            // Errors after the value do not matter here.
             let inner = match segment {
                 Segment::Seq { index } => {
                     let seed = ElementsSeed {
@@ -216,7 +215,7 @@ impl<'a> Text<'a> {
                         entries: &mut entries,
                     };
                     let _ = seed.deserialize(&mut json);
-                    // Of several values the last one that had begun.
+                    // If the key is repeated, the last value that begins before the error.
                     let begun = |value: &RawValue| begin_in(self.json, value.get()) < end;
                     let mut entries = entries.iter().rev();
                     let entry = entries.find(|(found, value)| found == key && begun(value));
@@ -232,8 +231,7 @@ impl<'a> Text<'a> {
         self.at_value(error, value, found)
     }
 
-    /// The error at the beginning of a value of the text, if it is one about a value and not about a key that
-    /// stands there again.
+    /// The error, moved to the beginning of a value of the text, unless it is about broken JSON or a repeated key.
     fn at_value(&self, error: &serde_json::Error, value: &str, found: TaskError) -> TaskError {
         if !error.is_data() || found.message.ends_with(TWICE) {
             return found;
@@ -247,7 +245,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// An error about all of it, at its beginning.
+    /// An error about the whole value, at its beginning.
     pub(super) fn error(&self, message: impl Into<String>) -> TaskError {
         TaskError {
             task: self.task.clone(),
@@ -280,15 +278,14 @@ impl<'a> Text<'a> {
         if !(found.path.is_empty() || path.is_empty() || path.starts_with('[')) {
             found.path.push('.');
         }
-        // Keys that are none have no name.
+        // serde writes `?` for unknown keys.
         found.path.push_str(path.trim_end_matches(['?', '.']));
         found.path = clipped(found.path);
         found
     }
 }
 
-/// Walks through a text from value to value, so that the lines of all of it are counted once however
-/// many values there are.
+/// Visits the values of a text in order, so that lines are counted only once, however many values there are.
 pub(super) struct Places<'a> {
     json: &'a str,
     task: Option<String>,
@@ -299,7 +296,7 @@ pub(super) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// At the beginning of a text.
+    /// Starts at the beginning of a text.
     pub(super) fn new(text: &Text<'a>) -> Self {
         Self {
             json: text.json,
@@ -311,15 +308,14 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The value of this key, which is a part of the text and stands behind those that were asked
-    /// for before.
+    /// The value of this key. Values have to be requested in the order of the text.
     pub(super) fn of_key(&mut self, key: &str, value: &'a RawValue) -> Text<'a> {
         let dot = if self.path.is_empty() { "" } else { "." };
         let path = format!("{}{dot}{key}", self.path);
         self.part(path, value)
     }
 
-    /// The value at this place of a list, as [`of_key`](Self::of_key).
+    /// The value at this index of a list, like [`of_key`](Self::of_key).
     pub(super) fn of_index(&mut self, index: usize, value: &'a RawValue) -> Text<'a> {
         let path = format!("{}[{index}]", self.path);
         self.part(path, value)
@@ -327,7 +323,7 @@ impl<'a> Places<'a> {
 
     fn part(&mut self, path: String, value: &'a RawValue) -> Text<'a> {
         let text = value.get();
-        // Raw values borrow from the text that they were read from.
+        // Raw values borrow from the text that they were parsed from.
         let start = begin_in(self.json, text);
         let passed = self.json.as_bytes().get(self.at..start).unwrap_or_default();
         let (line, column) = place(passed);
@@ -348,8 +344,8 @@ impl<'a> Places<'a> {
     }
 }
 
-/// What serde says of a value of the wrong kind, in the words that other errors use. A number is
-/// told as it was written: serde takes `-0` and `1e+32` for floating point and writes them anew.
+/// serde's message about a value of the wrong kind, in the words of our other errors. A number is shown as it was
+/// written: serde parses `-0` and `1e+32` as floating point and formats them differently.
 fn in_our_words(message: &str, number: Option<&str>) -> String {
     let parts = message
         .strip_prefix("invalid type: ")
@@ -370,10 +366,10 @@ fn in_our_words(message: &str, number: Option<&str>) -> String {
     }
 }
 
-/// How many characters of a path are told.
+/// The maximum number of characters of a path in an error.
 const MOST_OF_PATH: usize = 160;
 
-/// A path of which not more is told than is of use.
+/// Truncates a long path.
 fn clipped(mut path: String) -> String {
     if path.len() > MOST_OF_PATH
         && let Some((end, _)) = path.char_indices().nth(MOST_OF_PATH)
@@ -384,18 +380,18 @@ fn clipped(mut path: String) -> String {
     path
 }
 
-/// Where in a text a part of it begins.
+/// The offset at which a part of a text begins.
 fn begin_in(text: &str, part: &str) -> usize {
     part.as_ptr().addr() - text.as_ptr().addr()
 }
 
-/// Where in a text a line and column is, both counted from 1.
+/// The offset of a line and column, both counted from 1.
 fn offset_of(text: &str, line: usize, column: usize) -> usize {
     let lines = text.split_inclusive('\n').take(line.saturating_sub(1));
     lines.map(str::len).sum::<usize>() + column
 }
 
-/// A text of which not more is told than is of use.
+/// Truncates a long text.
 pub(super) fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}..", &text[..end]).into(),
@@ -403,7 +399,7 @@ pub(super) fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What is wrong with a number in text that is no JSON.
+/// Describes a broken number in text that is not valid JSON.
 fn broken(message: &str, number: Option<&str>) -> Option<String> {
     Some(match (message, number) {
         ("invalid number", Some(number)) => {
@@ -425,7 +421,8 @@ fn broken(message: &str, number: Option<&str>) -> Option<String> {
     })
 }
 
-/// What is wrong with text that is no JSON, in words of who wrote it. `text` is the text, or what is known of it.
+/// Explains why text is not valid JSON, in words for the person who wrote it. `text` is the text, or the known part of
+/// it.
 #[must_use]
 pub fn broken_json(error: &serde_json::Error, text: &str) -> String {
     let (line, column) = (error.line(), error.column());
@@ -470,10 +467,10 @@ pub fn broken_json(error: &serde_json::Error, text: &str) -> String {
     format!("broken JSON: {message}")
 }
 
-/// What is no number in Python's words, where it stands at this place.
+/// The non-finite number in Python's syntax at this position, if there is one.
 fn constant_at(json: &str, line: usize, column: usize) -> Option<&'static str> {
     let text = json.split('\n').nth(line.checked_sub(1)?)?.as_bytes();
-    // Of a negative one the sign is a number's.
+    // In a negative one, the sign is parsed as part of a number.
     let around = text.get(column.saturating_sub(2)..)?;
     let names = ["NaN", "Infinity"].into_iter();
     names.into_iter().find(|name| {
@@ -482,7 +479,7 @@ fn constant_at(json: &str, line: usize, column: usize) -> Option<&'static str> {
     })
 }
 
-/// The number that stands at or ends before this place, if one does.
+/// The number that contains this position or ends before it, if there is one.
 fn number_at(json: &str, line: usize, column: usize) -> Option<&str> {
     let text = json.split('\n').nth(line.checked_sub(1)?)?;
     let is_part = |at: &usize| {
@@ -500,14 +497,14 @@ fn number_at(json: &str, line: usize, column: usize) -> Option<&str> {
         .then_some(number)
 }
 
-/// The line and column of what follows `before`.
+/// The line and column after `before`.
 fn place(before: &[u8]) -> (usize, usize) {
     let mut lines = before.split(|&byte| byte == b'\n');
     let column = lines.next_back().map_or(0, <[u8]>::len) + 1;
     (lines.count() + 1, column)
 }
 
-/// The name of what text is in whose characters have two or four bytes: by its mark, or since there are zeros among
+/// The name of the encoding, if characters take two or four bytes: judging by the byte order mark, or by zeros among
 /// the first bytes.
 #[must_use]
 pub fn wide_text(bytes: &[u8]) -> Option<&'static str> {

@@ -1,4 +1,4 @@
-//! Programs without a first line: bare statements of which the last one sets `O`, or returns.
+//! Programs without a `def` line: bare statements, the last of which sets `O` or is a `return`.
 //!
 //! ```text
 //! x1 = objects(I, T, F, T)
@@ -15,12 +15,12 @@ use crate::text::module::parser::{Parser, Scope};
 use crate::text::statements::indentation;
 use crate::text::tokens::Result;
 
-/// The variable that ends a program, unless what follows takes what the program has set.
+/// The variable that ends a program, unless the following lines use variables that the program has set.
 const OUTPUT: &str = "O";
 
 impl Parser<'_, '_> {
-    /// The programs of a block that has the whole text, up to the first error. The k-th one from 1 on
-    /// bears the name that is given for k.
+    /// Parses the block, which holds the whole text, into programs, up to the first error. The k-th program, counted
+    /// from 1, gets the name `name(k)`.
     pub(super) fn bare(mut self, name: impl Fn(usize) -> String) -> Vec<Result<Program>> {
         let mut programs = Vec::new();
         self.tokens.in_body = true;
@@ -68,7 +68,7 @@ impl Parser<'_, '_> {
                 let output = set(self);
                 let ends = output.is_some() && output != before && !self.goes_on();
                 let output = output.filter(|_| ends).map(Operand::Slot);
-                // Half of a statement is no program.
+                // An incomplete statement does not make a program.
                 self.end_of_statement()?;
                 if let Some(output) = returned.or(output)
                     && let Some(scope) = self.scope.take()
@@ -88,7 +88,8 @@ impl Parser<'_, '_> {
         finished.map_err(|error| self.tokens.error(self.tokens.peek(), error.into()))
     }
 
-    /// Whether what follows, up to where `O` is set again, takes what the program has set: Python goes on with it.
+    /// Whether the following lines, up to where `O` is set again, use variables that the program has set: in Python
+    /// they belong to it.
     fn goes_on(&self) -> bool {
         let Some(scope) = &self.scope else {
             return false;

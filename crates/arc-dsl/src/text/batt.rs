@@ -1,4 +1,4 @@
-//! Batts in text, as `card.py` of the project tokpidjin writes them.
+//! Parses batts, as written by `card.py` of the project tokpidjin.
 
 use crate::batt_file::{BattFile, Entry, EntryKind};
 use crate::dialect::Dialect;
@@ -13,12 +13,11 @@ use crate::value::MAX_INT;
 /// The parameters of a batt.
 const PARAMETERS: [&str; 5] = ["task_id", "S", "I", "C", "log_path"];
 
-/// The batt of a text: a function `batt(task_id, S, I, C, log_path)` in the form that `card.py` of
-/// the project tokpidjin has written since October 2025.
+/// The batt in a text: a function `batt(task_id, S, I, C, log_path)` in the form that `card.py` of the project
+/// tokpidjin has written since October 2025.
 ///
-/// Steps stand in `try:` with `except (..): tN = _get_safe_default(f)`, or, in the vectorised form,
-/// alone, but not by turns. What the text has besides of imports, comments and documentation is
-/// passed over. A batt of an older form is an error that says which.
+/// Either all steps stand in `try:` with `except (..): tN = _get_safe_default(f)`, or, in the vectorised form, none
+/// does. Imports, comments and docstrings are ignored. A batt of an older form is an error that says which form it is.
 ///
 /// ```
 /// let text = "
@@ -62,8 +61,8 @@ pub fn parse_batt(text: &str) -> std::result::Result<BattFile, ParseError> {
     })
 }
 
-/// Whether the text is that of a batt rather than of programs: whether its first function is called so
-/// and has no parameter first that a program has.
+/// Whether the text is a batt rather than programs: whether its first function is named `batt` and its first parameter
+/// is not one that programs have.
 pub fn is_batt(text: &str) -> bool {
     let defs = super::without_mark(text)
         .lines()
@@ -78,7 +77,7 @@ pub fn is_batt(text: &str) -> bool {
 }
 
 impl<'t> Parser<'_, 't> {
-    /// Whether a function begins here; steps over the indentation before it.
+    /// Whether a function begins here; skips the indentation before it.
     fn at_def(&mut self) -> bool {
         self.tokens.peek().text.is_empty() && self.tokens.second().is_name("def")
     }
@@ -140,7 +139,7 @@ impl<'t> Parser<'_, 't> {
         if found == PARAMETERS {
             return Ok(());
         }
-        // What is compared with the expected output itself was told it.
+        // A batt that did the comparison with the expected output itself received it as a parameter.
         let kind = if found.contains(&"O") || found.contains(&"flags") {
             ParseErrorKind::OldBatt {
                 found: "it takes the expected output as `O`, as until August 2025",
@@ -164,7 +163,7 @@ impl<'t> Parser<'_, 't> {
         Ok(())
     }
 
-    /// The whitespace of a line, which has to be that of the first line so indented.
+    /// The indentation of a line, which must be that of the first line at this level.
     fn indent(&mut self, expected: &mut Option<&'t str>) -> Result<()> {
         if self.tokens.peek().kind != TokenKind::Indent {
             return Err(self.tokens.unexpected("an indented line"));
@@ -180,7 +179,7 @@ impl<'t> Parser<'_, 't> {
         Ok(())
     }
 
-    /// One line, or the four of a guarded step; says whether it was the last.
+    /// Parses one line, or the four lines of a guarded step; returns whether it was the last.
     fn batt_line(&mut self, lines: &mut LinesRead<'t>) -> Result<bool> {
         let first = self.tokens.peek();
         if first.is_name("return") {
@@ -214,7 +213,7 @@ impl<'t> Parser<'_, 't> {
         Ok(false)
     }
 
-    /// That steps are guarded by turns is an error.
+    /// Fails if some steps are guarded and others are not.
     fn form(&self, lines: &mut LinesRead<'t>, token: Token<'t>, guarded: bool) -> Result<()> {
         if *lines.guarded.get_or_insert(guarded) == guarded {
             return Ok(());
@@ -264,7 +263,7 @@ impl<'t> Parser<'_, 't> {
         self.end_of_line()
     }
 
-    /// `tN = f(..)`; gives the names of the variable and of what is called.
+    /// `tN = f(..)`; returns the names of the variable and of the callee.
     fn batt_step(&mut self) -> Result<(Token<'t>, Token<'t>)> {
         let target = self
             .tokens
@@ -274,7 +273,7 @@ impl<'t> Parser<'_, 't> {
         self.check_free(target)?;
         let callee = self.tokens.peek();
         if callee.is_name("env") {
-            // Of those generations the calls went through an object that caught their errors.
+            // In those generations, calls went through an object that caught their errors.
             let found = match self
                 .tokens
                 .all()
@@ -356,7 +355,7 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// The text of a string on one line.
+    /// The content of a string on one line.
     fn string(&mut self, expected: &'static str) -> Result<String> {
         let token = self.tokens.peek();
         let quoted = token.text.strip_prefix(['\'', '"']);
@@ -391,10 +390,10 @@ impl<'t> Parser<'_, 't> {
     }
 }
 
-/// What is known of the lines read so far.
+/// State of the lines parsed so far.
 #[derive(Default)]
 struct LinesRead<'t> {
-    /// Whether steps are guarded, once there is one.
+    /// Whether steps are guarded; `None` before the first step.
     guarded: Option<bool>,
     entries: Vec<Entry>,
     outer: Option<&'t str>,

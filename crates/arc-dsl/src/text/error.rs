@@ -1,4 +1,4 @@
-//! What can be wrong with program text.
+//! Errors and notes about program text.
 
 use arc_isa::Primitive;
 
@@ -7,7 +7,7 @@ use crate::program::BuildError;
 use crate::typed::TypedPrimitive;
 use crate::value::MAX_INT;
 
-/// What is wrong with a program or a literal, and where in its text.
+/// An error in a program or a literal, and its position in the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {kind}")]
 #[non_exhaustive]
@@ -20,39 +20,39 @@ pub struct ParseError {
     pub kind: ParseErrorKind,
 }
 
-/// What can be wrong with program text.
+/// Everything that can be wrong with program text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// Something else stands where the language needs one certain thing.
+    /// A certain token is required, but another one was found.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// What is needed there.
+        /// What is required.
         expected: &'static str,
-        /// What stands there.
+        /// What was found.
         found: String,
     },
-    /// A part of Python that the language leaves out.
+    /// A part of Python that the language does not have.
     #[error(
         "found {found}, but only calls are allowed: expected `name = primitive(arguments)` or `return value`"
     )]
     OnlyCalls {
-        /// What stands there.
+        /// What was found.
         found: String,
     },
-    /// A name that is not the engine's own where it is used, and that cannot be followed.
-    #[error("`{name}` cannot be used, which line {line} binds: {why}")]
+    /// A name that the text or a module binds to something that cannot be resolved.
+    #[error("`{name}`, bound on line {line}, cannot be used: {why}")]
     Unusable {
         /// The name.
         name: String,
-        /// The line that gives it its meaning.
+        /// The line that binds it.
         line: u32,
-        /// What keeps it from being followed.
+        /// Why it cannot be resolved.
         why: String,
     },
-    /// A name that the module beside the text binds otherwise than the DSL.
+    /// A name that a module next to the text binds to something else than the DSL does.
     #[error(
-        "`{name}` is not the DSL's here: {file} binds it otherwise on line {line}, which is not followed"
+        "`{name}` is not the DSL's here: line {line} of {file} defines it differently, which is not supported"
     )]
     BoundBeside {
         /// The name.
@@ -62,27 +62,27 @@ pub enum ParseErrorKind {
         /// The line there.
         line: u32,
     },
-    /// A function of the text stands where a value does.
-    #[error("the function `{name}` is not called but passed on: {why}")]
+    /// A function of the text is used as a value.
+    #[error("the function `{name}` is used as a value: {why}")]
     FunctionAsValue {
         /// The function.
         name: String,
-        /// What was expected for that.
+        /// Why it cannot be used as one, or what was expected.
         why: &'static str,
     },
-    /// An operator that Python has for tuples and sets too, of what may be one.
+    /// An operator that in Python also works on tuples and sets, applied to values that may be such.
     #[error(
         "`{operator}` means something else of tuples and sets, and here these may be some, expected `{instead}`"
     )]
     NotOfIntegers {
         /// The operator.
         operator: String,
-        /// What does it with integers.
+        /// The call that computes it for integers.
         instead: String,
     },
-    /// A name is set again that a function has been made with.
+    /// A name is set again although a function value depends on its earlier value.
     #[error(
-        "`{name}` is set again, but the function used on line {line} keeps what it was, expected another name"
+        "`{name}` is set again, but the function used on line {line} keeps its earlier value, expected another name"
     )]
     SetAgain {
         /// The name.
@@ -90,7 +90,7 @@ pub enum ParseErrorKind {
         /// The line of the function.
         line: u32,
     },
-    /// An argument by keyword that a function of the text does not have, or has already.
+    /// A keyword argument for a parameter that a function of the text does not have, or that already has an argument.
     #[error("{}", keyword_of_function(function, name, *is_twice))]
     KeywordOfFunction {
         /// The function called.
@@ -100,20 +100,20 @@ pub enum ParseErrorKind {
         /// Whether it is given twice.
         is_twice: bool,
     },
-    /// A program becomes too long with the steps of the functions that it calls.
+    /// With the steps of the functions that it calls, a program is too long.
     #[error("with the steps of `{name}` there are more than {max}, expected fewer")]
     TooManySteps {
         /// The function called.
         name: String,
-        /// How many there may be.
+        /// The limit.
         max: usize,
     },
-    /// A value is taken apart that may have another number of elements.
+    /// A value that may have another number of elements is unpacked.
     #[error("expected a value of {names} elements to take apart, found {found}")]
     Unpacked {
-        /// How many variables there are for them.
+        /// How many variables it is unpacked into.
         names: usize,
-        /// What is taken apart.
+        /// What is unpacked.
         found: String,
     },
     /// A character that looks like space.
@@ -124,45 +124,45 @@ pub enum ParseErrorKind {
         /// The character.
         code: u32,
     },
-    /// A name that Python takes for another one.
-    #[error("Python takes the name `{name}` for `{normal}`, expected it so")]
+    /// A name that Python normalises to another one.
+    #[error("Python normalises the name `{name}` to `{normal}`, expected that spelling")]
     Respelled {
-        /// The name as it is written.
+        /// The name as written.
         name: String,
-        /// What Python takes it for.
+        /// The name after normalisation.
         normal: String,
     },
-    /// A note: what stands outside of programs and has no part in them.
-    #[error("passed over, since it is no part of a program: {found}{}", and_others(*others))]
+    /// A note: code outside of programs that belongs to none of them.
+    #[error("ignored, since it is not part of a program: {found}{}", and_others(*others))]
     PassedOver {
-        /// What it begins with.
+        /// Its first token.
         found: String,
-        /// How many more there are in the file.
+        /// How many more such statements there are in the file.
         others: usize,
     },
-    /// A note: a function that is no program and that none calls.
-    #[error("`{name}` is no program, and none here calls it: {why}")]
+    /// A note: a function that is no program and that no program calls.
+    #[error("`{name}` is not a program, and none here calls it: {why}")]
     Uncalled {
         /// The function.
         name: String,
-        /// What keeps it from being a program.
+        /// Why it is not a program.
         why: String,
     },
-    /// A note: a definition that a later one takes the place of.
-    #[error("`{name}` is defined again on line {line}, which counts")]
+    /// A note: a definition that a later one replaces.
+    #[error("`{name}` is defined again on line {line}, and that definition counts")]
     Replaced {
         /// The name.
         name: String,
-        /// The line of the one that counts.
+        /// The line of the later one.
         line: u32,
     },
-    /// A note: everything is imported from a module that nobody knows.
+    /// A note: a star import from an unknown module.
     #[error("what `{module}` defines is not read: names that are bound nowhere else are the DSL's")]
     UnknownModule {
         /// The module.
         module: String,
     },
-    /// A line outside every program that cannot stand there.
+    /// A line that is not allowed outside of programs.
     #[error("expected `def` or an import at the top level, found {found}")]
     TopLevel {
         /// What the line begins with.
@@ -182,7 +182,7 @@ pub enum ParseErrorKind {
         /// The quotation marks that it begins with.
         quote: String,
     },
-    /// A line of a program is indented otherwise than the first one.
+    /// A line of a program with another indentation than the first one.
     #[error("expected an indentation of {expected} as in the program's first line, found {found}")]
     Indentation {
         /// The indentation of the first line.
@@ -190,12 +190,12 @@ pub enum ParseErrorKind {
         /// The indentation of this one.
         found: String,
     },
-    /// A program has no parameter, or as many as no program of the dialect has.
+    /// A program without parameters, or with a number of parameters that no program of the dialect has.
     #[error("{}, found {found}", expected_parameters(*dialect))]
     ParameterCount {
         /// The dialect that was chosen, if one was.
         dialect: Option<Dialect>,
-        /// How many there are.
+        /// The number found.
         found: usize,
     },
     /// A call of something that is neither a primitive nor a variable.
@@ -203,7 +203,7 @@ pub enum ParseErrorKind {
     UnknownPrimitive {
         /// The name.
         name: String,
-        /// The known name that is nearest to it, where one is near.
+        /// The most similar known name, if one is similar enough.
         nearest: Option<String>,
     },
     /// A name that is neither a variable, a constant nor a primitive.
@@ -211,7 +211,7 @@ pub enum ParseErrorKind {
     UnknownName {
         /// The name.
         name: String,
-        /// The known name that is nearest to it, where one is near.
+        /// The most similar known name, if one is similar enough.
         nearest: Option<String>,
     },
     /// A variable is used above the line that sets it.
@@ -222,12 +222,12 @@ pub enum ParseErrorKind {
         /// The line that sets it.
         line: u32,
     },
-    /// A variable is called like something that the language has.
+    /// A variable has a name that the language uses.
     #[error("the name `{name}` is taken by a {owner}, expected another name")]
     NameTaken {
         /// The name.
         name: String,
-        /// What bears it.
+        /// What the name belongs to.
         owner: &'static str,
     },
     /// A constant or a literal is called.
@@ -244,7 +244,7 @@ pub enum ParseErrorKind {
         /// The keyword.
         name: String,
     },
-    /// An argument is given by place and by keyword, or twice by keyword.
+    /// An argument is given twice: by position and by keyword, or twice by keyword.
     #[error("argument `{name}` of `{primitive}` is given twice")]
     DuplicateArgument {
         /// The primitive called.
@@ -264,7 +264,7 @@ pub enum ParseErrorKind {
         /// The primitive called.
         primitive: TypedPrimitive,
     },
-    /// A tuple of variables or calls that is no pair.
+    /// A tuple with variables or calls that is not a pair.
     #[error(
         "found a tuple of {found} with variables or calls in it, expected two elements, as in `(x1, x2)`, or constants alone"
     )]
@@ -272,12 +272,12 @@ pub enum ParseErrorKind {
         /// How many elements it has.
         found: usize,
     },
-    /// A set with variables or calls in it.
+    /// A set that contains variables or calls.
     #[error(
         "found a set with variables or calls in it, expected constants alone; `initset` and `insert` make sets of variables"
     )]
     SetOfVariables,
-    /// A call in a text that is to be a literal.
+    /// A call in a literal.
     #[error("expected a literal, found a call")]
     NotLiteral,
     /// An integer that no program can hold.
@@ -286,36 +286,36 @@ pub enum ParseErrorKind {
         /// Its text.
         found: String,
     },
-    /// Brackets in brackets without end.
+    /// Brackets are nested too deeply.
     #[error("expected at most {max} brackets inside each other, found more")]
     Nesting {
-        /// How many there may be.
+        /// The limit.
         max: u32,
     },
-    /// A batt of a form that is not read.
+    /// A batt in a form that is not supported.
     #[error(
         "a batt of an older generation: {found}; expected steps `tN = f(..)`, as card.py has written them since October 2025"
     )]
     OldBatt {
-        /// Which.
+        /// What shows that it is an older form.
         found: &'static str,
     },
-    /// A batt where programs are read.
+    /// A batt in place of programs.
     #[error("found a batt, expected programs; `mega-batch batt` runs it")]
     Batt,
-    /// A program without an end.
+    /// A program without a `return`.
     #[error("expected a `return` at the end of program `{name}`, found none")]
     NoReturn {
         /// The program.
         name: String,
     },
-    /// A program of bare lines without an end.
+    /// A program of bare lines that does not set `O`.
     #[error("expected `O = ..` at the end of the program that begins on line {line}, found none")]
     NoOutput {
-        /// The line.
+        /// Its first line.
         line: u32,
     },
-    /// More stands below the end.
+    /// Something follows the `return`.
     #[error("expected nothing more after `return`, found {found}")]
     AfterReturn {
         /// What the line begins with.

@@ -1,4 +1,4 @@
-//! The expressions of a program.
+//! Parses the expressions of a program.
 
 mod operators;
 
@@ -17,22 +17,21 @@ use crate::typed::TypedPrimitive;
 use crate::value::foreign::Foreign;
 use crate::value::{MAX_INT, Value};
 
-/// How many brackets may stand inside each other; what bounds the depth of the parser's own calls.
-/// `frozenset({` counts as one.
+/// The maximum nesting of brackets, which also bounds the recursion of the parser. `frozenset({` counts as one bracket.
 pub(super) const MAX_NESTING: u32 = 100;
 
-/// What an expression comes to.
+/// A parsed expression.
 pub(super) enum Expression<'t> {
     Operand(Operand),
-    /// What the steps of a function gave, which are there already.
+    /// The result of an inlined function, whose steps have been added.
     Inlined(Operand),
-    /// A tuple without a step of its own yet: it may only be unpacked.
+    /// A tuple for which no step exists yet: it may just be unpacked.
     Tuple {
         elements: Vec<Operand>,
         /// Where errors point.
         token: Token<'t>,
     },
-    /// A call that is not a step yet: where it stands tells how its result is called.
+    /// A call for which no step exists yet: the name of its result depends on where the call stands.
     Call {
         callee: Callee,
         arguments: Box<[Operand]>,
@@ -42,7 +41,7 @@ pub(super) enum Expression<'t> {
 }
 
 impl<'t> Parser<'_, 't> {
-    /// The block as a literal.
+    /// Parses the block as a literal.
     pub(super) fn literal(mut self) -> Result<Value> {
         let token = self.tokens.peek();
         let expression = self.expression(0)?;
@@ -56,7 +55,7 @@ impl<'t> Parser<'_, 't> {
         .ok_or_else(|| self.tokens.error(token, ParseErrorKind::NotLiteral))
     }
 
-    /// An expression inside `depth` brackets; calls in it that are not its last become steps.
+    /// An expression inside `depth` brackets; all calls in it except the outermost become steps.
     pub(super) fn expression(&mut self, depth: u32) -> Result<Expression<'t>> {
         match self.module {
             Some(_) => self.with_operators(depth),
@@ -92,7 +91,7 @@ impl<'t> Parser<'_, 't> {
         Ok(expression)
     }
 
-    /// An expression whose value is needed at once: where it is a call it becomes a step.
+    /// An expression whose value is needed at once: a call becomes a step.
     pub(super) fn argument(&mut self, depth: u32) -> Result<Operand> {
         let expression = self.expression(depth)?;
         self.operand(expression)
@@ -116,7 +115,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// The expression with a tuple as the call that makes it.
+    /// The expression, with a tuple converted to the call that builds it.
     pub(super) fn with_call(&self, expression: Expression<'t>) -> Result<Expression<'t>> {
         let Expression::Tuple { elements, token } = expression else {
             return Ok(expression);
@@ -138,7 +137,7 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// An expression, or several with commas between them, which are a tuple.
+    /// An expression, or several separated by commas, which form a tuple.
     pub(super) fn expressions(&mut self) -> Result<Expression<'t>> {
         let token = self.tokens.peek();
         let first = self.expression(0)?;
@@ -152,7 +151,7 @@ impl<'t> Parser<'_, 't> {
         Ok(tuple(elements, token))
     }
 
-    /// An expression but for the calls that it becomes.
+    /// An expression without the calls that may follow it.
     fn primary(&mut self, depth: u32) -> Result<Expression<'t>> {
         let token = self.tokens.peek();
         let operand: Operand = match (token.kind, token.text) {
@@ -225,7 +224,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// Why a name stands for nothing.
+    /// The error for an unknown name.
     pub(super) fn unknown(&self, token: Token<'t>, called: bool) -> ParseErrorKind {
         let name = told(token.text);
         if self.scope.is_none() && called {
@@ -239,7 +238,7 @@ impl<'t> Parser<'_, 't> {
             });
             set_at.map(|set_at| set_at[1].line)
         };
-        // A function that sets a name has no other one of that name.
+        // A function that sets a name uses no outer binding of that name.
         let (tokens, body) = (self.tokens.all(), self.scope.as_ref().map(|it| it.body));
         let within = body.and_then(|body| set_in(&tokens[body..]));
         if let Some(line) = within.or_else(|| set_in(tokens)) {
@@ -260,7 +259,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// A call of `callee`, which stands at `token`, with the arguments that come next.
+    /// A call of `callee`, which stands at `token`, with the arguments that follow.
     fn call(&mut self, token: Token<'t>, callee: Callee, depth: u32) -> Result<Expression<'t>> {
         if self.scope.is_none() {
             return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
@@ -321,7 +320,7 @@ impl<'t> Parser<'_, 't> {
                 return Err(self.tokens.error(token, error.into()));
             }
         }
-        // As many as there are parameters, each once: those by keyword follow those by place.
+        // There is one argument for each parameter: positional ones first, then those by keyword.
         arguments.extend(keywords.given.into_iter().flatten());
         Ok(Expression::Call {
             callee,
@@ -330,7 +329,7 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// What stands in parentheses: an expression, or a tuple.
+    /// A parenthesised expression or a tuple.
     fn parenthesised(&mut self, depth: u32) -> Result<Expression<'t>> {
         let token = self.tokens.peek();
         let depth = self.open(depth)?;
@@ -401,7 +400,7 @@ impl<'t> Parser<'_, 't> {
         ))
     }
 
-    /// Steps over an opening bracket into a depth of one more.
+    /// Consumes an opening bracket and returns the depth inside it.
     pub(super) fn open(&mut self, depth: u32) -> Result<u32> {
         if depth >= MAX_NESTING {
             return Err(self.tokens.error(
@@ -429,10 +428,10 @@ fn numeral(text: &str) -> Option<i32> {
     value.filter(|_| !is_wrong && (radix != 10 || !digits.starts_with('0')))
 }
 
-/// The arguments of a call that are given by keyword.
+/// The keyword arguments of a call.
 #[derive(Default)]
 struct Keywords {
-    /// By place of the parameter; empty until the first one is given.
+    /// By index of the parameter; empty until the first one is given.
     given: SmallVec<[Option<Operand>; 4]>,
 }
 
@@ -441,7 +440,7 @@ impl Keywords {
         self.given.iter().flatten().count()
     }
 
-    /// The place of parameter `name`, where it has no argument yet; `before` are given by place.
+    /// The index of parameter `name`, if it has no argument yet; `before` arguments are positional.
     fn place(
         &mut self,
         primitive: Primitive,
@@ -469,7 +468,7 @@ impl Keywords {
     }
 }
 
-/// These elements as a tuple: a literal, where they are known before the program runs.
+/// These elements as a tuple: a literal if they are known before the program runs.
 fn tuple(elements: Vec<Operand>, token: Token<'_>) -> Expression<'_> {
     match elements.iter().map(constant).collect() {
         Some(values) => Expression::Operand(Value::tuple(values).into()),

@@ -1,7 +1,7 @@
-//! What the names of a text stand for outside of its programs, in the order in which Python binds them.
+//! The bindings of a text's global names, in the order in which Python binds them.
 //!
-//! A function looks its names up when it is called, so that it sees the last binding of each; what
-//! stands outside of functions sees the binding above it.
+//! A function looks names up when it is called, so it sees the last binding of each; code outside of functions sees the
+//! binding above it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,12 +9,12 @@ use crate::constants::Constant;
 use crate::dialect::Dialect;
 use crate::text::names;
 
-/// Names of the DSL as another project calls them: theirs, and ours for each.
+/// Another project's names for the names of the DSL: maps theirs to ours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Renames(BTreeMap<String, String>);
 
 impl Renames {
-    /// The names as a table has them: a line `theirs = ours` each; what stands behind `#` is passed over.
+    /// Parses a table of names: one `theirs = ours` per line; anything after `#` is ignored.
     ///
     /// ```
     /// use arc_dsl::{Reading, Renames, read_programs};
@@ -27,7 +27,7 @@ impl Renames {
     ///
     /// # Errors
     ///
-    /// The first line, counted from 1, that is none of these, and what is wrong with it.
+    /// The number of the first line, counted from 1, that has another form, and what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, (usize, String)> {
         let mut renames = BTreeMap::new();
         for (at, line) in text.lines().enumerate() {
@@ -69,24 +69,23 @@ impl Renames {
         Ok(Self(renames))
     }
 
-    /// What the DSL's name is.
+    /// The DSL's name for this name.
     pub(super) fn ours<'a>(&'a self, name: &'a str) -> &'a str {
         self.0.get(name).map_or(name, String::as_str)
     }
 }
 
-/// What a module has of the DSL.
+/// Which names of the DSL a module has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum DslPart {
     Primitives,
     Constants,
     Both,
-    /// It is not known what: nothing that is the DSL's.
+    /// Unknown: none that are the DSL's.
     Other,
 }
 
-/// Modules that have names of the DSL with another meaning, so that what is imported of them with `*` hides
-/// the DSL's.
+/// Modules with names that also occur in the DSL, with other meanings: a star import from them hides the DSL's names.
 const HIDING: &[&str] = &[
     "numpy",
     "cupy",
@@ -105,7 +104,7 @@ const HIDING: &[&str] = &[
     "pylab",
 ];
 
-/// Modules that have none.
+/// Modules without such names.
 const HARMLESS: &[&str] = &[
     "__future__",
     "abc",
@@ -133,47 +132,49 @@ const HARMLESS: &[&str] = &[
     "unittest",
 ];
 
-/// What a star import does.
+/// The effect of a star import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Star {
-    /// It binds the DSL's names to the DSL's.
-    Dsl(Holds),
-    /// It may bind any of them to something else.
+pub(super) enum StarImport {
+    /// Binds the DSL's names to the DSL.
+    Dsl(DslPart),
+    /// May bind any of them to something else.
     Hides,
-    /// It binds none of them.
+    /// Binds none of them.
     Nothing,
-    /// Nobody knows; it is taken for a DSL of another name.
+    /// Unknown module: assumed to be the DSL under another name.
     Unknown,
 }
 
-impl Holds {
-    /// What the module at this path has, as names of modules say it: `dsl`, `arc_dsl.dsl`, `constants`.
+impl DslPart {
+    /// What the module at this path has, judging by its name: `dsl`, `arc_dsl.dsl`, `constants`.
     pub(super) fn of(path: &str) -> Self {
         let last = path
             .rsplit('.')
             .find(|part| !part.is_empty())
             .unwrap_or_default();
         match last {
-            "constants" => Holds::Constants,
-            "dsl" => Holds::Primitives,
-            _ if last.to_ascii_lowercase().contains("dsl") => Holds::Both,
-            _ => Holds::Other,
+            "constants" => DslPart::Constants,
+            "dsl" => DslPart::Primitives,
+            _ if last.to_ascii_lowercase().contains("dsl") => DslPart::Both,
+            _ => DslPart::Other,
         }
     }
 }
 
-impl Star {
+impl StarImport {
     pub(super) fn of(path: &str) -> Self {
         let first = path
             .split('.')
             .find(|part| !part.is_empty())
             .unwrap_or_default();
         let last = path.rsplit('.').next().unwrap_or_default();
-        match Holds::of(path) {
-            Holds::Other if HIDING.contains(&first) => Star::Hides,
-            Holds::Other if HARMLESS.contains(&first) || HARMLESS.contains(&last) => Star::Nothing,
-            Holds::Other => Star::Unknown,
-            holds => Star::Dsl(holds),
+        match DslPart::of(path) {
+            DslPart::Other if HIDING.contains(&first) => StarImport::Hides,
+            DslPart::Other if HARMLESS.contains(&first) || HARMLESS.contains(&last) => {
+                StarImport::Nothing
+            }
+            DslPart::Other => StarImport::Unknown,
+            holds => StarImport::Dsl(holds),
         }
     }
 }
@@ -181,35 +182,35 @@ impl Star {
 /// What a name is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Binding<'t> {
-    /// What the DSL has by this name.
+    /// The DSL's meaning of this name.
     Dsl(&'t str),
-    /// A function of the text or a value that it sets, by its place.
+    /// A function of the text or a value that it sets, by index.
     Function(usize),
     /// A module, by its path.
     Module(&'t str),
-    /// Something that programs cannot use: what it is.
+    /// Something that programs cannot use, with the reason.
     Other(String),
 }
 
 #[derive(Debug, Clone)]
 struct Bound<'t> {
-    /// When it is bound: Python goes through a text from above.
+    /// When it is bound: a number that counts the bindings of the text from the top.
     at: u32,
     line: u32,
     binding: Binding<'t>,
 }
 
-/// When names are looked up that a function has.
+/// The time at which the names in a function are looked up: after all bindings.
 pub(super) const LATE: u32 = u32::MAX;
 
 /// The bindings of a text.
 #[derive(Debug, Default)]
 pub(super) struct Globals<'t> {
     bindings: HashMap<&'t str, Vec<Bound<'t>>>,
-    stars: Vec<(u32, u32, Star)>,
-    /// When, and on which line, any name and any part of a module may be set, and why.
+    stars: Vec<(u32, u32, StarImport)>,
+    /// From when on, and because of which line, any name and any part of a module may have changed, and why.
     changes: Vec<(u32, u32, &'static str)>,
-    /// How many bindings there were.
+    /// The number of bindings so far.
     now: u32,
     /// Whether a name of the DSL was bound to something else.
     hides: bool,
@@ -220,29 +221,29 @@ pub(super) struct Globals<'t> {
 }
 
 impl<'t> Globals<'t> {
-    /// The next moment.
+    /// The current time: the number of bindings so far.
     pub(super) fn now(&self) -> u32 {
         self.now
     }
 
-    /// Whether a name stands for different things at different times.
+    /// Whether a name means different things at different times.
     pub(super) fn rebinds(&self) -> bool {
         self.rebinds || self.hides
     }
 
-    /// Whether some name was bound to a module so far.
+    /// Whether a name has been bound to a module so far.
     pub(super) fn has_modules(&self) -> bool {
         self.has_modules
     }
 
-    /// Whether every name of the DSL is the DSL's.
+    /// Whether every name of the DSL has the DSL's meaning.
     pub(super) fn is_plain(&self) -> bool {
         !self.hides
     }
 
     pub(super) fn bind(&mut self, name: &'t str, line: u32, binding: Binding<'t>) {
         let is_dsl = is_of_dsl(name);
-        // A module that was changed gives what it has then.
+        // After such a change, a module's names are no longer known to be the DSL's.
         let binding = match (self.changes.last(), binding) {
             (Some((_, _, why)), Binding::Dsl(_) | Binding::Module(_)) => {
                 Binding::Other((*why).to_owned())
@@ -262,20 +263,20 @@ impl<'t> Globals<'t> {
         bound.push(Bound { at, line, binding });
     }
 
-    pub(super) fn star(&mut self, line: u32, star: Star) {
-        self.hides |= star == Star::Hides;
+    pub(super) fn star(&mut self, line: u32, star: StarImport) {
+        self.hides |= star == StarImport::Hides;
         self.stars.push((self.now, line, star));
         self.now += 1;
     }
 
-    /// From now on any name, and any part of a module, may be something else than it was.
+    /// Records that from now on any name, and any part of a module, may have changed.
     pub(super) fn change(&mut self, line: u32, why: &'static str) {
         self.hides = true;
         self.changes.push((self.now, line, why));
         self.now += 1;
     }
 
-    /// Where and why a module may have other parts than it had, if it may at a moment.
+    /// If parts of a module may have changed before this time: on which line, and why.
     pub(super) fn changed_before(&self, at: u32) -> Option<(u32, &'static str)> {
         self.change_before(at).map(|(_, line, why)| (line, why))
     }
@@ -285,7 +286,7 @@ impl<'t> Globals<'t> {
         self.changes[..until].last().copied()
     }
 
-    /// What a name is bound to at a moment, and on which line; `None` if the text does not say.
+    /// What a name is bound to at this time, and on which line; `None` if the text does not say.
     pub(super) fn get(&self, dialect: Dialect, name: &str, at: u32) -> Option<(u32, Binding<'t>)> {
         let bound = self.bindings.get(name).and_then(|bound| {
             let until = bound.partition_point(|bound| bound.at < at);
@@ -302,15 +303,17 @@ impl<'t> Globals<'t> {
         {
             let is_constant = Constant::from_name(name).is_some();
             return match star.2 {
-                Star::Hides => Some((star.1, Binding::Other("it may be hidden there".into()))),
-                // Some modules of the DSL have its constants, some have not.
-                Star::Dsl(Holds::Primitives | Holds::Both)
+                StarImport::Hides => {
+                    Some((star.1, Binding::Other("it may be hidden there".into())))
+                }
+                // Some modules of the DSL include its constants, others do not.
+                StarImport::Dsl(DslPart::Primitives | DslPart::Both)
                     if is_constant
                         && bound.is_some_and(|bound| !self.has_constants(bound.at, at)) =>
                 {
-                    Some((star.1, Binding::Other("it may be set anew there".into())))
+                    Some((star.1, Binding::Other("it may be set again there".into())))
                 }
-                // A module that was changed gives what it has then.
+                // After such a change, a module's names are no longer known to be the DSL's.
                 _ => self
                     .changed_before(at)
                     .map(|(line, why)| (line, Binding::Other(why.to_owned()))),
@@ -319,21 +322,21 @@ impl<'t> Globals<'t> {
         bound.map(|bound| (bound.line, bound.binding.clone()))
     }
 
-    /// Whether all constants were imported between two moments.
+    /// Whether all constants were imported between two times.
     fn has_constants(&self, from: u32, until: u32) -> bool {
-        let star = Star::Dsl(Holds::Constants);
+        let star = StarImport::Dsl(DslPart::Constants);
         let mut stars = self.stars.iter();
         stars.any(|&(then, _, other)| other == star && (from..until).contains(&then))
     }
 
-    /// The last star import before a moment that may have bound a name of the DSL.
-    fn star_of(&self, dialect: Dialect, name: &str, at: u32) -> Option<(u32, u32, Star)> {
+    /// The last star import before this time that may have bound this name of the DSL.
+    fn star_of(&self, dialect: Dialect, name: &str, at: u32) -> Option<(u32, u32, StarImport)> {
         names::known(dialect, name)?;
         let is_constant = Constant::from_name(name).is_some();
-        let binds = |star: &Star| match star {
-            Star::Dsl(Holds::Constants) => is_constant,
-            Star::Dsl(_) | Star::Hides => true,
-            Star::Nothing | Star::Unknown => false,
+        let binds = |star: &StarImport| match star {
+            StarImport::Dsl(DslPart::Constants) => is_constant,
+            StarImport::Dsl(_) | StarImport::Hides => true,
+            StarImport::Nothing | StarImport::Unknown => false,
         };
         let stars = self.stars.iter().rev();
         stars
@@ -341,7 +344,7 @@ impl<'t> Globals<'t> {
             .find(|(then, _, star)| *then < at && binds(star))
     }
 
-    /// The final bindings in the order in which they were bound: name, line and what.
+    /// The final bindings in the order in which they were made: name, line and binding.
     pub(super) fn all(&self) -> Vec<(&'t str, u32, Binding<'t>)> {
         let last = self.bindings.iter();
         let last = last.filter_map(|(name, bound)| Some((*name, bound.last()?)));
@@ -352,7 +355,7 @@ impl<'t> Globals<'t> {
             .collect()
     }
 
-    /// Lets what was bound to a function be bound to something else.
+    /// Rebinds all names of a function to something else.
     pub(super) fn replace(&mut self, function: usize, binding: &Binding<'t>) {
         for bound in self.bindings.values_mut().flatten() {
             if bound.binding == Binding::Function(function) {

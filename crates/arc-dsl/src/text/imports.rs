@@ -1,22 +1,22 @@
-//! Imports: which names they bind, to what.
+//! Parses imports: which names they bind, and to what.
 
-use crate::text::globals::{Binding, Holds, Star, is_of_dsl};
+use crate::text::globals::{Binding, DslPart, StarImport, is_of_dsl};
 use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::Parser;
 use crate::text::names;
 use crate::text::tokens::{Result, told};
 
-/// What an import does.
+/// The effects of an import.
 #[derive(Default)]
 pub(super) struct Imports<'t> {
     pub(super) names: Vec<(Token<'t>, Binding<'t>)>,
-    pub(super) stars: Vec<Star>,
+    pub(super) stars: Vec<StarImport>,
     /// The module of a star import.
     pub(super) module: &'t str,
 }
 
 impl<'t> Parser<'_, 't> {
-    /// An import, which comes next.
+    /// Parses an import, which comes next.
     pub(super) fn imports(&mut self) -> Result<Imports<'t>> {
         let mut imports = Imports::default();
         if self.tokens.bump().is_name("import") {
@@ -49,7 +49,7 @@ impl<'t> Parser<'_, 't> {
         }
         self.tokens.bump();
         if self.tokens.accept("*") {
-            imports.stars.push(Star::of(path));
+            imports.stars.push(StarImport::of(path));
             return Ok(imports);
         }
         let open = self.tokens.peek();
@@ -81,14 +81,14 @@ impl<'t> Parser<'_, 't> {
         Ok(imports)
     }
 
-    /// What a module has by this name.
+    /// What this name of a module is bound to.
     fn imported(&self, path: &'t str, name: &'t str) -> Binding<'t> {
-        let is_dsl = Holds::of(path) != Holds::Other;
+        let is_dsl = DslPart::of(path) != DslPart::Other;
         let ours = self.module.map_or(name, |module| module.ours(name));
         if is_dsl && is_of_dsl(ours) {
             return Binding::Dsl(name);
         }
-        if Holds::of(name) != Holds::Other {
+        if DslPart::of(name) != DslPart::Other {
             return Binding::Module(name);
         }
         let name = told(name);
@@ -100,7 +100,7 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// A path of names with dots between them, and dots before it; it may be empty.
+    /// A dotted module path, possibly with leading dots; it may be empty.
     fn module_path(&mut self) -> &'t str {
         let (first, mut last) = (self.tokens.peek(), None);
         loop {

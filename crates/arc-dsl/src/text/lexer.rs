@@ -1,9 +1,8 @@
-//! Cuts text into blocks (a top-level statement with the indented lines below it) of tokens.
+//! Splits text into blocks (a top-level statement with the indented lines below it) of tokens.
 //!
-//! A line that begins with `def` in the first column always begins a block, but for one inside a
-//! closed string; even that one does once its block has turned out to be wrong. So a bracket or a
-//! string that someone forgot to close costs one program, not the rest of the file, and no byte is
-//! read into a token more than twice.
+//! A line that begins with `def` in the first column always begins a block, unless it is inside a closed string; even
+//! that one does if its block turns out to be wrong. So a bracket or a string that is never closed costs one program,
+//! not the rest of the file, and no byte is tokenised more than twice.
 
 use unicode_normalization::{UnicodeNormalization as _, is_nfkc};
 
@@ -14,7 +13,7 @@ pub(super) enum TokenKind {
     Indent,
     /// A name or a keyword.
     Name,
-    /// A name that Python may take for another one.
+    /// A name that Python may normalise to another one.
     Respelled,
     /// Decimal digits.
     Integer,
@@ -22,17 +21,17 @@ pub(super) enum TokenKind {
     Number,
     /// A string.
     Text,
-    /// A string that is never closed; the last token of its block but for the end.
+    /// A string that is never closed; the last token of its block before the end.
     OpenText,
-    /// A bracket, an operator, or a character that Python has no use for.
+    /// A bracket, an operator, or a character without a meaning in Python.
     Symbol,
-    /// The end of a line, of one inside brackets excepted.
+    /// The end of a line, except inside brackets.
     Newline,
     /// The end of the block.
     End,
 }
 
-/// A piece of text and where it stands.
+/// A piece of text and its position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token<'t> {
     pub(super) kind: TokenKind,
@@ -83,7 +82,7 @@ const OPERATORS: &[&str] = &[
     "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=",
 ];
 
-/// Where a block begins, and how it is to be read.
+/// Where a block begins, and how to read it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
     at: usize,
@@ -99,8 +98,8 @@ pub(super) struct Lexer<'t> {
     line: u32,
     /// Where the current block begins: offset and line.
     block: (usize, u32),
-    /// Up to here the text was read as part of a wrong block: strings are not trusted to contain
-    /// lines that look like the beginning of a program.
+    /// Up to this offset the text was read as part of a wrong block: strings there may not contain lines that look like
+    /// the beginning of a program.
     distrusted: usize,
 }
 
@@ -109,7 +108,7 @@ impl<'t> Lexer<'t> {
         Self::behind(text, 0)
     }
 
-    /// Of a text before which so many lines stand.
+    /// A lexer of a text that follows this many lines.
     pub(super) fn behind(text: &'t str, lines: u32) -> Self {
         let line = lines.saturating_add(1);
         Self {
@@ -121,7 +120,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Reads the next block into `block`, or says that there is none.
+    /// Reads the next block into `block`; returns whether there is one.
     pub(super) fn next_block(&mut self, block: &mut Block<'t>) -> bool {
         block.tokens.clear();
         block.unclosed = None;
@@ -155,7 +154,7 @@ impl<'t> Lexer<'t> {
         self.push_end(block);
     }
 
-    /// Reads the whole text as if it stood in brackets.
+    /// Reads the whole text as if it were inside brackets.
     pub(super) fn read_all(&mut self, block: &mut Block<'t>) {
         self.read_line(block, true);
         self.push_end(block);
@@ -171,7 +170,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// A lexer of the text from the block on that began there.
+    /// A lexer that starts at the block that began there.
     pub(super) fn from_mark(text: &'t str, mark: Mark) -> Self {
         let Mark {
             at,
@@ -187,7 +186,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Goes to the first line below the beginning of the current block that begins a program.
+    /// Moves to the first line below the beginning of the current block that begins a program.
     pub(super) fn recover(&mut self) {
         self.distrusted = self.distrusted.max(self.at);
         (self.at, self.line) = self.block;
@@ -211,7 +210,7 @@ impl<'t> Lexer<'t> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Steps over one end of line: `\n`, `\r\n` or `\r`.
+    /// Skips one end of line: `\n`, `\r\n` or `\r`.
     fn newline(&mut self) {
         self.at += if self.text.as_bytes()[self.at..].starts_with(b"\r\n") {
             2
@@ -221,7 +220,7 @@ impl<'t> Lexer<'t> {
         self.line = self.line.saturating_add(1);
     }
 
-    /// Steps over bytes while they are as told.
+    /// Skips bytes while `go_on` holds.
     fn skip(&mut self, go_on: impl Fn(u8) -> bool) {
         while self.peek().is_some_and(&go_on) {
             self.at += 1;
@@ -232,7 +231,7 @@ impl<'t> Lexer<'t> {
         self.skip(|byte| !matches!(byte, b'\n' | b'\r'));
     }
 
-    /// Goes from the beginning of a line to that of the next one with something on it, if any.
+    /// Moves from the beginning of a line to the beginning of the next non-blank line, if any.
     fn skip_blank_lines(&mut self) -> bool {
         loop {
             let start = self.at;
@@ -251,7 +250,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Whether a line begins with what looks like space, even where Python takes it for none.
+    /// Whether a line begins with what looks like whitespace, even if Python does not treat it as such.
     fn is_indented(&self) -> bool {
         let line = without_feed(self.rest());
         match line.bytes().next() {
@@ -279,7 +278,7 @@ impl<'t> Lexer<'t> {
         });
     }
 
-    /// The block ends where its last line does, not where the next block begins.
+    /// The block ends at the end of its last line, not at the beginning of the next block.
     fn push_end(&self, block: &mut Block<'t>) {
         let (line, start) = match block.tokens.last() {
             Some(last) if last.kind == TokenKind::Newline => (last.line, last.start),
@@ -293,7 +292,7 @@ impl<'t> Lexer<'t> {
         });
     }
 
-    /// Reads one line and those that continue it, or all lines; says whether the block may go on.
+    /// Reads one line and its continuation lines, or all lines; returns whether the block may go on.
     fn read_line(&mut self, block: &mut Block<'t>, all: bool) -> bool {
         let mut open: Vec<Token<'t>> = Vec::new();
         if !all {
@@ -308,7 +307,7 @@ impl<'t> Lexer<'t> {
             match byte {
                 b'\n' | b'\r' if all || !open.is_empty() => {
                     self.newline();
-                    // No value contains this word: the bracket must have been left open.
+                    // No value contains this keyword: the bracket must have been left open.
                     if !all && self.is_at_def() {
                         break;
                     }
@@ -331,7 +330,7 @@ impl<'t> Lexer<'t> {
                 b'0'..=b'9' => {
                     self.skip(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
                     let text = &self.text[start..self.at];
-                    // Python takes a leading zero in nothing but zero.
+                    // In Python, only zero may have leading zeros.
                     let is_padded = text.starts_with('0') && text.bytes().any(|b| b != b'0');
                     let is_decimal = text.bytes().all(|b| b.is_ascii_digit()) && !is_padded;
                     self.push(
@@ -387,7 +386,7 @@ impl<'t> Lexer<'t> {
         false
     }
 
-    /// Reads a string of which the prefix, from `start` on, has been read; says whether it ends.
+    /// Reads a string whose prefix, from `start` on, has been read; returns whether it is closed.
     fn read_string(&mut self, block: &mut Block<'t>, start: usize) -> bool {
         let strict = self.block.0 < self.distrusted;
         let line = self.line;
@@ -432,8 +431,8 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// Whether the current block has to be read otherwise if it turns out to be wrong: it breaks off in a
-/// string or a bracket, or a string of it has a line that looks like the beginning of a program.
+/// Whether the current block has to be split differently if it turns out to be wrong: it ends inside a string or a
+/// bracket, or one of its strings has a line that looks like the beginning of a program.
 pub(super) fn is_doubtful(block: &Block<'_>) -> bool {
     block.is_broken()
         || block.tokens.iter().any(|token| {
@@ -441,7 +440,7 @@ pub(super) fn is_doubtful(block: &Block<'_>) -> bool {
         })
 }
 
-/// A line without the form feeds that it begins with and what stands before them: the indentation begins anew there.
+/// A line without its leading form feeds and what precedes them: Python restarts the indentation after a form feed.
 pub(super) fn without_feed(line: &str) -> &str {
     let space = line.bytes().take_while(|&byte| is_space(byte)).count();
     let feed = line[..space].rfind('\x0c');
@@ -454,12 +453,12 @@ fn begins_def(line: &str) -> bool {
     after.is_some_and(|after| !after.starts_with(is_name_part))
 }
 
-/// What Python takes for space within a line.
+/// Whether Python treats it as whitespace within a line.
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\x0c')
 }
 
-/// Whether it looks like space, or like nothing, but is none to Python.
+/// Whether it looks like whitespace, or is invisible, but is not whitespace in Python.
 pub(super) fn is_invisible(c: char) -> bool {
     (c.is_whitespace() && !c.is_ascii())
         || matches!(
@@ -484,13 +483,13 @@ fn is_string_prefix(name: &str) -> bool {
     )
 }
 
-/// Whether Python takes a name for the one that is written. It brings names into the form NFKC, in which letters of
-/// full width, mathematical letters and ligatures are plain ones.
+/// Whether Python leaves a name as it is written. It normalises names to the form NFKC, which replaces full-width
+/// letters, mathematical letters and ligatures by plain ones.
 pub(super) fn is_stable(name: &str) -> bool {
     name.is_ascii() || is_nfkc(name)
 }
 
-/// What Python takes a name for.
+/// The name as Python normalises it.
 pub(super) fn normalised(name: &str) -> String {
     name.nfkc().collect()
 }
@@ -602,7 +601,7 @@ mod tests {
 
     #[test]
     fn nothing_becomes_a_token_more_than_twice() {
-        // Each program's strings, read from its own beginning, go on to the end of the text.
+        // Each program's strings, read from its beginning, extend to the end of the text.
         let text = "def f(I):\n # '''\n '''\n".repeat(1000);
         let (mut lexer, mut block) = (Lexer::new(&text), Block::default());
         let (mut blocks, mut read) = (0, 0);
@@ -617,7 +616,7 @@ mod tests {
 
     #[test]
     fn names_are_those_that_python_takes_them_for() {
-        // As Python's `unicodedata.normalize("NFKC", name)` has them.
+        // As normalised by Python's `unicodedata.normalize("NFKC", name)`.
         for name in ["x1", "größe", "σχῆμα", "ширина", "幅", "한글", "ñ"] {
             assert!(is_stable(name), "{name}");
         }

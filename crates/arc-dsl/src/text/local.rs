@@ -1,8 +1,8 @@
 //! Functions that a program defines within itself: `lambda`, and `def` below its first line.
 //!
-//! Such a function may use variables of the program around it, which it has as inputs behind its parameters.
-//! Python looks such a name up when the function is called, so a call here is given what it is there. What
-//! is passed on as a value keeps what it is then: setting it again is an error.
+//! Such a function may use variables of the enclosing program, which become additional inputs after its parameters.
+//! Python looks such a name up when the function is called, so a call passes the variable's current value. A function
+//! value is created with the values at that point, so setting such a variable again is an error.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -19,13 +19,13 @@ use crate::text::statements::Parameter;
 use crate::text::tokens::{Result, told};
 use crate::value::Value;
 
-/// What a function uses of what is around it.
+/// What a function uses of the enclosing scope.
 #[derive(Debug, Default)]
-struct Surroundings<'t> {
+struct Captures<'t> {
     captured: Vec<&'t str>,
     functions: HashMap<&'t str, LocalFunction<'t>>,
     imported: HashMap<&'t str, Binding<'t>>,
-    /// Names that are no variables around.
+    /// Names that are not variables of the enclosing scope.
     others: Vec<&'t str>,
 }
 
@@ -55,7 +55,7 @@ impl<'t> Parser<'_, 't> {
         self.define(name, function, statement)
     }
 
-    /// `lambda parameters: value` as what a variable is set to.
+    /// A variable set to `lambda parameters: value`.
     pub(super) fn local_lambda(&mut self, name: Token<'t>, statement: usize) -> Result<()> {
         let function = self.lambda_of(name, 0)?;
         self.define(name, function, statement)
@@ -65,12 +65,12 @@ impl<'t> Parser<'_, 't> {
     pub(super) fn lambda_value(&mut self, depth: u32) -> Result<Expression<'t>> {
         let token = self.tokens.peek();
         let function = self.lambda_of(token, depth)?;
-        self.keep(&function.kept);
+        self.freeze(&function.frozen);
         let value = self.value_of(token, &function)?;
         Ok(Expression::Inlined(value))
     }
 
-    /// A `lambda`, which errors call so.
+    /// Parses a `lambda`, which errors refer to by `name`.
     fn lambda_of(&mut self, name: Token<'t>, depth: u32) -> Result<LocalFunction<'t>> {
         let inner = self.deeper(depth)?;
         self.tokens.bump();
@@ -79,14 +79,14 @@ impl<'t> Parser<'_, 't> {
         self.local(name, parameters, region, |parser| parser.argument(inner))
     }
 
-    /// What a function of the program comes to, called or as a value.
+    /// A use of a local function: a call, or the function as a value.
     pub(super) fn of_local(
         &mut self,
         function: &LocalFunction<'t>,
         depth: u32,
     ) -> Result<Expression<'t>> {
         let token = self.tokens.bump();
-        self.keep(&function.kept);
+        self.freeze(&function.frozen);
         if !self.tokens.peek().is("(") {
             return Ok(Expression::Inlined(self.value_of(token, function)?));
         }
@@ -96,11 +96,11 @@ impl<'t> Parser<'_, 't> {
         Ok(Expression::Inlined(operand))
     }
 
-    /// A function as a value, which keeps what it uses.
+    /// A function as a value; freezes the names that it captures.
     fn value_of(&mut self, token: Token<'t>, function: &LocalFunction<'t>) -> Result<Operand> {
         let captured = self.captured_by(token, function)?;
         if !self.is_only_called {
-            self.keep(&function.captured);
+            self.freeze(&function.captured);
         }
         let parameters = function.parsed.parameters.len();
         let mut given = vec![None; parameters];
@@ -108,8 +108,8 @@ impl<'t> Parser<'_, 't> {
         self.as_value(token, &function.parsed, &given)
     }
 
-    /// What a function that needs no parameter gives, as a function of the first input of the program around,
-    /// if it uses that.
+    /// A function without needed parameters, as a function value: of the first input of the enclosing program if it
+    /// captures that, otherwise of an ignored argument.
     pub(super) fn value_of_input(
         &mut self,
         token: Token<'t>,
@@ -130,7 +130,8 @@ impl<'t> Parser<'_, 't> {
         self.as_value(token, &function.parsed, &given)
     }
 
-    /// What a function gives whatever it is given, if that takes no call.
+    /// The result of a function that does not depend on its arguments and needs no steps; `None` for any other
+    /// function.
     pub(super) fn known_value(
         &self,
         token: Token<'t>,
@@ -148,17 +149,17 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// Notes that these names must not be set again.
-    fn keep(&mut self, names: &[&'t str]) {
+    /// Records that these names must not be set again.
+    fn freeze(&mut self, names: &[&'t str]) {
         let line = self.tokens.peek().line;
         if let Some(scope) = &mut self.scope {
             for name in names {
-                scope.kept.entry(name).or_insert(line);
+                scope.frozen.entry(name).or_insert(line);
             }
         }
     }
 
-    /// What the variables are now that a function uses.
+    /// The current values of the variables that a function captures.
     fn captured_by(&self, token: Token<'t>, function: &LocalFunction<'t>) -> Result<Vec<Operand>> {
         let captured = function.captured.iter();
         let value = |name: &&'t str| {
@@ -167,7 +168,7 @@ impl<'t> Parser<'_, 't> {
                 let kind = ParseErrorKind::Unusable {
                     name: told(token.text),
                     line: function.line,
-                    why: format!("`{}`, which it uses, is something else here", told(name)),
+                    why: format!("`{}`, which it uses, has another meaning here", told(name)),
                 };
                 self.tokens.error(token, kind)
             })
@@ -175,7 +176,7 @@ impl<'t> Parser<'_, 't> {
         captured.map(value).collect()
     }
 
-    /// The variable that a function means by a name which it has from here, or from around.
+    /// The variable that a captured name refers to.
     fn variable_around(&self, name: &str, is_around: bool) -> Option<Slot> {
         let scope = self.scope.as_ref()?;
         let is_same = !is_around || scope.captured.contains(name);
@@ -183,7 +184,7 @@ impl<'t> Parser<'_, 't> {
         (is_same && !scope.functions.contains_key(name)).then_some(slot)
     }
 
-    /// Reads a function within the one that is read; its names stand in this region.
+    /// Parses a function within the current one; its names are in this region of the tokens.
     pub(super) fn local(
         &mut self,
         name: Token<'t>,
@@ -191,8 +192,8 @@ impl<'t> Parser<'_, 't> {
         region: Range<usize>,
         read: impl FnOnce(&mut Self) -> Result<Operand>,
     ) -> Result<LocalFunction<'t>> {
-        let around = self.surroundings(&parameters, region);
-        self.keep(&around.others);
+        let around = self.captures_of(&parameters, region);
+        self.freeze(&around.others);
         let integers = self.scope.as_mut().map(|scope| {
             let slots = around.captured.iter();
             let slots: Vec<_> = slots.map(|name| scope.builder.variable(name)).collect();
@@ -213,9 +214,11 @@ impl<'t> Parser<'_, 't> {
         let is_only_called = std::mem::replace(&mut self.is_only_called, false);
         let output = read(self)?;
         self.is_only_called = is_only_called;
-        let kept = self.scope.as_ref().map(|scope| {
-            let kept = scope.kept.keys().copied();
-            kept.filter(|name| scope.captured.contains(name)).collect()
+        let frozen = self.scope.as_ref().map(|scope| {
+            let frozen = scope.frozen.keys().copied();
+            frozen
+                .filter(|name| scope.captured.contains(name))
+                .collect()
         });
         let parsed = self.finish(name, output, parameters)?;
         self.scope = outer;
@@ -223,14 +226,14 @@ impl<'t> Parser<'_, 't> {
             line: name.line,
             parsed: Rc::new(parsed),
             captured: around.captured.into(),
-            kept: kept.unwrap_or_default(),
+            frozen: frozen.unwrap_or_default(),
             is_around: false,
         })
     }
 
-    /// What a function with these parameters uses, by the names in its region.
-    fn surroundings(&self, parameters: &[Parameter<'t>], region: Range<usize>) -> Surroundings<'t> {
-        let mut around = Surroundings::default();
+    /// What a function with these parameters captures, judging by the names in its region.
+    fn captures_of(&self, parameters: &[Parameter<'t>], region: Range<usize>) -> Captures<'t> {
+        let mut around = Captures::default();
         let Some(scope) = &self.scope else {
             return around;
         };
@@ -276,7 +279,7 @@ impl<'t> Parser<'_, 't> {
         around
     }
 
-    /// Lets a name stand for a function.
+    /// Binds a name to a function.
     fn define(
         &mut self,
         name: Token<'t>,
@@ -301,7 +304,7 @@ impl<'t> Parser<'_, 't> {
         Ok(())
     }
 
-    /// Where the body that comes next ends: before the first line that is indented as one around it.
+    /// Where the body that follows ends: before the first line with the indentation of an enclosing body.
     fn end_of_body(&self) -> usize {
         let rest = &self.tokens.all()[self.tokens.place()..];
         let end = rest.iter().position(|token| {
@@ -311,7 +314,7 @@ impl<'t> Parser<'_, 't> {
         self.tokens.place() + end.unwrap_or(rest.len())
     }
 
-    /// Where the expression that comes next ends at the latest, which none of these words may continue.
+    /// The latest end of the expression that follows; none of these keywords can be part of it.
     pub(super) fn end_of_expression(&self, ends: &[&str]) -> usize {
         let rest = &self.tokens.all()[self.tokens.place()..];
         let (mut depth, mut lambdas) = (0usize, 0usize);
@@ -334,7 +337,7 @@ impl<'t> Parser<'_, 't> {
     }
 }
 
-/// The parameters of the functions among these tokens.
+/// The parameters of the functions defined within these tokens.
 fn inner_parameters<'t>(tokens: &[Token<'t>]) -> HashSet<&'t str> {
     let mut parameters = HashSet::new();
     let mut rest = tokens.iter();

@@ -1,7 +1,6 @@
-//! [`Module`]: a text with its functions and what its names stand for, and the programs of it.
+//! [`Module`]: a text with its functions and the bindings of its names; produces its programs.
 //!
-//! A text is gone through twice: for what it binds, and then function by function, those that a
-//! function calls before it.
+//! A text is processed twice: first to find what it binds, then function by function, callees before their callers.
 
 pub(super) mod inlining;
 mod listing;
@@ -27,52 +26,52 @@ use crate::text::tokens::{Tokens, told};
 
 pub use listing::says_program;
 
-/// How the text of programs is read.
+/// How to read the text of programs.
 #[derive(Debug, Clone, Default)]
 pub struct Reading {
-    /// The dialect of all programs; where none is chosen, that of each by its parameters.
+    /// The dialect of all programs; if none is chosen, the parameters of each program decide.
     pub dialect: Option<Dialect>,
-    /// What the text calls names of the DSL.
+    /// The text's names for names of the DSL.
     pub names: Renames,
-    /// What modules of the DSL beside the text bind otherwise than the DSL.
+    /// What modules of the DSL next to the text bind differently from the DSL.
     pub beside: Option<Arc<Beside>>,
-    /// How many lines stand before the text, where it is a part of another one.
+    /// How many lines precede the text, if it is a part of another one.
     pub lines_before: u32,
 }
 
-/// What a text has.
+/// The contents of a text.
 #[derive(Debug, Default)]
 pub struct ProgramText {
-    /// The programs in the order of the text, an error for each that cannot be read.
+    /// The programs in the order of the text; an error for each that cannot be parsed.
     pub programs: Vec<Result<Program, ParseError>>,
-    /// What has no part in any program, or is taken otherwise than it seems.
+    /// Code that belongs to no program, or that is not read as it seems.
     pub notes: Vec<ParseError>,
-    /// Whether it is lines of programs without a first one.
+    /// Whether it consists of bare lines without a `def`.
     pub is_bare: bool,
 }
 
-/// How many steps a program may become with those of the functions that it calls.
+/// The maximum number of steps of a program, including those of inlined functions.
 const MAX_STEPS: usize = 100_000;
 
-/// How many steps the functions of a text may become in all, and how many more for each byte of it.
+/// The maximum number of inlined steps of all functions of a text: a base, and more for each byte of the text.
 const MAX_STEPS_OF_TEXT: (usize, usize) = (1_000_000, 4);
 
-/// Of how many tokens the blocks are kept until they are read; those of a longer text are cut again.
+/// Blocks are kept in memory up to this many tokens in total; the blocks of a longer text are tokenised again.
 const KEPT_TOKENS: usize = 1_000_000;
 
-/// How often the reading of a function begins again, each time for one that it calls, before all are read
-/// first that it may call.
-const TRIES: usize = 16;
+/// How often parsing a function is restarted, each time because of a callee that is not parsed yet, before all
+/// functions that it may call are parsed first.
+const MAX_RESTARTS: usize = 16;
 
-/// What a [`Definition`] is in the text.
+/// The kind of a [`Definition`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DefinitionKind {
     Def,
-    /// Its parameters begin at this token.
+    /// A `lambda` whose parameters begin at this token.
     Lambda {
         at: usize,
     },
-    /// A value, which begins at this token; of a tuple this one of so many elements.
+    /// A value, which begins at this token; `element` selects an element of a tuple, with the tuple's length.
     Value {
         at: usize,
         element: Option<(usize, usize)>,
@@ -98,11 +97,11 @@ pub(super) struct Definition<'t> {
     at: u32,
     /// When it is defined.
     defined: u32,
-    /// How many parameters it has, and the first one.
+    /// The number of its parameters, and the first one.
     parameters: (usize, &'t str),
-    /// The task that a comment says it is for.
+    /// The task that a comment assigns it to.
     task: Option<String>,
-    /// Why it cannot be used, whatever it has inside.
+    /// Why it cannot be used, whatever its body.
     refused: Option<ParseError>,
 }
 
@@ -112,7 +111,7 @@ impl Definition<'_> {
     }
 }
 
-/// How far the reading of a function is.
+/// How far the parsing of a function has got.
 #[derive(Debug, Clone, Default)]
 pub(super) enum State {
     #[default]
@@ -121,7 +120,7 @@ pub(super) enum State {
     Read(Result<Rc<Parsed>, ParseError>),
 }
 
-/// A text that is read.
+/// A text that is being read.
 #[derive(Debug)]
 pub(super) struct Module<'t> {
     pub(super) text: &'t str,
@@ -130,28 +129,28 @@ pub(super) struct Module<'t> {
     pub(super) lists_all: bool,
     pub(super) globals: Globals<'t>,
     pub(super) functions: Vec<Definition<'t>>,
-    /// Of each function by dialect.
+    /// For each function and dialect.
     states: Vec<[State; 2]>,
     /// Whether another function uses it.
     used: RefCell<Vec<bool>>,
-    /// The function that is read.
+    /// The function being parsed.
     current: Cell<usize>,
-    /// How many steps functions have become so far.
+    /// How many steps have been inlined so far.
     inlined: Cell<usize>,
     /// How many tokens are kept.
     kept: usize,
-    /// When the values of the statement that is being read are evaluated.
+    /// When the values of the current statement are evaluated.
     pub(super) moment: Option<u32>,
     /// Decorators of the next function.
     pub(super) decorators: Vec<(Token<'t>, Rc<Block<'t>>)>,
-    /// Programs by the id of a task.
+    /// Functions by the task id that a table of the text gives them.
     pub(super) table: Vec<(String, usize)>,
-    /// The same that are functions of the DSL, or values, with their lines.
+    /// The same for functions of the DSL and values, with their lines.
     pub(super) set: Vec<(String, u32, Binding<'t>)>,
     notes: Vec<ParseError>,
-    /// What has no part in any program.
+    /// The first statement that belongs to no program, and how many others there are.
     passed_over: Option<(Token<'t>, usize)>,
-    /// What is wrong outside of functions, and where it begins.
+    /// Errors outside of functions, and the offsets where they begin.
     pub(super) errors: Vec<(usize, ParseError)>,
 }
 
@@ -178,7 +177,7 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// The same, of which all functions are listed.
+    /// A module that lists all its functions.
     pub(super) fn of_functions(text: &'t str, reading: &'t Reading) -> Self {
         Self {
             lists_all: true,
@@ -199,7 +198,7 @@ impl<'t> Module<'t> {
         }
         for &(_, at) in &listed {
             let function = &self.functions[at];
-            // With three parameters it is one of the typed dialect, unless others call it.
+            // A program with three parameters is in the typed dialect, unless other functions call it.
             if function.parameters.0 == 3 {
                 let is_typed = self.reading.dialect.is_none()
                     && !self.lists_all
@@ -217,7 +216,7 @@ impl<'t> Module<'t> {
             let start = self.functions[at].start;
             match self.outcome(name.as_deref(), at) {
                 Some(outcome) => found.push((start, outcome)),
-                None => self.explain(at),
+                None => self.note_unlisted(at),
             }
         }
         found.extend(self.values());
@@ -237,7 +236,7 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// The programs of lines without a first one.
+    /// The programs of a text without a `def`.
     pub(super) fn read_bare(
         self,
         name: impl Fn(usize) -> String,
@@ -251,12 +250,12 @@ impl<'t> Module<'t> {
         Lexer::behind(self.text, self.reading.lines_before)
     }
 
-    /// The dialect of what does not say another one.
+    /// The dialect where the text does not imply another one.
     pub(super) fn dialect(&self) -> Dialect {
         self.reading.dialect.unwrap_or_default()
     }
 
-    /// What the DSL calls what the text calls so.
+    /// The DSL's name for this name of the text.
     pub(super) fn ours<'a>(&'a self, name: &'a str) -> &'a str {
         self.reading.names.ours(name)
     }
@@ -273,16 +272,15 @@ impl<'t> Module<'t> {
         &self.states[at][dialect as usize]
     }
 
-    /// Notes that the function which is read uses another one.
-    pub(super) fn use_of(&self, at: usize) {
+    /// Records that the function being parsed uses another one.
+    pub(super) fn mark_used(&self, at: usize) {
         if self.current.get() != at {
             self.used.borrow_mut()[at] = true;
         }
     }
 
-    /// The bound that a program of so many steps passes with so many more, if it does; else they are
-    /// counted.
-    pub(super) fn bound_of_steps(&self, steps: usize, more: usize) -> Option<usize> {
+    /// The step limit that a program with this many steps would exceed with `more` steps; if none, counts them.
+    pub(super) fn exceeded_step_limit(&self, steps: usize, more: usize) -> Option<usize> {
         if steps.saturating_add(more) > MAX_STEPS {
             return Some(MAX_STEPS);
         }
@@ -299,7 +297,7 @@ impl<'t> Module<'t> {
             .push(Tokens::new(self.text, &block).error(token, kind));
     }
 
-    /// Notes a statement that has no part in any program.
+    /// Notes a statement that belongs to no program.
     pub(super) fn pass_over(&mut self, token: Token<'t>) {
         match &mut self.passed_over {
             Some((_, others)) => *others += 1,
@@ -340,7 +338,7 @@ impl<'t> Module<'t> {
         self.functions.len() - 1
     }
 
-    /// Goes through the text for what it binds.
+    /// Finds everything that the text binds.
     fn bind_all(&mut self) {
         let mut lexer = self.lexer();
         let has_global = self.text.contains("global ");
@@ -391,7 +389,7 @@ impl<'t> Module<'t> {
             self.kept += cut.tokens.len();
             if self.kept > KEPT_TOKENS {
                 self.functions[at].tokens = BlockTokens::At(mark);
-                // The memory serves the next one.
+                // Reuse the memory for the next block.
                 if let Ok(mut cut) = Rc::try_unwrap(cut) {
                     std::mem::swap(&mut block, &mut cut);
                 }
@@ -399,7 +397,7 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// What a function may set outside of itself.
+    /// Records what a function may set outside of itself.
     fn globals_of(&mut self, block: &Block<'t>) {
         let statements = block.tokens.split(|token| {
             matches!(token.kind, TokenKind::Newline | TokenKind::Indent)
@@ -424,7 +422,7 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// The task that the comment above says.
+    /// The task named by the comment above.
     fn task_above(&self, start: usize) -> Option<String> {
         let above = self.text.get(..start)?;
         // A form feed may stand before the function.
@@ -447,7 +445,7 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// Refuses a function that a decorator may change.
+    /// Marks a function as unusable if a decorator may change it.
     fn decorated(&mut self, at: usize, name: Token<'t>) {
         for (token, block) in std::mem::take(&mut self.decorators) {
             let path = block
@@ -458,7 +456,7 @@ impl<'t> Module<'t> {
             let path: Vec<_> = path.map(|token| token.text).collect();
             let last = path.last().copied().unwrap_or_default();
             let keeps = KEEPING.contains(&last)
-                || matches!(path[..], [name] if self.gives_back(&block, name));
+                || matches!(path[..], [name] if self.returns_argument(&block, name));
             if let [decorator] = path[..]
                 && let Some((_, Binding::Function(decorator))) =
                     self.globals.get(self.dialect(), decorator, LATE)
@@ -476,8 +474,8 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// Whether a decorator without arguments is a function of the text that returns what it is given.
-    fn gives_back(&self, decorator: &Block<'t>, name: &str) -> bool {
+    /// Whether a decorator without arguments is a function of the text that returns its argument.
+    fn returns_argument(&self, decorator: &Block<'t>, name: &str) -> bool {
         if decorator.tokens.iter().any(|token| token.is("(")) {
             return false;
         }
@@ -503,7 +501,7 @@ impl<'t> Module<'t> {
         function.kind == DefinitionKind::Def && count == 1 && !is_set && returns == 1 && ends
     }
 
-    /// Lets definitions that do what the reference does stand for the engine's own.
+    /// Replaces definitions that are copies of the reference's functions by the engine's own.
     fn take_copies(&mut self) {
         let mut copies: Vec<(usize, Primitive)> = Vec::new();
         for at in 0..self.functions.len() {
@@ -516,7 +514,7 @@ impl<'t> Module<'t> {
                 copies.push((at, primitive));
             }
         }
-        // What a copy calls has to be the DSL's as well.
+        // What a copy calls has to be the DSL's, too.
         loop {
             let before = copies.len();
             let all = copies.clone();
@@ -565,7 +563,7 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// Reads a function, and before it those that it calls.
+    /// Parses a function, and before it its callees.
     fn read_function(&mut self, at: usize, dialect: Dialect) {
         let mut stack = vec![(at, 0)];
         while let Some(top) = stack.len().checked_sub(1) {
@@ -578,12 +576,12 @@ impl<'t> Module<'t> {
             let (read, needs) = self.try_to_read(at, dialect);
             let Some(needs) = needs else {
                 self.states[at][dialect as usize] = State::Read(read);
-                // Its tokens are not needed any more.
+                // Its tokens are no longer needed.
                 stack.pop();
                 continue;
             };
             stack[top].1 += 1;
-            if tries >= TRIES {
+            if tries >= MAX_RESTARTS {
                 for function in self.may_call(at) {
                     if matches!(self.state(function, dialect), State::Unread) {
                         stack.push((function, 0));
@@ -594,7 +592,7 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// The functions that a function has the names of.
+    /// The functions whose names occur in a function.
     fn may_call(&self, at: usize) -> Vec<usize> {
         let (block, when) = (self.block(at), self.functions[at].at);
         let names = block
@@ -614,7 +612,7 @@ impl<'t> Module<'t> {
         bound
     }
 
-    /// Reads a function, unless another one has to be read before.
+    /// Parses a function, unless another one has to be parsed first.
     fn try_to_read(
         &self,
         at: usize,
@@ -637,7 +635,7 @@ impl<'t> Module<'t> {
     }
 }
 
-/// Decorators that leave what a function gives as it is.
+/// Decorators that do not change what a function returns.
 const KEEPING: &[&str] = &[
     "cache",
     "lru_cache",
@@ -649,7 +647,7 @@ const KEEPING: &[&str] = &[
     "beartype",
 ];
 
-/// How many parameters there are from this token on, and the first one.
+/// The number of parameters from this token on, and the first one.
 fn parameters<'t>(tokens: &[Token<'t>], at: usize, end: &str) -> (usize, &'t str) {
     let (mut count, mut first, mut depth, mut expects) = (0, "", 0usize, end == ":");
     for token in tokens.get(at..).unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! The names that the language has, and the nearest one to a name that it does not have.
+//! The names of the language, and the most similar one to an unknown name.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,17 +11,17 @@ use crate::program::Operand;
 use crate::text::lexer::{is_name_part, is_name_start, is_stable};
 use crate::typed::TypedPrimitive;
 
-/// Python's keywords but for `True`, `False` and `None`, which are literals.
+/// Python's keywords except `True`, `False` and `None`, which are literals.
 const KEYWORDS: &[&str] = &[
     "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
     "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
     "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// The names that make values rather than name them.
+/// The names that form literals.
 const LITERALS: &[&str] = &["True", "False", "None", "frozenset"];
 
-/// Names longer than this have nothing near them: the search stays cheap whatever the text.
+/// For longer names no similar one is searched: the search stays cheap for any text.
 const LONGEST: usize = 40;
 
 /// The primitive or constant of this name.
@@ -59,19 +59,19 @@ pub(super) fn constants<'a>(dialect: Dialect) -> impl Iterator<Item = &'a str> {
     Constant::of(dialect).map(|constant| -> &'a str { constant.name() })
 }
 
-/// Whether Python has other uses for the word.
+/// Whether the word is a keyword of Python.
 pub(super) fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
 
-/// Whether the text is a name and nothing else, and the same one to Python.
+/// Whether the text is a single name that Python does not change by normalisation.
 pub(super) fn is_name(text: &str) -> bool {
     let mut letters = text.chars();
     let is_name = letters.next().is_some_and(is_name_start) && letters.all(is_name_part);
     is_name && !is_keyword(text) && is_stable(text)
 }
 
-/// What bears the name already, so that no variable can.
+/// What the name already belongs to, so that no variable can have it.
 pub(super) fn owner(dialect: Dialect, name: &str) -> Option<&'static str> {
     match known(dialect, name) {
         Some(Operand::Primitive(_) | Operand::Literal(_)) => Some("primitive"),
@@ -80,8 +80,8 @@ pub(super) fn owner(dialect: Dialect, name: &str) -> Option<&'static str> {
     }
 }
 
-/// The first of the candidates that is nearest to `name`, where one is near enough to be meant:
-/// one letter in four may differ, and the case of all.
+/// The most similar of the candidates, the first one if there are several; `None` if none is similar enough: up to a
+/// quarter of the letters may differ, and the case of all.
 pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     if name.len() > LONGEST {
         return None;
@@ -92,7 +92,7 @@ pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
         .filter_map(|candidate| {
             let candidate_length = candidate.chars().count();
             let far = length.max(candidate_length) / 4;
-            // Most candidates are too long or too short: their letters need not be looked at.
+            // Most candidates are too long or too short, so their letters need not be compared.
             if length.abs_diff(candidate_length) > far {
                 return None;
             }

@@ -1,9 +1,9 @@
 //! Copies of the reference's functions, recognised by a digest of their tokens.
 //!
-//! Files often bring the DSL along in which their programs are written. A definition that does what the
-//! engine does needs no following, and most of them could not be followed. Whether it does is told by its
-//! text without what means nothing: comments, documentation, types, layout, and what the function and its variables are called.
-//! The digests are those of the reference; `cargo xtask conformance --write` writes them.
+//! Files often include the DSL in which their programs are written. A definition that does what the engine's function
+//! does need not be parsed, and most of them could not be. A copy is recognised by its text without the parts that have
+//! no effect: comments, docstrings, types, layout, and the names of the function and its variables. The digests are
+//! those of the reference; `cargo xtask conformance --write` writes them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::text::parse_value;
 #[allow(clippy::unreadable_literal, reason = "hashes, written by a command")]
 const DIGESTS: &[(&str, u64)] = &include!("reference/digests.in");
 
-/// The primitive that a definition does the work of as the reference does it.
+/// The primitive whose reference function a definition is a copy of.
 pub(super) fn copied(tokens: &[Token<'_>]) -> Option<Primitive> {
     let digest = digest(tokens);
     let mut digests = DIGESTS.iter();
@@ -28,7 +28,7 @@ pub(super) fn copied(tokens: &[Token<'_>]) -> Option<Primitive> {
     Primitive::from_name(name)
 }
 
-/// The functions that a Python text defines, each with the digest by which a copy of it is recognised.
+/// The functions that a Python text defines, each with its digest.
 #[must_use]
 pub fn definition_digests(text: &str) -> Vec<(String, u64)> {
     let (mut lexer, mut block, mut digests) = (Lexer::new(text), Block::default(), Vec::new());
@@ -42,19 +42,19 @@ pub fn definition_digests(text: &str) -> Vec<(String, u64)> {
     digests
 }
 
-/// The modules that lie beside program text under the names of the DSL's, and that Python would take names from.
+/// The modules next to program text with the names of the DSL's modules, from which Python would import names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Beside {
-    /// The names of the DSL that are something else there, with file and line: constants of other values,
-    /// functions that are made of other calls of the DSL, and copies of the reference's that use such.
+    /// The names of the DSL that mean something else there, with file and line: constants with other values, functions
+    /// that call the DSL in another way, and copies of the reference's functions that use such names.
     pub others: HashMap<String, (Arc<str>, u32)>,
-    /// The functions that are written in other words than the reference's, in Python that cannot be followed:
-    /// whether they do the same is not known.
+    /// The functions whose text differs from the reference's and cannot be parsed: whether they do the same is not
+    /// known.
     pub rewritten: Vec<String>,
 }
 
 impl Beside {
-    /// What the texts of such modules bind, each with what errors call its file.
+    /// What these modules bind; each is given as its file name for errors and its text.
     #[must_use]
     pub fn of<'m>(modules: impl IntoIterator<Item = (&'m str, &'m str)>) -> Self {
         let (mut beside, mut copies) = (Self::default(), Copies::new());
@@ -86,7 +86,7 @@ impl Beside {
             if !indent.text.is_empty() {
                 continue;
             }
-            // Python binds a name of the DSL there, though another one is written.
+            // Python normalises the name to a name of the DSL, though another one is written.
             let bound = if first.is_name("def") { second } else { first };
             if bound.kind == TokenKind::Respelled {
                 let name = normalised(bound.text);
@@ -121,11 +121,11 @@ impl Beside {
     }
 }
 
-/// Copies of the reference's functions: the name, where it is, and the names that it uses.
+/// Copies of the reference's functions: the name, the position, and the names that it uses.
 type Copies = Vec<(String, (Arc<str>, u32), HashSet<String>)>;
 
-/// Whether a definition is made of its parameters, its variables and names of the DSL alone, so that it can be
-/// told that it is not the reference's.
+/// Whether a definition uses nothing but its parameters, its variables and names of the DSL, so that it certainly
+/// differs from the reference.
 fn is_of_the_dsl(tokens: &[Token<'_>]) -> bool {
     let (parameters, body) = header(tokens);
     let locals = locals(&parameters, &tokens[body..]);
@@ -139,7 +139,7 @@ fn is_of_the_dsl(tokens: &[Token<'_>]) -> bool {
     })
 }
 
-/// FNV-1a of what the tokens of a definition mean.
+/// The FNV-1a digest of the meaningful tokens of a definition.
 fn digest(tokens: &[Token<'_>]) -> u64 {
     let mut digest = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |text: &str| {
@@ -151,7 +151,7 @@ fn digest(tokens: &[Token<'_>]) -> u64 {
     let tokens = without_brackets(&tokens[body..]);
     let locals = locals(&parameters, &tokens);
     let mut numbers = HashMap::new();
-    // A variable is told by its place among those that are used, not by its name.
+    // A variable is identified by its index among those used, not by its name.
     let mut add_token = |token: &Token<'_>, add: &mut dyn FnMut(&str)| {
         if token.kind == TokenKind::Name && locals.contains(token.text) {
             let next = numbers.len();
@@ -204,7 +204,7 @@ fn digest(tokens: &[Token<'_>]) -> u64 {
     digest
 }
 
-/// What a definition has in its brackets but for types and commas, and where the body begins.
+/// The tokens in the brackets of a definition, without types and commas, and where the body begins.
 fn header<'t>(tokens: &[Token<'t>]) -> (Vec<Token<'t>>, usize) {
     let (mut depth, mut in_type, mut found) = (0usize, false, Vec::new());
     for (place, token) in tokens.iter().enumerate().skip(3) {
@@ -224,7 +224,7 @@ fn header<'t>(tokens: &[Token<'t>]) -> (Vec<Token<'t>>, usize) {
     (found, tokens.len())
 }
 
-/// The names of parameters, and of what the body assigns or goes through.
+/// The names of parameters, and of what the body assigns or loops over.
 fn locals<'t>(parameters: &[Token<'t>], tokens: &[Token<'t>]) -> HashSet<&'t str> {
     let names = parameters
         .iter()
@@ -257,8 +257,7 @@ fn locals<'t>(parameters: &[Token<'t>], tokens: &[Token<'t>]) -> HashSet<&'t str
     locals
 }
 
-/// The tokens without commas behind the last argument or element, and without brackets around all that is
-/// returned or assigned.
+/// The tokens without trailing commas, and without brackets around a whole returned or assigned expression.
 fn without_brackets<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
     let mut open: Vec<(usize, bool, bool)> = Vec::new();
     let mut dropped = vec![false; tokens.len()];
@@ -370,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_copy_stands_for_the_primitive_and_a_changed_one_does_not() {
-        // Short enough to be what anyone writes.
+        // Short enough that anyone might write it.
         let copy =
             "def identity(x): return x\ndef solve_a(I): return apply(identity, hsplit(I, TWO))\n";
         let program = crate::parse_programs(copy).remove(0).unwrap();

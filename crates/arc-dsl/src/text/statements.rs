@@ -1,4 +1,4 @@
-//! The programs of a text, statement by statement.
+//! Parses programs statement by statement.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::dialect::Dialect;
 use crate::program::{BuildError, Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
-use crate::text::globals::Star;
+use crate::text::globals::StarImport;
 use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::{Parsed, Parser, Scope, constant};
 use crate::text::names;
@@ -16,20 +16,20 @@ use crate::text::tokens::{Result, told};
 use crate::typed::TypedPrimitive;
 use crate::value::Value;
 
-/// The most inputs of a derived operation.
+/// The maximum number of inputs of a derived operation.
 const MOST_INPUTS: usize = 4;
 
 /// A parameter of a function.
 pub(super) struct Parameter<'t> {
     pub(super) token: Token<'t>,
-    /// What the input is called.
+    /// The name of the input.
     input: String,
-    /// What it is where no argument is given.
+    /// Its value if no argument is given.
     default: Option<Operand>,
 }
 
 impl<'t> Parameter<'t> {
-    /// One that nothing can name, since this is no name.
+    /// A parameter that no expression can refer to, since its text is not a name.
     pub(super) fn unnamed(token: Token<'t>) -> Self {
         Self {
             token,
@@ -39,7 +39,7 @@ impl<'t> Parameter<'t> {
     }
 }
 
-/// An operand as text.
+/// Prints an operand.
 struct OperandText<'a>(&'a Operand);
 
 impl fmt::Display for OperandText<'_> {
@@ -75,7 +75,7 @@ impl<'t> Parser<'_, 't> {
         Ok(())
     }
 
-    /// A function from its `def` on.
+    /// A function, starting at its `def`.
     pub(super) fn definition(&mut self) -> Result<Parsed> {
         self.tokens.bump();
         let def = self.tokens.bump();
@@ -97,7 +97,7 @@ impl<'t> Parser<'_, 't> {
         self.finish(def, output, parameters)
     }
 
-    /// `lambda parameters: value` from its parameters on, as a function of this name.
+    /// A `lambda`, starting at its parameters, as a function of this name.
     pub(super) fn lambda(&mut self, name: &str, place: usize) -> Result<Parsed> {
         self.tokens.go_to(place);
         let first = self.tokens.peek();
@@ -110,7 +110,8 @@ impl<'t> Parser<'_, 't> {
         self.finish(first, output, parameters)
     }
 
-    /// A value that the text sets, from its beginning on: of several in a tuple this one of so many.
+    /// A value that the text sets, starting at its first token; `element` selects an element of a tuple, with the
+    /// number of elements.
     pub(super) fn value(
         &mut self,
         place: usize,
@@ -128,7 +129,7 @@ impl<'t> Parser<'_, 't> {
         self.finish(first, output, Vec::new())
     }
 
-    /// Begins a function with these parameters, and as further inputs these variables of what is around it.
+    /// Begins a function with these parameters; captured variables become additional inputs.
     pub(super) fn begin(
         &mut self,
         name: &str,
@@ -151,7 +152,7 @@ impl<'t> Parser<'_, 't> {
         self.scope = Some(scope);
     }
 
-    /// What has been read, as a function that gives this.
+    /// Ends the function, with `output` as its result.
     pub(super) fn finish(
         &mut self,
         token: Token<'t>,
@@ -171,7 +172,7 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// That a function has no more parameters than the text says that it may.
+    /// Checks that the parameters are ones that a function of this text may have.
     fn fits(&self, token: Token<'t>, parameters: &[Parameter<'t>]) -> Result<()> {
         if parameters
             .first()
@@ -190,7 +191,7 @@ impl<'t> Parser<'_, 't> {
         Ok(())
     }
 
-    /// The parameters up to this symbol; annotations are passed over.
+    /// Parses the parameters up to the symbol `end`; annotations are ignored.
     pub(super) fn parameters(&mut self, end: &'static str) -> Result<Vec<Parameter<'t>>> {
         let expected = if end == ")" { "`)`" } else { "`:`" };
         let mut parameters: Vec<Parameter<'t>> = Vec::new();
@@ -216,7 +217,7 @@ impl<'t> Parser<'_, 't> {
             let default = match self.tokens.accept("=") {
                 true => {
                     let at = self.tokens.peek();
-                    // Python evaluates it where the function is defined.
+                    // Python evaluates a default where the function is defined.
                     let late = self.at;
                     if self.scope.is_none() {
                         self.at = self.defined;
@@ -247,7 +248,7 @@ impl<'t> Parser<'_, 't> {
         Ok(parameters)
     }
 
-    /// How an input is called: as the parameter is, where that is not the name of something else.
+    /// The name of an input: that of the parameter, unless the DSL uses it.
     fn input_name(&self, token: Token<'t>, at: usize) -> String {
         if names::known(self.dialect, token.text).is_none() {
             return token.text.to_owned();
@@ -257,7 +258,7 @@ impl<'t> Parser<'_, 't> {
         names.find(is_free).unwrap_or_default()
     }
 
-    /// Passes over an annotation: to one of these symbols outside its brackets.
+    /// Skips an annotation: up to one of these symbols outside of brackets.
     pub(super) fn skip_annotation(&mut self, ends: &[&str]) -> Result<()> {
         let mut depth = 0usize;
         loop {
@@ -280,7 +281,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// What stands after the first line's colon; gives the output where there is a `return`.
+    /// Parses what follows the colon of the first line; returns the output if there is a `return`.
     pub(super) fn body(&mut self) -> Result<Option<Operand>> {
         let mut output = None;
         let mut expected = None;
@@ -344,7 +345,7 @@ impl<'t> Parser<'_, 't> {
         Ok(())
     }
 
-    /// A semicolon, or the end of the line, which is left to be read.
+    /// Consumes a semicolon; or checks for the end of the line without consuming it.
     pub(super) fn end_of_statement(&mut self) -> Result<()> {
         if self.tokens.accept(";") || self.tokens.is_line_end() {
             return Ok(());
@@ -352,8 +353,8 @@ impl<'t> Parser<'_, 't> {
         Err(self.tokens.unexpected("the end of the line"))
     }
 
-    /// Passes over a statement without effect (documentation, an import that renames nothing), if it is
-    /// one. An import in a program binds names there.
+    /// Skips a statement without effect (a docstring, an import that renames nothing), if it is one. An import within a
+    /// program binds names there.
     pub(super) fn ignored(&mut self) -> Result<bool> {
         let first = self.tokens.peek();
         if is_only_text(first) {
@@ -374,7 +375,7 @@ impl<'t> Parser<'_, 't> {
         let statement = self.tokens.place();
         let imports = self.imports()?;
         for star in imports.stars {
-            if star == Star::Hides && self.scope.is_some() {
+            if star == StarImport::Hides && self.scope.is_some() {
                 let kind = ParseErrorKind::Unusable {
                     name: "*".to_owned(),
                     line: first.line,
@@ -399,7 +400,7 @@ impl<'t> Parser<'_, 't> {
         Ok(true)
     }
 
-    /// Whether a statement comes next that changes nothing: `pass`, `...`, or what is printed.
+    /// Whether the next statement changes nothing: `pass`, `...`, or a `print`.
     fn does_nothing(&self) -> Result<bool> {
         let first = self.tokens.peek();
         if first.is_name("pass") || first.is("...") {
@@ -427,7 +428,7 @@ impl<'t> Parser<'_, 't> {
         };
         for argument in inner.split(|token| token.is(",")) {
             let wrong = match argument {
-                // `print()`, and a comma behind the last one.
+                // `print()`, or a trailing comma.
                 [] => None,
                 [keyword, equal, value] if equal.is("=") => {
                     let is_setting = match keyword.text {
@@ -521,7 +522,7 @@ impl<'t> Parser<'_, 't> {
             return self.assign(target, expression, token, statement);
         }
         if let Some(target) = one {
-            // Python gives a value to the names from the left to the right.
+            // Python assigns to chained targets from left to right.
             let value = self.operand(expression)?;
             for target in std::iter::once(target).chain(chained) {
                 self.assign(target, Expression::Inlined(value.clone()), token, statement)?;
@@ -541,8 +542,8 @@ impl<'t> Parser<'_, 't> {
         Ok(())
     }
 
-    /// The names that a statement gives values to, from the first one to the `=`; and whether the value is taken
-    /// apart for them, as it is for one name with a comma behind.
+    /// The targets of an assignment, up to the `=`; and whether the value is unpacked, which it also is for one name
+    /// with a trailing comma.
     fn targets(&mut self) -> Result<(Vec<Token<'t>>, bool)> {
         let in_brackets = self.tokens.accept("(");
         let mut targets = vec![self.tokens.name("the name of a variable")?];
@@ -562,12 +563,12 @@ impl<'t> Parser<'_, 't> {
         Ok((targets, is_taken_apart))
     }
 
-    /// That a name may be set here: no function keeps what it was. It stands for no function any more.
+    /// Checks that a name may be set here: no function value depends on it. The name no longer refers to a function.
     pub(super) fn sets(&mut self, target: Token<'t>) -> Result<()> {
         let Some(scope) = &mut self.scope else {
             return Ok(());
         };
-        if let Some(&line) = scope.kept.get(target.text) {
+        if let Some(&line) = scope.frozen.get(target.text) {
             let name = told(target.text);
             return Err(self
                 .tokens
@@ -601,7 +602,7 @@ impl<'t> Parser<'_, 't> {
                 self.alias(target, slot);
                 return Ok(());
             }
-            // What a function returns needs no step to have a name.
+            // The result of a function needs no step to get a name.
             Expression::Operand(Operand::Slot(slot)) if only_functions => {
                 self.alias(target, slot);
                 return Ok(());
@@ -640,8 +641,8 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// Whether a variable of the program can be called as the text calls it: it is not where the name is
-    /// a variable already or something of the language.
+    /// Whether the program's variable can have the name that it has in the text: not if a variable already has it or
+    /// the language uses it.
     pub(super) fn is_own_name(&self, target: Token<'t>, statement: usize) -> Result<bool> {
         let scope = self.scope.as_ref();
         let variable = scope.and_then(|scope| scope.builder.variable(target.text));
@@ -668,8 +669,8 @@ impl<'t> Parser<'_, 't> {
         Ok(owner.is_none())
     }
 
-    /// That a name which a function binds here is not used above: in Python it is the function's own everywhere
-    /// in it, and has no value there.
+    /// Checks that a name that a function binds here is not used above: in Python it is local to the whole function,
+    /// and has no value there.
     fn is_unused_above(&self, target: Token<'t>, statement: usize) -> Result<()> {
         if !self
             .tokens
@@ -677,7 +678,7 @@ impl<'t> Parser<'_, 't> {
             .get(1)
             .is_some_and(|token| token.is_name("def"))
         {
-            // Bare lines look a name up where they stand.
+            // In bare lines, which are not in a function, a name is looked up at its position.
             return Ok(());
         }
         let read = &self.tokens.all()[..self.tokens.place()];
@@ -703,7 +704,7 @@ impl<'t> Parser<'_, 't> {
         Ok(())
     }
 
-    /// The elements of a value that is taken apart into so many.
+    /// The elements of a value that is unpacked into this many variables.
     pub(super) fn taken_apart(
         &mut self,
         expression: Expression<'t>,
@@ -732,7 +733,7 @@ impl<'t> Parser<'_, 't> {
             .error(token, ParseErrorKind::Unpacked { names, found }))
     }
 
-    /// The elements of a value that is known to have so many.
+    /// The elements of a value, if it is known to have this many.
     fn elements_of(
         &mut self,
         value: &Operand,
@@ -783,7 +784,7 @@ impl<'t> Parser<'_, 't> {
         Ok(Some(elements))
     }
 
-    /// What is called to give a value a name.
+    /// The function that is called to name a value.
     pub(super) fn identity(&self) -> Callee {
         match self.dialect {
             Dialect::Public => Primitive::Identity.into(),
@@ -791,7 +792,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// That no variable, and nothing in the language, has this name.
+    /// Checks that no variable has this name and the language does not use it.
     pub(super) fn check_free(&self, token: Token<'t>) -> Result<()> {
         if let Some(owner) = names::owner(self.dialect, token.text) {
             let kind = ParseErrorKind::NameTaken {
@@ -813,14 +814,14 @@ impl<'t> Parser<'_, 't> {
     }
 }
 
-/// Whether a string that stands alone does nothing: one with values in it may set names.
+/// Whether a string statement does nothing: an f-string may set names.
 fn is_only_text(token: Token<'_>) -> bool {
     let prefix = token.text.split(['\'', '"']).next().unwrap_or_default();
     let has_values = prefix.contains(['f', 'F', 't', 'T']) && token.text.contains(":=");
     token.kind == TokenKind::Text && !has_values
 }
 
-/// Whitespace in words.
+/// Describes whitespace in words.
 pub(super) fn indentation(space: &str) -> String {
     let tabs = space.bytes().filter(|&byte| byte == b'\t').count();
     let plural = |n: usize| if n == 1 { "" } else { "s" };

@@ -1,4 +1,4 @@
-//! Each construct of the language, in `constructs`, and each error word for word, in `errors`.
+//! Tests: each construct of the language is in `constructs`, each error message in `errors`.
 
 mod bare;
 mod constructs;
@@ -45,7 +45,7 @@ fn value_error(text: &str) -> String {
     parse_value(text).unwrap_err().to_string()
 }
 
-/// The names of the programs and the lines and columns of the errors of a text, in its order.
+/// The names of the programs, and the lines and columns of the errors of a text, in its order.
 fn outline(text: &str) -> Vec<String> {
     let entry = |entry: Result<Program, ParseError>| match entry {
         Ok(program) => program.name().to_owned(),

@@ -1,20 +1,20 @@
-//! Reads the tokens of a block one after the other, and says what is wrong with them.
+//! Reads the tokens of a block one by one, and creates errors about them.
 
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::lexer::{Block, Token, TokenKind, is_invisible, normalised};
 use crate::text::names;
 
-/// Of a name that is longer than this, an error tells the beginning.
+/// Errors show at most this many characters of a name.
 const TOLD: usize = 40;
 
 pub(super) type Result<T> = std::result::Result<T, ParseError>;
 
-/// A place among the tokens of a [`Block`].
+/// A cursor into the tokens of a [`Block`].
 pub(super) struct Tokens<'b, 't> {
     text: &'t str,
     block: &'b Block<'t>,
     at: usize,
-    /// Whether the place is in the body of a program, where Python has more than the language.
+    /// Whether the cursor is in the body of a program, where Python allows more than the language.
     pub(super) in_body: bool,
 }
 
@@ -46,7 +46,7 @@ impl<'b, 't> Tokens<'b, 't> {
             .unwrap_or_else(|| self.peek())
     }
 
-    /// Steps over a token, but never over the end.
+    /// Consumes a token, but never the end.
     pub(super) fn bump(&mut self) -> Token<'t> {
         let token = self.peek();
         if token.kind != TokenKind::End {
@@ -55,12 +55,12 @@ impl<'b, 't> Tokens<'b, 't> {
         token
     }
 
-    /// How many tokens were read.
+    /// The index of the next token.
     pub(super) fn place(&self) -> usize {
         self.at
     }
 
-    /// Goes to the token at this place.
+    /// Moves to the token with this index.
     pub(super) fn go_to(&mut self, place: usize) {
         self.at = place.min(self.block.tokens.len() - 1);
     }
@@ -71,7 +71,7 @@ impl<'b, 't> Tokens<'b, 't> {
         self.text.get(first.start..end).unwrap_or_default()
     }
 
-    /// What was read from this token on, as errors show it.
+    /// The text read since this token, as errors show it.
     pub(super) fn told_from(&self, first: Token<'t>) -> String {
         let last = self.block.tokens[self.at.saturating_sub(1)];
         format!("`{}`", told(self.between(first, last)))
@@ -81,7 +81,7 @@ impl<'b, 't> Tokens<'b, 't> {
         matches!(self.peek().kind, TokenKind::Newline | TokenKind::End)
     }
 
-    /// Steps over this symbol, if it comes next.
+    /// Consumes this symbol, if it comes next.
     pub(super) fn accept(&mut self, symbol: &str) -> bool {
         let accepted = self.peek().is(symbol);
         if accepted {
@@ -90,7 +90,7 @@ impl<'b, 't> Tokens<'b, 't> {
         accepted
     }
 
-    /// Steps over this symbol, which must come next.
+    /// Consumes this symbol, which must come next.
     pub(super) fn expect(&mut self, symbol: &str, expected: &'static str) -> Result<()> {
         if self.accept(symbol) {
             Ok(())
@@ -99,7 +99,7 @@ impl<'b, 't> Tokens<'b, 't> {
         }
     }
 
-    /// Steps over a name, which must come next.
+    /// Consumes a name, which must come next.
     pub(super) fn name(&mut self, expected: &'static str) -> Result<Token<'t>> {
         let token = self.peek();
         if token.kind == TokenKind::Name && !names::is_keyword(token.text) {
@@ -108,7 +108,7 @@ impl<'b, 't> Tokens<'b, 't> {
         Err(self.unexpected(expected))
     }
 
-    /// That what comes next is not what is needed there.
+    /// The error that the next token is not what is required.
     pub(super) fn unexpected(&self, expected: &'static str) -> ParseError {
         let token = self.peek();
         let foreign = match token.kind {
@@ -128,7 +128,7 @@ impl<'b, 't> Tokens<'b, 't> {
         })
     }
 
-    /// An error at what comes next, unless something left open before it explains it better.
+    /// An error at the next token, unless an unclosed bracket or string before it explains the error better.
     pub(super) fn blame(&self, kind: ParseErrorKind) -> ParseError {
         let token = self.peek();
         if token.kind == TokenKind::OpenText {
@@ -158,7 +158,7 @@ impl<'b, 't> Tokens<'b, 't> {
         }
     }
 
-    /// That Python takes a name for another one.
+    /// The error that Python normalises a name to another one.
     pub(super) fn respelled(&self, token: Token<'t>) -> ParseError {
         let kind = ParseErrorKind::Respelled {
             name: told(token.text),
@@ -182,7 +182,7 @@ impl<'b, 't> Tokens<'b, 't> {
         }
     }
 
-    /// What comes next, in words.
+    /// Describes the next token.
     pub(super) fn describe(&self) -> String {
         let token = self.peek();
         match token.kind {
@@ -203,7 +203,7 @@ impl<'b, 't> Tokens<'b, 't> {
     }
 }
 
-/// A piece of text as errors show it: in one line, and not all of it where it is long.
+/// A piece of text as errors show it: on one line, and truncated if long.
 pub(super) fn told(text: &str) -> String {
     let mut told = String::new();
     for c in text.chars().take(TOLD) {

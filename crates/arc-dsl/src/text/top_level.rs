@@ -1,7 +1,7 @@
-//! What stands outside of functions: which names it binds, and what has no part in any program.
+//! Processes code outside of functions: finds which names it binds, and which statements belong to no program.
 
 use crate::text::error::{ParseError, ParseErrorKind};
-use crate::text::globals::{Binding, Holds, LATE, Star};
+use crate::text::globals::{Binding, DslPart, LATE, StarImport};
 use crate::text::lexer::{Block, Token, TokenKind};
 use crate::text::module::parser::Parser;
 use crate::text::module::{DefinitionKind, Module};
@@ -9,15 +9,15 @@ use crate::text::names;
 use crate::text::tokens::{Result, Tokens, told};
 use std::rc::Rc;
 
-/// What binds names of a text, or of a module, that stand in it as strings, if at all.
+/// Names with which code may set names of a text or a module given as strings.
 const CHANGES: &[&str] = &[
     "setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "__dict__",
 ];
 
-/// Those that do nothing else.
+/// Those that have no other purpose.
 const SETS: &[&str] = &["setattr", "delattr", "exec", "__setattr__", "__delattr__"];
 
-/// What sets names where it is called of the names of a text or a module.
+/// Methods that set names when called on the namespace of a text or a module.
 const SETS_OF_NAMES: &[&str] = &[
     "__setitem__",
     "__delitem__",
@@ -28,20 +28,20 @@ const SETS_OF_NAMES: &[&str] = &[
     "clear",
 ];
 
-/// What is told of names that such a statement may have set.
+/// The reason reported for names that such a statement may have set.
 const CHANGED: &str = "it may be set there";
 
-/// Words with which a statement begins that has others in it.
+/// Keywords that begin a compound statement.
 const COMPOUND: &[&str] = &[
     "if", "elif", "else", "for", "while", "try", "except", "finally", "with", "match",
 ];
 
 impl<'t> Module<'t> {
-    /// Takes a block that begins with no `def`.
+    /// Processes a block that does not begin with `def`.
     pub(super) fn top_level(&mut self, block: &Rc<Block<'t>>) -> Result<()> {
         let mut tokens = block.tokens.iter();
         let respelled = tokens.find(|token| token.kind == TokenKind::Respelled);
-        // A decorator that is written so is none that is known.
+        // A decorator written like that is not a known one.
         let respelled = respelled.filter(|_| !is_main(block) && !block.tokens[1].is("@"));
         if let Some(token) = respelled {
             self.respelled(*token);
@@ -54,9 +54,9 @@ impl<'t> Module<'t> {
         Ok(())
     }
 
-    /// Notes that a name is another one to Python, which nobody knows here.
+    /// Records that Python normalises a name there, so that it is unknown what is bound.
     pub(super) fn respelled(&mut self, token: Token<'t>) {
-        let why = "a name there is another one to Python";
+        let why = "Python normalises a name there to another one";
         self.globals.change(token.line, why);
     }
 
@@ -75,7 +75,7 @@ impl<'t> Module<'t> {
         }
         let second = block.tokens[1];
         let is_compound = COMPOUND.contains(&second.text) && second.kind == TokenKind::Name;
-        // `match` alone of these is a name as well.
+        // Of these, only `match` may also be a name.
         let is_compound = is_compound && (second.text != "match" || !block.tokens[2].is("="));
         if is_compound || second.is_name("class") || second.is_name("async") {
             if block.is_broken() {
@@ -102,7 +102,7 @@ impl<'t> Module<'t> {
         Ok(())
     }
 
-    /// A statement from this token on; gives where it ends.
+    /// Processes the statement that begins at this token; returns where it ends.
     fn simple(&mut self, block: &Rc<Block<'t>>, at: usize) -> Result<usize> {
         if block.is_broken() {
             return Err(broken(self.text, block));
@@ -156,7 +156,7 @@ impl<'t> Module<'t> {
             self.globals.bind(name.text, name.line, binding);
         }
         for star in imports.stars {
-            if star == Star::Unknown {
+            if star == StarImport::Unknown {
                 let module = told(imports.module);
                 self.note(first, ParseErrorKind::UnknownModule { module });
             }
@@ -165,8 +165,7 @@ impl<'t> Module<'t> {
         Ok(())
     }
 
-    /// `a = value`, `a = b = value`, `a, b = values`, `a: type = value`; anything else is no part of a
-    /// program.
+    /// `a = value`, `a = b = value`, `a, b = values`, `a: type = value`; anything else belongs to no program.
     fn assignment(&mut self, block: &Rc<Block<'t>>, at: usize, end: usize) {
         let tokens = &block.tokens;
         self.bind_walrus(&tokens[at..end]);
@@ -194,7 +193,7 @@ impl<'t> Module<'t> {
                     }
                 }
             }
-            // A type alone says nothing of a name.
+            // A type annotation alone does not bind a name.
             let is_typed = tokens[at].kind == TokenKind::Name && tokens[at + 1].is(":");
             if has_any(&tokens[at..end], CHANGES) || may_set(&tokens[at..end]) {
                 self.globals.change(tokens[at].line, CHANGED);
@@ -264,7 +263,7 @@ impl<'t> Module<'t> {
         if self.is_part_of_dsl(names) || has_any(names, CHANGES) {
             self.globals.change(tokens[at].line, CHANGED);
         }
-        // `module.name = ..`, `names[0] = ..`: nobody knows what the first name is then.
+        // `module.name = ..`, `names[0] = ..`: afterwards it is unknown what the first name means.
         for name in names
             .iter()
             .filter(|token| token.kind == TokenKind::Name)
@@ -276,7 +275,7 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// Whether what is set is a part of a module of the DSL: `dsl.name`, `arc.dsl.name`, `sys.modules["dsl"].name`.
+    /// Whether the target is a part of a module of the DSL: `dsl.name`, `arc.dsl.name`, `sys.modules["dsl"].name`.
     fn is_part_of_dsl(&self, target: &[Token<'t>]) -> bool {
         let has_modules = has_any(target, &["modules"]);
         target.iter().enumerate().any(|(place, token)| {
@@ -287,16 +286,16 @@ impl<'t> Module<'t> {
                 TokenKind::Text if has_modules => token.text.trim_matches(['\'', '"']),
                 _ => return false,
             };
-            Holds::of(path) != Holds::Other
+            DslPart::of(path) != DslPart::Other
         })
     }
 
     fn is_module_of_dsl(&self, name: Token<'t>) -> bool {
         let bound = self.globals.get(self.dialect(), name.text, LATE);
-        matches!(bound, Some((_, Binding::Module(path))) if Holds::of(path) != Holds::Other)
+        matches!(bound, Some((_, Binding::Module(path))) if DslPart::of(path) != DslPart::Other)
     }
 
-    /// Notes that a function may set parts of the DSL, or names of the text, when it is called.
+    /// Records that a function may set parts of the DSL, or names of the text, when it is called.
     pub(super) fn parts_set_by(&mut self, function: &Block<'t>) {
         let tokens = &function.tokens;
         let sets = |place: &usize| {
@@ -307,7 +306,7 @@ impl<'t> Module<'t> {
                 "setattr" | "delattr" => second.is("(") && self.is_module_of_dsl(*third),
                 "globals" if fourth.is(".") => SETS_OF_NAMES.contains(&tokens[place + 4].text),
                 "globals" if fourth.is("[") => {
-                    // Only where a statement begins, so that each is gone through once.
+                    // Only at the beginning of a statement, so that each statement is searched once.
                     let before = &tokens[place.saturating_sub(1)];
                     if before.kind != TokenKind::Indent && !before.is(";") {
                         return false;
@@ -325,7 +324,7 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// What a name is bound to by the value from `value` to `end`.
+    /// What a name is bound to by the value at tokens `value` to `end`.
     fn bound_to(
         &mut self,
         block: &Rc<Block<'t>>,
@@ -362,7 +361,7 @@ impl<'t> Module<'t> {
         Binding::Function(self.function(name, kind, Rc::clone(block)))
     }
 
-    /// `"id": function, ..`: programs for the tasks of these ids.
+    /// `"id": function, ..`: a table of programs by task id.
     fn table(&mut self, tokens: &[Token<'t>]) {
         for entry in tokens.split(|token| token.is(",")) {
             let [key, colon, value @ ..] = entry else {
@@ -389,7 +388,7 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// A statement with others in it: what it binds is known when it runs.
+    /// A compound statement: what it binds is known only at run time.
     fn compound(&mut self, block: &Rc<Block<'t>>) -> Result<()> {
         let tokens = &block.tokens;
         let first = tokens[1];
@@ -416,7 +415,7 @@ impl<'t> Module<'t> {
             if tokens[at].kind == TokenKind::Indent {
                 let indent = tokens[at].text.len();
                 at += 1;
-                // What a function or a class has inside is its own.
+                // Names inside a function or a class are local to it.
                 if inner.is_some_and(|outer| indent > outer) {
                     while !matches!(tokens[at].kind, TokenKind::Newline | TokenKind::End) {
                         at += 1;
@@ -440,7 +439,7 @@ impl<'t> Module<'t> {
                 self.bind_inside(tokens[at + 1], first);
             } else {
                 if COMPOUND.contains(&start.text) {
-                    // The first line of a statement: what stands behind its colon is a statement as well.
+                    // The first line of a compound statement: what follows its colon is a statement, too.
                     let colon = top(tokens, at, end).find(|&place| tokens[place].is(":"));
                     place = colon.unwrap_or(end);
                 } else if !start.is_name("pass")
@@ -469,7 +468,7 @@ impl<'t> Module<'t> {
         Ok(())
     }
 
-    /// Names that are set within an expression.
+    /// Binds names that are set within an expression.
     fn bind_walrus(&mut self, tokens: &[Token<'t>]) {
         for pair in tokens.windows(2) {
             if pair[0].kind == TokenKind::Name && pair[1].is(":=") {
@@ -479,7 +478,7 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// The names that a line inside of a statement binds.
+    /// Binds the names that a line inside of a compound statement sets.
     fn bind_in_line(&mut self, line: &[Token<'t>], statement: Token<'t>) {
         self.bind_walrus(line);
         let equal = top(line, 0, line.len()).find(|&place| line[place].is("="));
@@ -489,7 +488,7 @@ impl<'t> Module<'t> {
             self.globals.change(statement.line, CHANGED);
         }
         if line.first().is_some_and(|token| token.is_name("case")) {
-            // A pattern binds each of its names that is no class and has no dot.
+            // A pattern binds all its names except classes and dotted names.
             let pattern = line.iter().take_while(|token| !token.is(":"));
             let names = pattern
                 .skip(1)
@@ -528,25 +527,25 @@ impl<'t> Module<'t> {
     }
 }
 
-/// Whether a statement is what a file does where it is not imported.
+/// Whether a statement is the `if __name__ == ..` block of a file.
 fn is_main(block: &Block<'_>) -> bool {
     let (first, rest) = (block.tokens[1], block.tokens.iter().skip(2));
     first.is_name("if") && rest.take(3).any(|token| token.is_name("__name__"))
 }
 
-/// Whether one of these words is there, as a name.
+/// Whether one of these words occurs as a name.
 fn has_any(tokens: &[Token<'_>], words: &[&str]) -> bool {
     tokens
         .iter()
         .any(|token| token.kind == TokenKind::Name && words.contains(&token.text))
 }
 
-/// Whether a value may set names of a text, or of a module, while it is evaluated.
+/// Whether evaluating a value may set names of a text or a module.
 fn may_set(tokens: &[Token<'_>]) -> bool {
     has_any(tokens, SETS) || (has_any(tokens, CHANGES) && has_any(tokens, SETS_OF_NAMES))
 }
 
-/// The places of tokens outside of brackets.
+/// The indices of the tokens outside of brackets.
 fn top<'a>(tokens: &'a [Token<'_>], at: usize, end: usize) -> impl Iterator<Item = usize> + 'a {
     let mut depth = 0usize;
     (at..end).filter(move |&place| {
@@ -572,7 +571,7 @@ fn end_of_statement(tokens: &[Token<'_>], at: usize) -> usize {
     end.map_or(tokens.len() - 1, |end| at + end)
 }
 
-/// The error of a block that breaks off.
+/// The error for a block that ends inside a string or a bracket.
 fn broken(text: &str, block: &Block<'_>) -> ParseError {
     let mut tokens = Tokens::new(text, block);
     tokens.go_to(block.tokens.len() - 1);

@@ -6,16 +6,16 @@ use arc_isa::{ContainerKind, Primitive as P};
 
 use super::TypedPrimitive as T;
 use super::python::{
-    INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, RAISES, Taken, as_set, as_tuple, call, collected,
-    compare, elements, empty_tuple, equal, first as first_of, int, is_empty_tuple, is_tuple, item,
-    key, len, length, list, plus, public, triple, two,
+    INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, RAISES, TypedResult, as_set, as_tuple, call,
+    collected, compare, elements, empty_tuple, equal, first as first_of, int, is_empty_tuple,
+    is_tuple, item, key, len, length, list, plus, public, triple, two,
 };
 use super::samples::sorted;
 use crate::budget::Context;
 use crate::value::Value;
 use crate::value::foreign::Foreign;
 
-/// The argument, or what an empty tuple counts as.
+/// The argument; `instead` for an empty tuple.
 fn or(value: &Value, instead: i32) -> Value {
     if is_empty_tuple(value) {
         return Value::Int(instead);
@@ -23,25 +23,25 @@ fn or(value: &Value, instead: i32) -> Value {
     value.clone()
 }
 
-pub(super) fn add(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn add(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     arithmetic(cx, P::Add, &or(a, 0), &or(b, 0))
 }
 
-pub(super) fn subtract(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn subtract(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     arithmetic(cx, P::Subtract, &or(a, 0), &or(b, 0))
 }
 
-pub(super) fn multiply(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn multiply(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     arithmetic(cx, P::Multiply, &or(a, 1), &or(b, 1))
 }
 
-pub(super) fn divide(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn divide(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     arithmetic(cx, P::Divide, &or(a, 1), &or(b, 1))
 }
 
-/// As the public primitive; and a pair with a number that is not finite, the one place in which
-/// Python comes to calculate with such numbers.
-fn arithmetic(cx: &mut Context<'_>, primitive: P, a: &Value, b: &Value) -> Taken {
+/// Like the public primitive, but also for a pair and a number that is not finite: the only case in which Python
+/// calculates with such numbers.
+fn arithmetic(cx: &mut Context<'_>, primitive: P, a: &Value, b: &Value) -> TypedResult {
     if let Value::Foreign(number) = b
         && is_tuple(a)
     {
@@ -51,8 +51,8 @@ fn arithmetic(cx: &mut Context<'_>, primitive: P, a: &Value, b: &Value) -> Taken
     public(cx, primitive, &[a, b])
 }
 
-/// An integer and a number that is not finite, as floating-point numbers have it.
-fn with_number(primitive: P, n: i32, number: Foreign) -> Taken {
+/// An integer and a number that is not finite, as in floating-point arithmetic.
+fn with_number(primitive: P, n: i32, number: Foreign) -> TypedResult {
     let infinite = |positive: bool| {
         if positive {
             INFINITY
@@ -75,29 +75,29 @@ fn with_number(primitive: P, n: i32, number: Foreign) -> Taken {
     })
 }
 
-pub(super) fn positive(cx: &mut Context<'_>, x: &Value) -> Taken {
+pub(super) fn positive(cx: &mut Context<'_>, x: &Value) -> TypedResult {
     greater(cx, x, &Value::Int(0))
 }
 
-pub(super) fn greater(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn greater(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     if len(a).is_some() && len(b).is_some() {
         return public(cx, P::Greater, &[a, b]);
     }
     Ok(Value::Bool(compare(a, b)? == Some(Ordering::Greater)))
 }
 
-pub(super) fn equality(_: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn equality(_: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     Ok(Value::Bool(equal(a, b)))
 }
 
-pub(super) fn combine_t(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn combine_t(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     match (a.as_int(), b) {
         (Some(n), Value::Foreign(number)) => with_number(P::Add, n, *number),
         _ => plus(cx, a, b),
     }
 }
 
-pub(super) fn combine_f(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn combine_f(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     if let (Value::Bool(a), Value::Bool(b)) = (a, b) {
         return Ok(Value::Bool(*a || *b));
     }
@@ -110,26 +110,26 @@ pub(super) fn combine_f(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
     }
 }
 
-pub(super) fn mostcommon_f(cx: &mut Context<'_>, container: &Value) -> Taken {
+pub(super) fn mostcommon_f(cx: &mut Context<'_>, container: &Value) -> TypedResult {
     let tuple = as_tuple(cx, container)?;
     public(cx, P::Mostcommon, &[&tuple])
 }
 
-pub(super) fn leastcommon_f(cx: &mut Context<'_>, container: &Value) -> Taken {
+pub(super) fn leastcommon_f(cx: &mut Context<'_>, container: &Value) -> TypedResult {
     let tuple = as_tuple(cx, container)?;
     public(cx, P::Leastcommon, &[&tuple])
 }
 
-pub(super) fn first(_: &mut Context<'_>, container: &Value) -> Taken {
+pub(super) fn first(_: &mut Context<'_>, container: &Value) -> TypedResult {
     Ok(elements(container)?.value(0).unwrap_or(Value::Nothing))
 }
 
-pub(super) fn second(_: &mut Context<'_>, container: &Value) -> Taken {
+pub(super) fn second(_: &mut Context<'_>, container: &Value) -> TypedResult {
     first_of(container)?;
     Ok(elements(container)?.value(1).unwrap_or(Value::Nothing))
 }
 
-pub(super) fn first_t(_: &mut Context<'_>, container: &Value) -> Taken {
+pub(super) fn first_t(_: &mut Context<'_>, container: &Value) -> TypedResult {
     if container.is_truthy() {
         item(container, 0)
     } else {
@@ -137,7 +137,7 @@ pub(super) fn first_t(_: &mut Context<'_>, container: &Value) -> Taken {
     }
 }
 
-pub(super) fn first_f(_: &mut Context<'_>, container: &Value) -> Taken {
+pub(super) fn first_f(_: &mut Context<'_>, container: &Value) -> TypedResult {
     if container.is_truthy() {
         first_of(container)
     } else {
@@ -145,11 +145,11 @@ pub(super) fn first_f(_: &mut Context<'_>, container: &Value) -> Taken {
     }
 }
 
-pub(super) fn last(_: &mut Context<'_>, container: &Value) -> Taken {
+pub(super) fn last(_: &mut Context<'_>, container: &Value) -> TypedResult {
     last_or(container, empty_tuple())
 }
 
-pub(super) fn last_t(_: &mut Context<'_>, container: &Value) -> Taken {
+pub(super) fn last_t(_: &mut Context<'_>, container: &Value) -> TypedResult {
     if container.is_truthy() {
         item(container, -1)
     } else {
@@ -157,11 +157,11 @@ pub(super) fn last_t(_: &mut Context<'_>, container: &Value) -> Taken {
     }
 }
 
-pub(super) fn last_f(_: &mut Context<'_>, container: &Value) -> Taken {
+pub(super) fn last_f(_: &mut Context<'_>, container: &Value) -> TypedResult {
     last_or(container, Value::empty_set())
 }
 
-fn last_or(container: &Value, instead: Value) -> Taken {
+fn last_or(container: &Value, instead: Value) -> TypedResult {
     if !container.is_truthy() {
         return Ok(instead);
     }
@@ -170,54 +170,53 @@ fn last_or(container: &Value, instead: Value) -> Taken {
     elements.value(at).ok_or(RAISES)
 }
 
-pub(super) fn remove(cx: &mut Context<'_>, value: &Value, container: &Value) -> Taken {
+pub(super) fn remove(cx: &mut Context<'_>, value: &Value, container: &Value) -> TypedResult {
     if value.is_nan() {
-        // Nothing equals it, so that nothing goes.
+        // Nothing equals it, so nothing is removed.
         elements(container)?;
         return Ok(container.clone());
     }
     public(cx, P::Remove, &[value, container])
 }
 
-pub(super) fn remove_t(cx: &mut Context<'_>, value: &Value, container: &Value) -> Taken {
+pub(super) fn remove_t(cx: &mut Context<'_>, value: &Value, container: &Value) -> TypedResult {
     let tuple = as_tuple(cx, container)?;
     remove(cx, value, &tuple)
 }
 
-pub(super) fn other(cx: &mut Context<'_>, container: &Value, value: &Value) -> Taken {
+pub(super) fn other(cx: &mut Context<'_>, container: &Value, value: &Value) -> TypedResult {
     let rest = call(cx, T::Remove, &[value, container])?;
     call(cx, T::First, &[&rest])
 }
 
-pub(super) fn other_t(cx: &mut Context<'_>, container: &Value, value: &Value) -> Taken {
+pub(super) fn other_t(cx: &mut Context<'_>, container: &Value, value: &Value) -> TypedResult {
     let rest = remove_t(cx, value, container)?;
     first_t(cx, &rest)
 }
 
-pub(super) fn other_f(cx: &mut Context<'_>, container: &Value, value: &Value) -> Taken {
+pub(super) fn other_f(cx: &mut Context<'_>, container: &Value, value: &Value) -> TypedResult {
     let rest = call(cx, T::RemoveF, &[value, container])?;
     first_f(cx, &rest)
 }
 
-pub(super) fn ascell(_: &mut Context<'_>, ij: &Value, c: &Value) -> Taken {
+pub(super) fn ascell(_: &mut Context<'_>, ij: &Value, c: &Value) -> TypedResult {
     Ok(triple(item(ij, 0)?, item(ij, 1)?, c.clone()))
 }
 
-pub(super) fn astriple(_: &mut Context<'_>, i: &Value, j: &Value, c: &Value) -> Taken {
+pub(super) fn astriple(_: &mut Context<'_>, i: &Value, j: &Value, c: &Value) -> TypedResult {
     Ok(triple(i.clone(), j.clone(), c.clone()))
 }
 
-pub(super) fn toij(_: &mut Context<'_>, c: &Value) -> Taken {
+pub(super) fn toij(_: &mut Context<'_>, c: &Value) -> TypedResult {
     Ok(Value::pair(&item(c, 0)?, &item(c, 1)?))
 }
 
-pub(super) fn celltuple(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn celltuple(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     let colours = list(b)?;
     let mut colours = colours.into_iter();
     let mut cells = cx.collector(ContainerKind::Tuple);
     for loc in elements(a)?.iter() {
-        // Python takes a location before it looks whether there is a colour for it, and takes it
-        // apart afterwards.
+        // Python takes the next location before it checks whether there is a colour for it, and unpacks it afterwards.
         let Some(c) = colours.next() else { break };
         let (i, j) = two(&loc)?;
         cells.push(cx, triple(i, j, c))?;
@@ -225,65 +224,65 @@ pub(super) fn celltuple(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
     cells.finish(cx)
 }
 
-pub(super) fn sizefilter_t(cx: &mut Context<'_>, container: &Value, n: &Value) -> Taken {
+pub(super) fn sizefilter_t(cx: &mut Context<'_>, container: &Value, n: &Value) -> TypedResult {
     collected(cx, ContainerKind::Tuple, container, |_, item| {
         let size = Value::Int(length(item)?);
         Ok(equal(&size, n).then(|| item.clone()))
     })
 }
 
-pub(super) fn apply_t(cx: &mut Context<'_>, function: &Value, container: &Value) -> Taken {
+pub(super) fn apply_t(cx: &mut Context<'_>, function: &Value, container: &Value) -> TypedResult {
     let tuple = as_tuple(cx, container)?;
     public(cx, P::Apply, &[function, &tuple])
 }
 
-pub(super) fn rapply_t(cx: &mut Context<'_>, functions: &Value, value: &Value) -> Taken {
+pub(super) fn rapply_t(cx: &mut Context<'_>, functions: &Value, value: &Value) -> TypedResult {
     let tuple = as_tuple(cx, functions)?;
     public(cx, P::Rapply, &[&tuple, value])
 }
 
-pub(super) fn mapply(cx: &mut Context<'_>, function: &Value, container: &Value) -> Taken {
+pub(super) fn mapply(cx: &mut Context<'_>, function: &Value, container: &Value) -> TypedResult {
     let applied = call(cx, T::Apply, &[function, container])?;
     call(cx, T::Merge, &[&applied])
 }
 
-pub(super) fn mapply_t(cx: &mut Context<'_>, function: &Value, container: &Value) -> Taken {
+pub(super) fn mapply_t(cx: &mut Context<'_>, function: &Value, container: &Value) -> TypedResult {
     let applied = call(cx, T::ApplyT, &[function, container])?;
     call(cx, T::MergeT, &[&applied])
 }
 
-pub(super) fn mapply_f(cx: &mut Context<'_>, function: &Value, container: &Value) -> Taken {
+pub(super) fn mapply_f(cx: &mut Context<'_>, function: &Value, container: &Value) -> TypedResult {
     let applied = call(cx, T::ApplyF, &[function, container])?;
     call(cx, T::MergeF, &[&applied])
 }
 
-pub(super) fn mpapply(cx: &mut Context<'_>, function: &Value, a: &Value, b: &Value) -> Taken {
+pub(super) fn mpapply(cx: &mut Context<'_>, function: &Value, a: &Value, b: &Value) -> TypedResult {
     let applied = call(cx, T::Papply, &[function, a, b])?;
     call(cx, T::MergeT, &[&applied])
 }
 
-pub(super) fn sfilter_t(cx: &mut Context<'_>, container: &Value, condition: &Value) -> Taken {
+pub(super) fn sfilter_t(cx: &mut Context<'_>, container: &Value, condition: &Value) -> TypedResult {
     let tuple = as_tuple(cx, container)?;
     public(cx, P::Sfilter, &[&tuple, condition])
 }
 
-pub(super) fn sfilter_f(cx: &mut Context<'_>, container: &Value, condition: &Value) -> Taken {
+pub(super) fn sfilter_f(cx: &mut Context<'_>, container: &Value, condition: &Value) -> TypedResult {
     let set = as_set(cx, container)?;
     public(cx, P::Sfilter, &[&set, condition])
 }
 
-pub(super) fn mfilter(cx: &mut Context<'_>, container: &Value, function: &Value) -> Taken {
+pub(super) fn mfilter(cx: &mut Context<'_>, container: &Value, function: &Value) -> TypedResult {
     let kept = call(cx, T::Sfilter, &[container, function])?;
     call(cx, T::MergeF, &[&kept])
 }
 
-/// The first element whose key is outermost. Without a key the elements are compared.
+/// The first element with the outermost key. Without a key function, the elements themselves are compared.
 fn extreme(
     cx: &mut Context<'_>,
     container: &Value,
     key: Option<&Value>,
     wanted: Ordering,
-) -> Taken<Option<Value>> {
+) -> TypedResult<Option<Value>> {
     let mut best: Option<(Value, Value)> = None;
     for element in elements(container)?.iter() {
         let key = match key {
@@ -293,7 +292,7 @@ fn extreme(
         let further = match &best {
             None => true,
             Some((_, best)) => {
-                cx.look_at(key.weight().min(best.weight()))?;
+                cx.charge_read(key.weight().min(best.weight()))?;
                 compare(&key, best)? == Some(wanted)
             }
         };
@@ -304,39 +303,39 @@ fn extreme(
     Ok(best.map(|(element, _)| element))
 }
 
-pub(super) fn argmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+pub(super) fn argmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> TypedResult {
     extreme(cx, container, key(compfunc), Ordering::Greater)?.ok_or(RAISES)
 }
 
-pub(super) fn argmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+pub(super) fn argmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> TypedResult {
     extreme(cx, container, key(compfunc), Ordering::Less)?.ok_or(RAISES)
 }
 
-pub(super) fn valmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+pub(super) fn valmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> TypedResult {
     let element = extreme(cx, container, key(compfunc), Ordering::Greater)?;
     cx.call(compfunc, &[&element.unwrap_or(Value::Int(0))])
 }
 
-pub(super) fn valmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+pub(super) fn valmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> TypedResult {
     let element = extreme(cx, container, key(compfunc), Ordering::Less)?;
     cx.call(compfunc, &[&element.unwrap_or(Value::Int(0))])
 }
 
-pub(super) fn maximum(cx: &mut Context<'_>, container: &Value) -> Taken {
+pub(super) fn maximum(cx: &mut Context<'_>, container: &Value) -> TypedResult {
     let element = extreme(cx, container, None, Ordering::Greater)?;
     Ok(element.unwrap_or(Value::Int(0)))
 }
 
-pub(super) fn minimum(cx: &mut Context<'_>, container: &Value) -> Taken {
+pub(super) fn minimum(cx: &mut Context<'_>, container: &Value) -> TypedResult {
     let element = extreme(cx, container, None, Ordering::Less)?;
     Ok(element.unwrap_or(Value::Int(0)))
 }
 
-pub(super) fn order(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+pub(super) fn order(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> TypedResult {
     Ok(Value::tuple(sorted(cx, container, key(compfunc), false)?))
 }
 
-pub(super) fn extract(cx: &mut Context<'_>, container: &Value, condition: &Value) -> Taken {
+pub(super) fn extract(cx: &mut Context<'_>, container: &Value, condition: &Value) -> TypedResult {
     for element in elements(container)?.iter() {
         if cx.call(condition, &[&element])?.is_truthy() {
             return Ok(element.into_owned());
@@ -345,6 +344,6 @@ pub(super) fn extract(cx: &mut Context<'_>, container: &Value, condition: &Value
     Ok(Value::empty_set())
 }
 
-pub(super) fn nothing(_: &mut Context<'_>, _: &Value) -> Taken {
+pub(super) fn nothing(_: &mut Context<'_>, _: &Value) -> TypedResult {
     Ok(Value::Nothing)
 }

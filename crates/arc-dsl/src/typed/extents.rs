@@ -1,22 +1,28 @@
-//! How far patches reach: rows and columns, corners, centres.
+//! The extent of patches: rows and columns, corners, centres.
 
 use std::cmp::Ordering;
 
 use arc_isa::ContainerKind;
 
 use super::TypedPrimitive as T;
-use super::patches::{Of, center_of};
+use super::patches::{LocationsOf, center_of};
 use super::python::{
-    NOT_A_NUMBER, RAISES, Taken, call, elements, empty_tuple, equal, int, length, list, minus,
-    outermost, plus, two,
+    NOT_A_NUMBER, RAISES, TypedResult, call, elements, empty_tuple, equal, int, length, list,
+    minus, outermost, plus, two,
 };
 use crate::budget::Context;
 use crate::value::Value;
 
 const SET: ContainerKind = ContainerKind::Set;
 
-/// The first or last row or column; `nan` of nothing.
-fn extreme(cx: &mut Context<'_>, patch: &Value, of: Of, row: bool, wanted: Ordering) -> Taken {
+/// The first or last row or column; `nan` for an empty patch.
+fn extreme(
+    cx: &mut Context<'_>,
+    patch: &Value,
+    of: LocationsOf,
+    row: bool,
+    wanted: Ordering,
+) -> TypedResult {
     if !patch.is_truthy() {
         return Ok(NOT_A_NUMBER);
     }
@@ -26,10 +32,10 @@ fn extreme(cx: &mut Context<'_>, patch: &Value, of: Of, row: bool, wanted: Order
 fn extreme_of_some(
     cx: &mut Context<'_>,
     patch: &Value,
-    of: Of,
+    of: LocationsOf,
     row: bool,
     wanted: Ordering,
-) -> Taken {
+) -> TypedResult {
     let locations = of.locations(cx, patch)?;
     let mut values = Vec::new();
     for loc in elements(&locations)?.iter() {
@@ -41,8 +47,8 @@ fn extreme_of_some(
 
 macro_rules! extremes {
     ($($name:ident: $function:ident($of:ident, $row:literal, $wanted:ident);)+) => {
-        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> Taken {
-            $function(cx, patch, Of::$of, $row, Ordering::$wanted)
+        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+            $function(cx, patch, LocationsOf::$of, $row, Ordering::$wanted)
         })+
     };
 }
@@ -62,7 +68,7 @@ extremes! {
     rightmost_o: extreme_of_some(Object, false, Greater);
 }
 
-pub(super) fn col_row(cx: &mut Context<'_>, patch: &Value, number: &Value) -> Taken {
+pub(super) fn col_row(cx: &mut Context<'_>, patch: &Value, number: &Value) -> TypedResult {
     match number.as_int() {
         Some(0) => call(cx, T::Lowermost, &[patch]),
         Some(1) => call(cx, T::Uppermost, &[patch]),
@@ -72,8 +78,8 @@ pub(super) fn col_row(cx: &mut Context<'_>, patch: &Value, number: &Value) -> Ta
     }
 }
 
-/// From the first to the last row or column.
-fn extent(cx: &mut Context<'_>, patch: &Value, last: T, first: T) -> Taken {
+/// The distance from the first to the last row or column, both included.
+fn extent(cx: &mut Context<'_>, patch: &Value, last: T, first: T) -> TypedResult {
     if length(patch)? == 0 {
         return Ok(Value::Int(0));
     }
@@ -84,7 +90,7 @@ fn extent(cx: &mut Context<'_>, patch: &Value, last: T, first: T) -> Taken {
 
 macro_rules! extents {
     ($($name:ident: $last:ident - $first:ident;)+) => {
-        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> Taken {
+        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
             extent(cx, patch, T::$last, T::$first)
         })+
     };
@@ -99,7 +105,7 @@ extents! {
     width_o: RightmostO - LeftmostO;
 }
 
-pub(super) fn shape_f(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn shape_f(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     let (height, width) = (
         call(cx, T::HeightF, &[patch])?,
         call(cx, T::WidthF, &[patch])?,
@@ -107,7 +113,7 @@ pub(super) fn shape_f(cx: &mut Context<'_>, patch: &Value) -> Taken {
     Ok(Value::pair(&height, &width))
 }
 
-pub(super) fn portrait_f(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn portrait_f(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     let (height, width) = (
         call(cx, T::HeightF, &[patch])?,
         call(cx, T::WidthF, &[patch])?,
@@ -115,15 +121,15 @@ pub(super) fn portrait_f(cx: &mut Context<'_>, patch: &Value) -> Taken {
     Ok(Value::Bool(int(&height)? > int(&width)?))
 }
 
-pub(super) fn square_f(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn square_f(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     let height = int(&call(cx, T::HeightF, &[patch])?)?;
     let width = int(&call(cx, T::WidthF, &[patch])?)?;
     let full = i64::from(height) * i64::from(width) == i64::from(length(patch)?);
     Ok(Value::Bool(full && height == width))
 }
 
-/// Whether it is as long in one direction as it has cells, and 1 across.
-fn line(cx: &mut Context<'_>, patch: &Value, along: T, across: T) -> Taken {
+/// Whether its length in one direction equals its number of cells, and it is 1 wide in the other.
+fn line(cx: &mut Context<'_>, patch: &Value, along: T, across: T) -> TypedResult {
     let along = call(cx, along, &[patch])?;
     let full = equal(&along, &Value::Int(length(patch)?));
     Ok(Value::Bool(
@@ -131,24 +137,24 @@ fn line(cx: &mut Context<'_>, patch: &Value, along: T, across: T) -> Taken {
     ))
 }
 
-pub(super) fn vline_i(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn vline_i(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     line(cx, patch, T::HeightI, T::WidthI)
 }
 
-pub(super) fn vline_o(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn vline_o(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     line(cx, patch, T::HeightO, T::WidthO)
 }
 
-pub(super) fn hline_i(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn hline_i(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     line(cx, patch, T::WidthI, T::HeightI)
 }
 
-pub(super) fn hline_o(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn hline_o(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     line(cx, patch, T::WidthO, T::HeightO)
 }
 
-/// The columns of a table whose rows are the elements, as many as the shortest has.
-fn columns(table: &Value) -> Taken<Vec<Vec<Value>>> {
+/// The columns of a table whose rows are the elements, as many as the shortest row has cells.
+fn columns(table: &Value) -> TypedResult<Vec<Vec<Value>>> {
     let mut columns: Option<Vec<Vec<Value>>> = None;
     for row in elements(table)?.iter() {
         let row = list(&row)?;
@@ -165,9 +171,13 @@ fn columns(table: &Value) -> Taken<Vec<Vec<Value>>> {
     Ok(columns.unwrap_or_default())
 }
 
-/// A corner: of each component the least or the greatest. Where the two are not the same there are
-/// two components at most.
-fn corner_of(cx: &mut Context<'_>, patch: &Value, of: Of, wanted: [Ordering; 2]) -> Taken {
+/// A corner: for each component, the least or the greatest. If the two differ, there are at most two components.
+fn corner_of(
+    cx: &mut Context<'_>,
+    patch: &Value,
+    of: LocationsOf,
+    wanted: [Ordering; 2],
+) -> TypedResult {
     let locations = of.locations(cx, patch)?;
     let columns = columns(&locations)?;
     if columns.len() > wanted.len() && wanted[0] != wanted[1] {
@@ -178,13 +188,13 @@ fn corner_of(cx: &mut Context<'_>, patch: &Value, of: Of, wanted: [Ordering; 2])
         .iter()
         .zip(wanted)
         .map(|(column, &wanted)| outermost(column, wanted));
-    Ok(Value::tuple(corner.collect::<Taken<_>>()?))
+    Ok(Value::tuple(corner.collect::<TypedResult<_>>()?))
 }
 
 macro_rules! corners {
     ($($name:ident: $of:ident, $row:ident, $column:ident;)+) => {
-        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> Taken {
-            corner_of(cx, patch, Of::$of, [Ordering::$row, Ordering::$column])
+        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+            corner_of(cx, patch, LocationsOf::$of, [Ordering::$row, Ordering::$column])
         })+
     };
 }
@@ -204,7 +214,7 @@ corners! {
     lrcorner_o: Object, Greater, Greater;
 }
 
-pub(super) fn corner(cx: &mut Context<'_>, patch: &Value, number: &Value) -> Taken {
+pub(super) fn corner(cx: &mut Context<'_>, patch: &Value, number: &Value) -> TypedResult {
     let corner = match number.as_int() {
         Some(1) => T::Urcorner,
         Some(2) => T::Llcorner,
@@ -214,7 +224,7 @@ pub(super) fn corner(cx: &mut Context<'_>, patch: &Value, number: &Value) -> Tak
     call(cx, corner, &[patch])
 }
 
-pub(super) fn corners(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn corners(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     let mut all = cx.collector(SET);
     for corner in [T::Ulcorner, T::Urcorner, T::Llcorner, T::Lrcorner] {
         let corner = call(cx, corner, &[patch])?;
@@ -223,8 +233,8 @@ pub(super) fn corners(cx: &mut Context<'_>, patch: &Value) -> Taken {
     all.finish(cx)
 }
 
-pub(super) fn center(cx: &mut Context<'_>, patch: &Value) -> Taken {
-    let mut middle = |first: T, extent: T| -> Taken<Option<i32>> {
+pub(super) fn center(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+    let mut middle = |first: T, extent: T| -> TypedResult<Option<i32>> {
         let first = call(cx, first, &[patch])?;
         if first.is_nan() {
             return Ok(None);
@@ -241,8 +251,8 @@ pub(super) fn center(cx: &mut Context<'_>, patch: &Value) -> Taken {
     Ok(Value::pair(&Value::Int(i), &Value::Int(j)))
 }
 
-pub(super) fn centerofmass(cx: &mut Context<'_>, patch: &Value) -> Taken {
-    let locations = Of::Patch.locations(cx, patch)?;
+pub(super) fn centerofmass(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+    let locations = LocationsOf::Patch.locations(cx, patch)?;
     let mut means = Vec::new();
     for column in columns(&locations)? {
         let mut sum = 0;
@@ -255,13 +265,13 @@ pub(super) fn centerofmass(cx: &mut Context<'_>, patch: &Value) -> Taken {
     Ok(Value::tuple(means))
 }
 
-/// The centre of where a patch lies.
-fn center_of_locations(cx: &mut Context<'_>, patch: &Value) -> Taken<(i32, i32)> {
-    let locations = Of::Patch.locations(cx, patch)?;
+/// The centre of the locations of a patch.
+fn center_of_locations(cx: &mut Context<'_>, patch: &Value) -> TypedResult<(i32, i32)> {
+    let locations = LocationsOf::Patch.locations(cx, patch)?;
     center_of(cx, &locations)
 }
 
-pub(super) fn position(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn position(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     let (ia, ja) = center_of_locations(cx, a)?;
     let (ib, jb) = center_of_locations(cx, b)?;
     let right = if ja < jb { 1 } else { -1 };

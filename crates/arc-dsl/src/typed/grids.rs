@@ -8,8 +8,8 @@ use super::TypedPrimitive as T;
 use super::objects::cells_of;
 use super::patches::commonest;
 use super::python::{
-    NEGATIVE_INFINITY, RAISES, Taken, as_tuple, call, elements, empty_tuple, equal, int, is_empty,
-    is_empty_tuple, is_tuple, item, length, list, public, two,
+    NEGATIVE_INFINITY, RAISES, TypedResult, as_tuple, call, elements, empty_tuple, equal, int,
+    is_empty, is_empty_tuple, is_tuple, item, length, list, public, two,
 };
 use crate::budget::Context;
 use crate::error::ValueKind;
@@ -20,14 +20,14 @@ use crate::value::{MAX_INT, Value};
 const TUPLE: ContainerKind = ContainerKind::Tuple;
 const SET: ContainerKind = ContainerKind::Set;
 
-pub(super) fn width_t(_: &mut Context<'_>, piece: &Value) -> Taken {
+pub(super) fn width_t(_: &mut Context<'_>, piece: &Value) -> TypedResult {
     if !piece.is_truthy() {
         return Ok(Value::Int(0));
     }
     Ok(Value::Int(length(&item(piece, 0)?)?))
 }
 
-pub(super) fn shape_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn shape_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     let (height, width) = (
         call(cx, T::HeightT, &[grid])?,
         call(cx, T::WidthT, &[grid])?,
@@ -35,7 +35,7 @@ pub(super) fn shape_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
     Ok(Value::pair(&height, &width))
 }
 
-pub(super) fn portrait_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn portrait_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     let (height, width) = (
         call(cx, T::HeightT, &[grid])?,
         call(cx, T::WidthT, &[grid])?,
@@ -43,7 +43,7 @@ pub(super) fn portrait_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
     Ok(Value::Bool(int(&height)? > int(&width)?))
 }
 
-pub(super) fn square_t(_: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn square_t(_: &mut Context<'_>, grid: &Value) -> TypedResult {
     Ok(Value::Bool(length(grid)? == length(&item(grid, 0)?)?))
 }
 
@@ -64,12 +64,12 @@ fn is_grid(value: &Value) -> bool {
     })
 }
 
-pub(super) fn is_no_grid(_: &mut Context<'_>, x: &Value) -> Taken {
+pub(super) fn is_no_grid(_: &mut Context<'_>, x: &Value) -> TypedResult {
     Ok(Value::Bool(!is_grid(x)))
 }
 
 /// All cells of a grid, row by row.
-fn colours(grid: &Value) -> Taken<Vec<Value>> {
+fn colours(grid: &Value) -> TypedResult<Vec<Value>> {
     let mut colours = Vec::new();
     for row in elements(grid)?.iter() {
         colours.extend(list(&row)?);
@@ -77,7 +77,7 @@ fn colours(grid: &Value) -> Taken<Vec<Value>> {
     Ok(colours)
 }
 
-pub(super) fn palette_t(cx: &mut Context<'_>, element: &Value) -> Taken {
+pub(super) fn palette_t(cx: &mut Context<'_>, element: &Value) -> TypedResult {
     let mut palette = cx.collector(SET);
     for colour in colours(element)? {
         palette.push(cx, colour)?;
@@ -85,25 +85,25 @@ pub(super) fn palette_t(cx: &mut Context<'_>, element: &Value) -> Taken {
     palette.finish(cx)
 }
 
-pub(super) fn p_g(cx: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn p_g(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     let palette = palette_t(cx, grid)?;
     public(cx, P::Totuple, &[&palette])
 }
 
-pub(super) fn numcolors_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn numcolors_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     let palette = call(cx, T::PaletteT, &[grid])?;
     Ok(Value::Int(length(&palette)?))
 }
 
-pub(super) fn mostcolor_t(_: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn mostcolor_t(_: &mut Context<'_>, grid: &Value) -> TypedResult {
     commonest(colours(grid)?, Ordering::Greater)
 }
 
-pub(super) fn leastcolor_t(_: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn leastcolor_t(_: &mut Context<'_>, grid: &Value) -> TypedResult {
     commonest(colours(grid)?, Ordering::Less)
 }
 
-pub(super) fn colorcount_t(_: &mut Context<'_>, grid: &Value, color: &Value) -> Taken {
+pub(super) fn colorcount_t(_: &mut Context<'_>, grid: &Value, color: &Value) -> TypedResult {
     let mut count = 0;
     for row in elements(grid)?.iter() {
         if !is_tuple(&row) {
@@ -114,7 +114,7 @@ pub(super) fn colorcount_t(_: &mut Context<'_>, grid: &Value, color: &Value) -> 
     Ok(Value::Int(count as i32))
 }
 
-pub(super) fn asobject(cx: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn asobject(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     if !is_grid(grid) {
         return Ok(Value::empty_set());
     }
@@ -122,13 +122,13 @@ pub(super) fn asobject(cx: &mut Context<'_>, grid: &Value) -> Taken {
     cells_of(cx, &object)
 }
 
-pub(super) fn index(_: &mut Context<'_>, grid: &Value, loc: &Value) -> Taken {
+pub(super) fn index(_: &mut Context<'_>, grid: &Value, loc: &Value) -> TypedResult {
     if is_empty_tuple(loc) {
         return Ok(NEGATIVE_INFINITY);
     }
     let (i, j) = two(loc)?;
     let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
-    // What is no finite number is off the grid, and what is no number at all raises.
+    // A number that is not finite is off the grid; a value that is not a number raises an exception.
     for (place, end) in [(&i, height), (&j, width)] {
         if place.kind() == ValueKind::NotFinite || !(0..end).contains(&int(place)?) {
             return Ok(NEGATIVE_INFINITY);
@@ -137,33 +137,33 @@ pub(super) fn index(_: &mut Context<'_>, grid: &Value, loc: &Value) -> Taken {
     item(&item(grid, int(&i)?)?, int(&j)?)
 }
 
-pub(super) fn hmirror_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn hmirror_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     of_tuple(cx, P::Hmirror, grid)
 }
 
-pub(super) fn vmirror_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn vmirror_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     let rows = as_tuple(cx, grid)?;
     public(cx, P::Vmirror, &[&rows])
 }
 
-pub(super) fn dmirror_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn dmirror_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     let rows = as_tuple(cx, grid)?;
     public(cx, P::Dmirror, &[&rows])
 }
 
-pub(super) fn cmirror_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn cmirror_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     of_tuple(cx, P::Cmirror, grid)
 }
 
-/// A public primitive of a tuple; of anything else it raises.
-fn of_tuple(cx: &mut Context<'_>, primitive: P, grid: &Value) -> Taken {
+/// A public primitive applied to a tuple; raises an exception for any other value.
+fn of_tuple(cx: &mut Context<'_>, primitive: P, grid: &Value) -> TypedResult {
     if !is_tuple(grid) {
         return Err(RAISES);
     }
     public(cx, primitive, &[grid])
 }
 
-pub(super) fn mir_rot_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> Taken {
+pub(super) fn mir_rot_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> TypedResult {
     let turned = match number.as_int() {
         Some(0) => T::HmirrorT,
         Some(1) => T::DmirrorT,
@@ -177,18 +177,18 @@ pub(super) fn mir_rot_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> T
     call(cx, turned, &[grid])
 }
 
-pub(super) fn upscale_t(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> Taken {
+pub(super) fn upscale_t(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> TypedResult {
     let rows = as_tuple(cx, grid)?;
     public(cx, P::Upscale, &[&rows, factor])
 }
 
-pub(super) fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> Taken {
+pub(super) fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> TypedResult {
     let factor = match factor {
-        // Nothing but 0 is a multiple of it.
+        // Of the indices, only 0 is a multiple of it.
         Value::Foreign(Foreign::Infinity | Foreign::NegativeInfinity) => &Value::Int(MAX_INT),
         _ => factor,
     };
-    // Rows without cells need not be tuples: none is looked into.
+    // Rows without cells need not be tuples, since none is read.
     if let Ok(0) = item(grid, 0).and_then(|row| length(&row)) {
         let factor = int(factor)?;
         let height = length(grid)?;
@@ -203,26 +203,26 @@ pub(super) fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> T
     public(cx, P::Downscale, &[grid, factor])
 }
 
-pub(super) fn vconcat(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
-    // Rows put together by the public primitive are a grid where they can be.
+pub(super) fn vconcat(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+    // The public primitive returns a grid if the rows form one.
     match (a, b) {
         (Value::Grid(_), Value::Grid(_)) => public(cx, P::Vconcat, &[a, b]),
         _ => super::containers::combine_t(cx, a, b),
     }
 }
 
-pub(super) fn compress(cx: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn compress(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     let rows = as_tuple(cx, grid)?;
     public(cx, P::Compress, &[&rows])
 }
 
-pub(super) fn crop(cx: &mut Context<'_>, grid: &Value, start: &Value, dims: &Value) -> Taken {
+pub(super) fn crop(cx: &mut Context<'_>, grid: &Value, start: &Value, dims: &Value) -> TypedResult {
     if is_empty_tuple(grid) {
         return Ok(empty_tuple());
     }
     let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
     let component = |pair: &Value, at: i32| int(&item(pair, at)?).map(i64::from);
-    let fits = |at: i32, end: i32| -> Taken<bool> {
+    let fits = |at: i32, end: i32| -> TypedResult<bool> {
         let (first, end) = (component(start, at)?, i64::from(end));
         Ok((0..end).contains(&first) && first + component(dims, at)? <= end)
     };
@@ -232,7 +232,7 @@ pub(super) fn crop(cx: &mut Context<'_>, grid: &Value, start: &Value, dims: &Val
     Ok(empty_tuple())
 }
 
-pub(super) fn subgrid(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> Taken {
+pub(super) fn subgrid(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> TypedResult {
     if is_empty(patch) {
         return Ok(empty_tuple());
     }
@@ -243,7 +243,7 @@ pub(super) fn subgrid(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> Take
     call(cx, T::Crop, &[grid, &start, &dims])
 }
 
-pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> Taken {
+pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> TypedResult {
     let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
     let (part, gap, count) = parts(width, n)?;
     split(cx, grid, count, |at| {
@@ -251,7 +251,7 @@ pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> Taken {
     })
 }
 
-pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> Taken {
+pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> TypedResult {
     let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
     let (part, gap, count) = parts(height, n)?;
     split(cx, grid, count, |at| {
@@ -259,9 +259,8 @@ pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> Taken {
     })
 }
 
-/// How long each of `n` parts of a side is, how many lines lie between two, and how many parts there
-/// are.
-fn parts(side: i32, n: &Value) -> Taken<(i32, i32, i32)> {
+/// The length of each of `n` parts of a side, the number of lines between two parts, and the number of parts.
+fn parts(side: i32, n: &Value) -> TypedResult<(i32, i32, i32)> {
     let n = int(n)?;
     match n {
         0 => Err(RAISES),
@@ -275,7 +274,7 @@ fn split(
     grid: &Value,
     count: i32,
     part: impl Fn(i32) -> ((i32, i32), (i32, i32)),
-) -> Taken {
+) -> TypedResult {
     let mut parts = cx.collector(TUPLE);
     for at in 0..count {
         let ((i, j), (height, width)) = part(at);
@@ -287,7 +286,12 @@ fn split(
     parts.finish(cx)
 }
 
-pub(super) fn cellwise(cx: &mut Context<'_>, a: &Value, b: &Value, fallback: &Value) -> Taken {
+pub(super) fn cellwise(
+    cx: &mut Context<'_>,
+    a: &Value,
+    b: &Value,
+    fallback: &Value,
+) -> TypedResult {
     if let (Value::Grid(one), Value::Grid(other)) = (a, b)
         && one.height() <= other.height()
         && one.width() <= other.width()
@@ -295,9 +299,9 @@ pub(super) fn cellwise(cx: &mut Context<'_>, a: &Value, b: &Value, fallback: &Va
         return public(cx, P::Cellwise, &[a, b, fallback]);
     }
     let (height, width) = (length(a)?, length(&item(a, 0)?)?);
-    // What `index` gives for each cell of `b`, which is asked for its size and each row but once.
+    // The result of `index` for each cell of `b`; the size of `b` and each row are looked up only once.
     let size = length(b).and_then(|rows| Ok((rows, length(&item(b, 0)?)?)));
-    let index = |row: &Taken, i: i32, j: i32| match (&size, row) {
+    let index = |row: &TypedResult, i: i32, j: i32| match (&size, row) {
         (Err(_), _) => Value::Int(0),
         (Ok((rows, columns)), _) if i >= *rows || j >= *columns => NEGATIVE_INFINITY,
         (_, Ok(row)) => item(row, j).unwrap_or(Value::Int(0)),

@@ -1,4 +1,4 @@
-//! Objects of a grid and painting; and cells of this dialect as those of the public one.
+//! Objects of a grid, and painting; converts cells between this dialect and the public one.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use arc_isa::{ContainerKind, Primitive as P};
 
 use super::TypedPrimitive as T;
 use super::python::{
-    RAISES, Taken, as_tuple, call, collected, elements, empty_tuple, equal, int, is_empty,
+    RAISES, TypedResult, as_tuple, call, collected, elements, empty_tuple, equal, int, is_empty,
     is_empty_tuple, is_tuple, item, length, list, public, three, triple, two,
 };
 use crate::budget::Context;
@@ -16,8 +16,8 @@ use crate::value::Value;
 const TUPLE: ContainerKind = ContainerKind::Tuple;
 const SET: ContainerKind = ContainerKind::Set;
 
-/// Cells (row, column, colour) as the public dialect has them, in a container of the same kind.
-pub(super) fn public_object(cx: &mut Context<'_>, cells: &Value) -> Taken {
+/// Converts cells (row, column, colour) to the public dialect, in a container of the same kind.
+pub(super) fn public_object(cx: &mut Context<'_>, cells: &Value) -> TypedResult {
     let kind = elements(cells)?.kind;
     collected(cx, kind, cells, |_, cell| {
         let (i, j, c) = three(cell)?;
@@ -25,8 +25,8 @@ pub(super) fn public_object(cx: &mut Context<'_>, cells: &Value) -> Taken {
     })
 }
 
-/// The cells of an object of the public dialect as this one has them.
-pub(super) fn cells_of(cx: &mut Context<'_>, object: &Value) -> Taken {
+/// Converts the cells of an object of the public dialect to this one.
+pub(super) fn cells_of(cx: &mut Context<'_>, object: &Value) -> TypedResult {
     collected(cx, SET, object, |_, cell| {
         let (c, loc) = two(cell)?;
         let (i, j) = two(&loc)?;
@@ -34,15 +34,15 @@ pub(super) fn cells_of(cx: &mut Context<'_>, object: &Value) -> Taken {
     })
 }
 
-/// The same of a set of objects.
-fn objects_of(cx: &mut Context<'_>, objects: &Value) -> Taken {
+/// The same for a set of objects.
+fn objects_of(cx: &mut Context<'_>, objects: &Value) -> TypedResult {
     collected(cx, SET, objects, |cx, object| {
         cells_of(cx, object).map(Some)
     })
 }
 
-/// Where a patch lies, as a set of pairs of integers, which public primitives take.
-pub(super) fn locs_of(cx: &mut Context<'_>, patch: &Value) -> Taken {
+/// The locations of a patch, as a set of pairs of integers, which public primitives accept.
+pub(super) fn locs_of(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     let locations = call(cx, T::Toindices, &[patch])?;
     if matches!(locations, Value::Indices(_)) {
         return Ok(locations);
@@ -59,7 +59,7 @@ pub(super) fn objects(
     univalued: &Value,
     diagonal: &Value,
     without_bg: &Value,
-) -> Taken {
+) -> TypedResult {
     if is_empty_tuple(grid) {
         return Ok(Value::empty_set());
     }
@@ -73,7 +73,7 @@ pub(super) fn objects_t(
     univalued: &Value,
     diagonal: &Value,
     without_bg: &Value,
-) -> Taken {
+) -> TypedResult {
     if is_empty_tuple(grid) {
         return Ok(empty_tuple());
     }
@@ -81,7 +81,7 @@ pub(super) fn objects_t(
     let mut rows = Vec::new();
     for i in 0..height {
         let row = list(&item(grid, i)?)?;
-        // A shorter row has no colour where Python asks for one.
+        // Python raises an exception when it looks up a colour in a shorter row.
         if !is_tuple(&item(grid, i)?) || (row.len() as i32) < width {
             return Err(RAISES);
         }
@@ -126,8 +126,9 @@ impl Flood {
         )
     }
 
-    /// Objects in the order of their first cells, the cells of each wave in order.
-    fn objects(&self, cx: &mut Context<'_>) -> Taken {
+    /// The objects in the order of their first cells; each object's cells are in the order of the flood fill, wave by
+    /// wave.
+    fn objects(&self, cx: &mut Context<'_>) -> TypedResult {
         let mut occupied = vec![false; (self.height * self.width) as usize];
         let at = |loc: Loc| (loc.i * self.width + loc.j) as usize;
         let mut objects = cx.collector(TUPLE);
@@ -174,16 +175,16 @@ impl Flood {
     }
 }
 
-pub(super) fn o_g(cx: &mut Context<'_>, grid: &Value, number: &Value) -> Taken {
+pub(super) fn o_g(cx: &mut Context<'_>, grid: &Value, number: &Value) -> TypedResult {
     by_bits(cx, T::Objects, grid, number)
 }
 
-pub(super) fn o_g_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> Taken {
+pub(super) fn o_g_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> TypedResult {
     by_bits(cx, T::ObjectsT, grid, number)
 }
 
-/// The objects with flags by number.
-fn by_bits(cx: &mut Context<'_>, objects: T, grid: &Value, number: &Value) -> Taken {
+/// The objects, with the bits of `number` as flags.
+fn by_bits(cx: &mut Context<'_>, objects: T, grid: &Value, number: &Value) -> TypedResult {
     let Some(number @ 0..=7) = number.as_int() else {
         return Ok(Value::Nothing);
     };
@@ -191,26 +192,26 @@ fn by_bits(cx: &mut Context<'_>, objects: T, grid: &Value, number: &Value) -> Ta
     call(cx, objects, &[grid, &univalued, &diagonal, &without_bg])
 }
 
-pub(super) fn partition(cx: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn partition(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     let rows = as_tuple(cx, grid)?;
     let objects = public(cx, P::Partition, &[&rows])?;
     objects_of(cx, &objects)
 }
 
-pub(super) fn fgpartition(cx: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn fgpartition(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     let rows = as_tuple(cx, grid)?;
     let objects = public(cx, P::Fgpartition, &[&rows])?;
     objects_of(cx, &objects)
 }
 
-pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Value) -> Taken {
+pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     let objects = public(cx, P::Frontiers, &[grid])?;
     objects_of(cx, &objects)
 }
 
-pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Taken {
+pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> TypedResult {
     let normalized = call(cx, T::Normalize, &[obj])?;
-    // What cannot be moved becomes nothing when it is, and that occurs everywhere.
+    // An object that cannot be moved becomes empty, and an empty object occurs everywhere.
     let moved = call(cx, T::Shift, &[&normalized, &Value::Loc(Loc::new(0, 0))])?;
     if !is_empty(&moved) {
         let object = public_object(cx, &moved)?;
@@ -228,20 +229,30 @@ pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Ta
     all.finish(cx)
 }
 
-pub(super) fn toobject(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> Taken {
+pub(super) fn toobject(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> TypedResult {
     let locs = locs_of(cx, patch)?;
     let object = public(cx, P::Toobject, &[&locs, grid])?;
     cells_of(cx, &object)
 }
 
-pub(super) fn fill(cx: &mut Context<'_>, grid: &Value, color: &Value, patch: &Value) -> Taken {
+pub(super) fn fill(
+    cx: &mut Context<'_>,
+    grid: &Value,
+    color: &Value,
+    patch: &Value,
+) -> TypedResult {
     let locs = locs_of(cx, patch)?;
     public(cx, P::Fill, &[grid, color, &locs])
 }
 
-pub(super) fn underfill(cx: &mut Context<'_>, grid: &Value, color: &Value, patch: &Value) -> Taken {
+pub(super) fn underfill(
+    cx: &mut Context<'_>,
+    grid: &Value,
+    color: &Value,
+    patch: &Value,
+) -> TypedResult {
     let locs = locs_of(cx, patch)?;
-    // Without a cell there is no background, and none to be filled.
+    // A grid without cells has no background, and no cells to fill.
     let primitive = if call(cx, T::MostcolorT, &[grid])?.is_nan() {
         P::Fill
     } else {
@@ -250,12 +261,12 @@ pub(super) fn underfill(cx: &mut Context<'_>, grid: &Value, color: &Value, patch
     public(cx, primitive, &[grid, color, &locs])
 }
 
-pub(super) fn paint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Taken {
+pub(super) fn paint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> TypedResult {
     let object = public_object(cx, obj)?;
     public(cx, P::Paint, &[grid, &object])
 }
 
-pub(super) fn underpaint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Taken {
+pub(super) fn underpaint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> TypedResult {
     let object = public_object(cx, obj)?;
     let primitive = if call(cx, T::MostcolorT, &[grid])?.is_nan() {
         P::Paint
@@ -265,7 +276,7 @@ pub(super) fn underpaint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Tak
     public(cx, primitive, &[grid, &object])
 }
 
-pub(super) fn cover(cx: &mut Context<'_>, grid: &Value, patch: &Value) -> Taken {
+pub(super) fn cover(cx: &mut Context<'_>, grid: &Value, patch: &Value) -> TypedResult {
     let (color, locations) = (
         call(cx, T::MostcolorT, &[grid])?,
         call(cx, T::Toindices, &[patch])?,
@@ -273,7 +284,12 @@ pub(super) fn cover(cx: &mut Context<'_>, grid: &Value, patch: &Value) -> Taken 
     call(cx, T::Fill, &[grid, &color, &locations])
 }
 
-pub(super) fn r#move(cx: &mut Context<'_>, grid: &Value, obj: &Value, offset: &Value) -> Taken {
+pub(super) fn r#move(
+    cx: &mut Context<'_>,
+    grid: &Value,
+    obj: &Value,
+    offset: &Value,
+) -> TypedResult {
     let (covered, moved) = (
         call(cx, T::Cover, &[grid, obj])?,
         call(cx, T::Shift, &[obj, offset])?,

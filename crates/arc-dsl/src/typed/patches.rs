@@ -1,4 +1,4 @@
-//! Patches: where their cells lie, and what they become moved, mirrored or drawn around.
+//! Patches: the locations of their cells; moving, mirroring, and drawing around them.
 
 use std::cmp::Ordering;
 
@@ -7,9 +7,9 @@ use arc_isa::{ContainerKind, Primitive as P};
 use super::TypedPrimitive as T;
 use super::objects::{cells_of, locs_of, public_object};
 use super::python::{
-    INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, RAISES, Taken, as_set, call, collected, elements,
-    equal, first, int, is_empty, is_empty_tuple, is_tuple, item, len, length, minus, negated, plus,
-    public, three, triple, two,
+    INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, RAISES, TypedResult, as_set, call, collected,
+    elements, equal, first, int, is_empty, is_empty_tuple, is_tuple, item, len, length, minus,
+    negated, plus, public, three, triple, two,
 };
 use crate::budget::Context;
 use crate::primitives::untyped;
@@ -17,7 +17,7 @@ use crate::value::Value;
 
 const SET: ContainerKind = ContainerKind::Set;
 
-pub(super) fn toindices(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn toindices(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     if matches!(len(patch), None | Some(0)) {
         return Ok(Value::empty_set());
     }
@@ -28,61 +28,61 @@ pub(super) fn toindices(cx: &mut Context<'_>, patch: &Value) -> Taken {
     }
 }
 
-pub(super) fn toindices_o(cx: &mut Context<'_>, obj: &Value) -> Taken {
+pub(super) fn toindices_o(cx: &mut Context<'_>, obj: &Value) -> TypedResult {
     if matches!(len(obj), None | Some(0)) {
         return Ok(Value::empty_set());
     }
     locations_of_cells(cx, obj)
 }
 
-fn locations_of_cells(cx: &mut Context<'_>, cells: &Value) -> Taken {
+fn locations_of_cells(cx: &mut Context<'_>, cells: &Value) -> TypedResult {
     collected(cx, SET, cells, |_, cell| {
         let (i, j, _) = three(cell)?;
         Ok(Some(Value::pair(&i, &j)))
     })
 }
 
-/// Three ways to ask for the locations of a patch: whatever it is, of locations, of an object.
+/// How the locations of an argument are determined: for any patch, for locations, for an object.
 #[derive(Clone, Copy)]
-pub(super) enum Of {
+pub(super) enum LocationsOf {
     Patch,
     Indices,
     Object,
 }
 
-impl Of {
-    pub(super) fn locations(self, cx: &mut Context<'_>, patch: &Value) -> Taken {
+impl LocationsOf {
+    pub(super) fn locations(self, cx: &mut Context<'_>, patch: &Value) -> TypedResult {
         match self {
-            Of::Patch => call(cx, T::Toindices, &[patch]),
-            Of::Indices => Ok(patch.clone()),
-            Of::Object => call(cx, T::ToindicesO, &[patch]),
+            LocationsOf::Patch => call(cx, T::Toindices, &[patch]),
+            LocationsOf::Indices => Ok(patch.clone()),
+            LocationsOf::Object => call(cx, T::ToindicesO, &[patch]),
         }
     }
 }
 
-pub(super) fn recolor_i(cx: &mut Context<'_>, color: &Value, indices: &Value) -> Taken {
+pub(super) fn recolor_i(cx: &mut Context<'_>, color: &Value, indices: &Value) -> TypedResult {
     recoloured(cx, color, indices)
 }
 
-pub(super) fn recolor_o(cx: &mut Context<'_>, color: &Value, obj: &Value) -> Taken {
-    let locations = Of::Object.locations(cx, obj)?;
+pub(super) fn recolor_o(cx: &mut Context<'_>, color: &Value, obj: &Value) -> TypedResult {
+    let locations = LocationsOf::Object.locations(cx, obj)?;
     recoloured(cx, color, &locations)
 }
 
-fn recoloured(cx: &mut Context<'_>, color: &Value, locations: &Value) -> Taken {
+fn recoloured(cx: &mut Context<'_>, color: &Value, locations: &Value) -> TypedResult {
     collected(cx, SET, locations, |_, loc| {
         let (i, j) = two(loc)?;
         Ok(Some(triple(i, j, color.clone())))
     })
 }
 
-/// The set of the locations or cells, whichever the first element is, each with its row and column
-/// as the function makes them.
+/// The set of the locations or cells, depending on the first element, each with its row and column mapped by the
+/// function.
 fn each_moved(
     cx: &mut Context<'_>,
     patch: &Value,
-    to: impl FnMut(&mut Context<'_>, &Value, &Value) -> Taken<(Value, Value)>,
-) -> Taken {
+    to: impl FnMut(&mut Context<'_>, &Value, &Value) -> TypedResult<(Value, Value)>,
+) -> TypedResult {
     let cells = len(&first(patch)?).ok_or(RAISES)? == 3;
     each_of_kind_moved(cx, patch, cells, to)
 }
@@ -91,8 +91,8 @@ fn each_of_kind_moved(
     cx: &mut Context<'_>,
     patch: &Value,
     cells: bool,
-    mut to: impl FnMut(&mut Context<'_>, &Value, &Value) -> Taken<(Value, Value)>,
-) -> Taken {
+    mut to: impl FnMut(&mut Context<'_>, &Value, &Value) -> TypedResult<(Value, Value)>,
+) -> TypedResult {
     collected(cx, SET, patch, |cx, element| {
         Ok(Some(if cells {
             let (i, j, c) = three(element)?;
@@ -106,7 +106,7 @@ fn each_of_kind_moved(
     })
 }
 
-pub(super) fn shift(cx: &mut Context<'_>, patch: &Value, directions: &Value) -> Taken {
+pub(super) fn shift(cx: &mut Context<'_>, patch: &Value, directions: &Value) -> TypedResult {
     if !patch.is_truthy() {
         return Ok(Value::empty_set());
     }
@@ -119,19 +119,19 @@ pub(super) fn shift(cx: &mut Context<'_>, patch: &Value, directions: &Value) -> 
     })
 }
 
-pub(super) fn normalize(cx: &mut Context<'_>, indices: &Value) -> Taken {
+pub(super) fn normalize(cx: &mut Context<'_>, indices: &Value) -> TypedResult {
     normalized(cx, indices, T::Uppermost, T::Leftmost)
 }
 
-pub(super) fn normalize_i(cx: &mut Context<'_>, indices: &Value) -> Taken {
+pub(super) fn normalize_i(cx: &mut Context<'_>, indices: &Value) -> TypedResult {
     normalized(cx, indices, T::UppermostI, T::LeftmostI)
 }
 
-pub(super) fn normalize_o(cx: &mut Context<'_>, obj: &Value) -> Taken {
+pub(super) fn normalize_o(cx: &mut Context<'_>, obj: &Value) -> TypedResult {
     normalized(cx, obj, T::UppermostO, T::LeftmostO)
 }
 
-fn normalized(cx: &mut Context<'_>, patch: &Value, row: T, column: T) -> Taken {
+fn normalized(cx: &mut Context<'_>, patch: &Value, row: T, column: T) -> TypedResult {
     if length(patch)? == 0 {
         return Ok(patch.clone());
     }
@@ -140,26 +140,26 @@ fn normalized(cx: &mut Context<'_>, patch: &Value, row: T, column: T) -> Taken {
     call(cx, T::Shift, &[patch, &Value::pair(&i, &j)])
 }
 
-/// Whether it is a tuple with something in it.
+/// Whether it is a non-empty tuple.
 fn is_location(loc: &Value) -> bool {
     is_tuple(loc) && !is_empty(loc)
 }
 
-pub(super) fn dneighbors(cx: &mut Context<'_>, loc: &Value) -> Taken {
+pub(super) fn dneighbors(cx: &mut Context<'_>, loc: &Value) -> TypedResult {
     if !is_location(loc) {
         return Ok(Value::empty_set());
     }
     public(cx, P::Dneighbors, &[loc])
 }
 
-pub(super) fn ineighbors(cx: &mut Context<'_>, loc: &Value) -> Taken {
+pub(super) fn ineighbors(cx: &mut Context<'_>, loc: &Value) -> TypedResult {
     if !is_location(loc) {
         return Ok(Value::empty_set());
     }
     public(cx, P::Ineighbors, &[loc])
 }
 
-pub(super) fn neighbors(cx: &mut Context<'_>, loc: &Value) -> Taken {
+pub(super) fn neighbors(cx: &mut Context<'_>, loc: &Value) -> TypedResult {
     let (a, b) = (
         call(cx, T::Dneighbors, &[loc])?,
         call(cx, T::Ineighbors, &[loc])?,
@@ -167,16 +167,16 @@ pub(super) fn neighbors(cx: &mut Context<'_>, loc: &Value) -> Taken {
     public(cx, P::Combine, &[&a, &b])
 }
 
-/// The set of two opposite corners, which reaches as far as the patch.
-fn opposite_corners(cx: &mut Context<'_>, patch: &Value) -> Taken {
-    let mut corner = |corner: T| -> Taken {
+/// The set of two opposite corners, which has the bounding box of the patch.
+fn opposite_corners(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+    let mut corner = |corner: T| -> TypedResult {
         let (i, j) = two(&call(cx, corner, &[patch])?)?;
         Ok(Value::pair(&Value::Int(int(&i)?), &Value::Int(int(&j)?)))
     };
     Ok(Value::set([corner(T::Ulcorner)?, corner(T::Lrcorner)?]))
 }
 
-pub(super) fn backdrop(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn backdrop(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     if matches!(len(patch), None | Some(0)) {
         return Ok(Value::empty_set());
     }
@@ -184,18 +184,18 @@ pub(super) fn backdrop(cx: &mut Context<'_>, patch: &Value) -> Taken {
     public(cx, P::Backdrop, &[&corners])
 }
 
-pub(super) fn delta(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn delta(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     if matches!(len(patch), None | Some(0)) {
         return Ok(Value::empty_set());
     }
     let (all, own) = (
         call(cx, T::Backdrop, &[patch])?,
-        Of::Patch.locations(cx, patch)?,
+        LocationsOf::Patch.locations(cx, patch)?,
     );
     minus(cx, &all, &own)
 }
 
-pub(super) fn r#box(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn r#box(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     if is_empty(patch) {
         return Ok(Value::empty_set());
     }
@@ -203,15 +203,16 @@ pub(super) fn r#box(cx: &mut Context<'_>, patch: &Value) -> Taken {
     public(cx, P::Box, &[&corners])
 }
 
-/// The set of two locations which reaches as far as rows and columns of the patch do, whatever it is.
-fn reach(cx: &mut Context<'_>, patch: &Value) -> Taken {
-    let mut extreme = |extreme: T| -> Taken { Ok(Value::Int(int(&call(cx, extreme, &[patch])?)?)) };
+/// A set of two locations with the same first and last rows and columns as the patch.
+fn reach(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+    let mut extreme =
+        |extreme: T| -> TypedResult { Ok(Value::Int(int(&call(cx, extreme, &[patch])?)?)) };
     let first = Value::pair(&extreme(T::Uppermost)?, &extreme(T::Leftmost)?);
     let last = Value::pair(&extreme(T::Lowermost)?, &extreme(T::Rightmost)?);
     Ok(Value::set([first, last]))
 }
 
-pub(super) fn inbox(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn inbox(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     if is_empty(patch) {
         return Ok(Value::empty_set());
     }
@@ -219,7 +220,7 @@ pub(super) fn inbox(cx: &mut Context<'_>, patch: &Value) -> Taken {
     public(cx, P::Inbox, &[&reach])
 }
 
-pub(super) fn outbox(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn outbox(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     if is_empty(patch) {
         return Ok(Value::empty_set());
     }
@@ -227,21 +228,21 @@ pub(super) fn outbox(cx: &mut Context<'_>, patch: &Value) -> Taken {
     public(cx, P::Outbox, &[&reach])
 }
 
-pub(super) fn connect(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn connect(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     if is_empty_tuple(a) || is_empty_tuple(b) {
         return Ok(Value::empty_set());
     }
     public(cx, P::Connect, &[a, b])
 }
 
-pub(super) fn shoot(cx: &mut Context<'_>, start: &Value, direction: &Value) -> Taken {
+pub(super) fn shoot(cx: &mut Context<'_>, start: &Value, direction: &Value) -> TypedResult {
     if is_empty(start) || is_empty(direction) {
         return Ok(Value::empty_set());
     }
     public(cx, P::Shoot, &[start, direction])
 }
 
-pub(super) fn hfrontier(cx: &mut Context<'_>, location: &Value) -> Taken {
+pub(super) fn hfrontier(cx: &mut Context<'_>, location: &Value) -> TypedResult {
     if is_empty_tuple(location) {
         return Ok(Value::empty_set());
     }
@@ -249,9 +250,9 @@ pub(super) fn hfrontier(cx: &mut Context<'_>, location: &Value) -> Taken {
 }
 
 /// Whether both patches have a cell in one row, or in one column.
-fn matching(cx: &mut Context<'_>, a: &Value, b: &Value, row: bool) -> Taken {
+fn matching(cx: &mut Context<'_>, a: &Value, b: &Value, row: bool) -> TypedResult {
     let mut lines = |patch: &Value| {
-        let locations = Of::Patch.locations(cx, patch)?;
+        let locations = LocationsOf::Patch.locations(cx, patch)?;
         collected(cx, SET, &locations, |_, loc| {
             let (i, j) = two(loc)?;
             Ok(Some(if row { i } else { j }))
@@ -264,15 +265,15 @@ fn matching(cx: &mut Context<'_>, a: &Value, b: &Value, row: bool) -> Taken {
     ))
 }
 
-pub(super) fn hmatching(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn hmatching(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     matching(cx, a, b, true)
 }
 
-pub(super) fn vmatching(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn vmatching(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     matching(cx, a, b, false)
 }
 
-pub(super) fn manhattan(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn manhattan(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     if [a, b]
         .iter()
         .any(|patch| matches!(len(patch), None | Some(0)))
@@ -283,12 +284,12 @@ pub(super) fn manhattan(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
     public(cx, P::Manhattan, &[&a, &b])
 }
 
-pub(super) fn adjacent(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn adjacent(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     let distance = call(cx, T::Manhattan, &[a, b])?;
     Ok(Value::Bool(equal(&distance, &Value::Int(1))))
 }
 
-pub(super) fn bordering(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> Taken {
+pub(super) fn bordering(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> TypedResult {
     for first in [T::Uppermost, T::Leftmost] {
         if equal(&call(cx, first, &[patch])?, &Value::Int(0)) {
             return Ok(Value::Bool(true));
@@ -304,12 +305,12 @@ pub(super) fn bordering(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> Ta
 }
 
 /// The centre as two integers.
-pub(super) fn center_of(cx: &mut Context<'_>, patch: &Value) -> Taken<(i32, i32)> {
+pub(super) fn center_of(cx: &mut Context<'_>, patch: &Value) -> TypedResult<(i32, i32)> {
     let (i, j) = two(&call(cx, T::Center, &[patch])?)?;
     Ok((int(&i)?, int(&j)?))
 }
 
-pub(super) fn gravitate(cx: &mut Context<'_>, source: &Value, destination: &Value) -> Taken {
+pub(super) fn gravitate(cx: &mut Context<'_>, source: &Value, destination: &Value) -> TypedResult {
     const MOVES: i32 = 42;
     if !destination.is_truthy() {
         return Ok(source.clone());
@@ -334,7 +335,7 @@ pub(super) fn gravitate(cx: &mut Context<'_>, source: &Value, destination: &Valu
 }
 
 /// First row and column, last row and column.
-fn frame(cx: &mut Context<'_>, patch: &Value) -> Taken<[Value; 4]> {
+fn frame(cx: &mut Context<'_>, patch: &Value) -> TypedResult<[Value; 4]> {
     let (first, last) = (
         call(cx, T::Ulcorner, &[patch])?,
         call(cx, T::Lrcorner, &[patch])?,
@@ -347,16 +348,16 @@ fn frame(cx: &mut Context<'_>, patch: &Value) -> Taken<[Value; 4]> {
     ])
 }
 
-/// Which elements a mirror takes: those of the first one's kind, locations, cells.
-fn kind(patch: &Value, of: Of) -> Taken<bool> {
+/// Whether a mirror processes cells rather than locations; for any patch, the first element decides.
+fn kind(patch: &Value, of: LocationsOf) -> TypedResult<bool> {
     Ok(match of {
-        Of::Patch => len(&first(patch)?).ok_or(RAISES)? == 3,
-        Of::Indices => false,
-        Of::Object => true,
+        LocationsOf::Patch => len(&first(patch)?).ok_or(RAISES)? == 3,
+        LocationsOf::Indices => false,
+        LocationsOf::Object => true,
     })
 }
 
-fn hmirror(cx: &mut Context<'_>, patch: &Value, of: Of) -> Taken {
+fn hmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> TypedResult {
     let [top, _, bottom, _] = frame(cx, patch)?;
     let sum = plus(cx, &top, &bottom)?;
     let cells = kind(patch, of)?;
@@ -365,7 +366,7 @@ fn hmirror(cx: &mut Context<'_>, patch: &Value, of: Of) -> Taken {
     })
 }
 
-fn vmirror(cx: &mut Context<'_>, patch: &Value, of: Of) -> Taken {
+fn vmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> TypedResult {
     let [_, left, _, right] = frame(cx, patch)?;
     let sum = plus(cx, &left, &right)?;
     let cells = kind(patch, of)?;
@@ -374,7 +375,7 @@ fn vmirror(cx: &mut Context<'_>, patch: &Value, of: Of) -> Taken {
     })
 }
 
-fn dmirror(cx: &mut Context<'_>, patch: &Value, of: Of) -> Taken {
+fn dmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> TypedResult {
     let (top, left) = two(&call(cx, T::Ulcorner, &[patch])?)?;
     let cells = kind(patch, of)?;
     let to_column = minus(cx, &left, &top)?;
@@ -386,8 +387,8 @@ fn dmirror(cx: &mut Context<'_>, patch: &Value, of: Of) -> Taken {
 
 macro_rules! mirrors {
     ($($name:ident: $mirror:ident($of:ident);)+) => {
-        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> Taken {
-            $mirror(cx, patch, Of::$of)
+        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+            $mirror(cx, patch, LocationsOf::$of)
         })+
     };
 }
@@ -404,7 +405,7 @@ mirrors! {
     dmirror_o: dmirror(Object);
 }
 
-pub(super) fn cmirror_f(cx: &mut Context<'_>, patch: &Value) -> Taken {
+pub(super) fn cmirror_f(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     let mut mirrored = patch.clone();
     for mirror in [T::VmirrorF, T::DmirrorF, T::VmirrorF] {
         mirrored = call(cx, mirror, &[&mirrored])?;
@@ -412,7 +413,7 @@ pub(super) fn cmirror_f(cx: &mut Context<'_>, patch: &Value) -> Taken {
     Ok(mirrored)
 }
 
-pub(super) fn mir_rot_f(cx: &mut Context<'_>, patch: &Value, number: &Value) -> Taken {
+pub(super) fn mir_rot_f(cx: &mut Context<'_>, patch: &Value, number: &Value) -> TypedResult {
     let mirror = match number.as_int() {
         Some(0) => T::HmirrorF,
         Some(1) => T::DmirrorF,
@@ -423,12 +424,12 @@ pub(super) fn mir_rot_f(cx: &mut Context<'_>, patch: &Value, number: &Value) -> 
     call(cx, mirror, &[patch])
 }
 
-pub(super) fn upscale_f(cx: &mut Context<'_>, obj: &Value, factor: &Value) -> Taken {
+pub(super) fn upscale_f(cx: &mut Context<'_>, obj: &Value, factor: &Value) -> TypedResult {
     if length(obj)? == 0 {
         return Ok(Value::empty_set());
     }
     two(&call(cx, T::Ulcorner, &[obj])?)?;
-    // Cells that Python could not take apart make it raise here too.
+    // If Python could not unpack a cell, it raises an exception here too.
     let object = public_object(cx, obj)?;
     let object = as_set(cx, &object)?;
     let factor = Value::Int(int(factor)?);
@@ -437,7 +438,7 @@ pub(super) fn upscale_f(cx: &mut Context<'_>, obj: &Value, factor: &Value) -> Ta
 }
 
 /// After how many columns or rows an object repeats.
-fn period(cx: &mut Context<'_>, obj: &Value, extent: T, period: P) -> Taken {
+fn period(cx: &mut Context<'_>, obj: &Value, extent: T, period: P) -> TypedResult {
     let normalized = call(cx, T::Normalize, &[obj])?;
     let extent = call(cx, extent, &[&normalized])?;
     if int(&extent)? < 2 {
@@ -447,71 +448,71 @@ fn period(cx: &mut Context<'_>, obj: &Value, extent: T, period: P) -> Taken {
     public(cx, period, &[&object])
 }
 
-pub(super) fn hperiod(cx: &mut Context<'_>, obj: &Value) -> Taken {
+pub(super) fn hperiod(cx: &mut Context<'_>, obj: &Value) -> TypedResult {
     period(cx, obj, T::WidthF, P::Hperiod)
 }
 
-pub(super) fn vperiod(cx: &mut Context<'_>, obj: &Value) -> Taken {
+pub(super) fn vperiod(cx: &mut Context<'_>, obj: &Value) -> TypedResult {
     period(cx, obj, T::HeightF, P::Vperiod)
 }
 
-/// The colours of the cells, each as often as it occurs.
-fn colours(obj: &Value) -> Taken<Vec<Value>> {
+/// The colours of the cells, with repetitions.
+fn colours(obj: &Value) -> TypedResult<Vec<Value>> {
     let cells = elements(obj)?;
     cells.iter().map(|cell| Ok(three(&cell)?.2)).collect()
 }
 
-pub(super) fn palette_f(cx: &mut Context<'_>, element: &Value) -> Taken {
+pub(super) fn palette_f(cx: &mut Context<'_>, element: &Value) -> TypedResult {
     collected(cx, SET, element, |_, cell| Ok(Some(three(cell)?.2)))
 }
 
-pub(super) fn p_o(cx: &mut Context<'_>, obj: &Value) -> Taken {
+pub(super) fn p_o(cx: &mut Context<'_>, obj: &Value) -> TypedResult {
     let palette = palette_f(cx, obj)?;
     public(cx, P::Totuple, &[&palette])
 }
 
-pub(super) fn numcolors_f(cx: &mut Context<'_>, obj: &Value) -> Taken {
+pub(super) fn numcolors_f(cx: &mut Context<'_>, obj: &Value) -> TypedResult {
     let palette = call(cx, T::PaletteF, &[obj])?;
     Ok(Value::Int(length(&palette)?))
 }
 
-/// The value that occurs most or least often, `nan` of none.
-pub(super) fn commonest(values: Vec<Value>, wanted: Ordering) -> Taken {
+/// The value that occurs most or least often; `nan` if there are none.
+pub(super) fn commonest(values: Vec<Value>, wanted: Ordering) -> TypedResult {
     if values.is_empty() {
         return Ok(NOT_A_NUMBER);
     }
     Ok(untyped::commonest(values, wanted)?)
 }
 
-pub(super) fn mostcolor_f(_: &mut Context<'_>, obj: &Value) -> Taken {
+pub(super) fn mostcolor_f(_: &mut Context<'_>, obj: &Value) -> TypedResult {
     commonest(colours(obj)?, Ordering::Greater)
 }
 
-pub(super) fn leastcolor_f(_: &mut Context<'_>, obj: &Value) -> Taken {
+pub(super) fn leastcolor_f(_: &mut Context<'_>, obj: &Value) -> TypedResult {
     commonest(colours(obj)?, Ordering::Less)
 }
 
-pub(super) fn colorcount_f(_: &mut Context<'_>, obj: &Value, color: &Value) -> Taken {
+pub(super) fn colorcount_f(_: &mut Context<'_>, obj: &Value, color: &Value) -> TypedResult {
     let colours = colours(obj)?;
     let count = colours.iter().filter(|c| equal(c, color)).count();
     Ok(Value::Int(count as i32))
 }
 
-pub(super) fn color(_: &mut Context<'_>, obj: &Value) -> Taken {
+pub(super) fn color(_: &mut Context<'_>, obj: &Value) -> TypedResult {
     match elements(obj)?.value(0) {
         Some(cell) if is_tuple(&cell) => item(&cell, 2),
         _ => Ok(NEGATIVE_INFINITY),
     }
 }
 
-pub(super) fn colorfilter(cx: &mut Context<'_>, objs: &Value, color: &Value) -> Taken {
+pub(super) fn colorfilter(cx: &mut Context<'_>, objs: &Value, color: &Value) -> TypedResult {
     collected(cx, SET, objs, |_, obj| {
         let found = item(&first(obj)?, 2)?;
         Ok(equal(&found, color).then(|| obj.clone()))
     })
 }
 
-pub(super) fn colorfilter_t(cx: &mut Context<'_>, objs: &Value, color: &Value) -> Taken {
+pub(super) fn colorfilter_t(cx: &mut Context<'_>, objs: &Value, color: &Value) -> TypedResult {
     collected(cx, ContainerKind::Tuple, objs, |_, obj| {
         let found = item(&item(obj, 0)?, 2)?;
         Ok(equal(&found, color).then(|| obj.clone()))

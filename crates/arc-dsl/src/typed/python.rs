@@ -1,7 +1,7 @@
 //! Python's operations on values of any type.
 //!
-//! Most of them are those of [`untyped`], for arguments that rows of the public dialect refuse; those here give
-//! their errors as [`ErrorKind`], since a failing call gives its default whatever failed.
+//! Most of them are those of [`untyped`], for arguments that do not have the types of a row in the public dialect. Here
+//! they return their errors as [`ErrorKind`], since a failing call returns its default whatever failed.
 
 use std::cmp::Ordering;
 
@@ -16,9 +16,9 @@ use crate::value::Value;
 use crate::value::container::Container;
 use crate::value::foreign::Foreign;
 
-pub(super) type Taken<T = Value> = Result<T, ErrorKind>;
+pub(super) type TypedResult<T = Value> = Result<T, ErrorKind>;
 
-/// Where Python raises. What is wrong is told to nobody: the call gives its default.
+/// The error where Python raises an exception. It is never reported, since the call returns its default.
 pub(super) const RAISES: ErrorKind = ErrorKind::NoMatch;
 
 impl From<Refusal> for ErrorKind {
@@ -30,13 +30,21 @@ impl From<Refusal> for ErrorKind {
     }
 }
 
-/// Calls a primitive of this dialect, which gives its default where it fails.
-pub(super) fn call(cx: &mut Context<'_>, primitive: TypedPrimitive, arguments: &[&Value]) -> Taken {
+/// Calls a primitive of this dialect, which returns its default if it fails.
+pub(super) fn call(
+    cx: &mut Context<'_>,
+    primitive: TypedPrimitive,
+    arguments: &[&Value],
+) -> TypedResult {
     cx.call_typed(primitive, arguments)
 }
 
-/// Calls a primitive of the public dialect, which fails where it fails.
-pub(super) fn public(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {
+/// Calls a primitive of the public dialect, whose failure is an error.
+pub(super) fn public(
+    cx: &mut Context<'_>,
+    primitive: Primitive,
+    arguments: &[&Value],
+) -> TypedResult {
     cx.call_primitive(primitive, arguments)
 }
 
@@ -48,20 +56,20 @@ pub(super) fn empty_tuple() -> Value {
     Value::tuple(Vec::new())
 }
 
-/// What `for element in value` goes through.
-pub(super) fn elements(value: &Value) -> Taken<Container<'_>> {
+/// The elements that `for element in value` iterates over.
+pub(super) fn elements(value: &Value) -> TypedResult<Container<'_>> {
     Ok(untyped::elements(value)?)
 }
 
-pub(super) fn list(value: &Value) -> Taken<Vec<Value>> {
+pub(super) fn list(value: &Value) -> TypedResult<Vec<Value>> {
     Ok(untyped::list(value)?)
 }
 
-pub(super) fn length(value: &Value) -> Taken<i32> {
+pub(super) fn length(value: &Value) -> TypedResult<i32> {
     Ok(untyped::length(value)? as i32)
 }
 
-/// Whether it has a length, and which.
+/// The length, if it has one.
 pub(super) fn len(value: &Value) -> Option<usize> {
     value.as_container().map(Container::len)
 }
@@ -79,31 +87,31 @@ pub(super) fn is_empty(value: &Value) -> bool {
     len(value) == Some(0)
 }
 
-/// A truth value or an integer.
-pub(super) fn int(value: &Value) -> Taken<i32> {
+/// The value of a truth value or an integer.
+pub(super) fn int(value: &Value) -> TypedResult<i32> {
     Ok(untyped::int(value)?)
 }
 
-/// `value[at]` of a tuple, counted backwards from -1.
-pub(super) fn item(value: &Value, at: i32) -> Taken {
+/// `value[at]` for a tuple; negative indices count from the end.
+pub(super) fn item(value: &Value, at: i32) -> TypedResult {
     let tuple = untyped::tuple(value)?;
     let at = if at < 0 { at + tuple.len() as i32 } else { at };
     let at = usize::try_from(at).map_err(|_| RAISES)?;
     tuple.value(at).ok_or(RAISES)
 }
 
-/// The first of what can be gone through.
-pub(super) fn first(value: &Value) -> Taken {
+/// The first element of an iterable value.
+pub(super) fn first(value: &Value) -> TypedResult {
     elements(value)?.value(0).ok_or(RAISES)
 }
 
 /// `a, b = value`
-pub(super) fn two(value: &Value) -> Taken<(Value, Value)> {
+pub(super) fn two(value: &Value) -> TypedResult<(Value, Value)> {
     Ok(untyped::unpack(value)?)
 }
 
 /// `a, b, c = value`
-pub(super) fn three(value: &Value) -> Taken<(Value, Value, Value)> {
+pub(super) fn three(value: &Value) -> TypedResult<(Value, Value, Value)> {
     let all = elements(value)?;
     match (all.len(), all.value(0), all.value(1), all.value(2)) {
         (3, Some(a), Some(b), Some(c)) => Ok((a, b, c)),
@@ -116,40 +124,40 @@ pub(super) fn equal(a: &Value, b: &Value) -> bool {
     a == b && !a.is_nan()
 }
 
-/// `a < b` and kin; `None` if one of them is `nan`, which has no order.
-pub(super) fn compare(a: &Value, b: &Value) -> Taken<Option<Ordering>> {
+/// Compares as `a < b` and similar operators do; `None` if one of them is `nan`, which has no order.
+pub(super) fn compare(a: &Value, b: &Value) -> TypedResult<Option<Ordering>> {
     let ordering = comparison::compare(a, b)?;
     Ok((!a.is_nan() && !b.is_nan()).then_some(ordering))
 }
 
-pub(super) fn plus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn plus(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     Ok(untyped::plus(cx, a, b)?)
 }
 
-pub(super) fn minus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(super) fn minus(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
     Ok(untyped::minus(cx, a, b)?)
 }
 
-pub(super) fn negated(cx: &mut Context<'_>, n: &Value) -> Taken {
+pub(super) fn negated(cx: &mut Context<'_>, n: &Value) -> TypedResult {
     minus(cx, &Value::Int(0), &Value::Int(int(n)?))
 }
 
 /// `max` or `min`
-pub(super) fn outermost(values: &[Value], wanted: Ordering) -> Taken {
+pub(super) fn outermost(values: &[Value], wanted: Ordering) -> TypedResult {
     Ok(untyped::outermost(values, wanted)?)
 }
 
-/// The elements as a tuple; a tuple is left as it is.
-pub(super) fn as_tuple(cx: &mut Context<'_>, value: &Value) -> Taken {
+/// The elements as a tuple; a tuple is not copied.
+pub(super) fn as_tuple(cx: &mut Context<'_>, value: &Value) -> TypedResult {
     as_kind(cx, value, ContainerKind::Tuple)
 }
 
-/// The elements as a set; a set is left as it is.
-pub(super) fn as_set(cx: &mut Context<'_>, value: &Value) -> Taken {
+/// The elements as a set; a set is not copied.
+pub(super) fn as_set(cx: &mut Context<'_>, value: &Value) -> TypedResult {
     as_kind(cx, value, ContainerKind::Set)
 }
 
-fn as_kind(cx: &mut Context<'_>, value: &Value, kind: ContainerKind) -> Taken {
+fn as_kind(cx: &mut Context<'_>, value: &Value, kind: ContainerKind) -> TypedResult {
     let container = elements(value)?;
     if container.kind == kind {
         return Ok(value.clone());
@@ -164,8 +172,8 @@ pub(super) fn collected<'c>(
     cx: &mut Context<'c>,
     kind: ContainerKind,
     of: &Value,
-    mut make: impl FnMut(&mut Context<'c>, &Value) -> Taken<Option<Value>>,
-) -> Taken {
+    mut make: impl FnMut(&mut Context<'c>, &Value) -> TypedResult<Option<Value>>,
+) -> TypedResult {
     let mut all = cx.collector(kind);
     for element in elements(of)?.iter() {
         if let Some(result) = make(cx, &element)? {
@@ -180,8 +188,8 @@ pub(super) fn triple(i: Value, j: Value, c: Value) -> Value {
     Value::tuple(vec![i, j, c])
 }
 
-/// The index of a rank among `count`; `None` if it is beyond them.
-pub(super) fn place(rank: &Value, count: usize) -> Taken<Option<usize>> {
+/// The index of a rank among `count` elements; `None` if it is out of range.
+pub(super) fn place(rank: &Value, count: usize) -> TypedResult<Option<usize>> {
     let count = i64::try_from(count).map_err(|_| RAISES)?;
     if rank.kind() == ValueKind::NotFinite {
         return Ok(None);
@@ -191,7 +199,7 @@ pub(super) fn place(rank: &Value, count: usize) -> Taken<Option<usize>> {
     Ok((0..count).contains(&at).then_some(at as usize))
 }
 
-/// The function by which elements are compared, if by one: Python takes `None` for none.
+/// The key function for comparing elements; `None` in Python means that there is none.
 pub(super) fn key(function: &Value) -> Option<&Value> {
     (*function != Value::Nothing).then_some(function)
 }

@@ -1,4 +1,4 @@
-//! Elements by rank, and what the train pairs of a task have in common.
+//! Elements by rank, and common properties of a task's train pairs.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use arc_isa::ContainerKind;
 
 use super::TypedPrimitive as T;
 use super::python::{
-    NOT_A_NUMBER, RAISES, Taken, call, collected, compare, elements, empty_tuple, equal, int,
+    NOT_A_NUMBER, RAISES, TypedResult, call, collected, compare, elements, empty_tuple, equal, int,
     is_tuple, key as keyed_by, list, place, three, two,
 };
 use crate::budget::Context;
@@ -15,18 +15,17 @@ use crate::value::Value;
 use crate::value::container::{sorted_places, sorting};
 
 /// The element at this rank.
-fn ranked(values: &[Value], rank: &Value) -> Taken<Option<Value>> {
+fn ranked(values: &[Value], rank: &Value) -> TypedResult<Option<Value>> {
     Ok(place(rank, values.len())?.map(|at| values[at].clone()))
 }
 
-/// The elements in ascending order of their keys, or in descending order, in which those of equal
-/// keys stay as they were too.
+/// The elements in ascending or descending order of their keys; elements with equal keys keep their order either way.
 pub(super) fn sorted(
     cx: &mut Context<'_>,
     container: &Value,
     key: Option<&Value>,
     descending: bool,
-) -> Taken<Vec<Value>> {
+) -> TypedResult<Vec<Value>> {
     let mut keyed = Vec::new();
     let mut held = 0;
     for element in elements(container)?.iter() {
@@ -56,17 +55,17 @@ pub(super) fn sorted(
     Ok(elements.collect())
 }
 
-/// So many elements Python sorts by insertion alone.
+/// Python sorts fewer elements than this by insertion alone.
 const FEW: usize = 64;
 
-/// Sorts as Python sorts a few elements: those that ascend or descend at the beginning are left, or
-/// turned round, and each of the others is inserted where halving finds its place. Of keys that have an
-/// order that is the one order there is; with `nan` among them what is compared with what decides.
-fn by_insertion(mut keyed: Vec<(Value, Value)>, descending: bool) -> Taken<Vec<Value>> {
+/// Sorts like Python's binary insertion sort for few elements: an initial run that ascends or descends is kept or
+/// reversed, and each further element is inserted at the position that a binary search finds. For keys with a total
+/// order, the result is the usual one; with `nan` among them, it depends on which keys are compared.
+fn by_insertion(mut keyed: Vec<(Value, Value)>, descending: bool) -> TypedResult<Vec<Value>> {
     if descending {
         keyed.reverse();
     }
-    let less = |a: &(Value, Value), b: &(Value, Value)| -> Taken<bool> {
+    let less = |a: &(Value, Value), b: &(Value, Value)| -> TypedResult<bool> {
         Ok(compare(&a.0, &b.0)? == Some(Ordering::Less))
     };
     let mut sorted = keyed.len().min(1);
@@ -95,7 +94,7 @@ fn by_insertion(mut keyed: Vec<(Value, Value)>, descending: bool) -> Taken<Vec<V
     Ok(keyed.into_iter().map(|(_, element)| element).collect())
 }
 
-pub(super) fn get_nth_t(_: &mut Context<'_>, container: &Value, rank: &Value) -> Taken {
+pub(super) fn get_nth_t(_: &mut Context<'_>, container: &Value, rank: &Value) -> TypedResult {
     if !is_tuple(container) {
         return Ok(NOT_A_NUMBER);
     }
@@ -104,7 +103,7 @@ pub(super) fn get_nth_t(_: &mut Context<'_>, container: &Value, rank: &Value) ->
     Ok(at.and_then(|at| tuple.value(at)).unwrap_or(NOT_A_NUMBER))
 }
 
-pub(super) fn get_nth_f(_: &mut Context<'_>, container: &Value, rank: &Value) -> Taken {
+pub(super) fn get_nth_f(_: &mut Context<'_>, container: &Value, rank: &Value) -> TypedResult {
     let rank = i64::from(int(rank)?);
     let all = elements(container)?;
     let at = if rank < 0 {
@@ -118,7 +117,7 @@ pub(super) fn get_nth_f(_: &mut Context<'_>, container: &Value, rank: &Value) ->
         .unwrap_or_else(Value::empty_set))
 }
 
-pub(super) fn get_nth_by_key_t(cx: &mut Context<'_>, arguments: &[&Value]) -> Taken {
+pub(super) fn get_nth_by_key_t(cx: &mut Context<'_>, arguments: &[&Value]) -> TypedResult {
     let (container, rank, key) = with_key(arguments)?;
     let sorted = sorted(cx, container, key, false)?;
     if sorted.is_empty() {
@@ -128,15 +127,15 @@ pub(super) fn get_nth_by_key_t(cx: &mut Context<'_>, arguments: &[&Value]) -> Ta
     ranked(&sorted, rank)?.ok_or(RAISES)
 }
 
-pub(super) fn get_nth_by_key_f(cx: &mut Context<'_>, arguments: &[&Value]) -> Taken {
+pub(super) fn get_nth_by_key_f(cx: &mut Context<'_>, arguments: &[&Value]) -> TypedResult {
     let (container, rank, key) = with_key(arguments)?;
     let sorted = sorted(cx, container, key, false)?;
     let at = usize::try_from(int(rank)?).unwrap_or(0);
     Ok(sorted.get(at).cloned().unwrap_or(Value::Nothing))
 }
 
-/// A container, a rank, and the key where there is one.
-fn with_key<'a>(arguments: &[&'a Value]) -> Taken<(&'a Value, &'a Value, Option<&'a Value>)> {
+/// A container, a rank, and the key function if there is one.
+fn with_key<'a>(arguments: &[&'a Value]) -> TypedResult<(&'a Value, &'a Value, Option<&'a Value>)> {
     match *arguments {
         [container, rank] => Ok((container, rank, None)),
         [container, rank, key] => Ok((container, rank, keyed_by(key))),
@@ -144,7 +143,7 @@ fn with_key<'a>(arguments: &[&'a Value]) -> Taken<(&'a Value, &'a Value, Option<
     }
 }
 
-pub(super) fn get_rank(cx: &mut Context<'_>, container: &Value, rank: &Value) -> Taken {
+pub(super) fn get_rank(cx: &mut Context<'_>, container: &Value, rank: &Value) -> TypedResult {
     let sorted = sorted(cx, container, None, true)?;
     Ok(ranked(&sorted, rank)?.unwrap_or(Value::Int(0)))
 }
@@ -154,7 +153,7 @@ pub(super) fn get_arg_rank(
     container: &Value,
     compfunc: &Value,
     rank: &Value,
-) -> Taken {
+) -> TypedResult {
     if is_tuple(container) {
         get_arg_rank_t(cx, container, compfunc, rank)
     } else {
@@ -167,7 +166,7 @@ pub(super) fn get_arg_rank_t(
     container: &Value,
     compfunc: &Value,
     rank: &Value,
-) -> Taken {
+) -> TypedResult {
     let sorted = sorted(cx, container, keyed_by(compfunc), true)?;
     Ok(ranked(&sorted, rank)?.unwrap_or_else(empty_tuple))
 }
@@ -177,7 +176,7 @@ pub(super) fn get_arg_rank_f(
     container: &Value,
     compfunc: &Value,
     rank: &Value,
-) -> Taken {
+) -> TypedResult {
     let sorted = sorted(cx, container, keyed_by(compfunc), true)?;
     Ok(ranked(&sorted, rank)?.unwrap_or_else(Value::empty_set))
 }
@@ -187,15 +186,14 @@ pub(super) fn get_val_rank(
     container: &Value,
     compfunc: &Value,
     rank: &Value,
-) -> Taken {
+) -> TypedResult {
     let sorted = sorted(cx, container, keyed_by(compfunc), false)?;
     let element = ranked(&sorted, rank)?.unwrap_or(Value::Int(0));
     cx.call(compfunc, &[&element])
 }
 
-/// The distinct elements in ascending order of how often they occur; of equally frequent ones in
-/// canonical order.
-fn by_count(cx: &mut Context<'_>, container: &Value) -> Taken<Vec<Value>> {
+/// The distinct elements in ascending order of their frequency; equally frequent ones in canonical order.
+fn by_count(cx: &mut Context<'_>, container: &Value) -> TypedResult<Vec<Value>> {
     let mut values = list(container)?;
     let weight = values.iter().map(|value| u64::from(value.weight())).sum();
     cx.work(sorting(values.len(), weight))?;
@@ -205,7 +203,11 @@ fn by_count(cx: &mut Context<'_>, container: &Value) -> Taken<Vec<Value>> {
     Ok(runs.into_iter().map(|run| run[0].clone()).collect())
 }
 
-pub(super) fn get_common_rank_t(cx: &mut Context<'_>, container: &Value, rank: &Value) -> Taken {
+pub(super) fn get_common_rank_t(
+    cx: &mut Context<'_>,
+    container: &Value,
+    rank: &Value,
+) -> TypedResult {
     if !is_tuple(container) {
         return Err(RAISES);
     }
@@ -213,14 +215,18 @@ pub(super) fn get_common_rank_t(cx: &mut Context<'_>, container: &Value, rank: &
     Ok(ranked(&ranks, rank)?.unwrap_or_else(empty_tuple))
 }
 
-pub(super) fn get_common_rank_f(cx: &mut Context<'_>, container: &Value, rank: &Value) -> Taken {
+pub(super) fn get_common_rank_f(
+    cx: &mut Context<'_>,
+    container: &Value,
+    rank: &Value,
+) -> TypedResult {
     let ranks = by_count(cx, container)?;
     Ok(ranked(&ranks, rank)?.unwrap_or_else(Value::empty_set))
 }
 
-/// The distinct values in descending order of how often they occur; of equally frequent ones in the
-/// order in which they come first.
-fn by_frequency(cx: &mut Context<'_>, values: Vec<Value>) -> Taken<Vec<Value>> {
+/// The distinct values in descending order of their frequency; equally frequent ones in the order of their first
+/// occurrences.
+fn by_frequency(cx: &mut Context<'_>, values: Vec<Value>) -> TypedResult<Vec<Value>> {
     let weight = values.iter().map(|value| u64::from(value.weight())).sum();
     cx.work(2 * sorting(values.len(), weight))?;
     let mut placed: Vec<_> = values.into_iter().enumerate().collect();
@@ -230,7 +236,7 @@ fn by_frequency(cx: &mut Context<'_>, values: Vec<Value>) -> Taken<Vec<Value>> {
     Ok(runs.into_iter().map(|run| run[0].1.clone()).collect())
 }
 
-pub(super) fn get_color_rank_t(cx: &mut Context<'_>, grid: &Value, rank: &Value) -> Taken {
+pub(super) fn get_color_rank_t(cx: &mut Context<'_>, grid: &Value, rank: &Value) -> TypedResult {
     let mut colours = Vec::new();
     for row in elements(grid)?.iter() {
         colours.extend(list(&row)?);
@@ -239,7 +245,7 @@ pub(super) fn get_color_rank_t(cx: &mut Context<'_>, grid: &Value, rank: &Value)
     Ok(ranked(&ranks, rank)?.unwrap_or_else(empty_tuple))
 }
 
-pub(super) fn get_color_rank_f(cx: &mut Context<'_>, obj: &Value, rank: &Value) -> Taken {
+pub(super) fn get_color_rank_f(cx: &mut Context<'_>, obj: &Value, rank: &Value) -> TypedResult {
     let mut colours = Vec::new();
     for cell in elements(obj)?.iter() {
         colours.push(three(&cell)?.2);
@@ -248,15 +254,15 @@ pub(super) fn get_color_rank_f(cx: &mut Context<'_>, obj: &Value, rank: &Value) 
     Ok(ranked(&ranks, rank)?.unwrap_or_else(Value::empty_set))
 }
 
-pub(super) fn dedupe_pair_tuple(cx: &mut Context<'_>, pairs: &Value) -> Taken {
+pub(super) fn dedupe_pair_tuple(cx: &mut Context<'_>, pairs: &Value) -> TypedResult {
     collected(cx, ContainerKind::Tuple, pairs, |_, pair| {
         let (a, b) = two(pair)?;
         Ok((!equal(&a, &b)).then(|| Value::pair(&a, &b)))
     })
 }
 
-/// What the function gives for the first elements of the pairs, and for the second ones, each once.
-fn of_sides(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> Taken<(Value, Value)> {
+/// The results of the function for the first elements of the pairs, and for the second ones, each without repetitions.
+fn of_sides(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> TypedResult<(Value, Value)> {
     let mut side = |side: T| {
         let grids = call(cx, T::Apply, &[&side.value(), pairs])?;
         let found = call(cx, T::MapplyT, &[function, &grids])?;
@@ -265,27 +271,37 @@ fn of_sides(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> Taken<(Val
     Ok((side(T::First)?, side(T::Second)?))
 }
 
-pub(super) fn c_iz(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> Taken {
+pub(super) fn c_iz(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> TypedResult {
     let (inputs, outputs) = of_sides(cx, pairs, function)?;
     call(cx, T::DifferenceTuple, &[&inputs, &outputs])
 }
 
-pub(super) fn c_zo(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> Taken {
+pub(super) fn c_zo(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> TypedResult {
     let (inputs, outputs) = of_sides(cx, pairs, function)?;
     call(cx, T::DifferenceTuple, &[&outputs, &inputs])
 }
 
-pub(super) fn c_iz_n(cx: &mut Context<'_>, pairs: &Value, function: &Value, pick: &Value) -> Taken {
+pub(super) fn c_iz_n(
+    cx: &mut Context<'_>,
+    pairs: &Value,
+    function: &Value,
+    pick: &Value,
+) -> TypedResult {
     let found = call(cx, T::CIz, &[pairs, function])?;
     cx.call(pick, &[&found])
 }
 
-pub(super) fn c_zo_n(cx: &mut Context<'_>, pairs: &Value, function: &Value, pick: &Value) -> Taken {
+pub(super) fn c_zo_n(
+    cx: &mut Context<'_>,
+    pairs: &Value,
+    function: &Value,
+    pick: &Value,
+) -> TypedResult {
     let found = call(cx, T::CZo, &[pairs, function])?;
     cx.call(pick, &[&found])
 }
 
-pub(super) fn a_mr(cx: &mut Context<'_>, pairs: &Value) -> Taken {
+pub(super) fn a_mr(cx: &mut Context<'_>, pairs: &Value) -> TypedResult {
     const SYMMETRIES: i32 = 8;
     'next: for number in 0..SYMMETRIES {
         for pair in elements(pairs)?.iter() {

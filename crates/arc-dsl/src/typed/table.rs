@@ -1,19 +1,19 @@
-//! The table: the one list of the typed dialect's primitives.
+//! The table of the typed dialect's primitives.
 
 use arc_isa::Primitive;
 
-use super::{Default, How, Row, containers, extents, grids, objects, patches, samples};
+use super::{Default, Implementation, Row, containers, extents, grids, objects, patches, samples};
 use crate::error::ErrorKind;
 
-macro_rules! how {
+macro_rules! implementation {
     ($family:ident ($($parameter:ident),*) public $target:ident) => {
-        pastey::paste! { How::Public(Primitive::[<$target:camel>]) }
+        pastey::paste! { Implementation::Public(Primitive::[<$target:camel>]) }
     };
     ($family:ident ($($parameter:ident),*) same $target:ident) => {
-        pastey::paste! { How::Same(TypedPrimitive::[<$target:camel>]) }
+        pastey::paste! { Implementation::Same(TypedPrimitive::[<$target:camel>]) }
     };
     ($family:ident ($($parameter:ident),*) own $target:ident) => {
-        How::Own(|cx, arguments| {
+        Implementation::Own(|cx, arguments| {
             let [$($parameter),*] = arguments else {
                 return Err(ErrorKind::ArgumentCount {
                     expected: [$(stringify!($parameter)),*].len() as u8,
@@ -23,9 +23,9 @@ macro_rules! how {
             $family::$target(cx, $($parameter),*)
         })
     };
-    // What takes one argument less, too.
+    // The last argument is optional.
     ($family:ident ($($parameter:ident),*) optional $target:ident) => {
-        How::Own(|cx, arguments| $family::$target(cx, arguments))
+        Implementation::Own(|cx, arguments| $family::$target(cx, arguments))
     };
 }
 
@@ -55,7 +55,7 @@ macro_rules! typed {
                     family: stringify!($family),
                     parameters: &[$(strip_raw(stringify!($parameter))),*],
                     default: Default::$default,
-                    how: how!($family ($($parameter),*) $how $target),
+                    implementation: implementation!($family ($($parameter),*) $how $target),
                     doc: concat!("" $(, $doc)?),
                 },
             )+)+];
@@ -69,7 +69,7 @@ macro_rules! typed {
     };
 }
 
-/// The name without the mark of a raw identifier (`r#box`).
+/// The name without the prefix of a raw identifier (`r#box`).
 const fn strip_raw(name: &'static str) -> &'static str {
     match name.as_bytes() {
         [b'r', b'#', ..] => name.split_at(2).1,
@@ -215,7 +215,7 @@ typed! {
         get_common_rank_f(container, rank) -> Tuple = own get_common_rank_f: "The same of any container, or the empty set.";
         get_color_rank_t(grid, rank) -> Zero = own get_color_rank_t: "The colour at `rank` in descending order of how many cells have it, or the empty tuple.";
         get_color_rank_f(obj, rank) -> Zero = own get_color_rank_f: "The same of an object, or the empty set.";
-        // What train pairs have in common.
+        // Common properties of train pairs.
         dedupe_pair_tuple(S) -> Tuple = own dedupe_pair_tuple: "The pairs whose elements differ.";
         c_iz(S, function) -> Tuple = own c_iz: "What the function gives for the inputs and for no output.";
         c_zo(S, function) -> Tuple = own c_zo: "What the function gives for the outputs and for no input.";
@@ -255,7 +255,7 @@ typed! {
         manhattan(a, b) -> Zero = own manhattan: "The least distance; `inf` from nothing.";
         adjacent(a, b) -> False = own adjacent: "Whether it is 1.";
         bordering(patch, grid) -> False = own bordering: "Whether the patch touches the border of the grid.";
-        gravitate(source, destination) -> Tuple = own gravitate: "How `source` moves until it is beside `destination`; `source` where that is empty.";
+        gravitate(source, destination) -> Tuple = own gravitate: "Implementation `source` moves until it is beside `destination`; `source` where that is empty.";
         // Mirrored.
         hmirror_f(patch) -> Set = own hmirror_f: "Mirrored up to down.";
         hmirror_i(indices) -> Set = own hmirror_i: "The same of locations.";
@@ -277,10 +277,10 @@ typed! {
         palette_f(element) -> Set = own palette_f: "The colours of an object.";
         p_f(element) -> Set = same palette_f;
         p_o(obj) -> Set = own p_o: "They as a tuple, ascending.";
-        numcolors_f(obj) -> Zero = own numcolors_f: "How many there are.";
+        numcolors_f(obj) -> Zero = own numcolors_f: "Implementation many there are.";
         mostcolor_f(obj) -> Zero = own mostcolor_f: "The colour of most cells; `nan` of nothing.";
         leastcolor_f(obj) -> Zero = own leastcolor_f: "The colour of fewest cells; `nan` of nothing.";
-        colorcount_f(obj, color) -> Zero = own colorcount_f: "How many cells have the colour.";
+        colorcount_f(obj, color) -> Zero = own colorcount_f: "Implementation many cells have the colour.";
         color(obj) -> Zero = own color: "The colour of the first cell; `-inf` of nothing.";
         colorfilter(objs, color) -> Set = own colorfilter: "The objects whose first cell has the colour.";
         colorfilter_t(objs, color) -> Tuple = own colorfilter_t: "The same of tuples, as a tuple.";
@@ -343,10 +343,10 @@ typed! {
         is_no_grid(x) -> Tuple = own is_no_grid: "Whether it is anything but a tuple of tuples of integers.";
         palette_t(element) -> Set = own palette_t: "The colours of a grid.";
         p_g(grid) -> Set = own p_g: "They as a tuple, ascending.";
-        numcolors_t(grid) -> Zero = own numcolors_t: "How many there are.";
+        numcolors_t(grid) -> Zero = own numcolors_t: "Implementation many there are.";
         mostcolor_t(grid) -> Zero = own mostcolor_t: "The colour of most cells; `nan` of nothing.";
         leastcolor_t(grid) -> Zero = own leastcolor_t: "The colour of fewest cells; `nan` of nothing.";
-        colorcount_t(grid, color) -> Zero = own colorcount_t: "How many cells have the colour.";
+        colorcount_t(grid, color) -> Zero = own colorcount_t: "Implementation many cells have the colour.";
         f_ofcolor(grid, color) -> Set = public ofcolor;
         asindices(grid) -> Set = public asindices;
         asobject(grid) -> Set = own asobject: "The cells of a grid; nothing of anything else.";

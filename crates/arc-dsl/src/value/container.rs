@@ -1,4 +1,4 @@
-//! [`Container`]: any tuple or set seen as its elements, and [`Collector`], which builds one.
+//! [`Container`]: a view of any tuple or set as its elements; and [`Collector`], which builds one.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -8,23 +8,23 @@ use arc_isa::ContainerKind;
 use crate::budget::{Context, LIGHT, Room, WORK_PER_STEP};
 use crate::error::ErrorKind;
 use crate::grid::Grid;
-use crate::looks::looked_at;
 use crate::patch::{Cell, Indices, Loc, Object};
+use crate::reads::count_reads;
 use crate::value::{Value, grid_work};
 
-/// A tuple or a set, whatever variant of [`Value`] holds it.
+/// A tuple or a set, in whatever variant of [`Value`] it is stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Container<'a> {
     /// Tuple or set.
     pub kind: ContainerKind,
-    /// Its elements; a set's are ascending and distinct.
+    /// Its elements; ascending and distinct for a set.
     pub items: Items<'a>,
 }
 
-/// The elements of a [`Container`] in the form in which they are stored.
+/// The elements of a [`Container`] as they are stored.
 #[derive(Debug, Clone, Copy)]
 pub enum Items<'a> {
-    /// Of any kind.
+    /// Any values.
     Values(&'a [Value]),
     /// Locations.
     Locs(&'a [Loc]),
@@ -39,16 +39,16 @@ pub enum Items<'a> {
 }
 
 thread_local! {
-    /// Whether sets are gone through from their last element to their first.
+    /// Whether sets are iterated from their last element to their first.
     static IN_REVERSE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Whether sets are gone through in the reverse of their order, to see what depends on it.
+/// Whether sets are iterated in reverse order, to find out what depends on the order.
 pub(crate) fn in_reverse() -> bool {
     IN_REVERSE.get()
 }
 
-/// While it is there, sets are gone through in reverse on this thread, or in their order.
+/// Sets the iteration order of sets on this thread; dropping it restores the order from before.
 #[derive(Debug)]
 pub(crate) struct SetOrder {
     before: bool,
@@ -68,7 +68,7 @@ impl Drop for SetOrder {
 }
 
 impl<'a> Container<'a> {
-    /// Whether its elements are gone through from the last to the first.
+    /// Whether its elements are iterated from the last to the first.
     pub(crate) fn is_reversed(self) -> bool {
         self.kind == ContainerKind::Set && in_reverse()
     }
@@ -85,7 +85,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// How many elements there are to look at, those inside elements counted in.
+    /// How many elements there are to read, including those nested inside elements.
     pub(crate) fn work(self) -> u64 {
         match self.items {
             Items::Values(values) => values.iter().map(|value| u64::from(value.work())).sum(),
@@ -109,9 +109,9 @@ impl<'a> Container<'a> {
         self.stored(at)
     }
 
-    /// Element `at` as they are stored, which is how values compare.
+    /// Element `at` in stored order, which is the order in which values compare.
     fn stored(self, at: usize) -> Option<Cow<'a, Value>> {
-        looked_at(1);
+        count_reads(1);
         Some(match (self.items, at) {
             (Items::Values(values), _) => Cow::Borrowed(values.get(at)?),
             (Items::Locs(locs), _) => Cow::Owned(Value::Loc(*locs.get(at)?)),
@@ -125,17 +125,17 @@ impl<'a> Container<'a> {
         })
     }
 
-    /// Element `at` as a value of its own; `None` past the end.
+    /// Element `at` as an owned value; `None` past the end.
     pub fn value(self, at: usize) -> Option<Value> {
         self.get(at).map(Cow::into_owned)
     }
 
-    /// Gives each element to `visit`, in order, until it fails.
+    /// Passes each element to `visit`, in order, until it fails.
     pub(crate) fn try_each(
         self,
         mut visit: impl FnMut(&Value) -> Result<(), ErrorKind>,
     ) -> Result<(), ErrorKind> {
-        looked_at(self.len());
+        count_reads(self.len());
         match self.items {
             _ if self.is_reversed() => self.iter().try_for_each(|item| visit(&item)),
             Items::Values(values) => values.iter().try_for_each(visit),
@@ -147,7 +147,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// How the elements compare with those of another, one after the other.
+    /// Compares the elements with those of another container, one after the other.
     pub(crate) fn compare(self, other: Container<'_>) -> Ordering {
         let mine = (0..self.len()).map_while(|at| self.stored(at));
         mine.cmp((0..other.len()).map_while(|at| other.stored(at)))
@@ -168,7 +168,7 @@ impl<'a> Container<'a> {
             (ContainerKind::Set, Items::Cells(cells), Value::Cell(cell)) => {
                 cells.binary_search(cell).is_ok()
             }
-            // A pair with a boolean in it is no location, but may equal one.
+            // A pair that contains a boolean is not a location, but may equal one.
             (ContainerKind::Set, Items::Locs(locs), _) => locs
                 .binary_search_by(|&loc| Value::Loc(loc).cmp(value))
                 .is_ok(),
@@ -182,39 +182,39 @@ impl<'a> Container<'a> {
     }
 }
 
-/// A grid's row as the tuple of integers that it is.
+/// A row of a grid as a tuple of integers.
 fn row(colours: &[i8]) -> Value {
-    looked_at(colours.len());
+    count_reads(colours.len());
     Value::tuple(colours.iter().map(|&c| Value::Int(i32::from(c))).collect())
 }
 
-/// Builds a tuple or a set element by element, and stops where it would weigh too much.
+/// Builds a tuple or a set element by element, and fails if it would weigh too much.
 #[derive(Debug)]
 pub(crate) struct Collector {
-    gathered: Gathered,
+    builder: ContainerBuilder,
     room: Room,
 }
 
 impl Context<'_> {
-    /// A collector for a container within the bounds of this evaluation.
+    /// A collector for a container within the limits of this evaluation.
     pub(crate) fn collector(&self, kind: ContainerKind) -> Collector {
         Collector::new(kind, self.room())
     }
 }
 
 impl Collector {
-    /// A collector for as much as there is room for, those inside elements counted in.
+    /// A collector for as many elements as `room` allows, including those nested inside elements.
     pub(crate) fn new(kind: ContainerKind, room: Room) -> Self {
         Self {
-            gathered: Gathered::new(kind, 1),
+            builder: ContainerBuilder::new(kind, 1),
             room,
         }
     }
 
-    /// The same, told how many elements to expect, so that it need not grow while they are added.
+    /// Announces how many elements to expect, so that it need not grow while they are added.
     pub(crate) fn expecting(mut self, elements: usize) -> Self {
-        // What has not been granted yet is not asked for either: this may be one of many.
-        self.gathered.expected = elements.clamp(1, LIGHT as usize);
+        // Reserve no more than has been granted: this may be one of many collectors.
+        self.builder.expected = elements.clamp(1, LIGHT as usize);
         self
     }
 
@@ -222,7 +222,7 @@ impl Collector {
     #[inline]
     pub(crate) fn push(&mut self, cx: &mut Context<'_>, value: Value) -> Result<(), ErrorKind> {
         self.room.take(cx, u64::from(value.weight()))?;
-        self.gathered.push(value);
+        self.builder.push(value);
         Ok(())
     }
 
@@ -236,34 +236,34 @@ impl Collector {
             Items::Locs(_) | Items::Cells(_) => self.room.take(cx, container.len() as u64)?,
             _ => return container.try_each(|item| self.push(cx, item.clone())),
         }
-        self.gathered.extend(container);
+        self.builder.extend(container);
         Ok(())
     }
 
     /// The container.
     pub(crate) fn finish(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind> {
-        if self.room.taken() >= WORK_PER_STEP && self.gathered.has_to_be_sorted() {
-            cx.work(sorting(self.gathered.len(), self.room.taken()))?;
+        if self.room.taken() >= WORK_PER_STEP && self.builder.has_to_be_sorted() {
+            cx.work(sorting(self.builder.len(), self.room.taken()))?;
         }
-        let finished = self.gathered.finish();
+        let finished = self.builder.finish();
         self.room.close(cx);
         Ok(finished)
     }
 
-    /// The set, all of whose elements were added as sets are gone through, none of them twice; or the tuple.
+    /// The container. For a set, its elements were added in iteration order without repetitions.
     pub(crate) fn finish_ascending(mut self, cx: &mut Context<'_>) -> Value {
-        if self.gathered.kind == ContainerKind::Set && in_reverse() {
-            self.gathered.reverse();
+        if self.builder.kind == ContainerKind::Set && in_reverse() {
+            self.builder.reverse();
         }
-        let finished = self.gathered.finish_ascending();
+        let finished = self.builder.finish_ascending();
         self.room.close(cx);
         finished
     }
 }
 
-/// The places of so many elements in ascending order, by merging; of equal ones the first comes first. Whatever
-/// `compare` says, it ends: the order of keys is none where sets are among them, or what cannot be compared, and
-/// the library's sorting panics on that. The first error ends it.
+/// The indices of this many elements in ascending order, by a stable merge sort. Always terminates, whatever `compare`
+/// returns: keys that are sets or cannot be compared have no total order, and the standard library's sort panics on
+/// that. The first error stops it.
 pub fn sorted_places<E>(
     count: usize,
     mut compare: impl FnMut(usize, usize) -> Result<Ordering, E>,
@@ -293,44 +293,43 @@ pub fn sorted_places<E>(
     Ok(places)
 }
 
-/// The work of sorting so many elements that weigh so much together: in each round all of them may
-/// be compared to their ends.
+/// The work of sorting this many elements with this total weight: each round may compare all of them in full.
 pub(crate) fn sorting(elements: usize, weight: u64) -> u64 {
     weight * u64::from(elements.max(2).ilog2())
 }
 
-/// The elements of a tuple or a set that is being built, however much they weigh.
+/// The elements of a tuple or a set that is being built; unbounded.
 #[derive(Debug)]
-pub(crate) struct Gathered {
+pub(crate) struct ContainerBuilder {
     kind: ContainerKind,
-    items: Collected,
-    /// How many elements are about to be added.
+    items: BuilderItems,
+    /// How many elements are expected to be added.
     expected: usize,
 }
 
-/// Sets of locations and of cells are gathered as such, which is what most sets are.
+/// Sets of locations and of cells, which most sets are, are built as such.
 #[derive(Debug)]
-enum Collected {
+enum BuilderItems {
     Values(Vec<Value>),
     Locs(Vec<Loc>),
     Cells(Vec<Cell>),
 }
 
-impl Gathered {
-    /// Nothing yet.
+impl ContainerBuilder {
+    /// An empty builder.
     pub(crate) fn new(kind: ContainerKind, expected: usize) -> Self {
         Self {
             kind,
-            items: Collected::Values(Vec::new()),
+            items: BuilderItems::Values(Vec::new()),
             expected,
         }
     }
 
     fn len(&self) -> usize {
         match &self.items {
-            Collected::Values(values) => values.len(),
-            Collected::Locs(locs) => locs.len(),
-            Collected::Cells(cells) => cells.len(),
+            BuilderItems::Values(values) => values.len(),
+            BuilderItems::Locs(locs) => locs.len(),
+            BuilderItems::Cells(cells) => cells.len(),
         }
     }
 
@@ -338,18 +337,18 @@ impl Gathered {
     pub(crate) fn push(&mut self, value: Value) {
         if self.kind == ContainerKind::Set {
             match (&mut self.items, &value) {
-                (Collected::Locs(locs), Value::Loc(loc)) => return locs.push(*loc),
-                (Collected::Cells(cells), Value::Cell(cell)) => return cells.push(*cell),
-                (Collected::Values(values), Value::Loc(loc)) if values.is_empty() => {
+                (BuilderItems::Locs(locs), Value::Loc(loc)) => return locs.push(*loc),
+                (BuilderItems::Cells(cells), Value::Cell(cell)) => return cells.push(*cell),
+                (BuilderItems::Values(values), Value::Loc(loc)) if values.is_empty() => {
                     let mut locs = Vec::with_capacity(self.expected);
                     locs.push(*loc);
-                    self.items = Collected::Locs(locs);
+                    self.items = BuilderItems::Locs(locs);
                     return;
                 }
-                (Collected::Values(values), Value::Cell(cell)) if values.is_empty() => {
+                (BuilderItems::Values(values), Value::Cell(cell)) if values.is_empty() => {
                     let mut cells = Vec::with_capacity(self.expected);
                     cells.push(*cell);
-                    self.items = Collected::Cells(cells);
+                    self.items = BuilderItems::Cells(cells);
                     return;
                 }
                 _ => {}
@@ -365,23 +364,23 @@ impl Gathered {
 
     /// Adds all elements of a container of locations or cells.
     fn extend(&mut self, container: Container<'_>) {
-        looked_at(container.len());
+        count_reads(container.len());
         match (self.kind, &mut self.items, container.items) {
-            (ContainerKind::Set, Collected::Locs(locs), Items::Locs(more)) => {
+            (ContainerKind::Set, BuilderItems::Locs(locs), Items::Locs(more)) => {
                 locs.extend_from_slice(more);
             }
-            (ContainerKind::Set, Collected::Cells(cells), Items::Cells(more)) => {
+            (ContainerKind::Set, BuilderItems::Cells(cells), Items::Cells(more)) => {
                 cells.extend_from_slice(more);
             }
-            (ContainerKind::Set, Collected::Values(values), Items::Locs(more))
+            (ContainerKind::Set, BuilderItems::Values(values), Items::Locs(more))
                 if values.is_empty() =>
             {
-                self.items = Collected::Locs(roomy(more, self.expected));
+                self.items = BuilderItems::Locs(roomy(more, self.expected));
             }
-            (ContainerKind::Set, Collected::Values(values), Items::Cells(more))
+            (ContainerKind::Set, BuilderItems::Values(values), Items::Cells(more))
                 if values.is_empty() =>
             {
-                self.items = Collected::Cells(roomy(more, self.expected));
+                self.items = BuilderItems::Cells(roomy(more, self.expected));
             }
             _ => container
                 .iter()
@@ -389,40 +388,40 @@ impl Gathered {
         }
     }
 
-    /// The elements so far as plain values.
+    /// Converts the elements so far to plain values.
     fn values(&mut self) -> &mut Vec<Value> {
         match &mut self.items {
-            Collected::Values(_) => {}
-            Collected::Locs(locs) => {
-                self.items = Collected::Values(locs.drain(..).map(Value::Loc).collect());
+            BuilderItems::Values(_) => {}
+            BuilderItems::Locs(locs) => {
+                self.items = BuilderItems::Values(locs.drain(..).map(Value::Loc).collect());
             }
-            Collected::Cells(cells) => {
-                self.items = Collected::Values(cells.drain(..).map(Value::Cell).collect());
+            BuilderItems::Cells(cells) => {
+                self.items = BuilderItems::Values(cells.drain(..).map(Value::Cell).collect());
             }
         }
         match &mut self.items {
-            Collected::Values(values) => values,
-            // Turned into plain values above.
-            Collected::Locs(_) | Collected::Cells(_) => unreachable!(),
+            BuilderItems::Values(values) => values,
+            // They were converted to plain values above.
+            BuilderItems::Locs(_) | BuilderItems::Cells(_) => unreachable!(),
         }
     }
 
-    /// Whether [`finish`](Self::finish) sorts. Values are not compared to tell: that may take long.
+    /// Whether [`finish`](Self::finish) has to sort. Does not compare values to find out, which may take long.
     fn has_to_be_sorted(&self) -> bool {
         match &self.items {
-            Collected::Values(values) => self.kind == ContainerKind::Set && values.len() > 1,
-            Collected::Locs(locs) => !locs.is_sorted_by(|a, b| a < b),
-            Collected::Cells(cells) => !cells.is_sorted_by(|a, b| a < b),
+            BuilderItems::Values(values) => self.kind == ContainerKind::Set && values.len() > 1,
+            BuilderItems::Locs(locs) => !locs.is_sorted_by(|a, b| a < b),
+            BuilderItems::Cells(cells) => !cells.is_sorted_by(|a, b| a < b),
         }
     }
 
     /// The container.
     pub(crate) fn finish(self) -> Value {
         match (self.kind, self.items) {
-            (_, Collected::Locs(locs)) => Indices::new(locs).into(),
-            (_, Collected::Cells(cells)) => Object::new(cells).into(),
-            (ContainerKind::Tuple, Collected::Values(values)) => Value::tuple(values),
-            (ContainerKind::Set, Collected::Values(values)) => {
+            (_, BuilderItems::Locs(locs)) => Indices::new(locs).into(),
+            (_, BuilderItems::Cells(cells)) => Object::new(cells).into(),
+            (ContainerKind::Tuple, BuilderItems::Values(values)) => Value::tuple(values),
+            (ContainerKind::Set, BuilderItems::Values(values)) => {
                 Value::set_ascending(ascending(values))
             }
         }
@@ -430,24 +429,24 @@ impl Gathered {
 
     fn reverse(&mut self) {
         match &mut self.items {
-            Collected::Values(values) => values.reverse(),
-            Collected::Locs(locs) => locs.reverse(),
-            Collected::Cells(cells) => cells.reverse(),
+            BuilderItems::Values(values) => values.reverse(),
+            BuilderItems::Locs(locs) => locs.reverse(),
+            BuilderItems::Cells(cells) => cells.reverse(),
         }
     }
 
-    /// The container, of elements that need no sorting.
+    /// The container, if its elements need no sorting.
     fn finish_ascending(self) -> Value {
         match (self.kind, self.items) {
-            (ContainerKind::Tuple, Collected::Values(values)) => Value::tuple(values),
-            (ContainerKind::Set, Collected::Values(values)) => Value::set_ascending(values),
-            (_, Collected::Locs(locs)) => Indices::from_sorted(locs).into(),
-            (_, Collected::Cells(cells)) => Object::from_sorted(cells).into(),
+            (ContainerKind::Tuple, BuilderItems::Values(values)) => Value::tuple(values),
+            (ContainerKind::Set, BuilderItems::Values(values)) => Value::set_ascending(values),
+            (_, BuilderItems::Locs(locs)) => Indices::from_sorted(locs).into(),
+            (_, BuilderItems::Cells(cells)) => Object::from_sorted(cells).into(),
         }
     }
 }
 
-/// The values ascending, each once; of equal ones the first stays, as in Python.
+/// The values in ascending order without repetitions; of equal ones the first stays, as in Python.
 fn ascending(mut values: Vec<Value>) -> Vec<Value> {
     const MANY: usize = 64;
     if values.is_sorted_by(|a, b| a < b) {
@@ -467,7 +466,7 @@ fn ascending(mut values: Vec<Value>) -> Vec<Value> {
     values
 }
 
-/// The values as integers, where all of them are some; booleans are none, since they print otherwise.
+/// The values as integers, if all of them are integers. Booleans do not count, since they print differently.
 fn integers(values: &[Value]) -> Option<Vec<i32>> {
     let mut integers = Vec::with_capacity(values.len());
     for value in values {
@@ -479,8 +478,8 @@ fn integers(values: &[Value]) -> Option<Vec<i32>> {
     Some(integers)
 }
 
-/// The items, with room for `times` as many as far as that is not excessive: what is merged is often
-/// so many moved copies of one patch.
+/// A copy of the items with capacity for `times` as many, within reason: merging often joins many moved copies of one
+/// patch.
 fn roomy<T: Clone>(items: &[T], times: usize) -> Vec<T> {
     const MOST: usize = LIGHT as usize;
     let mut all = Vec::with_capacity(items.len().saturating_mul(times).min(MOST).max(items.len()));

@@ -1,5 +1,5 @@
-//! The hash of a value as one number, so that a map's hasher is given a few bytes instead of every
-//! cell. Equal values have the same, whichever variant holds them.
+//! The hash of a value as one number, so that a map's hasher processes a few bytes instead of every cell. Equal values
+//! have equal hashes, in whichever variant they are stored.
 
 use crate::patch::{Cell, Loc};
 use crate::value::Value;
@@ -7,7 +7,7 @@ use crate::value::Value;
 /// An odd number without a pattern: the fractional part of the golden ratio.
 const KEY: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What the hashes of integers, tuples, sets and the rest begin with.
+/// What the hashes of integers, tuples, sets and so on start from.
 const INTEGER: u64 = 1;
 const TUPLE: u64 = 2;
 const SET: u64 = 3;
@@ -15,7 +15,7 @@ const PRIMITIVE: u64 = 4;
 const FUNCTION: u64 = 5;
 const FOREIGN: u64 = 6;
 
-/// Takes one more word.
+/// Mixes one more word into the hash.
 #[inline]
 fn mix(hash: u64, word: u64) -> u64 {
     let product = u128::from(hash ^ word) * u128::from(KEY);
@@ -72,7 +72,7 @@ mod tests {
     use arc_isa::Type;
     use std::collections::HashMap;
 
-    /// The same value, with the tuple of its rows in the place of a grid.
+    /// The same value, with a grid replaced by the tuple of its rows.
     fn plain(value: &Value) -> Option<Value> {
         let container = value.as_container()?;
         let elements = container

@@ -1,4 +1,4 @@
-//! [`Foreign`]: the values that only programs of the typed dialect make.
+//! [`Foreign`]: the values that only programs of the typed dialect create.
 
 use std::fmt;
 
@@ -7,14 +7,13 @@ use crate::error::{ErrorKind, ValueKind};
 use crate::typed::TypedPrimitive;
 use crate::value::Value;
 
-/// A value that no program of the public dialect makes.
+/// A value that no program of the public dialect creates.
 ///
-/// The three numbers are what the typed dialect gives for a measure of nothing. In canonical order
-/// [`NotANumber`](Foreign::NotANumber) comes before all numbers, and the infinities before and after
-/// the finite ones.
+/// The three numbers are what the typed dialect returns as a measure of an empty value. In canonical order,
+/// [`NotANumber`](Foreign::NotANumber) comes before all numbers, and the infinities before and after the finite ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Foreign {
-    /// What no number equals, not even itself; an element of a container equals itself all the same.
+    /// NaN, which equals no number, not even itself; but an element of a container equals itself all the same.
     NotANumber,
     /// Less than every integer.
     NegativeInfinity,
@@ -22,8 +21,8 @@ pub enum Foreign {
     Infinity,
     /// A primitive of the typed dialect as a value.
     Primitive(TypedPrimitive),
-    /// The function that a failing call gives where it would give a function: it takes any
-    /// arguments and gives the empty tuple.
+    /// The function that a failing call returns in place of a function: it takes any arguments and returns the empty
+    /// tuple.
     Default,
 }
 
@@ -42,7 +41,7 @@ impl Foreign {
         }
     }
 
-    /// Where it stands among the numbers, or among the primitives.
+    /// Its position among the numbers, or among the primitives.
     pub(crate) fn place(self) -> i64 {
         match self {
             Foreign::NotANumber => i64::MIN,
@@ -52,7 +51,7 @@ impl Foreign {
         }
     }
 
-    /// How many parameters it has, where one is to be fixed.
+    /// How many parameters it has when one is to be fixed.
     pub(crate) fn parameters(self) -> u8 {
         match self {
             Foreign::Primitive(primitive) => primitive.parameters().len() as u8,

@@ -1,4 +1,4 @@
-//! [`Function`]: a function value made by `compose`, `fork`, `lbind` and kin.
+//! [`Function`]: a function value created by `compose`, `fork`, `lbind` and similar primitives.
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::value::Value;
 
-/// A function made at run time.
+/// A function created at run time.
 ///
-/// Two of them are equal when they are the same one, as in Python, wherever they were made; the `id`
-/// tells, and orders those that one thread made by age.
+/// Two of them are equal if they are the same function, as in Python, in whichever thread they were created. The `id`
+/// identifies a function, and orders the functions of one thread by age.
 #[derive(Debug)]
 pub struct Function {
     id: u64,
@@ -19,7 +19,7 @@ pub struct Function {
     parameters: u8,
 }
 
-/// How a [`Function`] was made. All parts that are called are callable values.
+/// How a [`Function`] is composed. All parts that are called are callable values.
 #[derive(Debug)]
 pub enum FunctionKind {
     /// `x -> outer(inner(x))`
@@ -60,7 +60,7 @@ pub enum FunctionKind {
         function: Value,
         /// Its first argument.
         fixed: Value,
-        /// How many parameters are left.
+        /// How many parameters remain.
         parameters: u8,
     },
     /// `function` with its last parameter fixed.
@@ -69,7 +69,7 @@ pub enum FunctionKind {
         function: Value,
         /// Its last argument.
         fixed: Value,
-        /// How many parameters are left.
+        /// How many parameters remain.
         parameters: u8,
     },
     /// `function` applied `n` times, `n` at least 2.
@@ -81,14 +81,14 @@ pub enum FunctionKind {
     },
 }
 
-/// How many ids a thread takes at once.
+/// How many ids a thread reserves at once.
 const IDS_AT_ONCE: u64 = 1 << 20;
 
-/// An id that no other function of the process has, larger than those this thread took before.
+/// An id that no other function of the process has, larger than the earlier ids of this thread.
 fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     thread_local! {
-        /// The next id of the thread, and where those end that it has taken.
+        /// The next id of the thread, and the end of the ids that it has reserved.
         static TAKEN: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
     }
     TAKEN.with(|taken| {
@@ -102,11 +102,11 @@ fn next_id() -> u64 {
     })
 }
 
-/// What a function weighs beside its parts: the value that refers to it, and itself.
+/// The weight of a function without its parts: the value that refers to it, and the function itself.
 const FUNCTION_WEIGHT: u32 = 7;
 
-// A weight stands for no less memory than is held: the value, two counts and the function, whose
-// parts count for themselves. There is one of them at least.
+// Checks that a weight never stands for less memory than is held: the value, two reference counts and the function,
+// whose parts are counted separately. There is at least one part.
 const _: () = assert!(16 + 16 + size_of::<Function>() <= 16 * (FUNCTION_WEIGHT as usize + 1));
 
 impl Function {
@@ -132,13 +132,13 @@ impl Function {
         }
     }
 
-    /// How it was made.
+    /// How it is composed.
     #[must_use]
     pub fn kind(&self) -> &FunctionKind {
         &self.kind
     }
 
-    /// What tells it from every other function; of one thread's, later ones have larger numbers.
+    /// Identifies the function; within one thread, later functions have larger ids.
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
@@ -159,7 +159,7 @@ impl Function {
 }
 
 impl FunctionKind {
-    /// The values inside.
+    /// The values that it is composed of.
     fn parts(&self) -> [Option<&Value>; 3] {
         match self {
             FunctionKind::Compose { outer, inner } => [Some(outer), Some(inner), None],
@@ -177,7 +177,7 @@ impl FunctionKind {
     }
 }
 
-/// The expression that makes the function.
+/// The expression that creates the function.
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match &self.kind {
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(equal, Ok(Value::Bool(false)));
         let both = Value::set([three.clone(), four, three]);
         assert_eq!(both.as_container().unwrap().len(), 2);
-        // What another thread makes is another one too.
+        // A function created by another thread is a different one, too.
         let elsewhere = std::thread::spawn(move || {
             let arguments = [Value::primitive(Primitive::Color), &Value::Int(3)];
             let interpreter = Interpreter::default();

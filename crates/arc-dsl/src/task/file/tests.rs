@@ -222,7 +222,7 @@ fn bad_tasks_are_told_by_place_and_what_was_expected() {
     assert_eq!(crate::wide_text(b"{}"), None);
 }
 
-/// What a file comes to: its tasks, each with the number of its pairs by split, and its errors.
+/// The contents of a file: its form, its tasks with the number of pairs by split, and its errors.
 fn read(name: &str, text: &str) -> (FileForm, Vec<String>, Vec<String>) {
     let file = TaskFile::read(name, text.as_bytes());
     let tasks = file.tasks.iter().map(|FileTask { task, is_bare, .. }| {
@@ -383,7 +383,7 @@ fn a_bad_pair_does_not_lose_its_task() {
     let file = TaskFile::read("a1", text.as_bytes());
     assert_eq!(file.tasks[0].task.tests_left_out, [0]);
     assert_eq!(file.tasks[0].task.test[0].output, None);
-    // A task of which nothing is left is none.
+    // A task without any valid pair is dropped.
     let (_, tasks, errors) = read("a1", r#"{"train": [{"input": 5}], "test": []}"#);
     assert_eq!((tasks.len(), errors.len()), (0, 1));
 }
@@ -439,7 +439,7 @@ fn programs_stand_under_the_ids_of_their_tasks() {
             r#"{"a1": 5, "b2": {"program": "vim"}, "c3": ["def"]}"#.to_owned(),
             "",
         ),
-        // What has the text of a program elsewhere is something else.
+        // An object with the text of a program elsewhere is something else.
         (
             r#"{"x": 1, "messages": [{"role": "x", "content": "def f(I):"}]}"#.to_owned(),
             "",
@@ -609,7 +609,7 @@ fn challenges_before_broken_json_are_read() {
     );
 }
 
-/// With lines counted from the start for each task this would take hours.
+/// If lines were counted from the start for each task, this would take hours.
 #[test]
 fn many_challenges_are_gone_through_once() {
     const TASKS: usize = 200_000;
@@ -696,7 +696,7 @@ fn solutions_of_other_tasks_are_wrong_where_there_are_no_others() {
     }
 }
 
-/// Text that is JSON nearly, so that it gets past the first character.
+/// Text that is almost JSON, so that parsing gets past the first character.
 fn scraps() -> impl Strategy<Value = String> {
     let scrap = prop::sample::select(vec![
         "{",

@@ -1,9 +1,9 @@
-//! Operators, as the primitives that give the same.
+//! Converts operators to the equivalent primitives.
 //!
-//! Between integers that are known before the program runs they are calculated; `+`, `-`, `*`, `//`, `<=` and
-//! `>=` of others are calls only where both sides are integers whatever the grids are, since Python does
-//! something else with tuples and sets. What Python may leave out, a side of `and`, `or` or `if`, is a
-//! function that `branch` chooses.
+//! Operators on integers that are known before the program runs are computed at once. On other values, `+`, `-`, `*`,
+//! `//`, `<=` and `>=` become calls only if both sides are certainly integers, since in Python they do something else
+//! on tuples and sets. What Python may not evaluate, a side of `and`, `or` or `if`, becomes a function that `branch`
+//! selects.
 
 use arc_isa::Primitive;
 
@@ -28,8 +28,8 @@ pub(in crate::text) enum Operator {
     Power,
 }
 
-/// The primitives that give a truth value, or fail, whatever they are given. Their signatures do not say that: `both`
-/// gives one of its arguments.
+/// The primitives that return a truth value or fail, whatever their arguments. Their signatures do not say that: `both`
+/// returns one of its arguments.
 const COMPARES: &[Primitive] = &[
     Primitive::Equality,
     Primitive::Greater,
@@ -41,7 +41,7 @@ const COMPARES: &[Primitive] = &[
     Primitive::Square,
 ];
 
-/// How strongly signs bind: more than `*`, less than `**`.
+/// The precedence of signs: higher than `*`, lower than `**`.
 const SIGN: u8 = 3;
 
 impl Operator {
@@ -60,7 +60,7 @@ impl Operator {
         }
     }
 
-    /// The primitive that does it with integers.
+    /// The primitive that computes it for integers.
     fn primitive(self) -> Option<Primitive> {
         match self {
             Operator::Plus => Some(Primitive::Add),
@@ -71,7 +71,7 @@ impl Operator {
         }
     }
 
-    /// How strongly it binds.
+    /// Its precedence.
     fn strength(self) -> u8 {
         match self {
             Operator::Plus | Operator::Minus => 1,
@@ -80,7 +80,7 @@ impl Operator {
         }
     }
 
-    /// Its result for two integers, as in Python; `None` if that is no integer of moderate size.
+    /// Its result for two integers, as in Python; `None` if that is not an integer of moderate size.
     fn apply(self, a: i64, b: i64) -> Option<i64> {
         let remainder = |a: i64, b: i64| {
             let remainder = a.checked_rem(b)?;
@@ -114,11 +114,11 @@ enum Comparison {
     Within,
 }
 
-/// A side of an operator that Python may leave out.
+/// A side of an operator that Python may not evaluate.
 enum Side {
-    /// It takes no call.
+    /// Its value is known without a call.
     Known(Operand),
-    /// What it gives for anything.
+    /// A function that returns its value for any argument.
     Function(Operand),
 }
 
@@ -135,7 +135,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// Where the `if` of a conditional expression stands that begins here.
+    /// The token index of the `if` of the conditional expression that begins here, if it is one.
     fn place_of_if(&mut self) -> Option<usize> {
         let tokens = self.tokens.all();
         let has_if = *self.has_if.get_or_insert_with(|| {
@@ -173,20 +173,19 @@ impl<'t> Parser<'_, 't> {
         self.chosen(token, condition, value, other)
     }
 
-    /// Conditions with `or` between them.
+    /// Conditions joined by `or`.
     fn or(&mut self, depth: u32) -> Result<Expression<'t>> {
         let (word, ends) = ("or", ["or", "if", "else"]);
         self.logical(word, &ends, true, |parser| parser.and(depth))
     }
 
-    /// Conditions with `and` between them.
+    /// Conditions joined by `and`.
     fn and(&mut self, depth: u32) -> Result<Expression<'t>> {
         let (word, ends) = ("and", ["and", "or", "if", "else"]);
         self.logical(word, &ends, false, |parser| parser.not(depth))
     }
 
-    /// Conditions with this word between them, each of which one of these ends; the first of this truth ends
-    /// them.
+    /// Conditions joined by `word`, each ended by one of `ends`; the first one whose truth value is `ends_at` decides.
     fn logical(
         &mut self,
         word: &str,
@@ -222,7 +221,7 @@ impl<'t> Parser<'_, 't> {
         Ok(left)
     }
 
-    /// A condition, or what is not the case.
+    /// A condition, possibly negated.
     fn not(&mut self, depth: u32) -> Result<Expression<'t>> {
         let is_program = self.scope.is_some() && self.dialect == Dialect::Public;
         if !self.tokens.peek().is_name("not") || !is_program {
@@ -235,7 +234,7 @@ impl<'t> Parser<'_, 't> {
         Ok(call(Primitive::Flip, [value], token))
     }
 
-    /// A value, or two with a comparison between them.
+    /// A value, or a comparison of two values.
     fn comparison(&mut self, depth: u32) -> Result<Expression<'t>> {
         let first = self.call_or_value(depth)?;
         let first = self.operators(first, 0, depth)?;
@@ -251,7 +250,7 @@ impl<'t> Parser<'_, 't> {
         if self.comparison_here().is_some() {
             return Err(self.only_calls(second));
         }
-        // Sets and tuples may be neither more nor less.
+        // For sets and tuples, "not greater" does not mean "less or equal".
         let is_order = matches!(comparison, Comparison::Greater | Comparison::Less);
         if is_negated && is_order && !(self.is_integer(&a) && self.is_integer(&b)) {
             let instead = match comparison {
@@ -274,8 +273,7 @@ impl<'t> Parser<'_, 't> {
         Ok(call(Primitive::Flip, [compared], token))
     }
 
-    /// Steps over a comparison, if one comes next, in a program of the public dialect; whether it is
-    /// negated.
+    /// Consumes a comparison, if one comes next in a program of the public dialect; returns also whether it is negated.
     fn comparison_here(&mut self) -> Option<(Comparison, bool)> {
         if self.scope.is_none() || self.dialect != Dialect::Public {
             return None;
@@ -299,7 +297,7 @@ impl<'t> Parser<'_, 't> {
         Some(found)
     }
 
-    /// A side of an operator that Python may leave out; it ends before these words.
+    /// A side of an operator that Python may not evaluate; it ends before these keywords.
     fn side(
         &mut self,
         token: Token<'t>,
@@ -310,7 +308,7 @@ impl<'t> Parser<'_, 't> {
             return Err(self.only_calls(token));
         }
         let region = self.tokens.place()..self.end_of_expression(ends);
-        // Nothing can be called like the operator.
+        // No name can be equal to the text of the operator.
         let anything = Parameter::unnamed(token);
         let function = self.local(token, vec![anything], region, read)?;
         Ok(match self.known_value(token, &function)? {
@@ -319,7 +317,7 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// The value that a condition chooses.
+    /// The value that a condition selects.
     fn chosen(
         &mut self,
         token: Token<'t>,
@@ -359,8 +357,8 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// A value of which it is known whether it is true: this itself, where it is a truth value whatever the
-    /// grids are.
+    /// The value of a condition whose truth is known: the constant, if the condition is certainly a truth value;
+    /// otherwise the condition's own value.
     fn as_truth(&self, value: Operand, is_true: bool) -> Operand {
         let step = match (&value, &self.scope) {
             (Operand::Slot(slot), Some(scope)) => scope.builder.step_of(*slot),
@@ -374,16 +372,16 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// Whether a value is an integer whatever the grids are.
+    /// Whether a value is certainly an integer.
     fn is_integer(&mut self, operand: &Operand) -> bool {
         let line = self.tokens.peek().line;
         match (operand, &mut self.scope) {
             (Operand::Slot(slot), Some(scope)) => {
                 let is_integer = scope.is_integer(*slot);
                 if is_integer {
-                    // What is an integer around has to stay one.
+                    // A captured integer has to remain one.
                     for name in &scope.captured {
-                        scope.kept.entry(name).or_insert(line);
+                        scope.frozen.entry(name).or_insert(line);
                     }
                 }
                 is_integer
@@ -392,7 +390,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// The expression with the operators behind it that bind at least so strongly.
+    /// Parses the operators that follow the expression, if their precedence is at least `least`.
     pub(in crate::text) fn operators(
         &mut self,
         first: Expression<'t>,
@@ -413,7 +411,7 @@ impl<'t> Parser<'_, 't> {
             self.tokens.bump();
             let at = self.tokens.peek();
             let (inner, next) = match operator {
-                // To the right of `**` a sign and another `**` come first.
+                // A sign or another `**` to the right of `**` binds first.
                 Operator::Power => (self.deeper(depth)?, Operator::Power.strength()),
                 _ => (depth, operator.strength() + 1),
             };
@@ -429,7 +427,7 @@ impl<'t> Parser<'_, 't> {
         Ok(left)
     }
 
-    /// What the operator at `token` gives; the right side stands at `at`.
+    /// The result of the operator at `token`; the right side begins at `at`.
     fn calculated(
         &mut self,
         operator: Operator,
@@ -457,7 +455,7 @@ impl<'t> Parser<'_, 't> {
         Ok(Expression::Operand(Value::Int(value as i32).into()))
     }
 
-    /// What a variable is set to by `name += value` and kin, of which the name has been read.
+    /// The value of `name += value` and similar statements, whose name has been consumed.
     pub(in crate::text) fn augmented(&mut self, name: Token<'t>) -> Result<Option<Expression<'t>>> {
         let token = self.tokens.peek();
         let operator = token
@@ -533,7 +531,7 @@ impl<'t> Parser<'_, 't> {
             .error(operator, ParseErrorKind::OnlyCalls { found })
     }
 
-    /// A depth of one more.
+    /// The nesting depth plus one, if that is within the limit.
     pub(in crate::text) fn deeper(&self, depth: u32) -> Result<u32> {
         if depth < MAX_NESTING {
             return Ok(depth + 1);
@@ -556,7 +554,7 @@ fn call<const N: usize>(
     }
 }
 
-/// The integer that a value is; truth values are none here, though Python counts with them.
+/// The value as an integer. Truth values do not count here, though Python calculates with them.
 fn integer(value: Option<&Value>) -> Option<i64> {
     match value {
         Some(Value::Int(value)) => Some(i64::from(*value)),

@@ -1,5 +1,5 @@
-//! Names that stand for something outside of the program: the DSL's, functions of the text, which become
-//! steps where they are called, values that it sets, and modules.
+//! Resolves names from outside of the program: the DSL's, functions of the text, which are inlined where they are
+//! called, values that it sets, and modules.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::program::{Operand, Program};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
-use crate::text::globals::{Binding, Holds, LATE};
+use crate::text::globals::{Binding, DslPart, LATE};
 use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::{Parsed, Parser};
 use crate::text::module::{Definition, Module, State};
@@ -17,7 +17,7 @@ use crate::text::names;
 use crate::text::tokens::{Result, told};
 
 impl<'t> Parser<'_, 't> {
-    /// What begins with the name that comes next.
+    /// An expression that begins with the name that comes next.
     pub(in crate::text) fn named(&mut self, depth: u32) -> Result<Expression<'t>> {
         let token = self.tokens.peek();
         if self.tokens.second().is(":=") {
@@ -29,7 +29,7 @@ impl<'t> Parser<'_, 't> {
         let imported = scope.and_then(|scope| scope.imported.get(token.text));
         if let Some(binding) = imported.cloned() {
             let globals = self.module.map(|module| &module.globals);
-            // What is imported then is what the module has by then.
+            // An import there sees the module as it is by then.
             if let Some((line, why)) = globals.and_then(|it| it.changed_before(self.at)) {
                 return self.bound(line, Binding::Other(why.to_owned()), depth);
             }
@@ -44,7 +44,7 @@ impl<'t> Parser<'_, 't> {
             return Ok(Expression::Operand(Operand::Slot(slot)));
         }
         if let Some(module) = self.module {
-            // Of a plain text the DSL's names are asked for first, since there are more of them.
+            // In a text that hides no names, look up the DSL's names first, since they occur most often.
             let known = if module.globals.is_plain() && module.has_no_renames() {
                 names::known(self.dialect, token.text)
             } else {
@@ -68,7 +68,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// What the DSL has by this name, which the token stands for.
+    /// The DSL's value for this name, which stands at `token`.
     fn of_dsl(&self, token: Token<'t>, name: &str) -> Result<Option<Operand>> {
         let ours = self.module.map_or(name, |module| module.ours(name));
         let beside = self.module.and_then(Module::beside);
@@ -83,7 +83,7 @@ impl<'t> Parser<'_, 't> {
         Ok(names::known(self.dialect, ours).cloned())
     }
 
-    /// What the next name is bound to, on this line.
+    /// An expression whose first name has this binding, made on this line.
     fn bound(&mut self, line: u32, binding: Binding<'t>, depth: u32) -> Result<Expression<'t>> {
         let token = self.tokens.bump();
         let unusable = |why: String| ParseErrorKind::Unusable {
@@ -121,7 +121,7 @@ impl<'t> Parser<'_, 't> {
                 path.push_str(name.text);
                 continue;
             }
-            if Holds::of(&path) == Holds::Other {
+            if DslPart::of(&path) == DslPart::Other {
                 let why = format!("it is the module `{}`", told(&path));
                 return Err(self.tokens.error(token, unusable(why)));
             }
@@ -147,7 +147,7 @@ impl<'t> Parser<'_, 't> {
             let why = "it is called where names still change their meaning".to_owned();
             return Err(self.tokens.error(token, unusable(token, function, why)));
         }
-        module.use_of(at);
+        module.mark_used(at);
         let parsed = match module.state(at, self.dialect) {
             State::Unread => {
                 self.needs = Some(at);
@@ -188,7 +188,7 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// The arguments of a call of a function, one for each of its parameters.
+    /// The arguments of a call of a function, one for each parameter.
     pub(in crate::text) fn arguments_of(
         &mut self,
         token: Token<'t>,
@@ -248,7 +248,7 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// The steps of a function with these arguments; gives what it returns.
+    /// Adds the steps of a function with these arguments; returns its result.
     pub(in crate::text) fn steps_of(
         &mut self,
         token: Token<'t>,
@@ -256,7 +256,7 @@ impl<'t> Parser<'_, 't> {
         arguments: &[Operand],
     ) -> Result<Operand> {
         if self.scope.is_none() {
-            // Where no program is read, as for a default, there may be no steps.
+            // Outside of a program, as in a default, no steps can be added.
             let is_known =
                 function.steps().is_empty() && !matches!(function.output(), Operand::Slot(_));
             let operand = is_known.then(|| function.output().clone());
@@ -278,12 +278,12 @@ impl<'t> Parser<'_, 't> {
         added.map_err(|error| self.tokens.error(token, error.into()))
     }
 
-    /// That the program may have so many more steps for this function.
+    /// Checks that the program may have `more` steps for this function.
     pub(in crate::text) fn has_room(&self, token: Token<'t>, more: usize) -> Result<()> {
         let steps = self.scope.as_ref().map_or(0, |scope| scope.builder.steps());
         let bound = self
             .module
-            .and_then(|module| module.bound_of_steps(steps, more));
+            .and_then(|module| module.exceeded_step_limit(steps, more));
         let name = || told(token.text);
         match bound {
             Some(max) => {

@@ -1,4 +1,4 @@
-//! Which functions of a text are its programs, and why others are none.
+//! Determines which functions of a text are its programs, and why others are not.
 
 use crate::dialect::Dialect;
 use crate::program::{Operand, Program, ProgramBuilder};
@@ -11,7 +11,7 @@ use crate::text::names;
 use crate::text::tokens::{Tokens, told};
 
 impl Module<'_> {
-    /// The functions that names stand for in the end: each name that is not the function's own, and where.
+    /// The functions that names are finally bound to: the name, if it is not the function's own, and the index.
     pub(super) fn listed(&mut self) -> Vec<(Option<String>, usize)> {
         let mut listed = Vec::new();
         let mut is_listed = vec![false; self.functions.len()];
@@ -61,8 +61,8 @@ impl Module<'_> {
         listed
     }
 
-    /// Refuses programs whose names the text gives to values in the end, as `solve = wrap(solve)` does: no function
-    /// that such a value is made of is the answer.
+    /// Reports programs whose names are finally bound to values, as in `solve = wrap(solve)`: none of the functions
+    /// that such a value is composed of is the answer.
     pub(super) fn refuse_replaced(&mut self) {
         for at in 0..self.functions.len() {
             let function = &self.functions[at];
@@ -95,7 +95,7 @@ impl Module<'_> {
         }
     }
 
-    /// The program that a function is, or why it cannot be read; `None` if it is not a program.
+    /// The program that a function is, or why it cannot be parsed; `None` if it is not a program.
     pub(super) fn outcome(
         &self,
         name: Option<&str>,
@@ -137,7 +137,7 @@ impl Module<'_> {
         };
         let expected = dialect.parameters().len();
         let needed = parsed.defaults.iter().filter(|it| it.is_none()).count();
-        // The input is given, whatever it is by default.
+        // The first parameter is the input, even if it has a default.
         let needed = needed.max(usize::from(!parsed.parameters.is_empty()));
         let program = if needed == 1 || needed == expected {
             of_inputs(parsed, needed)
@@ -168,8 +168,8 @@ impl Module<'_> {
         Tokens::new(self.text, &block).error(token, kind)
     }
 
-    /// Notes why a function is no program, unless another one uses it.
-    pub(super) fn explain(&mut self, at: usize) {
+    /// Notes why a function is not a program, unless another one uses it.
+    pub(super) fn note_unlisted(&mut self, at: usize) {
         if self.used.borrow()[at] {
             return;
         }
@@ -199,8 +199,8 @@ impl Module<'_> {
     }
 }
 
-/// Whether a name says that a function is a program, whoever else calls it: by the word it begins with, or
-/// by the id of a task, eight digits in hexadecimal, that it ends in.
+/// Whether a name says that a function is a program, even if others call it: by its first word, or by the id of a task
+/// at its end, eight hexadecimal digits.
 #[must_use]
 pub fn says_program(name: &str) -> bool {
     let tail = name.rsplit('_').next().unwrap_or_default();
@@ -208,13 +208,13 @@ pub fn says_program(name: &str) -> bool {
         || (tail.len() == 8 && tail.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Whether a name is that of a program, whatever parameters it has.
+/// Whether a name is that of a program, whatever its parameters.
 fn has_to_be_program(name: &str) -> bool {
     let words = ["solve", "transform", "verify", "program", "main"];
     words.iter().any(|word| name.starts_with(word)) || name == "p" || name.starts_with("p_")
 }
 
-/// Whether an error is about a first line, of which not even the parameters are known.
+/// Whether an error is in the first line of a function, so that not even the parameters are known.
 fn is_header(kind: &ParseErrorKind) -> bool {
     matches!(
         kind,
@@ -224,7 +224,7 @@ fn is_header(kind: &ParseErrorKind) -> bool {
     )
 }
 
-/// The function as one of its first inputs, the others as they are by default.
+/// The function with just its first `needed` inputs; the others have their defaults.
 fn of_inputs(parsed: &Parsed, needed: usize) -> Option<Program> {
     let program = &parsed.program;
     if program.inputs().len() == needed {
@@ -245,7 +245,7 @@ fn of_inputs(parsed: &Parsed, needed: usize) -> Option<Program> {
     builder.finish(output).ok()
 }
 
-/// Adds the steps of a program, of the same names and lines; what it gives.
+/// Adds the steps of a program with their names and lines; returns its result.
 pub(super) fn taken_over(
     builder: &mut ProgramBuilder,
     program: &Program,

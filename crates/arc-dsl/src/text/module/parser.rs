@@ -1,4 +1,4 @@
-//! [`Parser`]: a block that is being read, and the program that is built from it.
+//! [`Parser`]: parses a block and builds a program from it.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,37 +17,36 @@ use crate::value::Value;
 /// Reads one [`Block`].
 pub(in crate::text) struct Parser<'b, 't> {
     pub(in crate::text) tokens: Tokens<'b, 't>,
-    /// The dialect that names are of.
+    /// The dialect in which names are looked up.
     pub(in crate::text) dialect: Dialect,
-    /// The program whose body is read; `None` in its first line, and for a literal.
+    /// The program whose body is being parsed; `None` in its first line, and for a literal.
     pub(in crate::text) scope: Option<Scope<'t>>,
     /// The text around the block; `None` if there is none.
     pub(in crate::text) module: Option<&'b Module<'t>>,
-    /// When names are looked up that the text around the block binds.
+    /// When names that the text binds are looked up.
     pub(in crate::text) at: u32,
-    /// When the function that is read is defined.
+    /// When the function being parsed is defined.
     pub(in crate::text) defined: u32,
-    /// How the bodies are indented that are read, the outer ones first.
+    /// The indentations of the bodies being parsed, outermost first.
     pub(in crate::text) indents: Vec<&'t str>,
-    /// Whether the argument that is read is a function which the call only calls.
+    /// Whether the argument being parsed is a function that the callee only calls.
     pub(in crate::text) is_only_called: bool,
-    /// Whether the block has an `if` within a statement, once that was asked.
+    /// Whether the block has an `if` within a statement; `None` until it was checked.
     pub(in crate::text) has_if: Option<bool>,
-    /// Names in the block that a generated one must differ from; gathered when the first
-    /// one is needed.
+    /// Names in the block that a generated name must differ from; collected when the first one is needed.
     avoided: Option<HashSet<&'t str>>,
-    /// A function that has to be read before this block can be.
+    /// A function that has to be parsed before this block can be.
     pub(in crate::text) needs: Option<usize>,
 }
 
-/// A function or a value of a text, read.
+/// A parsed function or value of a text.
 #[derive(Debug)]
 pub(in crate::text) struct Parsed {
-    /// Its steps; of a value without inputs.
+    /// Its steps; for a value, a program without inputs.
     pub(in crate::text) program: Program,
     /// The names of the parameters, for arguments by keyword.
     pub(in crate::text) parameters: Vec<String>,
-    /// What a parameter is where no argument is given.
+    /// The default of each parameter, if it has one.
     pub(in crate::text) defaults: Vec<Option<Operand>>,
 }
 
@@ -56,35 +55,35 @@ pub(in crate::text) struct Parsed {
 pub(in crate::text) struct LocalFunction<'t> {
     pub(in crate::text) line: u32,
     pub(in crate::text) parsed: Rc<Parsed>,
-    /// The variables around that are its inputs behind the parameters.
+    /// The variables of the enclosing scope that are its inputs after the parameters.
     pub(in crate::text) captured: Rc<[&'t str]>,
-    /// The names around that must not be set again once it is used.
-    pub(in crate::text) kept: Rc<[&'t str]>,
-    /// Whether it is defined around the function that is read.
+    /// The names of the enclosing scope that must not be set again once it is used.
+    pub(in crate::text) frozen: Rc<[&'t str]>,
+    /// Whether it is defined in a scope that encloses the current function.
     pub(in crate::text) is_around: bool,
 }
 
-/// A program half read.
+/// A program that is being built.
 pub(in crate::text) struct Scope<'t> {
     pub(in crate::text) builder: ProgramBuilder,
-    /// What the program imports under a name.
+    /// The names that the program imports.
     pub(in crate::text) imported: HashMap<&'t str, Binding<'t>>,
-    /// The functions that it defines, and those around it that it uses.
+    /// The functions that it defines, and those of enclosing scopes that it uses.
     pub(in crate::text) functions: HashMap<&'t str, LocalFunction<'t>>,
-    /// The variables of the program around that are inputs of it.
+    /// The variables of the enclosing program that are inputs of it.
     pub(in crate::text) captured: HashSet<&'t str>,
-    /// Names that must not be set again, since a function on this line uses what they stand for.
-    pub(in crate::text) kept: HashMap<&'t str, u32>,
-    /// Of the first variables whether they are integers whatever the grids are.
+    /// Names that must not be set again, since a function on this line depends on their values.
+    pub(in crate::text) frozen: HashMap<&'t str, u32>,
+    /// For the first variables, whether they are certainly integers.
     integers: Vec<bool>,
-    /// Where its body begins among the tokens.
+    /// The token index of its body.
     pub(in crate::text) body: usize,
     /// The number of the last generated name.
     generated: u32,
 }
 
-/// The primitives that give an integer, or fail, whatever they are given. Their signatures do not say that: `color` gives
-/// what stands in the place of a colour.
+/// The primitives that return an integer or fail, whatever their arguments. Their signatures do not say that: `color`
+/// returns whatever is in the place of a colour.
 const COUNTS: &[Primitive] = &[
     Primitive::Size,
     Primitive::Height,
@@ -93,7 +92,7 @@ const COUNTS: &[Primitive] = &[
     Primitive::Colorcount,
 ];
 
-/// Those that give an integer for integers.
+/// Primitives that return an integer if their arguments are integers.
 const CALCULATES: &[Primitive] = &[
     Primitive::Add,
     Primitive::Subtract,
@@ -108,13 +107,13 @@ const CALCULATES: &[Primitive] = &[
 ];
 
 impl Scope<'_> {
-    /// Says of the inputs behind so many parameters whether they are integers.
+    /// Sets whether the inputs after this many parameters are integers.
     pub(in crate::text) fn set_integers(&mut self, parameters: usize, integers: Vec<bool>) {
         self.integers = vec![false; parameters];
         self.integers.extend(integers);
     }
 
-    /// Whether a variable is an integer whatever the grids are.
+    /// Whether a variable is certainly an integer.
     pub(in crate::text) fn is_integer(&mut self, slot: Slot) -> bool {
         for at in self.integers.len()..=slot.index() {
             let step = self.builder.step_of(Slot::at(at));
@@ -133,14 +132,14 @@ impl Scope<'_> {
         self.integers[slot.index()]
     }
 
-    /// A program of which nothing has been read but its first line.
+    /// A program with nothing but its first line.
     pub(in crate::text) fn new(builder: ProgramBuilder) -> Self {
         Self {
             builder,
             imported: HashMap::new(),
             functions: HashMap::new(),
             captured: HashSet::new(),
-            kept: HashMap::new(),
+            frozen: HashMap::new(),
             integers: Vec::new(),
             body: 0,
             generated: 0,
@@ -149,7 +148,7 @@ impl Scope<'_> {
 }
 
 impl<'b, 't> Parser<'b, 't> {
-    /// A parser of text that stands alone, of this dialect.
+    /// A parser of text that stands alone, in this dialect.
     pub(in crate::text) fn new(text: &'t str, block: &'b Block<'t>, dialect: Dialect) -> Self {
         Self {
             tokens: Tokens::new(text, block),
@@ -217,7 +216,7 @@ impl<'b, 't> Parser<'b, 't> {
     }
 }
 
-/// The value of an operand that has one before the program runs.
+/// The value of an operand, if it is known before the program runs.
 pub(in crate::text) fn constant(operand: &Operand) -> Option<Value> {
     match operand {
         Operand::Slot(_) => None,

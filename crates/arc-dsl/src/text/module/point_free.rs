@@ -1,8 +1,8 @@
-//! Functions of a text as values: of one parameter as what `compose`, `fork`, `lbind` and `rbind` make.
+//! Converts functions of a text to function values: compositions of `compose`, `fork`, `lbind` and `rbind`.
 //!
-//! The parameter is taken out of the calls of the body, one after the other, as in Curry's and Turner's
-//! bracket abstraction (Turner, A new implementation technique for applicative languages, 1979), with the
-//! combinators that the DSL has:
+//! The parameter is eliminated from the calls of the body, one after the other, as in Curry's and Turner's bracket
+//! abstraction (Turner, A new implementation technique for applicative languages, 1979), with the combinators that the
+//! DSL has:
 //!
 //! ```text
 //! lambda x: f(g(x))        compose(f, g)
@@ -13,7 +13,7 @@
 //! lambda x: g(x)(h(x))     compose(first, fork(apply, g, compose(initset, h)))
 //! ```
 //!
-//! Nothing is evaluated before Python would: calls without the parameter wait for it too.
+//! Nothing is evaluated earlier than in Python: calls that do not depend on the parameter are delayed, too.
 
 use arc_isa::{Primitive, Type};
 
@@ -25,11 +25,11 @@ use crate::text::module::parser::{Parsed, Parser};
 use crate::text::tokens::{Result, told};
 use crate::value::Value;
 
-/// How many calls one evaluation of such a function makes at most: what its body uses twice is made twice.
+/// The maximum number of calls in one evaluation of such a function: a value used twice is computed twice.
 const MAX_CALLS: u32 = 1_000;
 
-/// The primitives that make functions of functions, which fails for none.
-const MAKERS: &[Primitive] = &[
+/// The primitives that create functions from functions and never fail for functions.
+const COMBINATORS: &[Primitive] = &[
     Primitive::Compose,
     Primitive::Chain,
     Primitive::Matcher,
@@ -38,19 +38,19 @@ const MAKERS: &[Primitive] = &[
     Primitive::Fork,
 ];
 
-/// What a value of the body is, as a function of the parameter.
+/// A value of the body as a function of the parameter.
 #[derive(Debug, Clone)]
-enum Made {
+enum Abstracted {
     /// The parameter itself.
     Parameter,
     /// The same for every parameter, and known without a call.
     Constant(Operand),
-    /// What this function gives for it.
+    /// The result of applying this function to the parameter.
     Function(Operand),
 }
 
 impl<'t> Parser<'_, 't> {
-    /// A function of the text as a value, of the inputs that are not given here.
+    /// A function of the text as a value; its inputs are those that are not in `given`.
     pub(in crate::text) fn as_value(
         &mut self,
         token: Token<'t>,
@@ -58,50 +58,51 @@ impl<'t> Parser<'_, 't> {
         given: &[Option<Operand>],
     ) -> Result<Operand> {
         let function = &parsed.program;
-        let value = self.handed_on(token, parsed, given)?;
+        let value = self.as_partial_call(token, parsed, given)?;
         if let Some(value) = value {
             return Ok(value);
         }
         let parameters = given.iter().filter(|it| it.is_none()).count();
-        if let Some(why) = self.not_a_value(parsed, parameters) {
+        if let Some(why) = self.why_not_a_value(parsed, parameters) {
             let name = told(token.text);
             let kind = ParseErrorKind::FunctionAsValue { name, why };
             return Err(self.tokens.error(token, kind));
         }
         self.has_room(token, 8 * (function.steps().len() + 1))?;
         let inputs = given.iter().cloned();
-        let mut made: Vec<_> = inputs
-            .map(|given| given.map_or(Made::Parameter, Made::Constant))
+        let mut values: Vec<_> = inputs
+            .map(|given| given.map_or(Abstracted::Parameter, Abstracted::Constant))
             .collect();
         for step in function.steps() {
             let callee = match step.callee {
-                Callee::Slot(slot) => made[slot.index()].clone(),
-                Callee::Primitive(primitive) => Made::Constant(primitive.into()),
+                Callee::Slot(slot) => values[slot.index()].clone(),
+                Callee::Primitive(primitive) => Abstracted::Constant(primitive.into()),
                 Callee::Typed(_) => {
                     return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
                 }
             };
             let arguments = step.arguments.iter();
-            let arguments: Vec<_> = arguments.map(|it| made_of(&made, it)).collect();
-            made.push(self.call_of_parameter(token, callee, arguments)?);
+            let arguments: Vec<_> = arguments.map(|it| abstracted(&values, it)).collect();
+            values.push(self.call_of_parameter(token, callee, arguments)?);
         }
-        let mut output = made_of(&made, function.output());
-        // What the result does not need is called all the same, since it may fail.
+        let mut output = abstracted(&values, function.output());
+        // Steps that the result does not need are called all the same, since they may fail.
         let first_step = function.inputs().len();
-        for slot in unneeded(function).into_iter().rev() {
-            let unneeded = self.function_of(token, made[first_step + slot].clone())?;
+        for slot in unneeded_steps(function).into_iter().rev() {
+            let unneeded = self.function_of(token, values[first_step + slot].clone())?;
             let result = self.function_of(token, output)?;
             let both = [Primitive::Astuple.into(), unneeded, result];
-            let both = self.made(token, Primitive::Fork, both)?;
-            let last = self.made(token, Primitive::Compose, [Primitive::Last.into(), both])?;
-            output = Made::Function(last);
+            let both = self.combinator(token, Primitive::Fork, both)?;
+            let last =
+                self.combinator(token, Primitive::Compose, [Primitive::Last.into(), both])?;
+            output = Abstracted::Function(last);
         }
         self.function_of(token, output)
     }
 
-    /// A function that hands its parameters on as they are, with others before and behind them that are
-    /// always the same: what it calls, bound to these.
-    fn handed_on(
+    /// If the function just passes its parameters on in a single call, with constants before and after them: the
+    /// callee, partially applied to the constants.
+    fn as_partial_call(
         &mut self,
         token: Token<'t>,
         parsed: &Parsed,
@@ -160,94 +161,97 @@ impl<'t> Parser<'_, 't> {
         self.bound_to(token, callee, &before, &after).map(Some)
     }
 
-    /// What keeps a function from being a value.
-    fn not_a_value(&self, parsed: &Parsed, parameters: usize) -> Option<&'static str> {
+    /// Why a function cannot be a value.
+    fn why_not_a_value(&self, parsed: &Parsed, parameters: usize) -> Option<&'static str> {
         if self.dialect != Dialect::Public {
             return Some(
-                "in the typed dialect only one of the DSL's is passed on, or what `compose` and kin make",
+                "in the typed dialect only functions of the DSL and results of `compose` and the like can be values",
             );
         }
         if parsed.defaults.iter().any(Option::is_some) {
-            return Some("expected no defaults of one that is passed on");
+            return Some("expected parameters without defaults");
         }
         match parameters {
-            1 => (calls(&parsed.program) > MAX_CALLS)
-                .then_some("it uses what it has made too often to be passed on"),
-            0 => Some("expected a parameter of one that is passed on"),
-            _ => Some(
-                "expected one parameter of one that is passed on, or a single call with all parameters in their order",
-            ),
+            1 => (call_count(&parsed.program) > MAX_CALLS)
+                .then_some("it uses its intermediate results too often"),
+            0 => Some("expected a parameter"),
+            _ => {
+                Some("expected one parameter, or a single call with all parameters in their order")
+            }
         }
     }
 
-    /// A call in a body.
+    /// A call in the body.
     fn call_of_parameter(
         &mut self,
         token: Token<'t>,
-        callee: Made,
-        mut arguments: Vec<Made>,
-    ) -> Result<Made> {
-        let is_constant = |it: &Made| matches!(it, Made::Constant(_));
+        callee: Abstracted,
+        mut arguments: Vec<Abstracted>,
+    ) -> Result<Abstracted> {
+        let is_constant = |it: &Abstracted| matches!(it, Abstracted::Constant(_));
         if is_constant(&callee) && arguments.iter().all(is_constant) {
-            if let Some(made) = self.made_once(token, &callee, &arguments)? {
-                return Ok(Made::Constant(made));
+            if let Some(function) = self.constant_combinator(token, &callee, &arguments)? {
+                return Ok(Abstracted::Constant(function));
             }
-            // It waits for the parameter.
+            // It has to wait for the parameter.
             let last = self.last_argument(token, &mut arguments)?;
-            arguments.push(Made::Function(self.function_of(token, last)?));
+            arguments.push(Abstracted::Function(self.function_of(token, last)?));
         }
         let function = match callee {
-            Made::Constant(function) => self.call_of(token, function, arguments)?,
+            Abstracted::Constant(function) => self.call_of(token, function, arguments)?,
             callee => {
                 let callee = self.function_of(token, callee)?;
                 self.applied(token, callee, arguments)?
             }
         };
-        Ok(Made::Function(function))
+        Ok(Abstracted::Function(function))
     }
 
-    /// A function that is the same for every parameter, and that can be made before there is one since
-    /// that fails for none.
-    fn made_once(
+    /// If the call creates a function that is the same for every parameter: adds it as a step before the abstraction,
+    /// since it cannot fail.
+    fn constant_combinator(
         &mut self,
         token: Token<'t>,
-        callee: &Made,
-        arguments: &[Made],
+        callee: &Abstracted,
+        arguments: &[Abstracted],
     ) -> Result<Option<Operand>> {
-        let Made::Constant(Operand::Primitive(maker)) = callee else {
+        let Abstracted::Constant(Operand::Primitive(combinator)) = callee else {
             return Ok(None);
         };
         let Some(scope) = &self.scope else {
             return Ok(None);
         };
-        let is_function = |made: &Made| match made {
-            Made::Constant(Operand::Primitive(_)) => true,
-            Made::Constant(Operand::Slot(slot)) => {
+        let is_function = |value: &Abstracted| match value {
+            Abstracted::Constant(Operand::Primitive(_)) => true,
+            Abstracted::Constant(Operand::Slot(slot)) => {
                 let step = scope.builder.step_of(*slot);
                 step.is_some_and(
-                    |step| matches!(step.callee, Callee::Primitive(it) if MAKERS.contains(&it)),
+                    |step| matches!(step.callee, Callee::Primitive(it) if COMBINATORS.contains(&it)),
                 )
             }
             _ => false,
         };
-        let takes = maker.parameters().iter().zip(arguments);
+        let takes = combinator.parameters().iter().zip(arguments);
         let mut functions = takes.filter(|((_, kind), _)| *kind == Type::Callable);
-        if !MAKERS.contains(maker) || !functions.all(|(_, argument)| is_function(argument)) {
+        if !COMBINATORS.contains(combinator)
+            || !functions.all(|(_, argument)| is_function(argument))
+        {
             return Ok(None);
         }
         let name = self.generate_name();
         let arguments = constants(arguments).into();
-        self.step(token, name, (*maker).into(), arguments).map(Some)
+        self.step(token, name, (*combinator).into(), arguments)
+            .map(Some)
     }
 
-    /// `lambda x: function(a(x), b(x), ..)`, where one argument at least depends on the parameter.
+    /// `lambda x: function(a(x), b(x), ..)`, where at least one argument depends on the parameter.
     fn call_of(
         &mut self,
         token: Token<'t>,
         function: Operand,
-        mut arguments: Vec<Made>,
+        mut arguments: Vec<Abstracted>,
     ) -> Result<Operand> {
-        let depends = |it: &Made| !matches!(it, Made::Constant(_));
+        let depends = |it: &Abstracted| !matches!(it, Abstracted::Constant(_));
         let first = arguments.iter().position(depends).unwrap_or(0);
         let last = arguments.iter().rposition(depends).unwrap_or(0);
         let after = constants(&arguments[last + 1..]);
@@ -259,12 +263,12 @@ impl<'t> Parser<'_, 't> {
             (Some(a), Some(b), None) => {
                 let a = self.function_of(token, a)?;
                 let b = self.function_of(token, b)?;
-                self.made(token, Primitive::Fork, [function, a, b])
+                self.combinator(token, Primitive::Fork, [function, a, b])
             }
             (Some(a), Some(b), Some(c)) => {
                 let rest: Vec<_> = [b, c].into_iter().chain(between).collect();
                 let binds = [Primitive::Lbind.into(), function];
-                let binds = self.made(token, Primitive::Lbind, binds)?;
+                let binds = self.combinator(token, Primitive::Lbind, binds)?;
                 let bound = self.composed(token, binds, a)?;
                 self.applied(token, bound, rest)
             }
@@ -273,12 +277,17 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// `lambda x: function(inner(x))`
-    fn composed(&mut self, token: Token<'t>, function: Operand, inner: Made) -> Result<Operand> {
-        if matches!(inner, Made::Parameter) {
+    fn composed(
+        &mut self,
+        token: Token<'t>,
+        function: Operand,
+        inner: Abstracted,
+    ) -> Result<Operand> {
+        if matches!(inner, Abstracted::Parameter) {
             return Ok(function);
         }
         let inner = self.function_of(token, inner)?;
-        self.made(token, Primitive::Compose, [function, inner])
+        self.combinator(token, Primitive::Compose, [function, inner])
     }
 
     /// `lambda x: function(x)(a(x), b(x), ..)`
@@ -286,35 +295,39 @@ impl<'t> Parser<'_, 't> {
         &mut self,
         token: Token<'t>,
         function: Operand,
-        mut arguments: Vec<Made>,
+        mut arguments: Vec<Abstracted>,
     ) -> Result<Operand> {
         let last = self.last_argument(token, &mut arguments)?;
         let mut bound = function;
         for argument in arguments {
             let argument = self.function_of(token, argument)?;
-            bound = self.made(
+            bound = self.combinator(
                 token,
                 Primitive::Fork,
                 [Primitive::Lbind.into(), bound, argument],
             )?;
         }
         let alone = self.composed(token, Primitive::Initset.into(), last)?;
-        let applied = self.made(
+        let applied = self.combinator(
             token,
             Primitive::Fork,
             [Primitive::Apply.into(), bound, alone],
         )?;
-        self.made(
+        self.combinator(
             token,
             Primitive::Compose,
             [Primitive::First.into(), applied],
         )
     }
 
-    /// Takes the last of the arguments, of which there has to be one.
-    fn last_argument(&self, token: Token<'t>, arguments: &mut Vec<Made>) -> Result<Made> {
+    /// Removes the last argument; there must be one.
+    fn last_argument(
+        &self,
+        token: Token<'t>,
+        arguments: &mut Vec<Abstracted>,
+    ) -> Result<Abstracted> {
         arguments.pop().ok_or_else(|| {
-            let why = "expected arguments in every call of one that is passed on";
+            let why = "expected arguments in all calls in its body";
             let name = told(token.text);
             self.tokens
                 .error(token, ParseErrorKind::FunctionAsValue { name, why })
@@ -322,11 +335,11 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// A value of the body as a function.
-    fn function_of(&mut self, token: Token<'t>, made: Made) -> Result<Operand> {
-        match made {
-            Made::Parameter => Ok(Primitive::Identity.into()),
-            Made::Function(function) => Ok(function),
-            Made::Constant(value) => self.constant_function(token, value),
+    fn function_of(&mut self, token: Token<'t>, value: Abstracted) -> Result<Operand> {
+        match value {
+            Abstracted::Parameter => Ok(Primitive::Identity.into()),
+            Abstracted::Function(function) => Ok(function),
+            Abstracted::Constant(value) => self.constant_function(token, value),
         }
     }
 
@@ -337,11 +350,11 @@ impl<'t> Parser<'_, 't> {
         value: Operand,
     ) -> Result<Operand> {
         let chosen = [Primitive::Branch.into(), Value::from(true).into()];
-        let chosen = self.made(token, Primitive::Lbind, chosen)?;
-        self.made(token, Primitive::Lbind, [chosen, value])
+        let chosen = self.combinator(token, Primitive::Lbind, chosen)?;
+        self.combinator(token, Primitive::Lbind, [chosen, value])
     }
 
-    /// A function with its first and last arguments given.
+    /// A function with its first and last arguments fixed.
     fn bound_to(
         &mut self,
         token: Token<'t>,
@@ -351,44 +364,44 @@ impl<'t> Parser<'_, 't> {
     ) -> Result<Operand> {
         let mut bound = function;
         for value in after.iter().rev() {
-            bound = self.made(token, Primitive::Rbind, [bound, value.clone()])?;
+            bound = self.combinator(token, Primitive::Rbind, [bound, value.clone()])?;
         }
         for value in before {
-            bound = self.made(token, Primitive::Lbind, [bound, value.clone()])?;
+            bound = self.combinator(token, Primitive::Lbind, [bound, value.clone()])?;
         }
         Ok(bound)
     }
 
-    /// A step that makes a function.
-    fn made<const N: usize>(
+    /// Adds a step that creates a function.
+    fn combinator<const N: usize>(
         &mut self,
         token: Token<'t>,
-        maker: Primitive,
+        combinator: Primitive,
         arguments: [Operand; N],
     ) -> Result<Operand> {
         let name = self.generate_name();
-        self.step(token, name, maker.into(), arguments.into())
+        self.step(token, name, combinator.into(), arguments.into())
     }
 }
 
-/// What an operand of the body is.
-fn made_of(made: &[Made], operand: &Operand) -> Made {
+/// The value of an operand of the body.
+fn abstracted(values: &[Abstracted], operand: &Operand) -> Abstracted {
     match operand {
-        Operand::Slot(slot) => made[slot.index()].clone(),
-        other => Made::Constant(other.clone()),
+        Operand::Slot(slot) => values[slot.index()].clone(),
+        other => Abstracted::Constant(other.clone()),
     }
 }
 
-fn constants(made: &[Made]) -> Vec<Operand> {
-    let constants = made.iter().filter_map(|it| match it {
-        Made::Constant(value) => Some(value.clone()),
+fn constants(values: &[Abstracted]) -> Vec<Operand> {
+    let constants = values.iter().filter_map(|it| match it {
+        Abstracted::Constant(value) => Some(value.clone()),
         _ => None,
     });
     constants.collect()
 }
 
-/// The steps that the result does not need, in their order.
-fn unneeded(function: &Program) -> Vec<usize> {
+/// The indices of the steps that the result does not need, ascending.
+fn unneeded_steps(function: &Program) -> Vec<usize> {
     let inputs = function.inputs().len();
     let mut needed = vec![false; inputs + function.steps().len()];
     let mut found = Vec::new();
@@ -402,7 +415,7 @@ fn unneeded(function: &Program) -> Vec<usize> {
         if !needed[inputs + at] {
             found.push(at);
         }
-        // What an unneeded step needs is called with it.
+        // Whatever an unneeded step needs is called with it.
         if let Callee::Slot(slot) = step.callee {
             needed[slot.index()] = true;
         }
@@ -412,8 +425,8 @@ fn unneeded(function: &Program) -> Vec<usize> {
     found
 }
 
-/// How many calls an evaluation makes in which each use of a step makes it again.
-fn calls(function: &Program) -> u32 {
+/// The number of calls in an evaluation in which each use of a step's result calls it again.
+fn call_count(function: &Program) -> u32 {
     let inputs = function.inputs().len();
     let mut calls = vec![0u32; inputs];
     let of = |calls: &[u32], operand: &Operand| match operand {
@@ -428,6 +441,8 @@ fn calls(function: &Program) -> u32 {
         let arguments = step.arguments.iter().map(|it| of(&calls, it));
         calls.push(arguments.fold(callee.saturating_add(1), u32::saturating_add));
     }
-    let unneeded = unneeded(function).into_iter().map(|at| calls[inputs + at]);
+    let unneeded = unneeded_steps(function)
+        .into_iter()
+        .map(|at| calls[inputs + at]);
     unneeded.fold(of(&calls, function.output()), u32::saturating_add)
 }

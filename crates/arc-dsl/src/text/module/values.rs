@@ -1,4 +1,4 @@
-//! Programs that are set and not defined: `solve_a = compose(vmirror, hmirror)`.
+//! Programs defined by assignment: `solve_a = compose(vmirror, hmirror)`.
 
 use std::rc::Rc;
 
@@ -14,7 +14,8 @@ use crate::text::module::{Module, State};
 use crate::text::names;
 
 impl Module<'_> {
-    /// Programs that are set and not defined, as `solve_a = compose(vmirror, hmirror)`: by names of programs.
+    /// Programs defined by assignment, such as `solve_a = compose(vmirror, hmirror)`, if their name is that of a
+    /// program.
     pub(super) fn values(&mut self) -> Vec<(usize, Result<Program, ParseError>)> {
         let mut found = Vec::new();
         if self.lists_all || self.dialect() != Dialect::Public {
@@ -58,7 +59,7 @@ fn start_of_line(text: &str, line: u32) -> usize {
     before.map(str::len).sum()
 }
 
-/// The program that calls a function of the DSL, or one that steps make, with its input; `None` if it is no function.
+/// The program that calls a function of the DSL, or one that steps create, with its input; `None` if it is no function.
 fn applied(name: &str, line: u32, value: Result<Operand, Rc<Parsed>>) -> Option<Program> {
     let mut builder = ProgramBuilder::with_input(name, "I", line);
     let input = Operand::Slot(builder.variable("I")?);

@@ -70,7 +70,7 @@ fn errors_in_bare_lines_say_where() {
         let found = error(text);
         assert!(found.starts_with(expected), "{text}{found}");
     }
-    // What stands before it is read.
+    // The program before it is parsed.
     assert!(file("O = I\nO = vmiror(I)\n")[0].is_ok());
 }
 
@@ -111,7 +111,7 @@ fn bare_lines_go_on_where_they_take_what_is_set() {
             (steps, last.as_ref())
         );
     }
-    // What sets its own names again is another program, as before.
+    // Lines that use only names that they set themselves are another program.
     assert_eq!(
         file("x = hmirror(I)\nO = rot90(x)\nx = rot180(I)\nO = hmirror(x)\n").len(),
         2
@@ -139,13 +139,13 @@ fn programs_are_set_and_not_defined() {
             "def solve_c(I):\n    return I\n"
         ]
     );
-    // Values that are no functions, and names that say nothing, are none.
+    // Neither values that are not functions nor names that do not identify a program are programs.
     assert_eq!(
         all("main_colour = 5\nturn = compose(rot90, rot90)\ndef solve_c(I):\n    return turn(I)\n")
             .len(),
         1
     );
-    // Lines of a program stay such, whatever their variables are called.
+    // Lines of a program are not mistaken for assigned programs, whatever their variables are called.
     assert_eq!(
         all("transformed = vmirror(I)\nO = hmirror(transformed)\n").len(),
         1

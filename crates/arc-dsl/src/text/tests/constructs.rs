@@ -1,4 +1,4 @@
-//! What programs and literals may be made of.
+//! The constructs that programs and literals may contain.
 
 use super::*;
 use crate::patch::{Cell, Loc};
@@ -115,7 +115,7 @@ fn functions_are_values_and_can_be_called() {
          t3 = t1(t2); return t3"
     );
     assert_eq!(body("return (trim)(I)"), "t1 = trim(I); return t1");
-    // What a variable holds is known when the program runs.
+    // What a variable holds is known only when the program runs.
     assert_eq!(body("x = I()\nreturn x"), "x = I(); return x");
 }
 
@@ -263,7 +263,7 @@ fn a_form_feed_begins_the_indentation_anew() {
     }
     let text = "def f(I):\n return I\n\x0cdef g(I):\n return I\n";
     assert_eq!(outline(text), ["f", "g"]);
-    // A string that nobody closed costs one program here too.
+    // Here too, a string that is never closed costs one program.
     let text = "def f(I):\n \"\"\"\n\x0cdef g(I):\n return I\n";
     assert_eq!(outline(text), ["2:2", "g"]);
     let text = "# task: a b\n\x0cdef f(I): return I\n";

@@ -1,4 +1,4 @@
-//! What is said of programs and literals that are wrong.
+//! The error messages for wrong programs and literals.
 
 use super::*;
 
@@ -453,7 +453,7 @@ fn columns_count_characters() {
     );
     assert_eq!(
         notes("\u{feff}x"),
-        ["line 1, column 1: passed over, since it is no part of a program: `x`"]
+        ["line 1, column 1: ignored, since it is not part of a program: `x`"]
     );
     let long = "a".repeat(100);
     let told = "a".repeat(40);
@@ -498,11 +498,11 @@ fn a_wrong_program_leaves_the_others_alone() {
 
 #[test]
 fn a_string_that_swallows_a_program_is_found_out() {
-    // Of b's opening quotation marks, c's closes them: what follows is text to b, code to c.
+    // The opening quotation marks of `b` are closed by those of `c`: what follows is string to `b`, code to `c`.
     let text =
         "def a(I):\n return I\ndef b(I):\n '''text\n return I\ndef c(I):\n '''text'''\n return I\n";
     assert_eq!(outline(text), ["a", "7:5", "c"]);
-    // The string of a program that is right may contain what looks like one.
+    // A string in a correct program may contain what looks like a program.
     let text = "def a(I):\n '''\ndef b(I):\n return I\n'''\n return I\n";
     assert_eq!(outline(text), ["a"]);
 }
@@ -513,7 +513,7 @@ fn of_programs_of_one_name_the_last_one_stands() {
     assert_eq!(outline(text), ["b", "a"]);
     assert_eq!(
         notes(text),
-        ["line 1, column 5: `a` is defined again on line 5, which counts"]
+        ["line 1, column 5: `a` is defined again on line 5, and that definition counts"]
     );
     let text = "def a(I):\n return I\ndef a(I):\n return wrong\n";
     assert_eq!(outline(text), ["4:9"]);

@@ -6,12 +6,12 @@ use super::*;
 use crate::grid::Grid;
 use crate::interpreter::Interpreter;
 
-/// What a program with this body gives for a small grid, as text, or why it gives nothing.
+/// The result of a program with this body for a small grid, as text, or the error.
 fn given(lines: &str) -> Result<String, String> {
     outcome(&program_text(lines))
 }
 
-/// The same of the last program of a text.
+/// The same for the last program of a text.
 fn outcome(text: &str) -> Result<String, String> {
     let program = parse_programs(text).pop().unwrap();
     let program = program.map_err(|error| error.to_string())?;
@@ -64,7 +64,7 @@ fn functions_within_a_program_mean_what_python_makes_of_them() {
         ),
         ("def f(x):\n  y = add(x, ONE)\n  return y\nreturn f(5)", "6"),
         ("def f(x, y=TWO): return add(x, y)\nreturn f(y=5, x=1)", "6"),
-        // What a name stands for is looked up when the function is called.
+        // A name is looked up when the function is called.
         ("k = 1\nf = lambda x: add(x, k)\nk = 5\nreturn f(1)", "6"),
         (
             "k = 1\nx = apply(lambda x: add(x, k), (1, 2))\nk = 5\nreturn x",
@@ -78,7 +78,7 @@ fn functions_within_a_program_mean_what_python_makes_of_them() {
             "f = lambda x: add(x, 1)\ng = lambda x: f(f(x))\nreturn apply(g, (1, 2))",
             "(3, 4)",
         ),
-        // Functions within functions, and functions that make some.
+        // Functions within functions, and functions that return functions.
         (
             "k = 3\ndef f(x):\n  def g(y):\n    return add(multiply(x, y), k)\n  return apply(g, (1, 2))\nreturn f(5)",
             "(8, 13)",
@@ -92,22 +92,22 @@ fn functions_within_a_program_mean_what_python_makes_of_them() {
             "((4, 3), (6, 5))",
         ),
         ("return (lambda x: add(x, x))(4)", "8"),
-        // Of a function value that depends on the parameter.
+        // A function value that depends on the parameter.
         ("return apply(lambda f: f(I), (height, width))", "(2, 3)"),
         (
             "return apply(lambda f: f(9, TWO), (add, subtract))",
             "(11, 7)",
         ),
-        // Three arguments that do.
+        // Three arguments that depend on it.
         (
             "return apply(lambda x: branch(greater(x, 1), double(x), invert(x)), (1, 2, 3))",
             "(-1, 4, 6)",
         ),
         ("return apply(lambda x: 7, (1, 2))", "(7, 7)"),
         ("return apply(lambda x: add(3, 4), (1, 2))", "(7, 7)"),
-        // What is never called fails nothing.
+        // A function that is never called does not fail.
         ("return apply(lambda x: first(()), ())", "()"),
-        // A name of the DSL within.
+        // A local function with a name of the DSL.
         ("def size(x): return 5\nreturn size(I)", "5"),
         ("size = lambda x: 5\nreturn size(I)", "5"),
         (
@@ -176,7 +176,7 @@ fn operators_are_the_primitives_that_give_the_same() {
         ("1 if square(I) else 2", "2"),
         ("1 if square(I) else 2 if portrait(I) else 3", "3"),
         ("I if portrait(I) else size(I) + 5", "7"),
-        // What Python leaves out is not evaluated.
+        // Operands that Python would not evaluate are not evaluated.
         ("square(I) and first(())", "False"),
         ("height(I) or first(())", "2"),
         ("first(()) if square(I) else 2", "2"),
@@ -204,13 +204,13 @@ fn what_cannot_be_passed_on_says_why() {
     for (lines, expected) in [
         (
             "k = 1\nf = rbind(lambda x, y: add(x, k), 1)\nreturn f",
-            "line 3, column 12: the function `lambda` is not called but passed on: expected one parameter of one \
-             that is passed on, or a single call with all parameters in their order",
+            "line 3, column 12: the function `lambda` is used as a value: expected one parameter, or a single call \
+             with all parameters in their order",
         ),
         (
             "k = 1\nf = compose(lambda x: add(x, k), size)\nk = 2\nreturn f(I)",
-            "line 4, column 2: `k` is set again, but the function used on line 3 keeps what it was, expected \
-             another name",
+            "line 4, column 2: `k` is set again, but the function used on line 3 keeps its earlier value, \
+             expected another name",
         ),
         (
             "g = lambda x: g(x)\nreturn g(I)",
@@ -218,16 +218,16 @@ fn what_cannot_be_passed_on_says_why() {
         ),
         (
             "f = I\nf = lambda x: f(x)\nreturn f(I)",
-            "line 3, column 2: `f` cannot be used, which line 3 binds: it calls itself",
+            "line 3, column 2: `f`, bound on line 3, cannot be used: it calls itself",
         ),
         (
             "k = 1\nf = lambda x: add(x, k)\ng = lambda k: f(k)\nreturn g(1)",
-            "line 4, column 16: `f` cannot be used, which line 3 binds: `k`, which it uses, is something else here",
+            "line 4, column 16: `f`, bound on line 3, cannot be used: `k`, which it uses, has another meaning here",
         ),
         (
             "f = lambda x: trim(x)\ng = lambda x: f(x)\nf = lambda x: x\nreturn g(I)",
-            "line 4, column 2: `f` is set again, but the function used on line 3 keeps what it was, expected \
-             another name",
+            "line 4, column 2: `f` is set again, but the function used on line 3 keeps its earlier value, \
+             expected another name",
         ),
         (
             "return apply(lambda x: x + 1, (1, 2))",
@@ -266,13 +266,13 @@ fn what_cannot_be_passed_on_says_why() {
     );
     let wide = "lambda x: ".repeat(200);
     assert!(given(&format!("return {wide}x")).is_err());
-    // What is used twice is made twice: not without end.
+    // A value used twice is computed twice, but only up to a limit.
     let doubled = "x = add(x, x)\n  ".repeat(30);
     let lines = format!("def f(x):\n  {doubled}return x\nreturn apply(f, (1, 2))");
     assert!(given(&lines).unwrap_err().contains("too often"));
 }
 
-/// Expressions in the parameter `x`, and in `a` and `b` of what is around.
+/// Expressions in the parameter `x`, and in `a` and `b` of the enclosing scope.
 fn expression() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         3 => Just("x".to_owned()),
@@ -309,7 +309,7 @@ fn expression() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// A function that is passed on gives what the steps of its body give in its place.
+    /// A function passed as a value gives what its inlined steps give.
     #[test]
     fn a_function_passed_on_gives_what_a_call_gives(body in expression(), x in 0..3) {
         let around = "a = height(I)\nb = (1, 2)\n";
@@ -355,7 +355,7 @@ fn a_program_whose_name_is_set_to_a_value_is_refused() {
         .collect();
     assert_eq!(
         errors,
-        ["line 1, column 5: `solve` cannot be used, which line 7 binds: it is set to a value"]
+        ["line 1, column 5: `solve`, bound on line 7, cannot be used: it is set to a value"]
     );
     let kept = "def solve(I):\n    return vmirror(I)\nsolve_2 = solve\n";
     assert!(parse_programs(kept).iter().all(Result::is_ok));

@@ -1,10 +1,10 @@
-//! What names stand for that a text binds itself.
+//! The meaning of names that a text itself binds.
 
 use std::fmt::Write as _;
 
 use super::*;
 
-/// The programs and errors of a text, a line each.
+/// The programs and errors of a text, one per line.
 fn read(text: &str) -> Vec<String> {
     let told = |entry: Result<Program, ParseError>| match entry {
         Ok(program) => program.to_string().trim_end().replace("\n    ", "; "),
@@ -25,7 +25,7 @@ fn a_name_is_what_the_text_binds_it_to() {
             "def a(I): return trim(I)\ndef trim(g): return rot90(g)\n",
             "def a(I):; t1 = rot90(I); return t1",
         ),
-        // An import below a definition takes the name back.
+        // An import below a definition restores the name.
         (
             "def trim(g): return rot90(g)\nfrom dsl import *\ndef a(I): return trim(I)\n",
             "def a(I):; t1 = trim(I); return t1",
@@ -47,7 +47,7 @@ fn a_name_is_what_the_text_binds_it_to() {
             "def a(I):\n from dsl import rot90 as trim\n return trim(I)\n",
             "def a(I):; t1 = rot90(I); return t1",
         ),
-        // Values, functions under another name, and what a name stood for when it was copied.
+        // Values, functions under another name, and what a name meant when it was copied.
         (
             "ONE = 2\nN: int = 2 * 3 - -ONE ** 2\ndef a(I): return canvas(ONE, (N, N))\n",
             "def a(I):; t1 = canvas(2, (10, 10)); return t1",
@@ -78,12 +78,12 @@ fn a_name_is_what_the_text_binds_it_to() {
             "def both(f, g): return f(f(g))\ndef a(I): return both(trim, I)\n",
             "def a(I):; t1 = trim(I); t2 = trim(t1); return t2",
         ),
-        // A function that hands its parameters on is the primitive that it calls.
+        // A function that just passes its parameters on is the primitive that it calls.
         (
             "def flip(g): return vmirror(g)\ndef a(I): return apply(flip, hsplit(I, TWO))\n",
             "def a(I):; t1 = hsplit(I, TWO); t2 = apply(vmirror, t1); return t2",
         ),
-        // What keeps the meaning of a function or has no part in one.
+        // Code that does not change a function's meaning, or belongs to none.
         (
             "import functools\n@functools.lru_cache(maxsize=None)\ndef a(I: 'Grid') -> 'Grid':\n \
              \"\"\"text\"\"\"\n return trim(I)\n\nclass B:\n def trim(self): return 1\n\nprint(a)\n\
@@ -148,7 +148,7 @@ fn variables_may_be_set_again_and_bear_any_name() {
 
 #[test]
 fn what_cannot_be_followed_is_refused_where_it_is_used() {
-    let used = " cannot be used, which line 1 binds: ";
+    let used = ", bound on line 1, cannot be used: ";
     for (line, why) in [
         (
             "def trim(g): return [r for r in g]",
@@ -181,8 +181,8 @@ fn what_cannot_be_followed_is_refused_where_it_is_used() {
     for (text, expected) in [
         (
             "def turn(g, h):\n return rot90(rot90(g))\ndef a(I):\n return apply(turn, hsplit(I, TWO))\n",
-            "line 4, column 15: the function `turn` is not called but passed on: expected one parameter of one that is \
-             passed on, or a single call with all parameters in their order",
+            "line 4, column 15: the function `turn` is used as a value: expected one parameter, or a single call with \
+             all parameters in their order",
         ),
         (
             "def two(g, h):\n return hconcat(g, h)\ndef a(I):\n return two(I)\n",
@@ -198,11 +198,11 @@ fn what_cannot_be_followed_is_refused_where_it_is_used() {
         ),
         (
             "@twice\ndef a(I):\n return trim(I)\n",
-            "line 2, column 5: `a` cannot be used, which line 1 binds: the decorator `@twice` may change it",
+            "line 2, column 5: `a`, bound on line 1, cannot be used: the decorator `@twice` may change it",
         ),
         (
             "def set_it():\n global TWO\n TWO = 3\ndef a(I):\n return canvas(TWO, TWO)\n",
-            "line 5, column 16: `TWO` cannot be used, which line 1 binds: a function sets it",
+            "line 5, column 16: `TWO`, bound on line 1, cannot be used: a function sets it",
         ),
         (
             "import dsl\ndef a(I):\n return dsl.trimm(I)\n",
@@ -211,8 +211,8 @@ fn what_cannot_be_followed_is_refused_where_it_is_used() {
     ] {
         let found = read(text);
         let expected = expected.replace(
-            "which line 1 binds: a function",
-            "which line 2 binds: a function",
+            "line 1, cannot be used: a function",
+            "line 2, cannot be used: a function",
         );
         assert_eq!(found, [expected], "{text}");
     }
@@ -231,7 +231,7 @@ fn what_is_set_at_the_same_time_sees_what_was_before() {
         ),
         (
             "ONE = 2\nfrom dsl import *\ndef a(I): return canvas(ONE, UNITY)\n",
-            "line 3, column 25: `ONE` cannot be used, which line 2 binds: it may be set anew there",
+            "line 3, column 25: `ONE`, bound on line 2, cannot be used: it may be set again there",
         ),
         (
             "def a(I):\n x = trim(I)\n from dsl import rot90 as trim\n return x\n",
@@ -250,12 +250,12 @@ fn notes_tell_what_has_no_part_in_any_program() {
     assert_eq!(
         notes(text),
         [
-            "line 1, column 8: `two` is no program, and none here calls it: expected one parameter, the input \
+            "line 1, column 8: `two` is not a program, and none here calls it: expected one parameter, the input \
              grid, or `(S, I, C)`, found 2",
-            "line 3, column 12: `test_it` is no program, and none here calls it: line 4, column 2: found the \
+            "line 3, column 12: `test_it` is not a program, and none here calls it: line 4, column 2: found the \
              keyword `assert`, but only calls are allowed: expected `name = primitive(arguments)` or `return \
              value`",
-            "line 5, column 1: passed over, since it is no part of a program: `print`, and 1 more like it",
+            "line 5, column 1: ignored, since it is not part of a program: `print`, and 1 more like it",
             "line 7, column 1: what `other` defines is not read: names that are bound nowhere else are the \
              DSL's",
         ]
@@ -264,7 +264,7 @@ fn notes_tell_what_has_no_part_in_any_program() {
 
 #[test]
 fn programs_are_listed_by_every_name_that_says_so() {
-    // A function that others call is none, unless its name says so.
+    // A function that others call is not a program, unless its name says so.
     let text = "def half(g): return tophalf(g)\ndef solve_b(I): return half(I)\n\
                 def solve_c(I): return solve_b(half(I))\n";
     assert_eq!(outline(text), ["solve_b", "solve_c"]);
@@ -276,9 +276,9 @@ fn programs_are_listed_by_every_name_that_says_so() {
     let text = "turn = compose(rot90, rot90)\nSOLVERS = {'ab12cd34': trim, 'ef': turn, 'gh': lambda I: I}\n\
                 def solve_b(I): return I\n";
     assert_eq!(outline(text), ["solve_ef", "solve_ab12cd34", "solve_b"]);
-    let expected = "line 2, column 42: passed over, since it is no part of a program: `\\'gh\\'`";
+    let expected = "line 2, column 42: ignored, since it is not part of a program: `\\'gh\\'`";
     assert_eq!(notes(text), [expected]);
-    // No name of the DSL is a program's.
+    // A program cannot have a name of the DSL.
     assert_eq!(outline("def trim(g): return rot90(g)\n"), [""; 0]);
 }
 
@@ -294,12 +294,12 @@ fn steps_that_helpers_become_are_bounded() {
     assert_eq!(found.len(), 1);
     assert_eq!(
         found[0],
-        format!("line 40, column 20: `f16` cannot be used, which line 17 binds: {expected}")
+        format!("line 40, column 20: `f16`, bound on line 17, cannot be used: {expected}")
     );
     let functions = parse_functions(&text);
     assert_eq!(functions.iter().filter(|it| it.is_ok()).count(), 16);
     assert_eq!(functions[16].as_ref().unwrap_err().to_string(), expected);
-    // So are those of all functions of a text together.
+    // The functions of a text together are bounded, too.
     let mut text = "def f0(a): return vmirror(hmirror(a))\n".to_owned();
     for n in 1..14 {
         let _ = writeln!(text, "def f{n}(a): return f{0}(f{0}(a))", n - 1);
@@ -382,11 +382,11 @@ fn whatever_binds_a_name_of_the_dsl_hides_it() {
 
 #[test]
 fn a_name_that_python_takes_for_another_one_is_refused() {
-    let respelled = "Python takes the name `\u{ff54}rim` for `trim`, expected it so";
+    let respelled = "Python normalises the name `\u{ff54}rim` to `trim`, expected that spelling";
     let followed =
-        "`trim` cannot be used, which line 1 binds: a name there is another one to Python";
+        "`trim`, bound on line 1, cannot be used: Python normalises a name there to another one";
     for (text, expected) in [
-        // Within a program the others are as they are.
+        // Within a program, the other programs are not affected.
         (
             "def a(I): return TRIM(I)\ndef b(I): return trim(I)\n",
             vec![
@@ -402,7 +402,7 @@ fn a_name_that_python_takes_for_another_one_is_refused() {
             "def a(TRIM): return TRIM\n",
             vec![format!("line 1, column 7: {respelled}")],
         ),
-        // Outside of programs nobody knows what it binds.
+        // Outside of programs, it is unknown what the name binds.
         (
             "TRIM = rot90\ndef a(I): return trim(I)\n",
             vec![
@@ -451,15 +451,15 @@ fn a_name_that_python_takes_for_another_one_is_refused() {
     let bare = parse_file(text, None, |_| "a".to_owned());
     assert_eq!(
         bare[0].as_ref().unwrap_err().to_string(),
-        "line 1, column 1: Python takes the name `x\u{2167}` for `xVIII`, expected it so"
+        "line 1, column 1: Python normalises the name `x\u{2167}` to `xVIII`, expected that spelling"
     );
-    // All other names are what they are.
+    // All other names stay as they are.
     let text = "größe = 2\ndef a(σχῆμα):\n ширина = trim(σχῆμα)\n 幅 = upscale(ширина, größe)\n return 幅\n";
     assert_eq!(
         read(text),
         ["def a(σχῆμα):; ширина = trim(σχῆμα); 幅 = upscale(ширина, 2); return 幅"]
     );
-    // A module beside the text is read in the same way.
+    // A module next to the text is read in the same way.
     let beside = Beside::of([("dsl.py", "def \u{ff54}rim(grid): return grid\n")]);
     assert_eq!(beside.others["trim"].1, 1);
 }
@@ -503,19 +503,19 @@ fn a_module_whose_parts_are_set_is_not_the_dsl() {
                 "import dsl, arc.dsl, sys\nimport dsl as d\n{change}\n{import}def a(I):\n {program}\n"
             );
             let found = read(&text);
-            let is_told = |it: &String| it.contains(" cannot be used, which line ");
+            let is_told = |it: &String| it.contains(", cannot be used: ");
             assert!(
                 found.iter().any(is_told) && !found.iter().any(|it| it.starts_with("def a")),
                 "{text}: {found:?}"
             );
         }
     }
-    // The text's own names are set by such statements as well, but for those that are bound below.
+    // Such statements set the text's own names too, except those that are bound below.
     let text = "t = trim\ndef u(g): return trim(g)\nglobals()['t'] = rot90\ndef v(g): return g\n\
                 def a(I): return t(I)\ndef b(I): return u(I)\ndef c(I): return v(I)\n";
     let found = read(text);
     for name in ["t", "u", "trim"] {
-        let expected = format!("`{name}` cannot be used, which line 3 binds: it may be set there");
+        let expected = format!("`{name}`, bound on line 3, cannot be used: it may be set there");
         let is_told = found.iter().any(|found| found.ends_with(&expected));
         assert!(is_told, "{name}: {found:?}");
     }
@@ -523,9 +523,9 @@ fn a_module_whose_parts_are_set_is_not_the_dsl() {
     let text = "def patch():\n globals()['trim'] = rot90\npatch()\ndef a(I): return trim(I)\n";
     assert_eq!(
         read(text),
-        ["line 4, column 18: `trim` cannot be used, which line 2 binds: a function sets it"]
+        ["line 4, column 18: `trim`, bound on line 2, cannot be used: a function sets it"]
     );
-    // What only looks at names, or sets parts of something else, changes nothing.
+    // Code that only reads names, or sets parts of something else, changes nothing.
     for lines in [
         "solvers = {k: v for k, v in globals().items() if k}",
         "dsl_path = 'x'",
