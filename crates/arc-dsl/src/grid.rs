@@ -68,8 +68,8 @@ impl Grid {
 
     /// A grid of `height` x `width` cells given row by row.
     ///
-    /// # Panics If `cells` does not hold `height * width` colours: a programming error of the caller, never caused by
-    /// data.
+    /// # Panics
+    /// If `cells` does not hold `height * width` colours: a programming error of the caller, never caused by data.
     #[must_use]
     pub fn from_cells(height: usize, width: usize, cells: Vec<i8>) -> Self {
         assert_eq!(cells.len(), height * width, "a grid of {height}x{width}");

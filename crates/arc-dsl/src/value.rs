@@ -214,9 +214,8 @@ impl Value {
         Value::Set(Arc::new(Elements::new(SmallVec::new())))
     }
 
-    /// How many elements it holds in all, headers included: at least the bytes that it takes, itself included, divided
-    /// by
-    /// 16. Shared inner values count each time they occur.
+    /// How many elements it holds in all, headers included: at least a sixteenth of the bytes that it takes, itself
+    /// included. Shared inner values count each time they occur.
     #[inline]
     #[must_use]
     pub fn weight(&self) -> u32 {
