@@ -1,5 +1,5 @@
-//! The compiled path: straight-line programs in grid operations a second, and the operations that
-//! real programs make most often in nanoseconds each.
+//! The compiled path: straight-line programs in grid operations per second, and the operations that are most
+//! frequent in real programs in nanoseconds each.
 //!
 //! `cargo bench --package arc-cpu --bench compiled`
 
@@ -18,10 +18,10 @@ use arc_dsl::{Grid, Interpreter, parse_programs};
 use arc_form::Options;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
-/// A square grid with about a third of its cells coloured, the same one for the same side.
+/// A square grid with about a third of its cells coloured, the same for the same side.
 fn grid(side: usize) -> Grid {
     let cells = (0..side * side).map(|at| {
-        // A multiplicative hash: enough to keep neighbours independent of each other.
+        // A multiplicative hash: enough to make neighbours independent of each other.
         let hash = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
         if hash.is_multiple_of(3) {
             (hash / 3 % 9 + 1) as i8
@@ -32,8 +32,8 @@ fn grid(side: usize) -> Grid {
     Grid::from_cells(side, side, cells.collect())
 }
 
-/// The program of these lines with its number of calls. Nothing is folded, shared or left out, so
-/// that as many operations run.
+/// Compiles the program of these lines, and counts its calls. Nothing is folded, shared or eliminated, so that
+/// as many operations run.
 fn compile(lines: &str, input: &Grid) -> (Compiled, u64) {
     let text = format!("def f(I):\n{lines}    return I\n");
     let program = match parse_programs(&text).pop() {
@@ -62,7 +62,7 @@ fn compile(lines: &str, input: &Grid) -> (Compiled, u64) {
     }
 }
 
-/// Programs of grids: each line takes what the line before gave.
+/// Programs of grids: each line uses the value of the line before.
 const PROGRAMS: &[(&str, &[&str])] = &[
     (
         "transforms",
@@ -139,8 +139,8 @@ fn programs(criterion: &mut Criterion) {
     }
 }
 
-/// Operations: what they are made of, a call, and whether its result is a container. Of such a one
-/// the size is taken each time, lest it be held in a way that nothing but an unused value is.
+/// Operations: the definitions of operands, a call, and whether its result is a container. The size of a
+/// container is taken each time, since an unused one might have another representation than usual.
 const OPERATIONS: &[(&str, &str, &str, bool)] = &[
     ("objects", "", "objects(I, T, F, T)", true),
     ("ofcolor", "", "ofcolor(I, TWO)", true),
@@ -180,10 +180,10 @@ const OPERATIONS: &[(&str, &str, &str, bool)] = &[
     ("rot90", "", "rot90(I)", false),
 ];
 
-/// How often an operation stands in its program.
+/// How often an operation occurs in its program.
 const COPIES: usize = 48;
 
-/// Each operation in a program that makes it many times, less what the program takes without it.
+/// Times each operation in a program that calls it many times, minus the same program without it.
 fn operations(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("operation");
     for (name, before, call, is_container) in OPERATIONS {
@@ -207,7 +207,7 @@ fn operations(criterion: &mut Criterion) {
         let ((with, many), (without, few)) = (compile(&with, &input), compile(&without, &input));
         let mut machine = Machine::default();
         let mut time = |program: &Compiled, times: u64| {
-            // Puts the program's constants in place, and the caches.
+            // Loads the program's constants, and warms the caches.
             let _ = machine.run(program, &input).is_ok();
             let start = Instant::now();
             for _ in 0..times {
@@ -219,7 +219,7 @@ fn operations(criterion: &mut Criterion) {
         group.bench_function(*name, |bencher| {
             bencher.iter_custom(|times| {
                 let difference = time(&with, times).checked_sub(time(&without, times));
-                // Of one call; where noise leaves nothing, the least that can be told.
+                // Per call; at least a nanosecond, if noise leaves less than that.
                 difference
                     .unwrap_or_default()
                     .max(Duration::from_nanos(calls.into()))

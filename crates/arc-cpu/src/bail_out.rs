@@ -5,7 +5,7 @@ use std::fmt;
 use crate::planes::Misfit;
 use arc_dsl::ErrorKind;
 
-/// Why the compiled path does not follow an evaluation to its end.
+/// Why the compiled path bails out of an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u64)]
 pub enum BailOut {
@@ -15,9 +15,9 @@ pub enum BailOut {
     Patch,
     /// A colour outside -1 to 14.
     Colour,
-    /// An object with two colours at one location.
+    /// An object with two cells of different colours at one location.
     Overlap,
-    /// A number that its code has no room for.
+    /// A number that does not fit its encoding.
     Number,
     /// A value of another type than the form expects.
     Type,
@@ -25,23 +25,23 @@ pub enum BailOut {
     Memory,
     /// Too many steps.
     Steps,
-    /// The reference fails here, in a way that only it tells.
+    /// The reference fails here, and only the reference can tell how.
     Fails,
-    /// A grid, patch or container has nothing in it where something is needed.
+    /// A grid, patch or container is empty where an element is needed.
     Empty,
     /// No element satisfies the condition.
     NoMatch,
     /// Division by zero.
     DivisionByZero,
-    /// An error among elements that are not gone through in the reference's order.
+    /// An error in a loop that does not visit elements in the reference's order.
     Order,
-    /// An operation that has no kernel for its types, in a program of several results: a program of
-    /// one is [`Unsupported`].
+    /// An operation without a kernel for its types, in a program of several results. A program of one result is
+    /// [`Unsupported`] instead.
     Kernel,
 }
 
 impl BailOut {
-    /// The error that the reference ends with, where it is known from here.
+    /// The error that the reference ends with, if the machine knows it.
     pub(crate) fn error(self) -> Option<ErrorKind> {
         match self {
             BailOut::Empty => Some(ErrorKind::Empty),
@@ -86,12 +86,12 @@ impl fmt::Display for BailOut {
     }
 }
 
-/// Why a program has no compiled path: the reference runs it.
+/// Why a program cannot be compiled: the reference runs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
     /// The line of the program.
     pub line: u32,
-    /// What planes have no operation for.
+    /// The operation or conversion that the machine lacks.
     pub reason: String,
 }
 

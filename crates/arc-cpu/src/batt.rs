@@ -1,8 +1,8 @@
 //! [`Batt`]: a program that grows call by call, evaluated on all inputs of a task as it grows.
 //!
-//! A search has millions of candidates, and each is a known program with one more call. A batt keeps
-//! the value of every call on every input, packed as a [`Machine`] holds it, so that a candidate
-//! costs the step that is new; one that gives what another gave is that one.
+//! A search has millions of candidates, and each is a known program with one more call. A batt keeps the value
+//! of every call on every input, packed as a [`Machine`] holds it, so a candidate costs only its new step. A
+//! call with the same values as an existing node becomes that node.
 //!
 //! ```
 //! use arc_cpu::{Batt, Bounds, Pushed};
@@ -13,7 +13,7 @@
 //! let input = batt.input();
 //! let Pushed::New(mirrored) = batt.push(Primitive::Vmirror, &[input])? else { panic!() };
 //! assert!(batt.is_solution(mirrored));
-//! // What turns it back is the input again.
+//! // Mirrored back, it is the input again.
 //! assert_eq!(batt.push(Primitive::Vmirror, &[mirrored])?, Pushed::Same(input));
 //! assert_eq!(batt.program(mirrored, "solve")?.to_string(), "\
 //! def solve(I):
@@ -26,11 +26,11 @@
 mod calls;
 mod evaluate;
 mod failing;
-mod given;
 mod grids;
 mod hash;
 mod nodes;
 mod programs;
+mod reference_values;
 mod text;
 
 #[cfg(test)]
@@ -53,18 +53,18 @@ use crate::planes::Tile;
 use crate::slot::Slot;
 use calls::{Calls, GRID, GRIDS};
 use failing::Errors;
-use given::Given;
 use grids::Grids;
 pub use grids::Planes;
 use programs::Steps;
 pub use programs::{Merged, Refused};
+use reference_values::ReferenceValues;
 
 /// A node of a [`Batt`]: a value on every input, or a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(u32);
 
 impl NodeId {
-    /// Its number: nodes are numbered from 0 in the order in which they were made.
+    /// Its number: nodes are numbered from 0 in the order of their creation.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -75,19 +75,19 @@ impl NodeId {
 pub struct Bounds {
     /// Bytes of memory that the batt may hold. Default 1 GiB.
     pub max_bytes: usize,
-    /// The bounds of one call on one input. The machine counts a step for each instruction that it
-    /// goes through, and bails out at the bound; its grids have at most 1,024 cells whatever is said
-    /// here. What the reference does then, unless it is the bound of steps, it does within these
-    /// bounds, and ends in an [`ErrorKind::Limit`] where one is reached. Default: a million steps,
-    /// 3,600 cells a grid, 100,000 elements a container and a million in all, no clock.
+    /// The bounds of one call on one input. The machine counts a step for each instruction that it runs, and
+    /// bails out at the bound; its grids have at most 1,024 cells regardless. The reference then evaluates the
+    /// call within these bounds, unless the machine ran out of steps, and ends in an [`ErrorKind::Limit`] if it
+    /// reaches one. Default: a million steps, 3,600 cells a grid, 100,000 elements a container and a million in
+    /// all, no time limit.
     pub call: Limits,
-    /// Whether the reference does what the machine bails out of: grids past 32 rows or columns,
-    /// values that are not of their call's type, operations without a kernel. Otherwise such a call
-    /// fails with [`Why::BailOut`], so that none leaves the fast path. Default true.
+    /// Whether the reference evaluates what the machine bails out of: grids past 32 rows or columns, values
+    /// that are not of their call's type, operations without a kernel. Otherwise such a call fails with
+    /// [`Why::BailOut`], so that none leaves the fast path. Default true.
     pub by_reference: bool,
-    /// Whether a call that ends with an error on some inputs is a node, or on all of them: it has
-    /// values on the others, and what takes it fails where it does. Otherwise such a call makes no
-    /// node, and is evaluated up to the first input on which it fails. Default false.
+    /// Whether a call that fails on some inputs, or on all, becomes a node: it has values on the other inputs,
+    /// and calls that take it fail where it fails. Otherwise such a call creates no node, and is evaluated only
+    /// up to the first input on which it fails. Default false.
     pub keeps_failing: bool,
 }
 
@@ -109,8 +109,8 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// Those of a search that tries what it can and has no time for what takes long: grids as large
-    /// as those of tasks, 100,000 steps a call, and the machine alone.
+    /// Bounds for a search that skips whatever takes long: grids as large as those of tasks, 100,000 steps a
+    /// call, and the machine alone.
     pub fn for_search() -> Self {
         let mut bounds = Self::default();
         bounds.call.max_steps = 100_000;
@@ -120,7 +120,7 @@ impl Bounds {
     }
 }
 
-/// A batt has no more room: [`Bounds::max_bytes`] is reached.
+/// A batt is out of memory: [`Bounds::max_bytes`] is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the batt is full: {bytes} bytes of {most}")]
 pub struct Full {
@@ -130,13 +130,13 @@ pub struct Full {
     pub most: usize,
 }
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pushed {
-    /// A node of its own. Where [failing calls are kept](Bounds::keeps_failing), it may fail on some
-    /// inputs, which [`Batt::failures`] tells.
+    /// A new node. If [failing calls are kept](Bounds::keeps_failing), it may fail on some inputs; see
+    /// [`Batt::failures`].
     New(NodeId),
-    /// It gives what this node gives, on every input, and fails as it does.
+    /// It has the values of this node on every input, and fails as that does.
     Same(NodeId),
     /// It has no value on an input.
     Failed(Failed),
@@ -166,12 +166,12 @@ pub struct Failed {
 pub enum Why {
     /// It ends with this error.
     Error(ErrorKind),
-    /// The machine bails out, and the reference was [not to be asked](Bounds::by_reference): it may
-    /// have a value, which [`Batt::by_reference`] gives as well as an error.
+    /// The machine bails out, and the reference is [not used](Bounds::by_reference): [`Batt::by_reference`]
+    /// returns the value or error that the call has.
     BailOut(BailOut),
 }
 
-/// What became of a call that was only [tried](Batt::attempt).
+/// The outcome of a call that was only [tried](Batt::attempt).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
     /// It gives the target on every input that has one, and a grid on the others.
@@ -185,24 +185,24 @@ pub enum Attempt {
 /// How far a value is from the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Distance {
-    /// So many cells differ; none where it is the target.
+    /// This many cells differ; 0 if it is the target.
     Cells(u32),
-    /// It has another size, is no grid, or is not there.
+    /// It has another size, is not a grid, or has no value.
     Size,
 }
 
-/// What is called: a primitive or a function.
+/// The callee of a call: a primitive or a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Called {
     /// A primitive.
     Primitive(Primitive),
     /// The function that is this node.
     Function(NodeId),
-    /// A function that the batt was [given](Batt::define).
+    /// A function that was [defined](Batt::define) in the batt.
     Defined(Defined),
 }
 
-/// A function that a [`Batt`] was [given](Batt::define).
+/// A function that was [defined](Batt::define) in a [`Batt`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Defined(u16);
 
@@ -224,14 +224,14 @@ impl From<NodeId> for Called {
     }
 }
 
-/// What a batt has done.
+/// Counts of a batt's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Calls that were pushed or tried.
     pub calls: u64,
     /// Calls on an input.
     pub evaluations: u64,
-    /// Those of them that the reference did, since the machine does not.
+    /// Those of them that the reference evaluated, since the machine cannot.
     pub by_reference: u64,
 }
 
@@ -242,7 +242,7 @@ struct Used {
     words: usize,
 }
 
-/// Where a batt stood, to go back there.
+/// A state of a batt to return to.
 #[derive(Debug, Clone, Copy)]
 pub struct Mark {
     nodes: u32,
@@ -250,7 +250,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Where a batt stands before it has its inputs.
+    /// The state of a batt without inputs.
     const EMPTY: Self = Self {
         nodes: 0,
         used: Used {
@@ -263,7 +263,7 @@ impl Mark {
 /// The most arguments that a call may have.
 const MOST_ARGUMENTS: usize = 4;
 
-/// What a node comes from.
+/// The origin of a node.
 #[derive(Debug, Clone)]
 enum Source {
     Input,
@@ -290,15 +290,15 @@ impl Source {
     }
 }
 
-/// How a node's values are held.
+/// How a node's values are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Storage {
-    /// In the machine, as values of the type of this number.
+    /// In the machine, as values of the type with this number.
     Typed(u16),
-    /// As the reference has them: they have no type in common.
+    /// As values of the reference: they have no type in common.
     Loose,
-    /// Not at all: it is a function, made of its call where it is applied. It is made of functions
-    /// so deeply.
+    /// Not stored: it is a function, rebuilt from its call where it is applied. The number is its nesting depth
+    /// in other functions.
     Function(u8),
 }
 
@@ -313,18 +313,18 @@ struct Node {
     hash: u128,
     source: Source,
     held: Storage,
-    /// Whether on some input the machine has no room for the value.
+    /// Whether on some input the value does not fit the machine.
     has_loose: bool,
     /// Whether it has no value on some input.
     fails: bool,
-    /// The calls of its program, one that is used twice counted twice.
+    /// The number of calls in its program; a call that is used twice counts twice.
     length: u32,
 }
 
 #[derive(Debug)]
 struct Target {
     grid: Grid,
-    /// `None` if the machine has no room for it.
+    /// `None` if it does not fit the machine.
     tile: Option<Box<Tile>>,
 }
 
@@ -341,40 +341,39 @@ pub struct Batt {
     slots: Vec<Slot>,
     /// The values that are grids.
     grids: Grids,
-    /// The values that the machine has no room for, by node and input, in the order of nodes.
+    /// The values that do not fit the machine, by node and input, in the order of nodes.
     loose: FxHashMap<(u32, u32), Value>,
     loose_nodes: Vec<u32>,
     loose_bytes: usize,
-    /// How nodes fail.
+    /// The errors of nodes.
     errors: Errors,
-    /// What programs were made of.
+    /// The calls of added programs.
     steps: Steps,
-    /// The functions that the reference was given, by node and input: each is equal to itself alone.
+    /// The functions as values of the reference, by node and input: each is equal only to itself.
     functions: RefCell<FxHashMap<(u32, u32), Value>>,
-    /// Values that the reference was given lately.
-    given: RefCell<Given>,
+    /// A cache of values converted for the reference.
+    reference_values: RefCell<ReferenceValues>,
     calls: Calls,
-    /// The functions that it was given.
+    /// The functions that were defined.
     defined: Vec<Program>,
-    /// The nodes by what they give.
+    /// The nodes by the hash of their values.
     known: HashTable<u32>,
     /// How many nodes there were when each mark was set, ascending.
     marks: Vec<u32>,
-    /// What is known of the call at hand: where the values of what it takes begin, whether the
-    /// machine has no room for one of them, and its own values of that sort.
+    /// State of the current call: where the values of its operands start, whether one of them does not fit the
+    /// machine, and its own values that do not fit.
     parameters: Vec<u32>,
     takes_loose: bool,
-    made_loose: Vec<(u32, Value)>,
+    pending_loose: Vec<(u32, Value)>,
     /// The most steps that it took on an input.
     spent: u64,
     counts: Counts,
 }
 
-/// How deeply functions may be made of each other: what is deeper is left to the reference, which
-/// has a bound for it.
+/// The maximum nesting depth of functions: the reference, which has a bound of its own, evaluates deeper ones.
 const MOST_DEPTH: u8 = 50;
 
-/// The room that there is before each call: few need more, for which the pools grow on the way.
+/// The room reserved before each call: few calls need more, for which the pools then grow.
 const HEADROOM: Room = Room {
     tiles: 1 << 6,
     patches: 1 << 12,
@@ -382,12 +381,12 @@ const HEADROOM: Room = Room {
     elements: 1 << 12,
 };
 
-/// How many nodes are made room for at least.
+/// The least number of nodes to reserve room for.
 const MORE_NODES: usize = 1 << 10;
 
 impl Batt {
-    /// A batt over these inputs, with the outputs that are wanted where they are known: missing
-    /// ones are taken for unknown, and more than there are inputs are not looked at.
+    /// A batt over these inputs, with the expected outputs as far as they are known: missing targets are
+    /// unknown, and those without an input are ignored.
     pub fn new(inputs: &[Grid], targets: &[Option<Grid>], bounds: Bounds) -> Self {
         let mut batt = Self {
             machine: Machine::weighing(bounds.call.max_memory),
@@ -404,14 +403,14 @@ impl Batt {
             errors: Errors::default(),
             steps: Steps::default(),
             functions: RefCell::default(),
-            given: RefCell::default(),
+            reference_values: RefCell::default(),
             calls: Calls::default(),
             defined: Vec::new(),
             known: HashTable::new(),
             marks: Vec::new(),
             parameters: Vec::new(),
             takes_loose: false,
-            made_loose: Vec::new(),
+            pending_loose: Vec::new(),
             spent: 0,
             counts: Counts::default(),
         };
@@ -419,7 +418,7 @@ impl Batt {
         batt
     }
 
-    /// Begins anew over other inputs, with the memory and the compiled calls that there are.
+    /// Starts again over other inputs, keeping its memory and the compiled calls.
     pub fn restart(&mut self, inputs: &[Grid], targets: &[Option<Grid>]) {
         self.forget_nodes(Mark::EMPTY);
         self.inputs = inputs.len();
@@ -465,7 +464,7 @@ impl Batt {
         self.nodes.len()
     }
 
-    /// The nodes, in the order in which they were made.
+    /// The nodes, in the order of their creation.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
     }
@@ -480,8 +479,7 @@ impl Batt {
         self.counts
     }
 
-    /// The bytes that the batt has asked for, values that the machine has no room for among them by
-    /// their weight.
+    /// The bytes that the batt has allocated; values that do not fit the machine count by their weight.
     pub fn bytes(&self) -> usize {
         self.machine.memory.bytes()
             + self.nodes.capacity() * size_of::<Node>()
@@ -491,7 +489,7 @@ impl Batt {
             + self.errors.bytes()
             + self.steps.bytes()
             + self.loose_bytes
-            + self.given.borrow().bytes()
+            + self.reference_values.borrow().bytes()
     }
 
     /// A node that is this value on every input.
@@ -503,7 +501,7 @@ impl Batt {
         let source = Source::Constant(value.clone());
         let values = std::iter::repeat_n(value, self.inputs);
         let pushed = self.put_all(source, value.value_type().as_ref(), values);
-        // A constant fails on no input.
+        // A constant has a value on every input.
         Ok(pushed.node().unwrap_or(NodeId(0)))
     }
 
@@ -512,11 +510,11 @@ impl Batt {
         self.constant(&Value::Primitive(primitive))
     }
 
-    /// Takes a function whose calls are one step each: what it makes on the way is no node. `None` if
-    /// it has more inputs than a call has arguments, is of another dialect than the public one, or is one
-    /// function too many. It is known until the batt ends, whatever that is [restarted](Self::restart) on.
+    /// Defines a function whose calls are one step each: its intermediate values are no nodes. `None` if it has
+    /// more inputs than a call may have arguments, is not in the public dialect, or if there are too many
+    /// functions. It stays defined for the lifetime of the batt, across [restarts](Self::restart).
     ///
-    /// In the [program](Self::program) of a node stand the steps of the function.
+    /// The [program](Self::program) of a node contains the steps of the function.
     ///
     /// ```
     /// use arc_cpu::{Batt, Bounds};
@@ -544,9 +542,8 @@ impl Batt {
 
     /// Adds a call of a primitive or of a function.
     ///
-    /// It is evaluated on one input after the other until one fails. A call that gives what a node
-    /// gives is that node: values of one type that are equal on all inputs. Functions are the same
-    /// where they are made by the same call.
+    /// It is evaluated on one input after the other until one fails. A call with the same values as a node, of
+    /// one type and equal on all inputs, is that node. Functions are the same if they come from the same call.
     pub fn push(
         &mut self,
         called: impl Into<Called>,
@@ -585,7 +582,7 @@ impl Batt {
         }
     }
 
-    /// Adds calls one after the other, and gives what becomes of each.
+    /// Adds calls one after the other, and returns the outcome of each.
     pub fn push_many<'a>(
         &mut self,
         calls: impl IntoIterator<Item = (Primitive, &'a [NodeId])>,
@@ -596,8 +593,8 @@ impl Batt {
             .collect()
     }
 
-    /// Tries a call that would be the last one: whether it gives the targets. It ends with the first
-    /// input on which it does not, and leaves nothing behind.
+    /// Tries a call as the last one of a program: whether it gives the targets. It stops at the first input on
+    /// which it does not, and leaves nothing behind.
     pub fn attempt(
         &mut self,
         called: impl Into<Called>,
@@ -632,7 +629,7 @@ impl Batt {
         Ok(attempt)
     }
 
-    /// Why a call has no value on an input, or the value that it has: what the reference gives.
+    /// The value of a call on an input, or why it has none, according to the reference.
     pub fn by_reference(
         &self,
         called: impl Into<Called>,
@@ -642,9 +639,8 @@ impl Batt {
         self.counted_by_reference(called.into(), arguments, input).0
     }
 
-    /// The value of a node on an input, or the error with which its program ends there. Functions
-    /// are made for that, which may reach a bound; so may what shares much within the batt and is more as
-    /// a value.
+    /// The value of a node on an input, or the error with which its program ends there. Building a function for
+    /// that may reach a bound; so may a value that shares much of its content within the batt.
     pub fn value(&self, node: NodeId, input: usize) -> Result<Value, EvalError> {
         if let Some(error) = self.error(node, input) {
             return Err(error);
@@ -696,8 +692,8 @@ impl Batt {
         Ok(value.unwrap_or(Value::Nothing))
     }
 
-    /// The planes of a node that is a grid on an input; `None` where it is none, or where the batt does not hold it as planes,
-    /// which [`Batt::value`] tells apart.
+    /// The planes of a node's value on an input; `None` if it is not a grid, or if the batt does not hold it as
+    /// planes ([`Batt::value`] tells which).
     pub fn planes(&self, node: NodeId, input: usize) -> Option<Planes<'_>> {
         let is_held = self.nodes[node.index()].held == Storage::Typed(GRID)
             && self.error(node, input).is_none()
@@ -705,7 +701,7 @@ impl Batt {
         is_held.then(|| self.grids.planes(self.slot(node.0, input)))
     }
 
-    /// Whether what a node holds on an input is more, as a value, than a value may be.
+    /// Whether a node's value on an input exceeds the bound on the weight of a value.
     pub fn is_too_heavy(&self, node: NodeId, input: usize) -> bool {
         let known = &self.nodes[node.index()];
         let Storage::Typed(number) = known.held else {
@@ -722,10 +718,12 @@ impl Batt {
             let grids = self.grids.list(slot);
             return self.machine.most_weight < grids.map(Grids::weight).sum();
         }
-        self.machine.weighed(self.calls.ty(number), slot).is_err()
+        self.machine
+            .check_weight(self.calls.ty(number), slot)
+            .is_err()
     }
 
-    /// The type of a node's values: nothing for a function, and where they have none in common.
+    /// The type of a node's values; `None` for a function, and if they have no type in common.
     pub fn ty(&self, node: NodeId) -> Option<&Type> {
         match self.nodes[node.index()].held {
             Storage::Typed(number) => Some(self.calls.ty(number)),
@@ -733,19 +731,19 @@ impl Batt {
         }
     }
 
-    /// A hash of a node's values on all inputs. Nodes of one type with the same values have the
-    /// same, in every batt over the same inputs; of a function it is one of how it was made.
+    /// A hash of a node's values on all inputs. Nodes of one type with the same values have the same hash in
+    /// every batt over the same inputs; the hash of a function is that of its call.
     pub fn hash(&self, node: NodeId) -> u128 {
         self.nodes[node.index()].hash
     }
 
-    /// The calls of a node's program, one that is used twice counted twice.
+    /// The number of calls in a node's program; a call that is used twice counts twice.
     pub fn length(&self, node: NodeId) -> usize {
         self.nodes[node.index()].length as usize
     }
 
-    /// Whether a node gives the target on every input that has one, and a grid on the others; where no input has one,
-    /// nothing is a solution.
+    /// Whether a node gives the target on every input that has one, and a grid on the others; always false if
+    /// no input has one.
     pub fn is_solution(&self, node: NodeId) -> bool {
         let has_target = self.targets.iter().take(self.inputs).any(Option::is_some);
         has_target
@@ -755,7 +753,7 @@ impl Batt {
             })
     }
 
-    /// How far a node is from the target of an input; `None` if there is none.
+    /// The distance of a node's value from the target of an input; `None` if there is no target.
     pub fn distance(&self, node: NodeId, input: usize) -> Option<Distance> {
         let target = self.targets.get(input)?.as_ref()?;
         if self.error(node, input).is_some() {
@@ -795,7 +793,7 @@ impl Batt {
         })
     }
 
-    /// Remembers where the batt stands.
+    /// Records the state of the batt, for [`release`](Self::release).
     pub fn mark(&mut self) -> Mark {
         let nodes = self.nodes.len() as u32;
         if self.marks.last() != Some(&nodes) {
@@ -807,17 +805,15 @@ impl Batt {
         }
     }
 
-    /// Forgets the nodes that were made since. A mark that was set later, or that was released
-    /// already to an earlier one, must not be used.
+    /// Removes the nodes created since. Releasing a mark invalidates all marks that were set later.
     pub fn release(&mut self, mark: Mark) {
         if (mark.nodes as usize) < self.nodes.len() {
             self.forget_nodes(mark);
         }
     }
 
-    /// Forgets the nodes behind the mark, and all that is kept of them or says which they are: a number
-    /// is another node's from now on. Every field is named here, so that who adds one has to say what
-    /// becomes of it.
+    /// Removes the nodes behind the mark and all data about them, since their numbers will be reused. The
+    /// pattern names every field, so that adding a field forces a decision about it.
     fn forget_nodes(&mut self, mark: Mark) {
         let Mark { nodes: first, used } = mark;
         let Self {
@@ -829,18 +825,18 @@ impl Batt {
             errors,
             steps,
             functions,
-            given,
+            reference_values,
             known,
             marks,
-            // Of the call at hand.
+            // State of the current call.
             parameters: _,
             takes_loose: _,
-            made_loose,
+            pending_loose,
             spent: _,
-            // Given back below, by how much of it was in use.
+            // Released below, to the size they had.
             grids: _,
             machine: _,
-            // Of no node.
+            // Not specific to nodes.
             interpreter: _,
             bounds: _,
             inputs,
@@ -867,8 +863,8 @@ impl Batt {
         errors.release(first);
         steps.clear();
         functions.get_mut().retain(|(node, _), _| *node < first);
-        given.get_mut().clear();
-        made_loose.clear();
+        reference_values.get_mut().clear();
+        pending_loose.clear();
         marks.retain(|nodes| *nodes <= first);
         nodes.truncate(first as usize);
         slots.truncate(first as usize * *inputs);

@@ -1,5 +1,5 @@
-//! Values from one representation to another: what kernels want of their arguments, and what the
-//! arms of a choice have in common.
+//! Conversions between representations: to what kernels need of their arguments, and to the common type of the
+//! arms of a choice.
 
 use super::lower::{Lowering, Steps};
 use super::ops::{self, basics, endings, loops};
@@ -29,8 +29,8 @@ impl Lowering {
         }
     }
 
-    /// The slot of the same value as another type has it; a missing one bails out where the type
-    /// has none.
+    /// The slot of the same value as another type represents it; a missing value bails out at run time if the
+    /// type has none.
     pub(super) fn convert(
         &mut self,
         steps: &mut Steps,
@@ -123,7 +123,7 @@ impl Lowering {
         self.unsupported(format_args!("a value of type {from} where {to} is needed"))
     }
 
-    /// A tuple whose items are known, item by item.
+    /// Converts a tuple with known items, item by item.
     fn convert_items(
         &mut self,
         steps: &mut Steps,
@@ -134,7 +134,7 @@ impl Lowering {
         let (Some(ours), Some(theirs)) = (from.items(), to.items()) else {
             return self.no_conversion(from, to);
         };
-        // A boolean serves as a number in a pair, but what has one in it is no cell to the reference.
+        // A boolean serves as a number in a pair, but the reference takes no cell that contains one.
         if ours.len() != theirs.len() || (*to == Type::Cell && from.has_boolean()) {
             return self.no_conversion(from, to);
         }
@@ -153,7 +153,7 @@ impl Lowering {
         }))
     }
 
-    /// A list with each element converted.
+    /// Converts each element of a list.
     fn convert_elements(
         &mut self,
         steps: &mut Steps,
@@ -177,8 +177,8 @@ impl Lowering {
     }
 }
 
-/// Whether a value's slot is the same as either type has it, so that nothing is to be done. The
-/// empty container is the same slot as the empty patch and grid.
+/// Whether both types represent the value by the same slot, so that there is nothing to convert. The empty
+/// container has the same slot as the empty patch and grid.
 fn is_same(from: &Type, to: &Type) -> bool {
     match (from, to) {
         (a, b) if a == b => true,
@@ -190,7 +190,7 @@ fn is_same(from: &Type, to: &Type) -> bool {
         (Type::Tuple(never) | Type::Set(never), _) if **never == Type::Never => {
             !is_scalar(to) && to.container().is_some()
         }
-        // The elements keep their order, so that a set stays one.
+        // The elements keep their order, so a set stays a set.
         (Type::Tuple(a), Type::Tuple(b)) | (Type::Set(a), Type::Set(b) | Type::Tuple(b)) => {
             is_same(a, b)
         }
@@ -217,7 +217,7 @@ mod tests {
         };
         assert!(compiles("fill(I, TWO, frozenset({(False, 1)}))"));
         assert!(compiles("paint(I, frozenset({(2, (0, 1))}))"));
-        // The reference takes neither for an object.
+        // The reference accepts neither as an object.
         assert!(!compiles("paint(I, frozenset({(2, (False, 1))}))"));
         assert!(!compiles("paint(I, frozenset({(True, (0, 1))}))"));
     }

@@ -1,4 +1,4 @@
-//! [`Cursor`]: the elements of any container in canonical order.
+//! [`Cursor`]: iterates over the elements of any container in canonical order.
 
 use super::bail_out::BailOut;
 use super::memory::{Memory, Paint, Patch};
@@ -7,26 +7,26 @@ use crate::planes::{colour_of, rows, shifted};
 use arc_dsl::{Cell, Loc};
 use arc_form::Type;
 
-/// Goes through the elements of a container.
+/// Iterates over the elements of a container.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cursor {
-    /// Elements that lie in the pool.
+    /// Elements in the pool.
     List { at: usize, end: usize },
     /// Locations.
     Locs(Rows),
     /// Cells.
     Cells(Cells),
-    /// The rows of a grid, each a list that is made when it is asked for.
+    /// The rows of a grid, each a list that is built on demand.
     Grid { tile: Slot, row: usize, end: usize },
 }
 
 /// The locations of a patch, row by row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows {
-    /// The place of the row, counted from the patch's first.
+    /// The row's number, counted from the patch's first.
     row: i32,
     height: i32,
-    /// Where the next row stands in the pool.
+    /// The index of the next row in the pool.
     next: usize,
     bits: u64,
     i: i32,
@@ -38,7 +38,7 @@ pub(crate) struct Rows {
 pub(crate) struct Cells {
     patch: Patch,
     rows: Rows,
-    /// The codes that are still to come, rotated so that -1 is the lowest bit.
+    /// The codes that remain, rotated so that -1 is the lowest bit.
     codes: u32,
     code: u32,
 }
@@ -72,7 +72,7 @@ impl Rows {
     }
 }
 
-/// The columns of a row of a patch whose cells have a code.
+/// The columns of a patch's row whose cells have a code.
 #[inline(always)]
 pub(crate) fn row_of_code(memory: &Memory, patch: &Patch, at: i32, code: u32) -> u64 {
     let row = memory.patches.row(patch.rows as usize + at as usize);
@@ -163,7 +163,7 @@ impl Cursor {
         })
     }
 
-    /// Puts the next elements where they are wanted, and says how many there were.
+    /// Writes the next elements to `to`, and returns how many there were.
     #[inline(always)]
     pub(crate) fn fill(&mut self, memory: &mut Memory, to: &mut [Slot]) -> Result<usize, BailOut> {
         match self {
@@ -194,7 +194,7 @@ impl Cursor {
         }
     }
 
-    /// The next of the elements that take some making: not inlined, so that loops are small.
+    /// The next of the elements that have to be built; not inlined, so that loops stay small.
     #[inline(never)]
     fn next_made(&mut self, memory: &mut Memory) -> Result<Option<Slot>, BailOut> {
         match self {

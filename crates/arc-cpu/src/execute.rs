@@ -1,20 +1,20 @@
-//! How a machine goes through the steps of a program.
+//! Running the steps of a program.
 
 use std::ops::Range;
 
 use super::bail_out::BailOut;
-use super::machine::{End, Machine};
-use super::program::{Code, Region, Several};
+use super::machine::{Machine, UnitOutcome};
+use super::program::{Code, MultiOutput, Region};
 use super::slot::Slot;
 
 impl Machine {
-    /// Gives a region's parameter its value.
+    /// Binds a region's parameter to a value.
     #[inline(always)]
     pub(crate) fn give(&mut self, region: &Region, at: usize, value: Slot) {
         self.slots[region.parameters[at] as usize] = value;
     }
 
-    /// Runs a region and gives its result.
+    /// Runs a region and returns its result.
     #[inline(always)]
     pub(crate) fn region(&mut self, code: &Code, region: &Region) -> Result<Slot, BailOut> {
         let steps = &code.steps[region.start as usize..region.end as usize];
@@ -38,21 +38,21 @@ impl Machine {
         })
     }
 
-    /// Runs the units of a program of several results: each may take as many steps as a program of
-    /// one, and all of them as many as programs of one in their number.
-    pub(crate) fn units(&mut self, code: &Code, several: &Several, most_steps: u64) {
+    /// Runs the units of a program of several results: each may take as many steps as a program of one result,
+    /// and all together as many as that times the number of results.
+    pub(crate) fn units(&mut self, code: &Code, multi_output: &MultiOutput, most_steps: u64) {
         let region = code.regions[0];
-        let mut left = most_steps.saturating_mul(several.outputs.len() as u64);
+        let mut left = most_steps.saturating_mul(multi_output.outputs.len() as u64);
         let mut start = 0;
-        self.ends.clear();
-        for unit in &several.units {
+        self.unit_outcomes.clear();
+        for unit in &multi_output.units {
             let steps = start..unit.end;
             start = unit.end;
-            let mut reads = several.range(&unit.reads).iter();
-            let is_left =
-                unit.is_left_out || reads.any(|read| self.ends[*read as usize] != End::Made);
+            let mut reads = multi_output.range(&unit.reads).iter();
+            let is_left = unit.is_left_out
+                || reads.any(|read| self.unit_outcomes[*read as usize] != UnitOutcome::Succeeded);
             if is_left {
-                self.ends.push(End::Left);
+                self.unit_outcomes.push(UnitOutcome::Skipped);
                 continue;
             }
             let granted = left.min(most_steps);
@@ -60,25 +60,28 @@ impl Machine {
             self.failed = None;
             let mark = self.memory.mark();
             let end = match self.unit(code, &region, steps) {
-                Ok(()) => End::Made,
+                Ok(()) => UnitOutcome::Succeeded,
                 Err(bail_out) => {
-                    // What it has left behind.
+                    // What the failed unit has left behind.
                     self.stack.clear();
                     self.keys.clear();
                     self.memory.release(mark);
                     let step = self.failed.unwrap_or(region.start);
-                    End::Failed { bail_out, step }
+                    UnitOutcome::Failed { bail_out, step }
                 }
             };
             left -= granted - self.fuel;
-            self.ends.push(end);
+            self.unit_outcomes.push(end);
         }
-        // Whether a value is made that others make, only they know; they come later.
-        for (at, unit) in several.units.iter().enumerate().rev() {
-            let takers = several.range(&unit.takers);
-            let mut ends = takers.iter().map(|taker| self.ends[*taker as usize]);
-            if !takers.is_empty() && !ends.any(|end| end == End::Made) {
-                self.ends[at] = End::Left;
+        // Whether a unit without steps has succeeded depends on the units that compute its value, which come
+        // later.
+        for (at, unit) in multi_output.units.iter().enumerate().rev() {
+            let consumers = multi_output.range(&unit.consumers);
+            let mut ends = consumers
+                .iter()
+                .map(|consumer| self.unit_outcomes[*consumer as usize]);
+            if !consumers.is_empty() && !ends.any(|end| end == UnitOutcome::Succeeded) {
+                self.unit_outcomes[at] = UnitOutcome::Skipped;
             }
         }
     }

@@ -1,11 +1,11 @@
-//! Kernels: operations compiled once for every CPU and once for wide vectors, and what else of the
-//! machine depends on what the CPU has.
+//! Kernels: operations compiled once for every CPU and once for wide vectors, and other code that depends on
+//! the CPU.
 
 use super::program::Vectors;
 use crate::planes::{Misfit, Tile};
 use arc_dsl::Grid;
 
-/// Asks for memory that is soon to be read, so that it is in the cache by then.
+/// Prefetches memory that is read soon, so that it is in the cache by then.
 #[inline(always)]
 #[allow(
     unsafe_code,
@@ -23,7 +23,7 @@ pub(crate) fn prefetch<T>(items: &[T]) {
     let _ = items;
 }
 
-/// Puts a grid into a tile.
+/// Packs a grid into a tile.
 #[inline(always)]
 #[allow(unsafe_code, reason = "code for vectors that not every CPU has")]
 pub(crate) fn pack(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
@@ -35,7 +35,7 @@ pub(crate) fn pack(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
     tile.set(grid)
 }
 
-/// The same, a row at a time.
+/// The same with AVX2, a row at a time.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn pack_wide(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
@@ -54,7 +54,7 @@ fn pack_wide(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
     };
     let columns = tile.columns();
     let cells = grid.cells();
-    // The last cells, with nothing behind them: rows that end there are read from here.
+    // The last cells of the grid, padded with zeros: a row near the end is loaded from this copy.
     let mut last = [0; 64];
     let from = if let Some(cells) = cells.last_chunk::<32>() {
         last[..32].copy_from_slice(cells);
@@ -68,7 +68,7 @@ fn pack_wide(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
     let mut greatest = most;
     for i in 0..height {
         let at = i * width;
-        // The row and what follows it: cells too, or nothing.
+        // The row and the bytes behind it: more cells, or padding.
         let row = if at + 32 <= cells.len() {
             &cells[at..at + 32]
         } else {
@@ -111,7 +111,7 @@ pub(crate) fn unpack(tile: &Tile) -> Grid {
     tile.grid()
 }
 
-/// The same, a row at a time.
+/// The same with AVX2, a row at a time.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn unpack_wide(tile: &Tile) -> Grid {
@@ -121,9 +121,9 @@ fn unpack_wide(tile: &Tile) -> Grid {
         _mm256_shuffle_epi8,
     };
     let (height, width) = (tile.height as usize & 63, tile.width as usize & 63);
-    // Each row is written with all its 32 columns: the next one, or nothing, covers what is too much.
+    // Each row is written with all its 32 columns; the next row, or nothing, overwrites the excess.
     let mut cells = [0i8; 33 * 32];
-    // Which byte of a plane's row has the bit of each column, and which bit that is.
+    // For each column, the byte of a plane's row that has its bit, and that bit.
     let bytes = _mm256_setr_epi64x(
         0,
         0x0101_0101_0101_0101,
@@ -138,7 +138,7 @@ fn unpack_wide(tile: &Tile) -> Grid {
             let row = _mm256_shuffle_epi8(row, bytes);
             _mm256_cmpeq_epi8(_mm256_and_si256(row, bits), bits)
         });
-        // What has all four bits stands for -1.
+        // All four bits stand for -1.
         let minus_one = _mm256_and_si256(_mm256_and_si256(a, b), _mm256_and_si256(c, d));
         let a = _mm256_and_si256(a, _mm256_set1_epi8(1));
         let b = _mm256_and_si256(b, _mm256_set1_epi8(2));
@@ -162,22 +162,22 @@ fn unpack_wide(tile: &Tile) -> Grid {
     Grid::from_cells(height, width, cells[..height * width].to_vec())
 }
 
-/// Makes kernels of bodies: `kernels! { /// Doc. NAME |m, code, step| { .. } .. }`.
+/// Defines kernels from bodies: `kernels! { /// Doc. NAME |m, code, step| { .. } .. }`.
 ///
-/// A body gives a `Result<Slot, BailOut>`. What it calls is compiled for wide vectors where it is
-/// inlined.
+/// A body returns a `Result<Slot, BailOut>`. A function that it calls is compiled for wide vectors only if it
+/// is inlined.
 ///
-/// A kernel that does what a primitive does, whatever the types of its arguments, says so behind its name, with a
-/// [`Constraint`](crate::selection::Constraint) for each argument, and what it gives where that is not of the instruction's type:
-/// `NAME for Primitive(Constraint, ..) -> ResultType`. `kernels! { fn select; .. }` makes the function that gives the selection of
-/// these.
+/// A kernel that implements a primitive for arguments of any type that can be converted says so behind its
+/// name, with a [`Constraint`](crate::selection::Constraint) for each argument, and with the type of its result
+/// if that is not the instruction's: `NAME for Primitive(Constraint, ..) -> ResultType`. `kernels! { fn select;
+/// .. }` generates the function that returns the selection of these.
 macro_rules! kernels {
     (fn $select:ident; $(
         $(#[$doc:meta])* $name:ident
             $(for $primitive:ident($($want:ident),*) $(-> $gives:ident)?)?
             |$m:pat_param, $code:pat_param, $step:pat_param| $body:block
     )+) => {
-        /// The kernel of a primitive that has one for arguments of any types that can be converted.
+        /// The kernel of a primitive that has one for arguments of any type that can be converted.
         fn $select(primitive: arc_dsl::Primitive) -> Option<crate::selection::Selection> {
             match primitive {
                 $($(

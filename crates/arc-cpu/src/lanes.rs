@@ -1,16 +1,15 @@
-//! Loops whose bodies are scalar, run for many elements at a time.
+//! Vectorised loops: loops with scalar bodies, run for many elements at a time.
 //!
-//! A step of a loop's body takes a few nanoseconds to get to and less than one to do. Where the body
-//! is arithmetic on integers, pairs and cells, the lowering makes a second version of the loop: each
-//! component of each value is a *column* of up to [`LANES`](columns::LANES) numbers, one an element, and a step works
-//! on columns ([`ops`]). Taking a pair apart or putting one together costs nothing then, steps that
-//! are the same for all elements run once, and a loop inside, over elements that are the same for
-//! all, goes through them once for all lanes ([`loops`]). This is how columnar databases evaluate
-//! expressions (Boncz, Zukowski, Nes: "MonetDB/X100: Hyper-Pipelining Query Execution", CIDR 2005).
+//! Dispatching a step of a loop's body takes a few nanoseconds, and running it less than one. If the body is
+//! arithmetic on integers, pairs and cells, the lowering compiles a second version of the loop: each component
+//! of each value is a *column* of up to [`LANES`](columns::LANES) numbers, one per element, and a step works on
+//! columns ([`ops`]). Taking a pair apart or putting one together then costs nothing, steps that are the same
+//! for all elements run once, and an inner loop over elements that are the same for all goes through them once
+//! for all lanes ([`loops`]). This is how columnar databases evaluate expressions (Boncz, Zukowski, Nes:
+//! "MonetDB/X100: Hyper-Pipelining Query Execution", CIDR 2005).
 //!
-//! Elements of later lanes are evaluated before those of earlier ones are through, so lanes cannot
-//! tell which element fails first: whatever fails in them, the loop is run again element by element
-//! ([`Machine::begin_lanes`]).
+//! Later lanes run steps before earlier lanes have finished, so lanes cannot tell which element fails first: if
+//! anything fails in them, the loop runs again element by element ([`Machine::begin_lanes`]).
 
 use super::bail_out::BailOut;
 use super::elements::Cursor;
@@ -24,10 +23,10 @@ pub(super) mod ops;
 
 use columns::{Lanes, Part};
 
-/// How many elements pay for the way into the lanes.
+/// From this many elements on, a vectorised loop pays off.
 const ENOUGH: usize = 4;
 
-/// How a machine was before a loop went by lanes.
+/// The state of a machine before a vectorised loop.
 #[derive(Debug)]
 struct Before {
     fuel: u64,
@@ -36,10 +35,10 @@ struct Before {
     keys: usize,
 }
 
-// Functions rather than closures: what a closure does is not compiled for wide vectors.
+// Functions rather than closures: the compiler does not compile the body of a closure for wide vectors.
 impl Machine {
-    /// What to go back to should a loop over so many elements fail by lanes; `None` if they are
-    /// too few to begin.
+    /// The state to restore if a vectorised loop over this many elements fails; `None` if they are too few to
+    /// vectorise.
     #[inline(always)]
     fn begin_lanes(&self, elements: usize) -> Option<Before> {
         (elements >= ENOUGH).then(|| Before {
@@ -50,7 +49,7 @@ impl Machine {
         })
     }
 
-    /// Does as if the loop had never begun.
+    /// Restores the state from before the loop.
     #[cold]
     fn undo_lanes(&mut self, before: &Before) {
         self.fuel = before.fuel;
@@ -60,8 +59,7 @@ impl Machine {
         self.keys.truncate(before.keys);
     }
 
-    /// Runs steps on columns. Eight lanes take about as long as one step of a scalar loop, and count
-    /// as one.
+    /// Runs steps on columns. Eight lanes take about as long as one step of a scalar loop, and count as one.
     #[inline(always)]
     fn run_lanes(&mut self, code: &Code, region: &Region) -> Result<(), BailOut> {
         let steps = &code.steps[region.start as usize..region.end as usize];
@@ -72,7 +70,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Runs the body for the next elements, as many as there are lanes; false where there is none.
+    /// Runs the body for the next block of elements, one per lane; false if there are none left.
     #[inline(always)]
     fn next_block(
         &mut self,
@@ -89,7 +87,7 @@ impl Machine {
         Ok(true)
     }
 
-    /// Fills the columns that the body reads from so many elements.
+    /// Fills the columns that the body reads from the block's elements.
     #[inline(always)]
     fn load_lanes(&mut self, this: &LaneLoop, count: usize) {
         self.lanes.count = count;

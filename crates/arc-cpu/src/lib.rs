@@ -1,19 +1,18 @@
-//! The compiled path: the first-order form as steps on slots, over bit planes.
+//! The compiled path: runs a first-order form as steps on slots, over bit planes.
 //!
-//! [`Compiled::new`] makes steps of a [`Form`], and a [`Machine`] runs them. Where the reference
-//! interpreter works on cells, a step here works on words of 32 or 64 cells, in memory that is used
-//! again from run to run. What planes have no room for, or what the reference says better (most
-//! errors), ends in [`Stop::BailOut`] with the reason, and the reference does that evaluation.
+//! [`Compiled::new`] compiles a [`Form`] to steps, and a [`Machine`] runs them. Where the reference interpreter
+//! works on cells, a step here works on words of 32 or 64 cells, in memory that is reused from run to run. A
+//! value that does not fit planes, or an error that only the reference can describe (most of them), ends in
+//! [`Stop::BailOut`] with the reason, and the caller evaluates the program with the reference.
 //!
-//! A step names its kernel, the slots that it takes and writes, and the regions that it runs; a
-//! slot is a scalar, or where a grid, a patch or a list lies in the machine's memory. Kernels are
-//! compiled twice, for what every CPU has and for wide vectors ([`Vectors`]); which version a step
-//! calls is settled in [`Compiled::new`]. A program that calls what has no kernel for its types is
-//! [`Unsupported`], with line and reason.
+//! A step names its kernel, the slots that it reads and writes, and the regions that it runs. A slot is a
+//! scalar, or the place of a grid, a patch or a list in the machine's memory. Kernels are compiled twice, for
+//! what every CPU has and for wide vectors ([`Vectors`]); [`Compiled::new`] chooses the version that each step
+//! calls. A program with a call that has no kernel for its types is [`Unsupported`], with line and reason.
 //!
-//! A machine's bounds are its own: its steps, and the sizes of its memory. It does not count the
-//! elements of values as the reference does, so that where that ends at a bound a machine may get
-//! further; one that reaches a bound of its own bails out.
+//! A machine has its own bounds: its steps, and the sizes of its memory. It does not count the elements of
+//! values as the reference does, so it may get further than the reference, which ends at that bound. A machine
+//! that reaches a bound of its own bails out.
 //!
 //! ```
 //! use arc_cpu::{Compiled, Machine};
@@ -32,8 +31,8 @@
 //!
 //! - compiling: `lower` (the form to steps), `convert` (between representations), `program` (steps and regions);
 //! - running: `machine`, `execute`, `memory`, `slot`, `bail_out`;
-//! - kernels: `ops` by family, `selection` (which of them is taken), `kernel` (how they are compiled twice), `lanes` (vectorised loops), `elements` and `order`
-//!   for containers;
+//! - kernels: `ops` by family, `selection` (which kernel a call gets), `kernel` (how they are compiled twice),
+//!   `lanes` (vectorised loops), `elements` and `order` for containers;
 //! - data: `planes` (grids and patches as bits), `values` (in and out);
 //! - programs that grow: [`batt`].
 
@@ -71,24 +70,24 @@ pub use bail_out::{BailOut, Unsupported};
 pub use batt::{Batt, Bounds, Pushed};
 
 use lower::Lowering;
-use machine::End;
 pub use machine::Machine;
+use machine::UnitOutcome;
 pub use program::Vectors;
-use program::{Code, Given, Several};
+use program::{Code, CompiledOutput, MultiOutput};
 use slot::Slot;
 
-/// How many cells a grid may have that a [`Machine`] holds.
+/// The most cells of a grid that a [`Machine`] can hold.
 pub const GRID_CELLS: u64 = (planes::SIDE * planes::SIDE) as u64;
 
-/// What a [`Machine`] can do with values: all that a plan knows.
+/// The representations and the window that a [`Machine`] supports: all that a plan knows of it.
 pub const TARGET: Target = Target {
     name: "the CPU",
     representations: &Representation::ALL,
     window: Some(planes::SIDE),
 };
 
-/// Compiles forms, one after the other, in memory that it keeps: of a short program, to ask for that
-/// is a good part of the work. Nothing of one form matters to the next.
+/// Compiles forms, one after the other, in memory that it keeps: for a short program, allocating it is a good
+/// part of the work. Nothing carries over from one form to the next.
 #[derive(Debug)]
 pub struct Compiler {
     lowering: Lowering,
@@ -102,14 +101,14 @@ impl Default for Compiler {
 }
 
 impl Compiler {
-    /// For these vectors, or for those that the CPU has where it lacks them.
+    /// For these vectors, or for the widest that the CPU has if it lacks them.
     pub fn new(vectors: Vectors) -> Self {
         Self {
             lowering: Lowering::new(vectors),
         }
     }
 
-    /// The form as steps.
+    /// Compiles the form to steps.
     pub fn compile(&mut self, form: &Form) -> Result<Compiled, Unsupported> {
         static PROGRAMS: AtomicU64 = AtomicU64::new(1);
         if !form.is_program() {
@@ -129,23 +128,23 @@ impl Compiler {
 #[derive(Debug, Clone)]
 pub struct Compiled {
     code: Code,
-    /// Tells programs apart: a machine keeps the constants of the last one that it ran.
+    /// Identifies the program: a machine keeps the constants of the last one that it ran.
     id: u64,
 }
 
 impl Compiled {
-    /// The form as steps, for the widest vectors that this CPU has.
+    /// Compiles the form to steps, for the widest vectors that this CPU has.
     pub fn new(form: &Form) -> Result<Self, Unsupported> {
         Self::with_vectors(form, Vectors::detect())
     }
 
-    /// The form as steps for these vectors, or for those that the CPU has where it lacks them.
+    /// Compiles the form to steps for these vectors, or for the widest that the CPU has if it lacks them.
     pub fn with_vectors(form: &Form, vectors: Vectors) -> Result<Self, Unsupported> {
         Compiler::new(vectors).compile(form)
     }
 
-    /// Asks for its memory, before a [`Machine`] runs it for the first time in a while. It changes
-    /// nothing but the time that takes.
+    /// Prefetches its memory, before a [`Machine`] runs it for the first time in a while. This changes nothing
+    /// but the time that the run takes.
     pub fn prefetch(&self) {
         let code = &self.code;
         kernel::prefetch(&code.steps);
@@ -155,22 +154,22 @@ impl Compiled {
         kernel::prefetch(&code.types);
     }
 
-    /// The type of its result, the first one where it has several.
+    /// The type of its result, or of the first one if it has several.
     pub fn output(&self) -> &Type {
         &self.code.output
     }
 
     /// How many results it has.
     pub fn outputs(&self) -> usize {
-        let several = self.code.several.as_ref();
-        several.map_or(1, |several| several.outputs.len())
+        let multi_output = self.code.multi_output.as_ref();
+        multi_output.map_or(1, |multi_output| multi_output.outputs.len())
     }
 
-    /// Why the machine always bails out the result at this place, if it does. A program of one
-    /// result is not compiled then.
+    /// Why the machine always bails out of the result with this number, if it does. A program of one result
+    /// does not compile in that case.
     pub fn unsupported(&self, at: usize) -> Option<&Unsupported> {
-        let several = self.code.several.as_ref()?;
-        several.outputs.get(at)?.unsupported.as_ref()
+        let multi_output = self.code.multi_output.as_ref()?;
+        multi_output.outputs.get(at)?.unsupported.as_ref()
     }
 
     /// How many steps it has.
@@ -178,7 +177,7 @@ impl Compiled {
         self.code.steps.len()
     }
 
-    /// Whether it has no step: its output is its input, or is known.
+    /// Whether it has no step: its output is its input, or is a constant.
     pub fn is_empty(&self) -> bool {
         self.code.steps.is_empty()
     }
@@ -189,7 +188,7 @@ impl Compiled {
 pub enum Stop {
     /// The program fails on this input, as it does in the reference.
     Error(EvalError),
-    /// The reference has to do it.
+    /// Only the reference can evaluate it.
     BailOut(BailOut),
 }
 
@@ -204,7 +203,7 @@ impl fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
-/// What an evaluation gave; it lies in the machine until the next run.
+/// The result of an evaluation; it lies in the machine until the next run.
 #[derive(Debug, Clone, Copy)]
 pub struct Output<'m> {
     machine: &'m Machine,
@@ -220,7 +219,7 @@ impl Output<'_> {
             .unwrap_or(Value::Nothing)
     }
 
-    /// Whether it is this grid. A grid that planes have no room for is no machine's output.
+    /// Whether it equals this grid. A machine never returns a grid that does not fit planes.
     pub fn equals(&self, grid: &Grid) -> bool {
         match self.ty {
             Type::Grid => {
@@ -240,19 +239,19 @@ impl Output<'_> {
     }
 }
 
-/// Asks for memory that is soon to be read: that of a grid which a [`Machine`] is to be given, say, or
-/// an [`Output`] to be compared with. It changes nothing but the time that takes.
+/// Prefetches memory that is read soon: a grid that a [`Machine`] runs on next, say, or one that an [`Output`]
+/// is compared with. This changes nothing but the time that the read takes.
 pub fn prefetch<T>(items: &[T]) {
     kernel::prefetch(items);
 }
 
-/// What each result of a program came to, in the order of the form's outputs; values lie in the
-/// machine until the next run.
+/// The outcome of each result of a program, in the order of the form's outputs; values lie in the machine until
+/// the next run.
 #[derive(Debug, Clone, Copy)]
 pub struct Outputs<'m> {
     machine: &'m Machine,
     program: &'m Compiled,
-    /// What the one result came to, or why there is none of any.
+    /// The outcome of the one result, or why none of several results has a value.
     whole: Result<Slot, Stop>,
 }
 
@@ -267,21 +266,21 @@ impl<'m> Outputs<'m> {
         self.len() == 0
     }
 
-    /// What the result at this place came to; `None` if there is none.
+    /// The outcome of the result with this number; `None` if there is no such result.
     pub fn get(&self, at: usize) -> Option<Result<Output<'m>, Stop>> {
         let output = |ty, slot| Output {
             machine: self.machine,
             ty,
             slot,
         };
-        let Some(several) = &self.program.code.several else {
+        let Some(multi_output) = &self.program.code.multi_output else {
             let outcome = self.whole.map(|slot| output(self.program.output(), slot));
             return (at == 0).then_some(outcome);
         };
-        let given = several.outputs.get(at)?;
+        let given = multi_output.outputs.get(at)?;
         let outcome = self
             .whole
-            .and_then(|_| self.machine.settle(self.program, several, given))
+            .and_then(|_| self.machine.output_slot(self.program, multi_output, given))
             .map(|slot| output(&given.ty, slot));
         Some(outcome)
     }
@@ -293,12 +292,12 @@ impl<'m> Outputs<'m> {
 }
 
 impl Machine {
-    /// What each result of the program comes to for this input.
+    /// Evaluates all results of the program on this input.
     ///
-    /// What a result needs and another does too is done once. Where something fails, the results
-    /// that need it end so, each with the line of its own program, and the others do not see it. An
-    /// error that may be that of either of two instructions done as one bails out of a result, and so
-    /// does a unit of work that reaches a bound: the memory is the machine's, for all results.
+    /// A step that several results need runs once. If a step fails, the results that need it end with that
+    /// failure, each with the line of its own program, and the others are not affected. A result bails out if
+    /// an error may come from either of two instructions that were merged into one, and if a unit of work
+    /// reaches a bound, since all results share the machine's memory.
     ///
     /// ```
     /// use arc_cpu::{Compiled, Machine};
@@ -332,10 +331,10 @@ impl Machine {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn run_all<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Outputs<'m> {
-        let whole = match &program.code.several {
+        let whole = match &program.code.multi_output {
             None => self.evaluate(program, input),
-            Some(several) => self.begin(program, input).map(|()| {
-                self.units(&program.code, several, self.most_steps);
+            Some(multi_output) => self.begin(program, input).map(|()| {
+                self.units(&program.code, multi_output, self.most_steps);
                 Slot::default()
             }),
         };
@@ -346,15 +345,20 @@ impl Machine {
         }
     }
 
-    /// The slot of a result of several, or the first failure among what it needs.
-    fn settle(&self, program: &Compiled, several: &Several, given: &Given) -> Result<Slot, Stop> {
+    /// The slot of one of several results, or the first failure among its needs.
+    fn output_slot(
+        &self,
+        program: &Compiled,
+        multi_output: &MultiOutput,
+        given: &CompiledOutput,
+    ) -> Result<Slot, Stop> {
         if given.unsupported.is_some() {
             return Err(Stop::BailOut(BailOut::Kernel));
         }
-        for need in &several.needs[given.needs.start as usize..given.needs.end as usize] {
-            match self.ends[need.unit as usize] {
-                End::Made => {}
-                End::Failed { bail_out, step } => {
+        for need in &multi_output.needs[given.needs.start as usize..given.needs.end as usize] {
+            match self.unit_outcomes[need.unit as usize] {
+                UnitOutcome::Succeeded => {}
+                UnitOutcome::Failed { bail_out, step } => {
                     return Err(match bail_out.error() {
                         Some(kind) => Stop::Error(EvalError {
                             line: need.line,
@@ -364,16 +368,16 @@ impl Machine {
                         None => Stop::BailOut(bail_out),
                     });
                 }
-                End::Left => return Err(Stop::BailOut(BailOut::Fails)),
+                UnitOutcome::Skipped => return Err(Stop::BailOut(BailOut::Fails)),
             }
         }
         let slot = self.slots[given.slot as usize];
-        self.weighed(&given.ty, slot).map_err(Stop::BailOut)
+        self.check_weight(&given.ty, slot).map_err(Stop::BailOut)
     }
 
-    /// The value that the program gives for this input, the first one where it has several results.
+    /// Evaluates the program on this input; if it has several results, returns the first.
     pub fn run<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Result<Output<'m>, Stop> {
-        if program.code.several.is_some() {
+        if program.code.multi_output.is_some() {
             let outputs = self.run_all(program, input);
             return outputs
                 .get(0)
@@ -394,10 +398,10 @@ impl Machine {
         self.begin(program, input)?;
         let code = &program.code;
         let slot = self.region(code, &code.regions[0])?;
-        self.weighed(&code.output, slot)
+        self.check_weight(&code.output, slot)
     }
 
-    /// Puts constants and the input where the program has them.
+    /// Puts constants and the input into their slots.
     #[inline(always)]
     fn begin(&mut self, program: &Compiled, input: &Grid) -> Result<(), BailOut> {
         self.load(program)?;
@@ -411,8 +415,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Puts the program's constants into the memory, where they are not there from the last run,
-    /// and forgets everything else.
+    /// Puts the program's constants into the memory, unless they are still there from the last run, and forgets
+    /// everything else.
     fn load(&mut self, program: &Compiled) -> Result<(), BailOut> {
         if let Some((id, mark)) = self.loaded
             && id == program.id
@@ -455,7 +459,7 @@ mod tests {
     use super::*;
     use arc_dsl::{Primitive, ProgramBuilder};
 
-    /// 900 million grids, which the machine's memory has once.
+    /// The result is 900 million grids, of which the machine's memory holds one.
     #[test]
     fn what_weighs_more_than_a_value_may_is_no_result() {
         let text =
@@ -475,7 +479,7 @@ mod tests {
         let (batt, merged) = Batt::of(programs, inputs, &[], Bounds::default());
         let result = batt.result(merged[0].as_ref().unwrap(), 0);
         assert!(result.is_err_and(|error| error.limit().is_some()));
-        // 90,000 are a value.
+        // 90,000 are within the bound.
         let text = text.replace("x1, 30000", "x1, 3");
         let program = arc_dsl::parse_programs(&text).remove(0).unwrap();
         let compiled = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
@@ -486,7 +490,7 @@ mod tests {
         assert!(value == reference);
     }
 
-    /// Who goes through lists in lists would take minutes, or more memory than there is.
+    /// Traversing these nested lists would take minutes, or more memory than there is.
     #[test]
     fn lists_in_lists_of_too_many_elements_are_left_to_the_reference() {
         for last in [

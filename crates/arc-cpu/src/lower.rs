@@ -1,4 +1,4 @@
-//! From the form to steps on slots.
+//! Lowers the form to steps on slots.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use super::TARGET;
 use super::bail_out::Unsupported;
 use super::ops::placing::CELLS_OF_COLOUR;
 use super::ops::{self, basics, loops};
-use super::program::{Available, Kernel, Run, Vectors};
+use super::program::{AvailableVectors, Kernel, KernelFn, Vectors};
 use super::program::{Code, Origin, Region, Step};
 use super::slot::At;
 use super::values::are_nested;
@@ -27,7 +27,7 @@ mod several;
 mod streams;
 mod vectorise;
 
-/// The most operands that a call takes, or several that are made one.
+/// The most operands of a call or of a fused operation.
 const MOST_OPERANDS: usize = 5;
 
 /// The slots of operands, and their types.
@@ -47,7 +47,7 @@ impl Operands {
         &self.types[..self.len]
     }
 
-    /// One more; `None` if there are as many as there may be.
+    /// Adds one; `None` if there is no room for more.
     pub(super) fn push(&mut self, slot: u32, ty: Type) -> Option<()> {
         *self.slots.get_mut(self.len)? = slot;
         self.types[self.len] = ty;
@@ -56,31 +56,31 @@ impl Operands {
     }
 }
 
-/// The steps of a region while it is made.
+/// The steps of a region under construction.
 pub(super) type Steps = Vec<(Step<u32>, Origin)>;
 
-/// Where a lowering stands.
-pub(super) struct SavePoint {
+/// The source position of a lowering, to restore it.
+pub(super) struct SourcePosition {
     line: u32,
     primitive: Option<Primitive>,
 }
 
-/// Makes steps of forms. What it has of one form means nothing for the next, but for the memory.
+/// Lowers forms to steps. Nothing carries over from one form to the next except the memory.
 #[derive(Debug)]
 pub(super) struct Lowering {
-    /// The types of the form's values, by id, as they are held.
+    /// The types of the form's values as they are represented, by id.
     pub(super) types: Vec<Type>,
     plan: Plan,
-    /// What the plan streams, but is made where what goes through it cannot be.
+    /// Values that the plan streams but that are materialised, since their consumer cannot take a stream.
     materialised: FxHashSet<Id>,
-    /// The products that are not made, and what they are products of; by id.
+    /// The products that are not materialised, with the slots and types of their factors; by id.
     products: FxHashMap<u32, [(u32, Type); 2]>,
-    /// The slots of values that are in the slots of others.
+    /// The slots of values that share the slot of another.
     slots: FxHashMap<Id, u32>,
-    vectors: Available,
-    /// Where the steps of regions were made that are finished: the next one takes the memory.
+    vectors: AvailableVectors,
+    /// Buffers of finished regions, for the next one.
     spare: Vec<Steps>,
-    /// Where what is made comes from.
+    /// The line of the instruction being lowered.
     line: u32,
     primitive: Option<Primitive>,
     code: Code,
@@ -94,7 +94,7 @@ impl Lowering {
             materialised: FxHashSet::default(),
             products: FxHashMap::default(),
             slots: FxHashMap::default(),
-            vectors: Available::of(vectors),
+            vectors: AvailableVectors::of(vectors),
             spare: Vec::new(),
             line: 0,
             primitive: None,
@@ -113,10 +113,10 @@ impl Lowering {
         {
             self.code.output = self.region(&form.body, 0, None)?;
         } else {
-            let several = self.several(form)?;
-            let first = several.outputs.first();
+            let multi_output = self.multi_output(form)?;
+            let first = multi_output.outputs.first();
             self.code.output = first.map_or(Type::Never, |first| first.ty.clone());
-            self.code.several = Some(Box::new(several));
+            self.code.multi_output = Some(Box::new(multi_output));
         }
         Ok(self.code.take())
     }
@@ -154,26 +154,26 @@ impl Lowering {
         }) as u32
     }
 
-    /// Where the lowering stands.
-    pub(super) fn save_point(&self) -> SavePoint {
-        SavePoint {
+    /// The current source position.
+    pub(super) fn source_position(&self) -> SourcePosition {
+        SourcePosition {
             line: self.line,
             primitive: self.primitive,
         }
     }
 
-    /// Goes back there: what was made in between is in a region of its own.
-    pub(super) fn roll_back(&mut self, place: &SavePoint) {
+    /// Restores the source position after lowering a nested region.
+    pub(super) fn set_source_position(&mut self, place: &SourcePosition) {
         (self.line, self.primitive) = (place.line, place.primitive);
     }
 
-    /// What is made from now on comes from this instruction.
+    /// Sets the source position to this instruction.
     pub(super) fn at(&mut self, instruction: &Instruction) {
         self.line = instruction.line;
         self.primitive = match instruction.op {
             Op::Call(primitive) | Op::Fail(Some(primitive), _) => Some(primitive),
             Op::Count => Some(Primitive::Power),
-            // The call that may fail stands in the line of all of them.
+            // All calls of a fused operation are on its line; the error names the one that may fail.
             Op::Fused(_) => {
                 let calls = instruction
                     .regions
@@ -186,7 +186,7 @@ impl Lowering {
         };
     }
 
-    /// How a value is held.
+    /// The representation of a value.
     pub(super) fn held(&self, id: Id) -> Representation {
         match self.plan.representation(id) {
             Representation::Streamed if self.materialised.contains(&id) => {
@@ -209,7 +209,7 @@ impl Lowering {
         self.slots.get(&id).copied().unwrap_or(id.0)
     }
 
-    /// Gives a parameter the slot of what it stands for.
+    /// Binds a parameter to the slot of the operand that it stands for.
     pub(super) fn bind(&mut self, parameter: Id, operand: &Operand) -> Result<(), Unsupported> {
         let (slot, ty) = self.operand(operand)?;
         self.slots.insert(parameter, slot);
@@ -228,21 +228,21 @@ impl Lowering {
         }
     }
 
-    /// A region that is made.
+    /// A region that is finished.
     pub(super) fn made_region(&self, number: u32) -> Region {
         self.code.regions[number as usize]
     }
 
-    pub(super) fn vectors(&self) -> Available {
+    pub(super) fn vectors(&self) -> AvailableVectors {
         self.vectors
     }
 
-    /// Sees to it that machines have so many columns.
+    /// Reserves at least this many columns in machines.
     pub(super) fn reserve_columns(&mut self, columns: u32) {
         self.code.columns = self.code.columns.max(columns);
     }
 
-    /// Adds a step and gives the slot of its result.
+    /// Adds a step and returns the slot of its result.
     pub(super) fn push(
         &mut self,
         steps: &mut Steps,
@@ -265,7 +265,7 @@ impl Lowering {
         steps.push(step);
     }
 
-    /// A step of this kernel, and where it comes from.
+    /// A step with this kernel, and its source.
     pub(super) fn step(
         &self,
         to: u32,
@@ -273,7 +273,7 @@ impl Lowering {
         set: impl FnOnce(&mut Step<u32>),
     ) -> (Step<u32>, Origin) {
         let mut step = Step {
-            run: Run::new(kernel, self.vectors),
+            run: KernelFn::new(kernel, self.vectors),
             to,
             a: 0,
             b: 0,
@@ -324,8 +324,8 @@ impl Lowering {
         Ok(operands)
     }
 
-    /// Makes the region that has this number, and gives the type of its result: `want` where it is
-    /// given.
+    /// Lowers a region to the one with this number, and returns the type of its result, which is converted to
+    /// `want` if that is given.
     fn region(
         &mut self,
         region: &arc_form::Region,
@@ -336,7 +336,7 @@ impl Lowering {
         let mut parameters = [0; 2];
         for (at, (id, ty)) in region.parameters.iter().enumerate() {
             self.types[id.index()] = ty.clone();
-            // Only who runs a single call fills more than two, and knows them by their ids.
+            // Only a form of a single call has more than two parameters, and `Batt` finds them by their ids.
             if let Some(parameter) = parameters.get_mut(at) {
                 *parameter = id.0;
             }
@@ -362,8 +362,8 @@ impl Lowering {
         Ok(ty)
     }
 
-    /// Sees to it that what was made is not too much for who goes through it: lists share the lists that they
-    /// hold, so that a few steps make more elements than any memory has.
+    /// Adds a check of the number of elements in a nested list: lists share the lists that they contain, so a
+    /// few steps can build more elements than any memory holds.
     pub(super) fn count(&mut self, steps: &mut Steps, id: Id) {
         let ty = &self.types[id.index()];
         let is_list = matches!(
@@ -410,7 +410,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// Numbers for so many regions, side by side.
+    /// Reserves this many consecutive region numbers.
     pub(super) fn regions(&mut self, count: usize) -> u32 {
         let first = self.code.regions.len();
         self.code.regions.resize(first + count, Region::default());
@@ -427,7 +427,7 @@ impl Lowering {
         let to = instruction.id;
         let ty = &instruction.ty;
         if *ty == Type::Never && instruction.op != Op::Absent && instruction.regions.is_empty() {
-            // It fails, or its value is of a type that nothing here knows.
+            // It fails, or its value has a type that is not known here.
             self.push_to(steps, to.0, &basics::UNTYPED, |_| ());
             return Ok(());
         }
@@ -450,11 +450,11 @@ impl Lowering {
                 }
                 let count = instruction.regions.len();
                 let first = self.regions(count);
-                let place = self.save_point();
+                let place = self.source_position();
                 for (at, region) in instruction.regions.iter().enumerate() {
                     self.region(region, first + at as u32, Some(ty))?;
                 }
-                self.roll_back(&place);
+                self.set_source_position(&place);
                 let kernel = match instruction.op {
                     Op::If => &basics::EITHER_REGION,
                     _ => &basics::NUMBERED_REGION,
@@ -478,9 +478,9 @@ impl Lowering {
                 let (from, from_type) = self.operand(&instruction.arguments[1])?;
                 let from = self.convert(steps, from, &from_type, ty)?;
                 let number = self.regions(1);
-                let place = self.save_point();
+                let place = self.source_position();
                 self.region(&instruction.regions[0], number, Some(ty))?;
-                self.roll_back(&place);
+                self.set_source_position(&place);
                 self.push_to(steps, to.0, &basics::ITERATE, |step| {
                     (step.a, step.b) = (rounds, from);
                     step.region = number;
@@ -492,7 +492,7 @@ impl Lowering {
                 self.push_to(steps, to.0, &basics::ABSENT, |_| ());
                 Ok(())
             }
-            // The reference may take an argument of another type than its signature says.
+            // The reference may accept an argument of another type than its signature says.
             Op::Fail(_, Failure::Type { .. }) => {
                 self.push_to(steps, to.0, &basics::UNTYPED, |_| ());
                 Ok(())
@@ -505,7 +505,7 @@ impl Lowering {
     }
 
     pub(super) fn copy(&mut self, steps: &mut Steps, from: u32, to: Id) {
-        // The step that made it may as well write where it is wanted.
+        // The step that computed the value may as well write to the destination.
         match steps.last_mut() {
             Some((step, _)) if step.to == from && from >= self.types.len() as u32 => step.to = to.0,
             _ => self.push_to(steps, to.0, &basics::COPY, |step| step.a = from),
@@ -558,7 +558,7 @@ impl Lowering {
         self.push_selection(steps, instruction.id, ty, &selection, &operands)
     }
 
-    /// Several calls as one step where there is a kernel for that, otherwise one after the other.
+    /// Lowers a fused operation to one step if it has a kernel, otherwise to its calls one by one.
     fn fused(
         &mut self,
         steps: &mut Steps,
@@ -583,8 +583,8 @@ impl Lowering {
         Ok(())
     }
 
-    /// The step of a call for which the kernel is chosen, with what it wants of its arguments, and
-    /// with a value of this type: what is not borrowed is not the instruction's own.
+    /// Adds the step of a call with the selected kernel: converts its arguments, and its result to a value of
+    /// this type. A borrowed type is the instruction's own.
     fn push_selection(
         &mut self,
         steps: &mut Steps,
@@ -663,12 +663,12 @@ impl Lowering {
         self.unsupported(format_args!("{primitive}({}) -> {ty}", types.join(", ")))
     }
 
-    /// The type of an instruction's value as it is held.
+    /// The type of an instruction's value as it is represented.
     fn held_type<'i>(&self, instruction: &'i Instruction) -> Cow<'i, Type> {
         held_type(instruction, self.held(instruction.id))
     }
 
-    /// The type of its value as parts of this type, where it is held so.
+    /// The type of its value as parts with elements of this type, if it is represented in parts.
     fn layered(&self, instruction: &Instruction, inner: Option<Type>) -> Option<Type> {
         match self.held(instruction.id) {
             Representation::Parts => parts(&inner?, &instruction.ty),
@@ -677,7 +677,7 @@ impl Lowering {
     }
 }
 
-/// The type of an instruction's value as it is held: borrowed where that is its own.
+/// The type of an instruction's value as it is represented; borrowed if that is the instruction's own.
 fn held_type(instruction: &Instruction, held: Representation) -> Cow<'_, Type> {
     match held {
         Representation::Locations => Cow::Owned(Type::Set(Type::Pair.into())),
@@ -689,7 +689,7 @@ fn held_type(instruction: &Instruction, held: Representation) -> Cow<'_, Type> {
     }
 }
 
-/// The type of a merged patch as parts, where each is of the type `inner`.
+/// The type of a merged patch in parts, each of the type `inner`.
 fn parts(inner: &Type, result: &Type) -> Option<Type> {
     match (inner, result) {
         (Type::Indices, Type::Indices) | (Type::Object, Type::Object) => {

@@ -1,4 +1,4 @@
-//! [`Machine`]: the values of a running program, in memory that is used again from run to run.
+//! [`Machine`]: the values of a running program, in memory that is reused from run to run.
 
 use super::bail_out::BailOut;
 use super::lanes::columns::Lanes;
@@ -18,43 +18,43 @@ pub struct Machine {
     pub(crate) slots: Vec<Slot>,
     /// What the slots refer to.
     pub(crate) memory: Memory,
-    /// Where patches are made.
+    /// Where patches are built.
     pub(crate) window: Box<Window>,
-    /// Elements while they are collected: every loop takes what it put there away again.
+    /// Elements while they are collected: every loop pops what it has pushed.
     pub(crate) stack: Vec<Slot>,
-    /// Where on the stack the results of the loop begin that is ending.
+    /// Where the results of the loop that is ending start on the stack.
     pub(crate) base: usize,
-    /// Keys, places and elements, while they are sorted.
+    /// Keys, positions and elements, while they are sorted.
     pub(crate) keys: Vec<(Slot, u64, Slot)>,
-    /// What loops by lanes work on.
+    /// The columns of vectorised loops.
     pub(crate) lanes: Lanes,
-    /// Hashes of elements and which they are, while equal ones are looked for.
-    pub(crate) places: Vec<(u64, u32)>,
+    /// A hash table of element numbers, for finding equal elements.
+    pub(crate) buckets: Vec<(u64, u32)>,
     /// The program whose constants are in the memory, and how much of it they take.
     pub(crate) loaded: Option<(u64, Mark)>,
     /// How many steps an evaluation may take.
     pub(crate) most_steps: u64,
-    /// How much a result may weigh, as [`Value::weight`](arc_dsl::Value::weight) has it: what is shared
-    /// in the memory is not where a value is made of it.
+    /// How much a result may weigh, as [`Value::weight`](arc_dsl::Value::weight) counts it: what values share
+    /// in memory is copied when a value is built from a slot.
     pub(crate) most_weight: u64,
     /// How many steps are left.
     pub(crate) fuel: u64,
     /// The step that failed.
     pub(crate) failed: Option<u32>,
-    /// What became of the units of the program that ran last, if it has several results.
-    pub(crate) ends: Vec<End>,
+    /// The outcomes of the units of the last program, if it has several results.
+    pub(crate) unit_outcomes: Vec<UnitOutcome>,
 }
 
-/// What became of a unit.
+/// The outcome of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// All of its steps ran, or those of one that makes its value as it takes it.
-    Made,
+pub(crate) enum UnitOutcome {
+    /// All of its steps ran; or it has no steps, and a unit that computes its value inline succeeded.
+    Succeeded,
     /// This step failed.
     Failed { bail_out: BailOut, step: u32 },
-    /// It was not run, since a value that it takes is not there or there are no steps for what it
-    /// does; or none ran that would make its value.
-    Left,
+    /// It did not run, since a value that it reads is missing or its instruction has no kernel; or no unit that
+    /// computes its value inline succeeded.
+    Skipped,
 }
 
 impl Default for Machine {
@@ -67,21 +67,22 @@ impl Default for Machine {
             base: 0,
             keys: Vec::new(),
             lanes: Lanes::new(),
-            places: Vec::new(),
+            buckets: Vec::new(),
             loaded: None,
             most_steps: MOST_STEPS,
             most_weight: Limits::default().max_memory,
             fuel: 0,
             failed: None,
-            ends: Vec::new(),
+            unit_outcomes: Vec::new(),
         }
     }
 }
 
 impl Machine {
-    /// A machine whose bounds are as many of its own as these are of the defaults, and never more: its
-    /// steps as steps, its memory as what there is less of, elements of a container or in all. It
-    /// knows no clock, and bounds neither nesting nor the cells of a grid.
+    /// A machine with bounds in proportion to `limits`: each is the same part of the machine's own bound as the
+    /// limit is of the default limit, and never more than the whole. Steps scale with steps; memory with the
+    /// smaller of the parts of `max_memory` and `max_elements`. The machine has no time limit, and bounds
+    /// neither nesting nor the cells of a grid.
     pub fn new(limits: &Limits) -> Self {
         let defaults = Limits::default();
         let part = |of: usize, most: u64, default: u64| {
@@ -102,7 +103,7 @@ impl Machine {
         machine
     }
 
-    /// A machine with its own bounds, whose results weigh so much at most.
+    /// A machine with the default bounds, whose results weigh at most this much.
     pub(crate) fn weighing(most_weight: u64) -> Self {
         Self {
             most_weight,
@@ -152,7 +153,7 @@ impl Machine {
         self.memory.lists.get(self.get(at))
     }
 
-    /// Makes a grid of a grid.
+    /// Computes a grid from a grid.
     #[inline(always)]
     pub(crate) fn make_tile(
         &mut self,
@@ -165,7 +166,7 @@ impl Machine {
         Ok(self.memory.tiles.commit())
     }
 
-    /// Keeps the locations that are in the window as a patch without colours.
+    /// Stores the locations in the window as a patch without colours.
     #[inline(always)]
     pub(crate) fn store_window(&mut self) -> Result<Slot, BailOut> {
         self.memory
@@ -173,13 +174,13 @@ impl Machine {
             .store_window(&mut self.window, Paint::None)
     }
 
-    /// The same where the box of what is in the window is tight as it is.
+    /// The same if the box in the window is already tight.
     #[inline(always)]
     pub(crate) fn store_tight(&mut self) -> Result<Slot, BailOut> {
         self.memory.patches.store(self.window.tight(), Paint::None)
     }
 
-    /// Counts work that is not a step.
+    /// Counts work that is not a step as that many steps.
     #[inline(always)]
     pub(crate) fn spend(&mut self, steps: usize) -> Result<(), BailOut> {
         self.fuel = self.fuel.checked_sub(steps as u64).ok_or(BailOut::Steps)?;
@@ -187,7 +188,7 @@ impl Machine {
     }
 }
 
-/// The integer, where a program may hold it.
+/// The integer, if a program may hold it.
 #[inline(always)]
 pub(crate) fn int(n: i64) -> Result<i32, BailOut> {
     if n.unsigned_abs() <= arc_dsl::MAX_INT as u64 {

@@ -1,11 +1,11 @@
-//! Where the values of a running program lie: pools that grow and are used again.
+//! The memory of a running program: pools that grow and are reused.
 
 use super::bail_out::BailOut;
 use super::slot::Slot;
 use crate::planes::{Colours, Object, Shape, Tile, Window};
 use arc_form::Type;
 
-/// How many tiles, patches, rows of patches and elements there is room for.
+/// A number of tiles, patches, rows of patches and list elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     pub(crate) tiles: usize,
@@ -23,7 +23,7 @@ impl Room {
             + self.elements * size_of::<Slot>()
     }
 
-    /// What an evaluation of a program may hold at most. One that needs more is the reference's.
+    /// The most that an evaluation may hold. One that needs more bails out.
     const EVALUATION: Room = Room {
         tiles: 1 << 14,
         patches: 1 << 18,
@@ -32,15 +32,15 @@ impl Room {
     };
 }
 
-/// What colours the locations of a patch have.
+/// The colours of a patch's locations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paint {
     /// None: the patch is a set of locations.
     None,
-    /// All of them the colour of this code.
+    /// The same code for all of them.
     One(u32),
-    /// Those of a tile: the colour at `(r, c)` is that of its cell `(r - i, c - j)`, which lies on
-    /// it for every location of the patch.
+    /// From a tile: the colour at `(r, c)` is that of its cell `(r - i, c - j)`, which lies on the tile for
+    /// every location of the patch.
     Tile {
         /// The tile.
         tile: u32,
@@ -51,7 +51,7 @@ pub(crate) enum Paint {
     },
 }
 
-/// A set of locations or of cells, its rows in the pool.
+/// A set of locations or of cells; its rows lie in the pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patch {
     /// The smallest row.
@@ -86,8 +86,8 @@ impl Patch {
     }
 }
 
-/// So many of these, with room for more that has been written to. What most programs need is there
-/// before the first one runs, which is not to wait for the system to give it.
+/// A vector of `len` copies, with capacity for `room` elements that has already been written to: the operating
+/// system has then mapped what most programs need before the first one runs.
 pub(crate) fn with_room<T: Clone>(one: T, room: usize, len: usize) -> Vec<T> {
     let mut all = vec![one; room];
     all.truncate(len);
@@ -100,8 +100,8 @@ pub(crate) struct Tiles {
     all: Vec<Tile>,
     top: usize,
     most: usize,
-    /// How many may be in use before [`grow`](Self::grow) is asked: those that there are, and no more than may be,
-    /// of which an earlier evaluation may have left more.
+    /// How many may be in use before [`grow`](Self::grow) is called: at most `most`, since an earlier
+    /// evaluation may have left more tiles than that.
     ready: usize,
 }
 
@@ -115,14 +115,14 @@ impl Tiles {
         }
     }
 
-    /// So many may be in use from now on.
+    /// Sets the number of tiles that may be in use.
     #[inline(always)]
     fn allow(&mut self, most: usize) {
         self.most = most;
         self.ready = most.min(self.all.len());
     }
 
-    /// The tiles that are made, and one to write to; [`commit`](Self::commit) keeps it.
+    /// The tiles in use, and a free one to write to; [`commit`](Self::commit) keeps it.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Result<(&[Tile], &mut Tile), BailOut> {
         if self.top >= self.ready {
@@ -147,7 +147,7 @@ impl Tiles {
         Ok(())
     }
 
-    /// The grid of a slot, to be written to again.
+    /// The grid of a slot, to overwrite it.
     #[inline(always)]
     pub(crate) fn get_mut(&mut self, slot: Slot) -> &mut Tile {
         &mut self.all[slot.index()]
@@ -201,7 +201,7 @@ impl Patches {
         self.rows[at]
     }
 
-    /// Adds a patch whose rows are in the pool: one that is moved or coloured anew.
+    /// Adds a patch whose rows are already in the pool: one that is moved or recoloured.
     #[inline(always)]
     pub(crate) fn add(&mut self, patch: Patch) -> Result<Slot, BailOut> {
         if patch.height == 0 {
@@ -214,14 +214,14 @@ impl Patches {
         Ok(Slot::of_index(self.all.len() - 1))
     }
 
-    /// Adds a shape of such colours.
+    /// Adds a shape with these colours.
     #[inline(always)]
     pub(crate) fn store(&mut self, shape: Shape<'_>, paint: Paint) -> Result<Slot, BailOut> {
         let start = self.rows.len();
         if start + shape.rows.len() > self.most_rows {
             return Err(BailOut::Memory);
         }
-        // Most shapes are so small that a call to copy them would take longer than they do.
+        // Most shapes are so small that calling `memcpy` would take longer than copying them.
         match *shape.rows {
             [a] => self.rows.push(a),
             [a, b] => self.rows.extend_from_slice(&[a, b]),
@@ -251,7 +251,7 @@ impl Patches {
     }
 }
 
-/// The elements of containers, one after the other.
+/// The elements of containers, in one pool.
 #[derive(Debug)]
 pub(crate) struct Lists {
     all: Vec<Slot>,
@@ -266,13 +266,13 @@ impl Lists {
         &self.all[start..start + len]
     }
 
-    /// So many elements from a place of the pool on.
+    /// A slice of the pool.
     #[inline(always)]
     pub(crate) fn range(&self, at: usize, len: usize) -> &[Slot] {
         &self.all[at..at + len]
     }
 
-    /// The element at a place of the pool.
+    /// The element at an index of the pool.
     #[inline(always)]
     pub(crate) fn at(&self, at: usize) -> Slot {
         self.all[at]
@@ -293,8 +293,8 @@ impl Lists {
         Ok(Slot::of_list(start, elements.len()))
     }
 
-    /// Adds a list of so many colours, at most 32, of which `codes` gives those of eight from a
-    /// place on, a byte each.
+    /// Adds a list of `width` colours, at most 32; `codes` returns the codes of eight of them from an index on,
+    /// a byte each.
     #[inline(always)]
     pub(crate) fn add_colours(
         &mut self,
@@ -316,7 +316,7 @@ impl Lists {
         self.add(colours.get(..count as usize).unwrap_or_default())
     }
 
-    /// Adds a list of elements that the iterator gives.
+    /// Adds a list of the iterator's elements.
     #[inline(always)]
     pub(crate) fn collect(
         &mut self,
@@ -383,8 +383,8 @@ impl Memory {
         }
     }
 
-    /// Lets an evaluation hold as much as this says of what it may hold at most, but for what is there
-    /// without any.
+    /// Scales the bounds of an evaluation by `part`, but never below the first tile and patch, which always
+    /// exist.
     pub(crate) fn scale(&mut self, part: impl Fn(usize) -> usize) {
         let most = Room::EVALUATION;
         self.tiles.allow(part(most.tiles).max(2));
@@ -426,7 +426,7 @@ impl Memory {
         }
     }
 
-    /// Forgets what was made since.
+    /// Forgets everything added since the mark.
     #[inline(always)]
     pub(crate) fn release(&mut self, mark: Mark) {
         self.tiles.top = mark.tiles;
@@ -435,7 +435,7 @@ impl Memory {
         self.lists.all.truncate(mark.elements);
     }
 
-    /// The bytes that it has asked for.
+    /// The bytes that it has allocated.
     pub(crate) fn bytes(&self) -> usize {
         self.tiles.all.capacity() * size_of::<Tile>()
             + self.patches.all.capacity() * size_of::<Patch>()
@@ -443,7 +443,7 @@ impl Memory {
             + self.lists.all.capacity() * size_of::<Slot>()
     }
 
-    /// Lets so much be made beside what is in use.
+    /// Sets the bounds to what is in use and this much more.
     pub(crate) fn widen(&mut self, room: Room) {
         let most = self.tiles.top.saturating_add(room.tiles);
         self.tiles.allow(most);
@@ -452,7 +452,7 @@ impl Memory {
         self.lists.most = self.lists.all.len().saturating_add(room.elements);
     }
 
-    /// Whether so much can be made before any pool has to grow.
+    /// Whether this much fits before any pool has to grow.
     #[inline(always)]
     pub(crate) fn has_headroom(&self, room: &Room) -> bool {
         let Memory {
@@ -475,7 +475,7 @@ impl Memory {
             + self.lists.all.len() * size_of::<Slot>()
     }
 
-    /// Gives back what is not in use, but for so much room.
+    /// Frees what is not in use, except this much room.
     pub(crate) fn shrink(&mut self, room: &Room) {
         let Memory {
             tiles,
@@ -490,8 +490,8 @@ impl Memory {
         shrink_pool(&mut lists.all, room.elements);
     }
 
-    /// Grows pools until there is that much room in each, to twice their sizes while `left` has
-    /// bytes for that, and takes those from it.
+    /// Grows the pools until each has this much room; doubles them while `left` has the bytes, and subtracts
+    /// what they take from it.
     pub(crate) fn grow(&mut self, room: &Room, left: &mut usize) {
         let Memory {
             tiles,
@@ -509,8 +509,8 @@ impl Memory {
         grow_pool(&mut lists.all, room.elements, left);
     }
 
-    /// Takes away what was made since, but for a value of this type, where that is easy: what a
-    /// loop has gone through is not kept with what came of it.
+    /// Releases everything added since the mark except a value of this type, if that is easy: it discards the
+    /// temporaries of a loop and keeps the result.
     #[inline]
     pub(crate) fn keep(&mut self, ty: &Type, slot: Slot, mark: Mark) -> Slot {
         match ty {
@@ -547,7 +547,8 @@ impl Memory {
     }
 }
 
-/// How many more of these a pool is to have: as many as it has, or as there is memory for, or as are wanted.
+/// How many elements a pool grows by: it doubles if there is memory for that, and otherwise grows as far as
+/// that allows, but at least to what is wanted.
 fn more<T>(size: usize, free: usize, wanted: usize, left: &mut usize) -> usize {
     if free >= wanted {
         return 0;
@@ -558,7 +559,7 @@ fn more<T>(size: usize, free: usize, wanted: usize, left: &mut usize) -> usize {
     more
 }
 
-/// Grows a pool until there is so much room in it; see [`Memory::grow`].
+/// Grows a pool until it has this much room; see [`Memory::grow`].
 pub(crate) fn grow_pool<T>(pool: &mut Vec<T>, wanted: usize, left: &mut usize) {
     let free = pool.capacity() - pool.len();
     let more = more::<T>(pool.capacity(), free, wanted, left);
@@ -567,7 +568,7 @@ pub(crate) fn grow_pool<T>(pool: &mut Vec<T>, wanted: usize, left: &mut usize) {
     }
 }
 
-/// Gives back what a pool does not use, but for so much room.
+/// Frees what a pool does not use, except this much room.
 pub(crate) fn shrink_pool<T>(pool: &mut Vec<T>, room: usize) {
     pool.shrink_to(pool.len() + room);
 }

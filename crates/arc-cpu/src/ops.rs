@@ -1,21 +1,21 @@
 //! The operations of the compiled path, by family; which kernel does what for which types.
 //!
-//! A family's module has its [`kernels!`](super::kernel) and a `select`, which gives the kernel for
-//! a primitive whose arguments have these types, what it wants of each, and `None` if planes
-//! have none: the program is the reference's then. A kernel reads its arguments from the slots
-//! `step.a` to `step.d`, converted to what was wanted, and gives the slot of its result, of the
-//! instruction's type. What it makes goes to the machine's memory:
+//! A family's module has its [`kernels!`](super::kernel) and a `select`, which returns the kernel for a
+//! primitive with arguments of these types and the type that it needs of each, or `None` if planes have no
+//! kernel: the reference then runs the program. A kernel reads its arguments, already converted, from the slots
+//! `step.a` to `step.d`, and returns the slot of its result, of the instruction's type. It writes the result to
+//! the machine's memory:
 //!
 //! - a grid: `m.make_tile(step.a, |from, to| ..)`, or `m.memory.tiles.next()?` and `commit()`;
-//! - a patch: made in `m.window`, then `m.store_window()` for locations; with colours
-//!   `m.memory.patches.store_window(&mut m.window, paint)`. One that is only moved or coloured anew
-//!   shares its rows: `m.memory.patches.add(Patch { i, j, ..patch })`;
+//! - a patch: built in `m.window`, then stored by `m.store_window()` for locations, or by
+//!   `m.memory.patches.store_window(&mut m.window, paint)` with colours. A patch that is only moved or
+//!   recoloured shares its rows: `m.memory.patches.add(Patch { i, j, ..patch })`;
 //! - elements: pushed on `m.stack` from `let base = m.stack.len()` on, then `m.list_of_stack(base)`;
-//!   patches there become one by `m.union_of_patches(base)`.
+//!   `m.union_of_patches(base)` unites patches there.
 //!
-//! Where the reference fails, a kernel gives `Err(BailOut::Fails)`, or the [`BailOut`](super::BailOut) that names the
-//! error, and for what does not fit planes the [`Misfit`](crate::planes::Misfit) (`?` converts it):
-//! the evaluation bails out.
+//! Where the reference fails, a kernel returns `Err(BailOut::Fails)` or the [`BailOut`](super::BailOut) that
+//! names the error, and for a value that does not fit planes the [`Misfit`](crate::planes::Misfit) (`?`
+//! converts it): the evaluation bails out.
 
 use self::placing::Comparison;
 use crate::selection::{Constraint, Immediate, ResultType, Selection};
@@ -46,9 +46,9 @@ pub(super) mod unordered;
 
 pub(super) use containers::SET_OF_LIST;
 
-/// The kernel of a first-order primitive for arguments of these types and a result of that one,
-/// which is `clipped` where nothing sees its cells outside 0..32 x 0..32. The families are asked one
-/// after the other: a table of who has what would gain 1% of the time that compiling takes.
+/// The kernel of a first-order primitive for arguments of these types and a result of that type. The result is
+/// `clipped` if no use sees its cells outside 0..32 x 0..32. The families are asked in turn: a table from
+/// primitive to family would save 1% of the compile time.
 pub(super) fn select(
     primitive: Primitive,
     arguments: &[Type],
@@ -66,7 +66,7 @@ pub(super) fn select(
         .or_else(|| objects::select(primitive, arguments))
 }
 
-/// The kernel that does several calls at once, for arguments of these types.
+/// The kernel of a fused operation, for arguments of these types.
 pub(super) fn select_fused(fused: Fused, arguments: &[Type]) -> Option<Selection> {
     use Constraint::{AsIs, CellsOfColour};
     use Type::{Grid, Indices, Int, Object, Pair, Patch};
@@ -106,7 +106,7 @@ pub(super) fn select_fused(fused: Fused, arguments: &[Type]) -> Option<Selection
     })
 }
 
-/// How a filter of locations compares what it counts.
+/// How a fused filter of locations compares the count with its bound.
 fn comparison(fused: Fused) -> Immediate {
     Immediate::Number(match fused {
         Fused::MetMoreOften | Fused::ColouredMoreOften => Comparison::More,

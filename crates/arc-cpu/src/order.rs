@@ -17,8 +17,7 @@ pub(crate) fn is_scalar(ty: &Type) -> bool {
     )
 }
 
-/// How two values of a type stand in the canonical order; equal values are those that Python takes
-/// for equal.
+/// Compares two values of a type in the canonical order; values are equal if Python says so.
 pub(crate) fn compare(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> Ordering {
     match ty {
         Type::Indices => {
@@ -35,8 +34,8 @@ pub(crate) fn compare(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> Ordering 
                 (false, true) => Ordering::Greater,
                 (false, false) => match (x.paint, y.paint) {
                     (Paint::None, Paint::None) => compare(memory, &Type::Indices, a, b),
-                    // The number that a location begins with comes before the pair in a cell only
-                    // where it is smaller: both are compared as tuples.
+                    // A location starts with a number and a cell with a colour, and both are compared as
+                    // tuples: the location comes first only if its number is smaller.
                     (Paint::None, _) => compare_loc_with_cell(memory, a, b),
                     (_, Paint::None) => compare_loc_with_cell(memory, b, a).reverse(),
                     _ => compare_objects(memory, a, b),
@@ -77,7 +76,7 @@ fn compare_objects(memory: &Memory, a: Slot, b: Slot) -> Ordering {
     memory.object(&a).compare(&memory.object(&b))
 }
 
-/// A set of locations with a set of cells, neither of them empty.
+/// Compares a set of locations with a set of cells, neither of them empty.
 fn compare_loc_with_cell(memory: &Memory, locs: Slot, cells: Slot) -> Ordering {
     let [a, b] = [locs, cells].map(|slot| memory.patches.get(slot));
     let loc = memory.patches.shape(&a).locations().next();
@@ -89,8 +88,8 @@ fn compare_loc_with_cell(memory: &Memory, locs: Slot, cells: Slot) -> Ordering {
     }
 }
 
-/// Whether keys of a type have an order. Those have none that compare with nothing, nor have tuples in which
-/// sets lie: sets of one size rank equal and are different, so that what follows them counts or does not.
+/// Whether keys of a type have a total order. Types with missing values have none, nor have tuples that contain
+/// sets: sets of one size rank equal without being equal, so the elements after them may or may not decide.
 pub(crate) fn have_order(ty: &Type) -> bool {
     fn are_whole(ty: &Type) -> bool {
         match ty {
@@ -107,8 +106,8 @@ pub(crate) fn have_order(ty: &Type) -> bool {
         )
 }
 
-/// How two keys of `argmax`, `order` and kin compare: sets by their number of elements, nothing
-/// with no other.
+/// Compares two keys of `argmax`, `order` and similar primitives: sets by their number of elements; a missing
+/// integer compares with nothing.
 pub(crate) fn compare_keys(
     memory: &Memory,
     ty: &Type,
@@ -117,7 +116,7 @@ pub(crate) fn compare_keys(
 ) -> Result<Ordering, BailOut> {
     Ok(match ty {
         Type::Bool | Type::Int | Type::Pair | Type::Cell => a.cmp(&b),
-        // A missing integer compares with none, a missing pair as the empty tuple.
+        // A missing integer compares with nothing and a missing pair as the empty tuple: left to the reference.
         Type::MaybeInt | Type::MaybePair => {
             if a == Slot::MISSING || b == Slot::MISSING {
                 return Err(BailOut::Type);

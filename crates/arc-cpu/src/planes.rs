@@ -1,19 +1,18 @@
-//! Grids and patches as bit planes: what the compiled path computes on.
+//! Grids and patches as bit planes: the data of the compiled path, and operations on it.
 //!
-//! A [`Tile`] is a grid of at most 32 rows and 32 columns: four planes of 32 rows of 32 bits, bit
-//! `j` of row `i` of plane `k` being bit `k` of the colour at `(i, j)`. An operation on a grid is
-//! so a handful of operations on vectors. A [`Shape`] is a set of locations: one word of 64 bits a
-//! row of its bounding box, with the box's place, which may be anywhere; a [`Window`] is where one
-//! is made, and an [`Object`] is a shape with its [`Colours`]. [`Bits`] are the locations of a
-//! tile's window.
+//! A [`Tile`] is a grid of at most 32 rows and 32 columns: four planes of 32 rows of 32 bits, where bit `j` of
+//! row `i` of plane `k` is bit `k` of the colour at `(i, j)`. An operation on a grid is a handful of operations
+//! on vectors. A [`Shape`] is a set of locations: one word of 64 bits per row of its bounding box, and the
+//! position of the box, which may be anywhere. A [`Window`] is a buffer in which a shape is built, and an
+//! [`Object`] is a shape with its [`Colours`]. [`Bits`] are locations within a tile's 32 x 32 window.
 //!
-//! Equal grids are equal tiles and equal sets equal shapes: a tile is zero past its size, and a
-//! shape's box is tight. A function gives what the reference's primitive gives, or a [`Misfit`];
-//! where it is not to be asked, since the reference fails, its callers find out first. Nothing
-//! here knows of slots, steps or memory.
+//! Equal grids are equal tiles, and equal sets are equal shapes: a tile is zero past its size, and a shape's
+//! box is tight. A function returns what the reference's primitive returns, or a [`Misfit`]. Callers check
+//! first for arguments with which the reference fails. Nothing in this module depends on slots, steps or
+//! memory.
 //!
-//! Functions write what they make where they are told, allocate nothing, and are inlined into
-//! their callers, which are compiled once for every CPU and once for wide vectors.
+//! Functions write their result to a destination of the caller, allocate nothing, and are inlined into their
+//! callers, which are compiled once for every CPU and once for wide vectors.
 
 #![allow(
     clippy::inline_always,
@@ -42,7 +41,7 @@ pub(crate) use object::{Colours, Object};
 pub(crate) use shape::{COLUMNS, ROWS, Shape, Window, shifted};
 pub(crate) use tile::{Bits, NO_BITS, SIDE, Tile, code_of, colour_of};
 
-/// What does not fit planes: the reference has to do it.
+/// A value that does not fit planes: the reference has to do the evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Misfit {
     /// A grid of more than 32 rows or columns.

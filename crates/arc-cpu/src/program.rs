@@ -9,10 +9,10 @@ use super::slot::{At, Slot};
 use arc_dsl::{Primitive, Value};
 use arc_form::Type;
 
-/// What runs a step.
+/// The function of a kernel.
 pub(crate) type Baseline = fn(&mut Machine, &Code, &Step) -> Result<Slot, BailOut>;
 
-/// The same, compiled for vectors of 256 bits: called only where the CPU has them.
+/// The same, compiled for vectors of 256 bits: called only if the CPU has them.
 pub(crate) type Wide = unsafe fn(&mut Machine, &Code, &Step) -> Result<Slot, BailOut>;
 
 /// An operation on slots.
@@ -49,12 +49,12 @@ impl Vectors {
     }
 }
 
-/// Vectors that this CPU has: their versions of kernels may be called.
+/// Vectors that this CPU is known to have: kernels compiled for them may be called.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Available(Vectors);
+pub(crate) struct AvailableVectors(Vectors);
 
-impl Available {
-    /// These, or those that the CPU has where it lacks them.
+impl AvailableVectors {
+    /// These, or the baseline if the CPU lacks them.
     pub(crate) fn of(vectors: Vectors) -> Self {
         match vectors {
             Vectors::Wide if Vectors::detect() == Vectors::Wide => Self(Vectors::Wide),
@@ -63,13 +63,13 @@ impl Available {
     }
 }
 
-/// A kernel's version, chosen: it may be called.
+/// The version of a kernel that a step calls.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Run(Wide);
+pub(crate) struct KernelFn(Wide);
 
-impl Run {
+impl KernelFn {
     /// The version that this CPU can run.
-    pub(crate) fn new(kernel: &Kernel, vectors: Available) -> Self {
+    pub(crate) fn new(kernel: &Kernel, vectors: AvailableVectors) -> Self {
         match vectors.0 {
             Vectors::Wide => Self(kernel.wide),
             Vectors::Baseline => Self(kernel.baseline),
@@ -80,34 +80,34 @@ impl Run {
     #[inline(always)]
     #[allow(unsafe_code, reason = "code for vectors that not every CPU has")]
     pub(crate) fn call(self, m: &mut Machine, code: &Code, step: &Step) -> Result<Slot, BailOut> {
-        // SAFETY: `new` is the only constructor, and takes a version that needs vectors only where
-        // `Available` says that the CPU has them, which nothing but `Available::of` makes, once it
-        // has found them. Nothing else about these functions is unsafe.
+        // SAFETY: `new` is the only constructor, and takes the version that needs vectors only if `AvailableVectors`
+        // says that the CPU has them. Only `AvailableVectors::of` creates such a value, after detecting them. Nothing
+        // else about these functions is unsafe.
         unsafe { (self.0)(m, code, step) }
     }
 }
 
-/// One operation on slots. Small numbers keep the steps of a program in few lines of the cache;
-/// while they are made, the numbers are wider.
+/// One operation on slots. Narrow numbers keep the steps of a program in few cache lines; during lowering the
+/// numbers are wider.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step<N = At> {
-    /// What it does.
-    pub(crate) run: Run,
+    /// The kernel.
+    pub(crate) run: KernelFn,
     /// The slot that its result goes to.
     pub(crate) to: N,
-    /// The slots that it takes; a step with more than four takes a range of them, from `a` on.
+    /// The slots that it reads; a step with more than four operands reads a range of them, from `a` on.
     pub(crate) a: N,
     pub(crate) b: N,
     pub(crate) c: N,
     pub(crate) d: N,
     /// The number of its first region.
     pub(crate) region: N,
-    /// The number of the type that it works on, or of elements, or a flag: what its kernel says.
+    /// The number of the type that it works on, a number of elements, or a flag: the kernel says which.
     pub(crate) immediate: u32,
 }
 
 impl Step<u32> {
-    /// Whether its numbers are not too large for narrow ones: that is seen from all at once.
+    /// Whether all its numbers fit the narrow type; one test for all of them.
     pub(crate) fn is_narrow(&self) -> bool {
         let bits = self.to | self.a | self.b | self.c | self.d | self.region;
         bits <= u32::from(At::MAX)
@@ -135,43 +135,43 @@ pub(crate) struct Region {
     pub(crate) start: u32,
     /// One past its last step.
     pub(crate) end: u32,
-    /// The slot that holds what it gives.
+    /// The slot that holds its result.
     pub(crate) result: At,
-    /// The slots of its parameters; those that it has not got are 0.
+    /// The slots of its parameters; 0 for those that it does not have.
     pub(crate) parameters: [At; 2],
-    /// Whether it runs for elements in another order than the reference's, which has to tell which
-    /// of them fails.
+    /// Whether it visits elements in another order than the reference's, so that only the reference can tell
+    /// which of them fails.
     pub(crate) unordered: bool,
 }
 
-/// Where a step comes from, for errors.
+/// The source of a step, for errors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     pub(crate) line: u32,
     pub(crate) primitive: Option<Primitive>,
 }
 
-/// How a loop makes its value of the results.
+/// How a loop builds its value from the results on the stack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
-    /// What makes it, of what is on the stack.
-    pub(crate) run: Run,
-    /// The number of the type of the results, where they are containers that are gone through.
+    /// The kernel that builds it.
+    pub(crate) run: KernelFn,
+    /// The number of the type of the results, if they are containers to be traversed.
     pub(crate) inner: u32,
-    /// The number of the type of the elements, where they are sorted.
+    /// The number of the type of the elements, if they are sorted.
     pub(crate) element: u32,
 }
 
 /// A column that is filled from the elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaf {
-    /// Which item, where the elements are tuples.
+    /// Which item, if the elements are tuples.
     pub(crate) item: Option<u8>,
     pub(crate) part: Part,
     pub(crate) to: At,
 }
 
-/// The columns of what a body gives.
+/// The columns of a body's result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ResultType {
     Int([At; 1]),
@@ -179,13 +179,13 @@ pub(crate) enum ResultType {
     Cell([At; 3]),
 }
 
-/// A loop as it runs by lanes.
+/// The vectorised version of a loop.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneLoop {
     /// The kernel that runs it element by element.
-    pub(crate) scalar: Run,
-    /// The steps that are the same for all elements; its parameter, where it has one, is the
-    /// element of the outer container of a product.
+    pub(crate) scalar: KernelFn,
+    /// The steps that are the same for all elements; its parameter, if it has one, is the element of the outer
+    /// container of a product.
     pub(crate) same: Region,
     /// The steps on columns.
     pub(crate) lanes: Region,
@@ -207,7 +207,7 @@ impl LaneLoop {
 /// A program as the machine runs it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Code {
-    /// The steps of all regions; those of one stand together.
+    /// The steps of all regions; those of one region are contiguous.
     pub(crate) steps: Vec<Step>,
     /// Where each step comes from.
     pub(crate) origins: Vec<Origin>,
@@ -215,51 +215,51 @@ pub(crate) struct Code {
     pub(crate) regions: Vec<Region>,
     /// Values known before the program runs, with the slots that they go to.
     pub(crate) constants: Vec<(u32, Value, Type)>,
-    /// What becomes of the results of loops.
+    /// How loops build their values.
     pub(crate) endings: Vec<Ending>,
-    /// The loops that run by lanes.
+    /// The vectorised loops.
     pub(crate) lane_loops: Vec<LaneLoop>,
-    /// How many columns they take.
+    /// How many columns they need.
     pub(crate) columns: u32,
     /// The types that steps refer to by number.
     pub(crate) types: Vec<Type>,
     /// How many slots there are; number 0 is the input.
     pub(crate) slots: u32,
-    /// The type of the result, the first one where there are several.
+    /// The type of the result, or of the first one if there are several.
     pub(crate) output: Type,
-    /// How the program is cut where it has several results.
-    pub(crate) several: Option<Box<Several>>,
+    /// The units of the program, if it has several results.
+    pub(crate) multi_output: Option<Box<MultiOutput>>,
 }
 
-/// The program of several results: region 0 in units, any of which may fail.
+/// A program of several results: region 0 split into units, any of which may fail.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Several {
+pub(crate) struct MultiOutput {
     /// The units in their order.
     pub(crate) units: Vec<Unit>,
-    /// Units by their numbers, of which ranges are named elsewhere.
+    /// Numbers of units; `reads` and `consumers` are ranges of them.
     pub(crate) numbers: Vec<u32>,
     /// The results.
-    pub(crate) outputs: Vec<Given>,
-    /// What they need.
+    pub(crate) outputs: Vec<CompiledOutput>,
+    /// The needs of all results; each result names a range.
     pub(crate) needs: Vec<Need>,
 }
 
-/// What comes of one instruction of the form's body.
+/// The steps that one instruction of the form's body is lowered to.
 #[derive(Clone, Debug)]
 pub(crate) struct Unit {
     /// One past its last step, counted from the first one of the region.
     pub(crate) end: u32,
     /// The units that have to succeed for its steps to run: those whose values they take.
     pub(crate) reads: Range<u32>,
-    /// The units that take its value, where these make it.
-    pub(crate) takers: Range<u32>,
-    /// Whether it has no steps since there are none for what it does.
+    /// The units that compute its value inline, if it has no steps; empty otherwise.
+    pub(crate) consumers: Range<u32>,
+    /// Whether it has no steps because its instruction has no kernel.
     pub(crate) is_left_out: bool,
 }
 
-/// A result of several.
+/// One of several results.
 #[derive(Clone, Debug)]
-pub(crate) struct Given {
+pub(crate) struct CompiledOutput {
     /// The slot that holds it.
     pub(crate) slot: u32,
     /// Its type.
@@ -270,15 +270,15 @@ pub(crate) struct Given {
     pub(crate) unsupported: Option<Unsupported>,
 }
 
-/// A unit as the program of one result has it.
+/// A unit that a result depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
     pub(crate) unit: u32,
-    /// The line on which it fails.
+    /// The line that an error names if the unit fails.
     pub(crate) line: u32,
 }
 
-impl Several {
+impl MultiOutput {
     /// The units that a range names.
     pub(crate) fn range(&self, range: &Range<u32>) -> &[u32] {
         &self.numbers[range.start as usize..range.end as usize]
@@ -286,7 +286,7 @@ impl Several {
 }
 
 impl Code {
-    /// Forgets everything, but keeps the memory.
+    /// Clears it, but keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.steps.clear();
         self.origins.clear();
@@ -298,10 +298,10 @@ impl Code {
         self.types.clear();
         self.slots = 0;
         self.output = Type::Never;
-        self.several = None;
+        self.multi_output = None;
     }
 
-    /// What is in it, in no more memory than that takes: its own stays.
+    /// Moves its content out, into exactly as much memory as that needs; its own capacity stays.
     pub(crate) fn take(&mut self) -> Code {
         Code {
             steps: self.steps.drain(..).collect(),
@@ -314,7 +314,7 @@ impl Code {
             types: self.types.drain(..).collect(),
             slots: self.slots,
             output: std::mem::replace(&mut self.output, Type::Never),
-            several: self.several.take(),
+            multi_output: self.multi_output.take(),
         }
     }
 

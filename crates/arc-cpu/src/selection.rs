@@ -1,12 +1,12 @@
-//! [`Selection`]: the kernel that is selected for a call, and how its operands reach it.
+//! [`Selection`]: the kernel selected for a call, and how it gets its operands.
 
 use crate::program::Kernel;
 use arc_form::Type;
 
-/// What a kernel wants of an argument; other types are converted where they can be.
+/// The type that a kernel needs of an argument; other types are converted if possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Constraint {
-    /// It takes any representation: `select` has looked at the type.
+    /// Any representation: `select` has checked the type.
     AsIs,
     /// An integer (true and false are 1 and 0).
     Int,
@@ -20,15 +20,15 @@ pub(crate) enum Constraint {
     Patch,
     /// A set of cells.
     Object,
-    /// A value of the type of the result.
+    /// A value of the type of the instruction's result.
     Result,
-    /// A value of the selection's own type with this number.
+    /// A value of the selection's own type number `.0`.
     Own(u8),
-    /// The locations of a grid, which this argument is, that have the colour that the next one is.
+    /// The locations of a colour in a grid: consumes two arguments, the grid and the colour.
     CellsOfColour,
 }
 
-/// What else a kernel is told, in `step.immediate`.
+/// An additional number for a kernel, passed in `step.immediate`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Immediate {
     /// Nothing.
@@ -36,13 +36,13 @@ pub(crate) enum Immediate {
     None,
     /// A number.
     Number(u32),
-    /// The type of the first argument, which is `code.ty(step)`.
+    /// The type of the first argument, read as `code.ty(step)`.
     First,
-    /// The selection's own type with this number, in the same way.
+    /// The selection's own type number `.0`, read in the same way.
     Own(u8),
 }
 
-/// The type of what a kernel gives.
+/// The type of a kernel's result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ResultType {
     /// That of the instruction.
@@ -52,7 +52,7 @@ pub(crate) enum ResultType {
     MaybePair,
     /// A grid.
     Grid,
-    /// The selection's own type with this number.
+    /// The selection's own type number `.0`.
     Own(u8),
 }
 
@@ -60,17 +60,17 @@ pub(crate) enum ResultType {
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
     pub(crate) kernel: &'static Kernel,
-    /// One for every argument, but that some take two.
+    /// One for every argument; some consume two.
     pub(crate) constraints: &'static [Constraint],
     pub(crate) immediate: Immediate,
-    /// What it gives; that is converted where it is not of the instruction's type.
+    /// The type of its result, which is converted if it is not the instruction's.
     pub(crate) gives: ResultType,
-    /// Types that are neither the arguments' nor the result's.
+    /// Types that are neither the arguments' nor the result's; others name them by number.
     pub(crate) own: Vec<Type>,
 }
 
 impl Selection {
-    /// A kernel that wants this.
+    /// A kernel with these constraints.
     pub(crate) fn new(kernel: &'static Kernel, constraints: &'static [Constraint]) -> Self {
         Self {
             kernel,
@@ -81,12 +81,12 @@ impl Selection {
         }
     }
 
-    /// The same, told this.
+    /// The same with this immediate.
     pub(crate) fn with(self, immediate: Immediate) -> Self {
         Self { immediate, ..self }
     }
 
-    /// The same, giving a value of this type.
+    /// The same with a result of this type.
     pub(crate) fn giving(self, gives: ResultType) -> Self {
         Self { gives, ..self }
     }

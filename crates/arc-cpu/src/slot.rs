@@ -2,22 +2,22 @@
 
 use arc_dsl::{Cell, Loc};
 
-/// One value of a running program: a scalar itself, or where it lies in the
+/// One value of a running program: a scalar itself, or the place of the value in the
 /// [machine's](super::Machine) memory.
 ///
-/// Scalars are coded so that they order as their codes do. The slot 0 is a value of every type
-/// that has memory: the empty grid, patch or container.
+/// The encoding of scalars preserves their order. The slot 0 is a value of every type that lies in memory: the
+/// empty grid, patch or container.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slot(pub(crate) i64);
 
 /// The number of a slot.
 pub(crate) type At = u16;
 
-/// The bit that makes an unsigned low half order as the signed component that it codes.
+/// The bit that makes an unsigned low half order as the signed component that it encodes.
 const BIAS: u32 = 1 << 31;
 
 impl Slot {
-    /// What `index` gives off the grid, and the corner of an empty patch.
+    /// The result of `index` off the grid, and the corner of an empty patch.
     pub(crate) const MISSING: Slot = Slot(i64::MIN);
 
     #[inline(always)]
@@ -35,7 +35,7 @@ impl Slot {
         Slot((i64::from(loc.i) << 32) | i64::from(loc.j as u32 ^ BIAS))
     }
 
-    /// A cell, where its components have 16 bits.
+    /// A cell, if its components fit 16 bits.
     #[inline(always)]
     pub(crate) fn of_cell(cell: Cell) -> Option<Slot> {
         let Cell { colour, loc } = cell;
@@ -49,13 +49,13 @@ impl Slot {
         ))
     }
 
-    /// A tile or a patch by its number, or a function's index.
+    /// The number of a tile or a patch, or the index of a function.
     #[inline(always)]
     pub(crate) fn of_index(index: usize) -> Slot {
         Slot(index as i64)
     }
 
-    /// Elements by where they start and how many they are.
+    /// A list, by its start in the pool and its length.
     #[inline(always)]
     pub(crate) fn of_list(start: usize, len: usize) -> Slot {
         Slot((start as i64) << 32 | len as i64)
@@ -90,7 +90,7 @@ impl Slot {
         self.0 as u32 as usize
     }
 
-    /// Where the elements start, and how many they are.
+    /// The start of a list in the pool, and its length.
     #[inline(always)]
     pub(crate) fn list(self) -> (usize, usize) {
         ((self.0 >> 32) as usize, self.0 as u32 as usize)

@@ -1,4 +1,4 @@
-//! Values of the language to slots and back.
+//! Converts values of the language to slots and back.
 
 use super::bail_out::BailOut;
 use super::elements::Cells;
@@ -68,7 +68,7 @@ impl Machine {
         self.list_of_stack(base)
     }
 
-    /// Makes a list of what is on the stack from `base` on, and takes it away.
+    /// Turns the part of the stack from `base` on into a list, and pops it.
     #[inline(always)]
     pub(crate) fn list_of_stack(&mut self, base: usize) -> Result<Slot, BailOut> {
         let list = self.memory.lists.add(&self.stack[base..]);
@@ -76,7 +76,7 @@ impl Machine {
         list
     }
 
-    /// Makes a set of locations of the pairs on the stack from `base` on, and takes them away.
+    /// Turns the pairs on the stack from `base` on into a set of locations, and pops them.
     #[inline(always)]
     pub(crate) fn indices_of_locs(&mut self, base: usize) -> Result<Slot, BailOut> {
         let locs = self.stack[base..].iter().map(|slot| slot.loc());
@@ -91,7 +91,7 @@ impl Machine {
             .store(extent.shape(&self.window), Paint::None)
     }
 
-    /// Makes an object of the cells on the stack from `base` on, and takes them away.
+    /// Turns the cells on the stack from `base` on into an object, and pops them.
     pub(crate) fn object_of_cells(&mut self, base: usize) -> Result<Slot, BailOut> {
         let cells = self.stack[base..].iter().map(|slot| slot.cell());
         let extent = Extent::of(cells.clone().map(|cell| (cell.loc, 1, 1)));
@@ -133,8 +133,8 @@ impl Machine {
         self.memory.patches.store(extent.shape(&self.window), paint)
     }
 
-    /// Makes the union of the patches on the stack from `base` on, and takes them away. Sets of
-    /// locations and objects have none together.
+    /// Computes the union of the patches on the stack from `base` on, and pops them. A set of locations and an
+    /// object have no union.
     #[inline(always)]
     pub(crate) fn union_of_patches(&mut self, base: usize) -> Result<Slot, BailOut> {
         let Memory { tiles, patches, .. } = &mut self.memory;
@@ -179,8 +179,8 @@ impl Machine {
         patches.store(extent.shape(&self.window), paint)
     }
 
-    /// The same where nothing sees what lies outside 0..32 x 0..32: that is left out where the
-    /// union would be too large.
+    /// The same if no use of the union sees cells outside 0..32 x 0..32: they are dropped if the union would be
+    /// too large.
     #[inline(always)]
     pub(crate) fn clipped_union(&mut self, base: usize) -> Result<Slot, BailOut> {
         match self.union_of_patches(base) {
@@ -191,7 +191,7 @@ impl Machine {
 
     #[cold]
     fn clip_and_unite(&mut self, base: usize) -> Result<Slot, BailOut> {
-        // Of locations and cells together nothing takes the union, wherever they lie.
+        // Locations and cells have no union, wherever they lie.
         let patches = self.stack[base..]
             .iter()
             .map(|&slot| self.memory.patches.get(slot));
@@ -231,11 +231,11 @@ impl Machine {
             })
     }
 
-    /// A result that is not heavier than a value may be: lists share what they hold, and so may stand for
-    /// far more than the memory has. What is heavier bails out, and the reference says of it what it says.
+    /// The slot, if the value is within the bound on its weight: lists share their elements in memory, so the
+    /// value may be far larger than the memory. A heavier value bails out, and the reference gives the outcome.
     #[inline]
-    pub(crate) fn weighed(&self, ty: &Type, slot: Slot) -> Result<Slot, BailOut> {
-        if !hold(ty, is_container) {
+    pub(crate) fn check_weight(&self, ty: &Type, slot: Slot) -> Result<Slot, BailOut> {
+        if !contains_type(ty, is_container) {
             return Ok(slot);
         }
         let mut left = self.most_weight;
@@ -243,15 +243,17 @@ impl Machine {
         Ok(slot)
     }
 
-    /// A list of lists with no more elements in all than a value may have: who compares, orders or joins such
-    /// lists goes through all of them. Of what else they hold there are no more than the memory has.
-    pub(crate) fn counted(&self, ty: &Type, slot: Slot) -> Result<Slot, BailOut> {
+    /// The slot of a nested list, if the number of elements in all its lists is within the bound of a value: to
+    /// compare, order or join such lists visits all of them. Its other elements are no more than the memory
+    /// holds.
+    pub(crate) fn check_nested_elements(&self, ty: &Type, slot: Slot) -> Result<Slot, BailOut> {
         let mut left = self.most_weight;
         self.weigh(ty, slot, is_list, &mut left)?;
         Ok(slot)
     }
 
-    /// Takes what a value weighs at least from what is left, with that of its elements of such types.
+    /// Subtracts from `left` at least what a value weighs, including its elements of the types that
+    /// `are_weighed` accepts.
     fn weigh(
         &self,
         ty: &Type,
@@ -360,26 +362,27 @@ fn is_list(ty: &Type) -> bool {
     matches!(ty, Type::Set(_) | Type::Tuple(_) | Type::Fixed(_))
 }
 
-/// Whether values of the type have elements of their own.
+/// Whether values of the type have elements in memory.
 fn is_container(ty: &Type) -> bool {
     is_list(ty) || matches!(ty, Type::Grid | Type::Indices | Type::Object | Type::Patch)
 }
 
-/// Whether values of the type hold such values, and so may hold one of them many times.
-fn hold(ty: &Type, are_held: fn(&Type) -> bool) -> bool {
+/// Whether values of the type contain values of the types that `is_searched` accepts, and so may share one of them
+/// many times.
+fn contains_type(ty: &Type, is_searched: fn(&Type) -> bool) -> bool {
     match ty {
-        Type::Set(element) | Type::Tuple(element) => are_held(element),
-        Type::Fixed(items) => items.iter().any(are_held),
+        Type::Set(element) | Type::Tuple(element) => is_searched(element),
+        Type::Fixed(items) => items.iter().any(is_searched),
         _ => false,
     }
 }
 
 /// Whether values of the type are lists that hold lists.
 pub(crate) fn are_nested(ty: &Type) -> bool {
-    hold(ty, is_list)
+    contains_type(ty, is_list)
 }
 
-/// The bounding box of what is to be made.
+/// The bounding box of a value under construction.
 struct Extent {
     i: i32,
     j: i32,
@@ -415,7 +418,7 @@ impl Extent {
         }
     }
 
-    /// Empties the window and places it so; an error where the box is too large.
+    /// Empties the window and moves it to the box; an error if the box is too large.
     #[inline(always)]
     fn place(&self, window: &mut Window) -> Result<(), BailOut> {
         if self.width > i64::from(COLUMNS) || self.height > ROWS as i64 {
@@ -424,7 +427,7 @@ impl Extent {
         Ok(window.place(self.i, self.j, self.height as u32)?)
     }
 
-    /// The shape of this box whose rows are in the window.
+    /// The shape of this box, with its rows in the window.
     #[inline(always)]
     fn shape<'w>(&self, window: &'w Window) -> Shape<'w> {
         Shape {
@@ -435,7 +438,7 @@ impl Extent {
         }
     }
 
-    /// Makes the tile empty and as large as the box.
+    /// Clears the tile and gives it the size of the box.
     #[inline(always)]
     fn clear(&self, tile: &mut Tile) -> Result<(), BailOut> {
         if self.width > 32 || self.height > 32 {
@@ -460,8 +463,7 @@ impl Extent {
     }
 }
 
-/// Puts the cells of an object where they belong on a tile that lies on `extent`; `seen` has the
-/// locations that are taken.
+/// Writes the cells of an object to a tile that lies on `extent`; `seen` marks the locations that are taken.
 #[inline(always)]
 fn lay(
     made: &[Tile],

@@ -14,7 +14,7 @@ use std::hint::black_box;
 use arc_cpu::{Compiled, Machine};
 use arc_dsl::{MAX_SIDE, builtin};
 
-/// The system's allocator, which counts for each thread how often it is asked for memory.
+/// The system's allocator, counting allocations per thread.
 struct Counting;
 
 thread_local! {
@@ -22,32 +22,32 @@ thread_local! {
 }
 
 fn count() {
-    // A thread that ends allocates no more that is of interest.
+    // A thread that ends makes no more allocations of interest.
     let _ = COUNT.try_with(|count| count.set(count.get() + 1));
 }
 
-// SAFETY: everything is passed on to the system's allocator as it comes.
+// SAFETY: all calls are forwarded unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller keeps the rules of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller keeps the rules of `alloc_zeroed`.
+        // SAFETY: the caller upholds the contract of `alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller keeps the rules of `realloc`.
+        // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { System.realloc(old, layout, size) }
     }
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the rules of `dealloc`.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(old, layout) }
     }
 }
@@ -95,7 +95,7 @@ fn from_the_second_round_on_no_run_allocates() {
         for (id, program, inputs) in &programs {
             let count = allocations(|| {
                 for input in inputs {
-                    // An evaluation that bails out allocates no more than another.
+                    // An evaluation that bails out does not allocate either.
                     let _ = black_box(machine.run(program, input));
                 }
             });

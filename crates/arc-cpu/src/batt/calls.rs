@@ -1,4 +1,4 @@
-//! Calls as the machine does them, compiled once for all nodes of the same types.
+//! Calls as the machine runs them, compiled once for all nodes of the same types.
 
 use arc_dsl::{Primitive, Program, Value};
 use arc_form::{Argument, Specialiser, Type};
@@ -14,9 +14,9 @@ use crate::program::Code;
 /// A call for arguments of certain types.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// It takes its arguments in the slots from 0 on.
+    /// Reads its arguments from the slots from 0 on.
     pub(super) code: Code,
-    /// The number of the type that it gives.
+    /// The number of the type of its value.
     pub(super) ty: u16,
     /// Whether such a value may point at tiles.
     pub(super) may_hold_tiles: bool,
@@ -26,17 +26,17 @@ pub(super) struct Call {
     pub(super) lists: Box<[u16]>,
 }
 
-/// The calls that were compiled, and the types that their values have.
+/// The compiled calls, and the types of values.
 #[derive(Debug)]
 pub(super) struct Calls {
     specialiser: Specialiser,
     lowering: Lowering,
     types: Vec<Type>,
     type_numbers: FxHashMap<Type, u16>,
-    /// What is called and of what kind its arguments are; `None` if only the reference does it.
+    /// By callee and types of the arguments (see `write`); `None` if only the reference can evaluate the call.
     numbers: FxHashMap<Box<[u32]>, Option<u32>>,
     all: Vec<Call>,
-    /// The key of the call at hand.
+    /// The key of the current call.
     key: Vec<u32>,
 }
 
@@ -46,7 +46,7 @@ pub(super) const GRID: u16 = 0;
 /// The number of the type of lists of grids.
 pub(super) const GRIDS: u16 = 1;
 
-/// The most words that a call is known by: what has a longer name is the reference's.
+/// The most words of a key: the reference evaluates calls with longer ones.
 const MOST_WORDS: usize = 200;
 
 impl Default for Calls {
@@ -82,7 +82,7 @@ impl Calls {
         Some(number)
     }
 
-    /// The type of values of this one that are all there, where it says that they may be missing.
+    /// The type without missing values, if this type may have them and its values have none.
     pub(super) fn present(&mut self, number: u16) -> Option<u16> {
         let present = match self.ty(number) {
             Type::MaybeInt => Type::Int,
@@ -96,7 +96,7 @@ impl Calls {
         &self.all[number as usize]
     }
 
-    /// The call for these arguments, and the nodes that it takes.
+    /// The compiled call for these arguments; collects its operands in `parameters`.
     pub(super) fn find(
         &mut self,
         nodes: &[Node],
@@ -207,7 +207,7 @@ impl Calls {
     }
 }
 
-/// Writes what a call has to know of an argument: its type, or for a function how it is made.
+/// Appends an argument to the key of a call: its type, or for a function how it was built.
 fn write(key: &mut Vec<u32>, nodes: &[Node], number: u32, parameters: &mut Vec<u32>) -> bool {
     let node = &nodes[number as usize];
     match (node.held, &node.source) {
@@ -241,7 +241,7 @@ fn write(key: &mut Vec<u32>, nodes: &[Node], number: u32, parameters: &mut Vec<u
     }
 }
 
-/// The function that a `power` repeats, and how often: that is part of what the function is.
+/// The function that a `power` repeats, and how often: the count is part of the function.
 fn power(
     nodes: &[Node],
     primitive: Primitive,
@@ -254,7 +254,7 @@ fn power(
     }
 }
 
-/// What stands for a node in the form of a call; parameters are numbered as they are written.
+/// The argument for a node in the form of a call; parameters are numbered in the order of `write`.
 fn argument(nodes: &[Node], number: u32, next: &mut u32) -> Argument {
     let node = &nodes[number as usize];
     match (node.held, &node.source) {

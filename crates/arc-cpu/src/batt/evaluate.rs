@@ -1,4 +1,4 @@
-//! How a batt evaluates a call: by the machine, or where that bails out by the reference.
+//! Evaluates the calls of a batt: on the machine, or if that bails out, with the reference.
 
 use arc_dsl::{ErrorKind, EvalError, Interpreter, Limit, Value};
 use arc_form::Type;
@@ -11,20 +11,20 @@ use crate::Stop;
 use crate::bail_out::BailOut;
 use crate::slot::Slot;
 
-/// What a call gives on an input.
+/// The value of a call on an input.
 pub(super) enum Evaluated {
     Slot(Slot),
     Value(Value),
 }
 
-/// Whether nothing in the machine's memory belongs to a value of the type, as it lies in a batt.
+/// Whether a value of the type, as stored in a batt, needs nothing of the machine's memory besides its slot.
 fn is_in_its_slot(ty: &Type) -> bool {
     use Type::{Bool, Cell, Grid, Int, MaybeInt, MaybePair, Pair};
     matches!(ty, Grid | Bool | Int | MaybeInt | Pair | MaybePair | Cell) || is_list_of_grids(ty)
 }
 
-/// Whether it is a tuple of tuples other than pairs: what Python makes of a grid when it puts other things
-/// than colours into it. There is next to nothing that the machine does with such a value.
+/// Whether it is a tuple of tuples other than pairs: in Python, a grid with values other than colours. The
+/// machine has next to no kernels for such values.
 fn is_rows(value: &Value) -> bool {
     let first = match value {
         Value::Tuple(rows) => rows.as_slice().first(),
@@ -33,13 +33,13 @@ fn is_rows(value: &Value) -> bool {
     matches!(first, Some(Value::Tuple(row)) if row.as_slice().len() != 2)
 }
 
-/// What weighs more than this, in elements of 16 bytes, stays as the reference has made it: it would
-/// take as long to hold it otherwise as to make it.
+/// Values that weigh more than this, in elements of 16 bytes, stay values of the reference: converting one
+/// takes as long as computing it.
 const MOST_RETYPED: u32 = 1 << 14;
 
 impl Batt {
-    /// The call, compiled for what its arguments are; `None` if only the reference does it. The
-    /// nodes that it takes are left in `parameters`.
+    /// Compiles the call for the types of its arguments; `None` if only the reference can evaluate it. Leaves
+    /// the nodes that it reads in `parameters`.
     pub(super) fn prepare(&mut self, called: Called, arguments: &[NodeId]) -> Option<u32> {
         self.counts.calls += 1;
         self.spent = 0;
@@ -62,7 +62,7 @@ impl Batt {
         call
     }
 
-    /// Whether the machine has no room for one of the values that the call at hand takes.
+    /// Whether one of the values that the current call reads does not fit the machine.
     #[cold]
     pub(super) fn is_loose(&self, input: usize) -> bool {
         let nodes = self
@@ -73,16 +73,16 @@ impl Batt {
         loose.any(|value| value.is_some())
     }
 
-    /// Puts the constants of a call where it has them.
+    /// Puts the constants of a call into their slots.
     pub(super) fn load(&mut self, call: u32) {
         let call = self.calls.get(call);
         for (slot, value, ty) in &call.code.constants {
-            // That there is room for them was tried when it was made.
+            // Compiling the call has checked that they fit.
             self.machine.slots[*slot as usize] = self.machine.put(value, ty).unwrap_or_default();
         }
     }
 
-    /// Evaluates a call on all inputs, and leaves its values behind those of the nodes.
+    /// Evaluates a call on all inputs, and appends its values to `slots`.
     pub(super) fn evaluate(
         &mut self,
         number: u32,
@@ -117,15 +117,15 @@ impl Batt {
         if is_in_its_slot(self.calls.ty(ty)) {
             self.machine.memory.release(before);
         }
-        let loose = self.made_loose.len();
-        if loose > 0 && loose + self.errors.count_made() == self.inputs {
+        let loose = self.pending_loose.len();
+        if loose > 0 && loose + self.errors.count_pending() == self.inputs {
             self.machine.memory.release(before);
             return Ok(self.retype(Some(ty), first));
         }
-        // What is missing on no input needs no check where it is taken, and is the same as what
-        // cannot be missing.
+        // If no value is missing, it needs no check when it is used, and is the same node as a value of the
+        // type that cannot be missing.
         if let Some(present) = self.calls.present(ty)
-            && self.made_loose.is_empty()
+            && self.pending_loose.is_empty()
             && !self.slots[first..].contains(&Slot::MISSING)
         {
             return Ok(Storage::Typed(present));
@@ -209,7 +209,7 @@ impl Batt {
                 primitive,
                 kind,
             })),
-            // The reference would not take fewer.
+            // The reference would not take fewer steps.
             None if bail_out == BailOut::Steps && self.bounds.by_reference => {
                 Err(Stop::Error(EvalError {
                     line: 0,
@@ -223,12 +223,12 @@ impl Batt {
         }
     }
 
-    /// The slot of a value of the reference; where the machine has no room, the value is kept.
+    /// The slot of a value of the reference; if it does not fit the machine, the value itself is kept.
     pub(super) fn put_or_keep(&mut self, value: &Value, ty: u16, input: usize) -> Slot {
         let used = self.machine.memory.mark();
         let ty = self.calls.ty(ty);
-        // What is read back must be of the kind that it was, which errors name: a grid may equal the
-        // tuple of its rows.
+        // Errors name the kind of a value, so a grid must not be read back as the tuple of its rows, which
+        // equals it.
         let is_grid = matches!(value, Value::Grid(_));
         let fits = is_grid == (*ty == Type::Grid) && value.has_type(ty);
         let put = if fits {
@@ -250,12 +250,12 @@ impl Batt {
         put.unwrap_or_else(|_| {
             self.machine.stack.clear();
             self.machine.memory.release(used);
-            self.made_loose.push((input as u32, value.clone()));
+            self.pending_loose.push((input as u32, value.clone()));
             Slot::default()
         })
     }
 
-    /// What the reference gives where the machine bails out, if it is to be asked.
+    /// The value that the reference computes after the machine has bailed out, if the bounds allow that.
     pub(super) fn reference(
         &mut self,
         bail_out: BailOut,
@@ -272,7 +272,7 @@ impl Batt {
         result.map_err(Stop::Error)
     }
 
-    /// What the reference gives, and in how many steps.
+    /// The outcome according to the reference, and its number of steps.
     pub(super) fn counted_by_reference(
         &self,
         called: Called,
@@ -284,7 +284,9 @@ impl Batt {
             Called::Primitive(primitive) => Ok(Value::Primitive(primitive)),
             Called::Function(node) => self.value(node, input),
             Called::Defined(function) => {
-                let arguments = arguments.iter().map(|node| self.given(*node, input));
+                let arguments = arguments
+                    .iter()
+                    .map(|node| self.reference_value(*node, input));
                 let arguments: Result<Vec<_>, _> = arguments.collect();
                 let function = &self.defined[usize::from(function.0)];
                 let run = |arguments| {
@@ -293,7 +295,9 @@ impl Batt {
                 return (arguments.and_then(run), 1);
             }
         };
-        let arguments = arguments.iter().map(|node| self.given(*node, input));
+        let arguments = arguments
+            .iter()
+            .map(|node| self.reference_value(*node, input));
         for value in std::iter::once(function).chain(arguments) {
             match value {
                 Ok(value) => values.push(value),
@@ -305,7 +309,7 @@ impl Batt {
         self.interpreter.call_counted(function, arguments)
     }
 
-    /// Has the reference evaluate a call on all inputs.
+    /// Evaluates a call on all inputs with the reference.
     pub(super) fn evaluate_by_reference(
         &mut self,
         called: Called,
@@ -315,8 +319,8 @@ impl Batt {
         let first = self.slots.len();
         for input in 0..self.inputs {
             match self.evaluate_on(None, called, arguments, input) {
-                Ok(Evaluated::Value(value)) => self.made_loose.push((input as u32, value)),
-                // What is not compiled, the machine does not make.
+                Ok(Evaluated::Value(value)) => self.pending_loose.push((input as u32, value)),
+                // A call that is not compiled has no slot.
                 Ok(Evaluated::Slot(_)) => {}
                 Err(stop) => {
                     self.note(stop, input, used)?;
@@ -327,12 +331,11 @@ impl Batt {
         Ok(self.retype(None, first))
     }
 
-    /// Says how to hold what the reference has made of the call at hand on all inputs on which it does
-    /// not fail: as the type that the values have in common, unless that is the one that is given, as
-    /// which the machine has no room for them.
+    /// Chooses the storage of values that the reference has computed for all inputs on which the current call
+    /// does not fail: as their common type, unless that is `ty`, with which they have not fitted the machine.
     fn retype(&mut self, ty: Option<u16>, first: usize) -> Storage {
         let mut joined = Some(Type::Never);
-        for (_, value) in &self.made_loose {
+        for (_, value) in &self.pending_loose {
             joined = joined
                 .filter(|_| !is_rows(value) && value.weight() <= MOST_RETYPED)
                 .and_then(|ty| ty.join(&value.value_type()?));
@@ -343,16 +346,16 @@ impl Batt {
             return Storage::Loose;
         };
         if Some(number) != ty {
-            for (input, value) in std::mem::take(&mut self.made_loose) {
+            for (input, value) in std::mem::take(&mut self.pending_loose) {
                 let slot = self.put_or_keep(&value, number, input as usize);
                 self.slots[first + input as usize] = slot;
-                self.given.get_mut().make(input, value);
+                self.reference_values.get_mut().add(input, value);
             }
         }
         Storage::Typed(number)
     }
 
-    /// Whether what an attempt made is right.
+    /// Whether the value of an attempted call is right.
     pub(super) fn is_right(&self, call: Option<u32>, made: &Evaluated, input: usize) -> bool {
         let target = self.targets.get(input).and_then(Option::as_ref);
         let value = match (made, call) {

@@ -1,7 +1,7 @@
-//! Nodes that fail on some inputs: where each of them fails, and with which error.
+//! Nodes that fail on some inputs: on which ones, and with which error.
 //!
-//! A call that takes a node is not evaluated where the node fails. It fails there as its program
-//! does, whose first failing call is the one that the first failing of its arguments comes from.
+//! A call is not evaluated on inputs on which one of its operands fails. It fails there as its program does,
+//! whose first failing call is that of the first operand that fails.
 
 use arc_dsl::{ErrorKind, EvalError, Primitive};
 use rustc_hash::FxHashMap;
@@ -15,16 +15,16 @@ use crate::slot::Slot;
 #[derive(Debug, Default)]
 pub(super) struct Errors {
     all: FxHashMap<(u32, u32), EvalError>,
-    /// The nodes that have some, in their order.
+    /// The keys of `all`, in the order of nodes.
     nodes: Vec<(u32, u32)>,
-    /// Those of the call at hand, by input, ascending.
-    made: Vec<(u32, EvalError)>,
-    /// Whether the call at hand takes a node that fails on some input.
+    /// The errors of the current call, by input, ascending.
+    pending: Vec<(u32, EvalError)>,
+    /// Whether the current call reads a node that fails on some input.
     pub(super) taken: bool,
 }
 
 impl Errors {
-    /// The bytes that they have asked for.
+    /// The bytes that they have allocated.
     pub(super) fn bytes(&self) -> usize {
         const ENTRY: usize = size_of::<((u32, u32), EvalError)>() + 1;
         self.all.capacity() * ENTRY * 8 / 7 + self.nodes.capacity() * size_of::<(u32, u32)>()
@@ -37,43 +37,43 @@ impl Errors {
         self.all.len() * 2 * ENTRY + self.nodes.len() * size_of::<(u32, u32)>()
     }
 
-    /// Gives back what is reserved and not in use.
+    /// Frees what is reserved and not in use.
     pub(super) fn shrink(&mut self) {
         self.all.shrink_to_fit();
         self.nodes.shrink_to_fit();
     }
 
-    /// Forgets those of the call at hand.
+    /// Removes those of the current call.
     #[inline]
     pub(super) fn forget(&mut self) {
-        self.made.clear();
+        self.pending.clear();
     }
 
-    /// How the call at hand fails on an input.
+    /// The error of the current call on an input.
     #[inline]
-    pub(super) fn made(&self, input: usize) -> Option<&EvalError> {
-        let mut made = self.made.iter();
-        made.find_map(|(at, error)| (*at as usize == input).then_some(error))
+    pub(super) fn pending(&self, input: usize) -> Option<&EvalError> {
+        let mut pending = self.pending.iter();
+        pending.find_map(|(at, error)| (*at as usize == input).then_some(error))
     }
 
-    /// On how many inputs the call at hand fails.
+    /// The number of inputs on which the current call fails.
     #[inline]
-    pub(super) fn count_made(&self) -> usize {
-        self.made.len()
+    pub(super) fn count_pending(&self) -> usize {
+        self.pending.len()
     }
 
-    /// Keeps the errors of the call at hand as those of a node, and gives whether there are any.
+    /// Stores the errors of the current call as those of a node, and returns whether there are any.
     #[inline]
     pub(super) fn keep(&mut self, node: u32) -> bool {
-        let fails = !self.made.is_empty();
-        for (input, error) in self.made.drain(..) {
+        let fails = !self.pending.is_empty();
+        for (input, error) in self.pending.drain(..) {
             self.all.insert((node, input), error);
             self.nodes.push((node, input));
         }
         fails
     }
 
-    /// Forgets those of the nodes from this one on, and those of the call at hand.
+    /// Removes those of the nodes from this one on, and those of the current call.
     pub(super) fn release(&mut self, node: u32) {
         self.forget();
         while let Some(place) = self.nodes.pop_if(|(number, _)| *number >= node) {
@@ -93,8 +93,8 @@ impl Failed {
 }
 
 impl Batt {
-    /// The error with which a node's program ends on an input, if it does. It has no line:
-    /// [`add`](Self::add) knows those of programs.
+    /// The error with which a node's program ends on an input, if it does. It has no line: the result of
+    /// [`add`](Self::add) has the lines of programs.
     #[inline]
     pub fn error(&self, node: NodeId, input: usize) -> Option<EvalError> {
         if !self.nodes[node.index()].fails {
@@ -116,7 +116,7 @@ impl Batt {
         matches!(called, Called::Function(node) if fails(&node)) || arguments.iter().any(fails)
     }
 
-    /// How a call fails on an input before it is made.
+    /// The error that a call inherits from its operands on an input.
     #[cold]
     pub(super) fn inherited(
         &self,
@@ -132,20 +132,20 @@ impl Batt {
         nodes.find_map(|node| self.error(*node, input))
     }
 
-    /// Notes that the call at hand has no value on an input, where such calls are kept.
+    /// Records the error of the current call on an input, if failing calls are kept.
     #[cold]
     pub(super) fn note(&mut self, stop: Stop, input: usize, used: Used) -> Result<Slot, Failed> {
         match stop {
             Stop::Error(error) if self.bounds.keeps_failing => {
                 self.machine.memory.release(used);
-                self.errors.made.push((input as u32, error));
+                self.errors.pending.push((input as u32, error));
                 Ok(Slot::default())
             }
             _ => Err(Failed::new(input, stop)),
         }
     }
 
-    /// Lets a function that is new fail where what it is made of does.
+    /// Makes a new function fail on the inputs on which one of its operands fails.
     pub(super) fn inherit(&mut self, node: NodeId, primitive: Primitive, arguments: &[NodeId]) {
         let called = Called::Primitive(primitive);
         if !self.take_failing(called, arguments) {
@@ -153,17 +153,17 @@ impl Batt {
         }
         for input in 0..self.inputs {
             if let Some(error) = self.inherited(called, arguments, input) {
-                self.errors.made.push((input as u32, error));
+                self.errors.pending.push((input as u32, error));
             }
         }
         self.nodes[node.index()].fails = self.errors.keep(node.0);
     }
 
-    /// How a call fails that has more arguments than any function takes.
+    /// The failure of a call with more arguments than any function takes.
     #[cold]
     pub(super) fn takes_too_many(&self, called: Called, arguments: &[NodeId]) -> Failed {
         let (result, _) = match called {
-            // No primitive is called so from a program, and the reference does not expect it.
+            // A program cannot call a primitive so, and the reference does not expect it.
             Called::Function(_) | Called::Defined(_) if self.inputs > 0 => {
                 self.counted_by_reference(called, arguments, 0)
             }

@@ -1,10 +1,8 @@
-//! Grids and lists of grids as a batt keeps them: the rows of the grids alone. A tile has 576 bytes whatever the size of its grid,
-//! and most nodes of a search are grids that no call ever takes.
-//!
-//! Where a call takes a grid it gets a tile of it, which is forgotten with all else that the call
-//! leaves behind. Objects and lists may point at a tile that they come from: what a call takes whose
-//! value may do so is kept as a tile, too. Of a list of grids the tiles are made anew by each call that
-//! takes it.
+//! Grids and lists of grids as a batt stores them: only the rows of each grid. A tile takes 576 bytes
+//! regardless of the size of its grid, and most nodes of a search are grids that no call ever reads.
+//! A call that reads a grid gets a tile of it, which is released together with the call's other temporaries.
+//! Objects and lists may point at the tile that they come from, so if the value of a call may do so, the tiles
+//! of its operands are kept. The tiles of a list of grids are built again by each call that reads it.
 
 use arc_dsl::Grid;
 use arc_form::Type;
@@ -17,36 +15,36 @@ use crate::memory::{Mark, Memory};
 use crate::planes::Tile;
 use crate::slot::Slot;
 
-/// The most words that a grid takes.
+/// The most words of a grid.
 pub(super) const MOST_WORDS: usize = 64;
 
-/// The bits that say how many grids a list has, of which a call may make tiles for far fewer.
+/// The bits for the length of a list; a call can build tiles for far fewer grids than that.
 const LENGTH: u32 = 24;
 
-/// Grids, and the tiles that were kept of them.
+/// Grids, and the tiles that were kept for them.
 #[derive(Debug, Default)]
 pub(super) struct Grids {
-    /// Of a grid of up to 16 columns a word a row: its four planes, one after the other. Of a wider
-    /// one two words a row. Of a list the slots of its grids, which follow it.
+    /// A grid of up to 16 columns has one word per row: its four planes, one after the other. A wider grid has
+    /// two words per row. A list consists of the slots of its grids, which follow it.
     pub(super) words: Vec<u64>,
-    /// By the place of the slot that says where the grid is.
+    /// By the index of the grid's slot.
     tiles: FxHashMap<u32, Slot>,
-    /// In the order in which they were made.
+    /// In the order of their creation.
     kept: Vec<(u32, Slot)>,
 }
 
-/// Where a grid lies: its first word, and its size.
+/// The first word of a grid, and its size.
 fn place(slot: Slot) -> (usize, usize, usize) {
     let number = slot.0 as usize;
     (number >> 12, number >> 6 & 63, number & 63)
 }
 
-/// How many words a row has.
+/// How many words a row takes.
 fn words_of_row(width: usize) -> usize {
     if width <= 16 { 1 } else { 2 }
 }
 
-/// A grid as a [`Batt`] holds it: of at most 32 rows and columns.
+/// A grid of a [`Batt`], of at most 32 rows and columns.
 #[derive(Debug, Clone, Copy)]
 pub struct Planes<'b> {
     height: usize,
@@ -60,8 +58,8 @@ impl Planes<'_> {
         (self.height, self.width)
     }
 
-    /// Hands on row after row: of the colours of its cells the bits that count 1, 2, 4 and 8, with those of the first
-    /// column lowest. Colours are 0 to 14; all four bits stand for -1.
+    /// Calls `take` for row after row: with the bits of value 1, 2, 4 and 8 of its colours, the first column in
+    /// the lowest bit. Colours are 0 to 14; all four bits stand for -1.
     #[inline]
     pub fn rows(&self, mut take: impl FnMut([u32; 4])) {
         if self.width <= 16 {
@@ -78,7 +76,7 @@ impl Planes<'_> {
 }
 
 impl Grids {
-    /// The bytes that they have asked for, but for the tiles.
+    /// The bytes that they have allocated, without the tiles.
     pub(super) fn bytes(&self) -> usize {
         const ENTRY: usize = size_of::<(u32, Slot)>();
         self.words.capacity() * size_of::<u64>()
@@ -86,7 +84,7 @@ impl Grids {
             + self.tiles.capacity() * (ENTRY + 1) * 8 / 7
     }
 
-    /// The bytes in use, but for the tiles.
+    /// The bytes in use, without the tiles.
     #[inline]
     pub(super) fn used(&self) -> usize {
         const ENTRY: usize = size_of::<(u32, Slot)>();
@@ -95,18 +93,18 @@ impl Grids {
             + self.tiles.len() * 2 * (ENTRY + 1)
     }
 
-    /// Gives back what is reserved and not in use, but for words.
+    /// Frees what is reserved and not in use, except words.
     pub(super) fn shrink(&mut self) {
         self.kept.shrink_to_fit();
         self.tiles.shrink_to_fit();
     }
 
-    /// Forgets the grids behind so many words.
+    /// Removes the grids behind this many words.
     pub(super) fn truncate(&mut self, words: usize) {
         self.words.truncate(words);
     }
 
-    /// Forgets the tiles that lie behind the mark.
+    /// Removes the tiles behind the mark.
     #[inline]
     pub(super) fn forget_tiles(&mut self, mark: Mark) {
         while let Some((at, _)) = self.kept.pop_if(|(_, tile)| !mark.has_tile(*tile)) {
@@ -144,19 +142,19 @@ impl Grids {
         &self.words[at..at + height * words_of_row(width)]
     }
 
-    /// The size of a grid, as a number.
+    /// The size of a grid, packed into a number.
     #[inline]
     pub(super) fn size(slot: Slot) -> u64 {
         slot.0.cast_unsigned() & 0xfff
     }
 
-    /// What a grid weighs at least as a value.
+    /// The least weight of a grid as a value.
     pub(super) fn weight(slot: Slot) -> u64 {
         let (_, height, width) = place(slot);
         1 + (height * width) as u64
     }
 
-    /// The size of a tile, as a number.
+    /// The size of a tile, packed into a number.
     #[inline]
     pub(super) fn size_of(tile: &Tile) -> u64 {
         u64::from(tile.height << 6 | tile.width)
@@ -168,7 +166,7 @@ impl Grids {
         Self::size(a) == Self::size(b) && self.words(a) == self.words(b)
     }
 
-    /// Makes a tile of a grid.
+    /// Unpacks a grid to a tile.
     #[inline]
     pub(super) fn unpack(&self, slot: Slot, tile: &mut Tile) {
         let (_, height, width) = place(slot);
@@ -202,7 +200,7 @@ impl Grids {
         let first = self.words.len();
         let words = tiles.len() * (1 + MOST_WORDS);
         if self.words.capacity() - first < words {
-            // Pools are doubled between calls, where that is within the bound.
+            // Pools are doubled between calls, within the bound.
             self.words.reserve_exact(words);
         }
         self.words.resize(first + tiles.len(), 0);
@@ -227,7 +225,7 @@ impl Grids {
         a.len() == b.len() && a.zip(b).all(|(a, b)| self.are_equal(a, b))
     }
 
-    /// Makes a list of tiles of a list of grids.
+    /// Unpacks a list of grids to a list of tiles.
     pub(super) fn unpack_list(&self, slot: Slot, memory: &mut Memory) -> Result<Slot, BailOut> {
         let Memory { tiles, lists, .. } = memory;
         let grids = self.list(slot);
@@ -240,15 +238,14 @@ impl Grids {
         lists.collect((end - count..end).map(Slot::of_index))
     }
 
-    /// The grid of a slot, as the reference has it.
+    /// The grid of a slot, as the reference represents it.
     pub(super) fn grid(&self, slot: Slot) -> Grid {
         let mut tile = Tile::default();
         self.unpack(slot, &mut tile);
         kernel::unpack(&tile)
     }
 
-    /// The tile of the grid whose slot stands at this place: the one that was kept, or one that is
-    /// made in the memory.
+    /// The tile of the grid whose slot has this index: the one that was kept, or a new one in the memory.
     #[inline]
     pub(super) fn tile(
         &self,
@@ -270,7 +267,8 @@ pub(super) fn is_list_of_grids(ty: &Type) -> bool {
     matches!(ty, Type::Tuple(element) if **element == Type::Grid)
 }
 
-/// Whether a value of the type may point at a tile; a grid alone and a list of grids are held by rows.
+/// Whether a value of the type may point at a tile; a grid and a list of grids, which are stored by rows, do
+/// not.
 pub(super) fn may_hold_tiles(ty: &Type) -> bool {
     let inside = |ty: &Type| *ty == Type::Grid || is_list_of_grids(ty) || may_hold_tiles(ty);
     match ty {
@@ -283,8 +281,8 @@ pub(super) fn may_hold_tiles(ty: &Type) -> bool {
 }
 
 impl Batt {
-    /// Makes the tiles that the value of the call at hand may point at, where there are none. What
-    /// there is no room for the machine bails out of when it comes to it.
+    /// Creates the tiles that the value of the current call may point at, if they do not exist. If there is no
+    /// room for them, the machine bails out when it needs them.
     pub(super) fn keep_tiles(&mut self, call: u32) {
         let call = self.calls.get(call);
         if !call.may_hold_tiles {

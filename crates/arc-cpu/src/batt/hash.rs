@@ -1,4 +1,4 @@
-//! Hashes of what nodes give: 128 bits, the same for the same values in every batt.
+//! Hashes of the values of nodes: 128 bits, the same for the same values in every batt.
 
 use std::hash::{Hash, Hasher};
 
@@ -19,14 +19,14 @@ const KEYS: [u64; 4] = [
     0xa54f_f53a_5f1d_36f1,
 ];
 
-/// Both halves of a product, folded.
+/// The two halves of a product, combined.
 #[inline(always)]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
 }
 
-/// A hash under way: four lanes that take words side by side.
+/// The state of a hash: four lanes that take words side by side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lanes([u64; 4]);
 
@@ -37,7 +37,7 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// Takes a word.
+    /// Adds a word.
     #[inline(always)]
     pub(super) fn word(&mut self, word: u64) {
         let [a, b, ..] = &mut self.0;
@@ -45,11 +45,11 @@ impl Lanes {
         *b = fold(*b ^ word.rotate_left(32), KEYS[2]);
     }
 
-    /// Takes four words, two to a product.
+    /// Adds four words, two to a product.
     #[inline(always)]
     fn words(&mut self, words: [u64; 4]) {
         let [a, b, c, d] = &mut self.0;
-        // The lanes take turns, so that no product waits for the one before it.
+        // The lanes take turns, so that no multiplication waits for the one before it.
         (*a, *b, *c, *d) = (
             *c,
             *d,
@@ -71,14 +71,14 @@ impl Lanes {
     }
 }
 
-/// Takes a value of this type.
+/// Adds a value of this type.
 #[inline]
 pub(super) fn value(lanes: &mut Lanes, memory: &Memory, ty: &Type, slot: Slot) {
     match ty {
         Type::Grid => {
             let tile = memory.tiles.get(slot);
             lanes.word(u64::from(tile.height) << 32 | u64::from(tile.width));
-            // What lies past the grid is 0 in every plane.
+            // Cells past the grid are 0 in every plane.
             let [a, b, c, d] = &tile.planes;
             for r in (0..tile.height as usize).step_by(2) {
                 let two =
@@ -103,14 +103,14 @@ pub(super) fn value(lanes: &mut Lanes, memory: &Memory, ty: &Type, slot: Slot) {
     }
 }
 
-/// Takes a grid that is held by its rows.
+/// Adds a grid that is stored by its rows.
 #[inline]
 pub(super) fn grid(lanes: &mut Lanes, size: u64, words: &[u64]) {
     lanes.word(size);
     rows(lanes, words);
 }
 
-/// Takes a patch: its box, its locations, and its colours, one that all cells have as that alone.
+/// Adds a patch: its box, its locations, and its colours; a single colour is added once.
 fn patch(lanes: &mut Lanes, memory: &Memory, slot: Slot) {
     let patch = memory.patches.get(slot);
     let corner = (i64::from(patch.i) << 32 ^ i64::from(patch.j)).cast_unsigned();
@@ -140,7 +140,7 @@ fn patch(lanes: &mut Lanes, memory: &Memory, slot: Slot) {
     }
 }
 
-/// Takes rows, four at a time.
+/// Adds rows, four at a time.
 #[inline(always)]
 fn rows(lanes: &mut Lanes, rows: &[u64]) {
     let (fours, rest) = rows.as_chunks::<4>();
@@ -152,7 +152,7 @@ fn rows(lanes: &mut Lanes, rows: &[u64]) {
     lanes.words(last);
 }
 
-/// Takes an error in the place of a value. What it says of values is left to comparing.
+/// Adds an error in place of a value. The values in it are left to the comparison.
 pub(super) fn error(lanes: &mut Lanes, error: &EvalError) {
     let mut hasher = FxHasher::default();
     std::mem::discriminant(&error.kind).hash(&mut hasher);
@@ -160,7 +160,7 @@ pub(super) fn error(lanes: &mut Lanes, error: &EvalError) {
     lanes.word(hasher.finish() | 1);
 }
 
-/// The hash of a function: of how it was made.
+/// The hash of a function: that of its call.
 pub(super) fn of_source(source: &Source) -> u128 {
     let mut lanes = Lanes::default();
     match source {
@@ -184,7 +184,7 @@ pub(super) fn of_source(source: &Source) -> u128 {
     lanes.finish()
 }
 
-/// Whether two functions were made by the same call.
+/// Whether two functions come from the same call.
 pub(super) fn is_same(a: &Source, b: &Source) -> bool {
     match (a, b) {
         (Source::Primitive(a), Source::Primitive(b)) => a == b,
@@ -204,11 +204,11 @@ pub(super) fn is_same(a: &Source, b: &Source) -> bool {
     }
 }
 
-/// How many elements of a container are hashed that the reference holds, from either end.
+/// How many elements at either end of a container of the reference are hashed.
 const SAMPLED: usize = 8;
 
-/// The hash of a value of the reference. Of large containers it is one of some elements: values are
-/// compared before they are taken for one.
+/// The hash of a value of the reference. Of large containers it covers only some elements: values are compared
+/// before they are identified.
 pub(super) fn loose(value: &Value) -> u64 {
     let mut hasher = FxHasher::default();
     take_loose(&mut hasher, value);
@@ -223,7 +223,7 @@ fn take_loose(hasher: &mut FxHasher, value: &Value) {
             return grid.cells().hash(hasher);
         }
         Value::Indices(_) | Value::Object(_) => {
-            // Its size and its ends.
+            // Its size and the elements at its ends.
             let Some(elements) = value.as_container() else {
                 return;
             };
@@ -244,7 +244,7 @@ fn take_loose(hasher: &mut FxHasher, value: &Value) {
     }
 }
 
-/// Whether two values of the reference are one: equal, and of one kind in every place, which tells a
+/// Whether two values of the reference are identical: equal, and of the same kind throughout, which tells a
 /// grid from the tuple of its rows, and true from 1.
 pub(super) fn is_same_value(a: &Value, b: &Value) -> bool {
     match (a, b) {

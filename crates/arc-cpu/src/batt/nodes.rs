@@ -1,4 +1,4 @@
-//! How a batt keeps what calls give: as nodes, each value once.
+//! Stores the values of calls as nodes, each value once.
 
 use arc_dsl::{Primitive, Value};
 use arc_form::Type;
@@ -13,7 +13,7 @@ use crate::memory::{Room, grow_pool, shrink_pool};
 use crate::ops::sorting::equal;
 use crate::slot::Slot;
 
-/// What a value is counted for that the machine has no room for: a weight of 1 is 16 bytes.
+/// The bytes that a value counts as if it does not fit the machine: a weight of 1 is 16 bytes.
 pub(super) fn loose_bytes(value: &Value) -> usize {
     size_of::<((u32, u32), Value)>() + value.weight() as usize * 16
 }
@@ -40,9 +40,10 @@ impl Batt {
                 .is_ok_and(|value| value.as_grid().is_some())
     }
 
-    /// Makes room for what most calls make, within the bound.
+    /// Reserves room for what most calls need, within the bound.
     pub(super) fn make_room(&mut self) -> Result<(), Full> {
-        // What is in use decides whether the batt is full, and not what is reserved: that depends on the tasks before.
+        // What is in use decides whether the batt is full, not what is reserved, which depends on earlier
+        // tasks.
         let bytes = self.used_bytes();
         if bytes + self.headroom() > self.most_bytes() {
             let most = self.bounds.max_bytes;
@@ -59,24 +60,24 @@ impl Batt {
         Ok(())
     }
 
-    /// What values and nodes may take: pools that grow leave something to what grows beside them.
+    /// The most bytes of values and nodes: pools that grow leave some for the tables beside them.
     fn most_bytes(&self) -> usize {
         self.bounds.max_bytes - self.bounds.max_bytes / 64
     }
 
-    /// The bytes of the room that there has to be before each call.
+    /// The bytes of the room reserved before each call.
     #[inline]
     fn headroom(&self) -> usize {
         HEADROOM.bytes() + self.inputs * MOST_WORDS * size_of::<u64>() + self.bytes_of_node()
     }
 
-    /// The bytes of a node; the table of what is known has one entry for it, or two.
+    /// The bytes of a node; the hash table has one entry for it, or two.
     #[inline]
     fn bytes_of_node(&self) -> usize {
         size_of::<Node>() + self.inputs * size_of::<Slot>() + 16
     }
 
-    /// The bytes in use. They depend on the calls since the batt was begun, and on nothing before.
+    /// The bytes in use. They depend only on the calls since the batt was started.
     #[inline]
     pub(super) fn used_bytes(&self) -> usize {
         self.machine.memory.used()
@@ -85,14 +86,14 @@ impl Batt {
             + self.errors.used()
             + self.steps.used()
             + self.loose_bytes
-            + self.given.borrow().bytes()
+            + self.reference_values.borrow().bytes()
     }
 
     #[cold]
     pub(super) fn grow(&mut self) {
         let (most, headroom) = (self.most_bytes(), self.headroom());
         if self.bytes() + headroom > most {
-            // What one pool does not use another one needs.
+            // What one pool does not use may be needed by another.
             self.shrink();
         }
         let mut left = most.saturating_sub(self.bytes());
@@ -108,7 +109,7 @@ impl Batt {
         }
     }
 
-    /// Gives back what is reserved and not in use.
+    /// Frees what is reserved and not in use.
     fn shrink(&mut self) {
         self.machine.memory.shrink(&HEADROOM);
         shrink_pool(&mut self.grids.words, self.inputs * MOST_WORDS);
@@ -122,7 +123,7 @@ impl Batt {
             .shrink_to_fit(|number| nodes[*number as usize].hash as u64);
     }
 
-    /// Lets the next call have its own room beside what there is.
+    /// Sets the bounds of the machine's memory for the next call, beside what is in use.
     pub(super) fn widen(&mut self) {
         let limits = self.interpreter.limits();
         let most = usize::try_from(limits.max_memory).unwrap_or(usize::MAX);
@@ -134,12 +135,12 @@ impl Batt {
         });
     }
 
-    /// Takes away what the call at hand has made.
+    /// Releases all that the current call has allocated.
     pub(super) fn forget(&mut self, first: usize, used: Used) {
         self.slots.truncate(first);
-        self.made_loose.clear();
+        self.pending_loose.clear();
         self.errors.forget();
-        self.given.get_mut().forget();
+        self.reference_values.get_mut().forget();
         self.give_back(used);
     }
 
@@ -151,7 +152,7 @@ impl Batt {
         }
     }
 
-    /// Gives back the memory that was taken since.
+    /// Releases the memory taken since.
     pub(super) fn give_back(&mut self, used: Used) {
         self.grids.forget_tiles(used.memory);
         self.grids.truncate(used.words);
@@ -169,8 +170,8 @@ impl Batt {
         lengths.fold(called, u32::saturating_add)
     }
 
-    /// The function that the primitive makes of other functions, where nothing about it depends on
-    /// an input; what may fail is left to the reference.
+    /// Creates the function that the primitive builds from other functions, if nothing about it depends on an
+    /// input; calls that may fail are left to the reference.
     pub(super) fn function(
         &mut self,
         primitive: Primitive,
@@ -241,7 +242,7 @@ impl Batt {
         NodeId(number)
     }
 
-    /// A node of values that are there.
+    /// A node with these values.
     pub(super) fn put_all<'v>(
         &mut self,
         source: Source,
@@ -255,7 +256,7 @@ impl Batt {
             let slot = if let Some(number) = number {
                 self.put_or_keep(value, number, input)
             } else {
-                self.made_loose.push((input as u32, value.clone()));
+                self.pending_loose.push((input as u32, value.clone()));
                 Slot::default()
             };
             self.slots.push(slot);
@@ -270,8 +271,8 @@ impl Batt {
         )
     }
 
-    /// Makes a node of the values that stand behind those of the nodes, or finds the one that has
-    /// them: their memory is given back then.
+    /// Creates a node with the values at the end of `slots`, or finds the one that has them and releases their
+    /// memory.
     pub(super) fn intern(
         &mut self,
         source: Source,
@@ -288,16 +289,16 @@ impl Batt {
             self.shorten(other, source, length);
             return Pushed::Same(NodeId(other));
         }
-        let has_loose = !self.made_loose.is_empty();
+        let has_loose = !self.pending_loose.is_empty();
         if has_loose {
             self.loose_nodes.push(number);
-            for (input, value) in self.made_loose.drain(..) {
+            for (input, value) in self.pending_loose.drain(..) {
                 self.loose_bytes += loose_bytes(&value);
                 self.loose.insert((number, input), value);
             }
         }
         let fails = self.errors.keep(number);
-        self.given.get_mut().keep(number);
+        self.reference_values.get_mut().keep(number);
         self.widen();
         Pushed::New(self.add_node(Node {
             hash,
@@ -309,17 +310,17 @@ impl Batt {
         }))
     }
 
-    pub(super) fn made_loose_value(&self, input: usize) -> Option<&Value> {
-        let mut made = self.made_loose.iter();
+    pub(super) fn pending_loose_value(&self, input: usize) -> Option<&Value> {
+        let mut made = self.pending_loose.iter();
         made.find_map(|(at, value)| (*at as usize == input).then_some(value))
     }
 
     pub(super) fn hash_of_values(&self, held: Storage, first: usize) -> u128 {
         let mut all = hash::Lanes::default();
         for input in 0..self.inputs {
-            if let Some(error) = self.errors.made(input) {
+            if let Some(error) = self.errors.pending(input) {
                 hash::error(&mut all, error);
-            } else if let Some(value) = self.made_loose_value(input) {
+            } else if let Some(value) = self.pending_loose_value(input) {
                 all.word(hash::loose(value));
             } else if let Storage::Typed(ty) = held {
                 let slot = self.slots[first + input];
@@ -340,7 +341,7 @@ impl Batt {
         all.finish()
     }
 
-    /// Whether a node has the values that stand behind those of the nodes.
+    /// Whether a node has the values at the end of `slots`.
     pub(super) fn has_same_values(
         &self,
         other: u32,
@@ -353,11 +354,14 @@ impl Batt {
             return false;
         }
         (0..self.inputs).all(|input| {
-            let (theirs, ours) = (self.error(NodeId(other), input), self.errors.made(input));
+            let (theirs, ours) = (self.error(NodeId(other), input), self.errors.pending(input));
             if theirs.is_some() || ours.is_some() {
                 return theirs.as_ref() == ours;
             }
-            match (self.loose_value(other, input), self.made_loose_value(input)) {
+            match (
+                self.loose_value(other, input),
+                self.pending_loose_value(input),
+            ) {
                 (Some(a), Some(b)) => hash::is_same_value(a, b),
                 (None, None) => match held {
                     Storage::Typed(ty) => {
@@ -377,14 +381,14 @@ impl Batt {
         })
     }
 
-    /// Gives a node the program that is shorter than its own.
+    /// Gives a node this program if it is shorter than its own.
     pub(super) fn shorten(&mut self, number: u32, source: Source, length: u32) {
         let node = &self.nodes[number as usize];
         if length >= node.length {
             return;
         }
-        // No program grows by that: every node is longer than what it is made of. But it must not
-        // be made of nodes that a mark forgets while it stays.
+        // This makes no program longer: every node is longer than its operands. But a node must not depend on
+        // nodes that a mark removes while it stays.
         let Source::Call {
             called,
             count,

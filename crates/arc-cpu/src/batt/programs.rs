@@ -1,10 +1,9 @@
-//! Whole programs in a batt: what several of them have in common is evaluated once.
+//! Whole programs in a batt: a step that several of them share is evaluated once.
 //!
-//! A program is added call by call. A call that an earlier program made of the same nodes is looked up
-//! and not evaluated; one that gives what a node gives becomes that node, and with it all that follows.
-//! Each program keeps its own order of steps and its own lines, so that it ends as it does alone:
-//! with its value, or with the error of its first step that fails, one that its result does not need
-//! among them.
+//! A program is added call by call. A call that an earlier program made with the same nodes is looked up and
+//! not evaluated; a call with the values of a node becomes that node, and so do the calls that follow from it.
+//! Each program keeps its own order of steps and its own line numbers, so it ends as it does alone: with its
+//! value, or with the error of its first step that fails, even if its result does not need that step.
 
 use arc_dsl::{Callee, Dialect, EvalError, Grid, Operand, Program, Step, Value};
 use rustc_hash::FxHashMap;
@@ -16,7 +15,7 @@ mod kinds;
 use super::{Batt, Bounds, Called, Failed, Full, MOST_ARGUMENTS, NodeId, Pushed, Why};
 use crate::bail_out::BailOut;
 
-/// What a program came to that was [added](Batt::add) to a batt: [`Batt::result`] gives its results.
+/// A program that was [added](Batt::add) to a batt; [`Batt::result`] returns its results.
 #[derive(Debug, Clone, Default)]
 pub struct Merged {
     /// `None` if the program fails on every input.
@@ -30,30 +29,29 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// The node of its output; `None` if it fails on every input, since the steps behind are
-    /// not made then.
+    /// The node of its output; `None` if it fails on every input, since the steps after that are not added.
     pub fn output(&self) -> Option<NodeId> {
         self.output
     }
 
-    /// The error with which it ends on an input, if it does. A limit is one of the batt's, which
-    /// are of each call alone.
+    /// The error with which it ends on an input, if it does. A limit is one of the batt's, which apply to each
+    /// call alone.
     pub fn error(&self, input: usize) -> Option<&EvalError> {
         let mut failures = self.failures.iter();
         failures.find_map(|(at, error)| (*at as usize == input).then_some(error))
     }
 
-    /// Its calls, up to the one with which it fails on the last input that there is.
+    /// The number of its calls, up to the one after which it has failed on every input.
     pub fn calls(&self) -> u32 {
         self.calls
     }
 
-    /// Those of them that an earlier program had made, of the same nodes.
+    /// How many of them an earlier program had made with the same nodes.
     pub fn shared(&self) -> u32 {
         self.shared
     }
 
-    /// Takes what a step makes.
+    /// Records a step, and returns its node.
     fn take(&mut self, known: Known, line: u32) -> Result<NodeId, Refused> {
         self.steps += u64::from(known.steps);
         if known.holds_functions && std::mem::replace(&mut self.holds_functions, true) {
@@ -62,29 +60,29 @@ impl Merged {
         Ok(known.node)
     }
 
-    /// How many steps its calls take together, each on the input on which it takes most. It is the
-    /// sum over its calls, shared ones too, and so says what it would take alone.
+    /// The steps of all its calls, each counted on the input on which it takes most. Shared calls are included,
+    /// so it is an estimate of what the program takes alone.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 }
 
-/// Why a batt does not take a program. What was made of it stays.
+/// Why a batt refuses a program. The nodes that were created for it stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
     /// There is no more room.
     #[error(transparent)]
     Full(#[from] Full),
-    /// The step at this line passes a function as any other value, or is the second one that puts
-    /// functions into a container. The reference orders functions by age and holds each equal to
-    /// itself alone; here two that are made alike are one.
+    /// The step at this line passes a function as a value, or is the second one that puts functions into a
+    /// container. The reference orders functions by age, and each is equal only to itself; in a batt, two
+    /// functions from the same call are one.
     #[error("line {line}: a function as a value")]
     Function {
         /// The line.
         line: u32,
     },
-    /// The program that begins at this line is written in another dialect than the public one.
+    /// The program that starts at this line is not in the public dialect.
     #[error("line {line}: not of the public dialect")]
     Dialect {
         /// The line.
@@ -96,7 +94,7 @@ pub enum Refused {
         /// The line.
         line: u32,
     },
-    /// The machine bails out of the step at this line, and the reference was not to be asked.
+    /// The machine bails out of the step at this line, and the reference is not used.
     #[error("line {line}: {reason}")]
     BailOut {
         /// The line.
@@ -106,14 +104,14 @@ pub enum Refused {
     },
 }
 
-/// What is known of the calls of programs.
+/// The calls, constants and variables of added programs.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    /// By what is called, the number of arguments and the nodes that these are.
+    /// The calls, by callee, number of arguments, and argument nodes.
     known: FxHashMap<[u32; 2 + MOST_ARGUMENTS], Known>,
     constants: Vec<Option<NodeId>>,
     primitives: Vec<Option<NodeId>>,
-    /// Of the program at hand: the nodes of its variables.
+    /// The nodes of the current program's variables.
     variables: Vec<NodeId>,
 }
 
@@ -122,13 +120,12 @@ struct Known {
     node: NodeId,
     /// The most steps that it took on an input.
     steps: u32,
-    /// Whether functions are inside of its values.
+    /// Whether its values contain functions.
     holds_functions: bool,
 }
 
 impl Steps {
-    /// Forgets everything: each part names nodes, and those of a program that was refused may be all that
-    /// there is.
+    /// Clears everything: all parts name nodes, and a refused program may have left nothing but an entry here.
     pub(super) fn clear(&mut self) {
         let Self {
             known,
@@ -142,7 +139,7 @@ impl Steps {
         variables.clear();
     }
 
-    /// The bytes that it has asked for.
+    /// The bytes that it has allocated.
     pub(super) fn bytes(&self) -> usize {
         const ENTRY: usize = size_of::<[u32; 2 + MOST_ARGUMENTS]>() + size_of::<Known>() + 1;
         self.known.capacity() * ENTRY * 8 / 7
@@ -155,15 +152,15 @@ impl Steps {
         self.known.len() * 2 * ENTRY
     }
 
-    /// Gives back what is reserved and not in use.
+    /// Frees what is reserved and not in use.
     pub(super) fn shrink(&mut self) {
         self.known.shrink_to_fit();
     }
 }
 
 impl Batt {
-    /// A batt of these programs over these inputs, and what became of each: the calls that they
-    /// share are made once. [`Bounds::keeps_failing`] is taken for true.
+    /// A batt of these programs over these inputs, and the outcome of adding each: calls that they share are
+    /// evaluated once. [`Bounds::keeps_failing`] counts as true.
     ///
     /// ```
     /// use arc_cpu::{Batt, Bounds};
@@ -203,12 +200,12 @@ impl Batt {
         (batt, merged)
     }
 
-    /// Adds a program: its calls, in its order, failing ones too, up to the one with which it has
-    /// failed on all inputs.
+    /// Adds a program: its calls in order, failing ones too, up to the one after which it has failed on every
+    /// input.
     ///
-    /// What it gives on an input is what the reference gives for it alone, with this difference: the
-    /// bounds are those of each call, so that the batt may get further than an evaluation of the
-    /// whole program does, and ends at a limit where one call takes too much.
+    /// Its result on an input is what the reference gives for it alone, with one difference: bounds apply to
+    /// each call, so the batt may get further than an evaluation of the whole program, and reaches a limit only
+    /// if one call takes too much.
     pub fn add(&mut self, program: &Program) -> Result<Merged, Refused> {
         if program.dialect() != Dialect::Public {
             let line = program.line();
@@ -225,13 +222,13 @@ impl Batt {
         added.map(|()| merged)
     }
 
-    /// What a program gives on an input, or the error with which it ends there. An output that is a
-    /// function is made for that, which may reach a bound.
+    /// The value of a program on an input, or the error with which it ends there. An output that is a function
+    /// is built for that, which may reach a bound.
     pub fn result(&self, merged: &Merged, input: usize) -> Result<Value, EvalError> {
         match (merged.error(input), merged.output) {
             (Some(error), _) => Err(*error),
             (None, Some(output)) => self.value(output, input),
-            // It fails on every input that there is.
+            // There are no inputs.
             (None, None) => Ok(Value::Nothing),
         }
     }
@@ -304,12 +301,12 @@ impl Batt {
             return Err(Refused::Function { line });
         }
         self.has_room()?;
-        // A function is made without an evaluation.
+        // Building a function is not an evaluation.
         self.spent = 1;
         let node = match self.push(called, arguments)? {
             Pushed::New(node) | Pushed::Same(node) => node,
             Pushed::Failed(Failed { why, .. }) => {
-                // No error comes here, since failing calls are kept.
+                // Errors do not occur here, since failing calls are kept.
                 let reason = match why {
                     Why::BailOut(reason) => reason,
                     Why::Error(_) => BailOut::Fails,
@@ -357,12 +354,12 @@ impl Batt {
         }
     }
 
-    /// Whether what calls are known by has left room for more.
+    /// Checks that the table of calls leaves room for more.
     fn has_room(&mut self) -> Result<(), Full> {
         if self.used_bytes() <= self.bounds.max_bytes {
             return Ok(());
         }
-        self.given.get_mut().clear();
+        self.reference_values.get_mut().clear();
         let bytes = self.used_bytes();
         if bytes > self.bounds.max_bytes {
             let most = self.bounds.max_bytes;

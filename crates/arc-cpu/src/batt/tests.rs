@@ -26,7 +26,7 @@ pub(super) fn grids(count: usize, seed: u64) -> Vec<Grid> {
     grids
 }
 
-/// Adds a program call by call, and holds every call against the reference.
+/// Adds a program call by call, and compares every call with the reference.
 fn grow(batt: &mut Batt, program: &Program, inputs: &[Grid]) -> [usize; 3] {
     let interpreter = Interpreter::default();
     let mut counts = [0; 3];
@@ -100,7 +100,7 @@ fn grow(batt: &mut Batt, program: &Program, inputs: &[Grid]) -> [usize; 3] {
     counts
 }
 
-/// Whether it is a function or holds one, which prints as it was made.
+/// Whether it is a function or contains one, which prints as its call.
 pub(super) fn is_function(value: &Value) -> bool {
     match value {
         Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => true,
@@ -143,7 +143,7 @@ fn the_built_in_programs_grow_to_what_they_give() {
         let mut batt = Batt::new(&inputs, &[], bounds());
         let [new, _, failed] = grow(&mut batt, built_in.program(), &inputs);
         assert!(new > 0 && failed == 0, "{}", built_in.program());
-        // Again, it has no node of its own.
+        // Added again, it creates no node.
         let nodes = batt.len();
         let [_, same, _] = grow(&mut batt, built_in.program(), &inputs);
         shared += same;
@@ -288,7 +288,7 @@ fn a_node_keeps_the_shorter_of_two_programs_unless_a_mark_would_lose_it() {
         let c = push(&mut batt, P::Rot90, b);
         assert_eq!(batt.length(c), 3);
         let mark = with_mark.then(|| batt.mark());
-        // What is mirrored so is what was turned, mirrored and turned.
+        // Half a turn and a mirror are the same as a quarter turn, a mirror and a quarter turn.
         let turned = push(&mut batt, P::Rot180, input);
         assert_eq!(push(&mut batt, P::Vmirror, turned), c);
         if let Some(mark) = mark {
@@ -370,7 +370,7 @@ fn until_full(batt: &mut Batt, step: impl Fn(&mut Batt, i32) -> Result<(), Full>
     (0..1_000_000).find(|at| step(batt, *at).is_err()).unwrap()
 }
 
-/// What one task has left reserved must not decide how much of another is kept.
+/// Memory that one task has left reserved must not decide how many nodes the next one can have.
 #[test]
 fn a_batt_that_begins_anew_is_full_where_a_new_one_is() {
     let bounds = Bounds {
@@ -408,7 +408,7 @@ fn a_batt_that_begins_anew_is_full_where_a_new_one_is() {
     }
 }
 
-/// A function that was given is one call, whoever makes it, and stands in a program as its steps.
+/// A defined function is one call, whichever call takes it, and a program contains its steps.
 #[test]
 fn a_function_is_one_call() {
     let text = "
@@ -435,7 +435,7 @@ def too_wide(g):
         .iter()
         .map(|function| batt.define(function.clone()).unwrap());
     let given: Vec<_> = given.collect();
-    // What is given stays given.
+    // Functions stay defined.
     batt.restart(&inputs, &[]);
     let input = batt.input();
     let mirrored = batt.push(P::Vmirror, &[input]).unwrap().node().unwrap();
@@ -467,7 +467,7 @@ def too_wide(g):
             assert_eq!(interpreter.run(&program, grid.clone()), expected);
         }
     }
-    // Grids past 32 columns are the reference's.
+    // The reference evaluates grids past 32 columns.
     assert!(batt.counts().by_reference > 0);
     assert!(matches!(
         batt.push(given[1], &[input]).unwrap(),

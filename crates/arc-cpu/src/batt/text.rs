@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 use super::{Batt, Called, NodeId, Source};
 
 impl Batt {
-    /// The program whose output is the node: the shortest of those that came to it, counted in
-    /// calls, as far as the batt could keep it. Calls stand where they are first needed. An error
-    /// where a constant is past the bounds of literals, or a primitive that is called as a function has
-    /// more or fewer arguments than it takes, which fails on every input.
+    /// The program whose output is the node: the shortest one found so far, counted in calls, as far as the
+    /// batt could keep it. A call is placed where it is first needed. Returns an error if a constant exceeds
+    /// the bounds of literals, or if a primitive that is called as a function has the wrong number of
+    /// arguments, so that the program fails on every input.
     pub fn program(&self, node: NodeId, name: &str) -> Result<Program, BuildError> {
         let mut builder = ProgramBuilder::new(name);
         let mut made = FxHashMap::default();
@@ -17,8 +17,8 @@ impl Batt {
         builder.finish(output)
     }
 
-    /// Adds the calls of nodes to a program whose input is that of the batt, each call once, and gives what
-    /// stands for each of the nodes. Errors are those of [`program`](Self::program).
+    /// Adds the calls of nodes to a program with the inputs of the batt, each call once, and returns the
+    /// operand for each of the nodes. Errors are those of [`program`](Self::program).
     pub fn write_steps(
         &self,
         builder: &mut ProgramBuilder,
@@ -32,7 +32,7 @@ impl Batt {
         Ok(operands)
     }
 
-    /// Adds the calls of a node; the last one gets the name that outputs have, where it is one.
+    /// Adds the calls of a node; if it is an output, the last call gets the name of an output.
     fn write(
         &self,
         builder: &mut ProgramBuilder,
@@ -40,7 +40,7 @@ impl Batt {
         node: NodeId,
         is_output: bool,
     ) -> Result<Operand, BuildError> {
-        // A node waits on the stack for those that it is made of.
+        // A node waits on the stack for its operands.
         let mut stack = vec![node.0];
         let mut calls = 0;
         while let Some(&number) = stack.last() {

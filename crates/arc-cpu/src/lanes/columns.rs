@@ -1,20 +1,20 @@
-//! What loops by lanes work on: columns of numbers, one number an element.
+//! The data of vectorised loops: columns of numbers, one number per element.
 
 use crate::slot::{At, Slot};
 
-/// How many elements go side by side.
+/// How many elements run side by side.
 pub(crate) const LANES: usize = 64;
 
-/// Numbers of the lanes, in the portions of wide vectors.
+/// The numbers of the lanes, in chunks of a wide vector.
 pub(super) type Column = [[i32; 8]; LANES / 8];
 
-/// What lies in the lanes of the loop that runs by lanes.
+/// The columns and the elements of the vectorised loop that is running.
 #[derive(Debug)]
 pub(crate) struct Lanes {
     pub(super) columns: Vec<Column>,
     /// The elements of the block.
     pub(super) elements: Box<[Slot; LANES]>,
-    /// How many there are. The portion of the last one is filled up with copies of the first.
+    /// How many there are. The last chunk is padded with copies of the first element.
     pub(super) count: usize,
 }
 
@@ -27,7 +27,7 @@ impl Lanes {
         }
     }
 
-    /// Makes room for the columns of a program.
+    /// Reserves the columns of a program.
     pub(crate) fn reserve(&mut self, columns: u32) {
         if self.columns.len() < columns as usize {
             let none = [[0; 8]; LANES / 8];
@@ -41,7 +41,7 @@ impl Lanes {
         &self.elements[..self.count]
     }
 
-    /// The numbers of a column, one a lane.
+    /// The numbers of a column, one per lane.
     #[inline(always)]
     pub(super) fn column(&self, at: At) -> &[i32] {
         &self.columns[usize::from(at)].as_flattened()[..self.count]
@@ -63,14 +63,14 @@ impl Lanes {
         all & (u64::MAX >> (LANES - self.count))
     }
 
-    /// How many portions are in use.
+    /// How many chunks are in use.
     #[inline(always)]
     pub(super) fn portions(&self) -> usize {
         self.count.div_ceil(8)
     }
 }
 
-/// A number in a value that has one or more.
+/// One of the numbers that a value consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Part {
     /// An integer or a truth value itself.
@@ -93,7 +93,7 @@ impl Part {
     pub(crate) const PAIR: [Part; 2] = [Part::Row, Part::Column];
     pub(crate) const CELL: [Part; 3] = [Part::Colour, Part::CellRow, Part::CellColumn];
 
-    /// All of them, by their numbers.
+    /// All of them; `SPREAD` names them by index.
     pub(crate) const ALL: [Part; 6] = [
         Part::Int,
         Part::Row,

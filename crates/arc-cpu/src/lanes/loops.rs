@@ -1,4 +1,4 @@
-//! Loops by lanes, and loops inside them.
+//! Vectorised loops, and the loops inside them.
 
 use std::cmp::Ordering;
 
@@ -17,8 +17,8 @@ use crate::slot::Slot;
 use arc_dsl::{Cell, Loc};
 use arc_form::Type;
 
-/// The kernel that runs by lanes what the other runs element by element, where the body gives values
-/// of such a type: numbers, but for `apply`.
+/// The vectorised version of a scalar loop kernel, if the body gives values of a suitable type: numbers, except
+/// for `apply`.
 pub(crate) fn by_lanes(
     scalar: &'static Kernel,
     gives: impl Fn(&Type) -> bool,
@@ -41,9 +41,8 @@ pub(crate) fn by_lanes(
     found.filter(|_| gives(&Type::Int)).map(|&(_, lanes)| lanes)
 }
 
-/// Makes kernels of what loops do by lanes: `loops! { /// Doc. NAME |m, code, step, this, elements|
-/// { .. } .. }`. Where that fails, and where there are too few elements, the loop runs element by
-/// element.
+/// Defines the kernels of vectorised loops: `loops! { /// Doc. NAME |m, code, step, this, elements| { .. } ..
+/// }`. If the body fails, or there are too few elements, the loop runs element by element.
 macro_rules! loops {
     ($($(#[$doc:meta])* $name:ident |$m:ident, $code:pat_param, $step:pat_param, $this:ident, $elements:ident| $body:block)+) => {
         kernels! {
@@ -105,7 +104,7 @@ loops! {
         m.list_of_stack(base)
     }
 
-    /// What becomes of the elements for which the region holds.
+    /// The finished value of the elements for which the region holds.
     FILTER_MERGE |m, code, step, this, elements| {
         let base = m.stack.len();
         filter(m, code, this, &mut elements)?;
@@ -144,8 +143,8 @@ loops! {
 }
 
 kernels! {
-    /// The pairs of an element of the list `a` and one of the list `c` for which the region holds:
-    /// those of the second go side by side, and only the pairs that stay are made.
+    /// The pairs of an element of the list `a` and one of the list `c` for which the region holds: the elements
+    /// of the second list run side by side, and only the pairs that pass are built.
     FILTER_PRODUCT |m, code, step| {
         let [a, c] = [step.a, step.c].map(|at| m.get(at).list());
         let this = &code.lane_loops[usize::from(step.b)];
@@ -159,14 +158,14 @@ kernels! {
         this.scalar.call(m, code, step)
     }
 
-    /// In each lane the largest key, and the parts of the first element that has it.
+    /// In each lane the largest key, and the parts of the first element with that key.
     GREATEST |m, code, step| { best(m, code, step, |key, best| key > best) }
 
-    /// In each lane the smallest key, and the parts of the first element that has it.
+    /// In each lane the smallest key, and the parts of the first element with that key.
     LEAST |m, code, step| { best(m, code, step, |key, best| key < best) }
 }
 
-/// Puts the rows of the patch that is filtered on the stack, from which place on is said.
+/// Pushes the rows of the filtered patch on the stack, and returns where they start.
 #[inline(always)]
 fn begin_filter(
     m: &mut Machine,
@@ -181,8 +180,8 @@ fn begin_filter(
     Ok((patch, base))
 }
 
-/// Takes the elements of the block for which the region does not hold from the rows on the stack;
-/// says whether there were none.
+/// Clears the elements of the block for which the region does not hold in the rows on the stack; returns
+/// whether it held for all of them.
 #[inline(always)]
 fn keep(
     m: &mut Machine,
@@ -203,7 +202,7 @@ fn keep(
     all
 }
 
-/// Puts the elements for which the region holds on the stack.
+/// Pushes the elements for which the region holds on the stack.
 #[inline(always)]
 fn filter(
     m: &mut Machine,
@@ -223,8 +222,7 @@ fn filter(
     Ok(())
 }
 
-/// The pairs of elements of two lists, given by where they start and how many they are, for which
-/// the region holds.
+/// The pairs of elements of two lists, each given by start and length, for which the region holds.
 #[inline(always)]
 fn filter_product(
     m: &mut Machine,
@@ -277,7 +275,7 @@ fn outermost(
     best.ok_or(BailOut::Empty)
 }
 
-/// Puts what the body has given on the stack.
+/// Pushes the body's results on the stack.
 #[inline(always)]
 fn push_results(m: &mut Machine, this: &LaneLoop) -> Result<(), BailOut> {
     let (lanes, stack) = (&m.lanes, &mut m.stack);
@@ -299,7 +297,7 @@ fn push_results(m: &mut Machine, this: &LaneLoop) -> Result<(), BailOut> {
     Ok(())
 }
 
-/// What of an element the lanes keep: the parts of its type, or its slot.
+/// What the lanes keep of an element: the parts of its type, or its slot.
 pub(crate) fn kept_parts(element: &Type) -> Option<&'static [Part]> {
     Some(match element {
         Type::Pair => &Part::PAIR,
@@ -309,9 +307,9 @@ pub(crate) fn kept_parts(element: &Type) -> Option<&'static [Part]> {
     })
 }
 
-/// Goes through the elements, of the type `immediate`, of the container in the slot `a`, which are the
-/// same for all lanes: `to` becomes the outermost key, the columns after it the parts of its element,
-/// which begin at number `c` of [`Part::ALL`] and are `d` in number.
+/// Goes through the elements, of the type `immediate`, of the container in the slot `a`, which is the same for
+/// all lanes: `to` gets the outermost key, and the columns after it the `d` parts of the element with that key,
+/// from number `c` of [`Part::ALL`] on.
 #[inline(always)]
 fn best(
     m: &mut Machine,

@@ -1,5 +1,5 @@
-//! Steps on columns: `a` to `d` are columns, where nothing else is said, and so is `to`, which comes
-//! after them all.
+//! Steps on columns: `a` to `d` are columns unless stated otherwise, and so is `to`, which comes after them
+//! all.
 
 use super::{Lanes, Part};
 use crate::bail_out::BailOut;
@@ -12,10 +12,10 @@ use crate::slot::Slot;
 use arc_dsl::MAX_INT;
 use arc_form::Type;
 
-/// What a step on columns gives: its value is the column.
+/// The result of a step on columns: its value is in the column.
 const DONE: Result<Slot, BailOut> = Ok(Slot(0));
 
-/// Makes a column of columns.
+/// Computes a column from columns.
 #[inline(always)]
 fn map<const N: usize>(
     lanes: &mut Lanes,
@@ -38,8 +38,7 @@ fn map<const N: usize>(
     DONE
 }
 
-/// The same for numbers that may turn out too large. The function gives such a one for what
-/// overflows.
+/// The same for numbers that may be too large; on overflow the function has to return such a number.
 #[inline(always)]
 fn checked<const N: usize>(
     lanes: &mut Lanes,
@@ -101,7 +100,7 @@ kernels! {
     /// The sign.
     SIGN |m, _, step| { map(&mut m.lanes, [step.a], step.to, |[a]| a.signum()) }
 
-    /// How far it lies from zero.
+    /// The absolute value.
     MAGNITUDE |m, _, step| { map(&mut m.lanes, [step.a], step.to, |[a]| a.wrapping_abs()) }
 
     /// The larger.
@@ -130,7 +129,7 @@ kernels! {
         map(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| if a != 0 { b } else { a })
     }
 
-    /// The first where it is true, otherwise the second.
+    /// The first if it is true, otherwise the second.
     EITHER |m, _, step| {
         map(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| if a != 0 { a } else { b })
     }
@@ -172,8 +171,8 @@ kernels! {
         })
     }
 
-    /// Whether the element, of the type `immediate`, whose slot is in the column `a` equals that in the
-    /// slot `b`.
+    /// Whether the element whose slot is in the column `a` equals that in the slot `b`; both are of the type
+    /// `immediate`.
     SAME_ELEMENT |m, code, step| { same_element(m, step, code.ty(step)) }
 }
 

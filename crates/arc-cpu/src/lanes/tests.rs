@@ -1,11 +1,11 @@
-//! Loops by lanes against the reference.
+//! Vectorised loops against the reference.
 
 use crate::ops::testing::check_text;
 use crate::{Compiled, Machine, Stop};
 use arc_dsl::{Grid, Interpreter, parse_programs};
 use arc_form::specialise;
 
-/// The program with these lines, of which so many loops go by lanes.
+/// The program with these lines, of which this many loops are vectorised.
 fn text(loops: usize, lines: &[&str]) -> String {
     let text = format!("def f(I):\n    {}\n    return O\n", lines.join("\n    "));
     assert_eq!(compiled(&text).code.lane_loops.len(), loops, "{text}");
@@ -63,7 +63,7 @@ fn operations_agree_with_the_reference() {
         "compose(lbind(hmatching, x1), initset)",
         "compose(rbind(vmatching, x1), initset)",
     ] {
-        // Of a tuple: a set of locations may be filtered at once.
+        // On a tuple: a set of locations may be filtered at once.
         check(&[
             "x1 = ofcolor(I, ONE)",
             "x2 = totuple(asindices(I))",
@@ -75,7 +75,7 @@ fn operations_agree_with_the_reference() {
 
 #[test]
 fn loops_agree_with_the_reference() {
-    // Cells, and cells made anew.
+    // Cells, and cells built in the body.
     check(&[
         "x1 = asobject(I)",
         "x2 = chain(even, last, last)",
@@ -87,7 +87,7 @@ fn loops_agree_with_the_reference() {
         "x3 = fork(astuple, first, x2)",
         "O = apply(x3, x1)",
     ]);
-    // Lists of pairs and of numbers, and a set of numbers that come more than once.
+    // Lists of pairs and of numbers, and a set with repeated results.
     check(&[
         "x1 = asindices(I)",
         "x2 = totuple(x1)",
@@ -104,7 +104,7 @@ fn loops_agree_with_the_reference() {
         "x2 = fork(multiply, first, last)",
         "O = apply(x2, x1)",
     ]);
-    // Keys, of which several are outermost.
+    // Keys, several of them outermost.
     check(&[
         "x1 = asobject(I)",
         "x2 = compose(double, first)",
@@ -148,7 +148,7 @@ fn filters_of_products_agree_with_the_reference() {
         "x7 = chain(even, maximum, x6)",
         "O = sfilter(x3, x7)",
     ]);
-    // One that has to be made, since its filter does not go by lanes.
+    // A product that is materialised, since its filter is not vectorised.
     let made = text(
         0,
         &[
@@ -164,7 +164,7 @@ fn filters_of_products_agree_with_the_reference() {
 
 #[test]
 fn loops_inside_agree_with_the_reference() {
-    // How far a location lies from the middle of each object.
+    // The distance of a location from the middle of each object.
     let distance = [
         "x1 = objects(I, T, F, F)",
         "x2 = asindices(I)",
@@ -228,13 +228,13 @@ fn loops_inside_agree_with_the_reference() {
             "O = sfilter(x1, x8)",
         ],
     ] {
-        // Element by element, the loop inside goes by lanes itself.
+        // Run element by element, the inner loop is itself vectorised.
         let text = text(2, &[&distance[..], rest].concat());
         check_text(&text, 5, 60);
     }
 }
 
-/// Past the largest integer for the last element alone: everything is as element by element.
+/// Only the last element exceeds the largest integer: the outcome is as element by element.
 #[test]
 fn what_fails_by_lanes_runs_element_by_element() {
     let text = text(

@@ -6,7 +6,7 @@ use crate::ops::basics;
 use arc_form::{Instruction, Op, Type};
 
 impl Lowering {
-    /// A tuple or a set of the arguments.
+    /// Lowers a tuple or a set of the arguments.
     pub(super) fn collect(
         &mut self,
         steps: &mut Steps,
@@ -49,7 +49,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// The list of what is in these slots.
+    /// The list of the values in these slots.
     pub(crate) fn tuple(&mut self, steps: &mut Steps, slots: &[u32]) -> u32 {
         let first = self.code.slots;
         for &from in slots {
@@ -61,7 +61,7 @@ impl Lowering {
         })
     }
 
-    /// The element of a fixed tuple that stands at a place.
+    /// Item number `at` of a fixed tuple.
     pub(crate) fn item(
         &mut self,
         steps: &mut Steps,

@@ -1,12 +1,11 @@
-//! Filters of locations that look at their rows or columns alone.
+//! Filters of locations that depend on their rows or columns alone.
 
 use crate::ops::placing::{FILTER_BY_COLUMN, FILTER_BY_ROW};
 use crate::program::Kernel;
 use arc_dsl::Primitive;
 use arc_form::{Id, Op, Operand, Region};
 
-/// The kernel for a filter of locations whose region looks at their rows alone, or at their columns
-/// alone.
+/// The kernel for a filter of locations whose region uses only their rows, or only their columns.
 pub(crate) fn by_line(region: &Region) -> Option<&'static Kernel> {
     let mut used = Used::default();
     used.region(region, region.parameters[0].0);
@@ -17,7 +16,7 @@ pub(crate) fn by_line(region: &Region) -> Option<&'static Kernel> {
     }
 }
 
-/// What of a location is looked at.
+/// Which components of a location are used.
 #[derive(Default)]
 struct Used {
     rows: bool,

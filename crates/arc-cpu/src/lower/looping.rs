@@ -1,4 +1,4 @@
-//! Loops: which kernel goes through a container, and what becomes of the results.
+//! Loops: which kernel iterates over a container, and how the results become a value.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::bail_out::Unsupported;
 use crate::lanes;
 use crate::ops::{self, endings, loops};
 use crate::program::Ending;
-use crate::program::{Kernel, Run};
+use crate::program::{Kernel, KernelFn};
 use arc_dsl::Primitive;
 use arc_form::{Instruction, Operand, Type};
 
@@ -51,7 +51,7 @@ impl Lowering {
         self.finish_loop(steps, instruction, chosen, &operands)
     }
 
-    /// The type of what a region gives, before it is made.
+    /// The type of a region's result, before it is lowered.
     pub(super) fn type_of_result(
         &mut self,
         region: &arc_form::Region,
@@ -85,21 +85,21 @@ impl Lowering {
         let mut chosen = self.suited(instruction, chosen);
         let mut slots = self.containers(steps, &chosen, operands)?;
         let first = self.regions(instruction.regions.len());
-        let place = self.save_point();
+        let place = self.source_position();
         let mut given = None;
-        // An object's cells are filtered row by row, which is not their order.
+        // An object's cells are filtered row by row, which is not the order of the reference.
         let by_rows = std::ptr::eq(chosen.kernel, &raw const loops::FILTER_OBJECT);
         let unordered = by_rows || self.takes_unordered(instruction);
         for (at, region) in instruction.regions.iter().enumerate() {
             given = Some(self.region(region, first + at as u32, chosen.result.as_ref())?);
             self.code.regions[first as usize + at].unordered = unordered;
         }
-        self.roll_back(&place);
+        self.set_source_position(&place);
         if let Some((kernel, number)) = self.lane_loop(instruction, &chosen) {
             chosen.kernel = kernel;
             slots[1] = number;
         }
-        // Layers in parts themselves.
+        // Layers that are themselves in parts.
         if let Some(given) = given
             && chosen.layers.is_some()
             && ops::layers::is_layers(&given)
@@ -109,7 +109,7 @@ impl Lowering {
         self.push_loop(steps, instruction, chosen, slots, first)
     }
 
-    /// The slots of a loop's containers, as it goes through them.
+    /// The slots of a loop's containers, converted to the types that it iterates over.
     pub(super) fn containers(
         &mut self,
         steps: &mut Steps,
@@ -124,8 +124,8 @@ impl Lowering {
         Ok(slots)
     }
 
-    /// The step of a loop whose regions are made, from this number on, and that gives the value of
-    /// the instruction.
+    /// Adds the step of a loop whose regions are lowered, from this number on; it computes the value of the
+    /// instruction.
     pub(super) fn push_loop(
         &mut self,
         steps: &mut Steps,
@@ -157,7 +157,8 @@ impl Lowering {
         Ok(())
     }
 
-    /// The kernel that runs a loop by lanes and the number of its steps; `None` if it cannot.
+    /// The kernel that runs a loop vectorised, and the number of its lane loop; `None` if it cannot be
+    /// vectorised.
     fn lane_loop(
         &mut self,
         instruction: &Instruction,
@@ -177,8 +178,8 @@ impl Lowering {
         Some((kernel, self.code.lane_loops.len() as u32 - 1))
     }
 
-    /// A filter of a product of which nothing else is needed: its pairs are made one by one, and
-    /// only those that stay are kept.
+    /// A filter that is the only use of a product: pairs are built one by one, and only those that pass are
+    /// kept.
     fn filter_product(
         &mut self,
         steps: &mut Steps,
@@ -191,9 +192,9 @@ impl Lowering {
             return self.no_kernel(Primitive::Sfilter, &[ty.clone(), truth], ty);
         }
         let number = self.regions(1);
-        let place = self.save_point();
+        let place = self.source_position();
         self.region(body, number, None)?;
-        self.roll_back(&place);
+        self.set_source_position(&place);
         let scalar = &loops::FILTER_PRODUCT;
         let element = ty.element().unwrap_or(Type::Never);
         let lanes = vectorise::build(self, body, &element, true, scalar);
@@ -219,11 +220,11 @@ impl Lowering {
         Ok(())
     }
 
-    /// The number of the way in which a loop ends.
+    /// The number of the ending that builds a loop's value.
     pub(crate) fn ending(&mut self, finish: &endings::Finish) -> u32 {
         let [inner, element] = finish.types().map(|ty| self.number_of(&ty));
         self.code.endings.push(Ending {
-            run: Run::new(finish.kernel(), self.vectors),
+            run: KernelFn::new(finish.kernel(), self.vectors),
             inner,
             element,
         });

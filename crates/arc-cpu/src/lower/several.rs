@@ -1,51 +1,51 @@
-//! A form of several results: its steps in units, each of which may fail without the others.
+//! A form of several results: its steps are split into units, each of which may fail without the others.
 
 use std::ops::Range;
 
 use super::{Lowering, Steps};
 use crate::bail_out::Unsupported;
 use crate::machine::Machine;
-use crate::program::{Given, Need, Several, Unit};
+use crate::program::{CompiledOutput, MultiOutput, Need, Unit};
 use arc_form::{Form, Id, Instruction, Needs, Representation, Type};
 
-/// Units while they are made.
+/// Units under construction.
 struct Units {
-    /// Where constants are tried, since one that has no room must not end what does not need it.
+    /// Checks that constants fit a machine: one that does not fit must not end results that do not need it.
     trial: Machine,
-    made: Vec<Draft>,
-    /// The unit of the instruction that makes each value of the body; none for others.
+    drafts: Vec<Draft>,
+    /// The unit that computes each value of the body; `None` for other values.
     of: Vec<Option<u32>>,
 }
 
-/// A unit while it is made.
+/// A unit under construction.
 struct Draft {
     steps: Range<usize>,
     reads: Vec<u32>,
-    making: Making,
+    computed_by: ComputedBy,
     unsupported: Option<Unsupported>,
 }
 
-/// Where the value of a unit is made.
+/// How the value of a unit is computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Making {
-    /// By its steps.
-    Here,
-    /// By those that take it, if anything is left to be made.
-    Apart,
+enum ComputedBy {
+    /// By the steps of the unit.
+    OwnSteps,
+    /// By the units that read it, inline; it has no steps of its own.
+    Consumers,
 }
 
 impl Lowering {
-    /// Makes the body of a form of several results. What has no steps is left to the results that
-    /// do not need it.
+    /// Lowers the body of a form of several results. An instruction without a kernel ends only the results that
+    /// need it.
     ///
-    /// Every instruction of the body is a unit: the steps that are made while it is lowered. Where a
-    /// value is held so that nothing is made of it, its unit has none.
-    pub(super) fn several(&mut self, form: &Form) -> Result<Several, Unsupported> {
+    /// Every instruction of the body is a unit: the steps that it is lowered to. A value that is never
+    /// materialised has a unit without steps.
+    pub(super) fn multi_output(&mut self, form: &Form) -> Result<MultiOutput, Unsupported> {
         let mut steps = Steps::new();
         let ids = form.ids as usize;
         let mut units = Units {
             trial: Machine::default(),
-            made: Vec::with_capacity(form.body.instructions.len()),
+            drafts: Vec::with_capacity(form.body.instructions.len()),
             of: vec![None; ids],
         };
         for (id, ty) in &form.body.parameters {
@@ -62,12 +62,12 @@ impl Lowering {
                 _ => self.unit(&mut steps, &mut units, instruction),
             }
         }
-        let several = self.outputs(form, &mut units);
+        let multi_output = self.outputs(form, &mut units);
         self.finish_region(steps, 0, 0, [0; 2])?;
-        Ok(several)
+        Ok(multi_output)
     }
 
-    /// Makes the unit of an instruction.
+    /// Lowers the unit of an instruction.
     fn unit(&mut self, steps: &mut Steps, units: &mut Units, instruction: &Instruction) {
         if self.held(instruction.id) == Representation::Streamed {
             self.materialised.insert(instruction.id);
@@ -79,31 +79,31 @@ impl Lowering {
         });
     }
 
-    /// Makes the units of two instructions that are one loop, if both can be made. Gives whether it
+    /// Lowers two instructions that are one loop, if both have kernels for all they read. Returns whether it
     /// did.
     fn stream_of_units(
         &mut self,
         steps: &mut Steps,
         units: &mut Units,
-        maker: &Instruction,
-        taker: &Instruction,
+        producer: &Instruction,
+        consumer: &Instruction,
     ) -> bool {
         let missing = |one: &Instruction| {
-            let unit = |id: &Id| units.of[id.index()].map(|unit| &units.made[unit as usize]);
+            let unit = |id: &Id| units.of[id.index()].map(|unit| &units.drafts[unit as usize]);
             let reads = one.reads();
             let mut reads = reads.iter().filter_map(unit);
             reads.any(|unit| unit.unsupported.is_some())
         };
-        if missing(maker) || missing(taker) {
+        if missing(producer) || missing(consumer) {
             return false;
         }
-        self.lower_units(steps, units, &[maker, taker], |lowering, steps| {
-            lowering.stream(steps, maker, taker)
+        self.lower_units(steps, units, &[producer, consumer], |lowering, steps| {
+            lowering.stream(steps, producer, consumer)
         });
         true
     }
 
-    /// Makes the units of instructions that are lowered at once: all steps are the last one's.
+    /// Lowers instructions that share their steps: all steps belong to the last one's unit.
     fn lower_units(
         &mut self,
         steps: &mut Steps,
@@ -111,38 +111,38 @@ impl Lowering {
         instructions: &[&Instruction],
         lower: impl FnOnce(&mut Self, &mut Steps) -> Result<(), Unsupported>,
     ) {
-        let first = units.made.len();
+        let first = units.drafts.len();
         for instruction in instructions {
             let reads = units.reads(instruction);
-            units.of[instruction.id.index()] = Some(units.made.len() as u32);
-            units.made.push(Draft {
+            units.of[instruction.id.index()] = Some(units.drafts.len() as u32);
+            units.drafts.push(Draft {
                 steps: steps.len()..steps.len(),
                 reads,
-                making: Making::Apart,
+                computed_by: ComputedBy::Consumers,
                 unsupported: None,
             });
         }
-        let last = units.made.len() - 1;
+        let last = units.drafts.len() - 1;
         let missing = units.unsupported(first);
         let constants = self.code.constants.len();
-        let place = self.save_point();
+        let place = self.source_position();
         let lowered = match missing {
             Some(reason) => Err(reason),
             None => lower(self, steps)
-                .and_then(|()| self.expect_narrow(steps, &units.made[last]))
+                .and_then(|()| self.expect_narrow(steps, &units.drafts[last]))
                 .and_then(|()| self.expect_room(&mut units.trial, constants)),
         };
         if let Err(reason) = lowered {
-            steps.truncate(units.made[last].steps.start);
+            steps.truncate(units.drafts[last].steps.start);
             self.code.constants.truncate(constants);
-            self.roll_back(&place);
+            self.set_source_position(&place);
             units.leave_out(first, &reason);
             return;
         }
-        let unit = &mut units.made[last];
+        let unit = &mut units.drafts[last];
         unit.steps.end = steps.len();
         if !unit.steps.is_empty() {
-            unit.making = Making::Here;
+            unit.computed_by = ComputedBy::OwnSteps;
         }
     }
 
@@ -155,7 +155,7 @@ impl Lowering {
         }
     }
 
-    /// Whether a machine has room for the constants from this one on.
+    /// Whether the constants from this one on fit a machine.
     fn expect_room(&self, trial: &mut Machine, from: usize) -> Result<(), Unsupported> {
         for (_, value, ty) in &self.code.constants[from..] {
             trial.memory.clear();
@@ -167,49 +167,49 @@ impl Lowering {
         Ok(())
     }
 
-    /// What the machine keeps of the units, and the results with what they need.
-    fn outputs(&mut self, form: &Form, units: &mut Units) -> Several {
-        let mut several = Several::default();
-        let mut takers = vec![Vec::new(); units.made.len()];
-        for (number, unit) in units.made.iter().enumerate() {
+    /// The finished units, and the results with their needs.
+    fn outputs(&mut self, form: &Form, units: &mut Units) -> MultiOutput {
+        let mut multi_output = MultiOutput::default();
+        let mut consumers = vec![Vec::new(); units.drafts.len()];
+        for (number, unit) in units.drafts.iter().enumerate() {
             for read in &unit.reads {
-                takers[*read as usize].push(number as u32);
+                consumers[*read as usize].push(number as u32);
             }
         }
         let mut end = 0;
-        for (unit, takers) in units.made.iter().zip(takers) {
-            let reads = several.numbers(&unit.reads);
-            let takers = several.numbers(match unit.making {
-                Making::Here => &[],
-                Making::Apart => &takers,
+        for (unit, consumers) in units.drafts.iter().zip(consumers) {
+            let reads = multi_output.numbers(&unit.reads);
+            let consumers = multi_output.numbers(match unit.computed_by {
+                ComputedBy::OwnSteps => &[],
+                ComputedBy::Consumers => &consumers,
             });
             end = end.max(unit.steps.end);
-            several.units.push(Unit {
+            multi_output.units.push(Unit {
                 end: end as u32,
                 reads,
-                takers,
+                consumers,
                 is_left_out: unit.unsupported.is_some(),
             });
         }
         let all: Vec<_> = (0..).map(Some).zip(&form.body.instructions).collect();
         for (output, result) in form.outputs.iter().zip(&form.body.results) {
-            let from = several.needs.len();
+            let from = multi_output.needs.len();
             match &output.needs {
                 Needs::All => {
                     let needs = all.iter().map(|(unit, one)| (*unit, one.line));
-                    several.need(needs);
+                    multi_output.need(needs);
                 }
                 Needs::These(needs) => {
                     let needs = needs
                         .iter()
                         .map(|need| (units.of[need.id.index()], need.line));
-                    several.need(needs);
+                    multi_output.need(needs);
                 }
             }
-            let needs = from as u32..several.needs.len() as u32;
-            let missing = several.needs[from..]
+            let needs = from as u32..multi_output.needs.len() as u32;
+            let missing = multi_output.needs[from..]
                 .iter()
-                .find_map(|need| units.made[need.unit as usize].unsupported.clone());
+                .find_map(|need| units.drafts[need.unit as usize].unsupported.clone());
             let constants = self.code.constants.len();
             let made = match missing {
                 None => self.operand(result).and_then(|made| {
@@ -225,19 +225,19 @@ impl Lowering {
                     ((0, Type::Never), Some(reason))
                 }
             };
-            several.outputs.push(Given {
+            multi_output.outputs.push(CompiledOutput {
                 slot,
                 ty,
                 needs,
                 unsupported,
             });
         }
-        several
+        multi_output
     }
 }
 
 impl Units {
-    /// The units whose values an instruction takes.
+    /// The units whose values an instruction reads.
     fn reads(&self, instruction: &Instruction) -> Vec<u32> {
         let mut reads = Vec::new();
         for id in instruction.reads() {
@@ -248,19 +248,19 @@ impl Units {
         reads
     }
 
-    /// Why the units from this one on cannot be made, if a unit that they take is not.
+    /// Why the units from this one on cannot be lowered, if a unit that they read cannot.
     fn unsupported(&self, first: usize) -> Option<Unsupported> {
-        let mut reads = self.made[first..].iter().flat_map(|unit| &unit.reads);
-        reads.find_map(|read| self.made[*read as usize].unsupported.clone())
+        let mut reads = self.drafts[first..].iter().flat_map(|unit| &unit.reads);
+        reads.find_map(|read| self.drafts[*read as usize].unsupported.clone())
     }
 
-    /// Leaves out the units from this one on, and those that they would have made the values of.
+    /// Leaves out the units from this one on, and those whose values they would have computed inline.
     fn leave_out(&mut self, first: usize, reason: &Unsupported) {
-        for unit in first..self.made.len() {
-            self.made[unit].unsupported.get_or_insert(reason.clone());
-            for read in self.made[unit].reads.clone() {
-                let read = &mut self.made[read as usize];
-                if read.making == Making::Apart {
+        for unit in first..self.drafts.len() {
+            self.drafts[unit].unsupported.get_or_insert(reason.clone());
+            for read in self.drafts[unit].reads.clone() {
+                let read = &mut self.drafts[read as usize];
+                if read.computed_by == ComputedBy::Consumers {
                     read.unsupported.get_or_insert(reason.clone());
                 }
             }
@@ -268,8 +268,8 @@ impl Units {
     }
 }
 
-impl Several {
-    /// Keeps these, and gives where.
+impl MultiOutput {
+    /// Stores these numbers and returns their range.
     fn numbers(&mut self, numbers: &[u32]) -> Range<u32> {
         let from = self.numbers.len() as u32;
         self.numbers.extend_from_slice(numbers);
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn what_others_make_of_a_value_decides_for_those_that_need_it_alone() {
-        // The outline and what it has in common with the locations are never made, but counted.
+        // The outline and the intersection are never materialised, only counted.
         let form = arc_form::parse(
             "form f(v0: grid):\n  v1: indices = ofcolor(v0, 1) @2\n  v2: indices = outbox(v1) @3\n  \
              v3: indices = intersection(v2, v1) @4\n  v4: int = size(v3) @5\n  \
@@ -315,7 +315,7 @@ mod tests {
                     (Err(Stop::Error(a)), Err(arc_form::Stop::Error(b))) => {
                         assert_eq!((a.line, a.kind), (b.line, b.kind));
                     }
-                    // It may be the outline that fails, or what counts.
+                    // Either the outline or the count fails.
                     (Err(Stop::BailOut(BailOut::Fails)), Err(_)) => {}
                     (outcome, expected) => panic!("{outcome:?}, {expected:?}"),
                 }
@@ -341,7 +341,7 @@ mod tests {
             values.collect::<Vec<_>>(),
             [back.clone(), Ok(Value::Int(5)), back]
         );
-        // An input without room ends all of them.
+        // An input that does not fit planes ends all of them.
         let outputs = machine.run_all(&program, &Grid::filled(33, 2, 0));
         let mut outputs = outputs.iter();
         assert!(outputs.all(|one| matches!(one, Err(Stop::BailOut(_)))));

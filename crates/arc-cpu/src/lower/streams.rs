@@ -1,5 +1,5 @@
-//! Loops that suit what is seen of their values: over elements in no order, made and gone through
-//! at once, and by colour.
+//! Loops specialised by how their values are used: over elements in no order, streamed into their consumer, and
+//! by colour.
 
 use super::{Lowering, Steps};
 use crate::bail_out::Unsupported;
@@ -10,7 +10,7 @@ use arc_dsl::Primitive;
 use arc_form::{Id, Instruction, Op, Operand, Region, Representation as R, Type};
 
 impl Lowering {
-    /// Whether an operand's elements come in no order.
+    /// Whether an operand's elements are in no particular order.
     fn is_unordered(&self, operand: &Operand) -> bool {
         match operand {
             Operand::Id(id) => self.held(*id).is_unordered(),
@@ -18,7 +18,7 @@ impl Lowering {
         }
     }
 
-    /// Whether an instruction goes through elements that come in no order.
+    /// Whether an instruction iterates over elements in no particular order.
     pub(super) fn takes_unordered(&self, instruction: &Instruction) -> bool {
         instruction
             .arguments
@@ -26,8 +26,8 @@ impl Lowering {
             .any(|one| self.is_unordered(one))
     }
 
-    /// The loop that suits what the instruction goes through, what its region looks at, and how its
-    /// value is held.
+    /// Specialises a loop by the container it iterates over, by what its region uses of an element, and by the
+    /// representation of its value.
     pub(super) fn suited(&self, instruction: &Instruction, chosen: Loop) -> Loop {
         let kernel = match instruction.op {
             Op::Call(Primitive::Sfilter)
@@ -64,7 +64,7 @@ impl Lowering {
         }
     }
 
-    /// The values in these slots as an unordered set: what is there twice once, where it is there last.
+    /// The values in these slots as an unordered set: of equal values the last one stays.
     pub(super) fn unordered(
         &mut self,
         steps: &mut Steps,
@@ -91,61 +91,61 @@ impl Lowering {
         self.copy(steps, list, instruction.id);
     }
 
-    /// A loop that makes a set and the one that goes through it, as one loop.
+    /// Fuses a loop that builds a set and the loop that consumes it.
     pub(super) fn stream(
         &mut self,
         steps: &mut Steps,
-        maker: &Instruction,
-        taker: &Instruction,
+        producer: &Instruction,
+        consumer: &Instruction,
     ) -> Result<(), Unsupported> {
-        self.at(maker);
-        let operands = self.operands(maker)?;
-        let Some(chosen) = self.streamed(maker, taker, operands.types())? else {
-            return self.unsupported(format_args!("the elements of {} as they come", maker.ty));
+        self.at(producer);
+        let operands = self.operands(producer)?;
+        let Some(chosen) = self.streamed(producer, consumer, operands.types())? else {
+            return self.unsupported(format_args!("the elements of {} as they come", producer.ty));
         };
         let slots = self.containers(steps, &chosen, &operands)?;
         let first = self.regions(2);
-        self.region(&maker.regions[0], first, chosen.result.as_ref())?;
-        self.code.regions[first as usize].unordered = self.takes_unordered(maker);
-        if let Some(test) = taker.regions.first() {
+        self.region(&producer.regions[0], first, chosen.result.as_ref())?;
+        self.code.regions[first as usize].unordered = self.takes_unordered(producer);
+        if let Some(test) = consumer.regions.first() {
             self.region(test, first + 1, None)?;
-            // The reference makes all elements before it tests one.
+            // The reference builds all elements before it tests one.
             self.code.regions[first as usize + 1].unordered = true;
         }
-        self.at(taker);
-        self.push_loop(steps, taker, chosen, slots, first)
+        self.at(consumer);
+        self.push_loop(steps, consumer, chosen, slots, first)
     }
 
-    /// The loop that two become: over what the first goes through, with the second's result. Nothing
-    /// where there is none.
+    /// The fused loop: over the containers of the first loop, with the result of the second. `None` if there is
+    /// none.
     fn streamed(
         &mut self,
-        maker: &Instruction,
-        taker: &Instruction,
+        producer: &Instruction,
+        consumer: &Instruction,
         types: &[Type],
     ) -> Result<Option<Loop>, Unsupported> {
-        let (Op::Call(primitive), Op::Call(goes_through)) = (maker.op, taker.op) else {
+        let (Op::Call(primitive), Op::Call(goes_through)) = (producer.op, consumer.op) else {
             return Ok(None);
         };
-        let Some(element) = maker.ty.element() else {
+        let Some(element) = producer.ty.element() else {
             return Ok(None);
         };
-        let body = self.type_of_result(&maker.regions[0])?;
+        let body = self.type_of_result(&producer.regions[0])?;
         let list = Type::tuple_of(element.clone());
         let Some(made) = loops::select(primitive, types, &body, &list, false) else {
             return Ok(None);
         };
-        let layers = self.layered(taker, Some(element.clone()));
-        let ty = self.held_type(taker);
+        let layers = self.layered(consumer, Some(element.clone()));
+        let ty = self.held_type(consumer);
         let (result, finish, gives) = match (&layers, goes_through) {
             (Some(_), _) => (element.clone(), Finish::List, None),
             (None, Primitive::Sfilter) => (element.clone(), Finish::List, Some(list)),
-            _ => match loops::merged(&element, &ty, self.is_clipped(taker)) {
+            _ => match loops::merged(&element, &ty, self.is_clipped(consumer)) {
                 Some((to, finish)) => (to, finish, None),
                 None => return Ok(None),
             },
         };
-        let filters = match taker.regions.first() {
+        let filters = match consumer.regions.first() {
             Some(test) => {
                 if !matches!(self.type_of_result(test)?, Type::Bool | Type::Int) {
                     return Ok(None);
@@ -164,7 +164,7 @@ impl Lowering {
             (Primitive::Prapply, true) => &unordered::APPLY_PRODUCT_AND_FILTER,
             _ => return Ok(None),
         };
-        let finish = self.finish_unordered(taker, finish);
+        let finish = self.finish_unordered(consumer, finish);
         let chosen = Loop {
             kernel,
             containers: made.containers,
@@ -178,7 +178,7 @@ impl Lowering {
     }
 }
 
-/// Whether a region looks at nothing of the cells that it is given but their colours.
+/// Whether a region uses nothing of its cells but their colours.
 fn looks_at_colours(region: &Region) -> bool {
     region.parameters.iter().all(|(cell, _)| {
         *region.result() != Operand::Id(*cell)
@@ -189,7 +189,7 @@ fn looks_at_colours(region: &Region) -> bool {
     })
 }
 
-/// Whether an instruction, and what is in it, looks at nothing of a cell but its colour.
+/// Whether an instruction, its regions included, uses nothing of a cell but its colour.
 fn looks_at_colour(instruction: &Instruction, cell: Id) -> bool {
     let cell_as_operand = Operand::Id(cell);
     let in_regions = |region: &Region| {

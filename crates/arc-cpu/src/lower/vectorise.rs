@@ -1,4 +1,4 @@
-//! From the body of a loop to steps on columns.
+//! Vectorises the body of a loop: lowers it to steps on columns.
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{Lowering, Steps};
 use crate::lanes::columns::Part;
 use crate::lanes::{loops, ops as lane_ops};
-use crate::program::{Kernel, Run};
+use crate::program::{Kernel, KernelFn};
 use crate::program::{LaneLoop, Leaf, Origin, ResultType, Step};
 use crate::slot::At;
 use arc_dsl::Primitive;
@@ -16,16 +16,16 @@ mod calls;
 
 use calls::{item, tuple};
 
-/// A number as the lanes have it.
+/// A number in a vectorised loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Number {
-    /// One a lane.
+    /// A different one in each lane.
     Column(u32),
     /// The same in all lanes: a part of the value in a slot.
     Same(u32, Part),
 }
 
-/// A value as the lanes have it.
+/// A value in a vectorised loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Lane {
     /// An integer or a truth value.
@@ -44,7 +44,7 @@ enum Lane {
     Whole(u32, Type),
 }
 
-/// Where what an instruction gives is.
+/// The place of an instruction's value.
 enum LaneResult {
     /// In the slot of its id.
     InSlot,
@@ -52,12 +52,12 @@ enum LaneResult {
     Lane(Lane),
 }
 
-/// The steps of one loop, in its form by lanes.
+/// The steps of one loop of the nest that is vectorised.
 #[derive(Debug, Default)]
 struct Level {
-    /// Those that are the same for all lanes.
+    /// Those that are the same for all lanes (loop-invariant).
     same: Steps,
-    /// Where they and the steps on columns go.
+    /// The regions of these steps and of the steps on columns.
     regions: [u32; 2],
     parameter: u32,
     result: u32,
@@ -72,7 +72,7 @@ struct LaneStep {
     reads: SmallVec<[u32; 4]>,
     /// The last of the columns that it writes; the first is `step.to`.
     last: u32,
-    /// Whether it is of no use but for what it writes.
+    /// Whether it has no effect but to write its columns.
     pure: bool,
     level: usize,
 }
@@ -80,22 +80,22 @@ struct LaneStep {
 struct Builder<'l, 'f> {
     lowering: &'l mut Lowering,
     levels: Vec<Level>,
-    /// The levels around the place where steps are made, the innermost last.
+    /// The loops that enclose the current position, the innermost last.
     open: Vec<usize>,
     steps: Vec<LaneStep>,
     leaves: Vec<(Option<u8>, Part, u32)>,
-    /// The values that are not just in their slots.
+    /// The values that do not simply lie in the slot of their id.
     lanes: FxHashMap<Id, Lane>,
-    /// In which level the value of a slot is made, where it is not made outside all of them.
+    /// The level that computes the value of a slot, if it is not computed outside all of them.
     made_in: FxHashMap<u32, usize>,
     /// Columns with the same number in all lanes.
     spread: FxHashMap<(u32, Part), u32>,
-    /// Sets of one location that are the same for all lanes and that nothing needed so far.
+    /// Loop-invariant sets of one location that nothing has needed so far.
     unmade: FxHashMap<Id, &'f Instruction>,
     columns: u32,
 }
 
-/// The parts that the lanes have of values of a type.
+/// The parts that the lanes keep of values of a type.
 fn parts(ty: &Type) -> Option<&'static [Part]> {
     Some(match ty {
         Type::Int | Type::Bool => &Part::INT,
@@ -105,7 +105,7 @@ fn parts(ty: &Type) -> Option<&'static [Part]> {
     })
 }
 
-/// A value that consists of these numbers.
+/// The value that consists of these numbers.
 fn scalar(ty: &Type, numbers: &[Number]) -> Option<Lane> {
     Some(match (ty, numbers) {
         (Type::Int | Type::Bool, &[n]) => Lane::Int(n),
@@ -116,7 +116,7 @@ fn scalar(ty: &Type, numbers: &[Number]) -> Option<Lane> {
 }
 
 impl Lane {
-    /// Whether it is the same in all lanes.
+    /// Whether it is the same in all lanes (loop-invariant).
     fn is_same(&self) -> bool {
         let same = |numbers: &[Number]| numbers.iter().all(|n| matches!(n, Number::Same(..)));
         match self {
@@ -131,8 +131,7 @@ impl Lane {
     }
 }
 
-/// Whether a loop over such elements with this body may go by lanes: a first look, without making
-/// anything.
+/// Whether a loop over such elements with this body may be vectorised: a cheap check before trying.
 pub(crate) fn is_promising(element: &Type, body: &arc_form::Region) -> bool {
     let known = match element {
         Type::Fixed(items) => items.iter().all(|item| parts(item).is_some()),
@@ -141,8 +140,8 @@ pub(crate) fn is_promising(element: &Type, body: &arc_form::Region) -> bool {
     known && !body.instructions.is_empty()
 }
 
-/// The loop over a container of such elements by lanes; `None` if its body is not scalar. In a
-/// product the first item of the elements is the same for all lanes.
+/// Vectorises a loop over a container of such elements; `None` if its body is not scalar. In a product the
+/// first item of the elements is the same for all lanes.
 pub(crate) fn build(
     lowering: &mut Lowering,
     body: &arc_form::Region,
@@ -150,7 +149,7 @@ pub(crate) fn build(
     is_product: bool,
     scalar_kernel: &'static Kernel,
 ) -> Option<LaneLoop> {
-    let before = lowering.save_point();
+    let before = lowering.source_position();
     let mut builder = Builder {
         lowering,
         levels: Vec::new(),
@@ -164,7 +163,7 @@ pub(crate) fn build(
         columns: 0,
     };
     let made = builder.build(body, element, is_product, scalar_kernel);
-    lowering.roll_back(&before);
+    lowering.set_source_position(&before);
     made
 }
 
@@ -210,7 +209,7 @@ impl<'f> Builder<'_, 'f> {
         self.finish(&columns, scalar_kernel)
     }
 
-    /// Begins the steps of a loop.
+    /// Enters a loop.
     fn enter(&mut self) -> usize {
         let first = self.lowering.regions(2);
         self.levels.push(Level {
@@ -230,7 +229,7 @@ impl<'f> Builder<'_, 'f> {
         self.columns - count
     }
 
-    /// The value of the elements, or of an item of theirs.
+    /// The value of the elements, or of one of their items.
     fn leaf(&mut self, item: Option<u8>, ty: &Type) -> Option<Lane> {
         let mut numbers: SmallVec<[_; 3]> = SmallVec::new();
         for &part in parts(ty)? {
@@ -267,7 +266,7 @@ impl<'f> Builder<'_, 'f> {
         })
     }
 
-    /// The open level in which the value of a slot is made.
+    /// The level that computes the value of a slot.
     fn level_of(&self, slot: u32) -> Option<usize> {
         self.made_in.get(&slot).copied()
     }
@@ -283,7 +282,7 @@ impl<'f> Builder<'_, 'f> {
         }
     }
 
-    /// The column of a number.
+    /// The column of a number; broadcasts one that is the same for all lanes.
     fn column(&mut self, number: Number) -> Option<u32> {
         let (slot, part) = match number {
             Number::Column(column) => return Some(column),
@@ -294,7 +293,7 @@ impl<'f> Builder<'_, 'f> {
         }
         let column = self.new_columns(1);
         let number = Part::ALL.iter().position(|&other| other == part)? as u32;
-        // As far out as the value is known.
+        // In the outermost level in which the value is known.
         let level = self.level_of(slot).unwrap_or(self.open[0]);
         self.push_at(level, &lane_ops::SPREAD, &[], column, true, |step| {
             step.a = slot;
@@ -328,7 +327,7 @@ impl<'f> Builder<'_, 'f> {
         });
     }
 
-    /// A step that takes numbers and gives one.
+    /// Adds a step from numbers to a number.
     fn step(&mut self, kernel: &Kernel, numbers: &[Number]) -> Option<Number> {
         self.step_with(kernel, numbers, 0)
     }
@@ -346,7 +345,7 @@ impl<'f> Builder<'_, 'f> {
         Some(Number::Column(to))
     }
 
-    /// A step that takes a value in a slot and numbers.
+    /// Adds a step on a value in a slot and numbers.
     fn step_on(&mut self, kernel: &Kernel, slot: u32, numbers: &[Number]) -> Option<Lane> {
         let reads = self.columns(numbers)?;
         let to = self.new_columns(1);
@@ -359,7 +358,7 @@ impl<'f> Builder<'_, 'f> {
         Some(Lane::Int(Number::Column(to)))
     }
 
-    /// The value of a region.
+    /// Lowers a region and returns its value.
     fn region(&mut self, region: &'f arc_form::Region) -> Option<Lane> {
         for instruction in &region.instructions {
             self.lowering.at(instruction);
@@ -370,7 +369,7 @@ impl<'f> Builder<'_, 'f> {
         self.operand(region.result())
     }
 
-    /// What an instruction gives; `None` if the lanes cannot make it.
+    /// Lowers an instruction and returns its value; `None` if it cannot be vectorised.
     fn instruction(&mut self, instruction: &'f Instruction) -> Option<LaneResult> {
         if instruction.checked || instruction.ty == Type::Never {
             return None;
@@ -412,7 +411,7 @@ impl<'f> Builder<'_, 'f> {
         .map(LaneResult::Lane)
     }
 
-    /// Whether an instruction gives the same for all lanes: all that it and its regions take is.
+    /// Whether an instruction is loop-invariant: all that it and its regions read is.
     fn is_same(&self, instruction: &Instruction) -> bool {
         let operand = |operand: &Operand| match operand {
             Operand::Id(id) => self.lanes.get(id).is_none_or(Lane::is_same),
@@ -424,7 +423,7 @@ impl<'f> Builder<'_, 'f> {
         instruction.arguments.iter().all(operand) && instruction.regions.iter().all(region)
     }
 
-    /// Whether all that an instruction and its regions take is in slots, or can be.
+    /// Whether all that an instruction and its regions read is in slots, or can be put there.
     fn is_in_slots(&self, instruction: &Instruction) -> bool {
         let operand = |operand: &Operand| match operand {
             Operand::Id(id) => {
@@ -440,8 +439,8 @@ impl<'f> Builder<'_, 'f> {
         instruction.arguments.iter().all(operand) && instruction.regions.iter().all(region)
     }
 
-    /// Makes what is the same for all lanes, in the innermost level that has a part in it. Should it
-    /// fail where the loop would not have come to it, the loop runs element by element.
+    /// Lowers a loop-invariant instruction, in the innermost level that it depends on. If it fails where the
+    /// scalar loop would not have reached it, the loop runs element by element.
     fn make(&mut self, instruction: &'f Instruction) -> Option<()> {
         let mut level = self.open[0];
         self.prepare(instruction, &mut level)?;
@@ -453,7 +452,7 @@ impl<'f> Builder<'_, 'f> {
         Some(())
     }
 
-    /// Makes what an instruction takes and nothing needed so far, and finds its level.
+    /// Lowers invariant operands of an instruction that nothing has needed so far, and finds its level.
     fn prepare(&mut self, instruction: &'f Instruction, level: &mut usize) -> Option<()> {
         let results = instruction.regions.iter().map(arc_form::Region::result);
         for operand in instruction.arguments.iter().chain(results) {
@@ -475,7 +474,7 @@ impl<'f> Builder<'_, 'f> {
         Some(())
     }
 
-    /// A loop inside, over elements that are the same for all lanes.
+    /// Vectorises an inner loop over elements that are the same for all lanes.
     fn inner_loop(
         &mut self,
         instruction: &'f Instruction,
@@ -500,7 +499,7 @@ impl<'f> Builder<'_, 'f> {
             return None;
         };
         let number = self.lowering.number_of(ty);
-        let place = self.lowering.save_point();
+        let place = self.lowering.source_position();
         let level = self.enter();
         self.levels[level].parameter = parameter.0;
         self.made_in.insert(parameter.0, level);
@@ -511,7 +510,7 @@ impl<'f> Builder<'_, 'f> {
         let key = self.column(key)?;
         self.levels[level].result = key;
         self.open.pop();
-        self.lowering.roll_back(&place);
+        self.lowering.set_source_position(&place);
         let gives_key = matches!(primitive, P::Valmax | P::Valmin);
         let kept = if gives_key {
             &[]
@@ -543,7 +542,7 @@ impl<'f> Builder<'_, 'f> {
         scalar(&element, &numbers).or(Some(Lane::Element(to + 1, element)))
     }
 
-    /// Leaves out what nobody looks at, and puts everything in its place.
+    /// Removes dead steps, and writes the others to their regions.
     fn finish(&mut self, gives: &[u32], scalar_kernel: &'static Kernel) -> Option<LaneLoop> {
         let regions = self.levels[0].regions;
         let mut used = vec![false; self.columns as usize];
@@ -586,7 +585,7 @@ impl<'f> Builder<'_, 'f> {
         let [same, lanes] = regions.map(|number| self.lowering.made_region(number));
         self.lowering.reserve_columns(self.columns);
         Some(LaneLoop {
-            scalar: Run::new(scalar_kernel, self.lowering.vectors()),
+            scalar: KernelFn::new(scalar_kernel, self.lowering.vectors()),
             same,
             lanes,
             leaves,

@@ -7,7 +7,7 @@ use crate::selection::{Constraint, Selection};
 use arc_dsl::{Loc, Primitive};
 use arc_form::Type;
 
-/// The kernels of an operation on two numbers: for integers, pairs, and one of each.
+/// The kernels of an operation on two numbers: for two integers, two pairs, and one of each.
 macro_rules! binary {
     ($($doc:literal $ints:ident $pairs:ident $pair_int:ident $int_pair:ident = |$a:ident, $b:ident| $value:expr;)+) => {
         kernels! {
@@ -96,9 +96,9 @@ kernels! {
     GREATER for Greater(Int, Int) |m, _, step| { Ok(Slot::of_bool(m.int(step.a) > m.int(step.b))) }
     /// Not.
     FLIP |m, _, step| { Ok(Slot::of_bool(!m.get(step.a).bool())) }
-    /// The second where the first is true, otherwise the first.
+    /// The second if the first is true, otherwise the first.
     BOTH |m, _, step| { Ok(m.get(if m.get(step.a).bool() { step.b } else { step.a })) }
-    /// The first where it is true, otherwise the second.
+    /// The first if it is true, otherwise the second.
     EITHER |m, _, step| { Ok(m.get(if m.get(step.a).bool() { step.a } else { step.b })) }
     /// The pair of a row and column 0.
     TOIVEC for Toivec(Int) |m, _, step| { Ok(Slot::of_loc(Loc::new(m.int(step.a), 0))) }
@@ -114,11 +114,11 @@ kernels! {
         let loc = m.loc(step.a);
         Ok(Slot::of_int(loc.i.min(loc.j)))
     }
-    /// The largest of the integers of a list, 0 where there is none.
+    /// The largest of a list of integers, 0 if it is empty.
     MAXIMUM_OF_LIST |m, _, step| {
         Ok(m.list(step.a).iter().copied().max().unwrap_or_default())
     }
-    /// The smallest of the integers of a list, 0 where there is none.
+    /// The smallest of a list of integers, 0 if it is empty.
     MINIMUM_OF_LIST |m, _, step| {
         Ok(m.list(step.a).iter().copied().min().unwrap_or_default())
     }
@@ -148,7 +148,7 @@ fn unary(kernels: [&'static Kernel; 2], arguments: &[Type]) -> Selection {
     }
 }
 
-/// Whether it is true is seen from the slot.
+/// Whether a slot of this type holds its truth value.
 fn is_truth(ty: &Type) -> bool {
     matches!(ty, Type::Bool | Type::Int)
 }
@@ -228,7 +228,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selecti
 mod tests {
     use crate::ops::testing::check_text;
 
-    /// Of integers and of pairs, where the sign is used otherwise too, and of what may be no pair.
+    /// With integers and with pairs, with other uses of the sign, and with values that may not be pairs.
     #[test]
     fn numbers_multiplied_by_their_sign_agree_with_the_reference() {
         for body in [

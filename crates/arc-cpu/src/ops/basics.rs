@@ -1,4 +1,4 @@
-//! Slots made of slots: conversions between representations, tuples, choices.
+//! Conversions between representations, tuples and choices.
 
 use super::rows::planes_of;
 use crate::elements::Cursor;
@@ -11,11 +11,11 @@ kernels! {
     /// The argument itself.
     COPY |m, _, step| { Ok(m.get(step.a)) }
 
-    /// The value of every type that stands for none.
+    /// A placeholder of any type: the value is never used.
     ABSENT |_, _, _| { Ok(Slot::default()) }
 
-    /// The argument, lists in lists of type number `immediate` that have not too many elements in all.
-    COUNTED |m, code, step| { m.counted(&code.types[step.immediate as usize], m.get(step.a)) }
+    /// The argument, nested lists of type number `immediate`, after a check of the number of their elements.
+    COUNTED |m, code, step| { m.check_nested_elements(&code.types[step.immediate as usize], m.get(step.a)) }
 
     /// The code of a missing pair or integer.
     MISSING |_, _, _| { Ok(Slot::MISSING) }
@@ -23,7 +23,7 @@ kernels! {
     /// The reference fails here.
     FAILS |_, _, _| { Err(BailOut::Fails) }
 
-    /// What has no type here: whether it fails, only the reference tells.
+    /// A value without a type here: only the reference can tell whether the call fails.
     UNTYPED |_, _, _| { Err(BailOut::Type) }
 
     /// The argument, which must not be missing.
@@ -146,13 +146,13 @@ kernels! {
         Ok(m.memory.tiles.commit())
     }
 
-    /// The value of the first region where the argument is true, otherwise of the second.
+    /// The value of the first region if the argument is true, otherwise of the second.
     EITHER_REGION |m, code, step| {
         let region = code.region(step, usize::from(!m.get(step.a).bool()));
         m.region(code, &region)
     }
 
-    /// The value of the region whose number the argument is, of `immediate`.
+    /// The value of the region that the argument numbers, one of `immediate` regions.
     NUMBERED_REGION |m, code, step| {
         let at = m.int(step.a);
         if !(0..step.immediate as i32).contains(&at) {
@@ -162,7 +162,7 @@ kernels! {
         m.region(code, &region)
     }
 
-    /// The second argument taken through the region as often as the first says.
+    /// The second argument after the number of iterations of the region that the first gives.
     ITERATE |m, code, step| {
         let region = code.region(step, 0);
         let mut value = m.get(step.b);

@@ -1,4 +1,4 @@
-//! Cells chosen by their colours: once for each colour, not for each cell.
+//! Filters of cells that depend on the colour alone: they run the region once per colour, not per cell.
 
 use crate::kernel::kernels;
 use crate::memory::Paint;
@@ -7,13 +7,13 @@ use crate::planes::object::in_order;
 use arc_dsl::{Cell, Loc};
 
 kernels! {
-    /// The cells for whose colour the region holds, which looks at nothing else of a cell.
+    /// The cells for whose colour the region holds; the region uses nothing else of a cell.
     FILTER_BY_COLOUR |m, code, step| {
         let slot = m.get(step.a);
         let region = code.region(step, 0);
         let codes = m.memory.object(&m.memory.patches.get(slot)).palette();
         let mut kept = 0;
-        // Ascending, as the reference meets them, so that the same one is the first to fail.
+        // Ascending, in the reference's order, so that the same colour is the first to fail.
         for code_of_cells in in_order(codes) {
             let mark = m.memory.mark();
             let cell = Cell::new(colour_of(code_of_cells), Loc::new(0, 0));
@@ -58,7 +58,7 @@ mod tests {
             ),
             ("objects(I, T, F, F)", "compose(even, first)"),
             ("objects(I, F, T, F)", "matcher(first, 0)"),
-            // Of some colours only, and of different ones in different ways.
+            // Cells of some colours only, and different tests of different colours.
             (
                 "objects(I, F, T, F)",
                 "compose(rbind(greater, 1), compose(first, compose(first, compose(x0, first))))",

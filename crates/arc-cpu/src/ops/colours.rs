@@ -29,7 +29,7 @@ kernels! {
     /// The colours that occur, ascending.
     PALETTE for Palette(Grid) |m, _, step| {
         let codes = colours::palette(m.tile(step.a));
-        // The code 15 stands for the smallest colour.
+        // The code 15 stands for -1, the smallest colour.
         let mut codes = u32::from(codes.rotate_left(1));
         let mut all = [Slot::default(); 16];
         let mut count = 0;
@@ -46,7 +46,7 @@ kernels! {
         Ok(Slot::of_int(colours::numcolors(m.tile(step.a)) as i32))
     }
 
-    /// With one colour replaced by another.
+    /// The grid with one colour replaced by another.
     REPLACE for Replace(Grid, Int, Int) |m, _, step| {
         let (replacee, replacer) = (m.int(step.b), m.int(step.c));
         let from = m.get(step.a).index();
@@ -55,7 +55,7 @@ kernels! {
         Ok(m.memory.tiles.commit())
     }
 
-    /// With two colours exchanged.
+    /// The grid with two colours exchanged.
     SWITCH for Switch(Grid, Int, Int) |m, _, step| {
         let (a, b) = (m.int(step.b), m.int(step.c));
         let from = m.get(step.a).index();
@@ -64,7 +64,7 @@ kernels! {
         Ok(m.memory.tiles.commit())
     }
 
-    /// The cells in which two grids agree.
+    /// The cells in which two grids agree, others in a fallback colour.
     CELLWISE for Cellwise(Grid, Grid, Int) |m, _, step| {
         let fallback = m.int(step.c);
         join_tiles(m, step.a, step.b, #[inline(always)] |a, b, to| {
@@ -82,7 +82,7 @@ kernels! {
     }
 }
 
-/// The kernel of a primitive of this family, of grids.
+/// The kernel of a primitive of this family, for grids.
 pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
     let of_grid = arguments.first().is_some_and(is_grid);
     by_row(primitive).filter(|_| of_grid)
@@ -103,7 +103,7 @@ mod tests {
             (P::Palette, 10),
             (P::Numcolors, 10),
             (P::Replace, 10),
-            // Two of its colours are as a rule none that planes have.
+            // Two of its colours are usually outside the range of planes.
             (P::Switch, 2),
             (P::Cellwise, 2),
             (P::Index, 10),

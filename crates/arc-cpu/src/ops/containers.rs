@@ -17,7 +17,7 @@ mod select;
 
 pub(super) use select::select;
 
-/// What is made of the locations of two patches, with the colours of the first.
+/// A patch of the locations that `make` computes from two patches, with the colours of the first.
 #[inline(always)]
 fn part(
     m: &mut Machine,
@@ -31,13 +31,13 @@ fn part(
     memory.patches.store_window(window, a.paint)
 }
 
-/// Whether an element of a list equals a value.
+/// The index of the first element of a list that equals a value.
 fn position(memory: &Memory, ty: &Type, list: Slot, value: Slot) -> Option<usize> {
     let list = memory.lists.get(list);
     list.iter().position(|&item| equal(memory, ty, item, value))
 }
 
-/// The elements of the first list that are in the second, or that are not.
+/// The elements of the first list that are in the second, or those that are not.
 #[inline(always)]
 fn among(m: &mut Machine, ty: &Type, step: &Step, wanted: bool) -> Result<Slot, BailOut> {
     let base = m.stack.len();
@@ -51,7 +51,7 @@ fn among(m: &mut Machine, ty: &Type, step: &Step, wanted: bool) -> Result<Slot, 
     m.list_of_stack(base)
 }
 
-/// The smallest of some integers, and how many there are from it to the largest.
+/// The smallest of some integers, and the length of the range from it to the largest.
 #[inline(always)]
 fn span(ints: &[Slot]) -> Option<(i32, u32)> {
     let first = ints.first()?.int();
@@ -70,10 +70,10 @@ kernels! {
     /// Whether two scalars are equal.
     EQUAL_SCALARS |m, _, step| { Ok(Slot::of_bool(m.get(step.a) == m.get(step.b))) }
 
-    /// Never: values of types that have none in common.
+    /// False: values of types that have no value in common.
     UNEQUAL |_, _, _| { Ok(Slot::of_bool(false)) }
 
-    /// The second argument where the first is true, otherwise the third.
+    /// The second argument if the first is true, otherwise the third.
     BRANCH |m, _, step| { Ok(m.get(if m.get(step.a).bool() { step.b } else { step.c })) }
 
     /// Whether a location is in a patch.
@@ -87,18 +87,18 @@ kernels! {
         Ok(Slot::of_bool(found.is_some()))
     }
 
-    /// Whether an integer is the colour of a cell: its location is none.
+    /// Whether an integer is the colour of a cell: a location never equals an integer.
     CONTAINED_IN_CELL |m, _, step| {
         Ok(Slot::of_bool(m.get(step.b).cell().colour == m.int(step.a)))
     }
 
-    /// The colour of the first of a list of cells.
+    /// The colour of the first cell of a list.
     COLOR_OF_LIST |m, _, step| {
         let first = m.list(step.a).first().ok_or(BailOut::Empty)?;
         Ok(Slot::of_int(first.cell().colour))
     }
 
-    /// An object without a cell.
+    /// An object without one of its cells.
     REMOVE_CELL |m, _, step| {
         let base = m.stack.len();
         let (cell, patch) = (m.get(step.a), m.get(step.b));
@@ -122,7 +122,7 @@ kernels! {
         Ok(Slot::of_int(sets::common(m.shape(step.a), m.shape(step.b)) as i32))
     }
 
-    /// How many locations the first set has and the second has not.
+    /// How many locations of the first set are not in the second.
     SIZE_OF_DIFFERENCE |m, _, step| {
         let (a, b) = (m.shape(step.a), m.shape(step.b));
         Ok(Slot::of_int((a.count() - sets::common(a, b)) as i32))
@@ -153,7 +153,7 @@ kernels! {
         last.ok_or(BailOut::Empty)
     }
 
-    /// The union of two patches of which nothing sees what lies outside 0..32 x 0..32.
+    /// The union of two patches, of which no use sees cells outside 0..32 x 0..32.
     COMBINE_CLIPPED |m, _, step| {
         let base = m.stack.len();
         let (a, b) = (m.get(step.a), m.get(step.b));
@@ -189,7 +189,7 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// The set of the elements, of the type, of two lists.
+    /// The set of the elements of two lists; the elements are of type `immediate`.
     COMBINE_SETS |m, code, step| {
         let base = m.stack.len();
         for slot in [m.get(step.a), m.get(step.b)] {
@@ -227,13 +227,13 @@ kernels! {
         })
     }
 
-    /// The elements, of the type, of the first list that are in the second.
+    /// The elements of the first list that are in the second; they are of type `immediate`.
     INTERSECTION_OF_LISTS |m, code, step| { among(m, code.ty(step), step, true) }
 
-    /// The elements, of the type, of the first list that are not in the second.
+    /// The elements of the first list that are not in the second; they are of type `immediate`.
     DIFFERENCE_OF_LISTS |m, code, step| { among(m, code.ty(step), step, false) }
 
-    /// The elements, of the type, of a list that differ from a value.
+    /// The elements of a list that differ from a value; they are of type `immediate`.
     REMOVE |m, code, step| {
         let base = m.stack.len();
         let value = m.get(step.a);
@@ -245,7 +245,7 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// The locations of a patch but one.
+    /// The locations of a patch except one.
     REMOVE_LOC |m, _, step| {
         let loc = m.loc(step.a);
         let patch = m.patch(step.b);
@@ -256,7 +256,7 @@ kernels! {
         m.memory.patches.store_window(&mut m.window, patch.paint)
     }
 
-    /// The first element, of the type, of a list that differs from a value.
+    /// The first element of a list that differs from a value; both are of type `immediate`.
     OTHER |m, code, step| {
         let value = m.get(step.b);
         let list = m.list(step.a).iter();
@@ -291,16 +291,16 @@ kernels! {
         m.memory.lists.add(&[value])
     }
 
-    /// A patch with a location.
+    /// A patch and a location.
     INSERT_LOC |m, _, step| {
         let (loc, patch) = (m.loc(step.a), m.patch(step.b));
         let shape = m.memory.patches.shape(&patch);
         sets::with(shape, loc, &mut m.window)?;
-        // The box of both together has nothing to spare, as that of the patch has not.
+        // The box around both is tight, since that of the patch is.
         m.store_tight()
     }
 
-    /// An object with a cell.
+    /// An object and a cell.
     INSERT_CELL |m, _, step| {
         let base = m.stack.len();
         let (cell, patch) = (m.get(step.a), m.get(step.b));
@@ -311,7 +311,7 @@ kernels! {
         m.union_of_patches(base)
     }
 
-    /// A set, of elements of the type, with a value.
+    /// A set and a value; its elements are of type `immediate`.
     INSERT |m, code, step| {
         let base = m.stack.len();
         m.stack.extend_from_slice(m.memory.lists.get(m.slots[step.b as usize]));
@@ -321,7 +321,7 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// A list with a value after its last.
+    /// A list with a value appended.
     APPEND |m, _, step| {
         let base = m.stack.len();
         m.stack.extend_from_slice(m.memory.lists.get(m.slots[step.b as usize]));
@@ -338,7 +338,7 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// The integers from one on, before another, so far apart.
+    /// The integers from one up to, but not including, another, with a step.
     INTERVAL |m, _, step| {
         let (start, stop, by) = (m.int(step.a), m.int(step.b), m.int(step.c));
         if by == 0 {
@@ -353,7 +353,7 @@ kernels! {
         m.memory.lists.collect((0..count as i32).map(|n| Slot::of_int(start + n * by)))
     }
 
-    /// A value so many times.
+    /// A value repeated.
     REPEAT |m, _, step| {
         let (value, count) = (m.get(step.a), m.int(step.b).max(0));
         if count > 1 << 20 {
@@ -363,7 +363,7 @@ kernels! {
         m.memory.lists.collect(std::iter::repeat_n(value, count as usize))
     }
 
-    /// The tuple of a list's elements, of the type, that did not stand in it before.
+    /// The elements of a list without repetitions, as a tuple; they are of type `immediate`.
     DEDUPE |m, code, step| {
         let base = m.stack.len();
         let list = m.get(step.a);
@@ -382,13 +382,13 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// The element, of the type, that a list has most often.
+    /// The most common element of a list; it is of type `immediate`.
     MOSTCOMMON |m, code, step| { common(m, code.ty(step), step.a, true) }
 
-    /// The element, of the type, that a list has least often.
+    /// The least common element of a list; it is of type `immediate`.
     LEASTCOMMON |m, code, step| { common(m, code.ty(step), step.a, false) }
 
-    /// The pairs of integers that stand at the same place of two lists.
+    /// The pairs of integers at the same index of two lists.
     ZIP_INTS |m, _, step| {
         let base = m.stack.len();
         let [a, b] = [step.a, step.b].map(|at| m.slots[at as usize]);
@@ -398,7 +398,7 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// The cells of a list of integers and one of locations.
+    /// The cells of a list of integers (colours) and one of locations.
     ZIP_CELLS |m, _, step| {
         let base = m.stack.len();
         let [a, b] = [step.a, step.b].map(|at| m.slots[at as usize]);
@@ -410,7 +410,7 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// The tuples of what stands at the same place of two lists.
+    /// The pairs of elements at the same index of two lists.
     ZIP_LISTS |m, _, step| {
         let base = m.stack.len();
         let [(a, a_len), (b, b_len)] = [step.a, step.b].map(|at| m.get(at).list());
@@ -422,7 +422,7 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// All pairs of an integer of one list with one of another.
+    /// All pairs of an integer of one list and one of another.
     PRODUCT_OF_INTS |m, _, step| {
         let Machine { memory, window, slots, .. } = &mut *m;
         let lists = &memory.lists;
@@ -441,7 +441,7 @@ kernels! {
         m.store_tight()
     }
 
-    /// The list of all pairs of an integer of one list with one of another.
+    /// The list of all pairs of an integer of one list and one of another.
     PRODUCT_AS_LIST |m, _, step| {
         let base = m.stack.len();
         let [a, b] = [step.a, step.b].map(|at| m.slots[at as usize]);
@@ -455,7 +455,7 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// All tuples of an element of one set with one of another: ascending as they come.
+    /// All pairs of an element of one set and one of another; they come in ascending order.
     PRODUCT |m, _, step| {
         let base = m.stack.len();
         let [(a, a_len), (b, b_len)] = [step.a, step.b].map(|at| m.get(at).list());
@@ -470,7 +470,7 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// The elements, of the type, of a list that have so many elements.
+    /// The elements of a list that have this many elements; they are of type `immediate`.
     SIZEFILTER |m, code, step| {
         let base = m.stack.len();
         let size = m.int(step.b);

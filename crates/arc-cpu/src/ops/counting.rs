@@ -1,11 +1,11 @@
-//! Small integers told apart by a bit each.
+//! Sets and counts of small integers, which have a bit each.
 
 use crate::slot::Slot;
 
-/// How many integers have a bit: those from -32 to 31.
+/// How many integers have a bit: -32 to 31.
 const COUNT: usize = 64;
 
-/// The bit of an integer, where it has one.
+/// The bit of an integer; past the last one if it has none.
 #[inline(always)]
 fn place(slot: Slot) -> usize {
     slot.0.wrapping_add(COUNT as i64 / 2) as u64 as usize
@@ -17,8 +17,8 @@ fn integer(place: u32) -> Slot {
     Slot(i64::from(place) - COUNT as i64 / 2)
 }
 
-/// The integer that a list has most often, or least often; of several, the smallest. `None` if
-/// there is none, or one that has no bit.
+/// The integer that a list has most often, or least often; the smallest of several. `None` if the list is
+/// empty, or an integer has no bit.
 #[inline(always)]
 pub(super) fn common(list: &[Slot], most: bool) -> Option<Slot> {
     let mut counts = [0u32; COUNT];
@@ -32,7 +32,7 @@ pub(super) fn common(list: &[Slot], most: bool) -> Option<Slot> {
     if seen == 0 {
         return None;
     }
-    // What is rarer is worth more where the rarest is wanted.
+    // A rare integer scores higher if the least common one is wanted.
     let worth = |place: u32| {
         let count = counts[place as usize & (COUNT - 1)];
         if most { count } else { u32::MAX - count }
@@ -50,7 +50,7 @@ pub(super) fn common(list: &[Slot], most: bool) -> Option<Slot> {
     Some(integer(best))
 }
 
-/// Puts those of the integers on the stack that did not come before; gives whether all have a bit.
+/// Pushes the integers that did not occur before; returns whether all have a bit.
 #[inline(always)]
 pub(super) fn distinct(list: &[Slot], stack: &mut Vec<Slot>) -> bool {
     let base = stack.len();

@@ -1,5 +1,5 @@
-//! What becomes of the results of a loop: lists, sets, patches and grids made of what is on the stack,
-//! and sets without an order, in which equal elements are found by their hashes where that pays.
+//! Endings of loops: kernels that build a list, set, patch or grid from the results on the stack, and unordered
+//! sets, which find equal elements by hash where that pays.
 
 #![allow(
     clippy::inline_always,
@@ -19,14 +19,14 @@ use crate::slot::Slot;
 use arc_dsl::Loc;
 use arc_form::Type;
 
-/// What becomes of the results that a loop has put on the stack.
+/// How a loop builds its value from the results that it has pushed on the stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Finish {
     /// A tuple of them.
     List,
     /// The pair of two integers.
     Pair,
-    /// The set of them, which are of this type.
+    /// The set of them; they are of this type.
     Set(Type),
     /// The set of locations.
     Indices,
@@ -34,25 +34,25 @@ pub(crate) enum Finish {
     Object,
     /// The union of the patches.
     Union,
-    /// The union of the patches, of which nothing sees what lies outside 0..32 x 0..32.
+    /// The union of the patches, of which no use sees cells outside 0..32 x 0..32.
     ClippedUnion,
-    /// A tuple of the elements of the containers, which are of this type.
+    /// A tuple of the elements of containers; the containers are of this type.
     Concat(Type),
-    /// The set of the elements, of the second type, of the containers, which are of the first.
+    /// The set of the elements of containers; the containers are of the first type, the elements of the second.
     ConcatSet(Type, Type),
-    /// The set of them without an order.
+    /// The unordered set of them, which may contain equal elements.
     Unordered,
-    /// The set of them, which are of this type, without an order, each once.
+    /// The unordered set of them without equal elements; they are of this type.
     Distinct(Type),
-    /// The set of the elements, of the second type, of the containers, which are of the first,
-    /// without an order, each once.
+    /// The unordered set of the elements of containers without equal elements; the containers are of the first
+    /// type, the elements of the second.
     ConcatDistinct(Type, Type),
-    /// The grids one below the other.
+    /// The grids stacked vertically.
     Stack,
 }
 
 impl Finish {
-    /// The kernel that makes the value of what is on the stack from [`Machine::base`] on.
+    /// The kernel that builds the value from the stack, from [`Machine::base`] on.
     pub(crate) fn kernel(&self) -> &'static Kernel {
         match self {
             Finish::List => &END_LIST,
@@ -71,7 +71,7 @@ impl Finish {
         }
     }
 
-    /// The types of the containers that it goes through and of the elements that it sorts.
+    /// The types of the containers that it iterates over and of the elements that it sorts.
     pub(crate) fn types(&self) -> [Type; 2] {
         match self {
             Finish::Set(element) | Finish::Distinct(element) => [Type::Never, element.clone()],
@@ -84,8 +84,8 @@ impl Finish {
     }
 }
 
-/// Makes the value of a loop of what is on the stack from `base` on. A kernel of its own does it,
-/// so that the loops are small.
+/// Builds the value of a loop from the stack, from `base` on. A separate kernel does it, so that the loops are
+/// small.
 #[inline(always)]
 pub(crate) fn finish(
     m: &mut Machine,
@@ -125,7 +125,7 @@ kernels! {
     /// The union of patches.
     END_UNION |m, _, _| { m.union_of_patches(m.base) }
 
-    /// The union of patches of which nothing sees what lies outside 0..32 x 0..32.
+    /// The union of patches, of which no use sees cells outside 0..32 x 0..32.
     END_CLIPPED_UNION |m, _, _| { m.clipped_union(m.base) }
 
     /// A tuple of the elements of containers.
@@ -144,42 +144,42 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// Grids one below the other.
+    /// Grids stacked vertically.
     END_STACK |m, _, _| { stack_grids(m, m.base) }
 
-    /// A set without an order, of elements that are no scalars.
+    /// An unordered set of elements that are not scalars.
     END_UNORDERED |m, _, _| {
         let base = m.base;
-        leave_one_nothing(m, base);
+        keep_one_empty(m, base);
         m.list_of_stack(base)
     }
 
-    /// A set of patches without an order.
+    /// An unordered set of patches.
     END_DISTINCT |m, code, step| {
         let base = m.base;
-        leave_distinct(m, base, &code.types[code.endings[step.c as usize].element as usize]);
+        keep_distinct(m, base, &code.types[code.endings[step.c as usize].element as usize]);
         m.list_of_stack(base)
     }
 
-    /// The set of the patches in containers, without an order.
+    /// The unordered set of the patches in containers.
     END_CONCAT_DISTINCT |m, code, step| {
         let base = m.base;
         let ending = code.endings[step.c as usize];
         concat(m, base, &code.types[ending.inner as usize])?;
-        leave_distinct(m, base, &code.types[ending.element as usize]);
+        keep_distinct(m, base, &code.types[ending.element as usize]);
         m.list_of_stack(base)
     }
 
-    /// The patches of a list, without an order and each once.
+    /// The patches of a list, unordered and without equal ones.
     DISTINCT_OF_LIST |m, code, step| {
         let base = m.stack.len();
         m.stack.extend_from_slice(m.memory.lists.get(m.slots[step.a as usize]));
-        leave_distinct(m, base, code.ty(step));
+        keep_distinct(m, base, code.ty(step));
         m.list_of_stack(base)
     }
 }
 
-/// Puts the elements of the containers on the stack in place of the containers.
+/// Replaces the containers on the stack by their elements.
 #[inline(always)]
 fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), BailOut> {
     let end = m.stack.len();
@@ -193,7 +193,7 @@ fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), BailOut> {
     Ok(())
 }
 
-/// Makes one grid of the rows of the grids on the stack.
+/// Stacks the grids on the stack vertically, as one grid.
 #[inline(always)]
 fn stack_grids(m: &mut Machine, base: usize) -> Result<Slot, BailOut> {
     let (made, to) = m.memory.tiles.next()?;
@@ -224,10 +224,10 @@ fn stack_grids(m: &mut Machine, base: usize) -> Result<Slot, BailOut> {
     Ok(m.memory.tiles.commit())
 }
 
-/// What a hash is multiplied with from word to word: any odd number without a pattern.
+/// The factor of the hash: any odd number without a pattern.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A number that equal patches, as sets of locations or of cells, have in common.
+/// A hash of a patch, equal for equal sets of locations or of cells.
 #[inline(always)]
 fn hash(memory: &Memory, element: &Type, slot: Slot) -> u64 {
     let patch = memory.patches.get(slot);
@@ -239,45 +239,45 @@ fn hash(memory: &Memory, element: &Type, slot: Slot) -> u64 {
         let shape = memory.patches.shape(&patch);
         shape.rows.iter().fold(start, |all, &row| mixed(all, row))
     } else {
-        // A lane for each plane, and what the colours have no part in: the locations.
+        // A lane for each plane, and one for the locations.
         let object = memory.object(&patch);
         let mut lanes = [start; 4];
-        let mut place = start;
+        let mut bucket = start;
         for r in 0..object.shape.rows.len() {
             let (row, planes) = object.row_with_planes(r);
-            place = mixed(place, row);
+            bucket = mixed(bucket, row);
             for (lane, plane) in lanes.iter_mut().zip(planes) {
                 *lane = mixed(*lane, plane);
             }
         }
-        lanes.iter().fold(place, |all, &lane| mixed(all, lane))
+        lanes.iter().fold(bucket, |all, &lane| mixed(all, lane))
     };
     whole ^ whole >> 32
 }
 
-/// Leaves of what is on the stack from `base` on one of several equal ones, the last: what comes
-/// later, where patches are painted one after the other, is what stays.
+/// Removes equal patches from the stack, from `base` on, and keeps the last of each: when patches are painted
+/// in turn, the last one is visible.
 #[inline(always)]
-fn leave_distinct(m: &mut Machine, base: usize, element: &Type) {
+fn keep_distinct(m: &mut Machine, base: usize, element: &Type) {
     let Machine {
         memory,
         stack,
-        places,
+        buckets,
         ..
     } = m;
     let slots = &mut stack[base..];
-    // Twice as many places as elements and more, so that few meet at one.
+    // More than two buckets per element, so that few collide.
     let size = (2 * slots.len() + 2).next_power_of_two();
-    places.clear();
-    places.resize(size, (0, 0));
+    buckets.clear();
+    buckets.resize(size, (0, 0));
     let mut kept = slots.len();
     for at in (0..slots.len()).rev() {
         let slot = slots[at];
         let hash = hash(memory, element, slot);
-        let mut place = hash as usize & (size - 1);
+        let mut bucket = hash as usize & (size - 1);
         let new = loop {
-            // A place is free that says 0; others say of how many elements, from the end, it is.
-            let (other, from_end) = places[place];
+            // 0 marks a free bucket; other values are the element's number, counted from the end.
+            let (other, from_end) = buckets[bucket];
             if from_end == 0 {
                 break true;
             }
@@ -285,12 +285,12 @@ fn leave_distinct(m: &mut Machine, base: usize, element: &Type) {
             if other == hash && equal(memory, element, there, slot) {
                 break false;
             }
-            place = (place + 1) & (size - 1);
+            bucket = (bucket + 1) & (size - 1);
         };
         if new {
             kept -= 1;
             slots[kept] = slot;
-            places[place] = (hash, (slots.len() - kept) as u32);
+            buckets[bucket] = (hash, (slots.len() - kept) as u32);
         }
     }
     slots.copy_within(kept.., 0);
@@ -298,11 +298,11 @@ fn leave_distinct(m: &mut Machine, base: usize, element: &Type) {
     stack.truncate(base + left);
 }
 
-/// Leaves of what is on the stack from `base` on one of the slots that are 0, the empty patches or
-/// containers. What loops make is mostly that, as with the lines between all pairs of locations, and
-/// which is which no branch guesses, so that there is none.
+/// Keeps one of the slots on the stack that are 0, the empty patches or containers, from `base` on. Most
+/// results of some loops are empty, like the lines between all pairs of locations, and a branch predictor
+/// cannot guess which, so there is no branch.
 #[inline(always)]
-fn leave_one_nothing(m: &mut Machine, base: usize) {
+fn keep_one_empty(m: &mut Machine, base: usize) {
     let slots = &mut m.stack[base..];
     let (mut kept, mut nothing) = (0, 1);
     for at in 0..slots.len() {
@@ -334,7 +334,7 @@ mod tests {
             machine.stack.clear();
             machine.stack.push(Slot::default());
             machine.stack.extend(all.iter().copied().map(Slot));
-            leave_one_nothing(&mut machine, 1);
+            keep_one_empty(&mut machine, 1);
             let left: Vec<_> = machine.stack[1..].iter().map(|slot| slot.0).collect();
             assert_eq!(left, expected);
         }
@@ -351,7 +351,7 @@ mod tests {
                     _ => arc_dsl::Type::Object,
                 };
                 let all = std::iter::from_fn(|| Some(generator.value(ty)));
-                // Not empty tuples and kin, which pass for patches too.
+                // Not empty tuples or sets, which pass for patches too.
                 let sets =
                     all.filter(|value| matches!(value, Value::Indices(_) | Value::Object(_)));
                 let values: Vec<Value> = sets.take(6).collect();
@@ -368,7 +368,7 @@ mod tests {
                         Err(_) => machine.stack.truncate(base),
                     }
                 }
-                leave_distinct(&mut machine, 0, &element);
+                keep_distinct(&mut machine, 0, &element);
                 let mut expected: Vec<Value> = Vec::new();
                 for value in all.iter().rev() {
                     if !expected.contains(value) {

@@ -1,4 +1,4 @@
-//! Size and place of grids and patches.
+//! Size and position of grids and patches.
 
 use super::is_grid;
 use crate::bail_out::BailOut;
@@ -13,7 +13,7 @@ use crate::slot::Slot;
 use arc_dsl::{Loc, Primitive};
 use arc_form::Type;
 
-/// The patch, which must have a location.
+/// The patch; an error if it is empty.
 #[inline(always)]
 fn filled(m: &Machine, at: At) -> Result<Patch, BailOut> {
     let patch = m.patch(at);
@@ -33,7 +33,7 @@ fn end(patch: &Patch) -> Loc {
     )
 }
 
-/// A corner of the box, which an empty patch has not.
+/// A corner of the box; missing for an empty patch.
 #[inline(always)]
 fn corner(m: &Machine, at: At, corner: impl FnOnce(&Patch, Loc) -> Loc) -> Slot {
     let patch = m.patch(at);
@@ -44,8 +44,8 @@ fn corner(m: &Machine, at: At, corner: impl FnOnce(&Patch, Loc) -> Loc) -> Slot 
     }
 }
 
-/// What two patches are to each other, which have to have locations, and must not be so far apart
-/// that the reference fails.
+/// A relation between two patches; an error if one is empty, or if they are so far apart that the reference
+/// fails.
 #[inline(always)]
 fn related<T>(
     m: &Machine,
@@ -78,7 +78,7 @@ kernels! {
         Ok(Slot::of_bool(tile.height > tile.width))
     }
 
-    /// Whether a grid, which must have a row, is as high as wide.
+    /// Whether a grid is as high as wide; an error if it has no row.
     SQUARE_OF_GRID |m, _, step| {
         let tile = m.tile(step.a);
         if tile.height == 0 {
@@ -144,12 +144,12 @@ kernels! {
         Ok(Slot::of_loc(centre))
     }
 
-    /// The mean location of a set of locations, or of cells: none has two.
+    /// The mean location of a patch; two cells never share a location, so objects need no special case.
     CENTEROFMASS for Centerofmass(Patch) -> MaybePair |m, _, step| {
         Ok(outlines::centre_of_mass(m.shape(step.a)).map_or(Slot::MISSING, Slot::of_loc))
     }
 
-    /// Where the second patch lies from the first.
+    /// The direction from the first patch to the second.
     POSITION for Position(Patch, Patch) |m, _, step| {
         Ok(Slot::of_loc(related(m, step, relations::position)?))
     }
@@ -169,7 +169,7 @@ kernels! {
         Ok(Slot::of_int(related(m, step, relations::manhattan)?))
     }
 
-    /// Whether two patches are one step apart.
+    /// Whether the smallest distance of two patches is 1.
     ADJACENT for Adjacent(Patch, Patch) |m, _, step| {
         Ok(Slot::of_bool(related(m, step, relations::adjacent)?))
     }
@@ -178,11 +178,11 @@ kernels! {
     BORDERING for Bordering(Patch, Grid) |m, _, step| {
         let tile = m.tile(step.b);
         let reaches = relations::bordering(m.shape(step.a), tile.height, tile.width);
-        // No location and no row end alike.
+        // An empty patch and a grid without rows are the same error.
         Ok(Slot::of_bool(reaches.ok_or(BailOut::Empty)?))
     }
 
-    /// How far the first patch falls towards the second.
+    /// The offset by which the first patch falls towards the second.
     GRAVITATE for Gravitate(Patch, Patch) |m, _, step| {
         Ok(Slot::of_loc(related(m, step, relations::gravitate)?))
     }
@@ -204,7 +204,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selecti
         P::Shape => of_piece(&SHAPE_OF_GRID, &SHAPE_OF_PATCH),
         P::Portrait => of_piece(&PORTRAIT_OF_GRID, &PORTRAIT_OF_PATCH),
         P::Square => of_piece(&SQUARE_OF_GRID, &SQUARE_OF_PATCH),
-        // A tuple of locations has another size, and counts what it has twice.
+        // A tuple of locations has a size of its own, and counts repeated locations.
         P::Vline | P::Hline | P::Center | P::Centerofmass | P::Position | P::Gravitate
             if arguments.iter().any(is_grid) =>
         {

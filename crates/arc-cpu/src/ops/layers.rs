@@ -1,7 +1,6 @@
-//! Patches that are not made whole: lists of parts, which what uses them goes through.
+//! Patches in parts: lists of patches that their uses iterate over, instead of the union.
 //!
-//! No box has to hold all parts together, so that what would be too large as one patch need not be
-//! the reference's.
+//! No bounding box has to hold all parts, so a union that would be too large for a patch need not bail out.
 
 #![allow(
     clippy::inline_always,
@@ -19,10 +18,10 @@ use crate::slot::Slot;
 use arc_dsl::{Loc, Primitive};
 use arc_form::Type;
 
-/// How many rows or columns an outline in parts may have.
+/// The most rows or columns of an outline in parts.
 const MOST: u32 = 4096;
 
-/// Puts the rectangle from a location on the stack, in parts that have room as patches.
+/// Pushes a bar, one row or one column, on the stack, in parts that fit patches.
 #[inline(always)]
 fn push_bar(m: &mut Machine, start: Loc, height: u32, width: u32) -> Result<(), BailOut> {
     const COLUMN: [u64; ROWS] = [1; ROWS];
@@ -54,7 +53,7 @@ fn push_bar(m: &mut Machine, start: Loc, height: u32, width: u32) -> Result<(), 
     Ok(())
 }
 
-/// The outline of the box from a location to another, in one part where it has room as a patch.
+/// The outline of the box between two locations, in one part if it fits a patch.
 #[inline(always)]
 fn outline(m: &mut Machine, start: Loc, end: Loc) -> Result<Slot, BailOut> {
     let (height, width) = (end.i.abs_diff(start.i) + 1, end.j.abs_diff(start.j) + 1);
@@ -75,19 +74,19 @@ fn outline(m: &mut Machine, start: Loc, end: Loc) -> Result<Slot, BailOut> {
 }
 
 kernels! {
-    /// The outline around a list of locations, which may lie far from each other, in parts.
+    /// The outline around a list of locations, which may be far apart, in parts.
     BOX_IN_PARTS |m, _, step| {
         let locs = m.list(step.a).iter().map(|slot| slot.loc());
         let corners = locs.map(|loc| (loc, loc)).reduce(|(start, end), (loc, _)| {
             let start = Loc::new(start.i.min(loc.i), start.j.min(loc.j));
             (start, Loc::new(end.i.max(loc.i), end.j.max(loc.j)))
         });
-        // Of no location the reference gives the tuple itself, which no set is.
+        // Without locations the reference returns the tuple itself, which is not a set.
         let (start, end) = corners.ok_or(BailOut::Type)?;
         outline(m, start, end)
     }
 
-    /// All parts moved; those that are empty are left out.
+    /// All parts moved; empty parts are dropped.
     SHIFT_PARTS |m, _, step| {
         let way = m.loc(step.b);
         let base = m.stack.len();
@@ -105,7 +104,7 @@ kernels! {
     }
 }
 
-/// Whether it is a list of patches in place of the one that they make together.
+/// Whether it is a list of patches that represents their union.
 pub(crate) fn is_layers(ty: &Type) -> bool {
     match ty {
         Type::Set(element) | Type::Tuple(element) => {
@@ -124,8 +123,8 @@ pub(crate) fn is_locs(ty: &Type) -> bool {
     }
 }
 
-/// The kernel of a primitive that gives its patch in parts, where those of its arguments that are
-/// patches are given so, and the type of what it gives.
+/// The kernel of a primitive whose result is a patch in parts, and the type of its result; its arguments that
+/// are patches are in parts too.
 pub(crate) fn select(primitive: Primitive, arguments: &[Type]) -> Option<(Selection, Type)> {
     use Constraint as C;
     use Primitive as P;
@@ -149,7 +148,7 @@ pub(crate) fn select(primitive: Primitive, arguments: &[Type]) -> Option<(Select
 mod tests {
     use crate::ops::testing::check_text;
 
-    /// Boxes that are far larger than a patch may be, moved, some of them off the grid.
+    /// Boxes far larger than a patch can be, moved, some of them off the grid.
     #[test]
     fn outlines_of_any_size_are_moved_and_painted() {
         for factor in [1, 5, 9, 40] {

@@ -1,4 +1,4 @@
-//! Containers taken through regions.
+//! Loops: containers processed by regions.
 
 use std::cmp::Ordering;
 
@@ -47,13 +47,13 @@ fn filter_patch(
             }
             m.memory.release(mark);
         }
-        // The stack holds rows here: loops inside take away what they put on it.
+        // The stack holds rows here: inner loops pop what they push.
         m.stack.push(Slot(kept as i64));
     }
     keep_rows(m, step, &patch, base, changed)
 }
 
-/// The patch of a filter with the rows that are on the stack from `base` on, which it takes away.
+/// The patch of a filter, from the rows on the stack from `base` on, which it pops.
 #[inline(always)]
 pub(crate) fn keep_rows(
     m: &mut Machine,
@@ -74,8 +74,7 @@ pub(crate) fn keep_rows(
     m.memory.patches.store_window(&mut m.window, patch.paint)
 }
 
-/// Sees to it that the patch's cells have slots: their components have 16 bits there, and what lies
-/// further out is the reference's.
+/// Checks that the patch's cells fit slots: the components of their locations have 16 bits there.
 #[inline(always)]
 pub(crate) fn checked_cells(patch: &Patch) -> Result<(), BailOut> {
     if patch.i.unsigned_abs() > 1 << 14 || patch.j.unsigned_abs() > 1 << 14 {
@@ -84,7 +83,7 @@ pub(crate) fn checked_cells(patch: &Patch) -> Result<(), BailOut> {
     Ok(())
 }
 
-/// Puts the elements for which the region holds on the stack.
+/// Pushes the elements for which the region holds on the stack.
 #[inline(always)]
 fn filter(m: &mut Machine, code: &Code, step: &Step) -> Result<(), BailOut> {
     let region = code.region(step, 0);
@@ -100,13 +99,13 @@ fn filter(m: &mut Machine, code: &Code, step: &Step) -> Result<(), BailOut> {
     Ok(())
 }
 
-/// Whether an element precedes one that came before it.
+/// The tie-break for elements that come in order: the earlier element stays.
 #[inline(always)]
 fn in_order(_: &Machine, _: Slot, _: Slot) -> bool {
     false
 }
 
-/// The element with the outermost key and that key; of several the one that precedes the others.
+/// The outermost key and its element; among equal keys, the element that precedes the others.
 #[inline(always)]
 pub(super) fn outermost(
     m: &mut Machine,
@@ -157,7 +156,7 @@ kernels! {
         finish(m, code, step, base)
     }
 
-    /// The elements themselves: `merge`.
+    /// The elements themselves, for `merge`.
     GATHER |m, code, step| {
         let base = m.stack.len();
         let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
@@ -167,7 +166,7 @@ kernels! {
         finish(m, code, step, base)
     }
 
-    /// The results of the region for the elements at the same place of two containers.
+    /// The results of the region for the elements at the same index of two containers.
     APPLY_PAIRS |m, code, step| {
         let base = m.stack.len();
         let region = code.region(step, 0);
@@ -183,7 +182,7 @@ kernels! {
         finish(m, code, step, base)
     }
 
-    /// The results of the region for every element of one container with every one of another.
+    /// The results of the region for every pair of an element of one container and one of another.
     APPLY_PRODUCT |m, code, step| {
         let base = m.stack.len();
         let region = code.region(step, 0);
@@ -251,7 +250,7 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// What becomes of the elements for which the region holds.
+    /// The finished value of the elements for which the region holds.
     FILTER_MERGE |m, code, step| {
         let base = m.stack.len();
         filter(m, code, step)?;
@@ -317,7 +316,7 @@ kernels! {
         best.map(|(_, element)| element).ok_or(BailOut::Empty)
     }
 
-    /// The largest key; of no element, what the second region gives.
+    /// The largest key; without elements, the value of the second region.
     VALMAX |m, code, step| {
         match outermost(m, code, step, Ordering::Greater, in_order)? {
             Some((key, _)) => Ok(key),
@@ -325,7 +324,7 @@ kernels! {
         }
     }
 
-    /// The smallest key; of no element, what the second region gives.
+    /// The smallest key; without elements, the value of the second region.
     VALMIN |m, code, step| {
         match outermost(m, code, step, Ordering::Less, in_order)? {
             Some((key, _)) => Ok(key),
@@ -340,7 +339,7 @@ mod tests {
     use arc_dsl::{Grid, Interpreter, parse_programs};
     use arc_form::specialise;
 
-    /// The first cell, by colour, has no match; the first one row by row divides by zero.
+    /// The first cell by colour has no match; the first cell row by row divides by zero.
     #[test]
     fn of_several_errors_in_a_filter_of_cells_the_machine_gives_the_first_or_none() {
         let lines = [

@@ -8,7 +8,7 @@ use crate::planes::colours;
 use crate::slot::At;
 use crate::slot::Slot;
 
-/// The cells of a grid: all, or those that have not the background's colour.
+/// The cells of a grid: all, or those that do not have the background's colour.
 #[inline(always)]
 fn cells(m: &mut Machine, grid: At, without_bg: bool) -> Result<Slot, BailOut> {
     let slot = m.get(grid);
@@ -32,7 +32,7 @@ fn cells(m: &mut Machine, grid: At, without_bg: bool) -> Result<Slot, BailOut> {
 }
 
 kernels! {
-    /// The cells of the objects of a grid, told as `objects` is.
+    /// The cells of the objects of a grid; the flags are those of `objects`.
     CELLS_OF_OBJECTS |m, _, step| {
         if m.tile(step.a).height == 0 {
             return Err(BailOut::Empty);
@@ -41,7 +41,7 @@ kernels! {
         cells(m, step.a, without_bg)
     }
 
-    /// The cells of a grid that have not the background's colour.
+    /// The cells of a grid that do not have the background's colour.
     FOREGROUND_CELLS |m, _, step| { cells(m, step.a, true) }
 
     /// All cells of a grid.

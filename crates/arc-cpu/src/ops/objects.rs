@@ -1,4 +1,4 @@
-//! Objects found on grids, their colours, and objects turned and scaled.
+//! Objects of grids, their colours, and objects mirrored and scaled.
 
 #![allow(
     clippy::inline_always,
@@ -96,7 +96,7 @@ fn partition(m: &mut Machine, grid: At, foreground: bool) -> Result<Slot, BailOu
     m.list_of_stack(base)
 }
 
-/// A patch mirrored, its colours with it.
+/// A patch mirrored together with its colours.
 #[inline(always)]
 fn mirrored(
     m: &mut Machine,
@@ -120,7 +120,7 @@ fn mirrored(
     )
 }
 
-/// A patch whose box stays where it is, with its shape and its colours changed alike.
+/// A patch that keeps its position, with the same change to its shape and its colours.
 #[inline(always)]
 fn changed(
     m: &mut Machine,
@@ -149,19 +149,19 @@ fn changed(
 kernels! {
     fn by_row;
 
-    /// The objects of a grid, told whether univalued, diagonal, and without the background.
+    /// The objects of a grid, with the flags univalued, diagonal, and without the background.
     OBJECTS for Objects(Grid, Int, Int, Int) |m, _, step| {
         let [univalued, diagonal, without_bg] = [step.b, step.c, step.d].map(|at| m.get(at).bool());
         objects(m, step.a, univalued, diagonal, without_bg)
     }
 
-    /// One object a colour.
+    /// One object per colour.
     PARTITION for Partition(Grid) |m, _, step| { partition(m, step.a, false) }
 
-    /// One object a colour but the background.
+    /// One object per colour except the background.
     FGPARTITION for Fgpartition(Grid) |m, _, step| { partition(m, step.a, true) }
 
-    /// Where on a grid an object occurs.
+    /// The locations of a grid at which an object occurs.
     OCCURRENCES for Occurrences(Grid, Object) |m, _, step| {
         let patch = m.patch(step.b);
         let Machine { memory, window, slots, .. } = &mut *m;
@@ -173,7 +173,7 @@ kernels! {
         m.store_window()
     }
 
-    /// The rows and the columns of one colour.
+    /// The rows and the columns that have a single colour.
     FRONTIERS for Frontiers(Grid) |m, _, step| {
         let base = m.stack.len();
         let Machine { memory, stack, slots, .. } = &mut *m;
@@ -188,10 +188,10 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// After how many columns an object repeats.
+    /// The number of columns after which an object repeats.
     HPERIOD for Hperiod(Object) |m, _, step| { Ok(Slot::of_int(patterns::hperiod(&object_of(m, step.a)) as i32)) }
 
-    /// After how many rows an object repeats.
+    /// The number of rows after which an object repeats.
     VPERIOD for Vperiod(Object) |m, _, step| { Ok(Slot::of_int(patterns::vperiod(&object_of(m, step.a)) as i32)) }
 
     /// The colour of an object's first cell.
@@ -230,7 +230,7 @@ kernels! {
     COLORCOUNT_ON_GRID |m, _, step| {
         let tile = m.tile(step.b);
         if tile.height == 0 {
-            // To make the object fails, not to count.
+            // The reference fails when it builds the object, not when it counts.
             return Err(BailOut::Fails);
         }
         let count = match code_of(m.int(step.c)) {
@@ -240,19 +240,19 @@ kernels! {
         Ok(Slot::of_int(count as i32))
     }
 
-    /// A patch upside down.
+    /// A patch mirrored top to bottom.
     HMIRROR for Hmirror(Patch) |m, _, step| { mirrored(m, step.a, mirrors::hmirror, transforms::hmirror) }
 
-    /// A patch left to right.
+    /// A patch mirrored left to right.
     VMIRROR for Vmirror(Patch) |m, _, step| { mirrored(m, step.a, mirrors::vmirror, transforms::vmirror) }
 
-    /// A patch along the diagonal.
+    /// A patch mirrored along the diagonal.
     DMIRROR for Dmirror(Patch) |m, _, step| { mirrored(m, step.a, mirrors::dmirror, transforms::dmirror) }
 
-    /// A patch along the other diagonal.
+    /// A patch mirrored along the other diagonal.
     CMIRROR for Cmirror(Patch) |m, _, step| { mirrored(m, step.a, mirrors::cmirror, transforms::cmirror) }
 
-    /// An object with a square for each cell.
+    /// An object with a square in place of each cell.
     UPSCALE for Upscale(Object, Int) |m, _, step| {
         let (patch, factor) = (m.patch(step.a), m.int(step.b));
         if patch.is_empty() || factor <= 0 {
@@ -321,8 +321,8 @@ kernels! {
 /// The kernel for a primitive of objects, or of an object where other arguments are possible.
 pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
     use Primitive as P;
-    // What has colours or is mirrored takes bare locations too, with their rows for colours, and tuples as they
-    // come: that is left to the reference.
+    // Primitives of objects and mirrors also accept sets of locations, whose rows the reference then takes for
+    // colours, and tuples in their own order: these cases are left to the reference.
     let a = arguments.first()?;
     let is_set = a.container() == Some(ContainerKind::Set) && a.join(&Type::Patch).is_some();
     let is_left = match primitive {
@@ -346,7 +346,7 @@ mod tests {
     use super::*;
     use crate::ops::testing::{check, check_text};
 
-    /// The primitives that are chosen here.
+    /// The primitives with kernels in this family.
     const ALL: &[Primitive] = &[
         Primitive::Objects,
         Primitive::Partition,
@@ -390,7 +390,7 @@ mod tests {
         }
     }
 
-    /// On grids, whose objects share their rows and colours with each other and with the grid.
+    /// With grids: their objects share rows and colours with each other and with the grid.
     #[test]
     fn programs_of_objects_agree_with_the_reference() {
         for body in [

@@ -21,7 +21,7 @@ use crate::slot::Slot;
 use arc_dsl::{Loc, Primitive};
 use arc_form::Type;
 
-/// From so many rows on a patch is painted on all rows of the grid at once.
+/// From this many rows on, a patch is painted on all rows of the grid at once.
 const MANY_ROWS: u16 = 6;
 
 /// The code of a grid's most common colour.
@@ -30,7 +30,7 @@ fn background(tile: &Tile) -> Result<u32, BailOut> {
     colours::most_common(tile).ok_or(BailOut::Empty)
 }
 
-/// Fails where the grid has no row.
+/// Fails if the grid has no row.
 #[inline(always)]
 fn require_row(tile: &Tile) -> Result<(), BailOut> {
     if tile.height == 0 {
@@ -40,7 +40,7 @@ fn require_row(tile: &Tile) -> Result<(), BailOut> {
     }
 }
 
-/// Paints a patch of such colours where the bits are.
+/// Paints a patch with these colours where the bits are set.
 #[inline(always)]
 fn paint(
     made: &[Tile],
@@ -60,7 +60,7 @@ fn paint(
     Ok(())
 }
 
-/// The patch so far away; an error where a location of it would be no pair of integers.
+/// The patch moved; an error if one of its locations would exceed the integers of the DSL.
 #[inline(always)]
 fn moved(patch: &Patch, offset: Loc) -> Result<Patch, BailOut> {
     let shift = |at: i32, by: i32| int(i64::from(at) + i64::from(by));
@@ -94,11 +94,10 @@ fn bits_of_layers(m: &Machine, layers: At, tile: &Tile) -> Bits {
     bits
 }
 
-/// Paints the objects of a list one after the other. Where they stand in no order, the largest of
-/// several colours at a location is the last.
+/// Paints the objects of a list one after the other. If the list is unordered, the largest of several colours
+/// at a location is painted last.
 ///
-/// Where a `ground` is given, only cells of that colour are painted: the first other colour that
-/// comes to a location stays.
+/// With a `ground`, only cells of that colour are painted, and the first other colour at a location stays.
 #[inline(always)]
 fn paint_layers(
     m: &mut Machine,
@@ -216,7 +215,7 @@ fn paint_by_colour(
         }
         for (row, open) in bits.iter_mut().zip(&mut open) {
             *row &= *open;
-            // What is painted in another colour is no ground any more.
+            // A cell that gets another colour is no longer ground.
             if ground.is_some_and(|ground| ground != code) {
                 *open &= !*row;
             }
@@ -232,7 +231,7 @@ fn paint_by_colour(
 kernels! {
     fn by_row;
 
-    /// With all patches of a list in one colour.
+    /// Fills all patches of a list in one colour.
     FILL_LAYERS |m, _, step| {
         let tile = m.tile(step.a);
         require_row(tile)?;
@@ -241,7 +240,7 @@ kernels! {
         m.make_tile(step.a, #[inline(always)] |from, to| painting::fill(from, &bits, code, to))
     }
 
-    /// With all patches of a list in one colour where the background is.
+    /// Fills all patches of a list in one colour where the background is.
     UNDERFILL_LAYERS |m, _, step| {
         let tile = m.tile(step.a);
         let background = background(tile)?;
@@ -252,7 +251,7 @@ kernels! {
         })
     }
 
-    /// With all patches of a list in the background's colour.
+    /// Fills all patches of a list in the background's colour.
     COVER_LAYERS |m, _, step| {
         let tile = m.tile(step.a);
         let background = background(tile)?;
@@ -262,13 +261,13 @@ kernels! {
         })
     }
 
-    /// With the objects of a list; `immediate` says whether they stand in order.
+    /// Paints the objects of a list; `immediate` says whether the list is ordered.
     PAINT_LAYERS |m, _, step| {
         require_row(m.tile(step.a))?;
         paint_layers(m, step, None, step.immediate == 1)
     }
 
-    /// With the objects of a list where the background is; `immediate` says whether they stand in order.
+    /// Paints the objects of a list where the background is; `immediate` says whether the list is ordered.
     UNDERPAINT_LAYERS |m, _, step| {
         let background = background(m.tile(step.a))?;
         paint_layers(m, step, Some(background), step.immediate == 1)
@@ -282,7 +281,7 @@ kernels! {
         Ok(m.memory.tiles.commit())
     }
 
-    /// With a patch in one colour.
+    /// Fills a patch in one colour.
     FILL for Fill(Grid, Int, Patch) |m, _, step| {
         let tile = m.tile(step.a);
         require_row(tile)?;
@@ -291,7 +290,7 @@ kernels! {
         m.make_tile(step.a, #[inline(always)] |from, to| painting::fill(from, &bits, code, to))
     }
 
-    /// With a patch in one colour where the background is.
+    /// Fills a patch in one colour where the background is.
     UNDERFILL for Underfill(Grid, Int, Patch) |m, _, step| {
         let tile = m.tile(step.a);
         let background = background(tile)?;
@@ -302,7 +301,7 @@ kernels! {
         })
     }
 
-    /// With a patch in the background's colour.
+    /// Fills a patch in the background's colour.
     COVER for Cover(Grid, Patch) |m, _, step| {
         let tile = m.tile(step.a);
         let background = background(tile)?;
@@ -312,7 +311,7 @@ kernels! {
         })
     }
 
-    /// With an object.
+    /// Paints an object.
     PAINT for Paint(Grid, Object) |m, _, step| {
         let tile = m.tile(step.a);
         require_row(tile)?;
@@ -323,7 +322,7 @@ kernels! {
         Ok(m.memory.tiles.commit())
     }
 
-    /// With an object where the background is.
+    /// Paints an object where the background is.
     UNDERPAINT for Underpaint(Grid, Object) |m, _, step| {
         let tile = m.tile(step.a);
         let background = background(tile)?;
@@ -335,7 +334,7 @@ kernels! {
         Ok(m.memory.tiles.commit())
     }
 
-    /// With an object covered and painted again some way off.
+    /// Covers an object and paints it again at an offset.
     MOVE for Move(Grid, Object, Pair) |m, _, step| {
         let tile = m.tile(step.a);
         let background = background(tile)?;
@@ -400,8 +399,8 @@ mod tests {
         }
     }
 
-    /// Frames of objects next to each other lie on each other, in colours that differ: the
-    /// background's among them where objects are found with it.
+    /// The frames of neighbouring objects overlap in different colours, one of them the background's if objects
+    /// include it.
     #[test]
     fn objects_that_overlap_are_painted_in_their_order() {
         for (at, paint) in ["paint", "underpaint"].into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Locations made of patches, of locations and of grids; patches moved.
+//! Sets of locations computed from patches, locations and grids; moved patches.
 
 use super::is_grid;
 use crate::bail_out::BailOut;
@@ -13,7 +13,7 @@ use crate::slot::Slot;
 use arc_dsl::{Loc, MAX_INT, Primitive};
 use arc_form::Type;
 
-/// A set of locations made of a patch, its box tight.
+/// A set of locations computed from a patch, with a tight box.
 #[inline(always)]
 fn of_shape(
     m: &mut Machine,
@@ -25,7 +25,7 @@ fn of_shape(
     m.store_tight()
 }
 
-/// The same of a patch that must have a location.
+/// The same for a patch that must not be empty.
 #[inline(always)]
 fn of_box(
     m: &mut Machine,
@@ -38,7 +38,7 @@ fn of_box(
     of_shape(m, from, make)
 }
 
-/// A set of locations made of a location.
+/// A set of locations computed from a location.
 #[inline(always)]
 fn of_loc(
     m: &mut Machine,
@@ -50,10 +50,10 @@ fn of_loc(
     m.store_tight()
 }
 
-/// The patch moved, its colours with it.
+/// The patch moved, with its colours.
 #[inline(always)]
 pub(super) fn moved(m: &mut Machine, patch: Patch, way: Loc) -> Result<Slot, BailOut> {
-    // Components of locations are so small that a sum of two does not wrap.
+    // Components of locations are so small that the sum of two does not wrap.
     let (i, j) = (patch.i + way.i, patch.j + way.j);
     let bottom = i64::from(i) + i64::from(patch.height) - 1;
     let right = i64::from(j) + i64::from(patch.width) - 1;
@@ -76,8 +76,7 @@ pub(super) fn moved(m: &mut Machine, patch: Patch, way: Loc) -> Result<Slot, Bai
     })
 }
 
-/// What is left of an empty patch that is moved: the patch itself, which no set is where it was a
-/// tuple.
+/// The result of moving an empty patch: the patch itself, which is not a set if it was a tuple.
 #[inline(always)]
 pub(super) fn nothing_moved(step: &Step) -> Result<Slot, BailOut> {
     if step.immediate == TUPLE {
@@ -87,14 +86,14 @@ pub(super) fn nothing_moved(step: &Step) -> Result<Slot, BailOut> {
     }
 }
 
-/// In `step.immediate`: the patch was a tuple.
+/// The `step.immediate` that says that the patch was a tuple.
 pub(super) const TUPLE: u32 = 1;
 
 /// The locations of a grid that have a colour.
 #[inline(always)]
 pub(super) fn of_colour(m: &mut Machine, step: &Step) -> Result<Slot, BailOut> {
     let tile = m.memory.tiles.get(m.slots[step.a as usize]);
-    // No other colour occurs.
+    // A colour without a code does not occur.
     let Ok(code) = code_of(m.int(step.b)) else {
         return Ok(Slot::default());
     };
@@ -166,7 +165,7 @@ kernels! {
         let (loc, other) = (m.loc(step.a), m.loc(step.b));
         let width = outlines::connect(loc, other, &mut m.window)?;
         if width == 0 {
-            // So it is with most pairs.
+            // Most pairs of locations have no line.
             return Ok(Slot::default());
         }
         m.store_tight()
@@ -179,26 +178,26 @@ kernels! {
         m.store_tight()
     }
 
-    /// The corners of the box.
+    /// The corners of the bounding box.
     CORNERS for Corners(Patch) |m, _, step| {
-        // Those of nothing are no locations.
+        // The reference returns no locations for an empty patch.
         if m.patch(step.a).is_empty() {
             return Err(BailOut::Type);
         }
         of_shape(m, step.a, outlines::corners)
     }
 
-    /// All locations of the box.
+    /// All locations of the bounding box.
     BACKDROP for Backdrop(Patch) |m, _, step| { of_shape(m, step.a, outlines::backdrop) }
 
-    /// The locations of the box that are not in the patch.
+    /// The locations of the bounding box that are not in the patch.
     DELTA for Delta(Patch) |m, _, step| {
         let patch = m.patch(step.a);
         outlines::delta(m.memory.patches.shape(&patch), &mut m.window)?;
         m.store_window()
     }
 
-    /// The outline of the box.
+    /// The outline of the bounding box.
     BOX for Box(Patch) |m, _, step| {
         if m.patch(step.a).is_empty() {
             return nothing_moved(step);
@@ -206,10 +205,10 @@ kernels! {
         of_shape(m, step.a, outlines::r#box)
     }
 
-    /// The outline inside the box.
+    /// The outline one inside the bounding box.
     INBOX for Inbox(Patch) |m, _, step| { of_box(m, step.a, outlines::inbox) }
 
-    /// The outline around the box.
+    /// The outline one outside the bounding box.
     OUTBOX for Outbox(Patch) |m, _, step| { of_box(m, step.a, outlines::outbox) }
 }
 
@@ -218,7 +217,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selecti
     let is_tuple = is_grid(arguments.first()?);
     let selection = by_row(primitive)?;
     match primitive {
-        // Of the cells of a tuple the reference makes a set first.
+        // The reference first turns the cells of a tuple into a set.
         P::Toindices | P::Delta if is_tuple && arguments[0].element() != Some(Type::Cell) => None,
         P::Shift | P::Normalize | P::Box => {
             Some(selection.with(Immediate::Number(if is_tuple { TUPLE } else { 0 })))
@@ -262,7 +261,7 @@ mod tests {
         }
     }
 
-    /// Objects whose colours are those of a larger grid.
+    /// Objects whose colours lie in a larger grid.
     #[test]
     fn colours_go_with_their_cells() {
         for mirror in ["hmirror", "vmirror", "dmirror", "cmirror"] {

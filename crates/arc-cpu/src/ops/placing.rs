@@ -1,5 +1,5 @@
-//! Filters of locations at once: where a pattern meets a set so often, and conditions on rows or
-//! on columns alone.
+//! Fused filters of locations: those at which a pattern meets a set a given number of times, and filters that
+//! depend on rows or columns alone.
 
 use super::patches::of_colour;
 use crate::bail_out::BailOut;
@@ -10,18 +10,18 @@ use crate::planes::placing::{Test, passing};
 use crate::slot::Slot;
 use arc_dsl::Loc;
 
-/// How the number of locations is compared with that of [`PASSING`]'s step.
+/// How [`PASSING`] compares the number of locations with its operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
-    /// As large.
+    /// The same number.
     Equal,
-    /// Larger.
+    /// More.
     More,
-    /// Smaller.
+    /// Fewer.
     Fewer,
 }
 
-/// Keeps those locations of a patch that are in the window: the patch itself where these are all.
+/// Stores the locations of a patch that are in the window; the patch itself if that is all of them.
 #[inline(always)]
 fn keep(m: &mut Machine, slot: Slot, patch: &Patch) -> Result<Slot, BailOut> {
     if m.window.rows[..m.window.height] == *m.memory.patches.shape(patch).rows {
@@ -31,8 +31,8 @@ fn keep(m: &mut Machine, slot: Slot, patch: &Patch) -> Result<Slot, BailOut> {
 }
 
 kernels! {
-    /// The locations of a grid that have a colour, where cells are taken from it: the empty one
-    /// has none to be taken.
+    /// The locations of a grid that have a colour, as an operand of a filter that takes cells of the grid: the
+    /// reference fails to take cells of an empty grid.
     CELLS_OF_COLOUR |m, _, step| {
         if m.tile(step.a).height == 0 {
             return Err(BailOut::Fails);
@@ -40,8 +40,8 @@ kernels! {
         of_colour(m, step)
     }
 
-    /// The locations `a` at which the pattern `b` meets the set `c` as often as `immediate`, a
-    /// [`Comparison`], says of the number `d`.
+    /// The locations of `a` at which the number of locations that the pattern `b`, moved there, shares with the
+    /// set `c` compares with the number `d` as `immediate`, a [`Comparison`], says.
     PASSING |m, _, step| {
         const EQUAL: u32 = Comparison::Equal as u32;
         const MORE: u32 = Comparison::More as u32;
@@ -62,13 +62,13 @@ kernels! {
         keep(m, slot, &places)
     }
 
-    /// The locations whose column passes: the region looks at no row.
+    /// The locations whose column passes: the region does not use the row.
     FILTER_BY_COLUMN |m, code, step| {
         let region = code.region(step, 0);
         let (slot, patch) = (m.get(step.a), m.patch(step.a));
         let (mut asked, mut kept) = (0, 0);
         for r in 0..usize::from(patch.height) {
-            // A column is asked where its first location comes.
+            // A column is tested at its first location.
             let mut left = m.memory.patches.row(patch.rows as usize + r) & !asked;
             asked |= left;
             while left != 0 {
@@ -93,7 +93,7 @@ kernels! {
         memory.patches.store_window(window, patch.paint)
     }
 
-    /// The locations whose row passes: the region looks at no column.
+    /// The locations whose row passes: the region does not use the column.
     FILTER_BY_ROW |m, code, step| {
         let region = code.region(step, 0);
         let (slot, patch) = (m.get(step.a), m.patch(step.a));
@@ -108,7 +108,7 @@ kernels! {
                 }
                 m.memory.release(mark);
             }
-            // The stack holds rows here: loops inside take away what they put on it.
+            // The stack holds rows here: inner loops pop what they push.
             m.stack.push(Slot(row as i64));
         }
         m.window.place(patch.i, patch.j, u32::from(patch.height))?;
@@ -124,8 +124,8 @@ kernels! {
 mod tests {
     use crate::ops::testing::check_text;
 
-    /// Checks programs that end with a filter of all locations by `x9`, of which their forms make
-    /// these operations.
+    /// Checks programs that end with a filter of all locations by `x9`, which their forms fuse to these
+    /// operations.
     fn check(lines: &[&str], operations: &[&str]) {
         let body = lines.join("\n    ");
         let text = format!(

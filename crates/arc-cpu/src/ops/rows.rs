@@ -1,4 +1,4 @@
-//! Grids as rows: laid over each other cell by cell, and rows left out.
+//! Grids as rows: the larger or smaller colour of two grids in each cell, and selections of rows.
 
 use super::transforms::join_tiles;
 use crate::elements::Cursor;
@@ -10,7 +10,7 @@ use crate::slot::Slot;
 use arc_dsl::Primitive;
 use arc_form::Type;
 
-/// A row of integers, of which there are at most 32, as planes.
+/// Packs a row of at most 32 integers into planes.
 #[inline(always)]
 pub(super) fn planes_of(row: &[Slot]) -> Result<[u32; 4], Misfit> {
     let mut planes = [0; 4];
@@ -41,12 +41,12 @@ fn equal_rows(m: &Machine, grid: Slot, row: Slot) -> u32 {
     if row.len() != tile.width as usize {
         return 0;
     }
-    // What is no colour stands in no grid.
+    // An integer that is not a colour is in no grid.
     planes_of(row).map_or(0, |planes| rows::equal(tile, planes))
 }
 
 kernels! {
-    /// The larger of the colours that two grids have at each place.
+    /// In each cell, the larger of the colours of two grids.
     LARGER_COLOURS |m, _, step| {
         join_tiles(m, step.a, step.b, |a, b, to| {
             rows::outer_colours(a, b, true, to);
@@ -54,7 +54,7 @@ kernels! {
         })
     }
 
-    /// The smaller of the colours that two grids have at each place.
+    /// In each cell, the smaller of the colours of two grids.
     SMALLER_COLOURS |m, _, step| {
         join_tiles(m, step.a, step.b, |a, b, to| {
             rows::outer_colours(a, b, false, to);
@@ -62,7 +62,7 @@ kernels! {
         })
     }
 
-    /// The rows of a grid that equal none above them.
+    /// The rows of a grid that are equal to none above them.
     DEDUPE_ROWS |m, _, step| {
         m.make_tile(step.a, #[inline(always)] |tile, to| rows::chosen(tile, rows::distinct(tile), to))
     }
@@ -113,7 +113,7 @@ kernels! {
 pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Selection> {
     use Constraint as C;
     use Primitive as P;
-    // Only these make a row: it is not had for nothing.
+    // Only these primitives build a row as a list, since that has a cost.
     let row = || Type::tuple_of(Type::Int);
     Some(match (primitive, arguments) {
         (P::Dedupe, [Type::Grid]) if *result == Type::Grid => {
@@ -171,8 +171,7 @@ mod tests {
         }
     }
 
-    /// Two grids laid over each other: as what becomes a grid, as what is gone through, and inside
-    /// a loop.
+    /// Two grids combined: as a new grid, as a container that is iterated over, and inside a loop.
     #[test]
     fn colours_are_compared_as_in_the_reference() {
         for (which, rest) in [

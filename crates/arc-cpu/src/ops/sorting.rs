@@ -1,4 +1,4 @@
-//! Elements in the order of a set, equal ones, and how often they occur.
+//! Canonical order of elements, equality, and frequencies.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use crate::slot::At;
 use crate::slot::Slot;
 use arc_form::Type;
 
-/// Brings what is on the stack from `base` on into the order of a set of such elements.
+/// Sorts the elements on the stack, from `base` on, into the canonical order, and removes equal ones.
 #[inline(always)]
 pub(super) fn sort_set(m: &mut Machine, base: usize, element: &Type) {
     if is_scalar(element) {
@@ -30,8 +30,7 @@ pub(super) fn sort_set(m: &mut Machine, base: usize, element: &Type) {
     }
 }
 
-/// The same for what does not order as its slots do: by keys, and by the values where these are
-/// equal.
+/// The same for values that do not order as their slots do: by keys, and by the values if the keys are equal.
 #[inline(never)]
 fn sort_values(m: &mut Machine, base: usize, element: &Type) {
     let Machine {
@@ -55,7 +54,7 @@ fn sort_values(m: &mut Machine, base: usize, element: &Type) {
     }
     let order = |a: &(Slot, u64, Slot), b: &(Slot, u64, Slot)| {
         (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| {
-            // Where keys are equal the values often are, which is found sooner than their order.
+            // Values with equal keys are often equal, which is faster to find out than their order.
             if a.2 == b.2 || (*element == Type::Object && equal(memory, element, a.2, b.2)) {
                 Ordering::Equal
             } else {
@@ -75,8 +74,8 @@ fn sort_values(m: &mut Machine, base: usize, element: &Type) {
     stack.truncate(base + kept);
 }
 
-/// Numbers that order values of the type as far as they go: the codes of a patch's first element
-/// and, of locations, of the second. `None` if one has none.
+/// A key that orders values of the type partially: the code of a patch's first element and, for locations, of
+/// the second. `None` if a cell has no code.
 #[inline(always)]
 fn key(memory: &Memory, element: &Type, slot: Slot) -> Option<(Slot, u64)> {
     Some(match element {
@@ -86,7 +85,7 @@ fn key(memory: &Memory, element: &Type, slot: Slot) -> Option<(Slot, u64)> {
             match (locations.next(), locations.next()) {
                 (None, _) => (Slot::MISSING, 0),
                 (Some(first), None) => (Slot::of_loc(first), 0),
-                // The sign bit turned, codes order without a sign; no location has the code of 0.
+                // With the sign bit flipped, codes order as unsigned numbers; no location has the code 0.
                 (Some(first), Some(second)) => {
                     let code = Slot::of_loc(second).0 ^ i64::MIN;
                     (Slot::of_loc(first), code as u64)
@@ -125,7 +124,7 @@ pub(crate) fn equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
     }
 }
 
-/// The element of a list that it has most often, or least often; of several, the smallest.
+/// The most common, or least common, element of a list; the smallest of several.
 pub(super) fn common(m: &mut Machine, ty: &Type, list: At, most: bool) -> Result<Slot, BailOut> {
     if *ty == Type::Int
         && let Some(found) = counting::common(m.list(list), most)

@@ -1,17 +1,17 @@
-//! Calls at random, run by the machine and by the reference.
+//! Random calls, run by the machine and by the reference.
 
 use crate::{Compiled, Machine, Stop, Vectors};
 use arc_dsl::generate::Generator;
 use arc_dsl::{Grid, Interpreter, Primitive, Type, parse_programs};
 use arc_form::{Options, specialise, specialise_with};
 
-/// Checks that the machine gives what the reference gives for calls of the primitive, or hands
-/// back, and gives the numbers of calls that it answered and of all that it has kernels for.
+/// Checks that the machine gives what the reference gives for calls of the primitive, or bails out. Returns the
+/// numbers of calls that it answered and of all that it has kernels for.
 pub(crate) fn check(primitive: Primitive, seed: u64, calls: usize) -> (usize, usize) {
     let mut generator = Generator::with_scenes(seed, 60);
     let mut interpreter = Interpreter::default();
     let mut machine = Machine::default();
-    // The arguments are constants; folded, nothing would be left to run.
+    // The arguments are constants: with folding, nothing would be left to run.
     let options = Options {
         fold: false,
         ..Options::default()
@@ -40,7 +40,7 @@ pub(crate) fn check(primitive: Primitive, seed: u64, calls: usize) -> (usize, us
     (answered, run)
 }
 
-/// The same for a program on grids at random; gives the number that the machine answered.
+/// The same for a program on random grids; returns the number that the machine answered.
 pub(crate) fn check_text(text: &str, seed: u64, grids: usize) -> usize {
     let program = parse_programs(text).remove(0).unwrap();
     let form = specialise(&program).unwrap();
@@ -66,7 +66,7 @@ pub(crate) fn check_text(text: &str, seed: u64, grids: usize) -> usize {
     answered
 }
 
-/// Whatever has kernels, loops among them: none gives a wrong value or a wrong error.
+/// All primitives that have kernels, loops included: none gives a wrong value or a wrong error.
 #[test]
 fn no_call_gives_what_the_reference_does_not() {
     for &primitive in Primitive::ALL {

@@ -1,4 +1,4 @@
-//! Grids turned, mirrored, cut, joined and scaled.
+//! Grids rotated, mirrored, cropped, joined and scaled.
 
 #![allow(
     clippy::inline_always,
@@ -17,10 +17,10 @@ use crate::slot::Slot;
 use arc_dsl::{Loc, Primitive};
 use arc_form::Type;
 
-/// Into how many parts a grid is split here; every one of them needs a tile.
+/// The most parts that a grid is split into; each of them needs a tile.
 const MOST_PARTS: u32 = 64;
 
-/// Makes a grid of two.
+/// Computes a grid from two.
 #[inline(always)]
 pub(super) fn join_tiles(
     m: &mut Machine,
@@ -34,7 +34,7 @@ pub(super) fn join_tiles(
     Ok(m.memory.tiles.commit())
 }
 
-/// Makes a grid of a grid and a factor.
+/// Computes a grid from a grid and a factor.
 #[inline(always)]
 fn scale(
     m: &mut Machine,
@@ -81,10 +81,10 @@ fn split(
     m.list_of_stack(base)
 }
 
-/// Kernels that make a grid of a grid.
+/// Kernels that compute a grid from a grid.
 ///
-/// The function is called by its name: what is called through a value of its type is no part of
-/// the kernel, and has the baseline's vectors.
+/// The function is called by its name: a call through a function value would not be inlined into the kernel,
+/// and would be compiled for the baseline's vectors.
 macro_rules! of_one {
     ($($(#[$doc:meta])* $name:ident for $primitive:ident = $function:path;)+) => {
         kernels! {
@@ -101,9 +101,9 @@ macro_rules! of_one {
 }
 
 of_one! {
-    /// Upside down.
+    /// Mirrored top to bottom.
     HMIRROR for Hmirror = transforms::hmirror;
-    /// Left and right exchanged.
+    /// Mirrored left to right.
     VMIRROR for Vmirror = transforms::vmirror;
     /// Rows and columns exchanged.
     DMIRROR for Dmirror = transforms::dmirror;
@@ -132,7 +132,7 @@ of_one! {
 kernels! {
     fn by_row;
 
-    /// The cells from a location on, so many rows and columns of them.
+    /// The cells from a location on, with a number of rows and of columns.
     CROP for Crop(Grid, Pair, Pair) |m, _, step| {
         let (start, dims) = (m.loc(step.b), m.loc(step.c));
         m.make_tile(step.a, #[inline(always)] |from, to| {
@@ -140,7 +140,7 @@ kernels! {
         })
     }
 
-    /// The cells in the bounding box of a set.
+    /// The cells in the bounding box of a patch.
     SUBGRID for Subgrid(Patch, Grid) |m, _, step| {
         let patch = m.patch(step.a);
         if patch.is_empty() {
@@ -153,14 +153,14 @@ kernels! {
         })
     }
 
-    /// Grids side by side.
+    /// The parts of a grid, split horizontally.
     HSPLIT for Hsplit(Grid, Int) |m, _, step| {
         split(m, step.a, step.b, #[inline(always)] |tile| tile.width, #[inline(always)] |tile, split, number, to| {
             transforms::hpart(tile, split, number, to);
         })
     }
 
-    /// Grids one below the other.
+    /// The parts of a grid, split vertically.
     VSPLIT for Vsplit(Grid, Int) |m, _, step| {
         split(m, step.a, step.b, #[inline(always)] |tile| tile.height, #[inline(always)] |tile, split, number, to| {
             transforms::vpart(tile, split, number, to);
@@ -178,27 +178,27 @@ kernels! {
     VCONCAT for Vconcat(Grid, Grid) |m, _, step| {
         join_tiles(m, step.a, step.b, #[inline(always)] |a, b, to| {
             if a.width != b.width && a.height > 0 && b.height > 0 {
-                // The reference makes a tuple of rows of it, which is no grid.
+                // The reference returns a tuple of rows, which is not a grid.
                 return Err(BailOut::Type);
             }
             Ok(transforms::vconcat(a, b, to)?)
         })
     }
 
-    /// Each cell so many columns wide.
+    /// Each cell scaled horizontally.
     HUPSCALE for Hupscale(Grid, Int) |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
             scaling::hupscale(tile, factor, to)
         }) }
-    /// Each cell so many rows high.
+    /// Each cell scaled vertically.
     VUPSCALE for Vupscale(Grid, Int) |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
             scaling::vupscale(tile, factor, to)
         }) }
-    /// Each cell so many rows high and columns wide.
+    /// Each cell scaled in both directions.
     UPSCALE for Upscale(Grid, Int) |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
             scaling::upscale(tile, factor, to)
         }) }
 
-    /// Every so many rows and columns.
+    /// The first of every `factor` rows and columns.
     DOWNSCALE for Downscale(Grid, Int) |m, _, step| {
         let (factor, from) = (m.int(step.b), m.get(step.a).index());
         let (made, to) = m.memory.tiles.next()?;
@@ -216,7 +216,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selecti
     let is_tuple = is_grid(arguments.first()?);
     match primitive {
         P::Hmirror | P::Vmirror | P::Dmirror | P::Cmirror | P::Upscale if !is_tuple => None,
-        // The DSL takes a tuple's length for the height of its box.
+        // The DSL takes the length of a tuple of rows for the height of its box.
         P::Subgrid if is_tuple => None,
         _ => of_one_grid(primitive).or_else(|| by_row(primitive)),
     }

@@ -1,4 +1,4 @@
-//! Sets without an order that are gone through: by their outermost element, or as they are made.
+//! Loops over unordered sets: for their outermost element, or as their elements are streamed.
 
 #![allow(
     clippy::inline_always,
@@ -18,7 +18,7 @@ use crate::program::{Code, Region, Step};
 use crate::slot::Slot;
 use arc_form::Type;
 
-/// The first element, in the order of the set, with the outermost key.
+/// The first element with the outermost key, in the canonical order of the set.
 #[inline(always)]
 fn outermost_of_unordered(
     m: &mut Machine,
@@ -34,10 +34,10 @@ fn outermost_of_unordered(
     best.map(|(_, element)| element).ok_or(BailOut::Empty)
 }
 
-/// What the region of a filter says of elements as they are made.
+/// The region of a filter, as a test of streamed elements.
 struct Test {
     region: Region,
-    /// What it says of the slot 0, which is the empty patch and often comes.
+    /// Its cached result for the slot 0, the empty patch, which is frequent.
     of_nothing: Option<bool>,
 }
 
@@ -68,7 +68,7 @@ impl Test {
     }
 }
 
-/// Puts the results of the first region for each element that pass the test on the stack.
+/// Pushes the first region's result for each element if it passes the test.
 #[inline(always)]
 fn push_passing(m: &mut Machine, code: &Code, step: &Step, test: &mut Test) -> Result<(), BailOut> {
     let region = code.region(step, 0);
@@ -87,21 +87,21 @@ fn push_passing(m: &mut Machine, code: &Code, step: &Step, test: &mut Test) -> R
 }
 
 kernels! {
-    /// Of elements in any order, the first one in the order of the set with the largest key.
+    /// The first element with the largest key, in the canonical order, of an unordered set.
     ARGMAX_OF_UNORDERED |m, code, step| { outermost_of_unordered(m, code, step, Ordering::Greater) }
 
-    /// Of elements in any order, the first one in the order of the set with the smallest key.
+    /// The first element with the smallest key, in the canonical order, of an unordered set.
     ARGMIN_OF_UNORDERED |m, code, step| { outermost_of_unordered(m, code, step, Ordering::Less) }
 
-    /// The results of the first region for each element, where the second one holds for them.
+    /// The first region's results for each element, if the second region holds for them.
     APPLY_AND_FILTER |m, code, step| {
         let base = m.stack.len();
         push_passing(m, code, step, &mut Test::new(code.region(step, 1)))?;
         finish(m, code, step, base)
     }
 
-    /// The results of the first region for every element of one container with every one of
-    /// another, where the second region holds for them.
+    /// The first region's results for every pair of an element of one container and one of another, if the
+    /// second region holds for them.
     APPLY_PRODUCT_AND_FILTER |m, code, step| {
         let base = m.stack.len();
         let region = code.region(step, 0);
@@ -119,7 +119,7 @@ kernels! {
 mod tests {
     use crate::ops::testing::check_text;
 
-    /// Checks programs of these lines, of which the last one makes the output.
+    /// Checks programs of these lines, of which the last one computes the output.
     fn check(lines: &[&str], least: usize) {
         let text = format!("def f(I):\n    {}\n    return O\n", lines.join("\n    "));
         let answered = check_text(&text, 31, 200);
@@ -130,7 +130,7 @@ mod tests {
     fn sets_in_no_order_are_merged_and_painted() {
         let lines = "x1 = ofcolor(I, ONE)\n    x2 = prapply(connect, x1, x1)";
         let either = "x3 = fork(either, vline, hline)";
-        // Made and gone through at once, or by two.
+        // Streamed into one use, or materialised for two.
         check(
             &[
                 lines,
@@ -177,7 +177,7 @@ mod tests {
             ],
             150,
         );
-        // The order is seen.
+        // The order is observed.
         check(
             &[lines, either, "x4 = sfilter(x2, x3)", "O = first(x4)"],
             100,
@@ -255,7 +255,7 @@ mod tests {
                 50,
             );
         }
-        // In the order of a tuple what comes last is painted last, or what comes first stays.
+        // In the order of a tuple, the last is painted last, or the first stays.
         let body =
             "x5 = fork(recolor, compose(size, rbind(sfilter, x3)), compose(outbox, identity))";
         let flat = tuple

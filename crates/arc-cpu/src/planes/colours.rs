@@ -14,8 +14,8 @@ pub(crate) fn count(bits: &Bits) -> u32 {
 
 /// The code of the most common colour, of several the smallest; `None` if there is no cell.
 ///
-/// Goes through the colours by their first cells, until one has as many cells as are left to look
-/// at: most grids have a background, and it is among the first.
+/// Counts the colours in the order of their first cells, until one has as many cells as remain: most grids have
+/// a background, and it is among the first.
 #[inline(always)]
 pub(crate) fn most_common(tile: &Tile) -> Option<u32> {
     let mut left = tile.bits();
@@ -73,8 +73,8 @@ pub(crate) fn leastcolor(tile: &Tile) -> Option<i32> {
 
 /// The codes of the colours that occur, as the bits of a number.
 ///
-/// Looks for all sixteen at once, in eight rows at a time: without a branch for each colour, that is
-/// several times as fast as going through those that occur.
+/// Tests all sixteen at once, in eight rows at a time: without a branch per colour, this is several times as
+/// fast as a loop over those that occur.
 #[inline(always)]
 pub(crate) fn palette(tile: &Tile) -> u16 {
     let on_grid = tile.bits();
@@ -111,7 +111,7 @@ pub(crate) fn colorcount(tile: &Tile, colour: i32) -> u32 {
     code_of(colour).map_or(0, |code| count(&tile.of_code(code)))
 }
 
-/// How many of the locations are those of cells that have a code.
+/// How many of the locations have cells of this code.
 #[inline(always)]
 pub(crate) fn colorcount_within(tile: &Tile, code: u32, shape: Shape<'_>) -> u32 {
     let (code, columns) = (spread_code(code), tile.columns());
@@ -119,7 +119,7 @@ pub(crate) fn colorcount_within(tile: &Tile, code: u32, shape: Shape<'_>) -> u32
     let mut count = 0;
     for (r, &row) in shape.rows.iter().enumerate() {
         let i = shape.i.wrapping_add(r as i32) as u32;
-        // Without a branch: rows off the grid have nothing on it.
+        // Without a branch: rows off the grid have no columns on it.
         let on = if i < tile.height { columns } else { 0 };
         let row = by.of(row) as u32 & on & tile.row_of_code(i as usize & 31, code);
         count += row.count_ones();
@@ -127,7 +127,7 @@ pub(crate) fn colorcount_within(tile: &Tile, code: u32, shape: Shape<'_>) -> u32
     count
 }
 
-/// With one colour replaced by another.
+/// The grid with one colour replaced by another.
 #[inline(always)]
 pub(crate) fn replace(
     tile: &Tile,
@@ -137,7 +137,7 @@ pub(crate) fn replace(
 ) -> Result<(), Misfit> {
     let replacer = code_of(replacer)?;
     let Ok(replacee) = code_of(replacee) else {
-        // It has no such colour.
+        // The grid has no such colour.
         *to = *tile;
         return Ok(());
     };
@@ -154,7 +154,7 @@ pub(crate) fn replace(
     Ok(())
 }
 
-/// With two colours exchanged.
+/// The grid with two colours exchanged.
 #[inline(always)]
 pub(crate) fn switch(tile: &Tile, a: i32, b: i32, to: &mut Tile) -> Result<(), Misfit> {
     let (a, b) = (code_of(a)?, code_of(b)?);
@@ -172,12 +172,12 @@ pub(crate) fn switch(tile: &Tile, a: i32, b: i32, to: &mut Tile) -> Result<(), M
     Ok(())
 }
 
-/// The cells of the first tile that those of the second are equal to, the others in a colour;
-/// `false` where the second has none for one of the first, or the first no rows.
+/// The cells of the first tile that equal those of the second, the others in a fallback colour; `false` if the
+/// second has no cell for one of the first, or the first has no rows.
 #[inline(always)]
 pub(crate) fn cellwise(a: &Tile, b: &Tile, fallback: i32, to: &mut Tile) -> Result<bool, Misfit> {
     let fallback = code_of(fallback)?;
-    // Rows of no cells ask for nothing.
+    // Rows without cells need no counterpart.
     if a.height == 0 || (a.width > 0 && (a.height > b.height || a.width > b.width)) {
         return Ok(false);
     }

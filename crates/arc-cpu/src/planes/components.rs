@@ -1,20 +1,19 @@
 //! The objects of a grid: its connected components, or its cells by colour.
 //!
-//! Objects are found in the order that the set of them has. They share no cell, so that it is the
-//! order of their first cells: by colour, then by row, then by column. The colours are gone through
-//! one by one, the cells of each from row to row, and each cell that lies in no object yet is the
-//! first one of the next object.
+//! Objects are found in the order of their set. They share no cell, so this is the order of their first cells:
+//! by colour, then by row, then by column. The colours are processed one by one, and the cells of each colour
+//! row by row; each cell that is in no object yet starts the next object.
 //!
-//! Most objects are single cells. Which cells have no neighbour is found for all at once; the others
-//! are flooded, a row at a time.
+//! Most objects are single cells. The cells without a neighbour are found all at once; the others are flooded,
+//! a row at a time.
 
 use super::object::in_order;
 use super::{Bits, Shape, Tile};
 
-/// Gives each object of a grid to `sink`, in the order of their set, with the code of its first
-/// cell: the only one where objects are univalued. Ends where `sink` does.
+/// Passes each object of a grid to `sink`, in the order of their set, with the code of its first cell, which is
+/// the only one if objects are univalued. Stops when `sink` does.
 ///
-/// `palette` has the codes of the grid's cells; cells of the code `without` are left out.
+/// `palette` has the codes of the grid's cells; cells with the code `without` are left out.
 #[inline(always)]
 pub(crate) fn objects<E>(
     tile: &Tile,
@@ -68,8 +67,7 @@ pub(crate) fn objects<E>(
     Ok(())
 }
 
-/// Gives the cells of each code of the palette to `sink`, in the order of their set. Ends where
-/// `sink` does.
+/// Passes the cells of each code of the palette to `sink`, in the order of their set. Stops when `sink` does.
 #[inline(always)]
 pub(crate) fn partition<E>(
     tile: &Tile,
@@ -87,7 +85,7 @@ pub(crate) fn partition<E>(
     Ok(())
 }
 
-/// The shape of rows of which the first and the last have a location.
+/// The shape of rows whose first and last are not empty.
 #[inline(always)]
 fn tightened(first: usize, rows: &mut [u64]) -> Shape<'_> {
     let all = rows.iter().fold(0, |all, row| all | row);
@@ -106,7 +104,7 @@ fn tightened(first: usize, rows: &mut [u64]) -> Shape<'_> {
 /// The cells that touch none of the others.
 #[inline(always)]
 fn isolated(cells: &Bits, reach: u32) -> Bits {
-    // A row more at each end spares the test whether there is one.
+    // A row more at each end saves the bounds check.
     let mut wide = [0; 34];
     for (wide, row) in wide[1..33].iter_mut().zip(cells) {
         *wide = row | row << reach | row >> reach;
@@ -118,17 +116,17 @@ fn isolated(cells: &Bits, reach: u32) -> Bits {
     alone
 }
 
-/// The runs of the cells of a row that have one of the `touched` cells, of which there is one.
+/// The runs of a row's cells that contain one of the `touched` cells; there is at least one of these.
 #[inline(always)]
 fn runs(cells: u32, touched: u32) -> u64 {
     let (cells, mut touched) = (u64::from(cells), u64::from(touched));
     let mut found = 0;
     loop {
         let one = touched & touched.wrapping_neg();
-        // The free cells before it, moved so that the last one comes to lie where the run starts.
+        // The free columns before it, shifted by one so that the highest bit is where the run starts.
         let free = (!cells & (one - 1)) << 1 | 1;
         let start = 1 << free.ilog2();
-        // The carry clears the run, and what it sets is no cell.
+        // The carry clears the run, and sets a bit that is not a cell.
         let run = cells & !(cells + start);
         found |= run;
         touched &= !run;
@@ -138,17 +136,17 @@ fn runs(cells: u32, touched: u32) -> u64 {
     }
 }
 
-/// What floods an object.
+/// Floods an object.
 struct Flood {
-    /// How many columns off the cells touch that a cell touches in the next row.
+    /// 0 if a cell touches only the one below it in the next row, 1 if the diagonal ones too.
     reach: u32,
-    /// The object's cells; rows that it has not reached hold anything.
+    /// The object's cells; rows outside the object are undefined.
     rows: [u64; 32],
 }
 
 impl Flood {
-    /// Gives the object of the first one of the `seeds` in row `i`, and takes its cells from what is
-    /// `left`.
+    /// Passes the object that contains the first of the `seeds` in row `i` to the sink, and removes its cells
+    /// from `left`.
     #[inline(always)]
     fn take<E>(
         &mut self,
@@ -177,7 +175,7 @@ impl Flood {
         sink(tightened(first, rows))
     }
 
-    /// Makes `rows` the object of a cell in row `i`; gives its first row and its last.
+    /// Fills `rows` with the object of a cell in row `i`; returns its first and last row.
     ///
     /// Sweeps down and up until one of them finds nothing new.
     #[inline(always)]
@@ -248,7 +246,7 @@ mod tests {
     use arc_dsl::generate::Generator;
     use arc_dsl::{Grid, Interpreter, Object, Primitive, Type, Value};
 
-    /// The palette of a grid and the code of its most common colour, the reference's way.
+    /// The palette of a grid and the code of its most common colour, according to the reference.
     fn codes(grid: &Grid) -> (u16, Option<u32>) {
         let palette = grid.cells().iter().fold(0, |all, &colour| {
             all | 1 << code_of(i32::from(colour)).unwrap()

@@ -4,8 +4,7 @@ use super::sets::{columns, require_range, room};
 use super::shape::Columns;
 use super::{COLUMNS, Misfit, ROWS, Shape, Window};
 
-/// Upside down. Of no location there is no box, so that the reference has to fail, as it has with
-/// all mirrors.
+/// Mirrored top to bottom. An empty shape has no box: the reference fails, as with all mirrors.
 #[inline(always)]
 pub(crate) fn hmirror(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     require_location(a)?;
@@ -16,7 +15,7 @@ pub(crate) fn hmirror(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// Left to right.
+/// Mirrored left to right.
 #[inline(always)]
 pub(crate) fn vmirror(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     require_location(a)?;
@@ -27,14 +26,14 @@ pub(crate) fn vmirror(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// Along the diagonal through the upper left corner of the box.
+/// Mirrored along the diagonal through the upper left corner of the box.
 #[inline(always)]
 pub(crate) fn dmirror(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     transposed(a, |r| a.rows.get(r), to)?;
     Ok(())
 }
 
-/// Along the other diagonal, with the upper left corner of the box where it was.
+/// Mirrored along the other diagonal; the upper left corner of the box stays.
 #[inline(always)]
 pub(crate) fn cmirror(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     let last = a.rows.len().wrapping_sub(1);
@@ -42,8 +41,7 @@ pub(crate) fn cmirror(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// The columns of the rows that `row` gives as rows, in blocks of eight by eight: most shapes are
-/// one.
+/// Transposes the rows that `row` returns, in blocks of eight by eight; most shapes fit one block.
 #[inline(always)]
 fn transposed<'r, 'w>(
     a: Shape<'r>,
@@ -70,7 +68,7 @@ fn transposed<'r, 'w>(
     Ok(rows)
 }
 
-/// The bit `8 i + j` for the bit `8 j + i`: halves of ever smaller blocks change places.
+/// Moves bit `8 j + i` to bit `8 i + j`, by exchanging halves of ever smaller blocks.
 #[inline(always)]
 fn transposed_block(mut cells: u64) -> u64 {
     for (by, mask) in [
@@ -84,14 +82,14 @@ fn transposed_block(mut cells: u64) -> u64 {
     cells
 }
 
-/// Each location as a square of `factor` rows and columns. Of nothing there is nothing.
+/// Each location as a square with sides of `factor`. An empty shape stays empty.
 #[inline(always)]
 pub(crate) fn upscale(a: Shape<'_>, factor: i32, to: &mut Window) -> Result<(), Misfit> {
     if factor <= 0 || a.is_empty() {
         return to.place(0, 0, 0);
     }
     let factor = factor as u32;
-    // No factor past this fits, and below it nothing wraps.
+    // Larger factors do not fit; up to this one, nothing wraps.
     if factor > ROWS as u32 {
         return Err(Misfit::Patch);
     }
@@ -109,7 +107,7 @@ pub(crate) fn upscale(a: Shape<'_>, factor: i32, to: &mut Window) -> Result<(), 
     Ok(())
 }
 
-/// Refuses the empty shape, at which the reference fails.
+/// Rejects the empty shape, for which the reference fails.
 #[inline(always)]
 pub(super) fn require_location(a: Shape<'_>) -> Result<(), Misfit> {
     if a.is_empty() {

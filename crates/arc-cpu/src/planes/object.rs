@@ -14,7 +14,7 @@ pub(crate) enum Colours<'t> {
     /// The code at `(r, c)` is that of the tile's cell `(r - i, c - j)`, which lies on the tile for
     /// every location of the object.
     Many {
-        /// What holds the colours.
+        /// The tile with the colours.
         tile: &'t Tile,
         /// The row of the tile's first cell.
         i: i32,
@@ -23,7 +23,7 @@ pub(crate) enum Colours<'t> {
     },
 }
 
-/// A set of cells, of which no two lie at one location.
+/// A set of cells, no two of them at one location.
 #[derive(Clone, Copy)]
 pub(crate) struct Object<'o> {
     /// Where the cells lie.
@@ -32,19 +32,19 @@ pub(crate) struct Object<'o> {
     pub(crate) colours: Colours<'o>,
 }
 
-/// The codes of a set, one bit a code, in the order of colours.
+/// The codes of a set, a bit per code, in the order of their colours.
 #[inline(always)]
 pub(crate) fn in_order(codes: u16) -> impl Iterator<Item = u32> {
     Columns(u64::from(codes.rotate_left(1))).map(code_of_rank)
 }
 
-/// Where a code stands in the order of colours.
+/// The rank of a code in the order of colours.
 #[inline(always)]
 fn rank_of(code: u32) -> u32 {
     (code + 1) & 15
 }
 
-/// The code that stands there.
+/// The code of a rank.
 #[inline(always)]
 fn code_of_rank(rank: u32) -> u32 {
     (rank + 15) & 15
@@ -63,7 +63,7 @@ fn planes_of(code: u32) -> [u64; 4] {
 }
 
 impl Colours<'_> {
-    /// The planes of row `i`, bit 0 standing for column `j`. What is off the tile has any code.
+    /// The planes of row `i`, bit 0 standing for column `j`. Bits off the tile are undefined.
     #[inline(always)]
     pub(super) fn row(&self, i: i32, j: i32) -> [u64; 4] {
         match *self {
@@ -80,7 +80,7 @@ impl Colours<'_> {
         }
     }
 
-    /// Whether both are the same thing, so that they agree wherever they overlap.
+    /// Whether both have the same source, so that they agree wherever they overlap.
     #[inline(always)]
     pub(super) fn same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -99,8 +99,8 @@ impl Colours<'_> {
 }
 
 impl Object<'_> {
-    /// Gives every code that occurs to `visit`, each once and in any order, with the locations that
-    /// have it: bit `c` of row `r` of the object's box.
+    /// Passes every code that occurs to `visit`, each once and in any order, with the locations that have it:
+    /// bit `c` of row `r` of the object's box.
     ///
     /// Only for objects in many colours; their box is no larger than a tile.
     #[inline(always)]
@@ -132,8 +132,8 @@ impl Object<'_> {
         }
     }
 
-    /// Gives every code that occurs to `visit`, each once and in any order, with the locations that
-    /// have it, in a box that is to be no larger than a tile.
+    /// Passes every code that occurs to `visit`, each once and in any order, with the locations that have it.
+    /// The box must not be larger than a tile.
     #[inline(always)]
     pub(super) fn groups(&self, mut visit: impl FnMut(u32, &Bits)) {
         match self.colours {
@@ -171,7 +171,7 @@ impl Object<'_> {
         }
     }
 
-    /// The codes that occur, of an object in many colours: all sixteen at once, without a branch.
+    /// The codes that occur in an object of many colours: all sixteen at once, without a branch.
     #[inline(always)]
     fn codes(&self, tile: &Tile, i: i32, j: i32) -> u16 {
         let top = self.shape.i.wrapping_sub(i) as usize;
@@ -206,7 +206,7 @@ impl Object<'_> {
             _ if self.shape.is_empty() => None,
             Colours::One(code) => Some(code),
             Colours::Many { .. } => {
-                // The larger count, then the smaller rank; without a branch on either.
+                // The larger count, then the smaller rank; without a branch for either.
                 let counts = self.histogram();
                 let counts = counts.iter().zip(0..);
                 let keys = counts.map(|(&count, code)| count << 4 | (15 - rank_of(code)));
@@ -225,7 +225,7 @@ impl Object<'_> {
             Colours::Many { .. } => {
                 let counts = self.histogram();
                 let counts = counts.iter().zip(0..);
-                // What does not occur wraps to the largest number there is.
+                // A count of 0 wraps to the largest number.
                 let keys = counts.map(|(&count, code)| {
                     u64::from(count.wrapping_sub(1)) << 4 | u64::from(rank_of(code))
                 });
@@ -254,7 +254,7 @@ impl Object<'_> {
         in_order(self.palette()).next()
     }
 
-    /// The first cell: of the smallest colour, the first one.
+    /// The first cell, which has the smallest colour.
     #[inline(always)]
     pub(crate) fn first_cell(&self) -> Option<Cell> {
         let code = self.first_code()?;
@@ -268,7 +268,7 @@ impl Object<'_> {
         })
     }
 
-    /// The last cell: of the largest colour, the last one.
+    /// The last cell, which has the largest colour.
     #[inline(always)]
     pub(crate) fn last_cell(&self) -> Option<Cell> {
         let code = (self.palette().rotate_left(1).checked_ilog2()? + 15) & 15;
@@ -289,7 +289,7 @@ impl Object<'_> {
         row & !unlike(&planes, &planes_of(code))
     }
 
-    /// The locations of the cells with these codes, of an object in many colours.
+    /// The locations of the cells with these codes in an object of many colours.
     #[inline(always)]
     pub(crate) fn of_codes(&self, codes: u16, to: &mut Window) -> Result<(), Misfit> {
         let shape = &self.shape;
@@ -340,8 +340,7 @@ impl Object<'_> {
         differing == 0
     }
 
-    /// The order of two sets of cells: that of the first cells in which they differ, the set that
-    /// ends before coming first.
+    /// Compares two sets of cells: by the first cells in which they differ; a prefix comes first.
     #[inline(always)]
     pub(crate) fn compare(&self, other: &Object<'_>) -> Ordering {
         if let (Colours::One(a), Colours::One(b)) = (self.colours, other.colours)
@@ -381,8 +380,8 @@ impl Object<'_> {
         Ordering::Equal
     }
 
-    /// The order of both as far as the cells of one code decide it, which both have; told whether
-    /// cells of larger colours follow.
+    /// Compares both by their cells of one code, which both have; `own_follow` and `others_follow` say whether
+    /// they have cells of larger colours.
     #[inline(always)]
     fn compare_code(
         &self,
@@ -396,7 +395,7 @@ impl Object<'_> {
         };
         let end = |object: &Object<'_>| object.shape.i + object.shape.rows.len() as i32;
         let last = end(self).max(end(other));
-        // Past the smaller box's end the first location that differs has been met.
+        // Past the smaller box's end, the first differing location has been found.
         for i in self.shape.i.min(other.shape.i)..last {
             let (a, b) = (row(self, i), row(other, i));
             if a | b == 0 {
@@ -407,7 +406,7 @@ impl Object<'_> {
                 i64::from(other.shape.j) + i64::from(b.trailing_zeros()),
             );
             let (in_own, rest) = if a == 0 || b == 0 || first != second {
-                // Whoever has the smaller column has what the other lacks.
+                // The object with the smaller column has a location that the other lacks.
                 let in_own = b == 0 || (a != 0 && first < second);
                 (in_own, if in_own { b } else { a })
             } else {
@@ -454,19 +453,19 @@ impl Object<'_> {
         Ok(())
     }
 
-    /// The locations of the cells that both have; the colours stay this object's.
+    /// The locations of the cells that are in both; the colours stay this object's.
     #[inline(always)]
     pub(crate) fn intersection(&self, other: &Object<'_>, to: &mut Window) -> Result<(), Misfit> {
         self.keep(other, to, |own, shared| own & shared)
     }
 
-    /// The locations of the cells that the other object has not; the colours stay this object's.
+    /// The locations of the cells that are not in the other object; the colours stay this object's.
     #[inline(always)]
     pub(crate) fn difference(&self, other: &Object<'_>, to: &mut Window) -> Result<(), Misfit> {
         self.keep(other, to, |own, shared| own & !shared)
     }
 
-    /// What `chosen` takes of each row, given the columns whose cells both have.
+    /// Applies `chosen` to each row and to the columns whose cells are in both.
     #[inline(always)]
     fn keep(
         &self,

@@ -1,11 +1,11 @@
-//! Shapes made of boxes, lines and single locations.
+//! Shapes of boxes, lines and single locations.
 
 use super::mirrors::require_location;
 use super::sets::{columns, require_range, room};
 use super::{Misfit, Shape, Window};
 use arc_dsl::Loc;
 
-/// The outline of the bounding box; of nothing there is nothing.
+/// The outline of the bounding box; an empty shape stays empty.
 #[inline(always)]
 pub(crate) fn r#box(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     if a.is_empty() {
@@ -14,22 +14,22 @@ pub(crate) fn r#box(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     outline(a, 0, to)
 }
 
-/// The outline one inside that of the box. The reference fails where there is no box.
+/// The outline one inside that of the box. The reference fails if there is no box.
 #[inline(always)]
 pub(crate) fn inbox(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     require_location(a)?;
     outline(a, -1, to)
 }
 
-/// The outline around the box. The reference fails where there is no box.
+/// The outline around the box. The reference fails if there is no box.
 #[inline(always)]
 pub(crate) fn outbox(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     require_location(a)?;
     outline(a, 1, to)
 }
 
-/// The outline of the box grown by so much to each side. What shrinks past its middle turns inside
-/// out: its edges change places.
+/// The outline of the box grown by `by` on each side. A box that shrinks past its middle turns inside out: its
+/// edges change places.
 #[inline(always)]
 fn outline(a: Shape<'_>, by: i32, to: &mut Window) -> Result<(), Misfit> {
     let span = |from: i32, length: u32| {
@@ -56,7 +56,7 @@ pub(crate) fn frame(start: Loc, height: u32, width: u32, to: &mut Window) -> Res
     Ok(())
 }
 
-/// The corners of the box. Of nothing the reference gives what is no patch.
+/// The corners of the box. For an empty shape, the reference's result is not a patch.
 #[inline(always)]
 pub(crate) fn corners(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     require_location(a)?;
@@ -80,7 +80,7 @@ pub(crate) fn backdrop(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// The locations of the box that are not of the set.
+/// The locations of the box that are not in the set.
 #[inline(always)]
 pub(crate) fn delta(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     let rows = room(to, a.i, a.j, a.height(), a.width)?;
@@ -91,8 +91,8 @@ pub(crate) fn delta(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// The line between two locations, where it is straight or diagonal; gives how many columns it has,
-/// 0 where there is none. The window is no larger than the line.
+/// The line between two locations, if it is straight or diagonal. Returns its number of columns, 0 if there is
+/// no line. The window is no larger than the line.
 #[inline(always)]
 pub(crate) fn connect(a: Loc, b: Loc, to: &mut Window) -> Result<u32, Misfit> {
     let (down, right) = (b.i - a.i, b.j - a.j);
@@ -106,7 +106,7 @@ pub(crate) fn connect(a: Loc, b: Loc, to: &mut Window) -> Result<u32, Misfit> {
         rows.fill(columns(width));
         return Ok(width);
     }
-    // One more column to the right in each row, or one to the left.
+    // Each row is one column further to the right, or one to the left.
     let falling = (down < 0) == (right < 0);
     let mut row = if falling { 1 } else { 1 << ((width - 1) & 63) };
     for to in rows {
@@ -116,7 +116,7 @@ pub(crate) fn connect(a: Loc, b: Loc, to: &mut Window) -> Result<u32, Misfit> {
     Ok(width)
 }
 
-/// The line from a location on for 42 steps; gives how many columns it has, as [`connect`] does.
+/// The line from a location on for 42 steps; returns its number of columns, as [`connect`] does.
 #[inline(always)]
 pub(crate) fn shoot(start: Loc, direction: Loc, to: &mut Window) -> Result<u32, Misfit> {
     let reach = |from: i32, step: i32| i64::from(from) + 42 * i64::from(step);
@@ -166,17 +166,17 @@ fn around(loc: Loc, all: [u64; 3], to: &mut Window) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// The middle of the box, rounded down and to the right, where there is one.
+/// The middle of the box, rounded down and to the right; `None` if there is no box.
 #[inline(always)]
 pub(crate) fn centre(a: Shape<'_>) -> Option<Loc> {
     let middle = Loc::new(a.i + (a.height() / 2) as i32, a.j + (a.width / 2) as i32);
     (!a.is_empty()).then_some(middle)
 }
 
-/// The mean of the locations, rounded down, where there are any.
+/// The mean of the locations, rounded down; `None` if there are none.
 #[inline(always)]
 pub(crate) fn centre_of_mass(a: Shape<'_>) -> Option<Loc> {
-    /// Those columns whose number has a one in its first place, in its second, and so on.
+    /// The columns whose number has bit 0 set, bit 1, and so on.
     const PLACES: [u64; 6] = [
         0xaaaa_aaaa_aaaa_aaaa,
         0xcccc_cccc_cccc_cccc,
@@ -205,7 +205,7 @@ mod tests {
     use arc_dsl::generate::{Expression, Generator};
     use arc_dsl::{MAX_INT, Primitive, Value};
 
-    /// Checks that the window is as large as the line in it, and has so many columns.
+    /// Checks that the window is as large as the line in it, and that the line has this many columns.
     fn check_width(width: u32, window: &Window) {
         let mut line = window.clone();
         let tight = line.tighten();

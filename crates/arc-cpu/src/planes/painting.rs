@@ -1,13 +1,13 @@
 //! Grids with patches painted on them, as planes.
 //!
-//! A patch comes as the bits of the target that it covers: what lies off the grid has been left
-//! out, and for `underpaint` what is not in the background's colour.
+//! A patch is given as bits of the target grid: locations off the grid have been removed, and for `underpaint`
+//! those that do not have the background's colour.
 
 use super::tile::spread_code;
 use super::transforms::moved;
 use super::{Bits, NO_BITS, Tile};
 
-/// In one colour: `fill`, `paint` of an object that has one, and `cover` in the background's.
+/// Paints in one colour: `fill`, `paint` of an object of one colour, and `cover` in the background's.
 #[inline(always)]
 pub(crate) fn fill(tile: &Tile, bits: &Bits, code: u32, to: &mut Tile) {
     let colour = spread_code(code);
@@ -19,8 +19,8 @@ pub(crate) fn fill(tile: &Tile, bits: &Bits, code: u32, to: &mut Tile) {
     );
 }
 
-/// In one colour where the tile has the background's: `underfill`, and `underpaint` of an object
-/// that has one.
+/// Paints in one colour where the tile has the background's: `underfill`, and `underpaint` of an object of one
+/// colour.
 #[inline(always)]
 pub(crate) fn underfill(tile: &Tile, bits: &Bits, code: u32, background: u32, to: &mut Tile) {
     let (colour, background) = (spread_code(code), spread_code(background));
@@ -35,11 +35,11 @@ pub(crate) fn underfill(tile: &Tile, bits: &Bits, code: u32, background: u32, to
     );
 }
 
-/// The cells of another tile in the bits, its cell `(0, 0)` at `(i, j)` of the target; each of the
-/// bits lies on it.
+/// Paints cells of another tile where the bits are set; its cell `(0, 0)` is at `(i, j)` of the target. Each of
+/// the bits lies on that tile.
 #[inline(always)]
 pub(crate) fn paint(tile: &Tile, bits: &Bits, source: &Tile, (i, j): (i32, i32), to: &mut Tile) {
-    // Tiles that lie 32 rows or columns apart have no location in common.
+    // Tiles at an offset of 32 rows or columns have no location in common.
     let (right, left) = (j.max(0) as u32 & 31, j.min(0).unsigned_abs() & 31);
     let mut spare = [0; 64];
     let sources = moved(&source.planes, i, &mut spare);
@@ -54,7 +54,7 @@ pub(crate) fn paint(tile: &Tile, bits: &Bits, source: &Tile, (i, j): (i32, i32),
     );
 }
 
-/// What is known of the patches that were painted one after the other.
+/// The state of painting patches one after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Layers {
     /// The bits that have been painted.
@@ -63,12 +63,12 @@ pub(crate) struct Layers {
     pub(crate) twice: u32,
     /// The bits that may be painted.
     pub(crate) ground: Bits,
-    /// Those of them that have the ground's colour still.
+    /// Those of them that still have the ground's colour.
     pub(crate) open: Bits,
 }
 
-/// Paints the cells of another tile in the bits on what is painted already, as [`paint`] does.
-/// Where the colour of a ground is given, the bits that get another one are no longer open.
+/// Paints cells of another tile over what is painted already, as [`paint`] does. If the colour of a ground is
+/// given, bits that get another colour are no longer open.
 #[inline(always)]
 pub(crate) fn paint_on(
     to: &mut Tile,
@@ -81,8 +81,7 @@ pub(crate) fn paint_on(
     let (right, left) = (j.max(0) as u32 & 31, j.min(0).unsigned_abs() & 31);
     let mut spare = [0; 64];
     let sources = moved(&source.planes, i, &mut spare);
-    // All on copies: where compilers do not see that what is read is not what is written, they find
-    // no vectors.
+    // Works on copies: compilers vectorise only if they see that what is read is not what is written.
     let Layers {
         seen,
         ground: there,
@@ -120,7 +119,7 @@ mod tests {
     use crate::planes::testing::{agree, agree_on_cases, grids, tile};
     use arc_dsl::{Cell, Loc, Object, Primitive, Value};
 
-    /// The locations of a patch that lie on the tile.
+    /// The locations of a patch that are on the tile.
     fn bits(patch: &Value, tile: &Tile) -> Option<Bits> {
         let mut bits = NO_BITS;
         for item in patch.as_container()?.iter() {
@@ -160,7 +159,7 @@ mod tests {
         });
     }
 
-    /// The cells of one grid, put at a place of another.
+    /// The cells of one grid, moved.
     fn object(source: &Tile, (i, j): (i32, i32)) -> Value {
         let cells = source.grid();
         let cells = cells
@@ -211,7 +210,7 @@ mod tests {
         assert!(painted > 10_000, "{painted}");
     }
 
-    /// Objects with the colours of a grid, laid one on the other at random places.
+    /// Objects with the colours of a grid, painted over each other at random places.
     #[test]
     fn layers_lie_on_each_other_as_they_do_cell_by_cell() {
         let tiles: Vec<_> = grids(5).iter().filter_map(tile).collect();

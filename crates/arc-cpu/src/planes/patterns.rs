@@ -1,12 +1,12 @@
-//! Where an object occurs on a grid, how it repeats, and the lines of one colour.
+//! Where an object occurs on a grid, its periods, and the lines of one colour.
 
 use super::object::{Colours, Object, in_order, unlike};
 use super::shape::Columns;
 use super::{Misfit, NO_BITS, Shape, Tile, Window};
 
-/// Where on a grid each cell of the object has its colour, if its upper left corner is there.
+/// The upper left corners at which each cell of the object has its colour on the grid.
 ///
-/// The grid has a row at least: without one, the reference fails.
+/// The grid has at least one row: without one, the reference fails.
 #[inline(always)]
 pub(crate) fn occurrences(
     tile: &Tile,
@@ -15,7 +15,7 @@ pub(crate) fn occurrences(
 ) -> Result<(), Misfit> {
     let shape = &object.shape;
     if shape.is_empty() {
-        // It occurs everywhere, one past the last row and column included.
+        // It occurs everywhere, including one past the last row and column.
         found.place(0, 0, tile.height + 1)?;
         found.rows[..found.height].fill((2 << tile.width) - 1);
         return Ok(());
@@ -23,8 +23,8 @@ pub(crate) fn occurrences(
     if shape.height() > tile.height || shape.width > tile.width {
         return found.place(0, 0, 0);
     }
-    // The box is tight, so that a cell is off the grid wherever the box is not inside: what lies
-    // past the grid is left out because it has no colour.
+    // The box is tight, so wherever it is not inside the grid, a cell is off the grid: such places drop out
+    // because cells off the grid have no colour.
     let (mut places, mut nowhere) = ([u32::MAX; 32], false);
     object.groups(
         #[inline(always)]
@@ -32,10 +32,10 @@ pub(crate) fn occurrences(
             if nowhere {
                 return;
             }
-            // Rows past the last one spare the test whether they are there.
+            // The rows past the last one save a bounds check.
             let mut coloured = [0; 64];
             coloured[..32].copy_from_slice(&tile.of_code(code));
-            // Rows of one pattern, as boxes have them, are looked for in a row once.
+            // Boxes often have equal rows next to each other: equal rows are searched for only once.
             let (mut pattern, mut starts) = (0, coloured);
             for (r, &row) in cells.iter().enumerate().take(shape.rows.len()) {
                 if row == 0 {
@@ -59,14 +59,14 @@ pub(crate) fn occurrences(
     Ok(())
 }
 
-/// Where in each row the columns of a pattern are set, by the column of the pattern's bit 0.
+/// For each row, the columns at which the pattern occurs, by the column of the pattern's bit 0.
 #[inline(always)]
 fn starts_of(rows: &[u32; 64], pattern: u32) -> [u32; 64] {
     let first = pattern.trailing_zeros() & 31;
     let run = pattern >> first;
     let mut starts = rows.map(|row| row >> first);
     if run & run.wrapping_add(1) == 0 {
-        // Columns side by side: runs twice as long begin where two runs meet.
+        // A run of columns: a run of double length starts where two runs meet.
         let (length, mut reached) = (run.count_ones(), 1);
         while reached < length {
             let step = reached.min(length - reached);
@@ -85,10 +85,10 @@ fn starts_of(rows: &[u32; 64], pattern: u32) -> [u32; 64] {
     starts
 }
 
-/// Gives the rows and the columns of one colour to `sink`, in the order of their set, each with its
-/// code. Ends where `sink` does.
+/// Passes the rows and the columns of one colour to `sink`, in the order of their set, each with its code.
+/// Stops when `sink` does.
 ///
-/// The grid has a row at least: without one, the reference fails.
+/// The grid has at least one row: without one, the reference fails.
 #[inline(always)]
 pub(crate) fn frontiers<E>(
     tile: &Tile,
@@ -102,7 +102,7 @@ pub(crate) fn frontiers<E>(
     let (mut mixed_rows, mut mixed_columns) = (NO_BITS, 0);
     for plane in &tile.planes {
         for (i, row) in mixed_rows.iter_mut().enumerate() {
-            // A row of one value is its first bit over and over.
+            // A row of one value repeats its first bit.
             *row |= (plane[i] ^ (plane[i] & 1).wrapping_neg()) & on_grid[i];
             mixed_columns |= (plane[i] ^ plane[0]) & on_grid[i];
         }
@@ -122,8 +122,8 @@ pub(crate) fn frontiers<E>(
     let (whole, ones) = ([u64::from(all)], [1; 32]);
     let row = |i: u32| (i, 0, tile.width, &whole[..]);
     let column = |j: u32| (0, j, 1, &ones[..tile.height as usize & 63]);
-    // Lines of one colour order by their first cells, which only the first row and the first column
-    // have in common. Of these the shorter one is less, where it has no other cell.
+    // Lines of one colour order by their first cells; only the first row and the first column share that cell.
+    // Of these the shorter one is less, if it has no other cell.
     let first_row = (rows & 1 != 0).then(|| row(0));
     let first_column = (columns & 1 != 0).then(|| column(0));
     let first = match (tile.height, tile.width) {
@@ -144,8 +144,8 @@ pub(crate) fn frontiers<E>(
     Ok(())
 }
 
-/// The fewest columns that put every cell onto one of its colour when the object goes so far to the
-/// left, as far as it stays in its box; the box's width where there are none.
+/// The least number of columns by which the object, moved to the left, puts every cell that stays in its box
+/// onto one of the same colour; the box's width if there is none.
 #[inline(always)]
 pub(crate) fn hperiod(object: &Object<'_>) -> u32 {
     let shape = &object.shape;
@@ -167,8 +167,8 @@ pub(crate) fn hperiod(object: &Object<'_>) -> u32 {
     (1..shape.width).find(repeats).unwrap_or(shape.width)
 }
 
-/// The fewest rows that put every cell onto one of its colour when the object goes so far up, as far
-/// as it stays in its box; the box's height where there are none.
+/// The least number of rows by which the object, moved up, puts every cell that stays in its box onto one of
+/// the same colour; the box's height if there is none.
 #[inline(always)]
 pub(crate) fn vperiod(object: &Object<'_>) -> u32 {
     let shape = &object.shape;
@@ -273,7 +273,7 @@ mod tests {
                 assert_eq!(Some(found.into()), expected);
             }
         }
-        // A box that no tile has: one colour may span it.
+        // A box larger than a tile: one colour may span it.
         let rows = vec![u64::MAX; ROWS];
         let object = Object {
             shape: Shape {

@@ -1,23 +1,23 @@
-//! At which of many places a pattern meets a set of locations how often: all places at once.
+//! Counts how many locations a pattern shares with a set, at many places at once.
 
 use super::sets::{require_range, room};
 use super::shape::Columns;
 use super::shape::Sideways;
 use super::{COLUMNS, Misfit, Shape, Window};
 
-/// What is asked of how many of a pattern's locations a set has.
+/// The test of the number of locations that a pattern shares with a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
-    /// So many.
+    /// Equal to this.
     Equal(i64),
-    /// More than that.
+    /// More than this.
     More(i64),
-    /// Fewer than that.
+    /// Fewer than this.
     Fewer(i64),
 }
 
 impl Test {
-    /// The smallest and the largest number that passes, of a pattern with `all` locations.
+    /// The smallest and the largest number that passes, for a pattern with `all` locations.
     #[inline(always)]
     fn range(self, all: i64) -> (i64, i64) {
         let (least, most) = match self {
@@ -29,10 +29,10 @@ impl Test {
     }
 }
 
-/// Numbers of up to so many bits: no shape has more locations.
+/// The bits of a count: no shape has more locations.
 const BITS: usize = 14;
 
-/// Those of the places at which the pattern, moved there, passes the test with the set.
+/// The places at which the pattern, moved there, passes the test with the set.
 #[inline(always)]
 pub(crate) fn passing(
     places: Shape<'_>,
@@ -45,7 +45,7 @@ pub(crate) fn passing(
         return to.place(0, 0, 0);
     }
     if !pattern.is_empty() {
-        // The reference moves it to each place, and fails where that is too far out.
+        // The reference moves the pattern to each place, and fails if that exceeds the integers.
         let ends = |from: i32, by: i32| i64::from(from) + i64::from(by);
         let (height, width) = (places.height(), places.width);
         let (i, j) = (ends(places.i, pattern.i), ends(places.j, pattern.j));
@@ -70,11 +70,11 @@ pub(crate) fn passing(
     if least == all || (least, most) == (0, all - 1) {
         rows.fill(u64::MAX);
         each_cell(places, pattern, set, rows, |row, met| *row &= met);
-        settle(rows, places.rows, least == all);
+        select_places(rows, places.rows, least == all);
     } else if most == 0 || (least, most) == (1, all) {
         rows.fill(0);
         each_cell(places, pattern, set, rows, |row, met| *row |= met);
-        settle(rows, places.rows, most != 0);
+        select_places(rows, places.rows, most != 0);
     } else {
         let bits = (u64::BITS - (all as u64 + 1).leading_zeros()) as usize;
         for (r, row) in rows.iter_mut().enumerate() {
@@ -86,17 +86,17 @@ pub(crate) fn passing(
     Ok(())
 }
 
-/// Those of the places whose bits are set, or those whose bits are not.
+/// Restricts the rows to the places whose bits are set, or to those whose bits are not.
 #[inline(always)]
-fn settle(rows: &mut [u64], places: &[u64], set: bool) {
+fn select_places(rows: &mut [u64], places: &[u64], set: bool) {
     let turned = if set { 0 } else { u64::MAX };
     for (row, places) in rows.iter_mut().zip(places) {
         *row = (*row ^ turned) & places;
     }
 }
 
-/// What moves a row of the set so that the bit of a place tells about the location of the pattern
-/// that lies in this column of it.
+/// The shift of a row of the set after which the bit of a place says whether the set has the location that this
+/// column of the pattern has there.
 #[inline(always)]
 fn aligned(places: Shape<'_>, pattern: Shape<'_>, set: Shape<'_>, column: u32) -> Sideways {
     let from = i64::from(places.j) + i64::from(pattern.j) + i64::from(column);
@@ -104,8 +104,8 @@ fn aligned(places: Shape<'_>, pattern: Shape<'_>, set: Shape<'_>, column: u32) -
     Sideways::by((i64::from(set.j) - from).clamp(-far, far) as i32)
 }
 
-/// Takes each row, for each location of the pattern, together with the places at which that meets
-/// the set.
+/// Calls `take` for each row and each location of the pattern, with the places at which that location is in the
+/// set.
 #[inline(always)]
 fn each_cell(
     places: Shape<'_>,
@@ -118,7 +118,7 @@ fn each_cell(
         if cells == 0 {
             continue;
         }
-        // The row of the set that the first place sees, and from which place on there is one.
+        // The first row of the set that the places see, and the first place that sees one.
         let first = places.i + pattern.i + r as i32 - set.i;
         let above = (first.min(0).unsigned_abs() as usize).min(rows.len());
         let seen = set.rows.get(first.max(0) as usize..).unwrap_or_default();
@@ -136,8 +136,8 @@ fn each_cell(
     }
 }
 
-/// For each place of a row, how many locations of the pattern meet the set: bit `k` of the numbers
-/// in word `k`.
+/// For each place of a row, the number of locations that the pattern shares with the set: word `k` has bit `k`
+/// of the numbers.
 #[inline(always)]
 fn counts(
     places: Shape<'_>,
@@ -164,7 +164,7 @@ fn counts(
     counts
 }
 
-/// The places whose number is smaller than this one.
+/// The places whose count is smaller than this number.
 #[inline(always)]
 fn below(counts: &[u64], number: u64) -> u64 {
     let (mut below, mut same) = (0, u64::MAX);

@@ -1,4 +1,4 @@
-//! How two shapes lie to each other, how one lies on a tile, and what a shape looks like.
+//! Relations between two shapes and between a shape and a tile, and tests of a shape.
 
 use super::outlines::centre;
 use super::shape::Columns;
@@ -6,10 +6,10 @@ use super::shape::Sideways;
 use super::{COLUMNS, Shape};
 use arc_dsl::{Loc, MAX_INT};
 
-/// Steps after which gravity ends.
+/// The number of steps after which gravity ends.
 const STEPS: i32 = 42;
 
-/// Whether the shape is a square without holes; that of no size is one.
+/// Whether the shape is a square without holes; an empty shape is one.
 #[inline(always)]
 pub(crate) fn square(a: Shape<'_>) -> bool {
     a.height() == a.width && fills(a)
@@ -32,8 +32,8 @@ fn fills(a: Shape<'_>) -> bool {
     a.count() == a.height() * a.width
 }
 
-/// Whether the shape reaches an edge of a tile of this size. The reference fails where there is no
-/// location, and as a rule where the tile has no rows.
+/// Whether the shape reaches an edge of a tile of this size. The reference fails if there is no location, and
+/// usually if the tile has no rows.
 #[inline(always)]
 pub(crate) fn bordering(a: Shape<'_>, height: u32, width: u32) -> Option<bool> {
     let vertical = a.i == 0 || a.j == 0 || a.i + a.height() as i32 == height as i32;
@@ -41,7 +41,7 @@ pub(crate) fn bordering(a: Shape<'_>, height: u32, width: u32) -> Option<bool> {
     (!a.is_empty() && (vertical || height > 0)).then_some(vertical || right)
 }
 
-/// Whether the shapes have locations in one row.
+/// Whether the shapes share a row.
 #[inline(always)]
 pub(crate) fn hmatching(a: Shape<'_>, b: Shape<'_>) -> bool {
     let down = b.i - a.i;
@@ -54,26 +54,26 @@ pub(crate) fn hmatching(a: Shape<'_>, b: Shape<'_>) -> bool {
     matching
 }
 
-/// Whether the shapes have locations in one column.
+/// Whether the shapes share a column.
 #[inline(always)]
 pub(crate) fn vmatching(a: Shape<'_>, b: Shape<'_>) -> bool {
     let all = |shape: Shape<'_>| shape.rows.iter().fold(0, |all, row| all | row);
     all(a) & Sideways::by(b.j - a.j).of(all(b)) != 0
 }
 
-/// Where the middle of `b` lies from that of `a`, as signs; `None` if one has no middle.
+/// The direction from the middle of `a` to that of `b`, as signs; `None` if one is empty.
 #[inline(always)]
 pub(crate) fn position(a: Shape<'_>, b: Shape<'_>) -> Option<Loc> {
     let (a, b) = (centre(a)?, centre(b)?);
     let down = (b.i - a.i).signum();
-    // On one row the second counts as to the left where it is not to the right.
+    // In one row, the second counts as on the left unless it is on the right.
     let right = if a.j < b.j { 1 } else { -1 };
     let right = if down != 0 && a.j == b.j { 0 } else { right };
     Some(Loc::new(down, right))
 }
 
-/// How far the second of two boxes lies ahead along an axis, from edge to edge: negative where it
-/// lies behind, 0 where they share a line.
+/// The distance by which the second of two boxes is ahead along an axis, from edge to edge: negative if it is
+/// behind, 0 if they share a line.
 #[inline(always)]
 fn gap(from: i32, length: u32, to: i32, to_length: u32) -> i64 {
     let (from, to) = (i64::from(from), i64::from(to));
@@ -104,7 +104,7 @@ impl Bounds {
     }
 }
 
-/// The gaps of two boxes, rows first.
+/// The gaps between two boxes, rows first.
 #[inline(always)]
 fn gaps(a: Shape<'_>, b: Bounds) -> (i64, i64) {
     (
@@ -113,8 +113,7 @@ fn gaps(a: Shape<'_>, b: Bounds) -> (i64, i64) {
     )
 }
 
-/// Whether the distance of two shapes may be past the integers of the DSL, at which the reference
-/// fails.
+/// Whether the distance of two shapes may exceed the integers of the DSL, for which the reference fails.
 #[inline(always)]
 fn too_far((down, right): (i64, i64)) -> bool {
     // More than the extents of both boxes and the steps of gravity together.
@@ -122,8 +121,8 @@ fn too_far((down, right): (i64, i64)) -> bool {
     down.abs() + right.abs() > i64::from(MAX_INT) - EXTENTS
 }
 
-/// Whether the smallest distance is 1; `None` if one has no location, or they are so far apart
-/// that the reference fails.
+/// Whether the smallest distance is 1; `None` if one has no location, or if they are so far apart that the
+/// reference fails.
 #[inline(always)]
 pub(crate) fn adjacent(a: Shape<'_>, b: Shape<'_>) -> Option<bool> {
     let gaps = gaps(a, Bounds::of(b));
@@ -133,19 +132,19 @@ pub(crate) fn adjacent(a: Shape<'_>, b: Shape<'_>) -> Option<bool> {
     Some(gaps.0.abs() + gaps.1.abs() <= 1 && beside(a, b, a.i - b.i, a.j - b.j))
 }
 
-/// Whether the smallest distance is 1, where `a` lies so many rows and columns from `b`.
+/// Whether the smallest distance is 1, with `a` at row `i` and column `j` relative to `b`.
 #[inline(always)]
 fn beside(a: Shape<'_>, b: Shape<'_>, i: i32, j: i32) -> bool {
     let (common, near) = meeting(a, b, i, j);
     !common && near
 }
 
-/// Whether the shapes have locations in common, and whether some lie next to each other, where `a`
-/// lies so many rows and columns from `b`.
+/// Whether the shapes share locations, and whether some are adjacent, with `a` at row `i` and column `j`
+/// relative to `b`.
 #[inline(always)]
 fn meeting(a: Shape<'_>, b: Shape<'_>, i: i32, j: i32) -> (bool, bool) {
     let (here, left, right) = (Sideways::by(j), Sideways::by(j - 1), Sideways::by(j + 1));
-    // The rows of `a` from that above the first of `b` to that below its last.
+    // The rows of `a` from the one above the first of `b` to the one below its last.
     let first = (-1 - i).max(0);
     let (mut common, mut near) = (0, 0);
     let of = |at: i32| b.rows.get(at as usize).copied().unwrap_or(0);
@@ -161,25 +160,25 @@ fn meeting(a: Shape<'_>, b: Shape<'_>, i: i32, j: i32) -> (bool, bool) {
     (common != 0, near != 0)
 }
 
-/// The smallest distance, along rows and columns; `None` if one has no location, or they are so
-/// far apart that the reference fails.
+/// The smallest distance, along rows and columns; `None` if one has no location, or if they are so far apart
+/// that the reference fails.
 #[inline(always)]
 pub(crate) fn manhattan(a: Shape<'_>, b: Shape<'_>) -> Option<i32> {
     let (down, right) = gaps(a, Bounds::of(b));
     if a.is_empty() || b.is_empty() || too_far((down, right)) {
         return None;
     }
-    // Across a gap, every path goes its full width: moved until the boxes share a row and a column,
-    // the locations are closer by just that. The boxes are then at most as far apart as they extend.
+    // Every path crosses the full width of a gap: with the boxes moved until they share a row and a column, the
+    // locations are closer by exactly that. The boxes are then at most as far apart as their extents.
     let i = (i64::from(a.i) - i64::from(b.i) + down) as i32;
     let j = (i64::from(a.j) - i64::from(b.j) + right) as i32;
     Some((down.abs() + right.abs()) as i32 + steps_apart(a, b, i, j) as i32)
 }
 
-/// The smallest distance, where `a` lies so many rows and columns from `b` and their boxes overlap.
+/// The smallest distance, with `a` at row `i` and column `j` relative to `b` and overlapping boxes.
 #[inline(always)]
 fn steps_apart(a: Shape<'_>, b: Shape<'_>, i: i32, j: i32) -> u32 {
-    /// Rows that are grown; what is larger goes location by location.
+    /// The most rows for growing one shape until it meets the other; larger shapes compare locations.
     const FEW: usize = 32;
     let (top, left) = (i.min(0), j.min(0));
     let height = (i + a.rows.len() as i32).max(b.rows.len() as i32) - top;
@@ -187,8 +186,7 @@ fn steps_apart(a: Shape<'_>, b: Shape<'_>, i: i32, j: i32) -> u32 {
     if height > FEW as i32 || width > COLUMNS as i32 {
         return steps_by_location(a, b, i, j);
     }
-    // Both in the box around them, which the shortest paths do not leave. What grows past it
-    // reaches nothing.
+    // Both in the box around them, which shortest paths do not leave. Bits that grow past it reach nothing.
     let height = height as usize;
     let (mut grown, mut goal) = ([0; FEW], [0; FEW]);
     let by = Sideways::by(j - left);
@@ -227,7 +225,7 @@ fn steps_by_location(a: Shape<'_>, b: Shape<'_>, i: i32, j: i32) -> u32 {
         for column in Columns(row) {
             let column = j + column as i32;
             for (at, &other) in (0..).zip(b.rows) {
-                // What lies to the right comes to bit 0, what lies to the left to the last bit.
+                // Columns to the right move to bit 0, those to the left to the last bit.
                 let after = Sideways::by(-column).of(other);
                 let last = COLUMNS as i32 - 1;
                 let before = Sideways::by(last - column).of(other);
@@ -245,8 +243,8 @@ fn steps_by_location(a: Shape<'_>, b: Shape<'_>, i: i32, j: i32) -> u32 {
     nearest
 }
 
-/// How far `a` moves towards `b` until it is adjacent, at most 42 steps; `None` if one has no
-/// location, or they are so far apart that the reference fails.
+/// The offset by which `a` moves towards `b` until it is adjacent, at most 42 steps; `None` if one has no
+/// location, or if they are so far apart that the reference fails.
 #[inline(always)]
 pub(crate) fn gravitate(a: Shape<'_>, b: Shape<'_>) -> Option<Loc> {
     if b.is_empty() {
@@ -262,8 +260,8 @@ pub(crate) fn gravitate(a: Shape<'_>, b: Shape<'_>) -> Option<Loc> {
     )
 }
 
-/// How far `a` falls towards what lies in a box; `met` says whether it is adjacent once it is moved
-/// so many rows and columns.
+/// The offset by which `a` falls towards a box; `met` says whether it is adjacent once it has moved by an
+/// offset.
 #[inline(always)]
 fn fall(a: Shape<'_>, b: Bounds, vertical: bool, met: impl Fn(i32, i32) -> bool) -> Option<Loc> {
     let from = centre(a)?;
@@ -281,7 +279,7 @@ fn fall(a: Shape<'_>, b: Bounds, vertical: bool, met: impl Fn(i32, i32) -> bool)
     let mut steps = STEPS;
     if across.abs() <= 1 && ahead.abs() <= i64::from(STEPS) {
         let ahead = ahead as i32 * way;
-        // Only while the boxes are at most one apart the shapes can be adjacent.
+        // The shapes can only be adjacent while the boxes are at most one apart.
         let last = ahead + length as i32;
         for step in (ahead - 1).max(0)..=last.min(STEPS - 1) {
             let moved = step * way;
@@ -314,8 +312,8 @@ mod tests {
     use super::*;
     use arc_dsl::{Grid, Primitive, Value};
 
-    /// Pairs of few locations, near each other, beside each other and one within the other, and
-    /// those of the generator that the reference is quick with.
+    /// Pairs of few locations, near each other, next to each other and one within the other, and those of the
+    /// generator that the reference handles quickly.
     fn related(seed: u64) -> Vec<(Value, Value)> {
         let mut dice = Pcg64Mcg::seed_from_u64(seed);
         let mut all = Vec::new();
@@ -337,7 +335,7 @@ mod tests {
             let (a, (i, j)) = one(3, -2);
             all.push((a, one(i, j).0));
         }
-        // Far from each other, and as far as gravity reaches.
+        // Far from each other, and at the range of gravity.
         for far in [40, 41, 42, 43, 44, 45, 46, 90, 300, MAX_INT - 2000] {
             for (i, j) in [(far, 0), (-far, 1), (0, far), (1, -far), (-far, far)] {
                 let a = locs(&[(0, 0), (0, 1), (2, 1)]);
@@ -371,7 +369,7 @@ mod tests {
                 answered += usize::from(found.is_some());
                 match found {
                     Some(found) => assert_eq!(Ok(found), expected, "{primitive} {x} {y}"),
-                    // Almost too far for the reference is too far here.
+                    // What is almost too far for the reference is too far here.
                     None => assert!(
                         expected.is_err() || too_far(gaps(a, Bounds::of(b))),
                         "{primitive} {x} {y}"

@@ -1,12 +1,12 @@
-//! Grids as rows: two laid over each other, rows chosen, compared and found.
+//! Grids as rows: cellwise maximum and minimum, rows selected, compared and found.
 
 use std::cmp::Ordering;
 
 use super::{Bits, NO_BITS, Tile};
 
-/// Where the first of two rows of planes has the larger colour.
+/// The columns in which the first of two rows of planes has the larger colour.
 ///
-/// Colours order as their codes do, but for -1: it has the largest code and is the smallest.
+/// Colours order as their codes do, except -1, which has the largest code and is the smallest colour.
 #[inline(always)]
 fn larger_in_row(a: [u32; 4], b: [u32; 4]) -> u32 {
     let least = |row: [u32; 4]| row[0] & row[1] & row[2] & row[3];
@@ -24,8 +24,7 @@ fn row(tile: &Tile, r: usize) -> [u32; 4] {
     [a[r], b[r], c[r], d[r]]
 }
 
-/// The larger of the colours, or the smaller, that two grids have at each place; the grid ends
-/// where either ends.
+/// The larger of the colours of two grids in each cell, or the smaller; the result ends where either grid ends.
 #[inline(always)]
 pub(crate) fn outer_colours(a: &Tile, b: &Tile, larger: bool, to: &mut Tile) {
     let (height, width) = (a.height.min(b.height), a.width.min(b.width));
@@ -43,7 +42,7 @@ pub(crate) fn outer_colours(a: &Tile, b: &Tile, larger: bool, to: &mut Tile) {
     }
 }
 
-/// How two grids are ordered: by their rows, one after the other, and these by their colours.
+/// Compares two grids: row by row, and rows by their colours.
 #[inline(always)]
 pub(crate) fn order(a: &Tile, b: &Tile) -> Ordering {
     let columns = ((1u64 << a.width.min(b.width)) - 1) as u32;
@@ -60,7 +59,7 @@ pub(crate) fn order(a: &Tile, b: &Tile) -> Ordering {
     a.height.cmp(&b.height)
 }
 
-/// The rows of a grid whose bits are set, in their order.
+/// The rows of a grid whose bits are set, in order.
 #[inline(always)]
 pub(crate) fn chosen(from: &Tile, rows: u32, to: &mut Tile) {
     to.planes = [NO_BITS; 4];
@@ -82,7 +81,7 @@ pub(crate) fn all(tile: &Tile) -> u32 {
     ((1u64 << tile.height) - 1) as u32
 }
 
-/// Which rows equal none above them.
+/// The rows that are equal to none above them.
 #[inline(always)]
 pub(crate) fn distinct(tile: &Tile) -> u32 {
     let mut again = NO_BITS;
@@ -95,7 +94,7 @@ pub(crate) fn distinct(tile: &Tile) -> u32 {
     all(tile) & !gathered(&again)
 }
 
-/// Which rows equal a row of planes.
+/// The rows that equal a row of planes.
 #[inline(always)]
 pub(crate) fn equal(tile: &Tile, other: [u32; 4]) -> u32 {
     all(tile) & gathered(&same(tile, other))
@@ -123,13 +122,13 @@ fn gathered(rows: &Bits) -> u32 {
     bits
 }
 
-/// The codes of eight cells of a row, a byte each, from a column on that is a multiple of eight.
+/// The codes of eight cells of a row, a byte each, from a column on that must be a multiple of eight.
 #[inline(always)]
 pub(crate) fn eight_codes(tile: &Tile, r: usize, from: u32) -> u64 {
     let mut codes = 0;
     for (k, plane) in tile.planes.iter().enumerate() {
         let bits = u64::from(plane[r & 31] >> (from & 31) & 0xff);
-        // Bit j comes to byte j: all copies of the byte, of each its own bit, and that as a one.
+        // Moves bit j to byte j: copies the byte, masks one bit in each copy, and reduces it to 0 or 1.
         let own = bits.wrapping_mul(0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
         let ones = own.wrapping_add(0x7f7f_7f7f_7f7f_7f7f) >> 7;
         codes |= (ones & 0x0101_0101_0101_0101) << k;
@@ -137,11 +136,11 @@ pub(crate) fn eight_codes(tile: &Tile, r: usize, from: u32) -> u64 {
     codes
 }
 
-/// The bits of each plane, of eight cells of a row whose codes are the bytes.
+/// The bits of each plane for eight cells of a row; their codes are the bytes.
 #[inline(always)]
 pub(crate) fn planes_of_eight(codes: u64) -> [u32; 4] {
     [0, 1, 2, 3].map(|k| {
-        // Multiplied so, the lowest bits of the eight bytes come to lie side by side.
+        // The multiplication gathers the lowest bits of the eight bytes side by side.
         let ones = (codes >> k) & 0x0101_0101_0101_0101;
         (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
     })
@@ -155,7 +154,7 @@ mod tests {
     use arc_dsl::generate::Generator;
     use arc_dsl::{Grid, Type, Value};
 
-    /// Grids at random that fit a tile.
+    /// Random grids that fit a tile.
     fn tiles(seed: u64) -> Vec<Tile> {
         let mut generator = Generator::new(seed);
         let all = (0..200).map(|_| generator.value(Type::Grid));
@@ -198,7 +197,7 @@ mod tests {
         let all = tiles(4);
         let mut seen = [0; 3];
         for (n, a) in all.iter().enumerate() {
-            // One that begins alike, one that differs in a cell, and one at random.
+            // A prefix, one that differs in a cell, and a random one.
             let (mut part, mut changed) = (*a, *a);
             chosen(a, all_but_last(a), &mut part);
             changed.planes[n % 4][0] ^= 1 & a.columns();

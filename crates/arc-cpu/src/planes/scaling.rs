@@ -2,17 +2,16 @@
 
 use super::{Bits, Misfit, NO_BITS, Tile};
 
-/// How the bits of a word are spread by a factor: bit `j` comes to lie at `j * factor`.
+/// Spreads the bits of a word by a factor: bit `j` moves to `j * factor`.
 ///
-/// The bits of `j` are dealt with one after the other, from the highest on: all columns that have
-/// it move by what it is worth. So it takes four steps for 16 columns, which are the most that
-/// stay on a tile when the factor is 2.
+/// The bits of `j` are processed one by one from the highest: all columns with that bit in `j` move by its
+/// share. Four steps are enough for 16 columns, the most that fit on a tile when the factor is 2.
 #[derive(Clone, Copy)]
 struct Spread {
-    /// How far the columns move that have bit `s` in their number.
+    /// How far columns with bit `s` in their number move.
     by: [u32; 4],
-    /// Where columns lie whose bits from `s` on have been dealt with; without the last one's, where
-    /// all start.
+    /// The positions of the columns whose bits from `s` on have been processed; the last entry has the
+    /// positions at the start.
     at: [u32; 5],
 }
 
@@ -44,7 +43,7 @@ impl Spread {
                 spread.at[s] |= 1 << ((j - low) * factor + low);
                 j += 1;
             }
-            // Where the way is too long there is no column that has the bit.
+            // If the distance is too long, no column has that bit.
             if s < 4 && (factor - 1) << s < 32 {
                 spread.by[s] = (factor - 1) << s;
             }
@@ -62,7 +61,7 @@ impl Spread {
         row
     }
 
-    /// What `spread` undoes: the bits at the multiples of the factor, side by side.
+    /// The inverse of `spread`: gathers the bits at multiples of the factor.
     #[inline(always)]
     fn gather(&self, row: u32) -> u32 {
         let mut row = row & self.at[0];
@@ -73,7 +72,7 @@ impl Spread {
     }
 }
 
-/// Which row of the original each row comes from, by factor; the factor 0 is not used.
+/// The row of the original that each row comes from, by factor; the factor 0 is not used.
 static SOURCES: [[u8; 32]; 33] = {
     let mut sources = [[0; 32]; 33];
     let mut factor = 1;
@@ -88,7 +87,7 @@ static SOURCES: [[u8; 32]; 33] = {
     sources
 };
 
-/// The factor, and the length that a side gets; `None` if that is too long.
+/// The factor, and the scaled length of a side; an error if that is too long.
 #[inline(always)]
 fn scaled(length: u32, factor: i32) -> Result<(u32, u32), Misfit> {
     let factor = factor.max(0) as u32;
@@ -96,11 +95,11 @@ fn scaled(length: u32, factor: i32) -> Result<(u32, u32), Misfit> {
     if scaled > 32 {
         return Err(Misfit::Grid);
     }
-    // Of a side without cells, or one that is to get none, the factor is no matter.
+    // If a side has no cells, or gets none, the factor does not matter.
     Ok((factor.clamp(1, 32), scaled as u32))
 }
 
-/// Each column so many times.
+/// Repeats each column.
 #[inline(always)]
 fn widen(planes: &[Bits; 4], factor: u32, to: &mut [Bits; 4]) {
     let spread = &SPREADS[factor as usize % SPREADS.len()];
@@ -115,7 +114,7 @@ fn widen(planes: &[Bits; 4], factor: u32, to: &mut [Bits; 4]) {
     }
 }
 
-/// Each row so many times.
+/// Repeats each row.
 #[inline(always)]
 fn heighten(planes: &[Bits; 4], factor: u32, to: &mut [Bits; 4]) {
     let sources = &SOURCES[factor as usize % SOURCES.len()];
@@ -126,7 +125,7 @@ fn heighten(planes: &[Bits; 4], factor: u32, to: &mut [Bits; 4]) {
     }
 }
 
-/// Each column as often as the factor says.
+/// Repeats each column `factor` times.
 #[inline(always)]
 pub(crate) fn hupscale(tile: &Tile, factor: i32, to: &mut Tile) -> Result<(), Misfit> {
     let (factor, width) = scaled(tile.width, factor)?;
@@ -140,7 +139,7 @@ pub(crate) fn hupscale(tile: &Tile, factor: i32, to: &mut Tile) -> Result<(), Mi
     Ok(())
 }
 
-/// Each row as often as the factor says.
+/// Repeats each row `factor` times.
 #[inline(always)]
 pub(crate) fn vupscale(tile: &Tile, factor: i32, to: &mut Tile) -> Result<(), Misfit> {
     let (factor, height) = scaled(tile.height, factor)?;
@@ -154,7 +153,7 @@ pub(crate) fn vupscale(tile: &Tile, factor: i32, to: &mut Tile) -> Result<(), Mi
     Ok(())
 }
 
-/// Each cell a square whose side is the factor.
+/// Repeats each cell as a square with sides of `factor`.
 #[inline(always)]
 pub(crate) fn upscale(tile: &Tile, factor: i32, to: &mut Tile) -> Result<(), Misfit> {
     let (_, height) = scaled(tile.height, factor)?;
@@ -171,7 +170,7 @@ pub(crate) fn upscale(tile: &Tile, factor: i32, to: &mut Tile) -> Result<(), Mis
     Ok(())
 }
 
-/// Every so many rows and columns the first one; `None` if the factor is 0 or there is no row.
+/// The first of every `factor` rows and columns; `None` if the factor is 0 or there is no row.
 ///
 /// A negative factor counts as the positive one.
 #[inline(always)]
@@ -184,7 +183,7 @@ pub(crate) fn downscale(tile: &Tile, factor: i32, to: &mut Tile) -> Option<()> {
         *to = *tile;
         return Some(());
     }
-    // Past 32 there is nothing but the first cell either way.
+    // From 32 on, only the first cell remains.
     let factor = factor.min(32);
     to.height = tile.height.div_ceil(factor);
     to.width = tile.width.div_ceil(factor);
@@ -205,7 +204,7 @@ pub(crate) fn downscale(tile: &Tile, factor: i32, to: &mut Tile) -> Option<()> {
     Some(())
 }
 
-/// Without the rows and the columns that are of one colour.
+/// Removes the rows and the columns of one colour.
 #[inline(always)]
 pub(crate) fn compress(tile: &Tile, to: &mut Tile) {
     if tile.width == 0 {
@@ -214,7 +213,7 @@ pub(crate) fn compress(tile: &Tile, to: &mut Tile) {
     }
     let on = tile.bits();
     let columns = tile.columns();
-    // Where a plane has both a cell with its bit and one without it, there are two colours.
+    // A plane with both a cell with its bit and one without it means two colours.
     let mut varied = 0;
     let mut several = NO_BITS;
     for plane in &tile.planes {
@@ -244,13 +243,12 @@ pub(crate) fn compress(tile: &Tile, to: &mut Tile) {
     );
 }
 
-/// How the bits of a mask are brought side by side: those that have to move by an odd number of
-/// columns move by one, then those by an odd number of pairs by two, and so on (Hacker's Delight,
-/// 7-4).
+/// Gathers the bits of a mask side by side: bits that have to move by an odd number of columns move by one,
+/// then those by an odd number of pairs by two, and so on (Hacker's Delight, 7-4).
 #[derive(Clone, Copy)]
 struct Gather {
     mask: u32,
-    /// Which bits move in each step, of those that are left where they are by then.
+    /// The bits that move in each step, at their positions before it.
     moves: [u32; 5],
 }
 
@@ -259,7 +257,7 @@ impl Gather {
     fn of(mask: u32) -> Self {
         let mut moves = [0; 5];
         let mut left = mask;
-        // The columns that have an odd number of gaps to their right; then of pairs of gaps.
+        // The columns with an odd number of gaps to their right; then of pairs of gaps.
         let mut gaps = !mask << 1;
         for (s, moves) in moves.iter_mut().enumerate() {
             let mut odd = gaps;

@@ -1,4 +1,4 @@
-//! Shapes as sets: joined, cut, compared and put in order.
+//! Shapes as sets: union, intersection, difference, comparison and order.
 
 use std::cmp::Ordering;
 
@@ -6,13 +6,13 @@ use super::shape::Sideways;
 use super::{COLUMNS, Misfit, ROWS, Shape, Window};
 use arc_dsl::{Loc, MAX_INT};
 
-/// As many columns from the first on, of which there must be one.
+/// The first `width` columns; there must be at least one.
 #[inline(always)]
 pub(crate) fn columns(width: u32) -> u64 {
     u64::MAX >> (COLUMNS.wrapping_sub(width) & 63)
 }
 
-/// Places the window and gives its rows, which hold anything and are all to be written.
+/// Places the window and returns its rows, whose contents are undefined: the caller writes all of them.
 #[inline(always)]
 pub(super) fn room(
     to: &mut Window,
@@ -31,7 +31,7 @@ pub(super) fn room(
     Ok(rows)
 }
 
-/// Refuses a box that reaches past the integers of the DSL, at which the reference fails.
+/// Rejects a box that exceeds the integers of the DSL, for which the reference fails.
 #[inline(always)]
 pub(super) fn require_range(i: i64, j: i64, height: u32, width: u32) -> Result<Loc, Misfit> {
     let most = i64::from(MAX_INT);
@@ -42,8 +42,8 @@ pub(super) fn require_range(i: i64, j: i64, height: u32, width: u32) -> Result<L
     Ok(Loc::new(i as i32, j as i32))
 }
 
-/// The rows of both shapes that lie on one line, with what moves a row of `b` to that of `a`; the
-/// number of the first of them among those of `a` comes with it.
+/// The rows that both shapes have: the index of the first of them among the rows of `a`, and the rows of both
+/// from there on.
 #[inline(always)]
 fn together<'r>(a: Shape<'r>, b: Shape<'r>) -> (usize, &'r [u64], &'r [u64]) {
     let down = b.i - a.i;
@@ -87,7 +87,7 @@ pub(crate) fn union(a: Shape<'_>, b: Shape<'_>, to: &mut Window) -> Result<(), M
     Ok(())
 }
 
-/// The locations of both.
+/// The locations that are in both.
 #[inline(always)]
 pub(crate) fn intersection(a: Shape<'_>, b: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     let by = Sideways::by(b.j - a.j);
@@ -100,7 +100,7 @@ pub(crate) fn intersection(a: Shape<'_>, b: Shape<'_>, to: &mut Window) -> Resul
     Ok(())
 }
 
-/// The locations of `a` that `b` has not.
+/// The locations of `a` that are not in `b`.
 #[inline(always)]
 pub(crate) fn difference(a: Shape<'_>, b: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     let by = Sideways::by(b.j - a.j);
@@ -125,7 +125,7 @@ pub(crate) fn common(a: Shape<'_>, b: Shape<'_>) -> u32 {
     common
 }
 
-/// The locations with one more.
+/// The locations and one more.
 #[inline(always)]
 pub(crate) fn with(a: Shape<'_>, loc: Loc, to: &mut Window) -> Result<(), Misfit> {
     let one = Shape {
@@ -148,7 +148,7 @@ pub(crate) fn without(a: Shape<'_>, loc: Loc, to: &mut Window) -> Result<(), Mis
     Ok(())
 }
 
-/// The locations that lie on a tile of this size.
+/// The locations that are on a tile of this size.
 #[inline(always)]
 pub(crate) fn clipped(
     a: Shape<'_>,
@@ -163,7 +163,7 @@ pub(crate) fn clipped(
     Ok(())
 }
 
-/// Takes the rows from number 0 on, so many.
+/// Copies the rows of the shape that are on a tile of this height.
 #[inline(always)]
 fn clip<'w>(a: Shape<'_>, height: u32, to: &'w mut Window) -> Result<&'w mut [u64], Misfit> {
     let above = a.i.min(0).unsigned_abs() as usize;
@@ -175,8 +175,8 @@ fn clip<'w>(a: Shape<'_>, height: u32, to: &'w mut Window) -> Result<&'w mut [u6
     Ok(rows)
 }
 
-/// How two sets of locations are ordered: by their elements in ascending order, one after the
-/// other, and what another one begins with comes before it.
+/// Compares two sets of locations: by their elements in ascending order, lexicographically; a prefix comes
+/// first.
 #[inline(always)]
 pub(crate) fn order(a: Shape<'_>, b: Shape<'_>) -> Ordering {
     if a.is_empty() || b.is_empty() {
@@ -192,9 +192,9 @@ pub(crate) fn order(a: Shape<'_>, b: Shape<'_>) -> Ordering {
     }
 }
 
-/// Orders rows that begin on one line, `b` so many columns to the right of `a`.
+/// Compares rows that start on one line, with `b` shifted to the right by `right` columns relative to `a`.
 ///
-/// Where they differ first, who has the location comes first, unless the other one ends before it.
+/// Where they differ first, the one with the location comes first, unless the other one ends before it.
 #[inline(always)]
 fn order_of_rows(a: &[u64], b: &[u64], right: u32) -> Ordering {
     for (r, (&mine, &theirs)) in a.iter().zip(b).enumerate() {
@@ -236,7 +236,7 @@ pub(in crate::planes) mod testing {
     use arc_dsl::generate::Generator;
     use arc_dsl::{EvalError, Interpreter, Primitive, Type, Value};
 
-    /// What the reference gives.
+    /// The result of the reference.
     pub(in crate::planes) fn call(
         primitive: Primitive,
         arguments: &[&Value],
@@ -269,7 +269,7 @@ pub(in crate::planes) mod testing {
         Value::set(shape.locations().map(Value::from))
     }
 
-    /// Sets of locations at random, and the edge cases.
+    /// Random sets of locations, and edge cases.
     pub(in crate::planes) fn patches(seed: u64) -> Vec<Value> {
         let mut generator = Generator::new(seed);
         let mut all = vec![
@@ -313,8 +313,8 @@ pub(in crate::planes) mod testing {
         pairs
     }
 
-    /// Checks that `made` gives what the reference gives, or does not fit where that is so large or
-    /// fails. Gives whether it fits.
+    /// Checks that `made` gives what the reference gives, or a misfit if that is too large or an error. Returns
+    /// whether it fits.
     pub(in crate::planes) fn check_window(
         of: &Value,
         made: Result<(), Misfit>,
@@ -384,7 +384,7 @@ mod tests {
         };
         for (a, b) in pairs(2) {
             check(&a, &b);
-            // Sets that begin alike, one of them a part of the other.
+            // Sets with a common prefix, one of them a subset of the other.
             for primitive in [Primitive::Combine, Primitive::Intersection] {
                 check(&a, &call(primitive, &[&a, &b]).unwrap());
             }

@@ -1,15 +1,15 @@
-//! [`Shape`]: a set of locations, a word a row; [`Window`]: where one is made.
+//! [`Shape`]: a set of locations, one word per row; [`Window`]: a buffer in which one is built.
 
 use super::{Bits, Misfit};
 use arc_dsl::Loc;
 
-/// How many columns a shape may span: one word a row.
+/// The most columns of a shape: one word per row.
 pub(crate) const COLUMNS: u32 = 64;
 
-/// How many rows a shape may span.
+/// The most rows of a shape.
 pub(crate) const ROWS: usize = 128;
 
-/// A move along the columns, the same for all rows; what passes a word's ends is lost.
+/// A shift of columns, the same for all rows; bits that pass a word's ends are lost.
 #[derive(Clone, Copy)]
 pub(super) struct Sideways {
     left: u32,
@@ -18,7 +18,7 @@ pub(super) struct Sideways {
 }
 
 impl Sideways {
-    /// So many columns to the right, or to the left where negative.
+    /// A shift to the right, or to the left if negative.
     #[inline(always)]
     pub(super) fn by(columns: i32) -> Self {
         let kept = columns.unsigned_abs() < COLUMNS;
@@ -32,7 +32,7 @@ impl Sideways {
     /// The row moved.
     #[inline(always)]
     pub(super) fn of(self, row: u64) -> u64 {
-        // One of both is 0, so that this needs no branch.
+        // One of the two is 0, so this needs no branch.
         ((row << self.left) >> self.right) & self.keep
     }
 }
@@ -73,7 +73,7 @@ impl<'r> Shape<'r> {
         self.rows.iter().map(|row| row.count_ones()).sum()
     }
 
-    /// Whether its box has nothing in common with a tile so large.
+    /// Whether its box does not overlap a tile of this size.
     #[inline(always)]
     pub(crate) fn is_beyond(&self, height: u32, width: u32) -> bool {
         let outside = |from: i32, size: u32, all: u32| {
@@ -82,7 +82,7 @@ impl<'r> Shape<'r> {
         outside(self.i, self.height(), height) || outside(self.j, self.width, width)
     }
 
-    /// The row of a location, counted from the first; past the box where there is none.
+    /// The columns of row `i`; none outside the box.
     #[inline(always)]
     pub(crate) fn row(&self, i: i32) -> u64 {
         let at = i.wrapping_sub(self.i);
@@ -96,7 +96,7 @@ impl<'r> Shape<'r> {
         (0..COLUMNS as i32).contains(&column) && (self.row(loc.i) >> column) & 1 == 1
     }
 
-    /// Those of its locations that lie in the window of a tile so large.
+    /// The locations that are on a tile of this size.
     #[inline(always)]
     pub(crate) fn clipped(&self, height: u32, width: u32) -> Bits {
         let mut bits = [0; 32];
@@ -104,7 +104,7 @@ impl<'r> Shape<'r> {
         bits
     }
 
-    /// Gives each of its rows that lies on a tile so large, with the columns that do.
+    /// Passes each row that lies on a tile of this size to `visit`, with the columns that do.
     #[inline(always)]
     pub(crate) fn each_row_on(&self, height: u32, width: u32, mut visit: impl FnMut(usize, u32)) {
         if self.is_beyond(height, width) {
@@ -131,8 +131,7 @@ impl<'r> Shape<'r> {
     }
 }
 
-/// The row moved so many columns to the right, or to the left where negative; what passes the
-/// word's ends is lost.
+/// The row shifted to the right, or to the left if negative; bits that pass the word's ends are lost.
 #[inline(always)]
 pub(crate) fn shifted(row: u64, columns: i32) -> u64 {
     if columns >= 0 {
@@ -160,15 +159,15 @@ impl Iterator for Columns {
     }
 }
 
-/// Locations while they are collected: a box of [`ROWS`] x [`COLUMNS`] that lies anywhere, of which
-/// the first `height` rows are in use, with any of them empty.
+/// Locations under construction: a box of [`ROWS`] x [`COLUMNS`] at any position. The first `height` rows are
+/// in use, and any of them may be empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     /// The row of `rows[0]`.
     pub(crate) i: i32,
     /// The column of bit 0.
     pub(crate) j: i32,
-    /// How many rows are in use; the others hold anything.
+    /// How many rows are in use; the contents of the others are undefined.
     pub(crate) height: usize,
     /// The locations.
     pub(crate) rows: [u64; ROWS],
@@ -186,7 +185,7 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Empties it and places it, with so many rows in use.
+    /// Clears and moves it, with this many rows in use.
     #[inline(always)]
     pub(crate) fn place(&mut self, i: i32, j: i32, height: u32) -> Result<(), Misfit> {
         if height as usize > ROWS {
@@ -199,7 +198,7 @@ impl Window {
         Ok(())
     }
 
-    /// Takes the locations of a tile's window.
+    /// Copies the locations of a tile.
     #[inline(always)]
     pub(crate) fn take(&mut self, bits: &Bits) {
         self.i = 0;
@@ -210,7 +209,7 @@ impl Window {
         }
     }
 
-    /// The shape of what was made without an empty row or column at an edge of the box.
+    /// The shape of its content, which must not have an empty row or column at an edge of the box.
     #[inline(always)]
     pub(crate) fn tight(&self) -> Shape<'_> {
         let rows = &self.rows[..self.height];
@@ -225,7 +224,7 @@ impl Window {
         }
     }
 
-    /// Brings the box to what is in use of it and gives the shape, whose rows are in the window.
+    /// Shrinks the box to its content and returns the shape, whose rows stay in the window.
     #[inline(always)]
     pub(crate) fn tighten(&mut self) -> Shape<'_> {
         let mut all = 0;
@@ -254,17 +253,17 @@ impl Window {
     }
 }
 
-/// Windows that grow: what tests make shapes with.
+/// Growing windows, with which tests build shapes.
 #[cfg(test)]
 impl Window {
-    /// Adds a location; the window is in use from row 0 on and may grow to all sides.
+    /// Adds a location; the window is in use from row 0 on and may grow on all sides.
     pub(crate) fn insert(&mut self, loc: Loc) -> Result<(), Misfit> {
         self.insert_row(loc.i, loc.j, 1)
     }
 
     /// Adds the locations of a row whose bit 0 stands for column `j`.
     ///
-    /// An empty window (`height` 0) goes where the first row is.
+    /// An empty window (`height` 0) moves to the first row.
     #[inline(always)]
     pub(crate) fn insert_row(&mut self, i: i32, j: i32, row: u64) -> Result<(), Misfit> {
         if row == 0 {
@@ -285,7 +284,7 @@ impl Window {
         self.grow(i, j, row)
     }
 
-    /// Adds a row that does not fit as the window lies.
+    /// Adds a row that does not fit the current position of the window.
     fn grow(&mut self, i: i32, j: i32, row: u64) -> Result<(), Misfit> {
         let at = i64::from(i) - i64::from(self.i);
         if at < 0 {
@@ -305,7 +304,7 @@ impl Window {
             self.rows[self.height..height].fill(0);
             self.height = height;
         }
-        // The columns of everything together: from the smaller of both to the larger of both.
+        // The columns of everything together: from the smaller to the larger of both.
         let all = self.rows[..self.height]
             .iter()
             .fold(0, |all, row| all | row);

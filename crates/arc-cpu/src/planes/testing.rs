@@ -1,10 +1,10 @@
-//! Comparing functions on tiles with the reference's primitives.
+//! Compares functions on tiles with the reference's primitives.
 
 use super::Tile;
 use arc_dsl::generate::{Expression, Generator};
 use arc_dsl::{Grid, Interpreter, Loc, Primitive, Type, Value};
 
-/// What the reference gives, where it is no error.
+/// The result of the reference; `None` if it fails.
 pub(super) fn reference(primitive: Primitive, arguments: &[&Value]) -> Option<Value> {
     Interpreter::default()
         .call(Value::primitive(primitive), arguments)
@@ -19,14 +19,14 @@ pub(super) fn loc(value: &Value) -> Option<Loc> {
     }
 }
 
-/// The planes of a grid that fits them.
+/// The planes of a grid, if it fits them.
 pub(super) fn tile(grid: &Value) -> Option<Tile> {
     let mut tile = Tile::default();
     tile.set(grid.as_grid()?.as_ref()).ok()?;
     Some(tile)
 }
 
-/// A tile whose old content a function has to overwrite.
+/// A tile with old content that a function has to overwrite.
 pub(super) fn used() -> Tile {
     Tile {
         planes: [[0xdead_beef; 32]; 4],
@@ -35,8 +35,8 @@ pub(super) fn used() -> Tile {
     }
 }
 
-/// Checks that what `function` makes of the first argument is the reference's grid, to the last
-/// bit of its planes, and gives whether it made something.
+/// Checks that `function` computes the reference's grid from the first argument, to the last bit of its planes,
+/// and returns whether it had a result.
 pub(super) fn agree(
     primitive: Primitive,
     arguments: &[&Value],
@@ -57,8 +57,7 @@ pub(super) fn agree(
     true
 }
 
-/// The same on random calls of the primitive whose first argument is a grid; of these most have to
-/// make something.
+/// The same on random calls of the primitive whose first argument is a grid; most of them must have a result.
 pub(super) fn agree_on_cases(
     primitive: Primitive,
     mut function: impl FnMut(&Tile, &[Value], &mut Tile) -> Option<()>,
@@ -86,7 +85,7 @@ pub(super) fn agree_on_cases(
     assert!(tried > 60 && made > tried / 2, "{made} of {tried}");
 }
 
-/// Grids of the generator, and some of every extreme of size and colour.
+/// Grids of the generator, and some with extreme sizes and numbers of colours.
 pub(super) fn grids(seed: u64) -> Vec<Value> {
     let mut generator = Generator::new(seed);
     let mut grids: Vec<_> = (0..100).map(|_| generator.value(Type::Grid)).collect();
@@ -107,7 +106,7 @@ pub(super) fn grids(seed: u64) -> Vec<Value> {
     grids
 }
 
-/// Heights and widths about the limits of tiles and of the halves of tiles.
+/// Heights and widths near the limits of tiles and of the halves of tiles.
 pub(super) const SIZES: [(usize, usize); 18] = [
     (0, 0),
     (1, 0),

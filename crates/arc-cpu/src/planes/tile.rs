@@ -3,7 +3,7 @@
 use super::Misfit;
 use arc_dsl::Grid;
 
-/// How many rows and columns a tile has room for.
+/// The most rows and columns of a tile.
 pub(crate) const SIDE: u32 = 32;
 
 /// Locations of a tile's window: bit `j` of row `i` is `(i, j)`.
@@ -14,7 +14,7 @@ pub(crate) const NO_BITS: Bits = [0; SIDE as usize];
 
 /// A grid of at most 32 rows and columns.
 ///
-/// What lies past its height and width is zero in every plane. Without rows there are no columns.
+/// The planes are zero past its height and width. A tile without rows has no columns.
 #[derive(Clone, Copy, Debug, Eq)]
 #[repr(C, align(64))]
 pub(crate) struct Tile {
@@ -42,7 +42,7 @@ pub(crate) fn colour_of(code: u32) -> i32 {
     ((code as i32 + 1) & 15) - 1
 }
 
-/// The four bits of a code, each on every column.
+/// The four bits of a code, each repeated in every column.
 #[inline(always)]
 pub(super) fn spread_code(code: u32) -> [u32; 4] {
     [0, 1, 2, 3].map(|k| (code >> k & 1).wrapping_neg())
@@ -59,7 +59,7 @@ impl Default for Tile {
 }
 
 impl PartialEq for Tile {
-    /// Without a branch between the sizes and the last row.
+    /// Without branches: one comparison at the end.
     #[inline(always)]
     fn eq(&self, other: &Self) -> bool {
         let differs = self.differences(other).iter().fold(0, |all, row| all | row);
@@ -68,7 +68,7 @@ impl PartialEq for Tile {
 }
 
 impl Tile {
-    /// The grid as planes.
+    /// Packs the grid into planes.
     #[inline(always)]
     pub(crate) fn set(&mut self, grid: &Grid) -> Result<(), Misfit> {
         let (height, width) = (grid.height(), grid.width());
@@ -88,7 +88,7 @@ impl Tile {
             let mut pack = |cells: [u8; 8], at: u32| {
                 let word = u64::from_le_bytes(cells);
                 for (k, plane) in self.planes.iter_mut().enumerate() {
-                    // Multiplied so, the lowest bits of the eight bytes come to lie side by side.
+                    // The multiplication gathers the lowest bits of the eight bytes side by side.
                     let bits = ((word >> k) & 0x0101_0101_0101_0101)
                         .wrapping_mul(0x0102_0408_1020_4080)
                         >> 56;
@@ -136,11 +136,10 @@ impl Tile {
         code
     }
 
-    /// Makes a grid of this size, at most 32 x 32, of which `row` gives row `r` of plane `k`, with
-    /// nothing past the size.
+    /// Sets a grid of this size, at most 32 x 32; `row` returns row `r` of plane `k`, with zeros past the size.
     ///
-    /// It is one loop over the rows, not one a plane: compilers unroll short loops with little in
-    /// them before they look for vectors, and then find few.
+    /// It is one loop over the rows, not one per plane: compilers unroll short loops with small bodies before
+    /// they try to vectorise them, and then seldom succeed.
     #[inline(always)]
     pub(super) fn set_rows(&mut self, height: u32, width: u32, row: impl Fn(usize, usize) -> u32) {
         self.height = height;
@@ -152,7 +151,7 @@ impl Tile {
         }
     }
 
-    /// The same, where `row` may give what is past the size.
+    /// The same if `row` may return bits past the size.
     #[inline(always)]
     pub(super) fn set_cut_rows(
         &mut self,
@@ -214,7 +213,7 @@ impl Tile {
         Some(differences.iter().map(|row| row.count_ones()).sum())
     }
 
-    /// Row `r` of where the planes of two tiles differ.
+    /// Row `r` of the differences between the planes of two tiles.
     #[inline(always)]
     pub(super) fn row_of_differences(&self, r: usize, other: &Self) -> u32 {
         let ([a, b, c, d], [e, f, g, h]) = (&self.planes, &other.planes);
@@ -227,7 +226,7 @@ impl Tile {
         self.of_code_in(code, &self.bits())
     }
 
-    /// Those of the locations that have a code.
+    /// The locations among `bits` that have a code.
     #[inline(always)]
     pub(crate) fn of_code_in(&self, code: u32, bits: &Bits) -> Bits {
         let code = spread_code(code);
@@ -238,8 +237,7 @@ impl Tile {
         found
     }
 
-    /// Row `r` of the locations of a code's [four bits](spread_code), those off the grid among
-    /// them.
+    /// Row `r` of the locations of a code's [four bits](spread_code), including bits off the grid.
     #[inline(always)]
     pub(super) fn row_of_code(&self, r: usize, code: [u32; 4]) -> u32 {
         let [a, b, c, d] = &self.planes;

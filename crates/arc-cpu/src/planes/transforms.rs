@@ -1,17 +1,16 @@
-//! Grids turned, mirrored, cut and joined, as planes.
+//! Grids rotated, mirrored, cut and joined, as planes.
 //!
-//! Each function writes its whole destination, which is another tile than its sources. The planes
-//! of a tile lie one after the other, so that the rows from any row on are a window of the same
-//! 128 words: rows move without a loop over them, and what the window shows of the neighbouring
-//! plane is masked away.
+//! Each function overwrites its destination completely, which is another tile than its sources. The planes of a
+//! tile are contiguous, so the rows from any row on are a slice of the same 128 words: rows move without a loop
+//! over them, and a mask removes the rows of the neighbouring plane.
 
 use super::{Bits, Misfit, NO_BITS, Tile};
 use arc_dsl::Loc;
 
-/// Room for the rows of the plane that has no neighbour on one side.
+/// A buffer for the plane that has no neighbour on one side.
 type Spare = [u32; 64];
 
-/// The rows of each plane from row `by` on, at most 32; past the plane's last one is anything.
+/// The rows of each plane from row `by` on, at most 32; rows past the plane's last one are undefined.
 #[inline(always)]
 fn raised<'p>(planes: &'p [Bits; 4], by: u32, spare: &'p mut Spare) -> [&'p Bits; 4] {
     let by = by.min(32) as usize;
@@ -26,8 +25,8 @@ fn raised<'p>(planes: &'p [Bits; 4], by: u32, spare: &'p mut Spare) -> [&'p Bits
     .map(|rows| rows.first_chunk().unwrap_or(&NO_BITS))
 }
 
-/// The rows of each plane put `by` rows further down, at most 32; before the plane's first one is
-/// anything.
+/// The rows of each plane moved down by `by` rows, at most 32; the rows above the plane's first one are
+/// undefined.
 #[inline(always)]
 fn lowered<'p>(planes: &'p [Bits; 4], by: u32, spare: &'p mut Spare) -> [&'p Bits; 4] {
     let back = 32 - by.min(32) as usize;
@@ -42,8 +41,7 @@ fn lowered<'p>(planes: &'p [Bits; 4], by: u32, spare: &'p mut Spare) -> [&'p Bit
     .map(|rows| rows.first_chunk().unwrap_or(&NO_BITS))
 }
 
-/// The rows of each plane put so many rows further down, or up where negative; where none of the
-/// plane's comes to lie is anything.
+/// The rows of each plane moved down, or up if negative; rows without a source are undefined.
 #[inline(always)]
 pub(super) fn moved<'p>(planes: &'p [Bits; 4], by: i32, spare: &'p mut Spare) -> [&'p Bits; 4] {
     if by < 0 {
@@ -53,7 +51,7 @@ pub(super) fn moved<'p>(planes: &'p [Bits; 4], by: i32, spare: &'p mut Spare) ->
     }
 }
 
-/// Top to bottom.
+/// Mirrored top to bottom.
 #[inline(always)]
 pub(crate) fn hmirror(tile: &Tile, to: &mut Tile) {
     let mut spare = [0; 64];
@@ -67,7 +65,7 @@ pub(crate) fn hmirror(tile: &Tile, to: &mut Tile) {
     );
 }
 
-/// The rows of the window in the opposite order.
+/// The rows of the whole planes in reverse order.
 #[inline(always)]
 fn flipped(planes: &[Bits; 4]) -> [Bits; 4] {
     let mut flipped = *planes;
@@ -77,7 +75,7 @@ fn flipped(planes: &[Bits; 4]) -> [Bits; 4] {
     flipped
 }
 
-/// Left to right.
+/// Mirrored left to right.
 #[inline(always)]
 pub(crate) fn vmirror(tile: &Tile, to: &mut Tile) {
     let by = beside(tile);
@@ -89,8 +87,8 @@ pub(crate) fn vmirror(tile: &Tile, to: &mut Tile) {
     );
 }
 
-/// How many columns of the window lie beside the tile; of a tile without columns any number, since
-/// its rows are zero however far they are moved.
+/// How many of the 32 columns are not on the tile; any number if the tile has no columns, since its rows are
+/// zero however far they are shifted.
 #[inline(always)]
 fn beside(tile: &Tile) -> u32 {
     32u32.wrapping_sub(tile.width) & 31
@@ -122,14 +120,14 @@ pub(crate) fn rot180(tile: &Tile, to: &mut Tile) {
     );
 }
 
-/// Along the diagonal from the upper left.
+/// Mirrored along the diagonal from the upper left.
 #[inline(always)]
 pub(crate) fn dmirror(tile: &Tile, to: &mut Tile) {
     *to = *tile;
     transpose(to);
 }
 
-/// Along the diagonal from the upper right.
+/// Mirrored along the diagonal from the upper right.
 #[inline(always)]
 pub(crate) fn cmirror(tile: &Tile, to: &mut Tile) {
     rot180(tile, to);
@@ -168,7 +166,7 @@ fn transpose(tile: &mut Tile) {
     tile.width = if height == 0 { 0 } else { width };
 }
 
-/// Transposes planes of 16 rows and columns, two of them side by side in a word.
+/// Transposes planes of 16 rows and columns, two side by side in a word.
 #[inline(always)]
 fn transpose_small(planes: &mut [Bits; 4]) {
     let mut pairs = [[0; 16]; 2];
@@ -189,12 +187,12 @@ fn transpose_small(planes: &mut [Bits; 4]) {
     }
 }
 
-/// Exchanges the highest bit of the row's number with the bit `distance` of the column's, and makes
-/// it the lowest of the row's.
+/// Exchanges the highest bit of the row number with the bit `distance` of the column number, and makes it the
+/// lowest bit of the row number.
 ///
-/// Done once for each bit of the column's number, from the highest down, it exchanges rows with
-/// columns and leaves the bits of the row's number in order. Both halves of the rows are read
-/// straight on, whatever the distance, so that each step is one on whole vectors.
+/// Done once for each bit of the column number, from the highest down, this exchanges rows with columns and
+/// leaves the bits of the row number in order. Both halves of the rows are read sequentially regardless of the
+/// distance, so each step works on whole vectors.
 #[inline(always)]
 fn exchange<const PLANES: usize, const ROWS: usize>(
     planes: &mut [[u32; ROWS]; PLANES],
@@ -212,10 +210,10 @@ fn exchange<const PLANES: usize, const ROWS: usize>(
     }
 }
 
-/// The cells from row `i` and column `j` on, so many rows and columns of them, all on the tile.
+/// A rectangle of cells from row `i` and column `j` on; it must lie on the tile.
 #[inline(always)]
 pub(crate) fn extract(tile: &Tile, (i, j): (u32, u32), (height, width): (u32, u32), to: &mut Tile) {
-    // From column 32 on there are no columns, and nothing is on.
+    // From column 32 on there are no columns, so nothing is left.
     let by = j & 31;
     let mut spare = [0; 64];
     let planes = raised(&tile.planes, i, &mut spare);
@@ -227,7 +225,7 @@ pub(crate) fn extract(tile: &Tile, (i, j): (u32, u32), (height, width): (u32, u3
     );
 }
 
-/// The first rows and columns, so many of them.
+/// The first rows and columns.
 #[inline(always)]
 fn first(tile: &Tile, height: u32, width: u32, to: &mut Tile) {
     to.set_cut_rows(
@@ -238,8 +236,7 @@ fn first(tile: &Tile, height: u32, width: u32, to: &mut Tile) {
     );
 }
 
-/// Where the rows or columns start that Python's `[start:stop]` takes of `length`, and how many
-/// they are.
+/// The start and the length of Python's slice `[start:stop]` of `length` rows or columns.
 #[inline(always)]
 fn slice(length: u32, start: i64, stop: i64) -> (u32, u32) {
     let length = i64::from(length);
@@ -251,8 +248,7 @@ fn slice(length: u32, start: i64, stop: i64) -> (u32, u32) {
     (start as u32, (stop - start).max(0) as u32)
 }
 
-/// So many rows and columns from a start on: a negative start counts from the end, and what is
-/// past the edges is left out.
+/// A rectangle from a start on: a negative start counts from the end, and cells past the edges are left out.
 #[inline(always)]
 pub(crate) fn crop(tile: &Tile, start: Loc, dims: Loc, to: &mut Tile) {
     let range = |length, start: i32, size: i32| {
@@ -300,7 +296,7 @@ pub(crate) fn righthalf(tile: &Tile, to: &mut Tile) {
     columns(tile, tile.width - half, height, half, to);
 }
 
-/// So many columns from column `j` on, of the first rows.
+/// The first `height` rows of a range of columns from column `j` on.
 #[inline(always)]
 fn columns(tile: &Tile, j: u32, height: u32, width: u32, to: &mut Tile) {
     let by = j & 31;
@@ -312,8 +308,7 @@ fn columns(tile: &Tile, j: u32, height: u32, width: u32, to: &mut Tile) {
     );
 }
 
-/// How a length is split into equal parts, with a line left out between them where it does not
-/// divide evenly.
+/// The split of a length into equal parts, with a line left out between them if it does not divide evenly.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Split {
     length: u32,
@@ -322,7 +317,7 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// So many parts, at least one, of a length.
+    /// Splits a length into parts, at least one.
     #[inline(always)]
     pub(crate) fn new(length: u32, parts: u32) -> Self {
         let parts = parts.max(1);
@@ -334,7 +329,7 @@ impl Split {
         }
     }
 
-    /// Where a part starts, and how long it is.
+    /// The start and the length of a part.
     #[inline(always)]
     fn part(self, number: u32) -> (u32, u32) {
         let start = self.step.saturating_mul(number).min(self.length);
@@ -342,28 +337,28 @@ impl Split {
     }
 }
 
-/// A part of `hsplit`; the split is one of the tile's width.
+/// A part of `hsplit`, by a split of the tile's width.
 #[inline(always)]
 pub(crate) fn hpart(tile: &Tile, split: Split, number: u32, to: &mut Tile) {
     let (j, width) = split.part(number);
     columns(tile, j, tile.height, width, to);
 }
 
-/// A part of `vsplit`; the split is one of the tile's height.
+/// A part of `vsplit`, by a split of the tile's height.
 #[inline(always)]
 pub(crate) fn vpart(tile: &Tile, split: Split, number: u32, to: &mut Tile) {
     let (i, height) = split.part(number);
     extract(tile, (i, 0), (height, tile.width), to);
 }
 
-/// Side by side, as many rows as both have.
+/// Side by side, with as many rows as both have.
 #[inline(always)]
 pub(crate) fn hconcat(a: &Tile, b: &Tile, to: &mut Tile) -> Result<(), Misfit> {
     let (height, width) = (a.height.min(b.height), a.width + b.width);
     if width > 32 && height > 0 {
         return Err(Misfit::Grid);
     }
-    // A grid of 32 columns has none beside it.
+    // A grid of 32 columns leaves no room beside it.
     let by = a.width & 31;
     to.set_cut_rows(
         height,
@@ -374,7 +369,7 @@ pub(crate) fn hconcat(a: &Tile, b: &Tile, to: &mut Tile) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// One below the other: grids of the same width, or one of no rows.
+/// One below the other: grids of the same width, or one of them without rows.
 #[inline(always)]
 pub(crate) fn vconcat(a: &Tile, b: &Tile, to: &mut Tile) -> Result<(), Misfit> {
     let height = a.height + b.height;

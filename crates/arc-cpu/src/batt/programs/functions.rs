@@ -1,18 +1,17 @@
-//! Functions that programs pass as values: what a batt refuses.
+//! Functions that programs pass as values, which a batt refuses.
 //!
-//! In a batt two functions that are made alike are one, and they are made when they are first asked
-//! for. The reference holds each equal to itself alone, and orders them by age. That is the same as
-//! long as functions are only called, and where all that are anything but called were made by one
-//! step, which makes them in the same order here and there: so one step of a program may put functions
-//! into a container.
+//! In a batt, two functions from the same call are one, and they are built when they are first used. In the
+//! reference each is equal only to itself, and they are ordered by age. This makes no difference as long as
+//! functions are only called, or if one step has built all functions with another use, since it builds them in
+//! the same order in both. So only one step of a program may put functions into a container.
 
 use arc_dsl::{Primitive, Type as Signature, Value};
 
 use crate::batt::{Batt, Called, NodeId, Source, Storage};
 
 impl Batt {
-    /// Whether a call takes a function that was made, where it does not only call it. Primitives
-    /// are the same wherever they come from.
+    /// Whether a call takes a function, other than a primitive, and may do more than call it. Primitives are
+    /// the same wherever they come from.
     pub(super) fn passes_a_function(&self, called: Called, arguments: &[NodeId]) -> bool {
         let mut passed = arguments.iter().enumerate();
         passed.any(|(at, node)| {
@@ -25,7 +24,7 @@ impl Batt {
         match known.held {
             Storage::Function(_) => !matches!(known.source, Source::Primitive(_)),
             Storage::Typed(_) => false,
-            // The reference makes functions of what cannot be called, too.
+            // The reference also builds functions from values that cannot be called.
             Storage::Loose => (0..self.inputs).any(|input| {
                 let value = self.loose_value(node.0, input);
                 matches!(value, Some(Value::Function(_)))
@@ -33,13 +32,12 @@ impl Batt {
         }
     }
 
-    /// Whether what is called does no more with an argument than to call it or to hand it on as its
-    /// own result.
+    /// Whether the callee only calls an argument or returns it.
     fn only_calls(&self, called: Called, arguments: &[NodeId], at: usize) -> bool {
         let primitive = match called {
             Called::Primitive(primitive) => primitive,
             Called::Function(function) => return self.passes_on(function.0, at),
-            // No program calls one.
+            // Programs cannot call these.
             Called::Defined(_) => return false,
         };
         let is_handed_on = match primitive {
@@ -50,12 +48,12 @@ impl Batt {
         if is_handed_on || !takes_as_it_is(primitive, at) {
             return true;
         }
-        // What is bound stands first or last among the arguments of another function.
+        // The bound value becomes the first or last argument of another function.
         match (primitive, arguments.first()) {
             (Primitive::Lbind, Some(function)) => self.passes_on(function.0, 0),
             (Primitive::Rbind, Some(function)) => {
                 let Source::Primitive(bound) = self.nodes[function.index()].source else {
-                    // It is bound behind one argument: what is called with more has another name.
+                    // The second argument of a function that is not a primitive.
                     return self.passes_on(function.0, 1);
                 };
                 let last = bound.parameters().len().checked_sub(1);
@@ -65,7 +63,7 @@ impl Batt {
         }
     }
 
-    /// Whether a function does no more with the argument at this place than to call it.
+    /// Whether a function only calls the argument at this index.
     fn passes_on(&self, function: u32, at: usize) -> bool {
         match &self.nodes[function as usize].source {
             Source::Primitive(primitive) => !takes_as_it_is(*primitive, at),
@@ -85,7 +83,7 @@ impl Batt {
         }
     }
 
-    /// Whether a node that the machine does not hold has a function inside of its values.
+    /// Whether values of a node that do not fit the machine contain functions.
     pub(super) fn holds_functions(&self, node: NodeId) -> bool {
         let has_loose = self.nodes[node.index()].has_loose;
         has_loose
@@ -96,13 +94,13 @@ impl Batt {
     }
 }
 
-/// Whether a primitive takes any value at this place, and so may hand it on or compare it.
+/// Whether a primitive takes any value at this index, and so may return or compare it.
 fn takes_as_it_is(primitive: Primitive, at: usize) -> bool {
     let parameter = primitive.parameters().get(at);
     parameter.is_none_or(|(_, signature)| *signature == Signature::Any)
 }
 
-/// Whether it is a function that was made, or holds one.
+/// Whether it is a function, other than a primitive, or contains one.
 fn has_function(value: &Value) -> bool {
     match value {
         Value::Function(_) => true,

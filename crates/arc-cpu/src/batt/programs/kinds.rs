@@ -1,7 +1,7 @@
 //! The kinds of values that errors name.
 //!
-//! The tuple of a grid's rows equals the grid, and is the same node; but the reference says in its
-//! errors which of the two it has found. Where that may be the other one, it is asked for the error.
+//! The tuple of a grid's rows equals the grid and is the same node, but errors of the reference say which of
+//! the two it is. If that may be the other one, the reference has to give the error.
 
 use arc_dsl::{
     Callee, ErrorKind, EvalError, Operand, Program, Step, Type as Signature, Value, ValueKind,
@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::batt::{Batt, MOST_ARGUMENTS, NodeId};
 
 impl Batt {
-    /// The error of a step as the reference gives it, where it may name another kind of value.
+    /// The error of a step as the reference gives it, if it may name another kind of value.
     pub(super) fn with_kind(
         &mut self,
         error: EvalError,
@@ -39,9 +39,9 @@ impl Batt {
         alone.err().unwrap_or(error)
     }
 
-    /// How the last of the steps that have variables fails, by the reference: called again are those
-    /// steps alone that it depends on and that may have made another kind of value. `None` if one
-    /// of them ends otherwise than it did.
+    /// How the last of the steps that have variables fails in the reference, which only repeats the steps that
+    /// it depends on and whose value may be of another kind. `None` if one of them ends differently than
+    /// before.
     fn kind_of_error(
         &self,
         program: &Program,
@@ -52,7 +52,7 @@ impl Batt {
         let last = variables.len().checked_sub(1)?;
         let mut wanted = vec![false; variables.len()];
         wanted[last] = true;
-        // The step that makes a variable stands one before it, since the first is the input.
+        // The step of a variable has the number before it, since the first variable is the input.
         for at in (1..=last).rev() {
             if wanted[at] && (at == last || !certain[at]) {
                 let step = program.steps().get(at - 1)?;
@@ -72,7 +72,7 @@ impl Batt {
         let mut values = vec![Value::Nothing; variables.len()];
         for at in (0..=last).filter(|at| wanted[*at]) {
             if at < last && certain[at] {
-                values[at] = self.given(variables[at], input).ok()?;
+                values[at] = self.reference_value(variables[at], input).ok()?;
                 continue;
             }
             let step = program.steps().get(at - 1)?;
@@ -116,7 +116,7 @@ impl Batt {
             Operand::Literal(Value::Tuple(_) | Value::Grid(_)) => true,
             _ => false,
         };
-        // Where it is said which argument it is, and that is no tuple of rows, there is no doubt.
+        // If the error says which argument it is, and that is not a tuple of rows, there is no doubt.
         if let (ErrorKind::Type { argument, .. }, Callee::Primitive(called)) =
             (error.kind, step.callee)
             && error.primitive == Some(called)
@@ -130,7 +130,7 @@ impl Batt {
             };
             return is_rows && may_differ(operand);
         }
-        // Within the call all values are the reference's own, made of its arguments.
+        // Within the call, the reference derives all values from the arguments.
         let callee = match step.callee {
             Callee::Slot(slot) => !certain[slot.index()],
             Callee::Primitive(_) | Callee::Typed(_) => false,
@@ -139,7 +139,7 @@ impl Batt {
     }
 }
 
-/// Whether an error names a kind of which there are two that are equal.
+/// Whether an error names a grid or a tuple, which can be equal.
 fn names_either(error: &EvalError) -> bool {
     let is_either = |kind: ValueKind| matches!(kind, ValueKind::Grid | ValueKind::Tuple);
     match error.kind {
@@ -151,8 +151,8 @@ fn names_either(error: &EvalError) -> bool {
     }
 }
 
-/// Of which of the first variables no value, nor one inside of it, may be a grid where it is a tuple
-/// of rows to the reference.
+/// For each of the first variables: whether the batt and the reference are certain to agree, throughout its
+/// value, on what is a grid and what is a tuple of rows.
 fn of_one_kind(program: &Program, count: usize) -> Vec<bool> {
     use Signature as S;
     let mut certain = vec![true];

@@ -24,7 +24,7 @@ fn programs(text: &str) -> Vec<Program> {
         .collect()
 }
 
-/// Holds what a program gives against the reference, on every input; how many it fails on.
+/// Compares what a program gives with the reference, on every input; returns on how many it fails.
 fn compare(batt: &Batt, merged: &Merged, program: &Program, inputs: &[Grid]) -> usize {
     let mut failures = 0;
     for (input, grid) in inputs.iter().enumerate() {
@@ -151,10 +151,10 @@ fn what_fails_on_some_inputs_goes_on_on_the_others() {
         let error = merged.error(1).unwrap();
         assert_eq!(error.kind, ErrorKind::Empty);
     }
-    // The step that is in two programs stands at another line in each.
+    // The step that both programs share is on a different line in each.
     let lines = [0, 2].map(|at| merged[at].as_ref().unwrap().error(1).unwrap().line);
     assert_eq!(lines, [4, 15]);
-    // A node behind it fails as its program does.
+    // A node that depends on it fails as its program does.
     let node = merged[0].as_ref().unwrap().output().unwrap();
     let alone = batt.program(node, "f").unwrap();
     let kind = |result: Result<Value, EvalError>| result.map_err(|error| error.kind);
@@ -185,7 +185,7 @@ fn nodes_are_the_same_only_where_they_fail_alike() {
     let Pushed::New(first) = push(P::First, &[all]) else {
         panic!("it fails on one input alone")
     };
-    // There is one object, the first and the last: but `last` is another call that fails.
+    // There is one object, the first and the last, but `last` is a different call that fails.
     let Pushed::New(last) = push(P::Last, &[all]) else {
         panic!("it fails otherwise")
     };
@@ -200,7 +200,7 @@ fn nodes_are_the_same_only_where_they_fail_alike() {
     batt.push(P::Rot90, &[a]).unwrap();
     assert_eq!(batt.counts().evaluations - counts, 2);
     batt.release(mark);
-    // What comes in their places does not fail as they did.
+    // Nodes that reuse their numbers do not inherit their errors.
     let again = batt.push(P::Hmirror, &[input]).unwrap().node().unwrap();
     for number in 0..3 {
         assert_eq!(batt.error(again, number), None);
@@ -313,7 +313,7 @@ def much(I):
         "{:?}",
         merged[5]
     );
-    // No panic, whoever asks.
+    // It does not panic either.
     let mut batt = batt;
     let input = batt.input();
     let function = batt.primitive(P::Size).unwrap();
@@ -341,7 +341,7 @@ def corner(I):
         0
     );
     assert!(batt.nodes().all(|node| batt.ty(node).is_some()));
-    // The call behind it is the machine's.
+    // The machine evaluates the call that follows.
     assert_eq!(batt.counts().by_reference, inputs.len() as u64);
 }
 
@@ -392,8 +392,8 @@ def turned(I):
     assert!(taken > 200 && refused > 1, "{taken} {refused}");
 }
 
-/// A batt that takes what the machine does, whose first program is refused for the primitive that it passes:
-/// that primitive's node is all that there is.
+/// A batt that uses only the machine and whose first program is refused for passing a primitive: the
+/// primitive's node is the only one.
 fn refusing(inputs: &[Grid]) -> Batt {
     let machine_alone = Bounds {
         by_reference: false,

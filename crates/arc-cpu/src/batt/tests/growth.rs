@@ -1,5 +1,5 @@
-//! Random growth of batts: whatever is called on whatever, a node gives what the reference gives for
-//! its last call, and for its whole program, read from text.
+//! Random growth of batts: for any call on any nodes, a node has the value that the reference gives for its
+//! last call, and for its whole program, read from text.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,7 +20,7 @@ use super::{grids, is_function};
 
 type Outcome = Result<Value, EvalError>;
 
-/// What has been done and compared.
+/// Counts of what was done and compared.
 #[derive(Debug, Default, Clone, Copy)]
 struct Counts {
     batts: u64,
@@ -30,13 +30,13 @@ struct Counts {
     /// New nodes that fail on some input.
     failing: u64,
     same: u64,
-    /// Calls that made no node.
+    /// Calls that created no node.
     failed: u64,
     bailed_out: u64,
     attempts: u64,
-    /// Nodes that a release has forgotten.
+    /// Nodes that a release has removed.
     released: u64,
-    /// Nodes that were compared once more before their batt's end, by the call that they then had.
+    /// Nodes that were compared again before their batt's end, by the call that they had then.
     again: u64,
     /// Nodes whose whole program was read from text and run.
     texts: u64,
@@ -44,11 +44,11 @@ struct Counts {
     without_text: u64,
     /// Values and errors that were compared.
     compared: u64,
-    /// Those that were not, since one side is at its bounds.
+    /// Those that were not, since one side reached its bounds.
     at_bounds: u64,
 }
 
-/// The bounds of a call: the reference is to be done with it soon.
+/// The bounds of a call, low enough for the reference to finish soon.
 fn limits() -> Limits {
     Limits {
         max_steps: 20_000,
@@ -59,10 +59,10 @@ fn limits() -> Limits {
     }
 }
 
-/// What weighs more is not called on: making it again and again would take all the time.
+/// Heavier nodes are not used as operands: computing them again and again would take all the time.
 const MOST_WEIGHT: u32 = 1_000;
 
-/// How many nodes are made for one of which the whole program is run.
+/// One of this many new nodes has its whole program run.
 const NODES_A_TEXT: u32 = 40;
 
 /// A batt that grows at random.
@@ -74,9 +74,9 @@ struct Growth {
     whole: Interpreter,
     generator: Generator,
     random: Pcg64Mcg,
-    /// The nodes that a parameter of each type takes.
+    /// The nodes that fit a parameter of each type.
     takers: HashMap<Type, Vec<NodeId>>,
-    /// Where the batt stood, from early to late.
+    /// The marks, from early to late.
     marks: Vec<Mark>,
     programs: Vec<Program>,
     counts: Counts,
@@ -94,7 +94,7 @@ fn text_of(outcome: &Outcome) -> String {
     }
 }
 
-/// Whether two values are one: equal, and of one kind in every place, but that a grid is the tuple of
+/// Whether two values are identical: equal, and of the same kind throughout, except that a grid is the tuple of
 /// its rows.
 fn is_same_value(a: &Value, b: &Value) -> bool {
     match (a, b) {
@@ -107,14 +107,14 @@ fn is_same_value(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether two errors say the same, whichever of a grid and the tuple of its rows they name.
+/// Whether two errors are the same, except for naming a grid or the tuple of its rows.
 fn is_same_kind(a: ErrorKind, b: ErrorKind) -> bool {
     let without_kinds =
         |kind: ErrorKind| format!("{kind:?}").replace("found: Grid", "found: Tuple");
     a == b || without_kinds(a) == without_kinds(b)
 }
 
-/// Whether both end alike. The line of an error says where a program has its call, not how that ends.
+/// Whether both outcomes are the same. The line of an error depends on the program, not on the call.
 fn is_same(found: &Outcome, expected: &Outcome) -> bool {
     match (found, expected) {
         (Ok(found), Ok(expected)) if is_function(expected) => is_function(found),
@@ -146,7 +146,7 @@ impl Growth {
         growth
     }
 
-    /// Begins over other inputs: with a new batt and other bounds, or with the one that there is.
+    /// Starts over other inputs: with a new batt and other bounds, or with the same one.
     fn restart(&mut self, seed: u64) {
         self.counts.batts += 1;
         self.generator = Generator::new(seed);
@@ -182,12 +182,12 @@ impl Growth {
         self.random.random_range(0..100) < percent
     }
 
-    /// Remembers which parameters take the node.
+    /// Records which parameters the node fits.
     fn register(&mut self, node: NodeId) {
         let inputs = 0..self.batt.inputs();
         let mut values = inputs.filter_map(|input| self.batt.value(node, input).ok());
         let Some(value) = values.next() else {
-            // Its program fails, and so does all that takes it.
+            // Its program fails, and so does every call that takes it.
             self.takers.entry(Type::Any).or_default().push(node);
             return;
         };
@@ -196,7 +196,7 @@ impl Growth {
         }
         for ty in Type::ALL {
             let takes = match ty {
-                // What Python takes for true or false is everything.
+                // In Python anything counts as true or false.
                 Type::Boolean => matches!(value, Value::Bool(_)),
                 _ => value.fits(*ty),
             };
@@ -206,7 +206,7 @@ impl Growth {
         }
     }
 
-    /// A node that a parameter of the type takes, if there is one.
+    /// A node that fits a parameter of the type, if there is one.
     fn node(&mut self, ty: Type) -> Option<NodeId> {
         let nodes = self.takers.get(&ty).filter(|nodes| !nodes.is_empty())?;
         Some(nodes[self.random.random_range(0..nodes.len())])
@@ -231,7 +231,7 @@ impl Growth {
         self.constant(&value)
     }
 
-    /// What the reference gives for a call of these nodes on an input.
+    /// The outcome of a call of these nodes on an input according to the reference.
     fn expected(&self, called: Called, arguments: &[NodeId], input: usize) -> Outcome {
         let function = match called {
             Called::Primitive(primitive) => Value::Primitive(primitive),
@@ -244,7 +244,7 @@ impl Growth {
             .call(&function, &values.iter().collect::<Vec<_>>())
     }
 
-    /// A call and what it takes on an input.
+    /// A call and its operands on an input, as text.
     fn describe(&self, called: Called, arguments: &[NodeId], input: usize) -> String {
         let function = match called {
             Called::Primitive(_) | Called::Defined(_) => None,
@@ -265,7 +265,7 @@ impl Growth {
         }
     }
 
-    /// Compares what is found on an input with what the reference has.
+    /// Compares an outcome on an input with that of the reference.
     fn compare(&mut self, found: &Outcome, expected: &Outcome, what: impl Fn(&Self) -> String) {
         if is_limit(found) || is_limit(expected) {
             self.counts.at_bounds += 1;
@@ -279,7 +279,7 @@ impl Growth {
         }
     }
 
-    /// Compares a node on every input with the reference on this call.
+    /// Compares a node with the reference on every input, by this call.
     fn compare_call(&mut self, node: NodeId, called: Called, arguments: &[NodeId]) {
         for input in 0..self.inputs.len() {
             let expected = self.expected(called, arguments, input);
@@ -290,12 +290,12 @@ impl Growth {
         }
     }
 
-    /// Reads a node's program from its text, and compares what that gives with the node.
+    /// Parses a node's program from its text, and compares its outcome with the node.
     fn compare_text(&mut self, node: NodeId) {
         self.counts.texts += 1;
         let text = match self.batt.program(node, "f") {
             Ok(program) => program.to_string(),
-            // What calls a primitive as it can never be called cannot be written down.
+            // A call of a primitive with the wrong number of arguments has no text.
             Err(_) if self.batt.failures(node).count() == self.inputs.len() => {
                 self.counts.without_text += 1;
                 return;
@@ -331,7 +331,7 @@ impl Growth {
         }
     }
 
-    /// Tries a call, and compares what is said of it.
+    /// Tries a call, and checks the outcome.
     fn attempt(&mut self, called: Called, arguments: &[NodeId]) -> Result<(), Full> {
         self.counts.attempts += 1;
         let attempt = self.batt.attempt(called, arguments)?;
@@ -366,7 +366,7 @@ impl Growth {
         Ok(())
     }
 
-    /// Compares how a call fails that makes no node: it has values on the inputs before.
+    /// Checks the failure of a call that created no node: it has values on the inputs before.
     fn compare_failed(&mut self, failed: Failed, called: Called, arguments: &[NodeId]) {
         self.counts.failed += 1;
         for input in 0..=failed.input {
@@ -387,7 +387,8 @@ impl Growth {
                 }
                 (Why::Error(kind), Err(error)) if is_last => is_same_kind(kind, error.kind),
                 (_, Ok(_)) => !is_last,
-                // Kept is a call that fails there: it is no node since the machine bails out later.
+                // The call may fail there and be kept: it created no node since the machine bails out on a
+                // later input.
                 (_, Err(_)) => self.batt.bounds.keeps_failing,
             };
             self.counts.compared += 1;
@@ -399,7 +400,7 @@ impl Growth {
         }
     }
 
-    /// Makes a call and compares what becomes of it.
+    /// Pushes a call and checks the outcome.
     fn push(&mut self, called: Called, arguments: &[NodeId]) -> Result<Option<NodeId>, Full> {
         if self.chance(4) {
             self.attempt(called, arguments)?;
@@ -431,7 +432,7 @@ impl Growth {
         Ok(Some(node))
     }
 
-    /// A primitive or a function on nodes that suit it.
+    /// Calls a primitive or a function on nodes that fit it.
     fn grow_by_a_call(&mut self) -> Result<(), Full> {
         let function = if self.chance(15) {
             self.node(Type::Callable)
@@ -456,7 +457,7 @@ impl Growth {
         Ok(())
     }
 
-    /// A node that may stand in the place of a constant.
+    /// A node that may replace a constant.
     fn instead(&mut self, value: &Value) -> Option<NodeId> {
         let mut types: Vec<_> = Type::ALL
             .iter()
@@ -466,7 +467,7 @@ impl Growth {
         self.node(ty)
     }
 
-    /// The calls of a program, some of its constants replaced by nodes.
+    /// Adds the calls of a program, some of its constants replaced by nodes.
     fn grow_by_a_program(&mut self, program: &Program) -> Result<(), Full> {
         let input = self
             .node(Type::Grid)
@@ -497,7 +498,7 @@ impl Growth {
             let called = match step.callee {
                 Callee::Primitive(primitive) => Called::Primitive(primitive),
                 Callee::Slot(slot) => Called::Function(nodes[slot.index()]),
-                // Of another dialect.
+                // In another dialect.
                 Callee::Typed(_) => return Ok(()),
             };
             let Some(node) = self.push(called, &arguments)? else {
@@ -534,7 +535,7 @@ impl Growth {
         }
     }
 
-    /// Goes back to the mark of this number.
+    /// Releases the mark of this number.
     fn release(&mut self, number: usize) {
         let before = self.batt.len();
         self.batt.release(self.marks[number]);
@@ -546,8 +547,8 @@ impl Growth {
         }
     }
 
-    /// Compares every node once more, with the call that it has now: a shorter one perhaps, and values
-    /// that must have stood still while others came and went.
+    /// Compares every node again, with the call that it has now, which may be a shorter one; its values must
+    /// not have changed while others came and went.
     fn compare_all(&mut self) {
         let nodes: Vec<_> = self.batt.nodes().collect();
         for node in nodes {
@@ -570,7 +571,7 @@ impl Growth {
     }
 }
 
-/// Grows batts until so many nodes were made, about so many in each.
+/// Grows batts, with about `at_a_time` nodes in each, until there were this many nodes.
 fn grow(nodes: u64, at_a_time: u64, programs: &[Program]) -> Counts {
     let mut growth = Growth::new(0, programs);
     let (mut seed, mut before) = (0, 0);
@@ -605,7 +606,7 @@ fn built_in() -> Vec<Program> {
     all.map(|built_in| built_in.program().clone()).collect()
 }
 
-/// Nothing is compared where all fails, ends at its bounds or is there already.
+/// Checks that enough was compared: not everything failed, reached its bounds or existed already.
 fn check(counts: Counts) {
     let Counts {
         new,
@@ -627,9 +628,9 @@ fn check(counts: Counts) {
     assert!(at_bounds < compared / 20, "{counts:?}");
 }
 
-/// `ARC_GROWTH` says how many nodes grow, 6,000 where it says nothing: a million of them take half a minute
-/// where this is optimised (`cargo test --release --package arc-cpu --lib random_growth`). On the programs
-/// of the file that `ARC_SOLVERS` names beside the built-in ones.
+/// `ARC_GROWTH` sets the number of nodes, 6,000 by default: a million of them take half a minute in an
+/// optimised build (`cargo test --release --package arc-cpu --lib random_growth`). `ARC_SOLVERS` names a file
+/// with programs to use beside the built-in ones.
 #[test]
 fn random_growth_equals_the_reference() {
     let mut programs = built_in();
@@ -639,7 +640,7 @@ fn random_growth_equals_the_reference() {
     }
     let nodes = std::env::var("ARC_GROWTH").map_or(6_000, |nodes| nodes.parse().unwrap());
     let start = Instant::now();
-    // Batts of a tenth at most, so that many begin anew.
+    // Batts of at most a tenth of the nodes, so that several are started.
     let counts = grow(nodes, (nodes / 10).min(10_000), &programs);
     println!(
         "{} programs, {:?}: {counts:#?}",

@@ -10,7 +10,7 @@ use arc_dsl::{Primitive, Value};
 use arc_form::{Instruction, Type};
 
 impl Builder<'_, '_> {
-    /// The value of a call.
+    /// Vectorises a call.
     pub(super) fn call(
         &mut self,
         primitive: Primitive,
@@ -38,7 +38,7 @@ impl Builder<'_, '_> {
             ) if n == m => Lane::Int(self.step(&ops::MAGNITUDE, &[n])?),
             (P::Sign, &[Lane::Int(n)]) => {
                 let sign = self.step(&ops::SIGN, &[n])?;
-                // Nobody may look at it but to make a magnitude of it.
+                // Dead if its only use becomes a magnitude.
                 self.steps.last_mut()?.pure = true;
                 Lane::Sign(sign, n)
             }
@@ -100,7 +100,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// An operation on numbers, component by component where arguments are pairs.
+    /// Applies an operation on numbers, component by component if arguments are pairs.
     fn each(&mut self, kernel: &Kernel, immediate: u32, arguments: &[Lane]) -> Option<Lane> {
         let component = |lane: &Lane, at: usize| match lane {
             Lane::Int(n) => Some(*n),
@@ -168,7 +168,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// A sign as the number that it is.
+/// The value, a sign as a plain number.
 fn plain(lane: &Lane) -> Lane {
     match lane {
         Lane::Sign(sign, _) => Lane::Int(*sign),

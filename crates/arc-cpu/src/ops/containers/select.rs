@@ -1,4 +1,4 @@
-//! Which kernel of containers does what for which types.
+//! Selects the kernel of a container primitive by the types of its arguments.
 
 #[allow(clippy::wildcard_imports, reason = "all kernels of the family")]
 use super::*;
@@ -8,7 +8,7 @@ use crate::selection::{Constraint, Immediate, ResultType, Selection};
 use arc_dsl::{ContainerKind, Primitive};
 use arc_form::Type;
 
-/// The one type in which two values are compared, where there is one.
+/// The one type in which two values are compared, if there is one.
 fn joined(a: &Type, b: &Type) -> Option<Type> {
     match (a, b) {
         (Type::Bool, Type::Int | Type::MaybeInt) | (Type::Int | Type::MaybeInt, Type::Bool) => {
@@ -18,7 +18,7 @@ fn joined(a: &Type, b: &Type) -> Option<Type> {
     }
 }
 
-/// Whether values of the two types can be told to be unequal from their types alone.
+/// Whether the types alone tell that values are unequal.
 fn unlike(a: &Type, b: &Type) -> bool {
     let class = |ty: &Type| match ty {
         Type::Bool | Type::Int => Some(0),
@@ -42,7 +42,7 @@ pub(in crate::ops) fn select(
         .or_else(|| make(primitive, arguments, result))
 }
 
-/// Those that ask about containers or take an element.
+/// Primitives that test containers or take an element.
 fn read(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
     use Constraint as C;
     use Primitive as P;
@@ -140,7 +140,7 @@ fn read(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
     })
 }
 
-/// The elements of `a` that are in `b`, or that are not.
+/// The elements of `a` that are in `b`, or those that are not.
 fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Selection> {
     use Constraint as C;
     use Primitive as P;
@@ -163,7 +163,7 @@ fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Se
             };
             Selection::new(kernel, &[C::AsIs, C::AsIs])
         }
-        // No location is a cell.
+        // A location never equals a cell.
         (Type::Indices, Type::Object) | (Type::Object, Type::Indices) => {
             let kernel = if common {
                 &basics::ABSENT
@@ -200,7 +200,7 @@ fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Se
     })
 }
 
-/// Those that join containers or leave elements out.
+/// Primitives that join containers or drop elements.
 fn cut(
     primitive: Primitive,
     arguments: &[Type],
@@ -269,7 +269,7 @@ fn cut(
     })
 }
 
-/// Those that make containers.
+/// Primitives that build containers.
 #[allow(clippy::too_many_lines, reason = "an arm for every primitive")]
 fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Selection> {
     use Constraint as C;
@@ -289,7 +289,7 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Selec
             Type::Set(element) => Selection::new(&INSERT, &[C::Own(1), C::Own(0)])
                 .with(Immediate::Own(1))
                 .of([as_list(result), (**element).clone()]),
-            // A set in no order.
+            // An unordered set.
             Type::Tuple(element) => {
                 Selection::new(&APPEND, &[C::Own(0), C::Result]).of([(**element).clone()])
             }
@@ -379,12 +379,12 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Selec
     })
 }
 
-/// A container of this type as a list, its elements of the type's own.
+/// A container of this type as a list of the same elements.
 fn as_list(ty: &Type) -> Type {
     Type::tuple_of(ty.element().unwrap_or(Type::Never))
 }
 
-/// The type of a container of elements of a type, of the kind that `ty` is.
+/// The type of a container of the same kind as `ty` with elements of another type.
 fn container_like(ty: &Type, element: &Type) -> Type {
     match ty.container() {
         Some(ContainerKind::Set) => Type::Set(element.clone().into()),

@@ -1,4 +1,4 @@
-//! Which loop a primitive becomes for containers of which types.
+//! Selects the loop of a primitive by the types of its containers.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -16,25 +16,25 @@ use arc_form::Type;
 /// The types of a loop's containers, one or two.
 pub(crate) type Containers = SmallVec<[Type; 2]>;
 
-/// What a loop becomes.
+/// The loop of an instruction.
 #[derive(Debug)]
 pub(crate) struct Loop {
     pub(crate) kernel: &'static Kernel,
     /// The type that each container is converted to.
     pub(crate) containers: Containers,
-    /// The type that the region's result is converted to, where it matters.
+    /// The type that the region's result is converted to, if that matters.
     pub(crate) result: Option<Type>,
     pub(crate) finish: Option<Finish>,
     /// The type of the second container, or of the keys.
     pub(crate) second: Option<Type>,
-    /// The type of what it gives, where it is not the instruction's.
+    /// The type of its result, if it is not the instruction's.
     pub(crate) gives: Option<Type>,
-    /// The type of the patches that it gives in place of the one that they make together.
+    /// The type of the parts, if its result is a patch in parts.
     pub(crate) layers: Option<Type>,
 }
 
 impl Loop {
-    /// A loop of this kernel, which gives what the instruction does and needs to know no more.
+    /// A loop of this kernel, with the result of the instruction and no other settings.
     fn plain(kernel: &'static Kernel) -> Self {
         Self {
             kernel,
@@ -48,7 +48,7 @@ impl Loop {
     }
 }
 
-/// The type in which a loop goes through a container: a cursor's own, or a list.
+/// The type in which a loop iterates over a container: one that a cursor supports, or a list.
 fn traversed(ty: &Type) -> Option<Type> {
     Some(match ty {
         Type::Indices | Type::Object | Type::Grid | Type::Set(_) | Type::Tuple(_) => ty.clone(),
@@ -56,8 +56,8 @@ fn traversed(ty: &Type) -> Option<Type> {
     })
 }
 
-/// How results of a type become a container of another: what each is converted to, and how they are
-/// put together.
+/// How results of one type become a container of another: the type that each is converted to, and the ending
+/// that builds the container.
 fn collected(result: &Type) -> Option<(Type, Finish)> {
     Some(match result {
         Type::Pair => (Type::Int, Finish::Pair),
@@ -102,8 +102,8 @@ pub(crate) fn merged(inner: &Type, result: &Type, clipped: bool) -> Option<(Type
     })
 }
 
-/// What the loop of a primitive becomes for containers of these types, a region that gives `body`,
-/// and a result of that type.
+/// The loop of a primitive for containers of these types, a region with results of type `body`, and a result of
+/// type `result`.
 pub(crate) fn select(
     primitive: Primitive,
     containers: &[Type],
@@ -191,7 +191,8 @@ pub(crate) fn select(
     })
 }
 
-/// The loop of a primitive that merges patches which are only painted: it gives them as `layers`.
+/// The loop of a primitive that merges patches which are only painted: its result is the parts, of type
+/// `layers`.
 pub(crate) fn select_layers(
     primitive: Primitive,
     containers: &[Type],
@@ -216,7 +217,7 @@ pub(crate) fn select_layers(
     })
 }
 
-/// The same for `merge`: nothing is to be done but to have the patches as a list.
+/// The same for `merge`, which only converts its container to the list of parts.
 pub(crate) fn select_merged_layers(container: &Type, layers: &Type) -> Option<Loop> {
     Some(Loop {
         containers: smallvec![traversed(container)?],
@@ -225,7 +226,7 @@ pub(crate) fn select_merged_layers(container: &Type, layers: &Type) -> Option<Lo
     })
 }
 
-/// `merge`: as a loop without a region.
+/// `merge`, as a loop without a region.
 pub(crate) fn select_merge(container: &Type, result: &Type, clipped: bool) -> Option<Loop> {
     let one = traversed(container)?;
     let (to, finish) = merged(&one.element()?, result, clipped)?;

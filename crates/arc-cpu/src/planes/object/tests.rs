@@ -6,7 +6,7 @@ use arc_dsl as patch;
 use arc_dsl::generate::Generator;
 use arc_dsl::{Interpreter, Primitive, Type, Value};
 
-/// An object that owns what it is made of.
+/// An object that owns its data.
 #[derive(Clone)]
 pub(crate) struct OwnedObject {
     i: i32,
@@ -14,7 +14,7 @@ pub(crate) struct OwnedObject {
     width: u32,
     rows: Vec<u64>,
     tile: Tile,
-    /// The code of all cells, where they have one.
+    /// The code of all cells, if they share one.
     code: Option<u32>,
 }
 
@@ -38,7 +38,7 @@ impl OwnedObject {
         };
         for cell in cells.iter().filter(|_| !one) {
             let code = code_of(cell.colour).ok()?;
-            // Not where the box is, so that what is counted from the wrong corner is seen.
+            // Away from the box's corner, so that a count from the wrong corner shows.
             let (r, c) = (
                 cell.loc.i - shape.i + LEFT_OUT,
                 cell.loc.j - shape.j + LEFT_OUT,
@@ -84,11 +84,10 @@ impl OwnedObject {
     }
 }
 
-/// How many rows and columns a made object's tile has before its box.
+/// How many rows and columns the tile of a test object has before its box.
 const LEFT_OUT: i32 = 2;
 
-/// The cells, which come in their order.
-/// The elements of a container in their order.
+/// The elements of a container in order.
 pub(crate) fn elements(container: &Value) -> Vec<Value> {
     let elements = container.as_container().unwrap();
     elements.iter().map(Cow::into_owned).collect()
@@ -109,7 +108,7 @@ pub(crate) fn cells_of(object: &Object<'_>) -> patch::Object {
     made
 }
 
-/// Objects of the generator, some of them moved, that are sets of cells.
+/// Objects of the generator that are sets of cells, some of them moved.
 pub(crate) fn objects(seed: u64, count: usize) -> impl Iterator<Item = patch::Object> {
     let mut generator = Generator::new(seed);
     (0..count).filter_map(move |at| {
@@ -145,8 +144,8 @@ fn call(primitive: Primitive, arguments: &[&Value]) -> Option<Value> {
         .ok()
 }
 
-/// Objects as planes and as the reference has them: from the generator, and parts of its grids,
-/// which overlap, agree and differ.
+/// Objects as planes and as the reference represents them: from the generator, and overlapping parts of its
+/// grids, some with equal and some with different colours.
 fn samples(seed: u64) -> Vec<(OwnedObject, patch::Object)> {
     let mut generator = Generator::with_scenes(seed, 40);
     let mut parts = Vec::new();
@@ -230,7 +229,7 @@ fn the_tile_of_an_object_has_its_colours_and_nothing_else() {
                 .count_ones()
         });
         assert_eq!(marks.sum::<u32>(), colours);
-        // Its own tile serves it too.
+        // Its own tile works too.
         let colours = Colours::Many {
             tile: &tile,
             i: shape.i,

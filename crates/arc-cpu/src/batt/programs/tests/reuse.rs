@@ -1,5 +1,5 @@
-//! One batt for many programs and many inputs: whatever it has refused, had no room for, forgotten and
-//! begun anew, a program that it takes gives what the reference gives for it alone.
+//! One batt for many programs and many inputs: whatever it has refused, had no room for, released or restarted,
+//! a program that it accepts has the outcome that the reference gives for it alone.
 
 use arc_dsl::generate::Generator;
 use arc_dsl::{EvalError, Grid, Interpreter, Limits, Primitive, Program, Value, builtin};
@@ -10,23 +10,23 @@ use super::super::super::tests::{grids, is_function};
 use super::{Batt, Bounds, Merged, programs};
 use crate::batt::{Mark, NodeId};
 
-/// What is done to a batt.
+/// An operation on a batt.
 #[derive(Debug, Clone)]
 enum Act {
-    /// A program is added; the number is what it is made of.
+    /// Adds a program; the number is the seed for generating it.
     Add(u64),
-    /// One whose first step passes a primitive as a value, for which the machine has no kernel.
+    /// Adds a program whose first step passes a primitive as a value, for which the machine has no kernel.
     AddPassing(Index, Index),
-    /// One that calls what two primitives are composed of.
+    /// Adds a program that calls the composition of two primitives.
     AddComposed(Index, Index),
-    /// A primitive is called on nodes.
+    /// Calls a primitive on nodes.
     Push(Index, Vec<Index>),
-    /// The same, but only tried.
+    /// The same, as an attempt.
     Attempt(Index, Vec<Index>),
     Mark,
-    /// Back to one of the marks.
+    /// Releases one of the marks.
     Release(Index),
-    /// Begun anew over other inputs.
+    /// Restarts over other inputs.
     Restart(u64),
 }
 
@@ -46,7 +46,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 1..24)
 }
 
-/// With and without the reference, with room for all and for hardly anything.
+/// With and without the reference, with room for everything and for hardly anything.
 fn any_bounds() -> impl Strategy<Value = Bounds> {
     let bytes = prop_oneof![3 => Just(64 << 20), 1 => (1_usize << 16)..(2 << 20)];
     let all = (bytes, any::<bool>(), any::<bool>());
@@ -68,12 +68,12 @@ fn limits() -> Limits {
     }
 }
 
-/// A batt, and the programs that it holds.
+/// A batt, and the programs added to it.
 struct Growing {
     batt: Batt,
     inputs: Vec<Grid>,
     taken: Vec<(Program, Merged)>,
-    /// Where it stood, and how many programs it held then.
+    /// The marks, each with the number of programs at that time.
     marks: Vec<(Mark, usize)>,
 }
 
@@ -185,7 +185,7 @@ proptest! {
         for act in &acts {
             growing.act(act)?;
         }
-        // What is still there must have stood still while other programs came and went.
+        // The outcome of earlier programs must not have changed while others came and went.
         for (program, merged) in &growing.taken {
             growing.compare(program, merged)?;
         }

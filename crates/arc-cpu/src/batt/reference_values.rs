@@ -1,56 +1,56 @@
-//! Values that the reference was given, kept for the next call that takes them: to make a large one of
-//! what the machine holds takes longer than most calls that fail.
+//! A cache of values converted for the reference: converting a large value from the machine takes longer than
+//! most calls that fail.
 
 use arc_dsl::{EvalError, Value};
 use rustc_hash::FxHashMap;
 
 use super::{Batt, NodeId, Storage};
 
-/// What the values may weigh together, in elements of 16 bytes; then all are let go of.
+/// The most that the cached values may weigh together, in elements of 16 bytes; then the cache is cleared.
 const MOST_WEIGHT: usize = 1 << 21;
 
-/// What weighs less is made anew.
+/// Lighter values are not cached.
 const LEAST_WEIGHT: u32 = 8;
 
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub(super) struct ReferenceValues {
     values: FxHashMap<(u32, u32), Value>,
     weight: usize,
-    /// What the reference has made of the call at hand, by input.
-    made: Vec<(u32, Value)>,
+    /// The values that the reference has computed for the current call, by input.
+    pending: Vec<(u32, Value)>,
 }
 
-impl Given {
-    /// What the values are counted for.
+impl ReferenceValues {
+    /// The bytes that the values count as.
     pub(super) fn bytes(&self) -> usize {
         self.weight * 16
     }
 
     pub(super) fn clear(&mut self) {
-        self.made.clear();
+        self.pending.clear();
         if !self.values.is_empty() {
             self.values.clear();
             self.weight = 0;
         }
     }
 
-    /// Takes what the reference has made of the call at hand.
-    pub(super) fn make(&mut self, input: u32, value: Value) {
+    /// Adds a value that the reference has computed for the current call.
+    pub(super) fn add(&mut self, input: u32, value: Value) {
         if value.weight() >= LEAST_WEIGHT {
-            self.made.push((input, value));
+            self.pending.push((input, value));
         }
     }
 
-    /// Forgets what was made of the call at hand.
+    /// Drops the values of the current call.
     #[inline]
     pub(super) fn forget(&mut self) {
-        self.made.clear();
+        self.pending.clear();
     }
 
-    /// Keeps what was made of the call at hand as the values of a node.
+    /// Caches the values of the current call as those of a node.
     #[inline]
     pub(super) fn keep(&mut self, node: u32) {
-        for (input, value) in std::mem::take(&mut self.made) {
+        for (input, value) in std::mem::take(&mut self.pending) {
             self.insert((node, input), value);
         }
     }
@@ -66,19 +66,21 @@ impl Given {
 }
 
 impl Batt {
-    /// The value of a node on an input, made once for several calls.
-    pub(super) fn given(&self, node: NodeId, input: usize) -> Result<Value, EvalError> {
+    /// The value of a node on an input, converted once for several calls.
+    pub(super) fn reference_value(&self, node: NodeId, input: usize) -> Result<Value, EvalError> {
         let known = &self.nodes[node.index()];
         if !matches!(known.held, Storage::Typed(_)) || known.has_loose {
             return self.value(node, input);
         }
         let place = (node.0, input as u32);
-        if let Some(value) = self.given.borrow().values.get(&place) {
+        if let Some(value) = self.reference_values.borrow().values.get(&place) {
             return Ok(value.clone());
         }
         let value = self.value(node, input)?;
         if value.weight() >= LEAST_WEIGHT {
-            self.given.borrow_mut().insert(place, value.clone());
+            self.reference_values
+                .borrow_mut()
+                .insert(place, value.clone());
         }
         Ok(value)
     }
