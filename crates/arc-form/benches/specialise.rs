@@ -1,4 +1,4 @@
-//! What compiling costs before anything runs: programs to forms, in time a step of the form.
+//! The cost of compiling before anything runs: programs to forms, in time per step of the form.
 //!
 //! `cargo bench --package arc-form --bench specialise`
 

@@ -1,8 +1,8 @@
-//! What can be known of a form's values by looking at where they are defined and used.
+//! Analyses of a form's values by their definitions and uses.
 //!
-//! [`Index`] has the definition and the uses of each value. It is built once, and every analysis asks it
-//! instead of walking through the form: [`order`] finds where the order of elements is seen,
-//! [`window`] which cells are.
+//! [`Index`] has the definition and the uses of each value. It is built once, and every analysis queries it
+//! instead of walking through the form: [`order`] finds uses that observe the order of elements, [`window`]
+//! those that observe cells outside a window.
 
 mod index;
 pub mod order;

@@ -1,31 +1,30 @@
-//! Dead-code elimination: those whose value nothing uses and that cannot fail.
+//! Dead-code elimination: removes steps whose value nothing uses and that cannot fail.
 //!
-//! A step that may fail stays, since the reference fails there too; so does a loop, which may reach
-//! a bound.
+//! A step that may fail stays, since the reference fails there too; so does a loop, which may reach a bound.
 
 use smallvec::SmallVec;
 
 use super::{Form, Id, Instruction, Needs, Op, Operand, Region, Type};
 
-/// The form without its dead steps, and with ids that leave no holes.
+/// The form without its dead steps, with ids renumbered without gaps.
 pub fn remove_dead(form: &Form) -> Form {
     let mut form = form.clone();
     let types = types(&form);
     let mut scratch = Scratch::default();
-    take_out(&mut form, &types, &mut scratch);
+    remove_dead_steps(&mut form, &types, &mut scratch);
     compact(&mut form, &mut scratch);
     form
 }
 
-/// What the passes know of each id; kept from form to form, so that the memory is.
+/// Tables by id, reused from form to form.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     live: Vec<bool>,
     names: Vec<u32>,
 }
 
-/// Removes the dead steps; `types` are those of all ids that have been there before rewrites.
-pub(super) fn take_out(form: &mut Form, types: &[Type], scratch: &mut Scratch) {
+/// Removes the dead steps; `types` are those of all ids before rewrites.
+pub(super) fn remove_dead_steps(form: &mut Form, types: &[Type], scratch: &mut Scratch) {
     let live = &mut scratch.live;
     live.clear();
     live.resize(form.ids as usize, false);
@@ -34,14 +33,14 @@ pub(super) fn take_out(form: &mut Form, types: &[Type], scratch: &mut Scratch) {
         pass.region(&mut form.body);
         return;
     }
-    // What an instruction takes depends on no result, once its regions are without dead steps.
+    // Dead steps in a region must be removed before looking at what its instruction reads.
     for instruction in &mut form.body.instructions {
         for region in &mut instruction.regions {
             pass.region(region);
         }
     }
     pass.needs(form);
-    take_out_unneeded(form);
+    remove_unneeded(form);
 }
 
 struct Pass<'t> {
@@ -72,14 +71,14 @@ impl Pass<'_> {
         }
     }
 
-    /// Removes from the needs of each result what is dead in its program alone.
+    /// Removes from the needs of each result the steps that are dead in its program alone.
     fn needs(&self, form: &mut Form) {
         let mut places = vec![None; form.ids as usize];
         for instruction in &form.body.instructions {
             let stays = !self.is_total(instruction);
             places[instruction.id.index()] = Some((stays, instruction.reads()));
         }
-        // The number of the result that a value was last seen to live for.
+        // The last result visited that each value is live for.
         let mut live = vec![None; form.ids as usize];
         let results = form.body.results.iter().enumerate();
         for ((number, result), output) in results.zip(&mut form.outputs) {
@@ -112,14 +111,14 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether it gives a value whatever those of its arguments are.
+    /// Whether it has a value for all arguments of their types.
     fn is_total(&self, instruction: &Instruction) -> bool {
         if instruction.checked {
             return false;
         }
         match instruction.op {
             Op::Call(primitive) if primitive.is_first_order() => {
-                // What a rewrite has added has no type here, and stays.
+                // An instruction that a rewrite has added has no type here, and stays.
                 let types: Option<SmallVec<[_; 4]>> = instruction
                     .arguments
                     .iter()
@@ -142,7 +141,7 @@ impl Pass<'_> {
 }
 
 /// Removes the instructions that no result needs.
-pub(super) fn take_out_unneeded(form: &mut Form) {
+pub(super) fn remove_unneeded(form: &mut Form) {
     let mut needed = vec![false; form.ids as usize];
     for output in &form.outputs {
         match &output.needs {
@@ -173,12 +172,12 @@ pub(super) fn types(form: &Form) -> Vec<Type> {
     types
 }
 
-/// Numbers the ids in the order in which they stand in the text.
+/// Renumbers the ids in the order of the text.
 pub(super) fn compact(form: &mut Form, scratch: &mut Scratch) {
     let new = &mut scratch.names;
     new.clear();
     new.resize(form.ids as usize, 0);
-    let mut names = Names { new, next: 0 };
+    let mut names = Renaming { new, next: 0 };
     names.region(&mut form.body);
     for output in &mut form.outputs {
         if let Needs::These(needs) = &mut output.needs {
@@ -190,12 +189,12 @@ pub(super) fn compact(form: &mut Form, scratch: &mut Scratch) {
     form.ids = names.next;
 }
 
-struct Names<'s> {
+struct Renaming<'s> {
     new: &'s mut [u32],
     next: u32,
 }
 
-impl Names<'_> {
+impl Renaming<'_> {
     fn name(&mut self, id: &mut Id) {
         self.new[id.index()] = self.next;
         *id = Id(self.next);

@@ -1,7 +1,7 @@
-//! The form's own evaluator: one instruction after the other, by the primitives' own functions.
+//! The form's own evaluator: runs one instruction after the other, with the primitives' own functions.
 //!
-//! It is what compiled paths are checked against, as it is checked against the interpreter, and is
-//! kept as obvious. Debug builds look whether every value is of its instruction's type.
+//! Compiled paths are checked against it, as it is checked against the interpreter, so it is kept simple. Debug
+//! builds check that every value is of its instruction's type.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use arc_dsl::{
 pub enum Stop {
     /// The program fails on this input, as it does in the reference.
     Error(EvalError),
-    /// The form does not follow the program to its end here: the reference has to.
+    /// Only the reference can evaluate the program here.
     BailOut(BailOut),
 }
 
@@ -26,7 +26,7 @@ pub enum Stop {
 pub enum BailOut {
     /// A checked instruction of this primitive gave a value of another type.
     Type(Option<Primitive>),
-    /// A bound was reached that the reference counts in another way.
+    /// The evaluation reached a bound that the reference counts differently.
     Limit(Limit),
 }
 
@@ -58,7 +58,7 @@ impl std::error::Error for Stop {}
 pub struct Evaluator {
     limits: Limits,
     values: Vec<Value>,
-    /// Changes each value before it is used, for tests of what may be left out.
+    /// Changes each value before it is used, to test which cells may be dropped.
     #[cfg(test)]
     pub(super) after: Option<fn(&Instruction, Value) -> Value>,
 }
@@ -72,8 +72,8 @@ impl Evaluator {
         }
     }
 
-    /// The value that the form gives for this input, the first one where it has several results. A
-    /// form that takes anything but one grid bails out.
+    /// The form's result on this input, the first one if it has several. A form whose parameters are not
+    /// exactly one grid bails out.
     pub fn run(&mut self, form: &Form, input: &Grid) -> Result<Value, Stop> {
         if !form.is_program() {
             return Err(Stop::BailOut(BailOut::Type(None)));
@@ -95,14 +95,14 @@ impl Evaluator {
         result.map_err(|kind| stop(failed, bail_out, kind))
     }
 
-    /// Each result of the form for this input, in their order.
+    /// The outcomes of all results of the form on this input, in their order.
     ///
-    /// Every instruction of the body is evaluated once, unless one fails whose value it takes. A
-    /// result ends with the first failure among what it [needs](Needs), else with its value.
+    /// Every instruction of the body is evaluated once, unless an instruction whose value it reads fails. A
+    /// result ends with the first failure among its [needs](Needs), otherwise with its value.
     ///
-    /// Steps are bounded for each result as if it were alone. What is held at one time, for later
-    /// instructions or as a result, is bounded for all of them together: a value for which
-    /// there is no room bails out, with what needs it.
+    /// Steps are bounded for each result as if it were alone. The values that are held at the same time, for
+    /// later instructions or as results, are bounded together: a value for which there is no room bails out,
+    /// with all results that need it.
     pub fn run_all(&mut self, form: &Form, input: &Grid) -> Vec<Result<Value, Stop>> {
         if !form.is_program() {
             return vec![Err(Stop::BailOut(BailOut::Type(None))); form.outputs.len()];
@@ -117,7 +117,7 @@ impl Evaluator {
         let mut context = Context::new(&self.limits);
         let instructions = &form.body.instructions;
         let reads: Vec<_> = instructions.iter().map(Instruction::reads).collect();
-        // How many are to come that take the value: after the last one it is dropped.
+        // The number of remaining uses of each value: it is dropped after the last one.
         let mut uses = vec![0u32; ids];
         uses[Id::INPUT.index()] = 1;
         let results = form.body.results.iter().filter_map(|result| match result {
@@ -128,18 +128,22 @@ impl Evaluator {
             uses[id.index()] += 1;
         }
         let mut memory = 0;
-        let mut ends: Vec<End> = vec![End::default(); ids];
+        let mut instruction_outcomes: Vec<InstructionOutcome> =
+            vec![InstructionOutcome::default(); ids];
         for (instruction, reads) in instructions.iter().zip(&reads) {
             let id = instruction.id.index();
-            if reads.iter().any(|id| ends[id.index()].stop.is_some()) {
-                // It is not the first that fails of what any result needs.
-                ends[id].stop = Some(Stop::BailOut(BailOut::Type(None)));
+            if reads
+                .iter()
+                .any(|id| instruction_outcomes[id.index()].stop.is_some())
+            {
+                // An operand failed, so this is not the first failure among any result's needs.
+                instruction_outcomes[id].stop = Some(Stop::BailOut(BailOut::Type(None)));
             } else {
                 let result = evaluation
                     .step(&mut context, instruction)
                     .and_then(|value| {
-                        ends[id].weight = u64::from(value.weight());
-                        memory += ends[id].weight;
+                        instruction_outcomes[id].weight = u64::from(value.weight());
+                        memory += instruction_outcomes[id].weight;
                         evaluation.values[id] = value;
                         if memory > evaluation.max_memory {
                             return Err(Limit::Memory.into());
@@ -148,22 +152,23 @@ impl Evaluator {
                     });
                 let (failed, bail_out) = (evaluation.failed.take(), evaluation.bail_out.take());
                 let stop = result.map_err(|kind| stop(failed, bail_out, kind)).err();
-                ends[id].steps = context.renew();
-                ends[id].stop = stop;
+                instruction_outcomes[id].steps = context.renew();
+                instruction_outcomes[id].stop = stop;
             }
-            let unused = (uses[id] == 0 || ends[id].stop.is_some()).then_some(&instruction.id);
+            let unused = (uses[id] == 0 || instruction_outcomes[id].stop.is_some())
+                .then_some(&instruction.id);
             for one in reads {
                 uses[one.index()] -= 1;
             }
             let read = reads.iter().filter(|id| uses[id.index()] == 0);
             for id in read.chain(unused) {
-                memory -= std::mem::take(&mut ends[id.index()].weight);
+                memory -= std::mem::take(&mut instruction_outcomes[id.index()].weight);
                 evaluation.values[id.index()] = Value::Nothing;
             }
         }
         let outcomes = form.outputs.iter().zip(&form.body.results);
         let outcomes = outcomes.map(|(output, result)| {
-            check_needs(form, output, &ends, self.limits.max_steps)?;
+            check_needs(form, output, &instruction_outcomes, self.limits.max_steps)?;
             Ok(evaluation.value(result))
         });
         let outcomes = outcomes.collect();
@@ -172,9 +177,9 @@ impl Evaluator {
     }
 }
 
-/// The result of an instruction, but for its value.
+/// The outcome of an instruction, without its value.
 #[derive(Debug, Clone, Default)]
-struct End {
+struct InstructionOutcome {
     /// How many steps it took.
     steps: u64,
     /// The weight of its value while that is kept.
@@ -183,11 +188,16 @@ struct End {
     stop: Option<Stop>,
 }
 
-/// The error of the first instruction that failed of those that the result needs.
-fn check_needs(form: &Form, output: &Output, ends: &[End], max_steps: u64) -> Result<(), Stop> {
+/// The error of the first instruction that failed among the needs of a result.
+fn check_needs(
+    form: &Form,
+    output: &Output,
+    instruction_outcomes: &[InstructionOutcome],
+    max_steps: u64,
+) -> Result<(), Stop> {
     let mut steps = 0;
     let mut end = |id: Id, line: Option<u32>| {
-        let end = &ends[id.index()];
+        let end = &instruction_outcomes[id.index()];
         steps += end.steps;
         if steps > max_steps {
             return Err(Stop::BailOut(BailOut::Limit(Limit::Steps)));
@@ -212,7 +222,7 @@ fn check_needs(form: &Form, output: &Output, ends: &[End], max_steps: u64) -> Re
     }
 }
 
-/// Why an evaluation ends, by what is known of the failure.
+/// Turns a failure into the end of an evaluation.
 fn stop(
     failed: Option<(u32, Option<Primitive>)>,
     bail_out: Option<BailOut>,
@@ -220,7 +230,7 @@ fn stop(
 ) -> Stop {
     match (bail_out, kind) {
         (Some(reason), _) => Stop::BailOut(reason),
-        // The reference counts these otherwise: see the crate's page.
+        // The reference counts these differently: see the crate's documentation.
         (
             None,
             ErrorKind::Limit(
@@ -250,7 +260,7 @@ struct Evaluation<'v> {
 }
 
 impl<'v> Evaluation<'v> {
-    /// With the input in its place and no other value.
+    /// A new evaluation, with only the input.
     fn start(values: &'v mut Vec<Value>, form: &Form, input: &Grid, max_memory: u64) -> Self {
         values.clear();
         values.resize(form.ids as usize, Value::Nothing);
@@ -274,7 +284,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// The form's body: what its values weigh together is bounded.
+    /// Evaluates the form's body; the total weight of its values is bounded.
     fn top(&mut self, cx: &mut Context<'_>, body: &Region) -> Result<Value, ErrorKind> {
         let mut memory = 0;
         for instruction in &body.instructions {
@@ -315,7 +325,7 @@ impl Evaluation<'_> {
             Op::Fail(primitive, _) => primitive,
             _ => None,
         };
-        let value = match self.make(cx, instruction) {
+        let value = match self.evaluate_op(cx, instruction) {
             Ok(value) => value,
             Err(kind) => {
                 self.failed.get_or_insert((instruction.line, primitive));
@@ -340,7 +350,7 @@ impl Evaluation<'_> {
         Ok(value)
     }
 
-    /// Whether the value is of the type; what an arm does not give is not looked at.
+    /// Whether the value is of the type; absent values of an arm are not checked.
     fn fits(instruction: &Instruction, value: &Value) -> bool {
         fn fits(ty: &Type, value: &Value) -> bool {
             match (ty.items(), value.as_container()) {
@@ -358,7 +368,7 @@ impl Evaluation<'_> {
         }
     }
 
-    fn make(
+    fn evaluate_op(
         &mut self,
         cx: &mut Context<'_>,
         instruction: &Instruction,
@@ -423,7 +433,7 @@ impl Evaluation<'_> {
                 self.region(cx, &instruction.regions[0], &arguments)
             }
             Op::Absent => Ok(Value::Nothing),
-            // Whether Python raises, or does without the argument, the reference says.
+            // Only the reference knows whether Python raises or accepts the argument.
             Op::Fail(primitive, Failure::Type { .. }) => {
                 self.bail_out = Some(BailOut::Type(primitive));
                 Err(Limit::Steps.into())

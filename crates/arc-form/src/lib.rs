@@ -1,4 +1,4 @@
-//! The first-order form: typed, single-assignment code with loops and no function value left.
+//! The first-order form: typed, single-assignment code with loops and without function values.
 //!
 //! It stands between program text and every fast executor. [`specialise()`] builds the [`Form`] of a
 //! [`Program`](arc_dsl::Program) by evaluating it symbolically: function values are compile-time
@@ -38,27 +38,26 @@
 //!
 //! # Instructions
 //!
-//! An instruction gives one value, of the [`Type`] that is written with it. Most are calls of
-//! primitives: the operation is the primitive. Where a primitive takes a function, the instruction
-//! has a [`Region`] instead, the function's body with what it captured inlined: `apply`, `sfilter`,
-//! `argmax`, `order` and kin are loops so. `valmax` and `valmin` have a second region without
-//! parameters, the key of 0, which is theirs for an empty container. The operations that are no
-//! primitives are those of [`Op`].
+//! An instruction computes one value, of the [`Type`] that is written with it. Most are calls of primitives:
+//! the operation is the primitive. If a primitive takes a function, the instruction has a [`Region`] instead,
+//! the function's body with its captured values inlined: `apply`, `sfilter`, `argmax`, `order` and similar
+//! primitives become loops. `valmax` and `valmin` have a second region without parameters, the key of 0, which
+//! is their result for an empty container. [`Op`] lists the operations that are not primitives.
 //!
 //! # Types
 //!
-//! A type says which values an instruction may give; the typing rules derive it from the types of
-//! the arguments. Where a primitive may also give values of another kind, which programs hardly
-//! ever use, the rule names the useful type and the instruction is *checked*, marked `!` in text:
-//! a value of another type ends the evaluation with [`Stop::BailOut`], and the reference does it.
+//! A type says which values an instruction may have; the typing rules derive it from the types of the
+//! arguments. If a primitive may also return values of another kind, which programs hardly ever use, the rule
+//! names the useful type and the instruction is *checked*, marked `!` in text: a value of another type ends the
+//! evaluation with [`Stop::BailOut`], and the reference does it.
 //!
 //! # Several results
 //!
-//! [`specialise_all`] builds one form of many programs, in which a step that several of them come to
-//! is evaluated once, and the body has a result for each. An [`Output`] says by which number the caller
-//! knows the result, and what it [needs](Needs): the instructions that its program alone would have,
-//! in that program's order and with its lines. A result ends with the first of them that fails, so
-//! that it ends as its program does alone, and what else fails is not its business:
+//! [`specialise_all`] builds one form of many programs. A step that several of them share is evaluated once,
+//! and the body has a result for each program. An [`Output`] has the number by which the caller knows the
+//! result, and its [needs](Needs): the instructions that the form of its program alone would have, in that
+//! program's order and with its lines. A result ends with the first of them that fails, so it ends as its
+//! program does alone, whatever else fails:
 //!
 //! ```
 //! use arc_dsl::{Grid, parse_programs};
@@ -90,36 +89,33 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A form of one program needs all of its instructions as they stand, and lists nothing. A result
-//! has a form of its own, its [slice](Form::slice). A step is common to two programs only where both
-//! have it as a step: what one of them has in a region is evaluated when the region is, which the
-//! other must not wait for, nor the one depend on.
+//! A form of one program needs all of its instructions in their order, and lists none. A result has a form of
+//! its own, its [slice](Form::slice). Two programs share a step only if both have it outside of regions: a step
+//! in a region is evaluated only when the region is, so the other program could not depend on it.
 //!
 //! # What differs from the reference
 //!
-//! Instructions are evaluated in the order in which the reference makes the calls, those in a
-//! region only when it does; dead ones stay unless they cannot fail. For the same input a form so
-//! gives the value that the reference gives, or its error, or bails out of the evaluation. These
-//! differences remain:
+//! Instructions are evaluated in the order in which the reference makes the calls, those in a region only when
+//! it does; dead ones stay unless they cannot fail. So for the same input, a form gives the value of the
+//! reference, or its error, or bails out. These differences remain:
 //!
-//! - Functions have neither weight nor depth here, a choice between values of different types weighs what it is made of,
-//!   and shared steps are evaluated once: where the reference ends at [`Limit::Steps`], [`Limit::Memory`],
-//!   [`Limit::Nesting`] or [`Limit::Elements`], a form may get further. A form that reaches one of these bails out, so
-//!   that it never ends at one of them where the reference does not.
-//! - Where an executor leaves cells out ([`Plan::is_clipped`]) and a filter goes through
-//!   them, an integer that passes the bound for one of these cells alone is not met.
-//! - Functions made for the elements of a set have no age here. Where they fail, and in different
-//!   ways, another of them may be called first.
+//! - Functions have neither weight nor depth here, a choice between values of different types weighs as much as
+//!   its parts, and shared steps are evaluated once: where the reference ends at [`Limit::Steps`],
+//!   [`Limit::Memory`], [`Limit::Nesting`] or [`Limit::Elements`], a form may get further. A form that reaches
+//!   one of these bails out, so it never ends at a limit that the reference does not reach.
+//! - If an executor drops cells ([`Plan::is_clipped`]) and a filter goes through them, an integer that exceeds
+//!   the bound only for one of these cells is not noticed.
+//! - Functions that are created for the elements of a set have no age here. If they fail in different ways,
+//!   another one of them may be called first.
 //! - An error in the reference's line may name another primitive of that line.
-//! - What kind of value is found, in the message about a value that is called whatever the input is,
-//!   comes from its type. An argument of another type than the signature asks for bails out.
+//! - If a value is called that is not a function for any input, the kind of value in the message comes from its
+//!   type. An argument of another type than the signature asks for bails out.
 //!
 //! # Modules
 //!
 //! - from program to form: `specialise`, `build`, `typings` (types of results), `memo`, `words`;
 //! - the form: `text` and `parse`, `verify`, `outputs` (several results);
-//! - what is known of it: the [facts](arc_isa::Facts) of primitives, [`analysis`] of definitions and uses;
-//! - what is changed: `rewrite`, `dead`; representations of values: `plan`;
+//! - analysis: the [facts](arc_isa::Facts) of primitives, [`analysis`] of definitions and uses;
 //! - running it: `evaluate`.
 //!
 //! [`Limit::Steps`]: arc_dsl::Limit::Steps
@@ -159,7 +155,7 @@ pub use verify::Fault;
 
 /// A value of the form: what one instruction gives, or a parameter.
 ///
-/// Ids are unique within a form and ascend in the order in which the instructions stand.
+/// Ids are unique within a form and ascend in the order of the instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(pub u32);
 
@@ -167,13 +163,13 @@ impl Id {
     /// The input grid.
     pub const INPUT: Id = Id(0);
 
-    /// Its place in a table by id.
+    /// Its index in a table by id.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What an instruction takes.
+/// An argument or a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operand {
     /// The value of an instruction before it, here or in a region around this one.
@@ -182,7 +178,7 @@ pub enum Operand {
     Constant(Value),
 }
 
-/// What an instruction does: the primitives' calls, and all structural operations there are.
+/// The operation of an instruction: a primitive's call, or a structural operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
     /// Calls the primitive; its function parameters are regions, see
@@ -192,26 +188,26 @@ pub enum Op {
     Tuple,
     /// The set of the arguments, in any order.
     Set,
-    /// The element of a fixed tuple that stands at this place.
+    /// The element of a fixed tuple at this index.
     Item(u8),
     /// Evaluates the first region if the argument is true, otherwise the second.
     If,
     /// Evaluates the region whose number the argument is.
     Choose,
-    /// The argument, an integer, which is to be positive: how often `power` applies a function.
+    /// The argument, an integer that must be positive: how often `power` applies a function.
     Count,
-    /// Evaluates the region on the second argument, then on its result, as many times in all as the
-    /// first argument says; not at all where that is not positive.
+    /// Evaluates the region on the second argument, then on its result, and so on, the number of times that the
+    /// first argument says; not at all if that is not positive.
     Iterate,
-    /// What its region does, which one kernel may do: see [`Fused`].
+    /// The calls in its region, for which an executor may have a single kernel: see [`Fused`].
     Fused(Fused),
-    /// A value that stands for none: nothing looks at it.
+    /// A placeholder that is never used.
     Absent,
-    /// Fails, of the primitive that is named where it is known.
+    /// Fails, in the primitive that is named if it is known.
     Fail(Option<Primitive>, Failure),
 }
 
-/// What is wrong with a call whatever the input is.
+/// Why a call fails for every input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
@@ -233,7 +229,7 @@ pub enum Failure {
         /// How many it was given.
         found: u8,
     },
-    /// A function is to be applied less than once.
+    /// A function would be applied less than once.
     NotPositive(i32),
     /// A container without elements where one is needed.
     Empty,
@@ -268,31 +264,30 @@ pub struct Instruction {
     pub id: Id,
     /// The type of the value.
     pub ty: Type,
-    /// Whether the value has to be looked at, since it may be of another type.
+    /// Whether the value has to be checked at run time, since it may be of another type.
     pub checked: bool,
     /// What it does.
     pub op: Op,
     /// What it takes.
     pub arguments: Vec<Operand>,
-    /// The code that it evaluates, none to many times.
+    /// The code that it evaluates, any number of times.
     pub regions: Vec<Region>,
-    /// The line of the program from which it comes.
+    /// The program's line that it comes from.
     pub line: u32,
 }
 
 /// Code that is evaluated as a whole: a loop's body, an arm of a choice, or the form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Region {
-    /// What it is given, each with its type.
+    /// Its parameters, each with its type.
     pub parameters: Vec<(Id, Type)>,
     /// The instructions in their order.
     pub instructions: Vec<Instruction>,
-    /// What it gives: one value, but for the body of a form, which has one for each of its
-    /// [outputs](Form::outputs).
+    /// Its result; the body of a form has one for each of the form's [outputs](Form::outputs).
     pub results: Results,
 }
 
-/// What a region gives.
+/// The results of a region.
 pub type Results = SmallVec<[Operand; 1]>;
 
 /// A program in first-order form.
@@ -300,29 +295,29 @@ pub type Results = SmallVec<[Operand; 1]>;
 pub struct Form {
     /// The program's name.
     pub name: String,
-    /// From the input, [`Id::INPUT`], to the output. A program's takes one grid, that of a
-    /// [single call](specialise_call) what the call takes.
+    /// From the input, [`Id::INPUT`], to the output. That of a program has one grid as its parameter, that of a
+    /// [single call](specialise_call) the parameters of the call.
     pub body: Region,
     /// One more than the largest id.
     pub ids: u32,
-    /// What is to be known of each of the body's results, in their order.
+    /// The numbers and the needs of the body's results, in their order.
     pub outputs: Vec<Output>,
 }
 
 impl Form {
-    /// Whether it takes one grid, as that of a program does.
+    /// Whether its only parameter is a grid, as for a program.
     pub fn is_program(&self) -> bool {
         matches!(self.body.parameters[..], [(Id::INPUT, Type::Grid)])
     }
 }
 
 impl Region {
-    /// The value that it gives, the first one where there are several.
+    /// Its result, the first one if there are several.
     pub fn result(&self) -> &Operand {
         &self.results[0]
     }
 
-    /// How many instructions it has, those of regions inside counted in.
+    /// The number of instructions, including those of nested regions.
     pub fn len(&self) -> usize {
         let inside = |instruction: &Instruction| {
             1 + instruction.regions.iter().map(Region::len).sum::<usize>()
@@ -335,7 +330,7 @@ impl Region {
         self.instructions.is_empty()
     }
 
-    /// How many loops stand inside each other in it.
+    /// The depth of nested loops in it.
     pub fn loop_depth(&self) -> usize {
         let depth = |instruction: &Instruction| {
             let inside = instruction.regions.iter().map(Region::loop_depth).max();
@@ -346,7 +341,7 @@ impl Region {
     }
 }
 
-/// What is known of a result of a form.
+/// The number and the needs of one result of a form.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Output {
     /// The number by which the caller knows it.
@@ -355,25 +350,25 @@ pub struct Output {
     pub needs: Needs,
 }
 
-/// Which instructions of a form's body have to succeed for a result, in which order.
+/// Which instructions of a form's body have to succeed for a result, and in which order.
 ///
-/// An evaluation of the result ends with the error of the first of them that fails, whether the
-/// result is made of it or not.
+/// An evaluation of the result ends with the error of the first of them that fails, whether or not the result
+/// depends on it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Needs {
-    /// All of them, in the order in which they stand: the form is of one program.
+    /// All of them, in their order: the form is of one program.
     #[default]
     All,
     /// These, in the order of the program that gives the result.
     These(Vec<Need>),
 }
 
-/// An instruction of a form's body, as the program of one result has it.
+/// An instruction that a result needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Need {
     /// Its value.
     pub id: Id,
-    /// The line on which this program has it: what fails in it, fails there.
+    /// The line of the result's program on which errors of the instruction are reported.
     pub line: u32,
 }
 

@@ -3,15 +3,15 @@
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-/// Values by keys of words. The youngest can be taken out again, as regions close.
+/// A map from keys of words to values. The youngest entries can be removed again when regions close.
 ///
-/// All keys lie in one vector, so that a key costs no memory of its own. A new one is [written](Self::key)
-/// behind them, and stays there if it is entered.
+/// All keys lie in one vector, so a key needs no allocation of its own. A new key is [written](Self::key)
+/// behind the others, and stays there if it is entered.
 #[derive(Debug)]
 pub(super) struct Memo<V> {
     words: Vec<u32>,
     entries: Vec<Entry<V>>,
-    /// The youngest entry of each bucket. Their number is a power of two.
+    /// The youngest entry of each bucket; the number of buckets is a power of two.
     buckets: Vec<u32>,
 }
 
@@ -20,16 +20,16 @@ struct Entry<V> {
     hash: u32,
     /// The next older entry of the bucket.
     older: u32,
-    /// Where its key begins, and one past where it ends.
+    /// The range of its key in `words`.
     start: u32,
     end: u32,
     value: V,
 }
 
-/// Stands for no entry.
+/// No entry.
 const NONE: u32 = u32::MAX;
 
-/// The buckets of an empty table: most programs need no more.
+/// The initial number of buckets: most programs need no more.
 const BUCKETS: usize = 64;
 
 impl<V> Default for Memo<V> {
@@ -42,7 +42,7 @@ impl<V> Default for Memo<V> {
     }
 }
 
-/// Where a key is to be entered that was not found.
+/// The hash of a key that was not found, for entering it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hash(u32);
 
@@ -57,24 +57,24 @@ impl Hash {
 }
 
 impl<V: Copy> Memo<V> {
-    /// Where the next key is to be written, behind all that are entered.
+    /// The buffer for writing the next key, behind all that are entered.
     pub(super) fn key(&mut self) -> &mut Vec<u32> {
         self.words.truncate(self.entered());
         &mut self.words
     }
 
-    /// The value of the key that is written, or what is needed to enter it.
+    /// The value of the key that was written, or its hash for entering it.
     pub(super) fn find(&self) -> Result<V, Hash> {
         self.find_key(&self.words[self.entered()..])
     }
 
-    /// What is needed to enter the key that is written, in place of what stands there too.
+    /// The hash of the key that was written, for entering it even if it exists already.
     pub(super) fn hash(&self) -> Hash {
         Hash::of(&self.words[self.entered()..])
     }
 
-    /// Enters the key that is written; where it is there, the younger one is found until it is
-    /// taken out.
+    /// Enters the key that was written. If the key exists, the younger entry hides the older one until it is
+    /// removed.
     pub(super) fn enter(&mut self, Hash(hash): Hash, value: V) {
         if self.entries.len() == self.buckets.len() {
             self.grow();
@@ -90,7 +90,7 @@ impl<V: Copy> Memo<V> {
         });
     }
 
-    /// The value of a key that stands elsewhere, or what is needed to enter it.
+    /// The value of a key outside the buffer, or its hash for entering it.
     pub(super) fn find_key(&self, key: &[u32]) -> Result<V, Hash> {
         let Hash(hash) = Hash::of(key);
         let mut at = self.buckets[self.bucket(hash)];
@@ -103,18 +103,18 @@ impl<V: Copy> Memo<V> {
         Err(Hash(hash))
     }
 
-    /// Enters a key that stands elsewhere.
+    /// Enters a key from outside the buffer.
     pub(super) fn enter_key(&mut self, hash: Hash, key: &[u32], value: V) {
         self.key().extend(key);
         self.enter(hash, value);
     }
 
-    /// How many keys it has.
+    /// The number of entries.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Takes all out but the oldest so many.
+    /// Removes all but the `len` oldest entries.
     pub(super) fn truncate(&mut self, len: usize) {
         while self.entries.len() > len
             && let Some(entry) = self.entries.pop()
@@ -124,7 +124,7 @@ impl<V: Copy> Memo<V> {
         }
     }
 
-    /// One past the last word of the keys that are entered.
+    /// The end of the entered keys.
     fn entered(&self) -> usize {
         self.entries.last().map_or(0, |entry| entry.end as usize)
     }
@@ -149,10 +149,10 @@ mod tests {
     #[test]
     fn the_youngest_keys_go_and_the_others_stay() {
         let mut memo = Memo::default();
-        // Keys of one to three words, of which no two are alike.
+        // Keys of one to three words, all different.
         let key = |n: u32| [n, n / 2, n % 7][..=(n % 3) as usize].to_vec();
         for n in 0..500 {
-            // Some are written in their place.
+            // Some are written to the buffer.
             if n % 2 == 0 {
                 memo.key().extend(key(n));
                 let place = memo.find().unwrap_err();
@@ -161,7 +161,7 @@ mod tests {
                 let place = memo.find_key(&key(n)).unwrap_err();
                 memo.enter_key(place, &key(n), n);
             }
-            // What is written and not entered leaves nothing behind.
+            // A key that is written and not entered has no effect.
             memo.key().push(7);
         }
         memo.truncate(300);

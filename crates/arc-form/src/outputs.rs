@@ -1,4 +1,4 @@
-//! The results of a form: how each is told apart, what it needs, and the form of one of them.
+//! The results of a form: their needs, and the form of one of them.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use smallvec::smallvec;
 use super::{Form, Id, Instruction, Need, Needs, Operand, Output, Region, dead};
 
 impl Form {
-    /// What the result that stands at this place needs, in its order.
+    /// The needs of the result with this index, in order.
     pub fn needs(&self, at: usize) -> Cow<'_, [Need]> {
         match self.outputs.get(at).map(|output| &output.needs) {
             Some(Needs::These(needs)) => Cow::Borrowed(needs),
@@ -15,11 +15,11 @@ impl Form {
         }
     }
 
-    /// The form of the result that stands at this place alone: what the result needs, on the lines
-    /// of its program. `None` if there is no such result.
+    /// The form of the result with this index alone: what the result needs, on the lines of its program. `None`
+    /// if there is no such result.
     ///
-    /// A form that was [made of several programs](super::specialise_all) is sliced into those that
-    /// each has alone.
+    /// A form [of several programs](super::specialise_all) is sliced into the forms that each program has
+    /// alone.
     ///
     /// ```
     /// let form = arc_form::parse("\
@@ -66,7 +66,7 @@ impl Form {
     }
 }
 
-/// The instruction, on this line where one is given.
+/// The instruction, on this line if one is given.
 fn alone(instruction: &Instruction, line: Option<u32>) -> Instruction {
     let region = |region: &Region| Region {
         instructions: region
@@ -84,7 +84,7 @@ fn alone(instruction: &Instruction, line: Option<u32>) -> Instruction {
 }
 
 impl Need {
-    /// The instruction as it stands in the form.
+    /// The instruction with its own line.
     fn of(instruction: &Instruction) -> Self {
         Self {
             id: instruction.id,
@@ -94,7 +94,7 @@ impl Need {
 }
 
 impl Instruction {
-    /// The values that it takes, what its regions take from outside included; each once.
+    /// The values that it reads, including those that its regions read from outside; each once.
     pub fn reads(&self) -> Vec<Id> {
         fn enter(instruction: &Instruction, used: &mut Vec<Id>, defined: &mut Vec<Id>) {
             let results = instruction.regions.iter().flat_map(|one| &one.results);
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn each_result_ends_with_its_own_first_failure() {
-        // Both call the same two steps that fail, in another order, and `c` neither.
+        // Both call the same two steps that fail, in a different order, and `c` neither.
         let programs = programs(
             "def a(I):\n    x1 = ofcolor(I, 7)\n    x2 = first(x1)\n    x3 = divide(1, 0)\n    \
              return x3\ndef b(I):\n    x1 = divide(1, 0)\n    x2 = ofcolor(I, 7)\n    \
@@ -233,8 +233,8 @@ mod tests {
 
     #[test]
     fn what_a_region_of_another_program_makes_is_no_step_of_this_one() {
-        // `a` has the width as a step, `b` only where it goes through objects, of which there are
-        // none, and `c` has it as a step behind that.
+        // `a` has the width as a step, `b` only in a loop over objects, of which there are none, and `c` as a
+        // step after that loop.
         let programs = programs(
             "def a(I):\n    x1 = palette(I)\n    x2 = first(x1)\n    x3 = divide(9, x2)\n    return x3\n\
              def b(I):\n    x1 = objects(I, T, F, T)\n    x2 = lbind(divide, 9)\n    \

@@ -1,4 +1,4 @@
-//! Reads the text of a form.
+//! Parses the text of a form.
 
 use smallvec::smallvec;
 
@@ -7,18 +7,18 @@ use super::{
 };
 use arc_dsl::{ParseError, Primitive, Value, ValueKind, parse_value};
 
-/// What is wrong with the text of a form.
+/// An error in the text of a form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 #[non_exhaustive]
 pub struct FormError {
-    /// Where it is wrong, counted from 1.
+    /// The line of the error, counted from 1.
     pub line: usize,
     /// What is wrong and what was expected.
     pub message: String,
 }
 
-/// The form that a text describes, as [`Form`] prints it; checked by [`Form::verify`].
+/// Parses a form from the text that [`Form`] prints, and checks it by [`Form::verify`].
 ///
 /// ```
 /// let text = "form solve_twice(v0: grid):\n  v1: grid = hconcat(v0, v0) @2\n  return v1\n";
@@ -45,7 +45,7 @@ pub fn parse(text: &str) -> Result<Form, FormError> {
     Ok(form)
 }
 
-/// How deeply regions may stand inside each other, and types.
+/// The deepest nesting of regions, and of types.
 const DEPTH: usize = 100;
 
 struct Parser<'t> {
@@ -105,7 +105,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Instructions up to the line that ends them, and what it says behind this word.
+    /// Instructions up to the line that starts with the word `ending`, and the rest of that line.
     fn instructions(
         &mut self,
         ending: &str,
@@ -189,7 +189,7 @@ impl<'t> Parser<'t> {
             .collect()
     }
 
-    /// An id that is made here. Ids that would leave a form full of holes are refused.
+    /// The id of a new value. Ids that would leave a form full of gaps are rejected.
     fn id(&mut self, text: &str) -> Result<Id, String> {
         let id = id(text).ok_or_else(|| format!("expected `vN`, found `{text}`"))?;
         if id.index() > 64 * self.lines.len() + 64 {
@@ -200,12 +200,12 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// What a line says behind the word that it begins with.
+/// The rest of a line that starts with a word.
 fn ended<'t>(line: &'t str, word: &str) -> Option<&'t str> {
     line.trim().strip_prefix(word)?.strip_prefix(' ')
 }
 
-/// A result of the form and what is said of it.
+/// A result of the form, with its number and needs.
 fn ending(text: &str) -> Result<(Operand, Output), String> {
     let Some((result, about)) = text.split_once(" #") else {
         return Ok((operand(text)?, Output::default()));
@@ -275,7 +275,7 @@ fn operands(text: &str) -> Result<Vec<Operand>, String> {
     split(text).into_iter().map(operand).collect()
 }
 
-/// Where the bracket closes that stands open at the start.
+/// The index of the bracket that closes the one at the start.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0i32;
     text.bytes().position(|byte| {
@@ -288,7 +288,7 @@ fn closing(text: &str) -> Option<usize> {
     })
 }
 
-/// The parts between the commas that stand in no bracket.
+/// The parts between top-level commas.
 fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0i32, 0);
     for (at, byte) in text.bytes().enumerate() {

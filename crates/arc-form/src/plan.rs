@@ -1,9 +1,9 @@
 //! How an executor represents each value of a form: [`plan`], for a [`Target`].
 //!
-//! Most values are represented as their types say. Where nothing that uses a value sees the difference, and
-//! the target has a representation that is cheaper to build, that is selected: sets without an order,
-//! patches in parts, what is gone through as a list. [`Plan::verify`] looks at every value and each
-//! of its uses by itself, and so finds what a plan says that is not so.
+//! Most values are represented as their types say. If no use of a value can see the difference and the target
+//! has a representation that is cheaper to build, that is selected: unordered sets, patches in parts, lists for
+//! containers that are only iterated over. [`Plan::verify`] checks each value with its uses independently, and
+//! so finds unjustified choices.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -20,18 +20,18 @@ use arc_isa::{Body, Elements, Size, Use};
 pub enum Representation {
     /// As its type says.
     Typed,
-    /// Locations as a list, which no box has to hold. What uses them goes through them.
+    /// Locations as a list, so that no bounding box has to hold them. Its uses only iterate over it.
     Locations,
-    /// A patch in parts: the patches that were to be merged, one after the other. It is painted, or
-    /// moved and painted: what is painted twice needs no place in a patch, and no box holds all.
+    /// A patch in parts: a list of the patches whose union it is. It is painted, or moved and painted: painting
+    /// an overlap twice does no harm, and no bounding box has to hold all parts.
     Parts,
-    /// A set as a list in any order, equal elements among them.
+    /// A set as a list in any order, possibly with equal elements.
     Unordered,
     /// The same without equal elements.
     Distinct,
-    /// Unordered, and never built: the next instruction takes each element as it comes.
+    /// Unordered, and never materialised: the next instruction consumes each element as it is produced.
     Streamed,
-    /// The product of two sets of scalars, never built: filters go through its factors.
+    /// The product of two sets of scalars, never materialised: filters iterate over its factors.
     Factored,
     /// A tuple of rows as a grid.
     Rows,
@@ -50,7 +50,7 @@ impl Representation {
         Representation::Rows,
     ];
 
-    /// The word for it in text.
+    /// Its name in text.
     pub fn name(self) -> &'static str {
         match self {
             Representation::Typed => "typed",
@@ -64,27 +64,27 @@ impl Representation {
         }
     }
 
-    /// Whether elements come in any order.
+    /// Whether the elements are in no particular order.
     pub fn is_unordered(self) -> bool {
         use Representation::{Distinct, Streamed, Unordered};
         matches!(self, Unordered | Distinct | Streamed)
     }
 }
 
-/// What an executor can do: all that a plan knows of it.
+/// What a plan knows of an executor.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     /// Its name, for people.
     pub name: &'static str,
-    /// The representations that it has beside the typed one.
+    /// The representations that it supports besides the typed one.
     pub representations: &'static [Representation],
-    /// How many rows and columns its grids have at most, where a patch may be clipped to as many: it
-    /// has no grid on which a cell that is lost could lie. `None` if patches are represented whole.
+    /// The most rows and columns of its grids, if patches may be clipped to that window: no grid has the cells
+    /// that are lost. `None` if patches are represented whole.
     pub window: Option<u32>,
 }
 
 impl Target {
-    /// Whether it has this representation.
+    /// Whether it supports this representation.
     pub fn has(&self, representation: Representation) -> bool {
         representation == Representation::Typed || self.representations.contains(&representation)
     }
@@ -162,7 +162,7 @@ pub fn plan(form: &Form, target: &Target) -> Plan {
     plan
 }
 
-/// The representations that a target has, a bit for each: it is asked for every value.
+/// The representations of a target as bits, since every value asks for them.
 #[derive(Clone, Copy)]
 struct RepresentationSet(u8);
 
@@ -180,9 +180,9 @@ impl RepresentationSet {
 struct Planner<'f, 'i> {
     held: RepresentationSet,
     index: &'i Index<'f>,
-    /// Where order is seen, once something may have none.
+    /// The order analysis, computed when a value may be unordered.
     order: OnceCell<Order>,
-    /// Which values are only painted, once something may be in parts.
+    /// Which values are only painted, computed when a value may be in parts.
     painted: OnceCell<Vec<bool>>,
     representations: Vec<Representation>,
 }
@@ -198,7 +198,7 @@ impl Planner<'_, '_> {
     fn region(&mut self, region: &Region) {
         for (at, instruction) in region.instructions.iter().enumerate() {
             let chosen = self.choose(instruction, region.instructions.get(at + 1));
-            // What was chosen before, for an outline that a loop gives, stays.
+            // An outline in a loop may have been chosen before; that choice stays.
             if chosen != Representation::Typed {
                 self.representations[instruction.id.index()] = chosen;
             }
@@ -210,7 +210,7 @@ impl Planner<'_, '_> {
 
     fn choose(&mut self, instruction: &Instruction, next: Option<&Instruction>) -> Representation {
         use Representation as R;
-        // Only containers have more representations than one.
+        // Only containers have more than one representation.
         if !matches!(
             instruction.ty,
             Type::Indices | Type::Object | Type::Set(_) | Type::Tuple(_) | Type::Fixed(_)
@@ -251,7 +251,7 @@ impl Planner<'_, '_> {
         self.painted.get_or_init(|| only_painted(self.index))[id.index()]
     }
 
-    /// Whether an instruction puts locations together that may be far from each other.
+    /// Whether an instruction joins locations that may be far from each other.
     fn joins_far(&self, instruction: &Instruction) -> bool {
         let far = |operand: &Operand| {
             let maker = self.index.maker(operand).and_then(Instruction::primitive);
@@ -265,8 +265,8 @@ impl Planner<'_, '_> {
         instruction.ty == Type::Indices && joins && instruction.arguments.iter().all(far)
     }
 
-    /// Parts that a loop makes are in parts themselves where it gives the outline of locations that
-    /// may be far apart.
+    /// Puts the parts that a loop builds into parts themselves, if they are outlines of locations that may be
+    /// far apart.
     fn outline(&mut self, instruction: &Instruction) {
         let outline = instruction.regions.first().and_then(|region| {
             let Operand::Id(result) = *region.result() else {
@@ -318,7 +318,7 @@ impl Planner<'_, '_> {
     }
 }
 
-/// Which values are painted, or moved and painted, and nothing else; by id.
+/// Which values are only painted, or moved and then painted; by id.
 fn only_painted(index: &Index<'_>) -> Vec<bool> {
     static PAINTING: LazyLock<Called> =
         LazyLock::new(|| Called::all(|primitive| primitive.facts().painted().is_some()));
@@ -349,7 +349,7 @@ fn moves(instruction: &Instruction) -> bool {
     primitive.is_some_and(|primitive| primitive.facts().of_argument(0) == Use::Moved)
 }
 
-/// Whether an instruction goes through the elements of its one container and looks at nothing else.
+/// Whether an instruction only iterates over the elements of its one container.
 fn goes_through(instruction: &Instruction, _: usize) -> bool {
     instruction.primitive().is_some_and(|primitive| {
         let facts = primitive.facts();
@@ -359,7 +359,7 @@ fn goes_through(instruction: &Instruction, _: usize) -> bool {
     })
 }
 
-/// Whether an instruction gives some elements of its one container, by a region.
+/// Whether an instruction filters its one container by a region.
 fn is_filter(instruction: &Instruction, _: usize) -> bool {
     instruction.primitive().is_some_and(|primitive| {
         let facts = primitive.facts();
@@ -367,14 +367,14 @@ fn is_filter(instruction: &Instruction, _: usize) -> bool {
     })
 }
 
-/// Whether an instruction gives a set of locations, each of which it computes.
+/// Whether an instruction computes each element of a set of locations.
 fn makes_locations(instruction: &Instruction) -> bool {
     let primitive = instruction.primitive();
     instruction.ty == Type::Indices
         && primitive.is_some_and(|primitive| primitive.facts().elements == Elements::Made)
 }
 
-/// Whether an instruction gives all pairs of an element of one set and one of another, both scalar.
+/// Whether an instruction computes all pairs of an element of one set and one of another, both scalar.
 fn is_product_of_scalars(instruction: &Instruction) -> bool {
     let Type::Set(element) = &instruction.ty else {
         return false;
@@ -405,8 +405,8 @@ fn merges_patches(instruction: &Instruction) -> bool {
     of_patches && merges && !instruction.checked
 }
 
-/// Whether an instruction gives the outline of locations in a tuple, which may be far apart, and
-/// nothing but the region around it takes it.
+/// Whether an instruction computes the outline of locations in a tuple, which may be far apart, and only the
+/// region around it uses the result.
 fn is_far_outline(instruction: &Instruction, index: &Index<'_>) -> bool {
     let is_tuple_of_locations = |operand: &Operand| match operand {
         Operand::Id(id) => match index.definition(*id).ty {
@@ -421,13 +421,13 @@ fn is_far_outline(instruction: &Instruction, index: &Index<'_>) -> bool {
         && index.only_user(instruction.id).is_some()
 }
 
-/// Whether an instruction gives a tuple of rows of a grid's colours.
+/// Whether an instruction returns a tuple of rows of colours.
 fn gives_rows(instruction: &Instruction) -> bool {
     matches!(instruction.op, Op::Fused(fused) if fused.gives_rows())
         && instruction.ty == Type::tuple_of(Type::tuple_of(Type::Int))
 }
 
-/// Whether a value is used where a tuple of rows is taken as a grid.
+/// Whether a use takes a tuple of rows as a grid.
 fn takes_grid(user: &User<'_>) -> bool {
     use arc_dsl::Type as T;
     match user.argument() {
@@ -435,7 +435,7 @@ fn takes_grid(user: &User<'_>) -> bool {
         None => user.by.is_none(),
         Some((by, at)) => match by.op {
             Op::Call(primitive) if primitive.is_first_order() => {
-                // What takes a grid or a patch takes tuples as grids.
+                // A parameter for a grid or a patch takes tuples as grids.
                 let parameter = primitive.parameters().get(at);
                 parameter.is_some_and(|(_, ty)| matches!(ty, T::Grid | T::Piece | T::Element))
             }
@@ -445,7 +445,7 @@ fn takes_grid(user: &User<'_>) -> bool {
     }
 }
 
-/// Whether an instruction that gives a set and the next one, which goes through it, can be one loop.
+/// Whether an instruction that computes a set and the next one, which iterates over it, can be one loop.
 fn is_streamed(producer: &Instruction, consumer: &Instruction) -> bool {
     let (Some(first), Some(second)) = (producer.primitive(), consumer.primitive()) else {
         return false;
@@ -463,8 +463,8 @@ fn is_streamed(producer: &Instruction, consumer: &Instruction) -> bool {
 }
 
 impl Plan {
-    /// Whether every value may be held as the plan says, by the target: each value is looked at with
-    /// its own uses alone.
+    /// Checks that the target may represent every value as the plan says; each value is checked with its own
+    /// uses alone.
     pub fn verify(&self, form: &Form, target: &Target) -> Result<(), Fault> {
         let index = Index::new(form);
         let fault = |id: Id, message: String| Err(Fault { id, message });
@@ -544,8 +544,8 @@ impl Plan {
         })
     }
 
-    /// Whether a use takes a patch in parts: it is painted, or moved into one that is in parts; or it
-    /// is what a loop merges into one.
+    /// Whether a use accepts a patch in parts: it paints the patch, moves it into one in parts, or is a loop
+    /// that merges its results into one.
     fn is_user_of_parts(&self, user: &User<'_>) -> bool {
         let in_parts = |by: &Instruction| self.representation(by.id) == Representation::Parts;
         match user.argument() {
@@ -563,8 +563,8 @@ impl Plan {
         }
     }
 
-    /// Whether a use does not see the order of elements: neither itself, nor what it makes of them.
-    /// The first element of a tuple is not the first of what it is as a set.
+    /// Whether a use does not see the order of elements, neither itself nor through its result. The first
+    /// element of a tuple may differ from that of its set.
     fn sees_no_order(&self, user: &User<'_>, tuple: bool) -> bool {
         match user.argument() {
             None => user.by.is_some_and(order::merges_sets),
@@ -575,7 +575,7 @@ impl Plan {
                 Sight::OfResult => {
                     self.representation(by.id).is_unordered()
                         || matches!(by.ty, Type::Indices | Type::Object)
-                        // What is put in order again, or has an order without being put in it.
+                        // It sorts the elements, or its result has an order regardless.
                         || by.primitive().is_some_and(|primitive| {
                             primitive.facts().elements == Elements::Joined
                         })
@@ -584,7 +584,7 @@ impl Plan {
         }
     }
 
-    /// Whether the elements of a tuple are painted one over the other: of equal ones the last counts.
+    /// Whether the elements of a tuple are painted over each other, so that of equal ones the last counts.
     fn is_painted_last(instruction: &Instruction, index: &Index<'_>) -> bool {
         matches!(instruction.ty, Type::Fixed(_))
             && index.is_only(instruction.id, |by, _| {
@@ -604,7 +604,7 @@ fn has_patch_type(ty: &Type) -> bool {
     }
 }
 
-/// A form as text, with what a plan says of its values.
+/// A form as text, annotated with a plan.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<'a> {
     pub(crate) form: &'a Form,
@@ -612,12 +612,13 @@ pub struct Shown<'a> {
 }
 
 impl Plan {
-    /// The form that this is the plan of, as text with a note for what is not represented as its type says.
+    /// The form that this is the plan of, as text, with a note for each value that is not represented as its
+    /// type says.
     pub fn show<'a>(&'a self, form: &'a Form) -> Shown<'a> {
         Shown { form, plan: self }
     }
 
-    /// The words about a value, in brackets behind its line; empty if there are none.
+    /// The note on a value, in brackets at the end of its line; nothing if there is none.
     pub(crate) fn note(&self, f: &mut fmt::Formatter<'_>, id: Id) -> fmt::Result {
         let held = self.representation(id);
         let held = (held != Representation::Typed).then(|| held.name());

@@ -1,9 +1,8 @@
-//! Rewrites: forms that do the same with less.
+//! Rewrites: equivalent forms that do less work.
 //!
-//! They know no machine. What one puts in the place of several instructions is an [`Op::Fused`], whose
-//! region is these instructions as they were: so the evaluator of forms runs it without knowing what
-//! it is, whoever compares evaluators checks it, and an executor that has no kernel for it goes
-//! through the region.
+//! They know no machine. A rewrite replaces several instructions by an [`Op::Fused`], whose region contains the
+//! original instructions. So the evaluator of forms runs it without knowing the operation, comparisons of
+//! evaluators check it, and an executor without a kernel for it runs the region.
 
 use crate::analysis::Called;
 use crate::{Form, Id, Instruction, Needs, Op, Operand, Region, Type, dead};
@@ -15,7 +14,7 @@ mod pairs;
 mod rows;
 mod turned;
 
-/// Declares [`Fused`]: of each its sentence, its name, and the calls that it stands for.
+/// Declares [`Fused`]: for each variant a sentence, its name, and the calls that it replaces.
 macro_rules! fused {
     ($(#[doc = $doc:literal] $variant:ident = $name:literal, $calls:literal;)+) => {
         /// What instructions were fused.
@@ -28,14 +27,14 @@ macro_rules! fused {
             /// All of them.
             pub const ALL: &'static [Fused] = &[$(Fused::$variant),+];
 
-            /// The name that stands in the text of a form.
+            /// Its name in the text of a form.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Fused::$variant => $name,)+
                 }
             }
 
-            /// What it gives, in a sentence.
+            /// A sentence about its result.
             pub fn doc(self) -> &'static str {
                 match self {
                     $(Fused::$variant => $doc,)+
@@ -43,7 +42,7 @@ macro_rules! fused {
                 .trim()
             }
 
-            /// The calls that it stands for.
+            /// The calls that it replaces.
             pub fn calls(self) -> &'static str {
                 match self {
                     $(Fused::$variant => $calls,)+
@@ -87,25 +86,25 @@ fused! {
 }
 
 impl Fused {
-    /// Whether it gives rows of a grid, which it takes two of.
+    /// Whether it takes two grids and returns the rows of one.
     pub fn gives_rows(self) -> bool {
         matches!(self, Fused::LargerCells | Fused::SmallerCells)
     }
 
-    /// Whether a region is what this stands for.
+    /// Whether a region has the calls that this replaces.
     pub(crate) fn is_of(self, region: &Region) -> bool {
         let known = [pairs::is_of, rows::is_of, filters::is_of];
         known.iter().any(|is_of| is_of(self, region))
     }
 }
 
-/// A rewrite, and whether it may find anything in a form with such calls.
+/// A rewrite, and a test of whether a form with such calls may have anything for it.
 struct Rewrite {
     may: fn(&Candidates) -> bool,
     run: fn(&mut Form, &[Type]),
 }
 
-/// All rewrites in their order.
+/// All rewrites, in order.
 const REWRITES: &[Rewrite] = &[
     Rewrite {
         may: rows::may,
@@ -125,17 +124,17 @@ const REWRITES: &[Rewrite] = &[
     },
 ];
 
-/// What the rewrites may find in a form, noted as its instructions are built: most forms have
-/// nothing for any of them, and are not gone through again to find that out.
+/// The candidates for rewrites, recorded while instructions are built: most forms have none, and need no pass
+/// over them to find that out.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
     /// The primitives that are called.
     called: Called,
-    /// How many calls turn what they take.
+    /// The number of calls that rotate or mirror their argument.
     turning: usize,
-    /// Whether a call takes what another gives that it may be one with.
+    /// Whether a call reads the result of another with which it may be fused.
     paired: bool,
-    /// What calls the values, by id, that may be the inner ones of pairs.
+    /// The primitives, by id of the value, that may be the inner calls of pairs.
     inner: Vec<Option<Primitive>>,
 }
 
@@ -148,7 +147,7 @@ impl Candidates {
         self.inner.clear();
     }
 
-    /// Notes an instruction.
+    /// Records an instruction.
     pub(super) fn add(&mut self, op: Op, arguments: &[Operand], id: Id) {
         let Op::Call(primitive) = op else { return };
         self.called.add(primitive);
@@ -182,8 +181,8 @@ impl Candidates {
     }
 }
 
-/// Applies all rewrites. Ids have holes after it, and dead instructions may be left. A form of
-/// several results stays as it is, since each of them tells which instructions it needs.
+/// Applies all rewrites. Afterwards ids may have gaps, and dead instructions may remain. A form of several
+/// results is not changed, since each result lists the instructions that it needs.
 pub fn rewrite(form: &mut Form) {
     let mut found = Candidates::default();
     found.add_all(&form.body);
@@ -191,7 +190,7 @@ pub fn rewrite(form: &mut Form) {
     rewrite_candidates(form, &found, &types);
 }
 
-/// The same for a form with such calls, and values of these types.
+/// The same for a form with these candidates, and values of these types.
 pub(super) fn rewrite_candidates(form: &mut Form, found: &Candidates, types: &[Type]) {
     if form.outputs.iter().any(|output| output.needs != Needs::All) {
         return;
@@ -204,7 +203,7 @@ pub(super) fn rewrite_candidates(form: &mut Form, found: &Candidates, types: &[T
     }
 }
 
-/// The one instruction of a region with so many parameters, whose value is the region's.
+/// The only instruction of a region with this number of parameters, if it computes the region's result.
 fn only(region: &Region, parameters: usize) -> Option<&Instruction> {
     match &region.instructions[..] {
         [one]
@@ -221,7 +220,7 @@ mod tests {
     use super::*;
     use crate::{parse, remove_dead};
 
-    /// Holds the text of a form after all rewrites, without what they leave behind, against this.
+    /// Compares the text of a form after all rewrites and dead-code elimination with the expected text.
     pub(super) fn expect(before: &str, after: &str) {
         let mut form = parse(before).unwrap();
         rewrite(&mut form);

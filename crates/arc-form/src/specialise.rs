@@ -1,11 +1,10 @@
 //! Program to form: symbolic evaluation.
 //!
-//! Each step is evaluated once. A function value is a compile-time object that knows what it
-//! has captured; applying it is evaluating its body on its arguments, which emits instructions.
-//! Fixed tuples, sets of one element and containers of functions are compile-time objects too, and
-//! are evaluated at run time only where a step needs them. A choice between values that have no type in
-//! common, as functions have none, stays a choice until something is done with it, which is then
-//! done to each in an arm of its own.
+//! Each step is evaluated once. A function value is a compile-time object with its captured values; to apply
+//! it, its body is evaluated on the arguments, which emits instructions. Fixed tuples, sets of one element and
+//! containers of functions are compile-time objects too, and are built at run time only if a step needs them. A
+//! choice between values without a common type, such as functions, stays a choice until it is used; the use is
+//! then emitted once per option, each in an arm of its own.
 
 mod build;
 mod calls;
@@ -29,7 +28,7 @@ use symbols::{Node, Symbol, Symbols};
 
 use arc_dsl::Primitive;
 
-/// How programs are specialised. The results of a form do not depend on it.
+/// How programs are specialised. The results of running a form do not depend on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(
     clippy::struct_excessive_bools,
@@ -90,7 +89,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// That a program has no form.
+/// A program has no form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct Unspecialised {
@@ -113,18 +112,18 @@ pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Uns
 /// Several programs as one form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
-    /// The form, with an output for each program that has a form, known by the program's place
-    /// among those that were given. `None` if there is no such program.
+    /// The form, with an output for each program that has a form, numbered by the position of the program.
+    /// `None` if there is no such program.
     pub form: Option<Form>,
-    /// Of each program why it is not in the form, if it is not.
+    /// For each program, why it is not in the form, if it is not.
     pub left_out: Vec<Option<Unspecialised>>,
 }
 
-/// One form of several programs, in which a step that more than one of them comes to is evaluated once.
+/// One form of several programs, in which a step that more than one of them has is evaluated once.
 ///
-/// Each output needs what the form of its program alone has, in that order and on those lines, so
-/// that a program ends as it does alone whatever the results of the others are; a program that has no form
-/// is left out. [`Options::max_instructions`] and [`Options::max_work`] are those of one program.
+/// Each output needs what the form of its program alone has, in that order and on those lines, so a program
+/// ends as it does alone, whatever the outcome of the others. A program without a form is left out.
+/// [`Options::max_instructions`] and [`Options::max_work`] apply to each program.
 ///
 /// ```
 /// use arc_dsl::parse_programs;
@@ -162,7 +161,7 @@ pub fn specialise_all(name: &str, programs: &[Program], options: &Options) -> Me
     let (mut results, mut outputs) = (Results::new(), Vec::new());
     let mut left_out = Vec::with_capacity(programs.len());
     for (number, program) in programs.iter().enumerate() {
-        let result = specialiser.another(program, &input);
+        let result = specialiser.next_program(program, &input);
         left_out.push(result.as_ref().err().cloned());
         if let Ok((result, needs)) = result {
             results.push(result);
@@ -180,7 +179,7 @@ pub fn specialise_all(name: &str, programs: &[Program], options: &Options) -> Me
     };
     if options.dead {
         let types = dead::types(&form);
-        dead::take_out(&mut form, &types, &mut dead::Scratch::default());
+        dead::remove_dead_steps(&mut form, &types, &mut dead::Scratch::default());
     }
     let too_large = leave_out_large(&mut form, options);
     for number in &too_large {
@@ -191,7 +190,7 @@ pub fn specialise_all(name: &str, programs: &[Program], options: &Options) -> Me
         });
     }
     let form = (!form.outputs.is_empty()).then(|| {
-        dead::take_out_unneeded(&mut form);
+        dead::remove_unneeded(&mut form);
         dead::compact(&mut form, &mut dead::Scratch::default());
         debug_assert_eq!(form.verify(), Ok(()), "{form}");
         form
@@ -199,7 +198,7 @@ pub fn specialise_all(name: &str, programs: &[Program], options: &Options) -> Me
     Merged { form, left_out }
 }
 
-/// Removes the outputs of programs whose forms would be too large, and gives these programs.
+/// Removes the outputs of programs whose forms would be too large, and returns these programs.
 fn leave_out_large(form: &mut Form, options: &Options) -> Vec<usize> {
     let mut sizes = vec![0; form.ids as usize];
     for instruction in &form.body.instructions {
@@ -227,10 +226,10 @@ fn leave_out_large(form: &mut Form, options: &Options) -> Vec<usize> {
     left_out
 }
 
-/// Why no more instructions of a region are built.
+/// Why a region ends before all of its instructions are built.
 #[derive(Debug)]
 enum RegionEnd {
-    /// The region always fails at this instruction: what comes after is never reached.
+    /// The region always fails at this instruction: the rest is never reached.
     Fails(Id),
     /// There is no form. The reason is in a box so that the results of most functions here stay small.
     NoForm(Box<Reason>),
@@ -263,11 +262,11 @@ pub struct Specialiser {
     options: Options,
     code: Builder,
     symbols: Symbols,
-    /// What applying a function gave, where it can be seen from the open region.
+    /// The results of applied functions that are visible from the open region.
     applied: Memo<Symbol>,
-    /// The keys of the calls that are being specialised, one behind the other.
+    /// The keys of the calls that are being specialised, from the outermost on.
     keys: Vec<u32>,
-    /// For each open region how many keys `applied` had before.
+    /// The number of keys in `applied` when each open region was opened.
     scopes: Vec<usize>,
     work: u32,
     depth: u32,
@@ -276,7 +275,7 @@ pub struct Specialiser {
 /// How deeply functions may call each other.
 const DEPTH: u32 = 100;
 
-/// Whether the form can have it as a constant.
+/// Whether the value can be a constant of the form.
 fn is_plain(value: &Value) -> bool {
     match value {
         Value::Tuple(_) | Value::Set(_) => value.value_type().is_some() && !has_grid(value),
@@ -285,8 +284,8 @@ fn is_plain(value: &Value) -> bool {
     }
 }
 
-/// Whether a grid stands in it. Text tells a grid from the tuple of its rows, which has another
-/// type, only where it stands alone.
+/// Whether the value contains a grid. Text only tells a grid from the tuple of its rows, which has another
+/// type, at the top level.
 fn has_grid(value: &Value) -> bool {
     match value {
         Value::Grid(_) => true,
@@ -332,31 +331,30 @@ impl Specialiser {
         Ok(form)
     }
 
-    /// Forgets the last form.
+    /// Drops the last form.
     fn begin(&mut self) {
-        self.forget();
+        self.clear_program();
         self.scopes.clear();
         self.code.clear();
     }
 
-    /// Forgets what was found out about a program, but for its instructions.
-    fn forget(&mut self) {
+    /// Drops all that is known of a program except its instructions.
+    fn clear_program(&mut self) {
         self.symbols.clear();
         self.applied.truncate(0);
         self.keys.clear();
         (self.work, self.depth) = (0, 0);
     }
 
-    /// The result of a program that is one of several, and what it needs.
+    /// The result of one of several programs, and its needs.
     ///
-    /// Nothing that was found out about the others is known here, but for their
-    /// instructions.
-    fn another(
+    /// Nothing is known of the other programs here except their instructions.
+    fn next_program(
         &mut self,
         program: &Program,
         input: &[Id],
     ) -> Result<(Operand, Vec<Need>), Unspecialised> {
-        self.forget();
+        self.clear_program();
         self.scopes.clear();
         self.scopes.push(0);
         self.code.line = program.line();
@@ -420,7 +418,7 @@ impl Specialiser {
         }
     }
 
-    /// A value as a symbol; primitives, grids and values of unlike types may stand in tuples.
+    /// A value as a symbol; a tuple may contain primitives, grids and values of unlike types.
     fn constant(&mut self, value: &Value) -> Specialised {
         if is_plain(value) {
             return Ok(self.symbols.constant(value));
@@ -470,7 +468,7 @@ impl Specialiser {
         self.emitted(emitted, ids)
     }
 
-    /// What was emitted where there had been so many ids: to come to what was there is no work.
+    /// Accounts for an emitted instruction: it counts as work only if it is new, so that there are more ids.
     fn emitted(&mut self, emitted: Result<Id, String>, ids: u32) -> Specialised<Id> {
         if self.code.ids() > ids {
             self.work()?;
@@ -528,7 +526,7 @@ impl Specialiser {
         }))
     }
 
-    /// The value of the symbol; its instructions are built if they are not yet.
+    /// The symbol's value at run time; builds its instructions if necessary.
     fn materialise(&mut self, symbol: Symbol) -> Specialised<Operand> {
         match symbol {
             Symbol::Value(id) => Ok(Operand::Id(id)),

@@ -1,4 +1,4 @@
-//! Programs of our own with what is hard about forms: the text that each becomes, and how it ends.
+//! Hand-written programs for the difficult parts of forms: the text of each form, and its outcome.
 
 use super::{BailOut, Evaluator, Form, Id, Operand, Options, Reason, Stop, Type, Unspecialised};
 use super::{Need, Needs, Output, parse, specialise, specialise_with};
@@ -21,7 +21,7 @@ fn form(steps: &str) -> Form {
     form
 }
 
-/// The body of the form as text, without the lines that its steps come from.
+/// The body of the form as text, without line numbers.
 fn text(steps: &str) -> String {
     let text = form(steps).to_string();
     let lines = text.lines().skip(1).map(|line| {
@@ -151,7 +151,7 @@ fn a_choice_between_unlike_values_is_made_where_they_are_used() {
 
 #[test]
 fn functions_made_in_an_arm_take_what_they_captured_out_of_it() {
-    // Which colour is replaced, and by which function, is settled in the arms.
+    // The arms decide which colour is replaced, and by which function.
     let steps = "x1 = portrait(I)
         x2 = lbind(compose, size)
         x3 = lbind(rbind, ofcolor)
@@ -308,7 +308,7 @@ fn what_fails_in_the_reference_fails_in_the_form() {
 
 #[test]
 fn what_is_of_another_type_than_the_signature_asks_is_the_references() {
-    // Python makes a value of some, and raises on others.
+    // Python returns a value for some, and raises on others.
     for steps in [
         "x1 = apply(7, I)\n return I",
         "x1 = height(first)\n return I",
@@ -326,7 +326,7 @@ fn what_is_of_another_type_than_the_signature_asks_is_the_references() {
             "{steps}: {found:?}"
         );
     }
-    // As Python's `and` and `or`, these two give one of their operands.
+    // Like Python's `and` and `or`, these two return one of their operands.
     let operands = "x1 = either(0, 3)\n x2 = size(I)\n x3 = both(x2, x1)\n x4 = either(x3, T)";
     let steps = format!("{operands}\n x5 = canvas(x4, UNITY)\n return x5");
     let three = Grid::from_rows(&[[3]]).unwrap();
@@ -369,13 +369,13 @@ fn what_has_no_form_says_why() {
         "x1 = height(I)\n x2 = insert(x1, TWO)\n x3 = astuple(I, x1)\n \
         x4 = combine(x3, x3)\n x5 = dedupe(x4)\n return x5",
     );
-    // The step before fails: what comes after it is never reached.
+    // The step before fails: the one after it is never reached.
     assert!(unlike.is_ok());
     let unlike = reason("x1 = height(I)\n x2 = astuple(I, x1)\n x3 = dedupe(x2)\n return x3");
     assert!(matches!(unlike, Err(Reason::Types(_))), "{unlike:?}");
     let function = reason("x1 = compose(first, last)\n return x1");
     assert!(matches!(function, Err(Reason::Function(_))), "{function:?}");
-    // Each step doubles the calls; made once each, they are few.
+    // Each step doubles the calls; specialised once each, they are few.
     let mut steps = vec!["x1 = fork(add, height, width)".to_owned()];
     steps.extend((2..60).map(|at| format!("x{at} = fork(subtract, x{0}, x{0})", at - 1)));
     steps.push("x60 = x59(I)\nreturn x60".to_owned());
@@ -391,8 +391,8 @@ fn what_has_no_form_says_why() {
 
 #[test]
 fn what_would_grow_without_end_is_refused() {
-    // Tuples of the same tuple twice, choices between the same choices, sets of pairs of pairs: each
-    // step doubles what a naive reader would look at.
+    // Tuples of the same tuple twice, choices between the same choices, sets of pairs of pairs: each step
+    // doubles what a naive implementation would visit.
     let doubling = |first: &str, step: &str| {
         let step = |at: usize| step.replace("{x}", &format!("x{at}"));
         let steps: Vec<_> = (2..60)
@@ -504,7 +504,7 @@ fn several_results_print_and_read_back() {
     );
     assert_eq!(form.outputs[2].needs, Needs::These(Vec::new()));
     assert_eq!(form.outputs[3].needs, Needs::All);
-    // One result of the number that goes without saying.
+    // A single result with the default number.
     let text = "form f(v0: grid):\n  return v0\n";
     assert_eq!(parse(text).unwrap().outputs, [Output::default()]);
     let text = "form f(v0: grid):\n  return v0 #1 []\n";

@@ -45,7 +45,7 @@ fn write_form(f: &mut fmt::Formatter<'_>, form: &Form, plan: Option<&Plan>) -> f
     let one = [Output::default()];
     for (result, output) in form.body.results.iter().zip(&form.outputs) {
         write!(f, "  return {result}")?;
-        // What is known of the result of one program goes without saying.
+        // The default output of a single program is not printed.
         if form.outputs != one {
             write!(f, " {output}")?;
         }
@@ -121,14 +121,14 @@ impl fmt::Display for Operand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Operand::Id(id) => write!(f, "v{}", id.0),
-            // The tuple of the rows reads as a tuple, which has another type.
+            // Without the prefix, the rows would read as a tuple, which has another type.
             Operand::Constant(Value::Grid(grid)) => write!(f, "grid{grid}"),
             Operand::Constant(value) => value.fmt(f),
         }
     }
 }
 
-/// The name that stands before the brackets.
+/// The name in front of the parentheses.
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! The types of results, each rule gone through once for the types that most arguments have.
+//! The types of results, cached for the most frequent types of arguments.
 
 use arc_isa::rules::{Typing, result};
 use smallvec::SmallVec;
@@ -6,19 +6,19 @@ use smallvec::SmallVec;
 use super::Type;
 use arc_dsl::Primitive;
 
-/// What is known of the results of first-order primitives for arguments of
-/// [common](Type::common) types: the rules are gone through once for each, and not for every call.
+/// A cache of the typing of first-order primitives on arguments of [common](Type::common) types: each rule runs
+/// once for such arguments, not for every call.
 #[derive(Debug)]
 pub(super) struct Typings {
     common: [Type; 15],
-    /// By a part of the key; empty before the first one.
-    known: Vec<Known>,
+    /// Indexed by a part of the key; empty before the first entry.
+    entries: Vec<Entry>,
 }
 
-/// The result of a primitive for arguments of common types, where it is of one itself.
+/// The typing of a primitive on arguments of common types, if its type is common too.
 #[derive(Debug, Clone, Copy)]
-struct Known {
-    /// The primitive and the arguments' types: 0 where there is none.
+struct Entry {
+    /// The primitive and the arguments' types: 0 if the entry is empty.
     key: u32,
     ty: u8,
     checked: bool,
@@ -28,14 +28,14 @@ impl Default for Typings {
     fn default() -> Self {
         Self {
             common: Type::common(),
-            known: Vec::new(),
+            entries: Vec::new(),
         }
     }
 }
 
 impl Typings {
-    /// How many are kept, a power of two.
-    const PLACES: usize = 512;
+    /// The number of entries, a power of two.
+    const ENTRIES: usize = 512;
 
     /// The same as [`result`]; an error says why there is no type.
     pub(super) fn of<'t>(
@@ -46,7 +46,7 @@ impl Typings {
         let rule = |types: SmallVec<[Type; 4]>| {
             result(primitive, &types).map_err(|unlike| unlike.to_string())
         };
-        // The highest bit tells how many types follow.
+        // The highest bit marks how many types follow.
         let mut key = 1 << 8 | primitive as u32;
         for ty in types.clone() {
             match ty.common_number() {
@@ -54,30 +54,30 @@ impl Typings {
                 _ => return rule(types.cloned().collect()),
             }
         }
-        if self.known.is_empty() {
-            let none = Known {
+        if self.entries.is_empty() {
+            let none = Entry {
                 key: 0,
                 ty: 0,
                 checked: false,
             };
-            self.known.resize(Self::PLACES, none);
+            self.entries.resize(Self::ENTRIES, none);
         }
         let hash = key.wrapping_mul(0x9E37_79B1) >> 16;
-        let place = &mut self.known[hash as usize % Self::PLACES];
-        if place.key != key {
+        let entry = &mut self.entries[hash as usize % Self::ENTRIES];
+        if entry.key != key {
             let typing = rule(types.cloned().collect())?;
             let Some(ty) = typing.ty.common_number() else {
                 return Ok(typing);
             };
-            *place = Known {
+            *entry = Entry {
                 key,
                 ty,
                 checked: typing.checked,
             };
         }
         Ok(Typing {
-            ty: self.common[usize::from(place.ty)].clone(),
-            checked: place.checked,
+            ty: self.common[usize::from(entry.ty)].clone(),
+            checked: entry.checked,
         })
     }
 }
@@ -93,8 +93,8 @@ mod tests {
         arguments.iter().map(Value::value_type).collect()
     }
 
-    /// Calls every first-order primitive with arguments of the generator's, as its signature wants
-    /// them or of any type, and gives the results that have a type.
+    /// Calls every first-order primitive with arguments of the generator, by its signature or of any type, and
+    /// visits the results that have a type.
     fn cases(mut visit: impl FnMut(Primitive, &[Value], &[Type], &Typing, Option<Value>)) {
         let mut generator = Generator::new(3);
         let first_order = || Primitive::ALL.iter().filter(|p| p.is_first_order());

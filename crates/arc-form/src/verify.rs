@@ -1,4 +1,4 @@
-//! Checks that a form is one: types, regions and uses.
+//! Checks that a form is valid: types, regions and uses.
 
 use std::fmt;
 
@@ -26,8 +26,8 @@ pub(super) fn fault<T>(id: Id, message: impl fmt::Display) -> Result<T, Fault> {
 }
 
 impl Form {
-    /// Whether every value is defined before it is used, where it can be seen, once; every region is
-    /// the one that its instruction needs, and every type is the one that the rules give.
+    /// Checks that every value is defined once and is visible where it is used, that every instruction has the
+    /// regions that it needs, and that every type follows from the rules.
     pub fn verify(&self) -> Result<(), Fault> {
         let mut verifier = Verifier {
             types: vec![None; self.ids as usize],
@@ -43,7 +43,7 @@ impl Form {
     }
 }
 
-/// Whether every result is told apart from the others, and needs whatever it depends on.
+/// Checks that the results are numbered differently, and that each needs all that it depends on.
 fn check_outputs(form: &Form) -> Result<(), Fault> {
     let (results, outputs) = (form.body.results.len(), form.outputs.len());
     if results == 0 || results != outputs {
@@ -56,7 +56,7 @@ fn check_outputs(form: &Form) -> Result<(), Fault> {
         places[instruction.id.index()] = Some(at);
         reads.push(instruction.reads());
     }
-    // The number of the output that needs it and was looked at last.
+    // For each value, the last output visited that needs it.
     let mut needed = vec![None; form.ids as usize];
     let mut seen = FxHashSet::default();
     for (number, (output, result)) in form.outputs.iter().zip(&form.body.results).enumerate() {
@@ -95,7 +95,7 @@ fn check_outputs(form: &Form) -> Result<(), Fault> {
 }
 
 struct Verifier {
-    /// The types of the values that can be seen from here.
+    /// The types of the values that are visible.
     types: Vec<Option<Type>>,
     defined: Vec<bool>,
 }
@@ -129,7 +129,7 @@ impl Verifier {
         }
     }
 
-    /// The types of what a region gives.
+    /// The types of a region's results.
     fn region(&mut self, region: &Region, of: Id) -> Result<SmallVec<[Type; 1]>, Fault> {
         for (id, ty) in &region.parameters {
             self.define(*id, ty)?;
@@ -209,12 +209,12 @@ fn join_all(types: &[Type]) -> Result<Type, String> {
         .map_err(|unlike| unlike.to_string())
 }
 
-/// Whether these are the types of a region's parameters.
+/// Whether a region's parameters have these types.
 fn takes(region: &Region, types: &[Type]) -> bool {
     region.parameters.iter().map(|(_, ty)| ty).eq(types)
 }
 
-/// How many arguments and regions an operation has, where that is no matter of choice.
+/// The number of arguments and regions of an operation, if it is fixed.
 struct Arity {
     arguments: Option<usize>,
     regions: Option<usize>,
@@ -242,7 +242,7 @@ fn arity(op: Op) -> Arity {
     Arity { arguments, regions }
 }
 
-/// The type of an instruction, by those of its arguments, its regions, and what these give.
+/// The type of an instruction, by those of its arguments, of its regions and of their results.
 pub(super) fn typing(
     op: Op,
     arguments: &[Type],
@@ -315,18 +315,18 @@ fn loop_typing(
     loop_result(primitive, arguments, &elements, results).map_err(|unlike| unlike.to_string())
 }
 
-/// The types of the elements that a loop's body is given.
+/// The element types that a loop passes to its body.
 fn elements(arguments: &[Type]) -> Result<SmallVec<[Type; 2]>, String> {
     let element = |ty: &Type| match rules::element(ty) {
         Ok(Some(element)) => Ok(element),
-        // No container: the loop fails before it begins.
+        // Not a container: the loop fails before it starts.
         Ok(None) => Ok(Type::Never),
         Err(rules::Unlike(a, b)) => Err(format!("a loop over both {a} and {b}")),
     };
     arguments.iter().map(element).collect()
 }
 
-/// The type of what a loop gives, by what its region does.
+/// The type of a loop's result, by that of its region.
 fn loop_result(
     primitive: Primitive,
     arguments: &[Type],
@@ -362,7 +362,7 @@ fn loop_result(
         P::Extract | P::Argmax | P::Argmin => sure(elements[0].clone()),
         P::Order => sure(Type::tuple_of(elements[0].clone())),
         _ => {
-            // A key of 0 stands in where there is no element.
+            // A key of 0 replaces the missing element.
             let (key, none) = (&results[0], &results[1]);
             match key.join(none) {
                 Some(joined) => sure(joined),

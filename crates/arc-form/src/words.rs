@@ -2,11 +2,11 @@
 
 use arc_dsl::{Cell, Grid, Loc, Value};
 
-/// From here on a word never begins a value: it may say something else.
+/// Values never start with words from this one on, which are free for other uses.
 pub(super) const FREE: u32 = 10;
 
-/// Writes the value so that those that print alike, and no others, are written alike: `True` equals
-/// `1` and yet is another value.
+/// Writes the value such that exactly the values that print alike have the same words: `True` equals `1`, but
+/// prints differently.
 pub(super) fn write(words: &mut Vec<u32>, value: &Value) {
     match value {
         Value::Nothing => words.push(0),
@@ -39,7 +39,7 @@ fn write_cell(words: &mut Vec<u32>, cell: Cell) {
     write_loc(words, cell.loc);
 }
 
-/// Writes how many there are, and each.
+/// Writes the number of elements, and each of them.
 fn write_all<T>(words: &mut Vec<u32>, kind: u32, all: &[T], one: impl Fn(&mut Vec<u32>, &T)) {
     words.extend_from_slice(&[kind, all.len() as u32]);
     for item in all {
@@ -47,7 +47,7 @@ fn write_all<T>(words: &mut Vec<u32>, kind: u32, all: &[T], one: impl Fn(&mut Ve
     }
 }
 
-/// A grid prints as the tuple of its rows does.
+/// A grid prints like the tuple of its rows.
 fn write_rows(words: &mut Vec<u32>, grid: &Grid) {
     words.extend_from_slice(&[5, grid.height() as u32]);
     for row in grid.rows() {

@@ -1,5 +1,5 @@
-//! The first-order form against the reference interpreter: built-in programs and random ones, on
-//! inputs that suit them and on others.
+//! The first-order form against the reference interpreter: built-in programs and random ones, on inputs for
+//! them and on others.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,17 +14,17 @@ use arc_dsl::{
 use arc_form::{self, BailOut, Evaluator, Form, Options, Stop};
 use proptest::prelude::*;
 
-/// What came of comparing one evaluation.
+/// The result of comparing one evaluation.
 #[derive(Debug, PartialEq, Eq)]
 enum Compared {
     Value,
     Error,
     BailedOut,
-    /// The reference stopped at a bound that the form counts in another way.
+    /// The reference stopped at a bound that the form counts differently.
     Further,
 }
 
-/// Whether both are errors of one kind: the same variant, of limits the same limit.
+/// Whether both are errors of one kind: the same variant, and for limits the same limit.
 fn same_kind(a: &EvalError, b: &EvalError) -> bool {
     match (a.kind, b.kind) {
         (ErrorKind::Limit(a), ErrorKind::Limit(b)) => a == b,
@@ -61,7 +61,7 @@ fn compare(program: &Program, form: &Form, input: &Grid) -> Compared {
     }
 }
 
-/// What must hold of every form.
+/// Invariants of every form.
 fn check_form(form: &Form) {
     form.verify()
         .unwrap_or_else(|fault| panic!("{fault}\n{form}"));
@@ -70,7 +70,7 @@ fn check_form(form: &Form) {
     assert_eq!(&read, form, "{text}");
 }
 
-/// The ways of specialising that must not change a result.
+/// Variants of specialising that must not change a result.
 fn without_passes() -> [Options; 3] {
     let all = Options {
         max_instructions: 20_000,

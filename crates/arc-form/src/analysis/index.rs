@@ -7,11 +7,11 @@ use arc_dsl::{Primitive, Value};
 #[derive(Debug)]
 pub struct Index<'f> {
     definitions: Vec<Definition<'f>>,
-    /// All uses, each with the one before it of the same value: its number and one, or 0.
+    /// All uses, each linked to the previous one of the same value: its index plus one, or 0.
     users: Vec<(User<'f>, u32)>,
-    /// The last use of each value, in the same way.
+    /// The last use of each value, in the same encoding.
     last: Vec<u32>,
-    /// All instructions in the order of the form, those of a region behind the one that has it.
+    /// All instructions in the order of the form, those of a region after the one that contains it.
     instructions: Vec<&'f Instruction>,
     called: Called,
 }
@@ -21,10 +21,10 @@ pub struct Index<'f> {
 pub struct Called([u64; Primitive::ALL.len().div_ceil(64)]);
 
 impl Called {
-    /// None.
+    /// The empty set.
     pub const NONE: Self = Self([0; Primitive::ALL.len().div_ceil(64)]);
 
-    /// Just these.
+    /// The set of these.
     pub const fn these(primitives: &[Primitive]) -> Self {
         let mut called = Self::NONE;
         let mut at = 0;
@@ -35,12 +35,12 @@ impl Called {
         called
     }
 
-    /// Puts one in.
+    /// Adds one.
     pub const fn add(&mut self, primitive: Primitive) {
         self.0[primitive as usize / 64] |= 1 << (primitive as usize % 64);
     }
 
-    /// All of which this is true.
+    /// The set of all that satisfy this.
     pub fn all(test: impl Fn(Primitive) -> bool) -> Self {
         let mut found = Self::default();
         for primitive in Primitive::ALL.iter().filter(|one| test(**one)) {
@@ -49,12 +49,12 @@ impl Called {
         found
     }
 
-    /// Whether it has a primitive.
+    /// Whether it contains a primitive.
     pub fn has(&self, primitive: Primitive) -> bool {
         self.0[primitive as usize / 64] >> (primitive as usize % 64) & 1 != 0
     }
 
-    /// Whether the two have one in common.
+    /// Whether the two sets intersect.
     pub fn meets(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
@@ -65,34 +65,34 @@ impl Called {
 pub struct Definition<'f> {
     /// The type of the value.
     pub ty: &'f Type,
-    /// The instruction that gives it; `None` for a parameter.
+    /// The instruction that computes it; `None` for a parameter.
     pub by: Option<&'f Instruction>,
-    /// The region in which it is defined, numbered in the order of the form from 0, the body.
+    /// The region in which it is defined; regions are numbered in the order of the form from 0, the body.
     pub region: u32,
 }
 
 /// A use of a value.
 #[derive(Debug, Clone, Copy)]
 pub struct User<'f> {
-    /// The instruction that uses it; `None` for the form, whose result it is.
+    /// The instruction that uses it; `None` if it is a result of the form.
     pub by: Option<&'f Instruction>,
-    /// As what.
+    /// How it is used.
     pub role: Role,
     /// The region in which it is used.
     pub region: u32,
 }
 
-/// As what a value is used.
+/// How a value is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// As the argument that stands at this place.
+    /// As the argument with this index.
     Argument(usize),
-    /// As the result of the region that stands at this place, or of the form.
+    /// As a result of the region with this index, or of the form.
     Result(usize),
 }
 
 impl<'f> User<'f> {
-    /// The instruction that takes it for an argument, and which one; `None` if it is a result.
+    /// The instruction whose argument it is, and the index; `None` if it is a result.
     pub fn argument(&self) -> Option<(&'f Instruction, usize)> {
         match (self.by, self.role) {
             (Some(by), Role::Argument(at)) => Some((by, at)),
@@ -145,7 +145,7 @@ impl<'f> Walk<'f> {
 }
 
 impl<'f> Index<'f> {
-    /// The index of a form that [`verify`](Form::verify) takes.
+    /// The index of a form that [`verify`](Form::verify) accepts.
     pub fn new(form: &'f Form) -> Self {
         let ids = form.ids as usize;
         let unmade = Definition {
@@ -182,7 +182,7 @@ impl<'f> Index<'f> {
         &self.definitions[id.index()]
     }
 
-    /// The instruction that gives an operand; `None` for a parameter or a constant.
+    /// The instruction that computes an operand; `None` for a parameter or a constant.
     pub fn maker(&self, operand: &Operand) -> Option<&'f Instruction> {
         match operand {
             Operand::Id(id) => self.definitions[id.index()].by,
@@ -190,7 +190,7 @@ impl<'f> Index<'f> {
         }
     }
 
-    /// Who uses a value, the last one first.
+    /// The uses of a value, the last one first.
     pub fn users(&self, id: Id) -> impl Iterator<Item = &User<'f>> {
         let mut next = self.last[id.index()];
         std::iter::from_fn(move || {
@@ -200,7 +200,7 @@ impl<'f> Index<'f> {
         })
     }
 
-    /// The one use of a value; `None` if there are none or several.
+    /// The only use of a value; `None` if there are none or several.
     pub fn only_user(&self, id: Id) -> Option<&User<'f>> {
         let mut users = self.users(id);
         users.next().filter(|_| users.next().is_none())
@@ -211,13 +211,13 @@ impl<'f> Index<'f> {
         &self.called
     }
 
-    /// Whether a value is used by instructions alone, of each of which this is true.
+    /// Whether a value is only used as an argument, by instructions that all satisfy this.
     pub fn is_only(&self, id: Id, test: impl Fn(&'f Instruction, usize) -> bool) -> bool {
         self.users(id)
             .all(|user| user.argument().is_some_and(|(by, at)| test(by, at)))
     }
 
-    /// The type of an operand; a constant has one, or is none.
+    /// The type of an operand; `None` for a constant without one.
     pub fn type_of(&self, operand: &Operand) -> Option<Type> {
         match operand {
             Operand::Id(id) => Some(self.definitions[id.index()].ty.clone()),
@@ -239,7 +239,7 @@ impl<'f> Index<'f> {
         }
     }
 
-    /// All instructions in the order of the form, those of a region behind the one that has it.
+    /// All instructions in the order of the form, those of a region after the one that contains it.
     pub fn instructions(&self) -> &[&'f Instruction] {
         &self.instructions
     }

@@ -1,48 +1,48 @@
-//! Where the order of elements is seen, or that one comes twice: containers of which nothing sees it
-//! need no sorting.
+//! Which uses observe the order of elements, or repeated elements: a container without such uses need not be
+//! sorted.
 
 use super::Index;
 use crate::{Instruction, Op, Operand, Region, Type};
 use arc_isa::{Body, Elements, Facts, Use};
 
-/// A loop body with more instructions than this costs more than it does to find equal elements.
+/// A loop body with more instructions than this costs more than finding equal elements.
 const SHORT: usize = 6;
 
-/// What the uses of a value see of it, as far as it has elements.
+/// What the uses of a value observe of its elements.
 #[derive(Debug, Clone, Copy)]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "each is a question of its own"
 )]
 struct Seen {
-    /// Whether one of them may see in what order its elements come, or that one comes twice.
+    /// Whether a use may observe the order of its elements, or a repeated one.
     order: bool,
-    /// Whether one of them takes an outermost element, of several the first.
+    /// Whether a use takes an outermost element, the first one of several.
     first: bool,
-    /// Whether all of them are painting over what was there.
+    /// Whether all uses paint it over what was there.
     painted: bool,
-    /// Whether all of them make of its elements, in their order, what is painted so: where one
-    /// comes twice, the last time counts.
+    /// Whether all uses build, from its elements in their order, something that is painted like this: of a
+    /// repeated element, the last occurrence counts.
     last: bool,
-    /// Whether one of them takes so long for an element that none should come twice.
+    /// Whether a use takes so long per element that none should be repeated.
     repeats: bool,
 }
 
-/// What is seen of the order of a form's values.
+/// What is observed of the order of a form's values.
 #[derive(Debug)]
 pub struct Order {
     seen: Vec<Seen>,
 }
 
-/// A value of which nothing sees the order of its elements.
+/// A value for which no use observes the order of its elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unordered {
-    /// Whether equal elements are better left out all the same.
+    /// Whether equal elements are better removed nevertheless.
     pub distinct: bool,
 }
 
 impl Order {
-    /// Looks at all uses.
+    /// Analyses all uses.
     pub fn new(index: &Index<'_>) -> Self {
         let unseen = Seen {
             order: false,
@@ -54,9 +54,9 @@ impl Order {
         let mut order = Self {
             seen: vec![unseen; index.len()],
         };
-        // Users stand behind what they use: the users of a value are known before the value.
+        // Uses follow definitions, so in reverse order the uses of a value are known before the value.
         for made in index.instructions().iter().rev() {
-            // Of others than these nobody asks: what has no order, or always one, is made of them.
+            // Other types are never queried: their values have no order, or always one.
             if !matches!(
                 made.ty,
                 Type::Indices | Type::Object | Type::Set(_) | Type::Tuple(_) | Type::Fixed(_)
@@ -95,8 +95,8 @@ impl Order {
         }
     }
 
-    /// How the value of an instruction that [`may_be_unordered`], with these elements, may be represented
-    /// where its order does not matter; `None` if it does.
+    /// How the value of an instruction that [`may_be_unordered`], with these elements, may be represented if
+    /// its order does not matter; `None` if it does.
     pub fn of(&self, instruction: &Instruction, element: &Type) -> Option<Unordered> {
         let seen = self.seen[instruction.id.index()];
         let free = match instruction.ty {
@@ -111,8 +111,8 @@ impl Order {
     }
 }
 
-/// The type of the elements of an instruction's value, where that has elements that it takes time to
-/// put in order. Told whether the container that it gives some of has no order.
+/// The type of the elements of an instruction's value, if sorting them takes time. `from_unordered` says
+/// whether the container that it filters is unordered.
 pub fn may_be_unordered(instruction: &Instruction, from_unordered: bool) -> Option<&Type> {
     let (made, element) = match (&instruction.ty, instruction.op) {
         (Type::Set(element), Op::Set) => (true, &**element),
@@ -135,20 +135,20 @@ pub fn may_be_unordered(instruction: &Instruction, from_unordered: bool) -> Opti
     (made && !instruction.checked && takes_sorting(element)).then_some(element)
 }
 
-/// What a use sees of the order of elements.
+/// What a use observes of the order of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sight {
-    /// All of it, or how many there are.
+    /// The order, or the number of elements.
     Order,
-    /// All elements, of which it makes what has no order itself.
+    /// All elements, from which it computes something that does not depend on the order.
     Elements,
-    /// The outermost element, of several the first.
+    /// The outermost element, the first one of several.
     First,
-    /// What is seen of the result, which has some or all of the elements.
+    /// What is observed of the result, which contains some or all of the elements.
     OfResult,
 }
 
-/// What an instruction sees of the order of an argument's elements.
+/// What an instruction observes of the order of an argument's elements.
 pub fn sight(instruction: &Instruction, at: usize) -> Sight {
     let Some(primitive) = instruction.primitive().filter(|_| !instruction.checked) else {
         return Sight::Order;
@@ -157,9 +157,9 @@ pub fn sight(instruction: &Instruction, at: usize) -> Sight {
     match primitive.facts().of_argument(at) {
         Use::Each if without_order => Sight::Elements,
         Use::Some | Use::Joined if without_order => Sight::OfResult,
-        // Of equal keys, the element that comes first in the set is found by comparing.
+        // Of equal keys, the element that is first in the set is found by comparison.
         Use::Outermost if has_total_keys(instruction) => Sight::First,
-        // Of numbers, one is the largest whatever has it.
+        // The largest number is the same whichever element has it.
         Use::Key if matches!(instruction.ty, Type::Int | Type::Bool) => Sight::Elements,
         _ => Sight::Order,
     }
@@ -169,7 +169,7 @@ fn facts_of(instruction: &Instruction) -> Option<&'static Facts> {
     instruction.primitive().map(arc_dsl::Primitive::facts)
 }
 
-/// Whether the keys of an instruction have one order, which a larger key by parts has not.
+/// Whether the keys of an instruction have a total order, which keys with partially ordered parts do not.
 fn has_total_keys(instruction: &Instruction) -> bool {
     let Some(region) = instruction.regions.first() else {
         return false;
@@ -194,14 +194,14 @@ fn has_total_keys(instruction: &Instruction) -> bool {
     })
 }
 
-/// Whether an instruction puts the elements of its region's results into one set.
+/// Whether an instruction unites its region's results into one set.
 pub fn merges_sets(instruction: &Instruction) -> bool {
     facts_of(instruction).is_some_and(|facts| facts.body == Some(Body::Merged))
         && matches!(instruction.ty, Type::Set(_))
         && !instruction.checked
 }
 
-/// Whether an instruction puts the elements of patches into one tuple.
+/// Whether an instruction concatenates the elements of patches into one tuple.
 fn merges_tuple(instruction: &Instruction) -> bool {
     let patch = match &instruction.ty {
         Type::Tuple(element) => matches!(**element, Type::Pair | Type::Cell),
@@ -212,7 +212,7 @@ fn merges_tuple(instruction: &Instruction) -> bool {
     patch && !instruction.checked && facts_of(instruction).is_some_and(merges)
 }
 
-/// Whether an argument is painted, and covers what was painted before.
+/// Whether an argument is painted over what was painted before.
 fn paints_over(instruction: &Instruction, at: usize) -> bool {
     facts_of(instruction).is_some_and(|facts| facts.painted() == Some((at, true)))
 }
@@ -225,7 +225,7 @@ fn takes_sorting(element: &Type) -> bool {
     )
 }
 
-/// Whether an instruction moves one patch by each pair of a set, which gives no two alike.
+/// Whether an instruction moves one patch by each pair of a set, so that the results are all different.
 fn moves_one_patch(instruction: &Instruction) -> bool {
     let [
         Region {
@@ -248,7 +248,7 @@ fn moves_one_patch(instruction: &Instruction) -> bool {
         && moved.arguments[1] == Operand::Id(*way)
 }
 
-/// Whether a body takes longer than it takes to find out that an element came before.
+/// Whether a body takes longer than finding out that an element is repeated.
 fn is_long(region: &Region) -> bool {
     region.instructions.len() > SHORT
         || region

@@ -1,20 +1,19 @@
-//! Which cells are seen: the patches that may lose their cells outside the window of a target.
+//! Which cells are observed: finds the patches that may lose their cells outside the window of a target.
 //!
-//! `fill`, `underfill`, `paint`, `underpaint`, `cover` and `toobject` look at no cell that lies off
-//! the grid. On a target whose grids all fit a [window](crate::Target::window), a patch that reaches
-//! nothing but these may so lose its cells outside of it, on its way through other patches too:
-//! neither the result nor the kind of an error depends on them. Demands go backward from uses to
-//! what is used, and are the same for every window.
+//! `fill`, `underfill`, `paint`, `underpaint`, `cover` and `toobject` ignore cells off the grid. On a target
+//! whose grids all fit a [window](crate::Target::window), a patch that reaches nothing but these, possibly
+//! through other patches, may therefore lose its cells outside the window: neither the result nor the kind of
+//! an error depends on them. Demands propagate backward from uses to definitions, and are the same for every
+//! window.
 //!
-//! What a patch may lose its cells for is exact about errors. `paint` takes nothing but objects,
-//! and an empty patch for one, so a value that may be locations stays whole; so does what goes into
-//! an instruction whose result is looked at, since that may then be of another type. A set of
-//! patches has another order once these have lost cells, and equal ones fall together: it stays
-//! whole where something depends on the order or the number, as the error does that a loop's body
-//! ends with where what it does with an element may fail.
+//! The analysis is exact about errors. `paint` accepts only objects, and accepts an empty patch as one, so a
+//! value that may be locations stays whole. So does an argument of a checked instruction, whose result may then
+//! be of another type. When patches in a set lose cells, their order changes and equal ones merge: the set
+//! stays whole if anything depends on the order or the number, as does the error of a loop's body if its use of
+//! an element may fail.
 //!
-//! Bounds on the number of elements are a matter of the values before they lose cells: an executor
-//! that gets near [`Limit::Elements`](arc_dsl::Limit::Elements) has to count what it leaves out.
+//! Bounds on the number of elements apply to the values before they lose cells: an executor that gets near
+//! [`Limit::Elements`](arc_dsl::Limit::Elements) has to count the cells that it drops.
 
 use std::sync::LazyLock;
 
@@ -23,22 +22,22 @@ use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{ContainerKind, Primitive};
 use arc_isa::{Body, Facts, Use};
 
-/// What the uses of a value look at, from nothing to everything.
+/// What the uses of a value observe, from nothing to everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Demand {
     /// Nothing uses it.
     None,
-    /// Cells in the window. The number tells how many regions stand around the innermost use that
-    /// is the last: it may fail, by the cells that it finds.
+    /// Cells in the window. The number is the depth of the innermost such use, counted in regions around it:
+    /// that use may fail, depending on the cells.
     Window(u32),
     /// Everything.
     Whole,
 }
 
-/// Which values may lose their cells outside the window, by id: those of its elements where a value
-/// is a container of patches. Then elements of a set may fall together.
+/// Which values may lose their cells outside the window, by id; for a container of patches, those of its
+/// elements. Elements of a set may then merge.
 pub fn clippable(form: &Form, index: &Index<'_>) -> Vec<bool> {
-    // Most values that may are found by what paints them: without that there are none.
+    // Clippable values are those that are painted: without such calls there are none.
     static ENDS: LazyLock<Called> = LazyLock::new(|| {
         let is_end = |of: Use| matches!(of, Use::Painted { .. } | Use::OnGrid);
         Called::all(|primitive| primitive.facts().arguments().any(is_end))
@@ -74,7 +73,7 @@ fn is_list(ty: &Type) -> bool {
     }
 }
 
-/// Whether cells may be left out of it.
+/// Whether it has cells that may be dropped.
 #[inline]
 pub(crate) fn has_cells(ty: &Type) -> bool {
     match ty {
@@ -84,18 +83,18 @@ pub(crate) fn has_cells(ty: &Type) -> bool {
     }
 }
 
-/// What of an argument is looked at.
+/// What a call observes of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
     /// Cells in the window.
     Window,
-    /// What is looked at of the result.
+    /// What is observed of the result.
     Result,
     /// Everything.
     Whole,
 }
 
-/// How a call looks at an argument, by its type and that of the result.
+/// What a call observes of an argument, by the types of both.
 fn look(of: Use, argument: &Type, result: &Type) -> Look {
     let is_object = || match argument {
         Type::Object => true,
@@ -134,7 +133,7 @@ impl<'f> Demands<'f, '_> {
         }
     }
 
-    /// The type of a value; a constant loses no cells, so its own is of no interest.
+    /// The type of a value; that of a constant does not matter, since constants lose no cells.
     fn ty(&self, operand: &Operand) -> &'f Type {
         match operand {
             Operand::Id(id) => self.index.definition(*id).ty,
@@ -142,7 +141,7 @@ impl<'f> Demands<'f, '_> {
         }
     }
 
-    /// Goes backward through a region, `depth` of which stand around it.
+    /// Propagates demands backward through a region at nesting depth `depth`.
     fn region(&mut self, region: &Region, result: Demand, depth: u32) {
         for one in &region.results {
             self.see(one, result);
@@ -152,9 +151,9 @@ impl<'f> Demands<'f, '_> {
         }
     }
 
-    /// What is looked at of an instruction's own value.
+    /// What is observed of an instruction's own value.
     fn own(&self, instruction: &Instruction) -> Demand {
-        // Whether the value is of the type has to be seen before it loses cells.
+        // The type check has to see the value before it loses cells.
         if has_cells(&instruction.ty) && !instruction.checked {
             self.seen[instruction.id.index()]
         } else {
@@ -165,7 +164,7 @@ impl<'f> Demands<'f, '_> {
     /// A call of a first-order primitive.
     fn call(&mut self, instruction: &Instruction, primitive: Primitive, depth: u32) {
         for (at, argument) in instruction.arguments.iter().enumerate() {
-            // Of what has no cells, nobody asks what is looked at.
+            // The demand on a value without cells is never queried.
             let Operand::Id(id) = argument else { continue };
             let ty = self.index.definition(*id).ty;
             if !has_cells(ty) || self.seen[id.index()] == Demand::Whole {
@@ -227,7 +226,7 @@ impl<'f> Demands<'f, '_> {
         }
     }
 
-    /// The result of a round is what the next round is given: what either looks at counts.
+    /// The result of a round is the input of the next round: what either use observes counts.
     fn iterate(&mut self, instruction: &Instruction, own: Demand, depth: u32) {
         let mut demand = own;
         for region in &instruction.regions {
@@ -246,14 +245,14 @@ impl<'f> Demands<'f, '_> {
         }
     }
 
-    /// What a region looks at of a parameter.
+    /// What a region observes of a parameter.
     fn parameter(&self, region: &Region, at: usize) -> Demand {
         let id = region.parameters.get(at).map(|(id, _)| *id);
         id.map_or(Demand::Whole, |id: Id| self.seen[id.index()])
     }
 
-    /// Whether a region fails for no cell, but for integers that pass the bound on them: some sums
-    /// and differences of a cell's components get there only from where the bound is near.
+    /// Whether no cell makes a region fail, except by integers that exceed their bound: the sums and
+    /// differences allowed here exceed it only for components that are near the bound already.
     fn is_harmless(&self, region: &Region) -> bool {
         region.instructions.len() <= 16
             && region.instructions.iter().all(|instruction| {
@@ -277,7 +276,7 @@ impl<'f> Demands<'f, '_> {
             let passes = match facts.body {
                 _ if at > 0 => false,
                 Some(Body::Collected) => to_list && is_patch(made),
-                // Of sets in a tuple, the elements would come in another order.
+                // A tuple of the elements of sets would change their order.
                 Some(Body::Merged) => {
                     let same_kind = made.container() == instruction.ty.container();
                     to_patch && is_patch(made) || to_list && is_list(made) && same_kind
@@ -293,7 +292,7 @@ impl<'f> Demands<'f, '_> {
                 _ => Demand::Whole,
             };
             let set = ty.container() == Some(ContainerKind::Set);
-            // In another order another element may be the first to fail.
+            // In a different order, another element may be the first to fail.
             let element = match given {
                 Demand::Window(inside) if set && inside > depth => Demand::Whole,
                 given => given,
@@ -368,7 +367,7 @@ mod tests {
         let with = |rest: &str| ids(&format!("{shoot}{rest}"));
         let fill = "v2: grid = fill(v0, 1, v1) @3";
         assert_eq!(with(&format!("  {fill}\n  return v2")), [1]);
-        // What is done with the result of `fill` does not matter.
+        // Uses of the result of `fill` do not matter.
         let mirror = "v3: grid = rot90(v2) @4";
         assert_eq!(with(&format!("  {fill}\n  {mirror}\n  return v3")), [1]);
         let size = "v3: int = size(v1) @4\n  v4: grid = fill(v2, v3, v1) @5";
@@ -386,7 +385,7 @@ mod tests {
             )),
             NONE
         );
-        // Mixed with cells locations bail out; without any left they would not be.
+        // A mix of locations and cells bails out; once either has lost its cells, it would not.
         assert_eq!(
             with(
                 "  v2: object = asobject(v0) @3\n  v3: patch! = combine(v2, v1) @4\n  \
@@ -423,7 +422,7 @@ mod tests {
   v10: int = size(v9) @6
   return v10";
         assert_eq!(ids(steps), [1, 2, 3, 4, 6, 7, 8]);
-        // In rounds, what comes out of one goes into the next.
+        // The result of a round is the input of the next.
         let rounds = |step: &str| {
             ids(&format!(
                 "  v1: indices = shoot((0, 0), (1, 1)) @2\n  v2: indices = iterate(3, v1) @3 \
@@ -442,11 +441,11 @@ mod tests {
         let merged = "v5: indices = mapply(v2) @4 {v6: indices ->\n    yield v6\n  }\n  \
                       v7: grid = fill(v0, 1, v5) @5\n  return v7";
         assert_eq!(ids(&format!("{text}  {merged}")), [2, 4, 5]);
-        // The colour may be one that no cell can hold: the first location on the grid tells.
+        // The colour may be one that no cell can hold: the first location on the grid reveals that.
         let filled = "v5: set<grid> = apply(v2) @4 {v6: indices ->\n    \
                       v7: grid = fill(v0, 1, v6) @4\n    yield v7\n  }\n  return v5";
         assert_eq!(ids(&format!("{text}  {filled}")), NONE);
-        // A tuple has the order that it has.
+        // A tuple keeps its order.
         let tuple = "  v1: indices = ofcolor(v0, 1) @2\n  v2: tuple<pair> = totuple(v1) @2\n  \
                      v3: tuple<indices> = apply(v2) @3 {v4: pair ->\n    \
                      v5: indices = shoot(v4, (1, 1)) @3\n    yield v5\n  }\n  \
@@ -534,7 +533,7 @@ mod tests {
         }
     }
 
-    /// Runs the program as it is and with cells lost; says whether all grids fitted.
+    /// Runs the program unchanged and with cells dropped; returns whether all grids fit the window.
     fn compare(program: &Program, input: &Grid, window: i32) -> bool {
         let Ok(form) = specialise(program) else {
             return false;
@@ -603,7 +602,7 @@ mod tests {
         );
     }
 
-    /// Programs that do with patches what random ones hardly ever do.
+    /// Programs that use patches in ways that random programs hardly ever do.
     #[test]
     fn patches_off_the_grid_are_missed_by_nothing() {
         LOST.set(0);

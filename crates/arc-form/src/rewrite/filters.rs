@@ -1,15 +1,14 @@
-//! Filters of locations that ask how a pattern, moved to the location, meets a set: asked of all
-//! locations at once.
+//! Filters of locations that count how a pattern, moved to each location, meets a set: replaced by an operation
+//! on all locations at once.
 //!
-//! A filter asks so where its region only counts how many locations of moved patterns are in sets,
-//! or under how many of them a grid has a colour, and compares the numbers. Each comparison becomes
-//! a fused operation that gives the locations that pass; `both`, `either` and `flip` become what
-//! they are for sets of locations.
+//! A filter qualifies if its region only counts how many locations of moved patterns are in sets, or have a
+//! colour in a grid, and compares these numbers. Each comparison becomes a fused operation that returns the
+//! locations that pass; `both`, `either` and `flip` become the corresponding operations on sets of locations.
 //!
-//! What fails is the same before and after. Nothing fails in such a region but moving a location
-//! past the bound on integers, which is the same error wherever it happens first, and taking cells
-//! from a grid that has none. Where cells are taken nothing is taken apart: there is one comparison,
-//! and its region has the calls in the order in which they were.
+//! The rewrite preserves failures. In such a region, only two things fail: moving a location past the bound on
+//! integers, which is the same error wherever it happens first, and taking cells from an empty grid. A filter
+//! that takes cells is not split: it has one comparison, and its region keeps the calls in their original
+//! order.
 
 use smallvec::smallvec;
 
@@ -18,16 +17,16 @@ use crate::analysis::Index;
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Interpreter, Loc, MAX_INT, Primitive, Primitive as P, Value};
 
-/// What is counted of a pattern's locations.
+/// What is counted among a pattern's locations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Counted {
-    /// Those that are in a set.
+    /// The locations that are in a set.
     Met,
-    /// Those where a grid has a colour.
+    /// The locations at which a grid has a colour.
     Coloured,
 }
 
-/// How their number is compared.
+/// How the count is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comparison {
     Equal,
@@ -38,8 +37,8 @@ enum Comparison {
 impl Counted {
     const ALL: [Counted; 2] = [Counted::Met, Counted::Coloured];
 
-    /// What an operation takes that counts so: the locations, the pattern, what that is compared with,
-    /// and the number.
+    /// The arguments of an operation that counts this: the locations, the pattern, the set or the grid and
+    /// colour, and the number.
     fn types(self) -> &'static [Type] {
         use Type::{Grid, Indices, Int};
         match self {
@@ -48,7 +47,7 @@ impl Counted {
         }
     }
 
-    /// The call that gives what is counted with the type of that, and the call that counts it.
+    /// The call that returns the counted container, the type of that, and the call that counts it.
     fn calls(self) -> (Primitive, Type, Primitive) {
         match self {
             Counted::Met => (P::Intersection, Type::Indices, P::Size),
@@ -60,8 +59,8 @@ impl Counted {
 impl Comparison {
     const ALL: [Comparison; 3] = [Comparison::Equal, Comparison::More, Comparison::Fewer];
 
-    /// What it is of how many are not, where it is this of how many are.
-    fn of_the_others(self) -> Self {
+    /// The comparison of a count that is equivalent to this comparison of the rest.
+    fn complement(self) -> Self {
         match self {
             Comparison::Equal => Comparison::Equal,
             Comparison::More => Comparison::Fewer,
@@ -69,7 +68,7 @@ impl Comparison {
         }
     }
 
-    /// The call that compares so.
+    /// The call that compares like this.
     fn call(self, count: Operand, number: Operand) -> (Primitive, Vec<Operand>) {
         match self {
             Comparison::Equal => (P::Equality, vec![count, number]),
@@ -79,7 +78,7 @@ impl Comparison {
     }
 }
 
-/// The operation that counts and compares so.
+/// The operation that counts and compares like this.
 fn operation(counted: Counted, comparison: Comparison) -> Fused {
     match (counted, comparison) {
         (Counted::Met, Comparison::Equal) => Fused::MetAsOften,
@@ -94,40 +93,40 @@ fn operation(counted: Counted, comparison: Comparison) -> Fused {
 /// How many of a pattern's locations are counted at a location.
 struct Count {
     counted: Counted,
-    /// Whether it is those that are not.
-    others: bool,
+    /// Whether it counts the rest of the pattern's locations instead.
+    is_complement: bool,
     pattern: Operand,
-    /// What the pattern is compared with: a set, or a grid and a colour.
+    /// What the pattern is matched with: a set, or a grid and a colour.
     against: Vec<Operand>,
-    /// What is added to their number.
+    /// What is added to the count.
     plus: i32,
 }
 
-/// A filter while it is taken apart, to be asked of all locations at once.
-struct AtOnce<'f, 'i> {
+/// A filter that is being rewritten.
+struct FilterRewriter<'f, 'i> {
     index: &'i Index<'f>,
     filter: &'f Instruction,
-    /// The location, and the number of the region that it is given to.
-    place: Operand,
+    /// The location, and the number of the region whose parameter it is.
+    location: Operand,
     region: u32,
-    /// The instructions of the region that were looked at.
+    /// The instructions of the region that have been visited.
     seen: Vec<Id>,
-    /// The locations for which the truth values are true that were taken apart.
+    /// For each truth value that has been rewritten, the locations for which it is true.
     passing: Vec<(&'f Operand, Operand)>,
     comparisons: u32,
     takes_cells: bool,
-    /// What takes the place of the filter; its value comes last.
-    made: Vec<Instruction>,
+    /// The instructions that replace the filter; its value comes last.
+    emitted: Vec<Instruction>,
     ids: u32,
 }
 
-impl<'f> AtOnce<'f, '_> {
+impl<'f> FilterRewriter<'f, '_> {
     fn fresh(&mut self) -> Id {
         self.ids += 1;
         Id(self.ids - 1)
     }
 
-    /// A call in the filter's line.
+    /// A call on the filter's line.
     fn call(&mut self, primitive: Primitive, ty: Type, arguments: Vec<Operand>) -> Instruction {
         Instruction {
             id: self.fresh(),
@@ -140,11 +139,11 @@ impl<'f> AtOnce<'f, '_> {
         }
     }
 
-    /// A call on all locations at once.
+    /// Emits a call on all locations at once.
     fn emit(&mut self, primitive: Primitive, ty: Type, arguments: Vec<Operand>) -> Operand {
         let call = self.call(primitive, ty, arguments);
         let value = Operand::Id(call.id);
-        self.made.push(call);
+        self.emitted.push(call);
         value
     }
 
@@ -159,10 +158,10 @@ impl<'f> AtOnce<'f, '_> {
         is_outer.then(|| operand.clone())
     }
 
-    /// The call in the region that defines an operand.
-    fn maker(&mut self, operand: &Operand) -> Option<(Primitive, &'f [Operand])> {
+    /// The call in the region that computes an operand.
+    fn defining_call(&mut self, operand: &Operand) -> Option<(Primitive, &'f [Operand])> {
         let made = self.index.maker(operand)?;
-        // An error is that of the filter's line, whichever call it comes from.
+        // Errors name the filter's line, whichever call they come from.
         if !self.is_inside(operand) || made.checked || made.line != self.filter.line {
             return None;
         }
@@ -185,7 +184,7 @@ impl<'f> AtOnce<'f, '_> {
 
     fn all_passing(&mut self, truth: &'f Operand) -> Option<Operand> {
         let places = &self.filter.arguments[0];
-        match self.maker(truth)? {
+        match self.defining_call(truth)? {
             (P::Flip, [a]) => {
                 let a = self.passing(a)?;
                 Some(self.emit(P::Difference, Type::Indices, vec![places.clone(), a]))
@@ -196,7 +195,7 @@ impl<'f> AtOnce<'f, '_> {
             }
             (P::Either, [a, b]) => {
                 let (a, b) = (self.passing(a)?, self.passing(b)?);
-                // All together are no more than the locations, and pass no bound that these do not.
+                // The union has no more elements than the locations, and so exceeds no bound that these do not.
                 let rest = self.emit(P::Difference, Type::Indices, vec![b, a.clone()]);
                 Some(self.emit(P::Combine, Type::Indices, vec![a, rest]))
             }
@@ -212,7 +211,7 @@ impl<'f> AtOnce<'f, '_> {
         }
     }
 
-    /// The locations for which a number of the region compares so with one that is the same for all.
+    /// The locations for which a number of the region compares like this with one that is the same for all.
     fn compared(
         &mut self,
         count: &'f Operand,
@@ -227,9 +226,9 @@ impl<'f> AtOnce<'f, '_> {
         if count.plus != 0 {
             number = integer(known(&number)? - i64::from(count.plus))?;
         }
-        if count.others {
-            number = self.of_the_others(&count.pattern, &number)?;
-            comparison = comparison.of_the_others();
+        if count.is_complement {
+            number = self.complement_count(&count.pattern, &number)?;
+            comparison = comparison.complement();
         }
         let mut arguments = vec![self.filter.arguments[0].clone(), count.pattern];
         arguments.extend(count.against);
@@ -237,14 +236,14 @@ impl<'f> AtOnce<'f, '_> {
         self.fused(count.counted, comparison, arguments)
     }
 
-    /// How many of a pattern's locations are counted where so many are not.
-    fn of_the_others(&mut self, pattern: &Operand, number: &Operand) -> Option<Operand> {
+    /// The number of a pattern's locations that are counted if this many are not.
+    fn complement_count(&mut self, pattern: &Operand, number: &Operand) -> Option<Operand> {
         let number = known(number)?;
         if let Operand::Constant(Value::Indices(pattern)) = pattern {
             let all = pattern.as_slice().len() as i64;
             return integer(all - number);
         }
-        // The difference is an integer of the language, however many there are.
+        // The difference is an integer of the language, whatever the size of the pattern.
         if number.abs() > i64::from(MAX_INT / 2) {
             return None;
         }
@@ -256,15 +255,15 @@ impl<'f> AtOnce<'f, '_> {
         Some(self.emit(P::Subtract, Type::Int, vec![size, number]))
     }
 
-    /// What is counted by a number of the region.
+    /// What a number of the region counts.
     fn count(&mut self, count: &'f Operand) -> Option<Count> {
         let (mut count, mut plus) = (count, 0);
         loop {
-            match self.maker(count)? {
+            match self.defining_call(count)? {
                 (P::Increment, [less]) => (count, plus) = (less, plus + 1),
                 (P::Decrement, [more]) => (count, plus) = (more, plus - 1),
                 (P::Size, [part]) => {
-                    let (primitive, [a, b]) = self.maker(part)? else {
+                    let (primitive, [a, b]) = self.defining_call(part)? else {
                         return None;
                     };
                     let (moved, set) = match primitive {
@@ -274,21 +273,21 @@ impl<'f> AtOnce<'f, '_> {
                     };
                     return Some(Count {
                         counted: Counted::Met,
-                        others: primitive == P::Difference,
+                        is_complement: primitive == P::Difference,
                         pattern: self.pattern(moved)?,
                         against: vec![self.outer(set, &Type::Indices)?],
                         plus,
                     });
                 }
                 (P::Colorcount, [cells, colour]) => {
-                    let (P::Toobject, [moved, grid]) = self.maker(cells)? else {
+                    let (P::Toobject, [moved, grid]) = self.defining_call(cells)? else {
                         return None;
                     };
                     let against = [(grid, Type::Grid), (colour, Type::Int)];
                     let against = against.iter().map(|(one, ty)| self.outer(one, ty));
                     return Some(Count {
                         counted: Counted::Coloured,
-                        others: false,
+                        is_complement: false,
                         against: against.collect::<Option<_>>()?,
                         pattern: self.pattern(moved)?,
                         plus,
@@ -299,20 +298,22 @@ impl<'f> AtOnce<'f, '_> {
         }
     }
 
-    /// The pattern of which a set of the region is what lies at the location.
+    /// The pattern that a set of the region contains, moved to the location.
     fn pattern(&mut self, moved: &Operand) -> Option<Operand> {
-        match self.maker(moved)? {
-            (P::Shift, [pattern, to]) if *to == self.place => self.outer(pattern, &Type::Indices),
-            (P::Shift, [Operand::Constant(pattern), to]) => match self.maker(to)? {
+        match self.defining_call(moved)? {
+            (P::Shift, [pattern, to]) if *to == self.location => {
+                self.outer(pattern, &Type::Indices)
+            }
+            (P::Shift, [Operand::Constant(pattern), to]) => match self.defining_call(to)? {
                 (P::Add, [Operand::Constant(way), at] | [at, Operand::Constant(way)])
-                    if *at == self.place =>
+                    if *at == self.location =>
                 {
                     moved_on(pattern, way)
                 }
                 _ => None,
             },
             (around @ (P::Neighbors | P::Dneighbors | P::Ineighbors), [at])
-                if *at == self.place =>
+                if *at == self.location =>
             {
                 let origin = Value::Loc(Loc::new(0, 0));
                 let around = Interpreter::default().call(Value::primitive(around), &[&origin]);
@@ -322,7 +323,7 @@ impl<'f> AtOnce<'f, '_> {
         }
     }
 
-    /// The locations for which the number that is counted compares so with the last argument.
+    /// The locations for which the count compares like this with the last argument.
     fn fused(
         &mut self,
         counted: Counted,
@@ -358,12 +359,12 @@ impl<'f> AtOnce<'f, '_> {
             instructions: vec![filter],
         });
         let value = Operand::Id(fused.id);
-        self.made.push(fused);
+        self.emitted.push(fused);
         Some(value)
     }
 }
 
-/// The number that an operand is known to be.
+/// The number, if the operand is constant.
 fn known(operand: &Operand) -> Option<i64> {
     match operand {
         Operand::Constant(Value::Int(n)) => Some(i64::from(*n)),
@@ -371,19 +372,19 @@ fn known(operand: &Operand) -> Option<i64> {
     }
 }
 
-/// A number as an integer of the language, where it is one.
+/// A number as an integer of the language, if it is one.
 fn integer(n: i64) -> Option<Operand> {
     let fits = n.abs() <= i64::from(MAX_INT);
     fits.then(|| Operand::Constant(Value::Int(n as i32)))
 }
 
-/// The pattern moved by a pair, where moving that to a location is as good as moving the pattern to
-/// the location moved by the pair.
+/// The pattern moved by a pair, if moving the result to a location is equivalent to moving the pattern to the
+/// location moved by the pair.
 fn moved_on(pattern: &Value, way: &Value) -> Option<Operand> {
     let (Value::Indices(locs), Value::Loc(_)) = (pattern, way) else {
         return None;
     };
-    // The moved location then lies among those of the pattern: it is past the bound where they are.
+    // The moved location is then between those of the pattern, so it exceeds the bound only if they do.
     let around_zero = |of: fn(&Loc) -> i32| {
         let numbers = || locs.as_slice().iter().map(of);
         numbers().any(|n| n <= 0) && numbers().any(|n| n >= 0)
@@ -395,95 +396,99 @@ fn moved_on(pattern: &Value, way: &Value) -> Option<Operand> {
     Some(Operand::Constant(moved.ok()?))
 }
 
-/// What takes the place of an instruction, its value last, where it is a filter that asks so.
-fn at_once(filter: &Instruction, index: &Index<'_>, ids: &mut u32) -> Option<Vec<Instruction>> {
-    let region = filter.regions.first().filter(|_| may_ask(filter))?;
+/// The instructions that replace a filter, its value last, if it qualifies.
+fn rewrite_filter(
+    filter: &Instruction,
+    index: &Index<'_>,
+    ids: &mut u32,
+) -> Option<Vec<Instruction>> {
+    let region = filter.regions.first().filter(|_| is_candidate(filter))?;
     let [(place, Type::Pair)] = region.parameters[..] else {
         return None;
     };
     if filter.checked || !index.is(&filter.arguments[0], &Type::Indices) {
         return None;
     }
-    let mut taken = AtOnce {
+    let mut taken = FilterRewriter {
         index,
         filter,
-        place: Operand::Id(place),
+        location: Operand::Id(place),
         region: index.definition(place).region,
         seen: Vec::new(),
         passing: Vec::new(),
         comparisons: 0,
         takes_cells: false,
-        made: Vec::new(),
+        emitted: Vec::new(),
         ids: *ids,
     };
     taken.passing(region.result())?;
-    // Where it takes cells, which may fail, it is not taken apart.
+    // A filter that takes cells, which may fail, is not split.
     if taken.takes_cells && taken.comparisons > 1 || taken.seen.len() != region.instructions.len() {
         return None;
     }
-    taken.made.last_mut()?.id = filter.id;
+    taken.emitted.last_mut()?.id = filter.id;
     *ids = taken.ids;
-    Some(taken.made)
+    Some(taken.emitted)
 }
 
-/// What gives a pattern at a location.
+/// The calls that return a pattern at a location.
 const MOVING: [Primitive; 4] = [P::Shift, P::Neighbors, P::Dneighbors, P::Ineighbors];
 
-/// A filter with a longer region asks something else.
-const LONG: usize = 64;
+/// The longest region of a filter that may qualify.
+const MOST_INSTRUCTIONS: usize = 64;
 
 /// Whether an instruction is a filter of locations that moves a pattern to them.
-fn may_ask(instruction: &Instruction) -> bool {
+fn is_candidate(instruction: &Instruction) -> bool {
     if instruction.op != Op::Call(P::Sfilter) || instruction.ty != Type::Indices {
         return false;
     }
     let asks = &instruction.regions[0].instructions;
     let moves = |one: &Instruction| one.primitive().is_some_and(|one| MOVING.contains(&one));
-    asks.len() <= LONG && asks.iter().any(moves)
+    asks.len() <= MOST_INSTRUCTIONS && asks.iter().any(moves)
 }
 
-/// Whether there is such a filter in a region.
-fn may_ask_in(region: &Region) -> bool {
+/// Whether a region contains such a filter.
+fn has_candidate(region: &Region) -> bool {
     let mut instructions = region.instructions.iter();
-    instructions.any(|one| may_ask(one) || one.regions.iter().any(may_ask_in))
+    instructions.any(|one| is_candidate(one) || one.regions.iter().any(has_candidate))
 }
 
-/// Puts instructions in the place of one; tells whether it stands in the region.
-fn put(region: &mut Region, id: Id, made: &mut Vec<Instruction>) -> bool {
+/// Replaces an instruction by others; returns whether the region contains it.
+fn replace_instruction(region: &mut Region, id: Id, made: &mut Vec<Instruction>) -> bool {
     let instructions = &mut region.instructions;
     if let Some(at) = instructions.iter().position(|one| one.id == id) {
         instructions.splice(at..=at, made.drain(..));
         return true;
     }
     let mut inside = instructions.iter_mut().flat_map(|one| &mut one.regions);
-    inside.any(|region| put(region, id, made))
+    inside.any(|region| replace_instruction(region, id, made))
 }
 
-/// Asks all locations at once what filters ask so.
+/// Rewrites all filters that qualify.
 pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
-    if !may_ask_in(&form.body) {
+    if !has_candidate(&form.body) {
         return;
     }
     let index = Index::new(form);
     let mut ids = form.ids;
     let mut found = Vec::new();
     for filter in index.instructions() {
-        found.extend(at_once(filter, &index, &mut ids).map(|made| (filter.id, made)));
+        found.extend(rewrite_filter(filter, &index, &mut ids).map(|made| (filter.id, made)));
     }
     for (id, mut made) in found {
-        put(&mut form.body, id, &mut made);
+        replace_instruction(&mut form.body, id, &mut made);
     }
     form.ids = ids;
 }
 
-/// Whether a form calls what it takes.
+/// Whether a form has the calls that this rewrite needs.
 pub(super) fn may(found: &Candidates) -> bool {
     let has = |one: P| found.called.has(one);
     has(P::Sfilter) && MOVING.iter().any(|one| has(*one))
 }
 
-/// Whether the region is what this stands for: one filter of the first argument. Its calls that
-/// count may have been made one.
+/// Whether the region is what this replaces: one filter of the first argument. Its counting calls may be fused
+/// already.
 pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
     let all = Counted::ALL.into_iter();
     let mut all = all.flat_map(|counted| Comparison::ALL.map(|comparison| (counted, comparison)));

@@ -6,28 +6,28 @@ use super::Fused;
 use crate::analysis::Index;
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
 
-/// Where the instruction stands that two are fused into.
+/// The position of the fused instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
-    /// Where the first one was, which may fail.
+    /// That of the first one, which may fail.
     First,
-    /// Where the second one was.
+    /// That of the second one.
     Second,
 }
 
-/// Two instructions of one region, of which the second takes what the first gives.
+/// Two instructions of one region, of which the second reads the value of the first.
 #[derive(Debug, Clone)]
 pub(super) struct CallPair {
     fused: Fused,
     first: Id,
     second: Id,
     at: Position,
-    /// The types of what the first one takes.
+    /// The types of the first one's arguments.
     types: Vec<Type>,
 }
 
 impl CallPair {
-    /// The two, to be fused; `None` if a value has no type.
+    /// Two instructions to be fused; `None` if a value has no type.
     pub(super) fn new(
         fused: Fused,
         first: &Instruction,
@@ -46,7 +46,7 @@ impl CallPair {
     }
 }
 
-/// Fuses each two into one instruction.
+/// Fuses each pair into one instruction.
 pub(super) fn fuse(form: &mut Form, found: Vec<CallPair>) {
     if found.is_empty() {
         return;
@@ -84,7 +84,7 @@ impl Fusing {
                 continue;
             }
             for found in pairs {
-                // The second stands behind the first, in the same region.
+                // The second follows the first in the same region.
                 let place = old.iter_mut().find(|one| {
                     let one = one.as_ref();
                     one.is_some_and(|one| one.id == found.second)
@@ -105,7 +105,7 @@ impl Fusing {
         Id(self.ids - 1)
     }
 
-    /// Both as one that has the id of the second and the line of the one in whose place it is.
+    /// Fuses both into one with the id of the second, and the line of the one that it replaces.
     fn fused(&mut self, first: &Instruction, second: Instruction, found: &CallPair) -> Instruction {
         let mut arguments = first.arguments.clone();
         let mut parameters: Vec<(Id, Type)> = Vec::new();

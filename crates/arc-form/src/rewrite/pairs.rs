@@ -1,4 +1,4 @@
-//! A call of what another call gives, as one: `size(intersection(a, b))` counts what is in both and
+//! Fuses a call with the call whose value it reads: `size(intersection(a, b))` counts the common elements and
 //! builds no set.
 
 use super::fuse::{CallPair, Position, fuse};
@@ -12,9 +12,9 @@ struct PairRule {
     fused: Fused,
     inner: Primitive,
     outer: Primitive,
-    /// Whether the types of what the inner one takes, and of what it gives, are those that it is for.
+    /// Whether the types of the inner call's arguments and result suit the rule.
     fits: fn(&Instruction, &Index<'_>) -> bool,
-    /// Where both are evaluated: where the one is that may fail.
+    /// The position of the fused call: that of the call that may fail.
     at: Position,
 }
 
@@ -97,19 +97,19 @@ fn of_grid(inner: &Instruction, index: &Index<'_>) -> bool {
 }
 
 impl PairRule {
-    /// Whether the outer call takes the inner one's value so that the two are this pair.
+    /// Whether the outer call reads the inner one's value as this pair requires.
     fn takes(&self, outer: &Instruction, inner: &Instruction) -> bool {
         let value = Operand::Id(inner.id);
         if outer.op != Op::Call(self.outer) || outer.checked {
             return false;
         }
         match (self.fused, &outer.arguments[..]) {
-            // Of a number and its own sign.
+            // A number times its own sign.
             (Fused::Magnitude, [a, b]) => {
                 let number = &inner.arguments[0];
                 (*a == value && b == number) || (*b == value && a == number)
             }
-            // The colour may be none that a cell has, which is found before anything is counted.
+            // The colour may be one that no cell can have, which is an error before anything is counted.
             (Fused::ColorcountAt, [object, Operand::Constant(colour)]) => {
                 *object == value && matches!(colour, arc_dsl::Value::Int(_))
             }
@@ -119,7 +119,7 @@ impl PairRule {
     }
 }
 
-/// The pair whose inner call an instruction is, where nothing but outer calls beside it uses it.
+/// The rule whose inner call an instruction is, if only outer calls in its region use it.
 fn pair_of(inner: &Instruction, index: &Index<'_>) -> Option<&'static PairRule> {
     let primitive = inner.primitive().filter(|_| !inner.checked)?;
     let region = index.definition(inner.id).region;
@@ -137,7 +137,7 @@ fn pair_of(inner: &Instruction, index: &Index<'_>) -> Option<&'static PairRule> 
     })
 }
 
-/// Makes one instruction of each pair of calls.
+/// Fuses all pairs of calls.
 pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
     let index = Index::new(form);
     let mut found = Vec::new();
@@ -152,20 +152,20 @@ pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
     fuse(form, found);
 }
 
-/// Whether a form has what may be a pair. Once turned values are left out, or filters are asked of
-/// all locations at once, a call may take what it took from another one before.
+/// Whether a form may have pairs. A pair may also arise when the other rewrites remove mirrored values or
+/// replace filters.
 pub(super) fn may(found: &Candidates) -> bool {
     let calls = |pair: &PairRule| found.called.has(pair.inner) && found.called.has(pair.outer);
     found.paired || (turned::may(found) || filters::may(found)) && PAIRS.iter().any(calls)
 }
 
-/// Whether there is a pair of these calls.
+/// Whether a rule has these two calls.
 pub(super) fn are_pair(inner: Primitive, outer: Primitive) -> bool {
     let mut pairs = PAIRS.iter();
     pairs.any(|pair| (pair.inner, pair.outer) == (inner, outer))
 }
 
-/// The inner calls of pairs.
+/// The inner calls of all rules.
 pub(super) static INNER: Called = {
     let mut called = Called::NONE;
     let mut at = 0;
@@ -176,7 +176,7 @@ pub(super) static INNER: Called = {
     called
 };
 
-/// The outer calls of pairs.
+/// The outer calls of all rules.
 pub(super) static OUTER: Called = {
     let mut called = Called::NONE;
     let mut at = 0;
@@ -187,7 +187,7 @@ pub(super) static OUTER: Called = {
     called
 };
 
-/// Whether the region is the two calls that this stands for.
+/// Whether the region has the two calls that this replaces.
 pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
     let Some(pair) = PAIRS.iter().find(|pair| pair.fused == fused) else {
         return false;

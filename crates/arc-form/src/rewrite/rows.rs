@@ -1,5 +1,4 @@
-//! Two grids whose rows are paired, of each pair of colours the larger or the smaller: one
-//! instruction on two grids.
+//! Fuses the cellwise maximum or minimum of two grids, written as pairs of rows, into one instruction.
 
 use super::fuse::{CallPair, Position, fuse};
 use super::{Candidates, Fused, only};
@@ -17,7 +16,7 @@ fn pairs_rows(instruction: &Instruction) -> bool {
         })
 }
 
-/// What an instruction takes of each pair in each row of its argument, the larger or the smaller.
+/// Whether an instruction takes the larger or the smaller of each pair in each row of its argument.
 fn taken(instruction: &Instruction) -> Option<Fused> {
     let of_each = |instruction: &Instruction| instruction.op == Op::Call(P::Apply);
     let region = instruction.regions.first()?;
@@ -34,7 +33,7 @@ fn taken(instruction: &Instruction) -> Option<Fused> {
     }
 }
 
-/// Whether the region is what this stands for.
+/// Whether the region has the calls that this replaces.
 pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
     let [pairs, outer] = &region.instructions[..] else {
         return false;
@@ -47,13 +46,13 @@ pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
         && pairs.arguments.iter().cloned().eq(parameters)
 }
 
-/// Makes one instruction of paired rows of which nothing but such colours is taken.
+/// Fuses paired rows that are only used for the larger or smaller colours.
 pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
     let index = Index::new(form);
     let rows = Type::tuple_of(Type::tuple_of(Type::Int));
     let (mut found, mut made) = (Vec::new(), Vec::new());
     for pairs in index.instructions().iter().filter(|one| pairs_rows(one)) {
-        // Rows that are one of these are as good as a grid.
+        // The result of such an instruction may be used as a grid.
         let is_grid = |operand: &Operand| match operand {
             Operand::Id(id) if made.contains(id) => true,
             _ => index.is(operand, &Type::Grid),
@@ -78,7 +77,7 @@ pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
     fuse(form, found);
 }
 
-/// Whether a form calls what it takes.
+/// Whether a form has the calls that this rewrite needs.
 pub(super) fn may(found: &Candidates) -> bool {
     [P::Papply, P::Pair, P::Apply]
         .iter()

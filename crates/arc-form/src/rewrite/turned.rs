@@ -1,5 +1,5 @@
-//! Patches and grids that are turned or mirrored more than once: of the eight ways in which one can
-//! lie, each is evaluated once.
+//! Patches and grids that are rotated or mirrored more than once: each of the eight orientations is evaluated
+//! only once.
 
 use super::Candidates;
 use crate::analysis::Called;
@@ -7,7 +7,7 @@ use crate::{Form, Id, Instruction, Operand, Region, Type};
 use arc_dsl::Primitive as P;
 use arc_isa::Symmetry;
 
-/// What turns.
+/// The primitives that rotate or mirror.
 pub(super) static TURNING: Called = Called::these(&[
     P::Rot90,
     P::Rot180,
@@ -18,7 +18,7 @@ pub(super) static TURNING: Called = Called::these(&[
     P::Cmirror,
 ]);
 
-/// A value that is another one turned.
+/// A value that is another one rotated or mirrored.
 #[derive(Debug, Clone, Copy)]
 struct Turned {
     of: Id,
@@ -29,14 +29,14 @@ struct Turned {
 /// The state of the pass.
 struct Pass<'t> {
     turned: Vec<Turned>,
-    /// The value that stands for another one, by id.
+    /// The value that replaces another one, by id.
     same: Vec<Option<Id>>,
     /// The types of values, by id.
     types: &'t [Type],
     any: bool,
 }
 
-/// Leaves out what lies as another value does.
+/// Removes values with the same orientation as another value.
 pub(super) fn rewrite(form: &mut Form, types: &[Type]) {
     let mut pass = Pass {
         turned: Vec::new(),
@@ -47,14 +47,14 @@ pub(super) fn rewrite(form: &mut Form, types: &[Type]) {
     pass.region(&mut form.body);
 }
 
-/// What an instruction turns, and how; `None` if it does something else.
+/// The value that an instruction rotates or mirrors, and how; `None` if it does something else.
 fn turns(instruction: &Instruction) -> Option<(Id, Symmetry)> {
     let symmetry = instruction.primitive()?.facts().symmetry?;
     let [Operand::Id(of)] = instruction.arguments[..] else {
         return None;
     };
     let fits = match instruction.ty {
-        // Of a patch there is a box where one turned patch could be made.
+        // If a patch could be mirrored once, it has a box.
         Type::Indices | Type::Object => true,
         // A grid without columns has no rows where rows and columns change places.
         Type::Grid => !symmetry.is_across(),
@@ -83,7 +83,7 @@ impl Pass<'_> {
             for region in &mut instruction.regions {
                 self.region(region);
             }
-            // What is not of its own type becomes another value, not the same one turned.
+            // A value of another type becomes a different value, not the same one in another orientation.
             let keeps = |of: Id| self.types.get(of.index()) == Some(&instruction.ty);
             let turned = turns(instruction).filter(|(of, _)| keeps(*of));
             let Some((of, symmetry)) = turned else {
@@ -115,12 +115,12 @@ impl Pass<'_> {
         for result in &mut region.results {
             self.rename(result);
         }
-        // What a region makes is not there after it.
+        // Values of a region do not exist after it.
         self.turned.truncate(before);
     }
 }
 
-/// Whether a form turns more than once: of one turned value there is no other.
+/// Whether a form rotates or mirrors more than once; otherwise no orientation repeats.
 pub(super) fn may(found: &Candidates) -> bool {
     found.turning > 1
 }

@@ -1,4 +1,4 @@
-//! Emits instructions: types them, and gives the earlier one if an equal one was emitted before.
+//! Emits instructions: types them, and returns the earlier one if an equal one was emitted before.
 
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
@@ -14,36 +14,36 @@ use crate::{
 use arc_dsl::{Primitive, Value};
 use arc_isa::rules::Typing;
 
-/// How many types may be in one.
+/// The most nodes of a type.
 const MOST_TYPES: usize = 1_000;
 
-/// Types of arguments, of which there are few.
+/// The types of arguments; usually few.
 type Types = SmallVec<[Type; 4]>;
 
-/// An argument of a call: the value of an instruction before it, or a known one, with its type.
+/// An argument of a call: the value of an earlier instruction, or a constant with its type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Argument<'v> {
     Value(Id),
     Constant(&'v Value, &'v Type),
 }
 
-/// Code under construction: regions inside each other, the innermost one open.
+/// Code under construction: nested regions, of which the innermost is open.
 #[derive(Debug, Default)]
 pub(crate) struct Builder {
     frames: Vec<Frame>,
-    /// The instructions of all open regions, those of the innermost one last.
+    /// The instructions of all enclosing regions, those of the innermost last.
     instructions: Vec<Instruction>,
     /// The types of all values, by id.
     types: Vec<Type>,
-    /// What was emitted, and can be seen from the open region, by what it does.
+    /// The emitted instructions that are visible from the open region, by their keys.
     shared: Memo<Id>,
     /// The numbers in keys.
     numbers: Numbers,
-    /// The typing of calls of values of common types.
+    /// A cache of typings of calls on values of common types.
     typings: Typings,
-    /// What was emitted that rewrites look for.
+    /// The candidates for rewrites among the emitted instructions.
     found: Candidates,
-    /// What the passes at the end work with.
+    /// Buffers of the final passes.
     scratch: dead::Scratch,
     /// The line that instructions come from.
     pub(crate) line: u32,
@@ -51,19 +51,19 @@ pub(crate) struct Builder {
     share: bool,
     /// Whether the program is one of several.
     merges: bool,
-    /// What the program needs that is gone through: the instructions of the outermost region, in
-    /// the order in which it comes to them.
+    /// The needs of the current program: the instructions of the outermost region, in the order in which it
+    /// reaches them.
     needs: Vec<Need>,
-    /// Those of them that are instructions of other programs: a step that this program has not come to is
-    /// not there for it.
-    met: FxHashSet<Id>,
-    /// The first id that is this program's own.
-    own: u32,
+    /// Those of them that other programs have emitted: a step that this program has not reached does not exist
+    /// for it.
+    reached: FxHashSet<Id>,
+    /// The first id that belongs to this program.
+    first_own_id: u32,
 }
 
-/// Where a program begins, to go back there if it has no form.
+/// The state at the start of a program, to return to if it has no form.
 #[derive(Debug)]
-pub(crate) struct Start {
+pub(crate) struct ProgramStart {
     instructions: usize,
     shared: usize,
 }
@@ -71,9 +71,9 @@ pub(crate) struct Start {
 #[derive(Debug)]
 struct Frame {
     parameters: Vec<(Id, Type)>,
-    /// How many instructions there were before.
+    /// The number of instructions when it was opened.
     start: usize,
-    /// How many keys `shared` had before.
+    /// The number of keys in `shared` when it was opened.
     shared: usize,
 }
 
@@ -98,8 +98,8 @@ impl Builder {
         self.line = 0;
         self.merges = false;
         self.needs.clear();
-        self.met.clear();
-        self.own = 0;
+        self.reached.clear();
+        self.first_own_id = 0;
     }
 
     /// A new id for a value of this type.
@@ -118,7 +118,7 @@ impl Builder {
         &self.types[id.index()]
     }
 
-    /// The type of an operand; a constant has one, or is none.
+    /// The type of an operand; `None` for a constant without a type.
     pub(crate) fn operand_type(&self, operand: &Operand) -> Option<Type> {
         match operand {
             Operand::Id(id) => Some(self.types[id.index()].clone()),
@@ -138,7 +138,7 @@ impl Builder {
         Ok(types)
     }
 
-    /// The form of this body, rewritten and without its dead steps as the options ask.
+    /// The form of this body, with rewrites and without dead steps if the options say so.
     pub(crate) fn form(&mut self, name: &str, body: Region, options: &Options) -> Form {
         let mut form = Form {
             name: name.to_owned(),
@@ -151,14 +151,14 @@ impl Builder {
             rewrite_candidates(&mut form, &self.found, &self.types);
         }
         if options.dead {
-            dead::take_out(&mut form, &self.types, &mut self.scratch);
+            dead::remove_dead_steps(&mut form, &self.types, &mut self.scratch);
         }
         dead::compact(&mut form, &mut self.scratch);
         debug_assert_eq!(form.verify(), Ok(()), "{form}");
         form
     }
 
-    /// Opens a region inside the open one.
+    /// Opens a region within the open one.
     pub(crate) fn open(&mut self, parameters: &[Type]) -> SmallVec<[Id; 2]> {
         let mut ids = SmallVec::new();
         let mut typed = Vec::with_capacity(parameters.len());
@@ -175,26 +175,26 @@ impl Builder {
         ids
     }
 
-    /// Begins another program in the outermost region. The steps of those before it are given
-    /// back where it comes to them itself, so that it gets the form that it has alone.
-    pub(crate) fn begin(&mut self) -> Start {
+    /// Starts another program in the outermost region. A step of an earlier program is reused only once this
+    /// program reaches it, so that it gets the form that it has alone.
+    pub(crate) fn begin(&mut self) -> ProgramStart {
         self.merges = true;
         self.needs.clear();
-        self.met.clear();
-        self.own = self.ids();
-        Start {
+        self.reached.clear();
+        self.first_own_id = self.ids();
+        ProgramStart {
             instructions: self.instructions.len(),
             shared: self.shared.len(),
         }
     }
 
-    /// What the program needs that was begun last.
+    /// The needs of the program that was started last.
     pub(crate) fn needs(&mut self) -> Vec<Need> {
         std::mem::take(&mut self.needs)
     }
 
-    /// Removes the instructions of the program that began at `start`.
-    pub(crate) fn undo(&mut self, start: &Start) {
+    /// Removes the instructions of the program that started at `start`.
+    pub(crate) fn undo(&mut self, start: &ProgramStart) {
         while self.frames.len() > 1 {
             self.close(Operand::Constant(Value::Nothing));
         }
@@ -202,15 +202,15 @@ impl Builder {
         self.shared.truncate(start.shared);
     }
 
-    /// Whether the program has come to this value, or does now.
-    fn comes_to(&mut self, id: Id) -> bool {
-        if id.0 >= self.own || self.met.contains(&id) {
+    /// Whether the program has reached this value, or reaches it now.
+    fn reaches(&mut self, id: Id) -> bool {
+        if id.0 >= self.first_own_id || self.reached.contains(&id) {
             return true;
         }
-        // In a region it would be evaluated when the region is, which may be never.
+        // In a region the value would be evaluated only when the region is, which may be never.
         let here = self.frames.len() == 1;
         if here {
-            self.met.insert(id);
+            self.reached.insert(id);
             self.needs.push(Need {
                 id,
                 line: self.line,
@@ -224,7 +224,7 @@ impl Builder {
         self.close_with(smallvec![result])
     }
 
-    /// Closes the open region, which gives this.
+    /// Closes the open region with these results.
     pub(crate) fn close_with(&mut self, results: Results) -> Region {
         let (parameters, instructions) = match self.frames.pop() {
             Some(frame) => {
@@ -241,7 +241,7 @@ impl Builder {
         }
     }
 
-    /// Opens a region again that was closed last at this place.
+    /// Opens again a region that was closed last at this position.
     pub(crate) fn reopen(&mut self, region: Region) {
         self.frames.push(Frame {
             parameters: region.parameters,
@@ -251,7 +251,7 @@ impl Builder {
         self.instructions.extend(region.instructions);
     }
 
-    /// The value of an operation; an error says why it has no type.
+    /// The value of an operation, which is emitted if necessary; an error says why it has no type.
     pub(crate) fn emit(
         &mut self,
         op: Op,
@@ -260,7 +260,7 @@ impl Builder {
     ) -> Result<Id, String> {
         let key = self.shared.key();
         self.numbers.write_key(key, op, &arguments, &regions);
-        match self.emitted() {
+        match self.find_emitted() {
             Ok(id) => Ok(id),
             Err(place) => {
                 let typing = self.typing(op, &arguments, &regions)?;
@@ -269,7 +269,7 @@ impl Builder {
         }
     }
 
-    /// The value of the call of a first-order primitive; an error says why it has no type.
+    /// The value of a call of a first-order primitive; an error says why it has no type.
     pub(crate) fn call(
         &mut self,
         primitive: Primitive,
@@ -284,7 +284,7 @@ impl Builder {
                 Argument::Constant(value, _) => words::write(words, value),
             }
         }
-        let place = match self.emitted() {
+        let place = match self.find_emitted() {
             Ok(id) => return Ok(id),
             Err(place) => place,
         };
@@ -301,20 +301,20 @@ impl Builder {
         self.push(place, typing, op, operands, Vec::new())
     }
 
-    /// The value whose key is written, where it was emitted; otherwise where it is to be entered, if
-    /// anywhere.
-    fn emitted(&mut self) -> Result<Id, Option<Hash>> {
+    /// Looks up the key that was written last: the value of the instruction with this key, or the hash for
+    /// entering it, if it is to be entered.
+    fn find_emitted(&mut self) -> Result<Id, Option<Hash>> {
         if !self.share {
             return Err(None);
         }
         match self.shared.find() {
-            Ok(id) if self.comes_to(id) => Ok(id),
+            Ok(id) if self.reaches(id) => Ok(id),
             Ok(_) => Err(Some(self.shared.hash())),
             Err(place) => Err(Some(place)),
         }
     }
 
-    /// Adds an instruction, whose key is written.
+    /// Adds an instruction under the key that was written last.
     fn push(
         &mut self,
         place: Option<Hash>,
@@ -323,7 +323,7 @@ impl Builder {
         arguments: Vec<Operand>,
         regions: Vec<Region>,
     ) -> Result<Id, String> {
-        // A set of pairs of pairs doubles its type with every step.
+        // A set of pairs of pairs doubles the size of its type with every step.
         if typing.ty.size(MOST_TYPES) == MOST_TYPES {
             return Err(format!("a type of more than {MOST_TYPES} types"));
         }
@@ -355,11 +355,11 @@ impl Builder {
     }
 }
 
-/// The numbers that values have in the keys of instructions: two that do the same have one key,
-/// whatever the ids inside their regions are.
+/// Numbers the values in the keys of instructions, so that equal instructions have equal keys, whatever the ids
+/// inside their regions are.
 #[derive(Debug, Default)]
 struct Numbers {
-    /// The numbers by id. Those of the instruction at hand begin with `first`, which is never 0.
+    /// The numbers by id. Those of the current instruction start at `first`, which is never 0.
     by_id: Vec<u32>,
     first: u32,
     next: u32,
@@ -371,7 +371,7 @@ impl Numbers {
         (self.first, self.next) = (1, 1);
     }
 
-    /// What an instruction does, in words.
+    /// Writes the key of an instruction.
     fn write_key(
         &mut self,
         words: &mut Vec<u32>,
@@ -394,7 +394,7 @@ impl Numbers {
         for argument in arguments {
             self.operand(words, argument);
         }
-        // Whether it has regions, the operation tells.
+        // The operation implies whether it has regions.
         if !regions.is_empty() {
             words.push(regions.len() as u32);
         }
@@ -418,7 +418,7 @@ impl Numbers {
         }
     }
 
-    /// Numbers a value that is evaluated inside the instruction.
+    /// Numbers a value that is defined inside the instruction.
     fn number(&mut self, id: Id) {
         if self.by_id.len() <= id.index() {
             self.by_id.resize(id.index() + 1, 0);
@@ -441,12 +441,12 @@ impl Numbers {
     }
 }
 
-/// What stands for a value that is evaluated outside the instruction.
+/// The word for a value that is defined outside the instruction.
 fn outer_word(id: Id) -> u32 {
     words::FREE + 2 * id.0 + 1
 }
 
-/// Writes an operation with so many arguments.
+/// Writes an operation with this number of arguments.
 fn write_op(words: &mut Vec<u32>, op: Op, arguments: usize) {
     let code = match op {
         Op::Call(primitive) => primitive as u32,
@@ -455,7 +455,7 @@ fn write_op(words: &mut Vec<u32>, op: Op, arguments: usize) {
         Op::If => 1_002,
         Op::Choose => 1_003,
         Op::Iterate => 1_004,
-        // One absent value is as good as another.
+        // All absent values are interchangeable.
         Op::Absent | Op::Fused(_) => 1_005,
         Op::Fail(..) => 1_006,
         Op::Set => 1_007,
@@ -505,7 +505,7 @@ fn type_words(words: &mut Vec<u32>, ty: &Type) {
             words.push(13 + items.len() as u32);
             items.iter().for_each(|item| type_words(words, item));
         }
-        // Without another one in it, it is a common one.
+        // A type that contains no other type is a common one.
         plain => words.extend(plain.common_number().map(u32::from)),
     }
 }
@@ -526,7 +526,7 @@ mod tests {
         Operand::Id(id.unwrap())
     }
 
-    /// A loop over the rows of a grid that gives the sizes of these, and something that it leaves.
+    /// A loop over the rows of a grid that computes their sizes, and something dead.
     fn sizes(builder: &mut Builder, grid: &Operand, also: Primitive) -> Operand {
         let row = Operand::Id(builder.open(&[Type::tuple_of(Type::Int)])[0]);
         call(builder, also, &[grid]);

@@ -1,4 +1,4 @@
-//! Calls: functions are inlined, steps that only rearrange are evaluated, others are emitted.
+//! Calls: inlines functions, evaluates steps that only rearrange compile-time objects, and emits the others.
 
 use super::super::analysis::Called;
 use super::super::{Failure, Id, Op, Type};
@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use arc_dsl::{ContainerKind, Interpreter, Limits, Primitive, Type as Signature, Value, ValueKind};
 
-/// What [`Specialiser::rearrange`] does to values that are no compile-time objects.
+/// The primitives that [`Specialiser::rearrange`] may apply to values that are not compile-time objects.
 static REARRANGED: Called = Called::these(&[
     Primitive::Identity,
     Primitive::Branch,
@@ -24,14 +24,14 @@ static REARRANGED: Called = Called::these(&[
     Primitive::Difference,
 ]);
 
-/// How many nodes a compile-time object may have.
+/// The most nodes of a compile-time object.
 const MOST_NODES: u32 = 1_000;
 
-/// How much a constant may weigh that is evaluated when the form is built.
+/// The most that a folded constant may weigh.
 const MOST_WEIGHT: u32 = 256;
 
 impl Specialiser {
-    /// The function, applied.
+    /// Applies a function.
     pub(super) fn call(&mut self, function: Symbol, arguments: &[Symbol]) -> Specialised {
         self.work()?;
         match function {
@@ -46,8 +46,8 @@ impl Specialiser {
         }
     }
 
-    /// The call of a first-order primitive with values. It is not remembered, since equal instructions are built
-    /// once.
+    /// A call of a first-order primitive with run-time values. It is not memoised, since equal instructions are
+    /// emitted once anyway.
     fn plain(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         if primitive.parameters().len() != arguments.len() {
             return self.wrong_count(Some(primitive), primitive.parameters().len(), arguments);
@@ -60,8 +60,8 @@ impl Specialiser {
         self.instruction(primitive, arguments)
     }
 
-    /// Whether it takes no longer to make a call again than to remember it: the function does nothing
-    /// but to hand its arguments on, or to make a function of them.
+    /// Whether specialising the call again takes no longer than a lookup: the function only passes on its
+    /// arguments, or builds a function from them.
     fn is_quick(&self, function: Symbol, arguments: &[Symbol]) -> bool {
         match function {
             Symbol::Primitive(primitive) => {
@@ -80,12 +80,12 @@ impl Specialiser {
         }
     }
 
-    /// What a call gives, by what was done before with the same arguments, if anything.
+    /// Specialises a call, or returns the memoised result for the same arguments.
     fn call_once(&mut self, function: Symbol, arguments: &[Symbol]) -> Specialised {
         let key = self.key(function, arguments);
         let result = match self.applied.find_key(&self.keys[key.clone()]) {
             Ok(known) => {
-                self.symbols.made_again(known);
+                self.symbols.mark_repeated(known);
                 Ok(known)
             }
             Err(place) => {
@@ -102,7 +102,7 @@ impl Specialiser {
         result
     }
 
-    /// Writes what a call is known by behind the keys of the calls around it.
+    /// Appends the key of a call behind the keys of the calls around it.
     fn key(&mut self, function: Symbol, arguments: &[Symbol]) -> Range<usize> {
         let start = self.keys.len();
         self.keys.push(function.word());
@@ -137,7 +137,7 @@ impl Specialiser {
         }
         match self.symbols.object(function) {
             Some(Node::Function(made)) => match (*made, usize::from(made.parameters())) {
-                // Once is the function itself, of any number of parameters.
+                // Applied once, it is the function itself, with any number of parameters.
                 (Function::Power { n, .. }, expected)
                     if expected != arguments.len() && self.symbols.value(n).is_none() =>
                 {
@@ -214,7 +214,7 @@ impl Specialiser {
         }
     }
 
-    /// The kind of value that it is, as error messages name it.
+    /// The kind of the value, as error messages name it.
     pub(super) fn kind_of(&self, symbol: Symbol) -> ValueKind {
         match self.symbols.node(symbol) {
             Node::Primitive(_) | Node::Function(_) => ValueKind::Function,
@@ -255,7 +255,7 @@ impl Specialiser {
         self.first_order(primitive, arguments)
     }
 
-    /// `compose`, `lbind` and kin.
+    /// `compose`, `lbind` and similar primitives.
     fn make_function(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         for (at, (_, signature)) in primitive.parameters().iter().enumerate() {
             if *signature == Signature::Callable && !self.is_callable(arguments[at]) {
@@ -300,7 +300,7 @@ impl Specialiser {
             (_, &[function, count]) => return self.make_power(primitive, function, count),
             _ => return Err(Reason::Work.into()),
         };
-        Ok(self.symbols.make(function))
+        Ok(self.symbols.add_function(function))
     }
 
     fn make_power(&mut self, primitive: Primitive, function: Symbol, count: Symbol) -> Specialised {
@@ -318,7 +318,7 @@ impl Specialiser {
                 let n = self.materialise(count)?;
                 let n = self.emit(Op::Count, vec![n], Vec::new())?;
                 let n = Symbol::Value(n);
-                return Ok(self.symbols.make(Function::Power { function, n }));
+                return Ok(self.symbols.add_function(Function::Power { function, n }));
             }
             None => None,
         };
@@ -328,12 +328,12 @@ impl Specialiser {
             Some(1) => Ok(function),
             Some(n) => {
                 let n = self.symbols.constant(&Value::Int(n));
-                Ok(self.symbols.make(Function::Power { function, n }))
+                Ok(self.symbols.add_function(Function::Power { function, n }))
             }
         }
     }
 
-    /// How many parameters a function has; `None` if that depends on the input.
+    /// The number of parameters of a function; `None` if that depends on the input.
     fn parameters(&self, function: Symbol) -> Option<u8> {
         if let Symbol::Primitive(primitive) = function {
             return Some(primitive.parameters().len() as u8);
@@ -354,7 +354,7 @@ impl Specialiser {
         }
     }
 
-    /// Calls the primitive with each of the options as one of its arguments.
+    /// Calls the primitive with each of the options in place of one of its arguments.
     pub(super) fn choose_argument(
         &mut self,
         primitive: Primitive,
@@ -385,7 +385,7 @@ impl Specialiser {
         self.fail(Some(primitive), failure)
     }
 
-    /// Whether a value may be passed to a parameter of this type. Where only the run tells, it may.
+    /// Whether a value may be passed to a parameter of this type; yes if that is only known at run time.
     fn is_accepted(&self, signature: Signature, symbol: Symbol) -> bool {
         match (self.symbols.node(symbol), self.type_of(symbol).as_deref()) {
             (Node::Primitive(_) | Node::Function(_), _) => {
@@ -395,7 +395,7 @@ impl Specialiser {
                 )
             }
             (_, Some(ty)) => {
-                // Whatever its elements would be, an empty container is a grid and a patch.
+                // An empty container is a grid and a patch, whatever its element type.
                 let takes_empty = matches!(
                     signature,
                     Signature::Grid
@@ -425,7 +425,7 @@ impl Specialiser {
                 .all(|symbol| self.symbols.value(*symbol).is_some())
     }
 
-    /// A call that is an instruction.
+    /// A call that becomes an instruction.
     fn first_order(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         let signatures = || {
             primitive
@@ -434,7 +434,7 @@ impl Specialiser {
                 .map(|(_, signature)| *signature)
         };
         for (at, signature) in signatures().enumerate() {
-            // What is one value for certain is passed as it is.
+            // A value that is certainly not a choice is passed unchanged.
             if arguments[at].is_one_value() {
                 continue;
             }
@@ -474,7 +474,7 @@ impl Specialiser {
         self.instruction(primitive, &values)
     }
 
-    /// A call with values: the instruction, or what it gives where that is known.
+    /// A call with run-time values: the instruction, or its value if that is known.
     fn instruction(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         if self.are_constants(arguments)
             && let Some(value) = self.fold(primitive, arguments)
@@ -497,7 +497,7 @@ impl Specialiser {
         self.unless_never(result)
     }
 
-    /// The value of the instruction; one that never has a value ends the region.
+    /// The value of the instruction; if it can never have one, the region ends.
     pub(super) fn unless_never(&self, result: Id) -> Specialised {
         match self.code.id_type(result) {
             Type::Never => Err(RegionEnd::Fails(result)),
@@ -505,7 +505,7 @@ impl Specialiser {
         }
     }
 
-    /// What the primitive gives for constants, if that is a small value.
+    /// The result of the primitive on constants, if that is a small value.
     fn fold(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Option<Value> {
         let values: Option<Vec<&Value>> = arguments
             .iter()

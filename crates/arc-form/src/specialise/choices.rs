@@ -1,4 +1,4 @@
-//! Choices that depend on the input: `branch`, and what is done to its result.
+//! Choices that depend on the input: `branch`, and operations on its result.
 
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::smallvec;
@@ -10,7 +10,7 @@ use super::symbols::{Node, Symbol, Tag};
 use super::{Reason, RegionEnd, Specialised, Specialiser};
 use arc_dsl::{Primitive, Value};
 
-/// One way that a choice may go.
+/// One arm of a choice.
 struct Arm {
     region: Region,
     /// Its result; `None` if it fails.
@@ -19,11 +19,11 @@ struct Arm {
     ids: std::ops::Range<u32>,
 }
 
-/// What is done to an option.
+/// The operation on each option.
 pub(super) type Each<'a> = &'a mut dyn FnMut(&mut Specialiser, Symbol) -> Specialised;
 
 impl Specialiser {
-    /// Does the same to each option, in an arm of its own.
+    /// Applies the operation to each option, in an arm of its own.
     pub(super) fn choose(&mut self, tag: Tag, options: &[Symbol], each: Each<'_>) -> Specialised {
         let mut arms = Vec::new();
         for option in options {
@@ -49,14 +49,14 @@ impl Specialiser {
         })
     }
 
-    /// What the arms give, as one value where their types allow that, otherwise as a choice.
+    /// Joins the results of the arms: as one value if their types allow that, otherwise as a choice.
     fn join(&mut self, tag: Tag, mut arms: Vec<Arm>) -> Specialised {
         let live: Vec<_> = arms.iter().filter_map(|arm| arm.symbol).collect();
         let Some(first) = live.first().copied() else {
             let never = self.emit_choice(tag, arms)?;
             return Err(RegionEnd::Fails(never));
         };
-        let exports: Vec<Vec<Id>> = arms.iter().map(|arm| self.made_inside(arm)).collect();
+        let exports: Vec<Vec<Id>> = arms.iter().map(|arm| self.needed_values(arm)).collect();
         if live.iter().all(|symbol| *symbol == first) && exports.iter().all(Vec::is_empty) {
             self.effects(tag, arms)?;
             return Ok(first);
@@ -65,7 +65,7 @@ impl Specialiser {
         if types.is_some_and(|types| one_type(&types)) {
             for arm in &mut arms {
                 if let Some(symbol) = arm.symbol {
-                    self.again(arm, |specialiser| specialiser.materialise(symbol))?;
+                    self.reopen_arm(arm, |specialiser| specialiser.materialise(symbol))?;
                 }
             }
             return self.emit_choice(tag, arms).map(Symbol::Value);
@@ -85,7 +85,7 @@ impl Specialiser {
                 replaced.insert(*id, Symbol::Value(value));
             }
         }
-        // An arm that fails gives nothing that could be looked at: any symbol stands for it.
+        // The result of an arm that fails is never used: any symbol will do.
         let options: Arc<[_]> = symbols
             .into_iter()
             .map(|symbol| self.symbols.replace(symbol.unwrap_or(first), &replaced))
@@ -93,7 +93,7 @@ impl Specialiser {
         Ok(self.symbols.add(Node::OneOf { tag, options }))
     }
 
-    /// Makes every arm give all that is needed of any arm, absent where it is another's.
+    /// Makes every arm return all values that any arm exports; those of other arms are absent.
     fn export(
         &mut self,
         tag: Tag,
@@ -108,7 +108,7 @@ impl Specialiser {
             if arm.symbol.is_none() {
                 continue;
             }
-            self.again(arm, |specialiser| {
+            self.reopen_arm(arm, |specialiser| {
                 let mut items = Vec::new();
                 for (owner, ids) in exports.iter().enumerate() {
                     for id in ids {
@@ -130,8 +130,8 @@ impl Specialiser {
         self.emit_choice(tag, arms)
     }
 
-    /// Goes on with an arm.
-    fn again(
+    /// Reopens an arm to add to it.
+    fn reopen_arm(
         &mut self,
         arm: &mut Arm,
         result: impl FnOnce(&mut Self) -> Specialised<Operand>,
@@ -152,7 +152,7 @@ impl Specialiser {
     }
 
     /// The values of the arm's instructions that its symbol needs.
-    fn made_inside(&self, arm: &Arm) -> Vec<Id> {
+    fn needed_values(&self, arm: &Arm) -> Vec<Id> {
         let mut leaves = Vec::new();
         if let Some(symbol) = arm.symbol {
             self.symbols.leaves(symbol, &mut leaves);
@@ -161,7 +161,7 @@ impl Specialiser {
         leaves
     }
 
-    /// Keeps what the arms do, where that is anything: it may fail.
+    /// Keeps the instructions of the arms if there are any: they may fail.
     fn effects(&mut self, tag: Tag, arms: Vec<Arm>) -> Specialised<()> {
         if arms.iter().any(|arm| !arm.region.is_empty()) {
             self.emit_choice(tag, arms)?;
@@ -178,7 +178,7 @@ impl Specialiser {
         self.emit(op, vec![Operand::Id(tag.id())], regions)
     }
 
-    /// The value of a choice all of whose options are of one type.
+    /// The value of a choice whose options are all of one type.
     pub(super) fn materialise_choice(
         &mut self,
         tag: Tag,
@@ -203,7 +203,7 @@ impl Specialiser {
         let mut arms = Vec::new();
         for option in options {
             let mut arm = self.arm(*option, &mut |_, option| Ok(option))?;
-            self.again(&mut arm, |specialiser| specialiser.materialise(*option))?;
+            self.reopen_arm(&mut arm, |specialiser| specialiser.materialise(*option))?;
             arms.push(arm);
         }
         self.emit_choice(tag, arms).map(Operand::Id)
@@ -236,7 +236,7 @@ impl Specialiser {
         }))
     }
 
-    /// A symbol with a choice in it, as the choice between the symbols that it may be.
+    /// Turns a symbol that contains a choice into the choice between the symbols that it may be.
     pub(super) fn split(&mut self, symbol: Symbol) -> Option<(Tag, Vec<Symbol>)> {
         match self.symbols.node(symbol) {
             Node::OneOf { tag, options } => Some((tag, options.to_vec())),
@@ -245,7 +245,7 @@ impl Specialiser {
                 let single = |option| self.symbols.add(Node::Single(option));
                 Some((tag, options.into_iter().map(single).collect()))
             }
-            // In a set the order would be another with each option.
+            // Not for a set: its order would depend on the option.
             Node::Tuple(items) => items.iter().enumerate().find_map(|(at, item)| {
                 let (tag, options) = self.split(*item)?;
                 let with = |option| {
@@ -259,7 +259,7 @@ impl Specialiser {
         }
     }
 
-    /// Whether a choice is better built with arms than by a value of a type that says less.
+    /// Whether a choice should be built with arms, since the joined type would lose information.
     pub(super) fn is_split(&self, symbol: Symbol) -> bool {
         match self.symbols.object(symbol) {
             Some(Node::OneOf { options, .. }) => {
@@ -273,7 +273,7 @@ impl Specialiser {
     }
 }
 
-/// Whether the types have one in common that says as much as they do.
+/// Whether the types have a common type that loses no information.
 fn one_type(types: &[Cow<'_, Type>]) -> bool {
     if let [first, others @ ..] = types
         && others.iter().all(|other| other == first)
@@ -286,7 +286,7 @@ fn one_type(types: &[Cow<'_, Type>]) -> bool {
     joined.is_some_and(|joined| types.iter().any(|ty| **ty == joined) || !is_sum(&joined))
 }
 
-/// Whether a patch of either kind stands somewhere in the type.
+/// Whether the type contains a patch of unknown kind.
 fn is_sum(ty: &Type) -> bool {
     match ty {
         Type::Patch => true,

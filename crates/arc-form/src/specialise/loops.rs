@@ -1,4 +1,4 @@
-//! Loops: `apply`, `sfilter`, `argmax` and kin with the function's body inlined, and `power`.
+//! Loops: `apply`, `sfilter`, `argmax` and similar primitives with the function's body inlined, and `power`.
 
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
@@ -11,30 +11,30 @@ use super::{Arguments, Reason, RegionEnd, Specialised, Specialiser};
 use arc_dsl::{Primitive, Type as Signature, Value};
 use arc_isa::rules;
 
-/// Up to so many elements of a tuple a loop is written out for each.
+/// The longest tuple whose loop is unrolled.
 const UNROLLED: usize = 4;
 
-/// Up to so many rounds of `power` are written out.
+/// The most rounds of `power` that are unrolled.
 const UNROLLED_ROUNDS: i32 = 3;
 
-/// How often the first rounds of `power` are taken out where a round changes the type.
+/// The most rounds of `power` that are peeled off because a round changes the type.
 const PEELED: i32 = 3;
 
 /// Builds the instructions of a loop's body from its parameters.
 type BodyBuilder<'a> = &'a mut dyn FnMut(&mut Specialiser, &[Symbol]) -> Specialised;
 
-/// A container that a loop goes through at run time.
+/// A container that a loop iterates over at run time.
 struct Source {
     container: Operand,
     element: Type,
-    /// What an element stands for, where it is not itself.
+    /// What an element stands for, if not for itself.
     template: Option<(Arc<[Id]>, Symbol)>,
-    /// Whether the elements come in the order of what they stand for.
+    /// Whether the order of the elements is that of what they stand for.
     ordered: bool,
 }
 
 impl Specialiser {
-    /// A call of a primitive that takes containers through functions.
+    /// A call of a primitive that applies functions to the elements of containers.
     pub(super) fn loop_over(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         use Primitive as P;
         for (at, (_, signature)) in primitive.parameters().iter().enumerate() {
@@ -147,7 +147,7 @@ impl Specialiser {
         self.run(primitive, function, &[a, b])
     }
 
-    /// The set of what a function gave for each element of a set.
+    /// The set of a function's results for each element of a set.
     fn set_of_results(&mut self, results: Vec<Symbol>) -> Specialised {
         let all = Node::Set(results.clone().into());
         let all = self.symbols.add(all);
@@ -169,8 +169,8 @@ impl Specialiser {
         self.call(merge, &[results])
     }
 
-    /// The elements of a tuple that a loop is written out for: it is short, or its elements cannot
-    /// be in a tuple at run time.
+    /// The elements of a tuple whose loop is unrolled, because it is short or its elements cannot be in a tuple
+    /// at run time.
     fn items(&mut self, container: Symbol, most: usize) -> Specialised<Option<Vec<Symbol>>> {
         if let Some(Node::OneOf { .. }) = self.symbols.object(container) {
             let value = self.materialise(container)?;
@@ -221,7 +221,7 @@ impl Specialiser {
         }
     }
 
-    /// What an element of a container stands for.
+    /// The symbol that an element of a container stands for.
     pub(super) fn stand_for(
         &mut self,
         item: Symbol,
@@ -241,8 +241,8 @@ impl Specialiser {
         Ok(self.symbols.replace(template, &with))
     }
 
-    /// The container as one to go through at run time. A tuple whose elements cannot be in one then
-    /// is gone through by their numbers.
+    /// The container to iterate over at run time. If a tuple's elements cannot be in a tuple at run time, the
+    /// loop iterates over their indices.
     fn source(&mut self, symbol: Symbol) -> Specialised<Source> {
         if let Some(Node::Each {
             container,
@@ -296,7 +296,7 @@ impl Specialiser {
         })
     }
 
-    /// The product of two sets whose elements stand for others.
+    /// The product of two sets whose elements stand for other values.
     pub(super) fn product_at_run_time(&mut self, a: Symbol, b: Symbol) -> Specialised {
         let (mut containers, mut holes, mut items) = (Vec::new(), Vec::new(), Vec::new());
         let mut ordered = true;
@@ -409,7 +409,8 @@ impl Specialiser {
         }
     }
 
-    /// What a loop's body gives; where that is no value, what stands for it, and what it is then.
+    /// The result of a loop's body; if that cannot be one value, the values to keep and the template with their
+    /// holes.
     #[allow(
         clippy::type_complexity,
         reason = "the pair is taken apart at the one call"
@@ -440,7 +441,7 @@ impl Specialiser {
         {
             return Ok((self.materialise(result)?, None));
         }
-        // A container of functions: what each has captured is kept.
+        // A container of functions: keeps what each has captured.
         let mut leaves = Vec::new();
         self.symbols.leaves(result, &mut leaves);
         leaves.retain(|id| id.0 >= start);
@@ -477,7 +478,7 @@ impl Specialiser {
         }
     }
 
-    /// A function applied `n` times over, `n` at least 2.
+    /// A function applied `n` times, with `n` at least 2.
     pub(super) fn power(&mut self, function: Symbol, n: Symbol, argument: Symbol) -> Specialised {
         let mut value = argument;
         let Some(rounds) = self.symbols.value(n).and_then(Value::as_int) else {
@@ -500,7 +501,7 @@ impl Specialiser {
         Err(Reason::Types(what.to_owned()).into())
     }
 
-    /// The same where only the run tells how often: at least once.
+    /// The same if the number of rounds is known only at run time; at least one.
     fn power_at_run_time(&mut self, function: Symbol, n: Symbol, argument: Symbol) -> Specialised {
         let count = self.materialise(n)?;
         if let Some(result) = self.rounds(function, count, argument)? {
@@ -517,7 +518,7 @@ impl Specialiser {
         Err(Reason::Types(what.to_owned()).into())
     }
 
-    /// The rounds of `power` as a loop, where what it carries has one type.
+    /// The rounds of `power` as a loop, if the value that they carry has one type.
     fn rounds(
         &mut self,
         function: Symbol,
@@ -528,7 +529,7 @@ impl Specialiser {
             return Ok(None);
         };
         let value = self.materialise(value)?;
-        // A join climbs, and there is not far to climb.
+        // A join moves up a lattice of small height.
         for _ in 0..4 {
             let ids = self.open(std::slice::from_ref(&ty));
             let carried = Symbol::Value(ids[0]);
@@ -552,7 +553,7 @@ impl Specialiser {
                     return Ok(Some(Symbol::Value(result)));
                 }
                 joined => {
-                    // What was emitted is of the wrong type: it is built again, or not at all.
+                    // The body was emitted for the wrong type: build it again, or give up.
                     self.close(Operand::Constant(Value::Bool(true)));
                     match joined {
                         Some((joined, _)) => ty = joined,

@@ -1,4 +1,4 @@
-//! Steps that only put together or take apart compile-time objects.
+//! Steps that only compose or decompose compile-time objects.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use super::symbols::{Node, Symbol};
 use super::{Specialised, Specialiser, Type};
 use arc_dsl::{ContainerKind, Primitive, Value};
 
-/// How many elements a tuple or set may have that is a compile-time object.
+/// The most elements of a tuple or set that is a compile-time object.
 const MOST_ITEMS: usize = 64;
 
 impl Specialiser {
-    /// Whether it is a tuple or a set, where it is a container for certain.
+    /// Whether it is a tuple or a set, if it is certainly a container.
     pub(super) fn kind_of_container(&self, symbol: Symbol) -> Option<ContainerKind> {
         match self.symbols.object(symbol) {
             Some(Node::Tuple(_)) => Some(ContainerKind::Tuple),
@@ -20,7 +20,7 @@ impl Specialiser {
         }
     }
 
-    /// What a call gives that only puts together or takes apart compile-time objects.
+    /// The result of a call that only composes or decomposes compile-time objects.
     pub(super) fn rearrange(
         &mut self,
         primitive: Primitive,
@@ -37,7 +37,7 @@ impl Specialiser {
                     .branch(arguments[0], arguments[1], arguments[2])
                     .map(Some);
             }
-            // Either operand may be the result: only of one type are they a step of their own.
+            // Either operand may be the result: an instruction needs them to be of one type.
             (P::Both | P::Either, _) if !self.are_truth_values(arguments) => {
                 let [a, b] = [arguments[0], arguments[1]];
                 let (yes, no) = if primitive == P::Both { (b, a) } else { (a, b) };
@@ -121,7 +121,7 @@ impl Specialiser {
             .all(|symbol| self.type_of(*symbol).as_deref() == Some(&Type::Bool))
     }
 
-    /// The same for sets of what cannot be in a set at run time.
+    /// The same for sets of values that cannot be in a set at run time.
     fn rearrange_sets(
         &mut self,
         primitive: Primitive,
@@ -155,7 +155,7 @@ impl Specialiser {
         }
     }
 
-    /// `product`, of functions or other values that cannot be in a set at run time.
+    /// `product` of functions or other values that cannot be in a set at run time.
     fn product(&mut self, a: Symbol, b: Symbol) -> Specialised<Option<Symbol>> {
         if let (Some(first), Some(second)) = (self.static_items(a)?, self.static_items(b)?) {
             if first.len() * second.len() > MOST_ITEMS {
@@ -169,7 +169,7 @@ impl Specialiser {
             }
             return Ok(self.symbols.set(pairs));
         }
-        // In a tuple elements may come twice, and in another order than a set has them.
+        // A tuple may repeat elements, and in another order than a set.
         let are_sets = [a, b].map(|side| self.kind_of_container(side));
         if are_sets != [Some(ContainerKind::Set); 2] {
             return Ok(None);
@@ -177,7 +177,7 @@ impl Specialiser {
         self.product_at_run_time(a, b).map(Some)
     }
 
-    /// The elements of what is known to have them: of a tuple, or a set of one.
+    /// The elements of a container whose elements are known: a tuple, or a set of one.
     fn static_items(&mut self, symbol: Symbol) -> Specialised<Option<Arc<[Symbol]>>> {
         match self.symbols.node(symbol) {
             Node::Tuple(items) | Node::Set(items) => Ok(Some(items)),

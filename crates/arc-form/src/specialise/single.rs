@@ -1,4 +1,4 @@
-//! The form of one call, whose arguments are there before it: a step of a growing program.
+//! The form of a single call with given arguments: a step of a growing program.
 
 use arc_dsl::{Primitive, Program, Value};
 
@@ -6,24 +6,24 @@ use super::super::{Form, Id, Operand, Type};
 use super::symbols::Symbol;
 use super::{Arguments, Options, Reason, RegionEnd, Specialised, Specialiser, Unspecialised};
 
-/// What a single call is given, or what is called.
+/// An argument of a single call, or its callee.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Argument {
-    /// The value of the parameter of this number.
+    /// The parameter with this number.
     Parameter(u32),
-    /// A value that is known.
+    /// A constant.
     Constant(Value),
     /// A primitive as a value.
     Primitive(Primitive),
-    /// What a primitive gives for these: `compose` and kin give functions.
+    /// The result of a primitive on these: `compose` and similar primitives return functions.
     Call(Primitive, Vec<Argument>),
 }
 
-/// The form of one call: what `callee` gives for these arguments, with parameters of these types.
+/// The form of one call: the result of `callee` on these arguments, with parameters of these types.
 ///
-/// Functions are inlined, so that a loop has a region. What a function has captured is a parameter
-/// where the caller says so. A program's form takes one grid; this one takes what it is said to,
-/// and only an executor that fills its parameters itself can run it.
+/// Functions are inlined, so a loop has a region. Captured values of a function are parameters if the caller
+/// says so. The form of a program has one grid as its parameter; this one has the given parameters, and only an
+/// executor that fills them itself can run it.
 ///
 /// ```
 /// use arc_dsl::Primitive;
@@ -75,8 +75,8 @@ impl Specialiser {
         })
     }
 
-    /// The form of a function for these arguments, with parameters of these types: its steps, as those of
-    /// a program.
+    /// The form of a function with these arguments and parameters of these types; it has the steps of the
+    /// function, like the form of a program.
     ///
     /// ```
     /// use arc_form::{Argument, Specialiser, Type};
@@ -112,7 +112,7 @@ impl Specialiser {
         })
     }
 
-    /// The form of the result for parameters of these types.
+    /// The form of the result, with parameters of these types.
     fn single(
         &mut self,
         name: &str,

@@ -1,4 +1,4 @@
-//! What a variable of a program is while it is being specialised.
+//! The symbolic value of a program's variable during specialisation.
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cmp::Ordering;
@@ -8,13 +8,12 @@ use super::super::memo::Memo;
 use super::super::{Id, Type, words};
 use arc_dsl::{Primitive, Value};
 
-/// What a [`Node`] is known by: the same symbol for the same node. Only compile-time objects have to
-/// be looked up for that.
+/// Identifies a [`Node`]: equal nodes have the same symbol. Only compile-time objects need a lookup for that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Symbol {
-    /// Specialised at run time.
+    /// A value at run time.
     Value(Id),
-    /// Known, by its number among the constants.
+    /// A constant, by its number.
     Constant(u32),
     /// A primitive as a function.
     Primitive(Primitive),
@@ -23,12 +22,12 @@ pub(super) enum Symbol {
 }
 
 impl Symbol {
-    /// Whether it is one value for certain, known or evaluated at run time.
+    /// Whether it is certainly one value, constant or evaluated at run time.
     pub(super) fn is_one_value(self) -> bool {
         matches!(self, Symbol::Value(_) | Symbol::Constant(_))
     }
 
-    /// A word that tells it from every other symbol: its kind stands in the lowest two bits.
+    /// A word that is different for every symbol: the lowest two bits have its kind.
     pub(super) fn word(self) -> u32 {
         match self {
             Symbol::Value(id) => id.0 << 2,
@@ -39,16 +38,16 @@ impl Symbol {
     }
 }
 
-/// A value, known or evaluated at run time, or a compile-time object.
+/// A value, constant or evaluated at run time, or a compile-time object.
 #[derive(Debug, Clone)]
 pub(super) enum Node {
-    /// Specialised at run time.
+    /// A value at run time.
     Value(Id),
-    /// Known, by its number among the constants.
+    /// A constant, by its number.
     Constant(u32),
     /// A primitive as a function.
     Primitive(Primitive),
-    /// A function value that a call gave.
+    /// A function that a call returned.
     Function(Function),
     /// A tuple of these.
     Tuple(Arc<[Symbol]>),
@@ -56,32 +55,32 @@ pub(super) enum Node {
     Single(Symbol),
     /// A set of several, ascending; see [`Symbols::compare`].
     Set(Arc<[Symbol]>),
-    /// One of these, as a value says that is evaluated at run time.
+    /// One of these, depending on a value at run time.
     OneOf {
-        /// Says which.
+        /// The value that decides.
         tag: Tag,
-        /// Looked at only where the tag says so.
+        /// Used only if the tag selects it.
         options: Arc<[Symbol]>,
     },
-    /// A container evaluated at run time whose elements stand for compile-time objects: `template` with
-    /// the element, or its items where the holes are many, in the place of the holes.
+    /// A container at run time whose elements stand for compile-time objects: `template` with the element in
+    /// place of the hole, or with its items if there are several holes.
     Each {
         /// The container.
         container: Symbol,
-        /// Values that stand in the template and that no instruction gives.
+        /// Placeholder values of the template, which no instruction computes.
         holes: Arc<[Id]>,
         /// What an element stands for.
         template: Symbol,
-        /// Whether the elements come in the order of what they stand for. In a set made of functions
-        /// the reference has them by age, and values of unlike types by what they are.
+        /// Whether the order of the elements is that of what they stand for. The reference orders a set of
+        /// functions by their age, and values of unlike types by their contents.
         ordered: bool,
     },
 }
 
-/// What says which of several options is meant.
+/// Selects one of several options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Tag {
-    /// The first where it is true, otherwise the second.
+    /// The first if it is true, otherwise the second.
     Truth(Id),
     /// The number of the option.
     Number(Id),
@@ -95,7 +94,7 @@ impl Tag {
     }
 }
 
-/// A function with what it has captured.
+/// A function with its captured values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Function {
     Compose {
@@ -141,7 +140,7 @@ impl Function {
         }
     }
 
-    /// Writes what tells it from every other function, object and constant.
+    /// Writes words that are different for every function, object and constant.
     fn write(self, words: &mut Vec<u32>) {
         match self {
             Function::Compose { outer, inner } => write(words, 0, &[outer, inner]),
@@ -168,7 +167,7 @@ impl Function {
         }
     }
 
-    /// The function with each part replaced.
+    /// The function with each captured symbol replaced.
     fn map(self, mut part: impl FnMut(Symbol) -> Symbol) -> Self {
         match self {
             Function::Compose { outer, inner } => Function::Compose {
@@ -215,7 +214,7 @@ impl Function {
     }
 }
 
-/// Writes symbols behind a number for the operation on them.
+/// Writes symbols after the number of the operation on them.
 fn write(into: &mut Vec<u32>, kind: u32, symbols: &[Symbol]) {
     into.push(words::FREE + kind);
     into.extend(symbols.iter().map(|symbol| symbol.word()));
@@ -226,10 +225,10 @@ fn write(into: &mut Vec<u32>, kind: u32, symbols: &[Symbol]) {
 pub(super) struct Symbols {
     objects: Vec<Object>,
     constants: Vec<Constant>,
-    /// The numbers of objects and of constants by their words.
+    /// The numbers of objects and of constants, by their words.
     numbers: Memo<u32>,
-    /// Functions that the reference makes more than once.
-    again: HashSet<Symbol>,
+    /// Functions that the reference creates more than once.
+    repeated: HashSet<Symbol>,
 }
 
 #[derive(Debug)]
@@ -238,7 +237,7 @@ struct Object {
     weight: u32,
 }
 
-/// A known value, with its type where it has one.
+/// A constant, with its type if it has one.
 #[derive(Debug)]
 struct Constant {
     value: Value,
@@ -251,7 +250,7 @@ impl Default for Symbols {
             objects: Vec::with_capacity(16),
             constants: Vec::with_capacity(16),
             numbers: Memo::default(),
-            again: HashSet::default(),
+            repeated: HashSet::default(),
         }
     }
 }
@@ -262,7 +261,7 @@ impl Symbols {
         self.objects.clear();
         self.constants.clear();
         self.numbers.truncate(0);
-        self.again.clear();
+        self.repeated.clear();
     }
 
     pub(super) fn add(&mut self, node: Node) -> Symbol {
@@ -314,7 +313,7 @@ impl Symbols {
         }
     }
 
-    /// A known value. Of values that print alike there is one.
+    /// The symbol of a constant; values that print alike share one.
     pub(super) fn constant(&mut self, value: &Value) -> Symbol {
         words::write(self.numbers.key(), value);
         Symbol::Constant(match self.numbers.find() {
@@ -331,12 +330,12 @@ impl Symbols {
         })
     }
 
-    /// The value, where it is known.
+    /// The value, if it is a constant.
     pub(super) fn value(&self, symbol: Symbol) -> Option<&Value> {
         Some(&self.known(symbol)?.value)
     }
 
-    /// The value with its type, where it is known and has one.
+    /// The value with its type, if it is a constant that has one.
     pub(super) fn typed_value(&self, symbol: Symbol) -> Option<(&Value, &Type)> {
         let known = self.known(symbol)?;
         Some((&known.value, known.ty.as_ref()?))
@@ -349,7 +348,7 @@ impl Symbols {
         }
     }
 
-    /// The compile-time object, where it is one.
+    /// The compile-time object, if it is one.
     pub(super) fn object(&self, symbol: Symbol) -> Option<&Node> {
         match symbol {
             Symbol::Object(at) => Some(&self.objects[at as usize].node),
@@ -357,26 +356,25 @@ impl Symbols {
         }
     }
 
-    /// A function that a call makes. The reference tells functions apart by when they were made, so
-    /// one that is made again has no place in the order.
-    pub(super) fn make(&mut self, function: Function) -> Symbol {
+    /// A function that a call creates. The reference orders functions by their age, so one that is created
+    /// twice has no position in that order.
+    pub(super) fn add_function(&mut self, function: Function) -> Symbol {
         let known = self.objects.len();
         let symbol = self.add(Node::Function(function));
         if self.objects.len() == known {
-            self.made_again(symbol);
+            self.mark_repeated(symbol);
         }
         symbol
     }
 
-    /// Notes that the reference makes this function a second time.
-    pub(super) fn made_again(&mut self, symbol: Symbol) {
+    /// Records that the reference creates this function a second time.
+    pub(super) fn mark_repeated(&mut self, symbol: Symbol) {
         if let Some(Node::Function(_)) = self.object(symbol) {
-            self.again.insert(symbol);
+            self.repeated.insert(symbol);
         }
     }
 
-    /// Where two elements of a set stand, in the canonical order; `None` if that is not known
-    /// before the run.
+    /// The canonical order of two elements of a set; `None` if it is not known before the run.
     pub(super) fn compare(&self, a: Symbol, b: Symbol) -> Option<Ordering> {
         let rank = |symbol: Symbol| match self.node(symbol) {
             Node::Primitive(_) => Some(1),
@@ -388,7 +386,7 @@ impl Symbols {
             (Node::Constant(_), Node::Constant(_)) => Some(self.value(a)?.cmp(self.value(b)?)),
             (Node::Primitive(a), Node::Primitive(b)) => Some(a.cmp(&b)),
             (Node::Function(_), Node::Function(_)) => {
-                (!self.again.contains(&a) && !self.again.contains(&b)).then(|| a.cmp(&b))
+                (!self.repeated.contains(&a) && !self.repeated.contains(&b)).then(|| a.cmp(&b))
             }
             (Node::Tuple(a), Node::Tuple(b)) => {
                 for (a, b) in a.iter().zip(b.iter()) {
@@ -406,7 +404,7 @@ impl Symbols {
         }
     }
 
-    /// The set of these, where their order is known.
+    /// The set of these, if their order is known.
     pub(super) fn set(&mut self, mut items: Vec<Symbol>) -> Option<Symbol> {
         let mut sorted: Vec<Symbol> = Vec::new();
         for item in items.drain(..) {
@@ -429,8 +427,8 @@ impl Symbols {
         })
     }
 
-    /// How many nodes are in a symbol, those in it twice counted twice, but for functions: these are
-    /// not gone through but when they are called.
+    /// The number of nodes in a symbol, repeated ones counted each time. The inside of a function does not
+    /// count: it is only visited when the function is called.
     pub(super) fn weight(&self, symbol: Symbol) -> u32 {
         match symbol {
             Symbol::Object(at) => self.objects[at as usize].weight,
@@ -457,11 +455,11 @@ impl Symbols {
         }
     }
 
-    /// The values evaluated at run time that stand in a symbol.
+    /// The run-time values in a symbol.
     pub(super) fn leaves(&self, symbol: Symbol, into: &mut Vec<Id>) {
         let mut seen = HashSet::default();
         self.leaves_once(symbol, into, &mut seen);
-        // No instruction gives holes.
+        // No instruction computes holes.
         for symbol in seen {
             if let Node::Each { holes, .. } = self.node(symbol) {
                 into.retain(|id| !holes.contains(id));
@@ -507,7 +505,7 @@ impl Symbols {
         }
     }
 
-    /// The symbol with other symbols in the place of values.
+    /// The symbol with values replaced by other symbols.
     pub(super) fn replace(&mut self, symbol: Symbol, with: &HashMap<Id, Symbol>) -> Symbol {
         self.replace_once(symbol, with, &mut HashMap::default())
     }

@@ -159,7 +159,7 @@ def f(I):
 ";
     let program = arc_dsl::parse_programs(text).remove(0).unwrap();
     let form = crate::specialise(&program).unwrap().to_string();
-    // What is asked twice is asked once.
+    // What is asked twice is evaluated once.
     let count = |name: &str| form.matches(&format!(" = {name}(")).count();
     assert_eq!(
         (count("met_more_often"), count("met_as_often")),
@@ -240,7 +240,7 @@ form f(v0: grid):
         rewrite(&mut rewritten, &[]);
         assert_eq!(rewritten, parsed);
     };
-    // A pattern that is another one at each location.
+    // A pattern that depends on the location.
     expect_same(&[
         "v5: indices = initset(v4) @4",
         "v6: indices = shift(v5, v4) @4",
@@ -249,7 +249,7 @@ form f(v0: grid):
         "v9: bool = positive(v8) @4",
         "yield v9",
     ]);
-    // What may fail and is not asked for.
+    // A result that may fail and is not used.
     expect_same(&[
         "v5: indices = dneighbors(v4) @4",
         "v6: indices = intersection(v5, v1) @4",
@@ -270,7 +270,7 @@ form f(v0: grid):
         "v12: bool = both(v8, v11) @4",
         "yield v12",
     ]);
-    // The location moved is past the bound where no cell of the pattern is.
+    // The moved location exceeds the bound although no cell of the pattern does.
     expect_same(&[
         "v5: pair = add(v4, (2, 0)) @4",
         "v6: indices = shift(frozenset({(-1, 0)}), v5) @4",
@@ -279,7 +279,7 @@ form f(v0: grid):
         "v9: bool = positive(v8) @4",
         "yield v9",
     ]);
-    // The number that is left may be past the bound.
+    // The number that remains may exceed the bound.
     expect_same(&[
         "v5: indices = shift(v1, v4) @4",
         "v6: indices = difference(v5, v1) @4",
