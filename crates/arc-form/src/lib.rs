@@ -116,6 +116,7 @@
 //! - from program to form: `specialise`, `build`, `typings` (types of results), `memo`, `words`;
 //! - the form: `text` and `parse`, `verify`, `outputs` (several results);
 //! - analysis: the [facts](arc_isa::Facts) of primitives, [`analysis`] of definitions and uses;
+//! - transformations: `rewrite`, `dead`; representations of values: `plan`;
 //! - running it: `evaluate`.
 //!
 //! [`Limit::Steps`]: arc_dsl::Limit::Steps
