@@ -1,12 +1,13 @@
-//! [`Costs`]: how long an executor takes for batches of each kind, learned from those that it made.
+//! [`Costs`]: how long an executor takes for batches of each kind, learned from its batches.
 //!
-//! `overhead + bytes / bandwidth + items x unit`. The first guess gives the proportions of the three
-//! terms until batches of different sizes tell them apart; then a line is fitted to what was
-//! measured, by least squares of *relative* errors, so that small batches, which show the overhead,
-//! count as much as large ones. Older batches count less and less.
+//! `overhead + bytes / bandwidth + items x unit`. The first guess gives the proportions of the three terms until
+//! batches of different sizes tell them apart; then a line is fitted to the measurements by least squares of
+//! *relative* errors, so that small batches, which show the overhead, count as much as large ones. Older batches
+//! count less and less.
 //!
-//! What a device skips costs it nothing, and what it bails out of the host makes once more: how long it
-//! takes is learned from the items that it tried, and apart from that, [which part it leaves](FallbackShares).
+//! Items that a device skips cost it nothing, and items that it bails out of are evaluated again by the host. So
+//! times are learned from the items that it tried, and [the part that falls back](FallbackShares) is learned
+//! separately.
 
 mod fallback;
 
@@ -22,15 +23,15 @@ pub use fallback::FallbackShares;
 use crate::work::{Fallback, Kind};
 use fallback::FallbackSums;
 
-/// What a batch costs an executor.
+/// The cost of a batch on an executor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Seconds a batch.
+    /// Seconds per batch.
     pub overhead: f64,
-    /// Bytes a second to the device and back; infinite where nothing is copied.
+    /// Bytes per second to the device and back; infinite if nothing is copied.
     #[serde(with = "infinite")]
     pub bandwidth: f64,
-    /// Seconds an item.
+    /// Seconds per item.
     pub unit: f64,
 }
 
@@ -49,50 +50,50 @@ mod infinite {
 }
 
 impl Cost {
-    /// Seconds for a batch of so many items of this kind, with so many bytes in all.
+    /// Seconds for a batch of `items` items of this kind, with `bytes` bytes in all.
     pub fn seconds(&self, items: f64, bytes: f64) -> f64 {
         self.overhead + bytes / self.bandwidth + items * self.unit
     }
 
-    /// The cost that agrees best with batches that are all known at once, in any order of sizes, where
-    /// [`Costs::learn`] would take their differences for changes; `None` if none says anything.
+    /// The cost that fits a set of batches best. All are known at once and in any order of sizes, in which
+    /// [`Costs::learn`] would take their differences for changes over time. `None` if no batch is valid.
     pub fn fit(guess: Cost, batches: &[Measured]) -> Option<Cost> {
-        let mut known = Known::new(guess, FallbackShares::default(), false);
+        let mut model = Model::new(guess, FallbackShares::default(), false);
         let sound = batches.iter().filter(|batch| batch.is_sound());
-        sound.clone().for_each(|batch| known.add_copies(batch));
-        sound.clone().for_each(|batch| known.add_rest(batch));
-        (sound.count() > 0).then(|| known.cost())
+        sound.clone().for_each(|batch| model.add_copies(batch));
+        sound.clone().for_each(|batch| model.add_rest(batch));
+        (sound.count() > 0).then(|| model.cost())
     }
 
-    /// Whether all of it is a number that a batch can cost.
+    /// Whether all three numbers are valid.
     pub fn is_sound(&self) -> bool {
         let positive = |number: f64| number.is_finite() && number >= 0.0;
         positive(self.overhead) && positive(self.unit) && self.bandwidth > 0.0
     }
 }
 
-/// What is left of a batch's time for its items at least, however long copies are said to take.
+/// The least part of a batch's time that is attributed to its items, however long copies are said to take.
 const LEAST: f64 = 0.05;
 
-/// How much the batches before one count beside it.
+/// The factor by which each batch reduces the weight of earlier ones.
 const MEMORY: f64 = 0.95;
 
-/// The same of what is rare.
+/// The same for rare slow batches.
 const LONG_MEMORY: f64 = 0.998;
 
 /// The least relative spread of sizes from which a line is fitted.
 const SPREAD: f64 = 0.05;
 
-/// A prediction that is off by more than this is a surprise, and so many in a row, all in one direction, mean that what was
-/// measured before is no longer true: a device that others use too, or that has grown hot.
+/// A prediction that is off by more than this is a surprise. That many surprises in a row, all in one direction, mean
+/// that earlier measurements no longer hold: others use the device too, or it throttles.
 const SURPRISE: f64 = 0.4;
 const SURPRISES: i32 = 6;
 
-/// The first batches show how wrong the guess was, and not how far one differs from another.
+/// The first batches show how wrong the guess was, not how much batches vary.
 const FIRST: u64 = 3;
 
-/// A batch that takes longer than so many times what was expected was not held up by its items.
-const MOST_TIMES: f64 = 16.0;
+/// A batch that takes more than this many times the expected time was not held up by its items.
+const MAX_SLOWDOWN: f64 = 16.0;
 
 /// Sums over observations `(x, y)`, each weighted by `1 / y^2`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -105,7 +106,7 @@ struct Line {
 }
 
 impl Line {
-    /// Lets what was added so far count less beside what comes.
+    /// Reduces the weight of earlier observations.
     fn fade(&mut self) {
         for sum in [
             &mut self.w,
@@ -127,9 +128,9 @@ impl Line {
         self.wxy += w * x * y;
     }
 
-    /// The intercept and the slope, those of the guess in proportion where all `x` are alike, or where what is
-    /// larger took no longer: the differences then are not of the sizes, and items that cost nothing would
-    /// all be given to whoever has had a few such batches.
+    /// The intercept and the slope. They are the guess, scaled, if all `x` are alike, or if larger batches took no
+    /// longer: then the differences are not due to the size, and a slope of zero would give all items to the executor
+    /// that happened to have such batches.
     fn fit(&self, (intercept, slope): (f64, f64)) -> (f64, f64) {
         if self.w == 0.0 {
             return (intercept, slope);
@@ -157,9 +158,9 @@ impl Line {
     }
 }
 
-/// What is known of one kind.
+/// The cost model of one kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Known {
+struct Model {
     guess: Cost,
     /// Whether the guess was measured in an earlier run.
     is_remembered: bool,
@@ -169,15 +170,15 @@ struct Known {
     /// How many batches there were, and how many of them had items that were tried.
     batches: u64,
     tried: u64,
-    /// How far predictions were off lately, relative to what was measured.
+    /// How far predictions were off lately, relative to the measurement.
     error: f64,
-    /// How many batches in a row took much longer than expected; below zero, much shorter.
+    /// How many batches in a row took much longer than expected; negative if much shorter.
     surprises: i32,
-    /// How many times as long as expected a batch took lately.
+    /// By which factor a recent batch exceeded the expected time.
     worst: f64,
 }
 
-impl Known {
+impl Model {
     fn new(guess: Cost, fallback: FallbackShares, is_remembered: bool) -> Self {
         Self {
             guess,
@@ -193,7 +194,7 @@ impl Known {
         }
     }
 
-    /// Seconds a byte. What copies take besides is part of what is fitted to the items.
+    /// Seconds per byte. A fixed time per copy is fitted as part of the items' time.
     fn per_byte(&self) -> f64 {
         let (_, per_byte) = self.copies.fit((0.0, self.guess.bandwidth.recip()));
         per_byte
@@ -223,39 +224,39 @@ impl Known {
     }
 }
 
-/// What the items of a batch that were tried took.
+/// Measurements of the items of a batch that were tried.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// Items of the kind.
     pub items: f64,
     /// Their bytes.
     pub bytes: f64,
-    /// Seconds by which the batch put the executor's next one off.
+    /// Seconds by which the batch delayed the executor's next one.
     pub seconds: f64,
-    /// Seconds of copies among them.
+    /// Seconds of these that copies took.
     pub copies: f64,
 }
 
 impl Measured {
-    /// Whether it says anything.
+    /// Whether the measurement is valid.
     fn is_sound(&self) -> bool {
         self.items > 0.0 && self.seconds.is_finite() && self.seconds > 0.0
     }
 }
 
-/// How long an executor takes, by kind.
+/// The cost models of an executor, by kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Costs {
     guess: Cost,
-    kinds: BTreeMap<Kind, Known>,
+    kinds: BTreeMap<Kind, Model>,
 }
 
-/// The costs of an executor as they are kept between runs, and which part of its items it leaves.
+/// The costs of an executor as they are kept between runs, and the part of its items that falls back.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Remembered(pub BTreeMap<Kind, (Cost, FallbackShares)>);
 
 impl Costs {
-    /// What is taken for true of every kind until it is measured.
+    /// Uses `guess` for every kind until it is measured.
     pub fn guessed(guess: Cost) -> Self {
         Self {
             guess,
@@ -263,27 +264,27 @@ impl Costs {
         }
     }
 
-    /// Takes up what was measured in an earlier run, but for what no batch can cost.
+    /// Takes over the measurements of an earlier run, except invalid ones.
     pub fn recall(&mut self, remembered: &Remembered) {
         for (kind, (cost, fallback)) in &remembered.0 {
             if cost.is_sound() && fallback.is_sound() {
-                self.kinds.insert(*kind, Known::new(*cost, *fallback, true));
+                self.kinds.insert(*kind, Model::new(*cost, *fallback, true));
             }
         }
     }
 
-    /// What a later run can start from: the kinds that were measured, in this run or before.
+    /// The measurements for later runs: of the kinds that were measured, in this run or before.
     pub fn remember(&self) -> Remembered {
-        let measured = |known: &Known| known.batches > 0 || known.is_remembered;
-        let kinds = self.kinds.iter().filter(|(_, known)| measured(known));
-        let kinds = kinds.map(|(kind, known)| (*kind, (known.cost(), known.fallback.parts())));
+        let measured = |model: &Model| model.batches > 0 || model.is_remembered;
+        let kinds = self.kinds.iter().filter(|(_, model)| measured(model));
+        let kinds = kinds.map(|(kind, model)| (*kind, (model.cost(), model.fallback.parts())));
         Remembered(kinds.collect())
     }
 
     /// The cost of a kind.
     pub fn of(&self, kind: Kind) -> Cost {
         match self.kinds.get(&kind) {
-            Some(known) => known.cost(),
+            Some(model) => model.cost(),
             None => self.guess_of(kind).0,
         }
     }
@@ -291,64 +292,63 @@ impl Costs {
     /// The shares of the items of a kind that fall back.
     pub fn fallback_of(&self, kind: Kind) -> FallbackShares {
         match self.kinds.get(&kind) {
-            Some(known) => known.fallback.parts(),
+            Some(model) => model.fallback.parts(),
             None => self.guess_of(kind).1,
         }
     }
 
-    /// What is measured of other kinds says more than what nobody measured.
+    /// Measurements of a neighbouring kind are better than a general guess.
     fn guess_of(&self, kind: Kind) -> (Cost, FallbackShares) {
         let below = self.kinds.range(..kind).next_back();
         let near = below.or_else(|| self.kinds.range(kind..).next());
-        near.map_or((self.guess, FallbackShares::default()), |(_, known)| {
-            (known.cost(), known.fallback.parts())
+        near.map_or((self.guess, FallbackShares::default()), |(_, model)| {
+            (model.cost(), model.fallback.parts())
         })
     }
 
-    fn known_mut(&mut self, kind: Kind) -> &mut Known {
+    fn model_mut(&mut self, kind: Kind) -> &mut Model {
         let (guess, fallback) = self.guess_of(kind);
-        let known = self.kinds.entry(kind);
-        known.or_insert_with(|| Known::new(guess, fallback, false))
+        let model = self.kinds.entry(kind);
+        model.or_insert_with(|| Model::new(guess, fallback, false))
     }
 
-    /// How many batches of a kind were made or fell back in this run.
+    /// How many batches of a kind were evaluated or fell back in this run.
     pub fn batches(&self, kind: Kind) -> u64 {
-        self.kinds.get(&kind).map_or(0, |known| known.batches)
+        self.kinds.get(&kind).map_or(0, |model| model.batches)
     }
 
     /// Whether the cost of a kind was measured, in this run or before.
     pub fn is_measured(&self, kind: Kind) -> bool {
-        let known = self.kinds.get(&kind);
-        known.is_some_and(|known| known.batches > 0 || known.is_remembered)
+        let model = self.kinds.get(&kind);
+        model.is_some_and(|model| model.batches > 0 || model.is_remembered)
     }
 
-    /// How far predictions for a kind are off, relative to what is measured: 1 where nothing is
-    /// known, 0 where each is right.
+    /// How far predictions for a kind are off, relative to the measurement: 1 if nothing is known, 0 if each is
+    /// right.
     pub fn error(&self, kind: Kind) -> f64 {
         match self.kinds.get(&kind) {
-            Some(known) => known.error,
+            Some(model) => model.error,
             None => 1.0,
         }
     }
 
-    /// How many times as long as expected a batch of a kind may take, as some did lately: 1 where all took as
-    /// long as expected.
+    /// By which factor a batch of a kind may exceed the expected time, as some did lately; 1 if none did.
     pub fn worst(&self, kind: Kind) -> f64 {
-        self.kinds.get(&kind).map_or(1.0, |known| known.worst)
+        self.kinds.get(&kind).map_or(1.0, |model| model.worst)
     }
 
-    /// Learns how many of so many items fell back.
+    /// Learns how many of `items` items fell back.
     pub fn learn_fallback(&mut self, kind: Kind, items: u64, fallback: &Fallback) {
         if items == 0 {
             return;
         }
         let skipped = fallback.skipped.min(items);
         let bailed_out = fallback.bailed_out.min(items - skipped);
-        let known = self.known_mut(kind);
-        let sums = &mut known.fallback;
+        let model = self.model_mut(kind);
+        let sums = &mut model.fallback;
         sums.add(items as f64, skipped as f64, bailed_out as f64);
-        // Of what it did not try there is nothing else to learn.
-        known.batches += u64::from(skipped == items);
+        // If nothing was tried, `learn` does not count this batch.
+        model.batches += u64::from(skipped == items);
     }
 
     /// Learns from the items of a batch that were tried.
@@ -356,40 +356,40 @@ impl Costs {
         if !measured.is_sound() {
             return;
         }
-        let known = self.known_mut(kind);
-        let expected = known.cost().seconds(measured.items, measured.bytes);
+        let model = self.model_mut(kind);
+        let expected = model.cost().seconds(measured.items, measured.bytes);
         let error = ((expected - measured.seconds) / measured.seconds)
             .abs()
             .min(1.0);
-        known.error = if known.tried == 0 {
+        model.error = if model.tried == 0 {
             1.0
         } else {
-            known.error * 0.7 + error * 0.3
+            model.error * 0.7 + error * 0.3
         };
-        known.worst = 1.0 + (known.worst - 1.0) * LONG_MEMORY;
-        if known.tried >= FIRST {
-            let times = (measured.seconds / expected.max(f64::MIN_POSITIVE)).min(MOST_TIMES);
-            known.worst = known.worst.max(times);
+        model.worst = 1.0 + (model.worst - 1.0) * LONG_MEMORY;
+        if model.tried >= FIRST {
+            let times = (measured.seconds / expected.max(f64::MIN_POSITIVE)).min(MAX_SLOWDOWN);
+            model.worst = model.worst.max(times);
         }
-        known.batches += 1;
-        known.tried += 1;
-        // Items that take very different times surprise both ways, and nothing has changed.
+        model.batches += 1;
+        model.tried += 1;
+        // Items with very different times surprise in both directions though nothing has changed.
         let is_longer = measured.seconds > expected;
-        known.surprises = if error <= SURPRISE {
+        model.surprises = if error <= SURPRISE {
             0
         } else if is_longer {
-            known.surprises.max(0) + 1
+            model.surprises.max(0) + 1
         } else {
-            known.surprises.min(0) - 1
+            model.surprises.min(0) - 1
         };
-        if known.surprises.abs() >= SURPRISES {
-            known.guess = known.cost();
-            (known.compute, known.copies) = (Line::default(), Line::default());
-            known.surprises = 0;
+        if model.surprises.abs() >= SURPRISES {
+            model.guess = model.cost();
+            (model.compute, model.copies) = (Line::default(), Line::default());
+            model.surprises = 0;
         }
-        known.copies.fade();
-        known.compute.fade();
-        known.add_copies(&measured);
-        known.add_rest(&measured);
+        model.copies.fade();
+        model.compute.fade();
+        model.add_copies(&measured);
+        model.add_rest(&measured);
     }
 }

@@ -1,11 +1,11 @@
-//! [`Fleet`]: a thread for each device, and the scheduler that says what they do.
+//! [`Fleet`]: a thread for each device, and the scheduler that decides what they do.
 //!
-//! Whoever drives it submits items, asks what is to be [started](Fleet::start), and waits for what
-//! [happens](Fleet::wait). A batch for the host it makes itself, on whichever threads; a batch for a device
-//! it prepares, on whichever threads, and hands over. A device's thread begins with the next batch while the one
-//! before it is computed, so that copies go beside computing.
+//! The driver of a fleet submits items, asks which batches to [start](Fleet::start), and waits for
+//! [events](Fleet::wait). It evaluates batches for the host itself, on threads of its choice; it prepares batches for
+//! devices, on threads of its choice, and hands them over. A device's thread begins the next batch while the one
+//! before is computed, so that copies overlap with computing.
 //!
-//! A device that hangs keeps its thread, which is left alone; what it answers later is not taken.
+//! If a device hangs, its thread is left alone; its late answer is dropped.
 
 mod thread;
 
@@ -24,44 +24,43 @@ use crate::stages::Stages;
 use crate::work::{Failure, Item};
 use thread::{Command, Thread};
 
-/// Makes batches on one device. It belongs to its thread.
+/// Runs batches on one device. It belongs to that device's thread.
 pub trait Executor: Send + 'static {
-    /// What it is given: items made ready for a device.
+    /// A batch prepared for the device.
     type Batch: Send + 'static;
-    /// What it gives.
+    /// The answer of a batch.
     type Answer: Send + 'static;
-    /// A batch that the device is at work on.
+    /// A batch in flight on the device.
     type Begun;
 
-    /// How many batches may be begun at a time.
+    /// How many batches may be in flight at a time.
     fn lanes(&self) -> usize;
 
-    /// Copies a batch to the device and has it made, without waiting for it.
+    /// Starts copying a batch to the device and computing it, without waiting.
     fn begin(&mut self, batch: Self::Batch) -> Result<Self::Begun, Failure>;
 
-    /// Waits for a batch, which is the first one that was begun of those that are, and gives its answer
-    /// and what it took.
+    /// Waits for a batch, the oldest of those in flight, and returns its answer and what it took.
     fn finish(&mut self, begun: Self::Begun) -> Result<(Self::Answer, Made), Failure>;
 
-    /// Opens the device anew after it was lost.
+    /// Reopens the device after it was lost.
     fn recover(&mut self) -> Result<(), Failure>;
 
-    /// Gives back the memory that is kept for later batches.
+    /// Releases the memory that is cached for later batches.
     fn clean_up(&mut self);
 }
 
-/// What the threads tell.
+/// Messages from the threads.
 enum Message<A, H> {
     Host {
         batch: BatchId,
         result: Result<(H, Made), Failure>,
     },
-    /// What the host has made of what a device gave; `None` if it failed.
+    /// The host has finished the fallback work of these items; `None` if it failed.
     FallbackDone {
         items: Range<u64>,
         answer: Option<H>,
     },
-    /// A batch is prepared and a device's.
+    /// A batch is prepared and was given to a device.
     HandedOver(BatchId),
     Device {
         executor: usize,
@@ -70,17 +69,17 @@ enum Message<A, H> {
     },
 }
 
-/// What the driver of a fleet is told: `A` is what devices answer, `H` what the host answers.
+/// What the driver of a fleet is told: `A` is the answer type of devices, `H` that of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event<A, H> {
-    /// The host has made them.
+    /// The host has evaluated these items.
     ByHost {
         /// The items.
         items: Range<u64>,
         /// Their answers.
         answer: H,
     },
-    /// A device has made them.
+    /// A device has evaluated these items.
     ByDevice {
         /// The device's number among executors.
         executor: usize,
@@ -88,16 +87,16 @@ pub enum Event<A, H> {
         items: Range<u64>,
         /// Their answers.
         answer: A,
-        /// What that took.
+        /// The time that it took.
         stages: Stages,
     },
-    /// Nobody can make this item.
+    /// No executor can evaluate this item.
     GivenUp(u64, Failure),
-    /// Nothing that concerns items: some are to be started anew, or the time is over.
+    /// No item is done: batches may have to be started again, or the waiting time is over.
     Nothing,
 }
 
-/// Hands batches to devices, and tells what the host has made; from any thread.
+/// Hands batches to devices, and reports what the host has evaluated; from any thread.
 #[derive(Debug)]
 pub struct FleetHandle<B, A, H> {
     commands: Vec<Sender<Command<B>>>,
@@ -114,16 +113,16 @@ impl<B, A, H> Clone for FleetHandle<B, A, H> {
 }
 
 impl<B, A, H> FleetHandle<B, A, H> {
-    /// Gives a device its batch, which took so long to prepare.
+    /// Gives a device its batch, whose preparation took `prepare`.
     pub fn hand_over(&self, start: &Start, batch: B, prepare: Duration) {
-        let command = Command::Make {
+        let command = Command::Run {
             batch: start.batch,
             content: batch,
             recover: start.recover,
             prepare,
         };
         let thread = self.commands.get(start.executor.wrapping_sub(HOST + 1));
-        // Before the device can answer. Nobody listens any more where the fleet is gone.
+        // Send this before the device can answer. If the fleet is gone, nobody listens.
         let _ = self.events.send(Message::HandedOver(start.batch));
         if thread.is_none_or(|thread| thread.send(command).is_err()) {
             let failure = Failure::Lost("its thread has ended".to_owned());
@@ -131,7 +130,7 @@ impl<B, A, H> FleetHandle<B, A, H> {
         }
     }
 
-    /// Tells what the host has made of its batch, in so much time.
+    /// Reports that the host has evaluated a batch, in this time.
     pub fn made(&self, start: &Start, answer: H, time: Duration) {
         let stages = Stages {
             compute: time,
@@ -142,16 +141,16 @@ impl<B, A, H> FleetHandle<B, A, H> {
             ..Made::default()
         };
         let (batch, result) = (start.batch, Ok((answer, made)));
-        // Nobody listens any more where the fleet is gone.
+        // If the fleet is gone, nobody listens.
         let _ = self.events.send(Message::Host { batch, result });
     }
 
-    /// Tells what the host has made of what a device gave for these items; `None` if it failed.
+    /// Reports that the host has finished the fallback work of these items; `None` if it failed.
     pub fn fallback_done(&self, items: Range<u64>, answer: Option<H>) {
         let _ = self.events.send(Message::FallbackDone { items, answer });
     }
 
-    /// Tells that a batch was not made, or could not be prepared.
+    /// Reports that a batch failed, or could not be prepared.
     pub fn fail(&self, start: &Start, failure: Failure) {
         let batch = start.batch;
         let _ = self.events.send(if start.executor == HOST {
@@ -167,7 +166,7 @@ impl<B, A, H> FleetHandle<B, A, H> {
     }
 }
 
-/// The host and devices, ready for work.
+/// The host and devices.
 #[derive(Debug)]
 pub struct Fleet<B, A, H> {
     scheduler: Scheduler,
@@ -177,12 +176,12 @@ pub struct Fleet<B, A, H> {
     began: Instant,
     /// The last failure of each executor.
     failures: Vec<Option<Failure>>,
-    /// Items before this one were abandoned, if they were not done.
+    /// Items before this one that were not done were abandoned.
     first: u64,
 }
 
 impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
-    /// The host alone.
+    /// A fleet with the host only.
     pub fn new(host: ExecutorDescription, policy: Policy) -> Self {
         let (sender, events) = unbounded();
         Self {
@@ -199,14 +198,14 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
         }
     }
 
-    /// Starts the thread of a device, and gives its number among executors. There may be
-    /// [so many](crate::MOST_EXECUTORS).
-    pub fn add<E>(&mut self, about: ExecutorDescription, executor: E) -> io::Result<usize>
+    /// Starts the thread of a device, and returns its number among executors. There may be at most
+    /// [`MOST_EXECUTORS`](crate::MOST_EXECUTORS).
+    pub fn add<E>(&mut self, description: ExecutorDescription, executor: E) -> io::Result<usize>
     where
         E: Executor<Batch = B, Answer = A>,
     {
-        let name = about.name.clone();
-        let number = self.scheduler.add(about);
+        let name = description.name.clone();
+        let number = self.scheduler.add(description);
         let number = number.ok_or_else(|| io::Error::other("too many devices"))?;
         let thread = Thread::start(number, &name, executor, self.handle.events.clone())?;
         self.handle.commands.push(thread.commands());
@@ -215,7 +214,7 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
         Ok(number)
     }
 
-    /// What hands batches over.
+    /// A handle for other threads.
     pub fn handle(&self) -> FleetHandle<B, A, H> {
         self.handle.clone()
     }
@@ -225,28 +224,28 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
         &self.scheduler
     }
 
-    /// The scheduler, to be told of items and costs.
+    /// The scheduler, mutable.
     pub fn scheduler_mut(&mut self) -> &mut Scheduler {
         &mut self.scheduler
     }
 
-    /// How an executor failed last, if it ever did.
+    /// The last failure of an executor.
     pub fn failure(&self, executor: usize) -> Option<&Failure> {
         self.failures.get(executor)?.as_ref()
     }
 
-    /// Takes items, so many of each sort, and gives their numbers.
+    /// Submits items as pairs of an item and a count, and returns their numbers.
     pub fn submit(&mut self, items: impl IntoIterator<Item = (Item, u64)>) -> Range<u64> {
         self.scheduler.submit(items)
     }
 
-    /// Forgets what is not done: nobody waits for it any more.
+    /// Drops all items that are not done.
     pub fn abandon(&mut self) {
         self.scheduler.abandon();
         self.first = self.scheduler.end();
     }
 
-    /// Has every device give back the memory that it keeps for later batches.
+    /// Has every device release the memory that it caches for later batches.
     pub fn clean_up(&self) {
         for thread in &self.threads {
             thread.clean_up();
@@ -257,21 +256,21 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
         self.began.elapsed()
     }
 
-    /// What is to be started next; `None` if all have what they should have.
+    /// The next batch to start; `None` if every executor has enough.
     pub fn start(&mut self) -> Option<Start> {
         let start = self.scheduler.start(self.now())?;
         debug!(batch = ?start.batch, executor = start.executor, items = ?start.items, "started");
         Some(start)
     }
 
-    /// Waits for something to happen, at most so long.
+    /// Waits for an event, at most for `time`.
     pub fn wait(&mut self, time: Duration) -> Event<A, H> {
         let now = self.now();
         let wake = self.scheduler.wake().map(|at| at.saturating_sub(now));
         let time = wake.map_or(time, |wake| wake.min(time));
         match self.events.recv_timeout(time) {
-            Ok(event) => self.happen(event),
-            // The sender of the handle that is kept here never ends.
+            Ok(event) => self.handle(event),
+            // The channel cannot close: `self.handle` keeps a sender.
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                 self.expire();
                 Event::Nothing
@@ -290,14 +289,14 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
         }
     }
 
-    fn happen(&mut self, event: Message<A, H>) -> Event<A, H> {
+    fn handle(&mut self, event: Message<A, H>) -> Event<A, H> {
         let (executor, batch, result) = match event {
             Message::HandedOver(batch) => {
                 let now = self.now();
                 self.scheduler.handed_over(now, batch);
                 return Event::Nothing;
             }
-            // The scheduler is through with these, so that it does not know that nobody waits for them.
+            // The scheduler counts these as done, so it does not know that they were abandoned.
             Message::FallbackDone { items, .. } if items.start < self.first => {
                 return Event::Nothing;
             }
@@ -353,10 +352,10 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
     }
 }
 
-/// What is said of a panic of whoever makes items.
+/// The failure reported for a panic of the host's evaluation.
 const PANIC: &str = "a panic";
 
-/// What an executor gave.
+/// The answer of an executor.
 enum Answer<A, H> {
     Host(H),
     Device(A),

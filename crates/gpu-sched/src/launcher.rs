@@ -1,9 +1,9 @@
-//! [`Launcher`]: the executor that makes evaluations of programs on a device, a GPU or an emulated one.
+//! [`Launcher`]: the executor that evaluates programs on a device, a GPU or an emulated one.
 //!
-//! It has two lanes, each a stream of the device with buffers of its own, so that one batch is copied
-//! while another is computed. Buffers are given out again; programs and the values that they are run on
-//! stay on the device under the numbers that whoever prepares batches gives them (`launcher/resident.rs`), so that
-//! of an evaluation that has both there, some dozens of bytes are copied.
+//! It has two lanes, each a stream of the device with its own buffers, so that one batch is copied while another is
+//! computed. A caching allocator reuses buffers. Programs and the values that they run on stay on the device under
+//! the numbers that the caller gives them (`launcher/resident.rs`), so an evaluation whose program and values are
+//! resident copies only some dozens of bytes.
 
 mod resident;
 
@@ -26,28 +26,28 @@ use crate::scheduler::Made;
 use crate::stages::Stages;
 use crate::work::{Failure, Fallback, Kind};
 
-/// Evaluations that are ready for a device, with a note of whoever prepared them.
+/// Evaluations that are ready for a device, with a note of the caller.
 #[derive(Debug, Clone, Default)]
 pub struct Evaluations<N = ()> {
     /// Their programs, each with a number that names it in every batch.
     pub programs: Vec<(u64, Arc<DeviceProgram>)>,
-    /// Their arguments and expected grids, in pools of which each has a number that names it in every batch.
+    /// Their arguments and expected grids, in pools. Each pool has a number that names it in every batch.
     pub pools: Vec<(u64, Arc<Pool>)>,
-    /// The evaluations, each with its program's place in `programs`; where its values lie is said of its pool.
+    /// The evaluations. `program` is an index into `programs`; the places of values are relative to the evaluation's
+    /// pool.
     pub evaluations: Vec<Evaluation>,
-    /// The pool of each of them, by its place in `pools`.
+    /// The pool of each of them, as an index into `pools`.
     pub pools_of: Vec<u32>,
-    /// The kind of each of them, so that what the device bails out of is told by kind; a kind that is not
-    /// told is the first one.
+    /// The kind of each of them, to count bail-outs by kind; those beyond the end of the list have kind 0.
     pub kinds: Vec<Kind>,
-    /// How many items were skipped when they were prepared, since no device makes them, by kind.
+    /// How many items were skipped during preparation because no device can run them, by kind.
     pub skipped: BTreeMap<Kind, u64>,
-    /// What is to be known when they are made.
+    /// Returned with the answers.
     pub note: N,
 }
 
 impl<N> Evaluations<N> {
-    /// All its pools as one, and the evaluations, each with the place of its values in that.
+    /// Joins all pools into one, and returns it with the evaluations, whose values are placed in it.
     pub fn gathered(&self) -> (Pool, Vec<Evaluation>) {
         let mut all = Pool::default();
         let begins = self.pools.iter().map(|(_, pool)| Some(all.append(pool)));
@@ -55,23 +55,23 @@ impl<N> Evaluations<N> {
         let evaluations = self.evaluations.iter().zip(&self.pools_of);
         let evaluations = evaluations.map(|(evaluation, pool)| {
             let pool = begins.get(*pool as usize).copied().flatten();
-            placed(evaluation, pool)
+            with_pool_at(evaluation, pool)
         });
         (all, evaluations.collect())
     }
 }
 
-/// What is not there is refused when a launch is prepared.
-const NOWHERE: Place = Place {
+/// An invalid place: preparing a launch refuses it.
+const INVALID_PLACE: Place = Place {
     word: u32::MAX,
     unit: u32::MAX,
 };
 
-/// The evaluation, whose pool begins there.
-fn placed(evaluation: &Evaluation, pool: Option<Place>) -> Evaluation {
+/// The evaluation with its places moved to a pool that begins at `pool`.
+fn with_pool_at(evaluation: &Evaluation, pool: Option<Place>) -> Evaluation {
     let there = |place: Place| {
         pool.and_then(|first| place.behind(first))
-            .unwrap_or(NOWHERE)
+            .unwrap_or(INVALID_PLACE)
     };
     Evaluation {
         arguments: there(evaluation.arguments),
@@ -87,7 +87,7 @@ pub struct Answers<N = ()> {
     pub verdicts: Vec<Verdict>,
     /// The results that were asked for.
     pub results: Results,
-    /// What was noted when they were prepared.
+    /// The note of the batch.
     pub note: N,
 }
 
@@ -97,21 +97,21 @@ const LANES: usize = 2;
 /// Opens a device, the first time and after it was lost.
 pub type Open<D> = Box<dyn FnMut() -> Result<D, Unavailable> + Send>;
 
-/// A stream of the device.
+/// A stream of the device with its resident data.
 struct Lane<D: Device> {
-    /// Before the device that it is of.
+    /// Dropped before the device that it belongs to.
     resident: Resident<D>,
     engine: Engine<D>,
 }
 
-/// Makes evaluations on one device; see the [module](self).
+/// Runs evaluations on one device; see the [module](self).
 pub struct Launcher<D: Device, N = ()> {
     open: Open<D>,
     information: Information,
     config: LaunchConfig,
     lanes: Vec<Lane<CachingDevice<D>>>,
     next: usize,
-    noted: PhantomData<fn(N)>,
+    note_type: PhantomData<fn(N)>,
 }
 
 /// A batch on the device, or one that has no evaluations.
@@ -126,7 +126,7 @@ pub struct Begun<D: Device, N> {
 struct Launched<D: Device> {
     lane: usize,
     prepared: Prepared<CachingDevice<D>>,
-    /// Before its uploads, between these and its launch, and behind that.
+    /// Recorded before the uploads, between uploads and launch, and after the launch.
     events: [D::Event; 3],
     footprint: u64,
 }
@@ -153,12 +153,12 @@ impl<D: Device, N> fmt::Debug for Launcher<D, N> {
 }
 
 impl<D: Device, N> Launcher<D, N> {
-    /// An executor on the device that this opens, or why there is none.
+    /// Opens the device.
     pub fn new(mut open: Open<D>, config: LaunchConfig) -> Result<Self, Unavailable> {
         Ok(Self::of(open()?, open, config))
     }
 
-    /// An executor on a device, and what opens it after it was lost.
+    /// An executor on an open device; `open` reopens it after it was lost.
     pub fn of(device: D, open: Open<D>, config: LaunchConfig) -> Self {
         let information = device.information().clone();
         let mut launcher = Self {
@@ -167,14 +167,14 @@ impl<D: Device, N> Launcher<D, N> {
             config,
             lanes: Vec::new(),
             next: 0,
-            noted: PhantomData,
+            note_type: PhantomData,
         };
-        launcher.enter(device);
+        launcher.create_lanes(device);
         launcher
     }
 
-    /// Makes lanes of a device. Where there is no memory for a second stream, one has to do.
-    fn enter(&mut self, device: D) {
+    /// Creates the lanes on a device. If there is no memory for a second stream, one has to do.
+    fn create_lanes(&mut self, device: D) {
         let first = CachingDevice::new(device);
         let others = (1..LANES).map_while(|_| first.new_stream().ok());
         let others: Vec<_> = others.collect();
@@ -188,12 +188,12 @@ impl<D: Device, N> Launcher<D, N> {
         self.next = 0;
     }
 
-    /// What the device is.
+    /// The description of the device.
     pub fn information(&self) -> &Information {
         &self.information
     }
 
-    /// Its memory, as its driver has it, and what this holds of it.
+    /// The device's memory as its driver reports it, and what this launcher uses of it.
     pub fn memory(&self) -> Result<(Memory, MemoryUsage), Failure> {
         let lane = self.lanes.first();
         let lane = lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
@@ -201,9 +201,9 @@ impl<D: Device, N> Launcher<D, N> {
         Ok((device.memory()?, device.memory_usage()))
     }
 
-    /// The largest batch, of at most so many items, that the device makes: see
-    /// [`find_max_batch`](crate::find_max_batch). Memory is given back before and after each attempt, so
-    /// that one that did not fit leaves nothing behind.
+    /// The largest batch of at most `most` items that the device can run: see
+    /// [`find_max_batch`](crate::find_max_batch). Cached memory is released before and after each attempt, so that an
+    /// attempt that did not fit leaves nothing behind.
     pub fn find_max_batch(
         &mut self,
         most: u64,
@@ -223,27 +223,31 @@ impl<D: Device, N> Launcher<D, N> {
         })
     }
 
-    /// Bytes of device memory that batches could have: those that are free or kept for them.
-    fn free(&self) -> Option<u64> {
+    /// Bytes of device memory that batches could use: those that are free or cached.
+    fn free_memory(&self) -> Option<u64> {
         let (memory, usage) = self.memory().ok()?;
         Some(memory.free + (usage.reserved - usage.in_use))
     }
 
-    /// Launches a batch on a lane. What stays on the device for later batches makes room where there is none.
+    /// Launches a batch on a lane. If memory runs out, evicts the resident data and tries again.
     fn launch_on(&mut self, number: usize, batch: &Evaluations<N>) -> Result<Launched<D>, Failure> {
-        match self.try_on(number, batch) {
-            Err(Failure::OutOfMemory) if self.evict()? => self.try_on(number, batch),
+        match self.try_launch_on(number, batch) {
+            Err(Failure::OutOfMemory) if self.evict()? => self.try_launch_on(number, batch),
             launched => launched,
         }
     }
 
-    fn try_on(&mut self, number: usize, batch: &Evaluations<N>) -> Result<Launched<D>, Failure> {
+    fn try_launch_on(
+        &mut self,
+        number: usize,
+        batch: &Evaluations<N>,
+    ) -> Result<Launched<D>, Failure> {
         let lane = self.lanes.get_mut(number);
         let Lane { resident, engine } =
             lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
         let began = engine.device().record()?;
         let evaluations = resident.load(engine, batch)?;
-        // What stays on the device is no item's.
+        // Resident data is not counted as memory of items.
         let before = engine.device().memory_usage().in_use;
         let (programs, arguments) = resident.loaded()?;
         let prepared = engine.prepare(programs, arguments, &evaluations)?;
@@ -259,7 +263,7 @@ impl<D: Device, N> Launcher<D, N> {
         })
     }
 
-    /// Forgets what stays on the device for later batches; whether there was something.
+    /// Evicts what stays on the device for later batches; returns whether there was anything.
     fn evict(&mut self) -> Result<bool, DeviceError> {
         let mut held = false;
         for Lane { resident, engine } in &mut self.lanes {
@@ -269,7 +273,7 @@ impl<D: Device, N> Launcher<D, N> {
     }
 }
 
-/// What was skipped and what was bailed out of, by kind.
+/// How many items were skipped and bailed out of, by kind.
 fn fallback(skipped: &BTreeMap<Kind, u64>, kinds: &[Kind], verdicts: &[Verdict]) -> Vec<Fallback> {
     let mut by_kind: BTreeMap<Kind, Fallback> = BTreeMap::new();
     let mut of = |kind: Kind, skipped, bailed_out| {
@@ -360,12 +364,12 @@ where
             download: downloads.elapsed(),
         };
         let footprint = launched.footprint;
-        // Its memory is free for the next batch before it is asked how much there is.
+        // Free the batch's memory before measuring free memory.
         drop(launched);
         let made = Made {
             stages,
             footprint,
-            free: self.free(),
+            free: self.free_memory(),
             memory: lane.engine.device().memory_usage(),
             fallback: fallback(&skipped, &kinds, &answers.verdicts),
         };
@@ -375,12 +379,12 @@ where
     fn recover(&mut self) -> Result<(), Failure> {
         self.lanes.clear();
         let device = (self.open)().map_err(|reason| Failure::Lost(reason.to_string()))?;
-        self.enter(device);
+        self.create_lanes(device);
         Ok(())
     }
 
     fn clean_up(&mut self) {
-        // Of a device that is lost there is nothing to be given back.
+        // A lost device has nothing to release.
         let _ = self.evict();
         for lane in &self.lanes {
             lane.engine.device().cleanup();

@@ -1,14 +1,13 @@
-//! Spreads work over the host and its GPUs: by cost, in order, each item exactly once, whatever fails.
+//! Distributes work over the host and its GPUs: by cost, in order, each item exactly once, whatever fails.
 //!
-//! It knows of work how many items there are, how many bytes each has and of which kind it is
-//! ([`Item`]), and of executors what batches cost them, which it learns ([`Costs`]). The [`Scheduler`]
-//! decides; it neither starts threads nor reads a clock, so that [`simulated`] executors show in
-//! virtual time what it does. A [`Fleet`] has the threads.
+//! It knows how many items of work there are, and the size in bytes and the kind of each ([`Item`]). It learns what
+//! batches cost each executor ([`Costs`]). The [`Scheduler`] decides; it neither starts threads nor reads a clock, so
+//! [`simulated`] executors can test its decisions in virtual time. A [`Fleet`] owns the threads.
 //!
 //! Modules, by what they decide:
 //!
-//! - how long: `cost`; who gets how much: `shares`, `size`; what is started next: `scheduler`;
-//! - what is given out: `work`, `runs`; in which order answers leave: `order`; where time goes: `stages`;
+//! - how long a batch takes: `cost`; how much each executor gets: `shares`, `size`; what starts next: `scheduler`;
+//! - what is submitted: `work`, `runs`; in which order answers are delivered: `order`; where the time goes: `stages`;
 //! - who runs it: [`fleet`] (threads), [`launcher`] (evaluations on a device), [`simulated`] (in virtual time).
 
 mod cost;

@@ -1,9 +1,9 @@
-//! [`Order`]: answers that come in any order, given out in that of their items.
+//! [`Order`]: a reorder buffer. Answers arrive in any order and are delivered in the order of their items.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Holds answers back until all before them have come.
+/// Holds answers back until all those before them have arrived.
 #[derive(Debug)]
 pub struct Order<A> {
     next: u64,
@@ -17,7 +17,7 @@ impl<A> Default for Order<A> {
 }
 
 impl<A> Order<A> {
-    /// Of answers from this item on.
+    /// Expects the answers from item `next` on.
     pub fn starting_at(next: u64) -> Self {
         Self {
             next,
@@ -25,14 +25,14 @@ impl<A> Order<A> {
         }
     }
 
-    /// Takes the answers of a range of items, which must not have come before.
+    /// Adds the answers of a range of items, which must not have arrived before.
     pub fn put(&mut self, range: Range<u64>, answers: A) {
         debug_assert!(range.start >= self.next, "{range:?} came before");
         let before = self.waiting.insert(range.start, (range.end, answers));
         debug_assert!(before.is_none(), "{range:?} came before");
     }
 
-    /// The next answers in order, where they have come, with the range of their items.
+    /// The next answers in order, with the range of their items; `None` if they have not arrived.
     pub fn take(&mut self) -> Option<(Range<u64>, A)> {
         let entry = self.waiting.first_entry()?;
         if *entry.key() != self.next {
@@ -43,7 +43,7 @@ impl<A> Order<A> {
         Some((start..end, answers))
     }
 
-    /// The first item of which no answer was given out.
+    /// The first item whose answer was not delivered yet.
     pub fn next(&self) -> u64 {
         self.next
     }

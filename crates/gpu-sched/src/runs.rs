@@ -1,14 +1,14 @@
-//! Items as they come: so many of one sort after the other.
+//! Submitted items, run-length encoded.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use crate::work::{Item, Kind};
 
-/// Items by their numbers, held as runs of equal ones.
+/// Items by number, stored as runs of equal items.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
-    /// Where each begins; it ends where the next one begins.
+    /// The start of each run; it ends where the next one begins.
     runs: VecDeque<(u64, Item)>,
     end: u64,
 }
@@ -19,7 +19,7 @@ impl Runs {
         self.end
     }
 
-    /// How many runs are held.
+    /// How many runs are stored.
     #[cfg(test)]
     pub(crate) fn runs(&self) -> usize {
         self.runs.len()
@@ -44,7 +44,7 @@ impl Runs {
         }
     }
 
-    /// What there is in a range.
+    /// The mix of the items in a range.
     pub(crate) fn mix(&self, items: &Range<u64>) -> Mix {
         let first = self
             .runs
@@ -62,7 +62,7 @@ impl Runs {
     }
 }
 
-/// How many items there are of each kind, and how many bytes they have.
+/// How many items of each kind there are, and their bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Mix {
     kinds: BTreeMap<Kind, (u64, u64)>,
@@ -93,7 +93,7 @@ impl Mix {
         }
     }
 
-    /// The items of each kind of which this takes some, with their part of the bytes.
+    /// A part of the mix: `take` gives the number of items of each kind; bytes are in proportion.
     pub(crate) fn part(&self, mut take: impl FnMut(Kind, u64) -> u64) -> Mix {
         let mut part = Mix::default();
         for (kind, (items, bytes)) in &self.kinds {
@@ -104,7 +104,7 @@ impl Mix {
         part
     }
 
-    /// Adds what another one has.
+    /// Adds another mix.
     pub(crate) fn join(&mut self, other: &Mix) {
         for (kind, (items, bytes)) in &other.kinds {
             let (of_kind, of_bytes) = self.kinds.entry(*kind).or_default();
@@ -114,7 +114,7 @@ impl Mix {
         self.items += other.items;
     }
 
-    /// Takes out what another one has, all of which is here.
+    /// Subtracts another mix, which must be contained in this one.
     pub(crate) fn remove(&mut self, other: &Mix) {
         for (kind, (items, bytes)) in &other.kinds {
             if let Some((of_kind, of_bytes)) = self.kinds.get_mut(kind) {

@@ -1,13 +1,12 @@
-//! [`Scheduler`]: who makes which items, when, and what happens where one fails.
+//! [`Scheduler`]: decides which executor runs which items, when, and what happens if one fails.
 //!
-//! It does nothing by itself: whoever drives it tells what has happened and at which time, and asks what is
-//! to be started. So all decisions can be tested in virtual time ([`simulated`](crate::simulated)), and
-//! threads ([`Fleet`](crate::Fleet)) add no decision of their own.
+//! It is passive: its driver reports events with their times, and asks what to start. So all decisions can be tested
+//! in virtual time ([`simulated`](crate::simulated)), and threads ([`Fleet`](crate::Fleet)) add no decision.
 //!
-//! Executor 0 is the host, which is always there; the others are devices. A batch is a range of
-//! consecutive items. Every item is in exactly one place: waiting, in one batch that is under way, or done;
-//! what comes from a batch that was given up is not taken. What a device leaves of a batch that it made
-//! otherwise is done for the scheduler: whoever drives it has the host make it, and tells when that is through
+//! Executor 0 is the host, which is always available; the others are devices. A batch is a range of consecutive
+//! items. Every item is in exactly one state: queued, in one batch in flight, or done; the answer of a batch that was
+//! given up is dropped. Once a device has finished a batch, the scheduler treats all its items as done, including
+//! those that fall back: the driver has the host evaluate these, and reports when that is finished
 //! ([`Scheduler::fallback_done`]).
 
 mod executor;
@@ -31,68 +30,67 @@ use crate::order::Order;
 use crate::runs::{Mix, Runs};
 use crate::stages::{Activity, Stages};
 use crate::work::{Failure, Fallback, Item};
-use executor::Executor;
-use fallback::{FallbackMade, PendingFallback};
+use executor::ExecutorState;
+use fallback::{FinishedFallback, PendingFallback};
 
 /// The executor that is the host.
 pub const HOST: usize = 0;
 
-/// The most executors: which of them have failed on an item is a bit each.
+/// The most executors: a bit mask records which of them have failed on an item.
 pub const MOST_EXECUTORS: usize = 64;
 
-/// What the scheduler is told of an executor at first.
+/// The initial description of an executor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExecutorDescription {
     /// Its name.
     pub name: String,
-    /// What a batch is taken to cost until it is measured.
+    /// The assumed cost of a batch until it is measured.
     pub guess: Cost,
-    /// The items of a batch at least, where there are as many, and at most.
+    /// The minimum size of a batch, if that many items are queued, and its maximum size.
     pub batch: (u64, u64),
-    /// How many batches it may have at a time: those that it begins with before the first is through,
-    /// and one that is prepared. Where preparing takes longer than making, more are prepared at a
-    /// time, as many as keep it busy.
+    /// How many batches it may have at a time: those that it begins before the first has finished, and one that is
+    /// being prepared. If preparing takes longer than computing, more are prepared at a time, as many as keep it
+    /// busy.
     pub in_flight: usize,
-    /// Bytes of memory that are free; `None` if that bounds no batch.
+    /// Bytes of free memory; `None` if memory does not limit batches.
     pub free: Option<u64>,
 }
 
-/// Who may make items.
+/// Who may evaluate items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Placement {
-    /// Whoever is through first, by cost.
+    /// The executor that is expected to finish first, by cost.
     #[default]
     Auto,
-    /// The host alone.
+    /// Only the host.
     Host,
-    /// Devices, and the host what they cannot make.
+    /// The devices; the host evaluates what they cannot.
     Devices,
 }
 
-/// What whoever calls decides.
+/// Settings of the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
-    /// Who may make items.
+    /// Who may evaluate items.
     pub placement: Placement,
-    /// From how many items on a device is used. Where nothing is said: from
-    /// [`THRESHOLD`](Self::THRESHOLD) until costs are measured, then where it pays.
+    /// From how many items on a device is used. `None`: from [`THRESHOLD`](Self::THRESHOLD) items until costs are
+    /// measured, then whenever it pays.
     pub threshold: Option<u64>,
-    /// Items of a batch on a device; where nothing is said, by cost and memory.
+    /// Items in a batch on a device; `None`: chosen by cost and memory.
     pub batch: Option<u64>,
-    /// A batch that takes a device longer than this and than `patience` times what it was expected to take is
-    /// given up.
+    /// A batch is given up if it takes a device longer than this and longer than `patience` times the expected time.
     pub time_limit: Duration,
     /// See `time_limit`.
     pub patience: f64,
-    /// When a device that was lost is tried again; each time twice as late, some times.
+    /// How long after a loss a device is tried again; the delay doubles each time, for a limited number of times.
     pub recovery: Duration,
 }
 
 impl Policy {
-    /// From how many items on a device is used where no costs are known.
+    /// From how many items on a device is used if no costs are known.
     pub const THRESHOLD: u64 = 20;
-    /// How many items each of several devices has at least where no costs are known.
+    /// The least number of items for each of several devices if no costs are known.
     pub const PER_DEVICE: u64 = 30;
 }
 
@@ -109,66 +107,66 @@ impl Default for Policy {
     }
 }
 
-/// A batch that was started, by its number.
+/// The number of a batch that was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BatchId(u64);
 
-/// What is to be started.
+/// A batch to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
     /// The batch.
     pub batch: BatchId,
-    /// Who makes it.
+    /// Who runs it.
     pub executor: usize,
     /// The items.
     pub items: Range<u64>,
-    /// Whether the executor was lost and has to be opened anew first.
+    /// Whether the executor was lost and has to be reopened first.
     pub recover: bool,
 }
 
-/// What a batch that was made took, and what of it fell back.
+/// What a finished batch took, and which of its items fell back.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Made {
     /// The time of its stages.
     pub stages: Stages,
-    /// Bytes of device memory that it needed for its items.
+    /// Bytes of device memory that its items needed.
     pub footprint: u64,
-    /// Bytes of device memory that are free beside it.
+    /// Bytes of device memory that are free besides.
     pub free: Option<u64>,
-    /// The executor's memory behind it.
+    /// The executor's memory usage after it.
     pub memory: MemoryUsage,
-    /// What falls back to the host, by kind; empty if the device made all.
+    /// What falls back to the host, by kind; empty if the device evaluated all items.
     pub fallback: Vec<Fallback>,
 }
 
-/// What becomes of the items of a batch that has ended.
+/// The result of a batch that has ended, for its items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// They are done: the answers are theirs. What fell back of them the host is to make.
+    /// They are done: the answers are valid. The host still has to evaluate those that fell back.
     Done(Range<u64>),
-    /// They are made again, or were already: their answers are to be dropped.
+    /// They are run again, or were done already: drop the answers.
     Dropped,
-    /// Nobody can make this item.
+    /// No executor can evaluate this item.
     GivenUp(u64, Failure),
 }
 
-/// A batch under way.
+/// A batch in flight.
 #[derive(Debug, Clone)]
-struct Flight {
+struct InFlight {
     executor: usize,
     items: Range<u64>,
     failed: u64,
     began: Duration,
-    /// Seconds by which it puts the next one off at most, were no item skipped: items that are skipped
-    /// stand together, so that a batch is rarely the average of what falls back and what does not.
+    /// The most seconds by which it delays its executor's next batch: the time if no item is skipped. Skipped items
+    /// come in runs, so the average part of items that are skipped says little about one batch.
     expected: f64,
-    /// Seconds of the host's that are expected to come back from it.
+    /// Seconds of host time that its fallback work is expected to take.
     fallback_seconds: f64,
-    /// Nothing while it is prepared, and of the host's.
+    /// `None` while the batch is being prepared, and for batches of the host.
     deadline: Option<Duration>,
 }
 
-/// Items that wait together.
+/// Consecutive queued items.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     end: u64,
@@ -176,26 +174,26 @@ struct Waiting {
     failed: u64,
 }
 
-/// Decides who makes which items; it does nothing by itself.
+/// Decides which executor runs which items; see the [module](self).
 #[derive(Debug)]
 pub struct Scheduler {
     policy: Policy,
-    executors: Vec<Executor>,
+    executors: Vec<ExecutorState>,
     /// Every item that is not done, and some that are.
     items: Runs,
     done: Order<()>,
-    /// By the first of them.
+    /// By the number of the first item.
     waiting: BTreeMap<u64, Waiting>,
-    /// What waits, by kind.
+    /// The queued items, by kind.
     mix: Mix,
-    flights: BTreeMap<BatchId, Flight>,
-    /// Fallback work that the host has not made, by the first item of the batch.
+    in_flight: BTreeMap<BatchId, InFlight>,
+    /// Fallback work that the host has not finished, by the first item of the batch.
     pending: BTreeMap<u64, PendingFallback>,
-    fallback_made: FallbackMade,
+    finished_fallback: FinishedFallback,
     /// How many items are still to be submitted, as far as is known.
     to_come: u64,
-    /// How many items may be on their way at a time.
-    most: u64,
+    /// How many items may be in progress at a time; see [`bound`](Self::bound).
+    bound: u64,
     next_batch: u64,
 }
 
@@ -204,55 +202,55 @@ impl Scheduler {
     pub fn new(host: ExecutorDescription, policy: Policy) -> Self {
         Self {
             policy,
-            executors: vec![Executor::new(host)],
+            executors: vec![ExecutorState::new(host)],
             items: Runs::default(),
             done: Order::default(),
             waiting: BTreeMap::new(),
             mix: Mix::default(),
-            flights: BTreeMap::new(),
+            in_flight: BTreeMap::new(),
             pending: BTreeMap::new(),
-            fallback_made: FallbackMade::default(),
+            finished_fallback: FinishedFallback::default(),
             to_come: 0,
-            most: u64::MAX,
+            bound: u64::MAX,
             next_batch: 0,
         }
     }
 
-    /// Takes a device in, and gives its number; `None` if there are as many as can be.
+    /// Adds a device and returns its number; `None` if there are [`MOST_EXECUTORS`] already.
     pub fn add(&mut self, device: ExecutorDescription) -> Option<usize> {
         let number = self.executors.len();
         (number < MOST_EXECUTORS).then(|| {
-            self.executors.push(Executor::new(device));
+            self.executors.push(ExecutorState::new(device));
             number
         })
     }
 
-    /// What is known of an executor's costs.
+    /// The costs learned for an executor.
     pub fn costs(&self, executor: usize) -> &Costs {
         &self.executors[executor].costs
     }
 
-    /// The same, to be corrected.
+    /// The same, mutable.
     pub fn costs_mut(&mut self, executor: usize) -> &mut Costs {
         &mut self.executors[executor].costs
     }
 
-    /// How many executors there are, the host among them.
+    /// The number of executors, including the host.
     pub fn executors(&self) -> usize {
         self.executors.len()
     }
 
     /// An executor's name.
     pub fn name(&self, executor: usize) -> &str {
-        &self.executors[executor].about.name
+        &self.executors[executor].description.name
     }
 
-    /// What an executor did.
+    /// The counters of an executor.
     pub fn activity(&self, executor: usize) -> &Activity {
         &self.executors[executor].activity
     }
 
-    /// Begins to count anew what executors do.
+    /// Resets the counters of all executors.
     pub fn reset_activity(&mut self) {
         for executor in &mut self.executors {
             executor.activity = Activity::default();
@@ -260,21 +258,21 @@ impl Scheduler {
         }
     }
 
-    /// Says how many items will come beside those that were submitted.
+    /// Announces how many items will follow those submitted so far.
     pub fn expect(&mut self, items: u64) {
         self.to_come = items;
     }
 
-    /// How many items should be on their way at a time, within these bounds, for every device to have batches that
-    /// are large enough beside its overhead while those before them are under way. It is taken for what there will be:
-    /// whoever calls submits no more, until the first of them are done.
+    /// How many items should be in progress at a time, within these bounds, so that every device gets batches that
+    /// are large compared with its overhead while earlier ones are in flight. The caller must not submit more until
+    /// the first of them are done: the result also limits how many of the remaining items are shared out.
     pub fn bound(&mut self, bounds: &RangeInclusive<u64>) -> u64 {
         let wanted = self.wanted();
-        self.most = wanted.clamp(*bounds.start(), *bounds.end()).max(1);
-        self.most
+        self.bound = wanted.clamp(*bounds.start(), *bounds.end()).max(1);
+        self.bound
     }
 
-    /// Takes items, so many of each sort, and gives their numbers, which count on.
+    /// Submits items as pairs of an item and a count, and returns their numbers, which continue those before.
     pub fn submit(&mut self, items: impl IntoIterator<Item = (Item, u64)>) -> Range<u64> {
         let start = self.items.end();
         for (item, count) in items {
@@ -284,7 +282,7 @@ impl Scheduler {
         let end = self.items.end();
         self.to_come = self.to_come.saturating_sub(end - start);
         if end > start {
-            // Those that wait right before them, with no other past, wait together with them.
+            // Merge with the waiting range right before, if no executor has failed on that.
             match self.waiting.last_entry() {
                 Some(mut last) if last.get().end == start && last.get().failed == 0 => {
                     last.get_mut().end = end;
@@ -297,33 +295,33 @@ impl Scheduler {
         start..end
     }
 
-    /// The number of the next item that is submitted.
+    /// The number that the next submitted item will get.
     pub fn end(&self) -> u64 {
         self.items.end()
     }
 
     /// How many items are not done.
     pub fn left(&self) -> u64 {
-        self.queued() + self.under_way()
+        self.queued() + self.items_in_flight()
     }
 
-    /// How many items wait.
+    /// How many items are queued.
     pub fn queued(&self) -> u64 {
         self.mix.items()
     }
 
-    fn under_way(&self) -> u64 {
-        let all = self.flights.values();
+    fn items_in_flight(&self) -> u64 {
+        let all = self.in_flight.values();
         all.map(|flight| flight.items.end - flight.items.start)
             .sum()
     }
 
-    /// Whether batches are under way.
+    /// Whether batches are in flight.
     pub fn is_busy(&self) -> bool {
-        !self.flights.is_empty()
+        !self.in_flight.is_empty()
     }
 
-    /// What is to be started next; `None` if all have what they should have.
+    /// The next batch to start; `None` if every executor has enough.
     pub fn start(&mut self, now: Duration) -> Option<Start> {
         self.revive(now);
         let (executor, from, count) = self.place(now)?;
@@ -341,9 +339,9 @@ impl Scheduler {
         self.mix.remove(&mix);
         let batch = BatchId(self.next_batch);
         self.next_batch += 1;
-        self.flights.insert(
+        self.in_flight.insert(
             batch,
-            Flight {
+            InFlight {
                 executor,
                 items: items.clone(),
                 failed: waiting.failed,
@@ -360,82 +358,82 @@ impl Scheduler {
                 other.passed_over.saturating_add(1)
             };
         }
-        let about = &mut self.executors[executor];
-        about.flights.push(batch);
-        about.began.get_or_insert(now);
+        let state = &mut self.executors[executor];
+        state.in_flight.push(batch);
+        state.began.get_or_insert(now);
         Some(Start {
             batch,
             executor,
             items,
-            recover: about.standing.begin(),
+            recover: state.standing.begin(),
         })
     }
 
-    /// Takes note that a device has a batch now: its time limit begins. Until then it was being prepared, or waited
-    /// for that behind the host's other work, which is no fault of the device.
+    /// Records that a device has received a batch: its time limit begins. Until then the batch was being prepared, or
+    /// waited for that behind other work of the host, which is not the device's fault.
     pub fn handed_over(&mut self, now: Duration, batch: BatchId) {
-        let Some(flight) = self.flights.get(&batch) else {
+        let Some(flight) = self.in_flight.get(&batch) else {
             return;
         };
         let ready = self.ready(flight.executor, now).max(flight.expected);
         let patience = Duration::try_from_secs_f64(self.policy.patience * ready);
         let limit = self.policy.time_limit;
         let limit = limit.max(patience.unwrap_or(Duration::MAX / 4));
-        if let Some(flight) = self.flights.get_mut(&batch) {
+        if let Some(flight) = self.in_flight.get_mut(&batch) {
             flight.deadline = Some(now + limit);
         }
     }
 
-    /// Seconds from now until an executor is through with what it has. The host has fallback work, and
-    /// what is expected to come back from them, as if that had come already: it has other items until then.
+    /// Seconds until an executor has finished its batches. For the host that includes fallback work, and the fallback
+    /// work expected from batches in flight, as if it were there already: the host runs other items until then.
     pub(crate) fn ready(&self, executor: usize, now: Duration) -> f64 {
-        let about = &self.executors[executor];
-        let flights = about.flights.iter().map(|batch| &self.flights[batch]);
-        let flights = flights.map(|flight| (flight.began, flight.expected));
+        let state = &self.executors[executor];
+        let in_flight = state.in_flight.iter().map(|batch| &self.in_flight[batch]);
+        let in_flight = in_flight.map(|flight| (flight.began, flight.expected));
         let is_host = executor == HOST;
         let pending = self.pending.values().filter(|_| is_host);
-        let has = flights.chain(pending.map(|pending| (pending.began, pending.expected)));
+        let has = in_flight.chain(pending.map(|pending| (pending.began, pending.expected)));
         let (first, expected) = has.fold((None, 0.0), |(first, sum), (began, expected)| {
             let first = first.map_or(began, |first: Duration| first.min(began));
             (Some(first), sum + expected)
         });
-        let fallback_seconds = self.flights.values().filter(|_| is_host);
+        let fallback_seconds = self.in_flight.values().filter(|_| is_host);
         let fallback_seconds: f64 = fallback_seconds.map(|flight| flight.fallback_seconds).sum();
-        let since = first.map_or(now, |first| about.idle_since.max(first));
-        // What is late may end at any moment.
+        let since = first.map_or(now, |first| state.idle_since.max(first));
+        // A batch that is late may end at any moment.
         fallback_seconds + (expected - now.saturating_sub(since).as_secs_f64()).max(0.0)
     }
 
-    /// Takes note that a batch has ended.
+    /// Records that a batch has ended.
     pub fn ended(&mut self, now: Duration, batch: BatchId, result: Result<Made, Failure>) -> Ended {
-        let Some(flight) = self.flights.remove(&batch) else {
+        let Some(flight) = self.in_flight.remove(&batch) else {
             return Ended::Dropped;
         };
         let executor = flight.executor;
-        let about = &mut self.executors[executor];
-        about.flights.retain(|other| *other != batch);
-        let measured_until = std::mem::replace(&mut about.measured_until, now);
-        about.idle_since = now;
+        let state = &mut self.executors[executor];
+        state.in_flight.retain(|other| *other != batch);
+        let measured_until = std::mem::replace(&mut state.measured_until, now);
+        state.idle_since = now;
         match result {
             Ok(made) => {
-                self.made(now, &flight, &made, measured_until);
+                self.learn_from_batch(now, &flight, &made, measured_until);
                 self.finish(flight.items.clone());
                 Ended::Done(flight.items)
             }
-            Err(failure) => self.failed(now, flight, failure),
+            Err(failure) => self.handle_failure(now, flight, failure),
         }
     }
 
-    /// Forgets all items that are not done, and batches that are under way: what comes of them is
-    /// dropped. What is known of executors stays.
+    /// Drops all items that are not done, and the batches in flight: their answers will be ignored. What was learned
+    /// of executors stays.
     pub fn abandon(&mut self) {
         for executor in &mut self.executors {
-            executor.flights.clear();
+            executor.in_flight.clear();
         }
-        self.flights.clear();
+        self.in_flight.clear();
         self.waiting.clear();
         self.pending.clear();
-        self.fallback_made = FallbackMade::default();
+        self.finished_fallback = FinishedFallback::default();
         self.mix = Mix::default();
         self.to_come = 0;
         let end = self.items.end();
@@ -443,8 +441,8 @@ impl Scheduler {
         self.done = Order::starting_at(end);
     }
 
-    /// Takes note that a batch that was given up, or dropped for another reason, has come to an end:
-    /// whoever hung answers again.
+    /// Records that an executor has answered for a batch that was given up or dropped: if it hung, it is usable
+    /// again.
     pub fn answered(&mut self, executor: usize) {
         self.executors[executor].standing.answered();
     }

@@ -1,103 +1,104 @@
-//! Which executor is given how much of what is left, so that all end together.
+//! How to share the remaining items among executors so that all finish together.
 //!
-//! A device relieves the host of a part of its items only: those that it leaves come back. So the host's
-//! time is `ready + unit x (items - what devices make)`, whichever of the others it is given at once, and
-//! the end is that at which what all can make by then makes up all items. Whoever relieves the host of a
-//! smaller part has to be given more. Where devices would have to be given more than there is, they are
-//! given all, and the host has what comes back: there is nothing better with one device; with several it
-//! is an approximation that they then end together, whichever of them leaves less.
+//! A device relieves the host of only a part of the items that it is given: the rest falls back. So the host's time
+//! is `ready + unit x (items - what devices finish)`, and the common end is the time by which all executors together
+//! can finish all items. A device that relieves the host of a smaller part has to be given more items. If devices
+//! would have to be given more items than there are, they are given all, and the host does the fallback work. With
+//! one device that is optimal; with several it is an approximation that they then finish together, however much each
+//! leaves to the host.
 
-/// An executor's side of it, in seconds from now.
+/// An executor's capacity, in seconds from now.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Side {
-    /// When it is through with what it has, and could have begun more.
+pub(crate) struct Capacity {
+    /// When it has finished its batches and paid the overhead of the next one.
     pub(crate) ready: f64,
-    /// Seconds an item that it is given.
+    /// Seconds per item that it is given.
     pub(crate) unit: f64,
-    /// The part of the host's time for an item that is saved where this one is given it.
+    /// The part of the host's time for an item that is saved if this executor gets it.
     pub(crate) relief: f64,
 }
 
-impl Side {
+impl Capacity {
     fn per_item(&self) -> f64 {
         self.unit.max(1e-15)
     }
 
     fn relieves(&self) -> bool {
-        self.relief >= USELESS
+        self.relief >= MIN_RELIEF
     }
 
-    /// Whether it leaves some of its items, so that nobody knows before how much comes back.
+    /// Whether some of its items fall back, so that the amount of fallback work is uncertain.
     pub(crate) fn leaves_some(&self) -> bool {
-        (USELESS..ALL).contains(&self.relief)
+        (MIN_RELIEF..FULL_RELIEF).contains(&self.relief)
     }
 }
 
-/// Who relieves the host of less than this is given nothing beside the host: every batch costs somebody
+/// A device that relieves the host of less than this gets nothing if the host takes part: every batch costs the host
 /// some microseconds.
-const USELESS: f64 = 0.01;
+const MIN_RELIEF: f64 = 0.01;
 
-/// Who relieves the host of this much is counted on.
-const ALL: f64 = 0.98;
+/// From this relief on, the fallback work of a device is negligible.
+const FULL_RELIEF: f64 = 0.98;
 
-/// The items that each is given, and the time when all is done: those who would begin after the others
-/// have ended get nothing. The host is one of the sides, or takes no part.
-pub(crate) fn shares(items: f64, sides: &[Side], host: Option<usize>) -> (Vec<f64>, f64) {
+/// The items for each executor, and the time when everything is finished. An executor that could begin only after the
+/// others have finished gets nothing. `host` is the index of the host, if it takes part.
+pub(crate) fn shares(items: f64, capacities: &[Capacity], host: Option<usize>) -> (Vec<f64>, f64) {
     let Some(host) = host else {
-        return level(items, sides, |_| true, Side::per_item);
+        return water_fill(items, capacities, |_| true, Capacity::per_item);
     };
-    let (made, end) = level(items, sides, Side::relieves, |side| {
-        side.per_item() / side.relief
+    let (saved, end) = water_fill(items, capacities, Capacity::relieves, |capacity| {
+        capacity.per_item() / capacity.relief
     });
-    let given = |at: usize| match sides[at].relief {
-        relief if at != host && relief >= USELESS => made[at] / relief,
+    let given = |at: usize| match capacities[at].relief {
+        relief if at != host && relief >= MIN_RELIEF => saved[at] / relief,
         _ => 0.0,
     };
-    let mut shares: Vec<_> = (0..sides.len()).map(given).collect();
+    let mut shares: Vec<_> = (0..capacities.len()).map(given).collect();
     let on_devices: f64 = shares.iter().sum();
     if on_devices <= items {
         shares[host] = items - on_devices;
         return (shares, end);
     }
-    let devices: Vec<_> = (0..sides.len())
-        .filter(|at| *at != host && sides[*at].relieves())
+    let devices: Vec<_> = (0..capacities.len())
+        .filter(|at| *at != host && capacities[*at].relieves())
         .collect();
-    let of_devices: Vec<_> = devices.iter().map(|at| sides[*at]).collect();
-    let (given, end) = level(items, &of_devices, |_| true, Side::per_item);
+    let of_devices: Vec<_> = devices.iter().map(|at| capacities[*at]).collect();
+    let (given, end) = water_fill(items, &of_devices, |_| true, Capacity::per_item);
     shares.fill(0.0);
     let mut fallback_seconds = 0.0;
     for (at, given) in devices.into_iter().zip(given) {
         shares[at] = given;
-        fallback_seconds += given * (1.0 - sides[at].relief);
+        fallback_seconds += given * (1.0 - capacities[at].relief);
     }
-    let end_of_host = sides[host].ready + fallback_seconds * sides[host].unit;
+    let end_of_host = capacities[host].ready + fallback_seconds * capacities[host].unit;
     (shares, end.max(end_of_host))
 }
 
-/// Shares of those that take part, with so many seconds an item, with which they end together, and when.
-fn level(
+/// Water-filling: the shares of those that take part, so that they finish together, and the time when they do. `unit`
+/// gives the seconds per item.
+fn water_fill(
     items: f64,
-    sides: &[Side],
-    takes_part: impl Fn(&Side) -> bool,
-    unit: impl Fn(&Side) -> f64,
+    capacities: &[Capacity],
+    takes_part: impl Fn(&Capacity) -> bool,
+    unit: impl Fn(&Capacity) -> f64,
 ) -> (Vec<f64>, f64) {
-    let mut order: Vec<usize> = (0..sides.len()).collect();
-    order.retain(|at| takes_part(&sides[*at]));
-    order.sort_by(|a, b| sides[*a].ready.total_cmp(&sides[*b].ready));
+    let mut order: Vec<usize> = (0..capacities.len()).collect();
+    order.retain(|at| takes_part(&capacities[*at]));
+    order.sort_by(|a, b| capacities[*a].ready.total_cmp(&capacities[*b].ready));
     let (mut rate, mut begun, mut end) = (0.0, 0.0, f64::INFINITY);
     for at in &order {
-        let side = &sides[*at];
-        if side.ready >= end {
+        let capacity = &capacities[*at];
+        if capacity.ready >= end {
             break;
         }
-        let speed = unit(side).recip();
+        let speed = unit(capacity).recip();
         rate += speed;
-        begun += side.ready * speed;
+        begun += capacity.ready * speed;
         end = (items + begun) / rate;
     }
-    let mut shares = vec![0.0; sides.len()];
+    let mut shares = vec![0.0; capacities.len()];
     for at in order {
-        shares[at] = ((end - sides[at].ready) / unit(&sides[at])).max(0.0);
+        shares[at] = ((end - capacities[at].ready) / unit(&capacities[at])).max(0.0);
     }
     (shares, end)
 }
@@ -106,21 +107,24 @@ fn level(
 mod tests {
     use super::*;
 
-    fn side((ready, unit): (f64, f64), relief: f64) -> Side {
-        Side {
+    fn capacity((ready, unit): (f64, f64), relief: f64) -> Capacity {
+        Capacity {
             ready,
             unit,
             relief,
         }
     }
 
-    fn of(items: f64, sides: &[(f64, f64)]) -> Vec<f64> {
-        let sides: Vec<_> = sides.iter().map(|times| side(*times, 1.0)).collect();
-        let (shares, end) = shares(items, &sides, Some(0));
+    fn of(items: f64, capacities: &[(f64, f64)]) -> Vec<f64> {
+        let capacities: Vec<_> = capacities
+            .iter()
+            .map(|times| capacity(*times, 1.0))
+            .collect();
+        let (shares, end) = shares(items, &capacities, Some(0));
         let sum: f64 = shares.iter().sum();
         assert!((sum - items).abs() < 1e-6, "{shares:?}");
-        for (share, side) in shares.iter().zip(&sides) {
-            assert!(*share < 1e-9 || (side.ready + share * side.unit - end).abs() < 1e-9);
+        for (share, capacity) in shares.iter().zip(&capacities) {
+            assert!(*share < 1e-9 || (capacity.ready + share * capacity.unit - end).abs() < 1e-9);
         }
         shares.into_iter().map(f64::round).collect()
     }
@@ -135,8 +139,8 @@ mod tests {
         assert_eq!(of(7.0, &[(3.0, 2.0)]), [7.0]);
     }
 
-    /// When the host and a device end that is given so many of the items.
-    fn end(items: f64, host: Side, device: Side, given: f64) -> f64 {
+    /// When host and device end, if the device is given this many items.
+    fn end(items: f64, host: Capacity, device: Capacity, given: f64) -> f64 {
         let on_host = host.ready + host.unit * (items - given * device.relief);
         on_host.max(device.ready + device.unit * given)
     }
@@ -147,14 +151,16 @@ mod tests {
             for unit in [0.01, 0.3, 1.0, 2.0, 100.0] {
                 for ready in [0.0, 5.0, 50.0, 300.0] {
                     // What is skipped takes the device no time.
-                    let (host, device) =
-                        (side((1.0, 1.0), 1.0), side((ready, unit * relief), relief));
+                    let (host, device) = (
+                        capacity((1.0, 1.0), 1.0),
+                        capacity((ready, unit * relief), relief),
+                    );
                     let (shares, at) = shares(100.0, &[host, device], Some(0));
                     let sum: f64 = shares.iter().sum();
                     assert!((sum - 100.0).abs() < 1e-6, "{shares:?}");
                     let found = match shares[1] {
-                        // It is not waited for.
-                        0.0 => end(100.0, host, side((0.0, 0.0), relief), 0.0),
+                        // Nobody waits for a device without a share.
+                        0.0 => end(100.0, host, capacity((0.0, 0.0), relief), 0.0),
                         share => end(100.0, host, device, share),
                     };
                     assert!((found - at).abs() < 1e-6, "{shares:?} {found} {at}");
@@ -169,7 +175,7 @@ mod tests {
 
     #[test]
     fn who_leaves_all_is_given_nothing_unless_there_is_nobody_else() {
-        let (host, device) = (side((0.0, 1.0), 1.0), side((0.0, 0.0), 0.0));
+        let (host, device) = (capacity((0.0, 1.0), 1.0), capacity((0.0, 0.0), 0.0));
         assert_eq!(shares(9.0, &[host, device], Some(0)), (vec![9.0, 0.0], 9.0));
         let (alone, _) = shares(9.0, &[device], None);
         assert!((alone[0] - 9.0).abs() < 1e-6);
@@ -177,10 +183,10 @@ mod tests {
 
     #[test]
     fn who_leaves_less_is_given_more_of_what_counts() {
-        let host = side((0.0, 1.0), 1.0);
-        let (all, half) = (side((0.0, 10.0), 1.0), side((0.0, 5.0), 0.5));
+        let host = capacity((0.0, 1.0), 1.0);
+        let (all, half) = (capacity((0.0, 10.0), 1.0), capacity((0.0, 5.0), 0.5));
         let (shares, end) = shares(120.0, &[host, all, half], Some(0));
-        // Each device makes a tenth of what the host does by then, of 10 items and of 20; 10 come back.
+        // By then the host does 100 items' worth: the devices finish 10 of 10 and 10 of 20 items, and 10 come back.
         let expected = [90.0, 10.0, 20.0];
         let is_near = |(a, b): (&f64, f64)| (a - b).abs() < 1e-9;
         assert!(shares.iter().zip(expected).all(is_near), "{shares:?}");

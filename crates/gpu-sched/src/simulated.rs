@@ -1,9 +1,9 @@
-//! Executors that are simulated, in virtual time: what a run takes on machines of known cost, and what
-//! becomes of it where they fail, without a clock.
+//! Simulated executors in virtual time: shows how long a run takes on machines of known cost, and what happens if
+//! they fail, without a clock.
 //!
-//! A simulated device has four stages that go side by side, each one batch at a time: it is prepared on
-//! one of the host's threads, copied to the device, computed, and copied back. What it leaves the host
-//! makes then, after what it has begun.
+//! A simulated device has four stages that overlap, each with one batch at a time: preparing on one of the host's
+//! threads, copying to the device, computing, and copying back. The host evaluates what falls back afterwards, behind
+//! what it has begun.
 
 mod faults;
 mod leaves;
@@ -21,28 +21,28 @@ use crate::scheduler::{BatchId, Ended, HOST, Made, Scheduler, Start};
 use crate::stages::Stages;
 use crate::work::{Failure, Item, Kind};
 pub use faults::{Call, Effect, Fault, Faults};
-use leaves::leavings;
+use leaves::split;
 pub use leaves::{Leaves, Stretches};
 
-/// What a simulated executor costs, in seconds.
+/// The costs of a simulated executor, in seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
-    /// A batch.
+    /// Per batch.
     pub overhead: f64,
-    /// An item.
+    /// Per item.
     pub unit: f64,
-    /// Bytes a second, each way; infinite where nothing is copied.
+    /// Bytes per second, each way; infinite if nothing is copied.
     pub bandwidth: f64,
     /// Bytes of memory.
     pub memory: u64,
-    /// Bytes of memory that an item needs.
+    /// Bytes of memory per item.
     pub footprint: u64,
-    /// What it leaves to the host.
+    /// The items that fall back to the host.
     pub leaves: Leaves,
 }
 
 impl Machine {
-    /// One that has memory enough and copies nothing.
+    /// A machine with unlimited memory that copies nothing.
     pub fn new(overhead: f64, unit: f64) -> Self {
         Self {
             overhead,
@@ -62,40 +62,40 @@ pub struct Fleet {
     pub host: Machine,
     /// The devices.
     pub devices: Vec<Machine>,
-    /// The host's threads that prepare batches.
+    /// The host's threads for preparing batches.
     pub preparers: usize,
-    /// Seconds of preparing an item.
+    /// Seconds to prepare an item.
     pub prepare: f64,
 }
 
-/// What was simulated.
+/// The record of a simulation.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Trace {
     /// When the last item was done.
     pub makespan: Duration,
-    /// The answer of every item, in the order in which they were given out.
+    /// The answer of every item, in the order of delivery.
     pub answers: Vec<(u64, u64)>,
-    /// The items that nobody could make.
+    /// The items that no executor could evaluate.
     pub given_up: Vec<u64>,
-    /// The batches that were made: by whom, which items, those among them that fell back.
+    /// The finished batches: the executor and the items, including those that fell back.
     pub made: Vec<(usize, Range<u64>)>,
     /// How many items fell back to the host.
     pub left: u64,
     /// The batches that were started.
     pub started: u64,
-    /// The most memory that was in use on each device.
+    /// The peak memory use of each device.
     pub peak: Vec<u64>,
 }
 
 impl Trace {
-    /// How many items an executor was given of those that were made.
+    /// How many items an executor was given in finished batches.
     pub fn items(&self, executor: usize) -> u64 {
         let made = self.made.iter().filter(|(by, _)| *by == executor);
         made.map(|(_, items)| items.end - items.start).sum()
     }
 }
 
-/// The answer of an item, which each executor gives.
+/// The answer of an item, the same from every executor.
 pub fn answer(item: u64) -> u64 {
     let mut x = item.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -103,7 +103,7 @@ pub fn answer(item: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// How a device stands.
+/// The state of a device.
 #[derive(Debug, Default)]
 struct Device {
     upload: f64,
@@ -111,7 +111,7 @@ struct Device {
     download: f64,
     used: u64,
     calls: [u64; Call::COUNT],
-    /// Batches of an earlier one were lost with it.
+    /// Counts losses: batches of an earlier generation were lost.
     generation: u32,
     gone: Gone,
     hung: bool,
@@ -125,14 +125,14 @@ enum Gone {
     Forever,
 }
 
-/// A batch that will end.
+/// A batch whose end is scheduled.
 #[derive(Debug)]
 struct Running {
     start: Start,
     result: Result<Made, Failure>,
     memory: u64,
     generation: u32,
-    /// The items that the device leaves.
+    /// The items that fall back.
     left: Vec<u64>,
 }
 
@@ -141,13 +141,13 @@ enum Event {
     Ended(Box<Running>),
     /// A batch is prepared.
     HandedOver(BatchId),
-    /// The host is through with what fell back of these items.
+    /// The host has finished the fallback work of these items.
     FallbackDone(Range<u64>),
     /// A device disappears.
     Gone(usize),
 }
 
-/// A point of virtual time, in nanoseconds, and a number that makes each its own.
+/// A point of virtual time in nanoseconds, and a unique number.
 type Key = (u64, u64);
 
 /// Runs items through a scheduler.
@@ -158,7 +158,7 @@ pub struct Simulation<'s> {
     scheduler: &'s mut Scheduler,
     /// How long each item takes, as a multiple of its machine's unit.
     factor: fn(u64) -> f64,
-    /// The kinds of the items, and the number of the first of them.
+    /// The kinds of the items, and the number of the first item.
     kinds: Vec<Kind>,
     first: u64,
     order: Order<()>,
@@ -176,15 +176,15 @@ fn time(seconds: f64) -> Duration {
     Duration::from_nanos((seconds * 1e9).round() as u64)
 }
 
-/// Bytes of an item that are copied each way.
+/// Bytes per item that are copied each way.
 const BYTES: u64 = 1000;
 
-/// Batches that never end, so many times over, mean that the scheduler goes in a circle.
+/// After this many events the simulation stops: the scheduler is in a loop.
 const MOST_EVENTS: u64 = 10_000_000;
 
 impl<'s> Simulation<'s> {
-    /// Items that take `factor` times their machine's unit, from this time on, by a scheduler of as many
-    /// executors.
+    /// A simulation that begins at `now`. Item `i` takes `factor(i)` times its machine's unit. The scheduler must
+    /// have the same number of executors.
     pub fn new(
         fleet: &'s Fleet,
         faults: &'s Faults,
@@ -221,13 +221,13 @@ impl<'s> Simulation<'s> {
         }
     }
 
-    /// Runs items, which are all known at first, to the end.
+    /// Runs items, all submitted at once, to the end.
     pub fn run(self, items: &[Item]) -> Trace {
         self.run_within(&(u64::MAX..=u64::MAX), items)
     }
 
-    /// Runs items to the end, of which as many are on their way at a time as the scheduler wants within these bounds:
-    /// they are submitted once those before them were given out.
+    /// Runs items to the end. The scheduler decides, within these bounds, how many are in progress at a time: more
+    /// are submitted as earlier ones are delivered.
     pub fn run_within(mut self, bounds: &RangeInclusive<u64>, items: &[Item]) -> Trace {
         let began = self.now;
         self.first = self.scheduler.end();
@@ -255,7 +255,7 @@ impl<'s> Simulation<'s> {
                 }
                 (Some(event), _) => {
                     self.now = self.now.max(event);
-                    self.happen();
+                    self.handle_event();
                 }
                 (None, Some(_)) => {}
             }
@@ -268,14 +268,14 @@ impl<'s> Simulation<'s> {
         self.trace
     }
 
-    fn at(&mut self, seconds: f64, event: Event) {
+    fn schedule(&mut self, seconds: f64, event: Event) {
         let key = ((seconds * 1e9).round() as u64, self.next);
         self.next += 1;
         self.queue.push(Reverse(key));
         self.events.insert(key, event);
     }
 
-    fn happen(&mut self) {
+    fn handle_event(&mut self) {
         let Some(Reverse(key)) = self.queue.pop() else {
             return;
         };
@@ -295,7 +295,7 @@ impl<'s> Simulation<'s> {
         }
     }
 
-    /// The same items, counted from the first one.
+    /// The same range, counted from the first item.
     fn local(&self, items: &Range<u64>) -> Range<u64> {
         items.start - self.first..items.end - self.first
     }
@@ -324,7 +324,7 @@ impl<'s> Simulation<'s> {
                 if left.is_empty() {
                     self.order.put(local, ());
                 } else {
-                    self.follow(items, left);
+                    self.run_fallback(items, left);
                 }
             }
             Ended::GivenUp(item, _) => {
@@ -335,12 +335,12 @@ impl<'s> Simulation<'s> {
         }
     }
 
-    /// Has the host make what fell back of these items.
-    fn follow(&mut self, items: Range<u64>, left: Vec<u64>) {
+    /// Has the host evaluate the items that fell back.
+    fn run_fallback(&mut self, items: Range<u64>, left: Vec<u64>) {
         self.trace.left += left.len() as u64;
         let seconds = self.seconds(&self.fleet.host, left);
         self.host_free = self.host_free.max(self.now) + seconds;
-        self.at(self.host_free, Event::FallbackDone(items));
+        self.schedule(self.host_free, Event::FallbackDone(items));
     }
 
     fn seconds(&self, machine: &Machine, items: impl IntoIterator<Item = u64>) -> f64 {
@@ -370,20 +370,20 @@ impl<'s> Simulation<'s> {
                 generation: 0,
                 left: Vec::new(),
             };
-            self.at(at, Event::Ended(Box::new(running)));
+            self.schedule(at, Event::Ended(Box::new(running)));
         } else {
             self.begin_on_device(start);
         }
     }
 
-    /// Prepares the batch and takes memory for it; what fails ends it there.
+    /// Prepares the batch and allocates its memory; a failure ends it.
     fn begin_on_device(&mut self, start: Start) {
         let number = start.executor - 1;
         let machine = &self.fleet.devices[number];
         let local = self.local(&start.items);
         let kinds = &self.kinds[local.start as usize..local.end as usize];
-        let leavings = leavings(&machine.leaves, start.items.clone(), kinds);
-        let count = leavings.tried.len() as u64;
+        let split = split(&machine.leaves, start.items.clone(), kinds);
+        let count = split.tried.len() as u64;
         let device = &mut self.devices[number];
         let is_back = !matches!(device.gone, Gone::Until(back) if self.now < back);
         if start.recover && is_back && device.gone != Gone::Forever {
@@ -394,12 +394,12 @@ impl<'s> Simulation<'s> {
             result: Ok(Made::default()),
             memory: 0,
             generation: device.generation,
-            left: leavings.left,
+            left: split.left,
         };
         if device.gone != Gone::Never {
             running.result = Err(Failure::Lost("it is not there".to_owned()));
             let at = self.now + 1e-5;
-            return self.at(at, Event::Ended(Box::new(running)));
+            return self.schedule(at, Event::Ended(Box::new(running)));
         }
         let prepare = self.fleet.prepare * count as f64;
         let preparer = self.preparers.iter_mut().min_by(|a, b| a.total_cmp(b));
@@ -408,12 +408,12 @@ impl<'s> Simulation<'s> {
             at = preparer.max(at) + prepare;
             *preparer = at;
         }
-        self.at(at, Event::HandedOver(running.start.batch));
+        self.schedule(at, Event::HandedOver(running.start.batch));
         let device = &mut self.devices[number];
         let memory = count * machine.footprint;
         if device.used + memory > machine.memory {
             running.result = Err(Failure::OutOfMemory);
-            return self.at(at, Event::Ended(Box::new(running)));
+            return self.schedule(at, Event::Ended(Box::new(running)));
         }
         device.used += memory;
         self.trace.peak[number] = self.trace.peak[number].max(device.used);
@@ -424,19 +424,19 @@ impl<'s> Simulation<'s> {
                 ..Stages::default()
             },
             footprint: memory,
-            fallback: leavings.by_kind,
+            fallback: split.by_kind,
             ..Made::default()
         };
         if count == 0 {
-            // Nothing of it comes to the device.
+            // The device receives nothing.
             running.result = Ok(made);
-            return self.at(at, Event::Ended(Box::new(running)));
+            return self.schedule(at, Event::Ended(Box::new(running)));
         }
-        self.take_through(running, at, leavings.tried, made);
+        self.run_stages(running, at, split.tried, made);
     }
 
-    /// Takes a batch that is prepared through the other stages; what fails on the way ends it there.
-    fn take_through(&mut self, mut running: Running, mut at: f64, tried: Vec<u64>, mut made: Made) {
+    /// Simulates the remaining stages of a prepared batch; a failure ends it.
+    fn run_stages(&mut self, mut running: Running, mut at: f64, tried: Vec<u64>, mut made: Made) {
         let number = running.start.executor - 1;
         let (machine, device) = (&self.fleet.devices[number], &mut self.devices[number]);
         let copy = (tried.len() as u64 * BYTES) as f64 / machine.bandwidth;
@@ -475,23 +475,23 @@ impl<'s> Simulation<'s> {
                 None | Some(Effect::Slow(_)) => {}
                 Some(Effect::OutOfMemory) => {
                     running.result = Err(Failure::OutOfMemory);
-                    return self.at(at, Event::Ended(Box::new(running)));
+                    return self.schedule(at, Event::Ended(Box::new(running)));
                 }
                 Some(Effect::Fail) => {
                     running.result = Err(Failure::Failed("injected".to_owned()));
-                    return self.at(at, Event::Ended(Box::new(running)));
+                    return self.schedule(at, Event::Ended(Box::new(running)));
                 }
                 Some(Effect::Never) => device.hung = true,
                 Some(Effect::Disappear { back }) => {
                     device.gone = back.map_or(Gone::Forever, |after| Gone::Until(at + after));
-                    // Batches before it that are through by then are not lost.
-                    self.at(at, Event::Gone(number));
+                    // Batches that finish before this time are not lost.
+                    self.schedule(at, Event::Gone(number));
                     running.result = Err(Failure::Lost("it disappeared".to_owned()));
-                    return self.at(at + 1e-6, Event::Ended(Box::new(running)));
+                    return self.schedule(at + 1e-6, Event::Ended(Box::new(running)));
                 }
             }
             if device.hung {
-                // What it holds is free again when it is gone.
+                // Its memory is free again when the device is lost.
                 return;
             }
         }
@@ -503,6 +503,6 @@ impl<'s> Simulation<'s> {
         };
         made.free = Some(machine.memory - device.used + running.memory);
         running.result = Ok(made);
-        self.at(at, Event::Ended(Box::new(running)));
+        self.schedule(at, Event::Ended(Box::new(running)));
     }
 }

@@ -4,8 +4,8 @@ use crate::work::Failure;
 
 const GB: u64 = 1 << 30;
 
-/// The bytes of those that are free which batches may take: nine tenths, and where little is free,
-/// which others may want as well, below 2 GB a half and below 1 GB a quarter.
+/// The part of the `free` bytes that batches may take: nine tenths. If little memory is free, others may need some of
+/// it too: below 2 GB batches may take a half, below 1 GB a quarter.
 pub fn allowance(free: u64) -> u64 {
     if free < GB {
         free / 4
@@ -16,11 +16,11 @@ pub fn allowance(free: u64) -> u64 {
     }
 }
 
-/// The largest batch, of at most so many items, that `attempt` can make. It is tried with 1, 2, 4 ...
-/// items until there is no memory, then between the last two; each size at most once, and a failure for
-/// want of memory is what the search is for. `None` if there is no room for a single item.
+/// The largest batch of at most `most` items for which `attempt` succeeds: tries 1, 2, 4 ... items until memory runs
+/// out, then bisects between the last two sizes. No size is tried twice. Running out of memory is an expected outcome
+/// of an attempt. `None` if not even one item fits.
 ///
-/// Any other failure ends the search and is given back.
+/// Any other failure ends the search and is returned.
 pub fn find_max_batch(
     most: u64,
     mut attempt: impl FnMut(u64) -> Result<(), Failure>,

@@ -1,4 +1,4 @@
-//! Where the time of a batch goes, and what is to be changed where a device waits.
+//! Where the time of a batch goes, and what to change if a device is idle.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use gpu_kernels::device::caching::MemoryUsage;
 
-/// What a batch took, by stage.
+/// The time that a batch took, by stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stages {
-    /// Made ready on the host.
+    /// Prepared on the host.
     pub prepare: Duration,
     /// Copied to the device.
     pub upload: Duration,
@@ -31,25 +31,25 @@ impl AddAssign for Stages {
 /// What an executor did while there was work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Activity {
-    /// Batches that it made.
+    /// Batches that it finished.
     pub batches: u64,
     /// Their items.
     pub items: u64,
-    /// Batches that were split since they did not fit into memory.
+    /// Batches that were split because they did not fit into memory.
     pub split: u64,
     /// Items that did not fit into memory even alone.
     pub too_large: u64,
-    /// Batches that went to others since it failed.
+    /// Batches that went to other executors because it failed.
     pub failed: u64,
-    /// The time of its batches, by stage. Stages of two batches may go side by side.
+    /// The time of its batches, by stage. Stages of two batches may overlap.
     pub stages: Stages,
     /// From its first batch to its last one.
     pub elapsed: Duration,
-    /// Its memory behind its last batch.
+    /// Its memory usage after its last batch.
     pub memory: MemoryUsage,
 }
 
-/// A device is well used from this share of its time on.
+/// From this utilisation on a device counts as well used.
 const WELL_USED: f64 = 0.8;
 
 impl Activity {
@@ -57,7 +57,7 @@ impl Activity {
         self.batches += 1;
         self.items += items;
         self.stages += *stages;
-        // A batch of which nothing came to the device tells nothing of it.
+        // A batch of which the device received nothing has no memory usage.
         if memory != MemoryUsage::default() {
             self.memory = memory;
         }
@@ -72,12 +72,12 @@ impl Activity {
         (self.stages.compute.as_secs_f64() / elapsed).min(1.0)
     }
 
-    /// The time in which it computed nothing, were its batches computed one after the other.
+    /// The time in which it computed nothing, if its batches did not overlap.
     pub fn waited(&self) -> Duration {
         self.elapsed.saturating_sub(self.stages.compute)
     }
 
-    /// What it waits for where it is not well used.
+    /// What it waits for; `None` if it is well used.
     pub fn bottleneck(&self) -> Option<Bottleneck> {
         if self.batches == 0 || self.utilisation() >= WELL_USED {
             return None;
@@ -89,7 +89,7 @@ impl Activity {
             download,
         } = self.stages;
         let copies = upload + download;
-        // Two batches cannot keep a device busy that has to wait for both.
+        // With two batches or fewer a device cannot be kept busy.
         Some(
             if self.batches <= 2 || self.elapsed < compute * 2 && copies < compute {
                 Bottleneck::TooFewBatches
@@ -107,9 +107,9 @@ impl Activity {
 /// What keeps a device from computing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bottleneck {
-    /// There are not batches enough for one to be under way while another is computed.
+    /// There are too few batches for one to be copied while another is computed.
     TooFewBatches,
-    /// The host makes batches ready too slowly.
+    /// The host prepares batches too slowly.
     Preparation,
     /// Copies to the device.
     Upload,

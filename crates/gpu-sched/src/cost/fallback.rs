@@ -1,16 +1,16 @@
-//! [`FallbackShares`]: which part of an executor's items fall back to the host, learned from its batches.
+//! [`FallbackShares`]: the part of an executor's items that falls back to the host, learned from its batches.
 
 use serde::{Deserialize, Serialize};
 
 use super::MEMORY;
 
-/// The parts of its items that an executor does not make, and the host makes in its place. Each is 0 to
+/// The parts of an executor's items that it does not evaluate, and the host evaluates instead. Each is between 0 and
 /// 1, and so is their sum.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct FallbackShares {
-    /// It does not try them, so that they take it no time.
+    /// It does not try these, so they take it no time.
     pub skipped: f64,
-    /// It tries them, which takes it as long as making them, and bails out.
+    /// It tries these, which takes it as long as evaluating them, and bails out.
     pub bailed_out: f64,
 }
 
@@ -20,28 +20,27 @@ impl FallbackShares {
         (1.0 - self.skipped).clamp(0.0, 1.0)
     }
 
-    /// The part that it makes.
+    /// The part that it evaluates.
     pub fn made(&self) -> f64 {
         (1.0 - self.skipped - self.bailed_out).clamp(0.0, 1.0)
     }
 
-    /// Whether these can be parts.
+    /// Whether both are valid parts.
     pub fn is_sound(&self) -> bool {
         let part = |number: f64| (0.0..=1.0).contains(&number);
         part(self.skipped) && part(self.bailed_out) && self.skipped + self.bailed_out <= 1.0 + 1e-9
     }
 }
 
-/// A batch counts as so many items at most: what falls back stands together, so that the items of one batch
-/// say little more than one of them.
+/// The most items that a batch counts as: items that fall back come in runs, so the items of one batch give little
+/// more information than one of them.
 const MOST: f64 = 64.0;
 
-/// What was taken for true before the first batch counts as so many items; what was measured in an
-/// earlier run, as ten batches.
+/// The weight of the initial guess, in items. What an earlier run measured counts as ten batches.
 const GUESSED: f64 = MOST;
 const REMEMBERED: f64 = 10.0 * MOST;
 
-/// Sums over batches, of which older ones count less.
+/// Exponentially weighted sums over batches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FallbackSums {
     items: f64,
@@ -61,7 +60,7 @@ impl FallbackSums {
 
     pub(super) fn add(&mut self, items: f64, skipped: f64, bailed_out: f64) {
         let counted = items.min(MOST);
-        // A small batch puts less out of mind than a large one.
+        // A small batch fades earlier ones less than a large one does.
         let memory = MEMORY.powf(counted / MOST);
         let add = |sum: &mut f64, of: f64| *sum = *sum * memory + of * counted / items;
         add(&mut self.items, items);

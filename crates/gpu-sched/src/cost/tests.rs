@@ -134,7 +134,7 @@ fn costs_are_kept_between_runs() {
     assert_eq!(later.of(KIND), costs.of(KIND));
     assert!(later.is_measured(KIND) && later.batches(KIND) == 0);
     assert_eq!(later.remember(), remembered);
-    // What no batch can cost is not taken up.
+    // An invalid cost is ignored.
     let broken = Cost {
         overhead: -1.0,
         ..costs.of(KIND)
@@ -164,12 +164,12 @@ fn what_is_left_says_nothing_of_time() {
     assert_eq!(costs.of(KIND), guess(1e-3, 1e-5).of(KIND));
     assert!(costs.fallback_of(KIND).made() < 0.01 && near(costs.error(KIND), 1.0));
     assert_eq!(costs.batches(KIND), 500);
-    // Nothing else is known of a kind that no batch had, and of a later run.
+    // Nothing else is known of a kind without batches, nor in a later run.
     assert_eq!(costs.fallback_of(Kind(9)), costs.fallback_of(KIND));
     let mut later = guess(1.0, 1.0);
     later.recall(&costs.remember());
     assert!(later.fallback_of(KIND).made() < 0.01);
-    // More than there was does not fall back.
+    // More items than the batch had cannot fall back.
     let left = Fallback {
         bailed_out: u64::MAX,
         ..left
@@ -235,7 +235,7 @@ fn nothing_is_negative() {
 
 #[test]
 fn no_batch_is_forgotten_where_sizes_grow_fast() {
-    // Steps that are far from any line: small ones must not come out many times too long.
+    // Times in steps, far from any line: small batches must not be predicted many times too slow.
     let times = [6e-6, 24e-6, 40e-6, 170e-6, 2e-3];
     let sizes = [1.0, 8.0, 64.0, 512.0, 4096.0];
     let batches: Vec<_> = sizes

@@ -4,10 +4,10 @@ use std::thread::spawn;
 use super::*;
 use crate::order::Order;
 use crate::scheduler::Placement;
-use crate::scheduler::tests::about;
+use crate::scheduler::tests::description;
 use crate::work::Kind;
 
-/// What becomes of a batch.
+/// The result of a batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Effect {
     OutOfMemory,
@@ -20,10 +20,10 @@ enum Effect {
 
 /// A device that squares numbers.
 struct Squares {
-    /// What becomes of which batch, by their count.
+    /// The effect on each batch, by its count.
     plan: Vec<(u64, Effect)>,
     batches: u64,
-    /// It takes no larger batch.
+    /// The largest batch that it accepts.
     room: usize,
     hold: mpsc::Receiver<()>,
 }
@@ -79,8 +79,8 @@ fn policy(placement: Placement) -> Policy {
 
 type Squared = Fleet<Vec<u64>, Vec<u64>, Vec<u64>>;
 
-/// Runs so many items through a fleet, preparing on other threads; the answers in order, and how many
-/// items devices made.
+/// Runs items through a fleet, preparing on other threads; returns the answers in order, and how many items devices
+/// evaluated.
 fn drive(fleet: &mut Squared, count: u64) -> (Vec<u64>, u64) {
     let item = Item {
         kind: Kind(0),
@@ -119,7 +119,7 @@ fn drive(fleet: &mut Squared, count: u64) -> (Vec<u64>, u64) {
 }
 
 fn fleet(plans: Vec<Vec<(u64, Effect)>>, placement: Placement) -> (Squared, Vec<mpsc::Sender<()>>) {
-    let mut fleet = Fleet::new(about("host", 3), policy(placement));
+    let mut fleet = Fleet::new(description("host", 3), policy(placement));
     let mut holds = Vec::new();
     for (number, plan) in plans.into_iter().enumerate() {
         let (sender, hold) = mpsc::channel();
@@ -129,8 +129,8 @@ fn fleet(plans: Vec<Vec<(u64, Effect)>>, placement: Placement) -> (Squared, Vec<
             room: 100,
             hold,
         };
-        let about = about(&format!("squares {number}"), 3);
-        assert_eq!(fleet.add(about, squares).unwrap(), number + 1);
+        let description = description(&format!("squares {number}"), 3);
+        assert_eq!(fleet.add(description, squares).unwrap(), number + 1);
         holds.push(sender);
     }
     (fleet, holds)
@@ -169,7 +169,7 @@ fn whatever_fails_the_answers_are_the_same() {
         assert_eq!(drive(&mut fleet, 3000).0, expected, "{plans:?}");
         let failed = (1..=count).filter(|device| fleet.failure(*device).is_some());
         assert_eq!(failed.count(), count, "{plans:?}");
-        // Those that hang answer, and are asked again.
+        // Those that hung have answered, and are used again.
         drop(holds);
         assert_eq!(drive(&mut fleet, 3000).0, expected, "{plans:?}");
     }

@@ -12,12 +12,12 @@ use super::{Executor, Message};
 use crate::scheduler::{BatchId, Made};
 use crate::work::Failure;
 
-/// How long the end of a device's thread is waited for: one that hangs never ends.
+/// How long to wait for a device's thread to end: a thread that hangs never ends.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What a device's thread is told.
+/// A command for a device's thread.
 pub(super) enum Command<B> {
-    Make {
+    Run {
         batch: BatchId,
         content: B,
         recover: bool,
@@ -27,7 +27,7 @@ pub(super) enum Command<B> {
     Stop,
 }
 
-/// The thread of a device, seen from the others.
+/// The handle of a device's thread.
 #[derive(Debug)]
 pub(super) struct Thread<B> {
     commands: Sender<Command<B>>,
@@ -45,14 +45,14 @@ impl<B: Send + 'static> Thread<B> {
         let (end, ended) = bounded::<()>(0);
         let name = format!("device {number}: {name}");
         std::thread::Builder::new().name(name).spawn(move || {
-            let desk = Desk {
+            let worker = Worker {
                 number,
                 executor,
                 events,
                 begun: VecDeque::new(),
             };
-            desk.work(&received);
-            // To be dropped tells that this is the end.
+            worker.work(&received);
+            // Closing the channel tells that the thread has ended.
             drop(end);
         })?;
         Ok(Self { commands, ended })
@@ -63,7 +63,7 @@ impl<B: Send + 'static> Thread<B> {
     }
 
     pub(super) fn clean_up(&self) {
-        // A thread that has ended keeps no memory.
+        // If the thread has ended, it holds no memory.
         let _ = self.commands.send(Command::CleanUp);
     }
 }
@@ -78,21 +78,20 @@ impl<B> Drop for Thread<B> {
     }
 }
 
-/// A device on its thread.
-struct Desk<E: Executor, H> {
+/// The state of a device's thread.
+struct Worker<E: Executor, H> {
     number: usize,
     executor: E,
     events: Sender<Message<E::Answer, H>>,
     begun: VecDeque<(BatchId, E::Begun, Duration)>,
 }
 
-impl<E: Executor, H> Desk<E, H> {
-    /// Begins what comes, up to as many batches as there are lanes, and finishes the first one where no
-    /// other can be begun.
+impl<E: Executor, H> Worker<E, H> {
+    /// Begins the batches that arrive, up to one per lane, and finishes the oldest if no other can begin.
     fn work(mut self, commands: &Receiver<Command<E::Batch>>) {
         loop {
             let command = if self.begun.is_empty() {
-                // Nobody is left to give commands: an end too.
+                // A closed channel ends the thread too.
                 commands.recv().ok()
             } else if self.begun.len() < self.executor.lanes() {
                 let Ok(command) = commands.try_recv() else {
@@ -105,7 +104,7 @@ impl<E: Executor, H> Desk<E, H> {
                 continue;
             };
             match command {
-                Some(Command::Make {
+                Some(Command::Run {
                     batch,
                     content,
                     recover,
@@ -125,7 +124,7 @@ impl<E: Executor, H> Desk<E, H> {
     fn begin(&mut self, batch: BatchId, content: E::Batch, recover: bool, prepare: Duration) {
         let _span = debug_span!("begin", device = self.number, ?batch).entered();
         let executor = &mut self.executor;
-        let begun = guarded(|| {
+        let begun = catch_panics(|| {
             if recover {
                 executor.recover()?;
             }
@@ -134,11 +133,11 @@ impl<E: Executor, H> Desk<E, H> {
         match begun {
             Ok(begun) => self.begun.push_back((batch, begun, prepare)),
             Err(failure) => {
-                // What was begun before it is through, or lost with it.
+                // Batches begun before it are finished now, or lost with it.
                 while !self.begun.is_empty() {
                     self.finish();
                 }
-                self.tell(batch, Err(failure));
+                self.report(batch, Err(failure));
             }
         }
     }
@@ -149,16 +148,16 @@ impl<E: Executor, H> Desk<E, H> {
         };
         let _span = debug_span!("finish", device = self.number, ?batch).entered();
         let executor = &mut self.executor;
-        let result = guarded(|| executor.finish(begun));
+        let result = catch_panics(|| executor.finish(begun));
         let result = result.map(|(answer, mut made)| {
             made.stages.prepare = prepare;
             (answer, made)
         });
-        self.tell(batch, result);
+        self.report(batch, result);
     }
 
-    fn tell(&self, batch: BatchId, result: Result<(E::Answer, Made), Failure>) {
-        // Nobody listens any more where the fleet is gone.
+    fn report(&self, batch: BatchId, result: Result<(E::Answer, Made), Failure>) {
+        // If the fleet is gone, nobody listens.
         let _ = self.events.send(Message::Device {
             executor: self.number,
             batch,
@@ -167,8 +166,8 @@ impl<E: Executor, H> Desk<E, H> {
     }
 }
 
-/// To panic is to fail: it costs the device and nobody else.
-fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+/// A panic counts as the loss of this device, and affects nothing else.
+fn catch_panics<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(Failure::Lost("a panic of its driver".to_owned())))
 }

@@ -1,4 +1,4 @@
-//! [`Resident`]: programs and values that stay on a lane of a device, each under a number.
+//! [`Resident`]: programs and values that stay on a lane of a device, each identified by a number.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use gpu_kernels::device::{Device, DeviceError};
 use gpu_kernels::{Arguments, DeviceProgram, Engine, Evaluation, Place, Pool, Programs};
 use rustc_hash::FxHashMap;
 
-use super::{Evaluations, NOWHERE, placed};
+use super::{Evaluations, INVALID_PLACE, with_pool_at};
 use crate::work::Failure;
 
-/// The most programs, and pools of values, that stay, and the most bytes of either.
-pub(super) const MOST: usize = 1 << 16;
-const MOST_BYTES: u64 = 64 << 20;
+/// The most programs, and the most pools, that stay; and the most bytes of each.
+pub(super) const MAX_ENTRIES: usize = 1 << 16;
+const MAX_BYTES: u64 = 64 << 20;
 
-/// What stays on a lane.
+/// The data that stays on a lane.
 pub(super) struct Resident<D: Device> {
-    programs: Kept<Programs<D>, u32>,
-    values: Kept<Arguments<D>, Place>,
+    programs: Table<Programs<D>, u32>,
+    values: Table<Arguments<D>, Place>,
 }
 
-/// Tables on the device, and where in them the things of each number begin.
-struct Kept<T, P> {
+/// A table on the device, and the place of each number's entry in it.
+struct Table<T, P> {
     tables: Option<T>,
     places: FxHashMap<u64, P>,
 }
@@ -28,13 +28,13 @@ struct Kept<T, P> {
 impl<D: Device> Default for Resident<D> {
     fn default() -> Self {
         Self {
-            programs: Kept::new(),
-            values: Kept::new(),
+            programs: Table::new(),
+            values: Table::new(),
         }
     }
 }
 
-impl<T, P: Copy> Kept<T, P> {
+impl<T, P: Copy> Table<T, P> {
     fn new() -> Self {
         Self {
             tables: None,
@@ -42,8 +42,8 @@ impl<T, P: Copy> Kept<T, P> {
         }
     }
 
-    /// Those of a batch that are not there. Where there is no room for them, beside tables of so many bytes, all that is
-    /// there is forgotten, after what is under way: what is needed again is loaded again.
+    /// The entries of a batch that are not resident. If there is no room for them beside the `bytes` of the table,
+    /// waits for running work and evicts everything: what is needed again is loaded again.
     fn missing<'b, V, D: Device>(
         &mut self,
         engine: &Engine<D>,
@@ -55,7 +55,7 @@ impl<T, P: Copy> Kept<T, P> {
             .filter(|(number, _)| !self.places.contains_key(number));
         let missing: Vec<_> = missing.collect();
         let bytes = self.tables.as_ref().map_or(0, bytes);
-        let is_full = self.places.len() + missing.len() > MOST || bytes > MOST_BYTES;
+        let is_full = self.places.len() + missing.len() > MAX_ENTRIES || bytes > MAX_BYTES;
         if missing.is_empty() || !is_full {
             return Ok(missing);
         }
@@ -64,7 +64,7 @@ impl<T, P: Copy> Kept<T, P> {
         Ok(of_batch.iter().collect())
     }
 
-    /// Where those of a batch begin.
+    /// The places of a batch's entries.
     fn places_of<V>(&self, of_batch: &[(u64, V)]) -> Vec<Option<P>> {
         let all = of_batch.iter();
         all.map(|(number, _)| self.places.get(number).copied())
@@ -79,8 +79,8 @@ impl<D: Device> Resident<D> {
         (self.programs.places.len(), self.values.places.len())
     }
 
-    /// Loads the programs and values of a batch that are not there, and gives its evaluations, each with the
-    /// place of its program, and of its values, on the device.
+    /// Loads the programs and values of a batch that are not resident, and returns its evaluations with the places of
+    /// programs and values on the device.
     pub(super) fn load<N>(
         &mut self,
         engine: &Engine<D>,
@@ -96,7 +96,7 @@ impl<D: Device> Resident<D> {
             let pool = pools.get(*pool as usize).copied().flatten();
             Evaluation {
                 program: program.copied().flatten().unwrap_or(u32::MAX),
-                ..placed(evaluation, pool)
+                ..with_pool_at(evaluation, pool)
             }
         });
         Ok(evaluations.collect())
@@ -108,7 +108,7 @@ impl<D: Device> Resident<D> {
         programs: &[(u64, Arc<DeviceProgram>)],
     ) -> Result<(), DeviceError> {
         let missing = self.programs.missing(engine, programs, Programs::bytes)?;
-        let Kept { tables, places } = &mut self.programs;
+        let Table { tables, places } = &mut self.programs;
         if missing.is_empty() && tables.is_some() {
             return Ok(());
         }
@@ -132,7 +132,7 @@ impl<D: Device> Resident<D> {
         pools: &[(u64, Arc<Pool>)],
     ) -> Result<(), DeviceError> {
         let missing = self.values.missing(engine, pools, Arguments::bytes)?;
-        let Kept { tables, places } = &mut self.values;
+        let Table { tables, places } = &mut self.values;
         if missing.is_empty() && tables.is_some() {
             return Ok(());
         }
@@ -147,10 +147,10 @@ impl<D: Device> Resident<D> {
             *tables = Some(engine.upload(&all)?);
             Place::default()
         };
-        // `append` has counted them all.
+        // `append` checked that all places fit.
         let begins = begins
             .into_iter()
-            .map(|(number, place)| (number, place.behind(first).unwrap_or(NOWHERE)));
+            .map(|(number, place)| (number, place.behind(first).unwrap_or(INVALID_PLACE)));
         places.extend(begins);
         Ok(())
     }
@@ -165,7 +165,8 @@ impl<D: Device> Resident<D> {
         both.ok_or_else(|| Failure::Failed("nothing is loaded".to_owned()))
     }
 
-    /// Forgets all that stays, the engine's arenas with it, after what is under way; whether there was something.
+    /// Waits for running work, then evicts everything, including the engine's arenas; returns whether there was
+    /// anything.
     pub(super) fn evict(&mut self, engine: &Engine<D>) -> Result<bool, DeviceError> {
         if self.programs.tables.is_none() && self.values.tables.is_none() {
             return Ok(false);

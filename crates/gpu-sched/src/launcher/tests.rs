@@ -9,7 +9,7 @@ use gpu_sim::open;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::resident::MOST;
+use super::resident::MAX_ENTRIES;
 use super::*;
 use crate::cost::Cost;
 use crate::fleet::{Event, Fleet};
@@ -114,7 +114,7 @@ impl Work {
 type Device = Faulty<EmulatedDevice>;
 type Emulated = Fleet<Evaluations, Answers, ()>;
 
-fn about(launcher: &Launcher<Device>) -> ExecutorDescription {
+fn description(launcher: &Launcher<Device>) -> ExecutorDescription {
     ExecutorDescription {
         name: launcher.information().name.clone(),
         guess: Cost {
@@ -128,7 +128,7 @@ fn about(launcher: &Launcher<Device>) -> ExecutorDescription {
     }
 }
 
-/// A fleet of emulated devices of so many bytes, of which each fails by its plan.
+/// A fleet of emulated devices with this memory, each with its own injected faults.
 fn fleet(plans: Vec<Plan>, bytes: u64) -> (Emulated, Vec<Handle>) {
     let mut handles = Vec::new();
     let host = ExecutorDescription {
@@ -163,12 +163,12 @@ fn fleet(plans: Vec<Plan>, bytes: u64) -> (Emulated, Vec<Handle>) {
             move || first.take().map_or_else(&again, Ok)
         };
         let launcher = Launcher::<_, ()>::new(Box::new(open), LaunchConfig::default()).unwrap();
-        fleet.add(about(&launcher), launcher).unwrap();
+        fleet.add(description(&launcher), launcher).unwrap();
     }
     (fleet, handles)
 }
 
-/// Runs so many items, and gives how many of them devices made. Everything is checked.
+/// Runs items with everything checked; returns how many of them devices evaluated.
 fn drive(fleet: &mut Emulated, work: &Work, count: u64) -> u64 {
     let item = Item {
         kind: Kind(0),
@@ -205,7 +205,7 @@ fn drive(fleet: &mut Emulated, work: &Work, count: u64) -> u64 {
     by_devices
 }
 
-/// A launcher on an emulated device of so many bytes.
+/// A launcher on an emulated device with this memory.
 fn launcher(bytes: u64) -> Launcher<EmulatedDevice> {
     let emulation = Emulation {
         bytes,
@@ -215,13 +215,13 @@ fn launcher(bytes: u64) -> Launcher<EmulatedDevice> {
     Launcher::new(Box::new(open), LaunchConfig::default()).unwrap()
 }
 
-/// What it makes of a batch.
+/// Runs a batch.
 fn made(launcher: &mut Launcher<EmulatedDevice>, batch: Evaluations) -> (Answers, Made) {
     let begun = launcher.begin(batch).unwrap();
     launcher.finish(begun).unwrap()
 }
 
-/// Where nothing compiles the kernels there is no device to test.
+/// Without a compiler for the kernels there is no device to test.
 fn is_there() -> bool {
     EmulatedDevice::fingerprint().is_some()
 }
@@ -247,7 +247,7 @@ fn what_is_too_large_for_memory_is_split() {
         return;
     }
     let work = Work::new();
-    // The first batch of 32 items, of which nothing is known, needs more.
+    // The first batch, of 32 items because nothing is known, needs more.
     let (mut fleet, _handles) = fleet(vec![Plan::default()], 60_000);
     let by_devices = drive(&mut fleet, &work, 600);
     assert_eq!(by_devices, 600);
@@ -349,7 +349,7 @@ fn programs_are_loaded_anew_where_there_are_too_many() {
     let mut launcher = launcher(Emulation::default().bytes);
     for round in 0..8 {
         let mut batch = work.prepare(0..5);
-        // Other numbers make other programs of them.
+        // Under other numbers they are other programs.
         for (number, _) in &mut batch.programs {
             *number += round * 20_000;
         }
@@ -365,11 +365,11 @@ fn programs_are_loaded_anew_where_there_are_too_many() {
         work.check(0..5, &answers);
     }
     for lane in &launcher.lanes {
-        assert!(lane.resident.counts().0 <= MOST);
+        assert!(lane.resident.counts().0 <= MAX_ENTRIES);
     }
 }
 
-/// A batch of evaluations of the first program, each of a grid of its own from this number on.
+/// A batch of evaluations of the first program, each on its own grid, numbered from `first` on.
 fn of_own_grids(work: &Work, first: u64, count: u64) -> Evaluations {
     let mut batch = work.prepare(0..1);
     let evaluation = batch.evaluations[0];
@@ -396,7 +396,7 @@ fn what_is_on_the_device_is_not_copied_again() {
         work.check(0..70, &answers);
         footprints.push(made.footprint);
     }
-    // Values are no item's, so that all batches have the same.
+    // Values are not counted for items, so all batches have the same footprint.
     assert!(footprints.iter().all(|bytes| *bytes == footprints[0]));
     for lane in &launcher.lanes {
         assert_eq!(lane.resident.counts(), (5, 35));
@@ -418,7 +418,7 @@ fn what_stays_makes_room_for_what_is_needed() {
     }
     let work = Work::new();
     let mut launcher = launcher(300_000);
-    // Of 100 KB each: together they would take three times the memory.
+    // 100 KB each: together they would take three times the memory.
     for round in 0..10 {
         let batch = of_own_grids(&work, round * 1000, 100);
         let (answers, _) = made(&mut launcher, batch);
@@ -426,7 +426,7 @@ fn what_stays_makes_room_for_what_is_needed() {
         let right = |verdict: &Verdict| matches!(verdict, Verdict::Done { right: true, .. });
         assert!(answers.verdicts.iter().all(right));
     }
-    // What does not fit even alone is told.
+    // What does not fit even alone is an error.
     let begun = launcher.begin(of_own_grids(&work, 0, 1000));
     assert!(matches!(begun, Err(Failure::OutOfMemory)));
     let (answers, _) = made(&mut launcher, work.prepare(0..70));
@@ -449,9 +449,9 @@ fn values_are_loaded_anew_where_there_are_too_many() {
     }
     for lane in &launcher.lanes {
         let (programs, pools) = lane.resident.counts();
-        assert!(programs == 5 && pools <= MOST, "{programs} {pools}");
+        assert!(programs == 5 && pools <= MAX_ENTRIES, "{programs} {pools}");
     }
-    // What is there makes none of it too many.
+    // Entries that are resident already do not count towards the limit.
     launcher.clean_up();
     for count in [40_000, 40_000, 30_000, 30_000] {
         let mut batch = of_own_grids(&work, 0, count);
@@ -517,7 +517,7 @@ fn what_is_left_is_told_by_kind() {
         skipped,
         bailed_out,
     };
-    // The last verdict is of an evaluation whose kind was not told.
+    // The kind of the last evaluation was not given.
     let expected = [left(0, 0, 1), left(2, 7, 1), left(5, 1, 0)];
     assert_eq!(fallback(&skipped, &kinds, &verdicts), expected);
     assert_eq!(fallback(&BTreeMap::new(), &kinds, &[done; 3]), []);

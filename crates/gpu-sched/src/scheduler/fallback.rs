@@ -1,5 +1,5 @@
-//! Fallback work: what the host makes since devices did not. It is the host's work as any other: until it is made the
-//! host is not ready for more, and what it costs the host is learned.
+//! Fallback work: what the host evaluates because devices did not. It counts as the host's work: the host is not
+//! ready for more until it is finished, and its cost is learned.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use super::{HOST, Scheduler};
 use crate::runs::Mix;
 use crate::work::{Fallback, Kind};
 
-/// What comes back is measured with this many items at least, while the host has other work too: a few items
+/// While the host has other work too, fallback work is measured in groups of at least this many items: a few items
 /// that wait behind a large batch would seem to take as long as that.
 const MEASURED_TOGETHER: u64 = 256;
 
-/// Items that fell back from a device and that the host has not made yet.
+/// Items that fell back from a device and that the host has not evaluated yet.
 #[derive(Debug, Clone)]
 pub(super) struct PendingFallback {
     mix: Mix,
@@ -27,18 +27,19 @@ impl PendingFallback {
     }
 }
 
-/// The fallback work that the host has made since its costs were learned last.
+/// The fallback work that the host has finished since its costs were last updated.
 #[derive(Debug, Default)]
-pub(super) struct FallbackMade {
+pub(super) struct FinishedFallback {
     mix: Mix,
     /// When the first of them came back.
     began: Option<Duration>,
 }
 
-impl FallbackMade {
-    /// What there is to be learned of, with a batch that began then, and when all of it began.
+impl FinishedFallback {
+    /// Takes all items to learn from, joined with a batch that began at `began`, and the time when the first of all
+    /// these began.
     pub(super) fn with(&mut self, mut mix: Mix, began: Duration) -> (Mix, Duration) {
-        let FallbackMade {
+        let FinishedFallback {
             mix: own,
             began: before,
         } = std::mem::take(self);
@@ -47,7 +48,7 @@ impl FallbackMade {
     }
 }
 
-/// What falls back of a kind, in all.
+/// The sum of what falls back for one kind.
 pub(super) fn of_kind(fallback: &[Fallback], kind: Kind) -> Fallback {
     let mut sum = Fallback {
         kind,
@@ -61,7 +62,7 @@ pub(super) fn of_kind(fallback: &[Fallback], kind: Kind) -> Fallback {
 }
 
 impl Scheduler {
-    /// Takes note of what falls back of a batch.
+    /// Records which items of a batch fall back.
     pub(super) fn begin_fallback(
         &mut self,
         now: Duration,
@@ -84,35 +85,35 @@ impl Scheduler {
         }
     }
 
-    /// Whether there is fallback work that the host has not made.
+    /// Whether there is fallback work that the host has not finished.
     pub fn has_pending_fallback(&self) -> bool {
         !self.pending.is_empty()
     }
 
-    /// Takes note that the host has made, or given up, what fell back of these items.
+    /// Records that the host has evaluated, or given up, the items of this range that fell back.
     pub fn fallback_done(&mut self, now: Duration, items: &Range<u64>) {
         let Some(pending) = self.pending.remove(&items.start) else {
             return;
         };
         let host = &mut self.executors[HOST];
-        let made = &mut self.fallback_made;
+        let made = &mut self.finished_fallback;
         made.mix.join(&pending.mix);
         let began = made.began.get_or_insert(pending.began);
         *began = pending.began.min(*began);
         let began = *began;
-        let is_idle = host.flights.is_empty() && self.pending.is_empty();
+        let is_idle = host.in_flight.is_empty() && self.pending.is_empty();
         host.idle_since = now;
         let enough = MEASURED_TOGETHER.max(host.largest);
         if is_idle || made.mix.items() >= enough {
             let since = began.max(host.measured_until);
             host.measured_until = now;
-            let (mix, _) = self.fallback_made.with(Mix::default(), began);
+            let (mix, _) = self.finished_fallback.with(Mix::default(), began);
             let seconds = now.saturating_sub(since).as_secs_f64();
             self.learn_times(HOST, &mix, seconds, 0.0);
         }
     }
 
-    /// Seconds of the host's that a mix is expected to cost where a device is given it.
+    /// Seconds of host time that a mix is expected to cost in fallback work if it is given to a device.
     pub(super) fn fallback_seconds(&self, device: usize, mix: &Mix) -> f64 {
         let (host, costs) = (&self.executors[HOST].costs, &self.executors[device].costs);
         let kinds = mix.kinds();

@@ -1,17 +1,16 @@
-//! What the scheduler learns of a batch that was made: what its items cost, which of them fell back, and how
-//! large the next ones may be.
+//! What the scheduler learns from a finished batch: the cost of its items, which of them fell back, and how large the
+//! next batches may be.
 
 use std::time::Duration;
 
 use super::fallback::{PendingFallback, of_kind};
-use super::{Flight, HOST, Made, Scheduler};
+use super::{HOST, InFlight, Made, Scheduler};
 use crate::cost::Measured;
 use crate::runs::Mix;
 use crate::work::Fallback;
 
 impl Scheduler {
-    /// What a mix costs an executor as one batch of which nothing is skipped: seconds, and the overhead
-    /// among them.
+    /// The expected seconds for a mix as one batch of which nothing is skipped, and the overhead included in them.
     pub(super) fn expected(&self, executor: usize, mix: &Mix) -> (f64, f64) {
         let costs = &self.executors[executor].costs;
         let (mut overhead, mut rest): (f64, f64) = (0.0, 0.0);
@@ -23,12 +22,18 @@ impl Scheduler {
         (overhead + rest, overhead)
     }
 
-    /// Takes note of what was made, after costs were learned until then.
-    pub(super) fn made(&mut self, now: Duration, flight: &Flight, made: &Made, until: Duration) {
+    /// Learns from a finished batch. Costs were last updated at `until`.
+    pub(super) fn learn_from_batch(
+        &mut self,
+        now: Duration,
+        flight: &InFlight,
+        made: &Made,
+        until: Duration,
+    ) {
         let executor = flight.executor;
         let mix = self.items.mix(&flight.items);
         let (began, tried) = if executor == HOST {
-            let (mix, began) = self.fallback_made.with(mix.clone(), flight.began);
+            let (mix, began) = self.finished_fallback.with(mix.clone(), flight.began);
             (began, mix)
         } else {
             let skipped = |kind| of_kind(&made.fallback, kind).skipped;
@@ -46,14 +51,14 @@ impl Scheduler {
             let pending = self.pending.get(&flight.items.start);
             count -= pending.map_or(0, PendingFallback::items);
         }
-        let about = &mut self.executors[executor];
-        about.standing.succeeded();
-        about.activity.add(count, &made.stages, made.memory);
-        if let Some(began) = about.began {
-            about.activity.elapsed = now.saturating_sub(began);
+        let state = &mut self.executors[executor];
+        state.standing.succeeded();
+        state.activity.add(count, &made.stages, made.memory);
+        if let Some(began) = state.began {
+            state.activity.elapsed = now.saturating_sub(began);
         }
         let tried = tried.items().min(mix.items());
-        about.has_made(mix.items(), tried, made, seconds);
+        state.record_batch(mix.items(), tried, made, seconds);
     }
 
     /// Learns which part of a mix fell back.
@@ -64,8 +69,8 @@ impl Scheduler {
         }
     }
 
-    /// Learns what a mix costs that was made, or tried, together: of several kinds, each has the part of the
-    /// time that was expected.
+    /// Learns the cost of a mix that was run as one batch, or tried. The time is divided among several kinds in
+    /// proportion to their expected times.
     pub(super) fn learn_times(&mut self, executor: usize, mix: &Mix, seconds: f64, copies: f64) {
         let (expected, overhead) = self.expected(executor, mix);
         let sum = expected - overhead;

@@ -1,95 +1,94 @@
-//! Who is given what: [`Scheduler::place`].
+//! Which executor is given what: [`Scheduler::place`].
 //!
-//! What waits is shared so that all who take part end together ([`shares`]); who would begin later than
-//! that gets nothing, so that the same rule keeps small lots on the host, and a slow device out of the end
-//! of a large one. A device is given more than it will make, since it leaves a part; but no batch that
-//! would last past the end if it left nothing, for what it leaves stands together. An executor is given a
-//! part of its share at a time: a small one while little is known of its costs, and never so small that
-//! the overhead matters. Executors whose costs were not measured in this run are given a few items at a
-//! time beside the others.
+//! The queued items are shared so that all participants finish together ([`shares`]). An executor that could begin
+//! only after that gets nothing; the same rule keeps small workloads on the host, and slow devices out of the end of
+//! large ones. A device is given more items than it will finish, since some fall back, but no batch that would last
+//! past the end if nothing fell back, because items that fall back come in runs. An executor is given a part of its
+//! share at a time: a small one while little is known of its costs, and never so small that the overhead matters.
+//! Executors whose costs were not measured in this run get a few items as a probe beside the others.
 
 use std::time::Duration;
 
-use super::executor::GRAIN;
+use super::executor::MIN_BATCH;
 use super::{HOST, Placement, Policy, Scheduler};
-use crate::shares::{Side, shares};
+use crate::shares::{Capacity, shares};
 use crate::work::Kind;
 
-/// Overhead may be so much of a batch's time.
+/// The part of a batch's time that may be overhead.
 const OVERHEAD: f64 = 0.02;
 
-/// The same where devices leave some of their items: what comes back has to come soon.
+/// The same if some items of devices fall back: the fallback work has to arrive soon.
 const OVERHEAD_UNCERTAIN: f64 = 0.1;
 
 /// The part of its share that an executor is given at a time, by what is known of its costs.
 const PART_KNOWN: f64 = 0.5;
 const PART_UNKNOWN: f64 = 0.125;
 
-/// Predictions that are off by less than this are known.
+/// Costs count as known if predictions are off by less than this.
 const KNOWN: f64 = 0.15;
 
-/// The first batch of an executor of which nothing is known.
+/// The most items in the first batch of an executor whose costs are unknown.
 const FIRST: u64 = 32;
 
-/// A batch has at most so many times the items of the largest one that was made.
+/// A batch has at most this many times the items of the executor's largest batch so far.
 const GROWTH: u64 = 8;
 
-/// An executor is known from so many batches on.
+/// The costs of an executor are known after this many batches.
 const PROBES: u64 = 3;
 
-/// Who was passed over so often is tried again.
+/// An executor is tried again after it was passed over this many times.
 const PASSED_OVER: u64 = 64;
 
-/// The same of who skips what it is given, which costs little: one long stretch of such items does not say
-/// what stands behind it.
+/// The same for an executor that skips most items, which costs little: one long run of such items says nothing about
+/// the items behind it.
 const PASSED_OVER_SKIPPING: u64 = 8;
 
-/// What a probe may take of the time that is left.
+/// The part of the remaining time that a probe may take.
 const PROBE: f64 = 0.1;
 
-/// Items that stand together are uneven where some lately took more than so many times as long as expected.
+/// Neighbouring items are uneven if some batch lately took more than this many times the expected time.
 const UNEVEN: f64 = 2.0;
 
-/// Where devices leave some of their items, and it is only known on the average how many, the host begins at
-/// a time with items for this part of the time that is left.
+/// The host begins at a time with items for this part of the remaining time, if some items of devices fall back and
+/// only their average number is known.
 const AHEAD: f64 = 0.125;
 
-/// A device beside the host is given nothing that would be given less than this part of what it had if all were given
-/// the same: what it makes is less than it costs to have it take part.
+/// A device beside the host gets nothing if its share is below this part of an equal share: its participation costs
+/// more than it gains.
 const MARGINAL: f64 = 0.04;
 
-/// Ranges that wait are looked at up to this one for something that an idle executor can make.
+/// How many queued ranges are searched for one that an idle executor can run.
 const LOOK_AHEAD: usize = 64;
 
-/// What an executor could make of what waits.
-struct Prospect {
-    side: Side,
-    /// Seconds an item that it does not skip.
+/// The expected speed of an executor on the queued items.
+struct Estimate {
+    capacity: Capacity,
+    /// Seconds per item that it tries.
     unit: f64,
-    /// Seconds of the host's behind such an item, where it bails out of it.
-    behind: f64,
-    /// How many times as long as expected items may take that stand together.
+    /// Seconds of host time per tried item, for the items that it bails out of.
+    bail_out_seconds: f64,
+    /// By which factor consecutive items may exceed the expected time.
     worst: f64,
 }
 
-impl Prospect {
-    /// How many items it makes until then at the worst.
+impl Estimate {
+    /// How many items it finishes by `end` in the worst case.
     fn in_time(&self, end: f64) -> f64 {
-        (end - self.side.ready) / (self.unit * self.worst + self.behind)
+        (end - self.capacity.ready) / (self.unit * self.worst + self.bail_out_seconds)
     }
 
-    /// Whether a batch may be far from what batches are on the average.
+    /// Whether a batch may differ much from the average.
     fn is_uneven(&self) -> bool {
-        self.side.leaves_some() || self.worst > UNEVEN
+        self.capacity.leaves_some() || self.worst > UNEVEN
     }
 }
 
-/// What executors should be given, and when all is done.
+/// What executors should be given, and when everything is finished.
 struct Offers {
-    /// Those that could begin first come first.
+    /// Sorted by the time when the executor could begin.
     by_time: Vec<Offer>,
     end: f64,
-    /// Whether the host has to reckon with more coming back, or being left to it, than is expected.
+    /// Whether the host has to expect more work than the average: more fallback work, or items left to it.
     is_uncertain: bool,
 }
 
@@ -98,48 +97,49 @@ struct Offer {
     executor: usize,
     /// When it could begin, in seconds from now.
     ready: f64,
-    /// Seconds an item that it does not skip.
+    /// Seconds per item that it tries.
     unit: f64,
-    /// Items that it should be given; where several take part no more than it makes in time at the worst.
+    /// Items that it should be given; if several executors take part, no more than it finishes in time in the worst
+    /// case.
     share: f64,
 }
 
-/// These shares of so many items; without devices that would make hardly any of them.
+/// These shares, recomputed without the devices whose share would be marginal ([`MARGINAL`]).
 fn without_marginal(
     items: f64,
-    mut sides: Vec<Side>,
+    mut capacities: Vec<Capacity>,
     host: usize,
     (given, end): (Vec<f64>, f64),
 ) -> (Vec<f64>, f64) {
-    let least = MARGINAL * items / sides.len() as f64;
+    let least = MARGINAL * items / capacities.len() as f64;
     let mut some = false;
-    for (at, side) in sides.iter_mut().enumerate() {
+    for (at, capacity) in capacities.iter_mut().enumerate() {
         if at != host && given[at] > 0.0 && given[at] < least {
-            side.relief = 0.0;
+            capacity.relief = 0.0;
             some = true;
         }
     }
     if some {
-        shares(items, &sides, Some(host))
+        shares(items, &capacities, Some(host))
     } else {
         (given, end)
     }
 }
 
 impl Scheduler {
-    /// Who is to begin with how many of the items that wait from which one on.
+    /// The executor, the first item and the number of items of the batch to start.
     pub(super) fn place(&self, now: Duration) -> Option<(usize, u64, u64)> {
         if self.waiting.is_empty() {
             return None;
         }
         let left = self.queued() + self.to_come;
-        let allowed = self.allowed(left + self.under_way());
-        let is_bounded = left > self.most;
+        let eligible = self.eligible(left + self.items_in_flight());
+        let is_bounded = left > self.bound;
         let Offers {
             by_time,
             end,
             is_uncertain,
-        } = self.offers(left.min(self.most), allowed, now);
+        } = self.offers(left.min(self.bound), eligible, now);
 
         for (from, waiting) in self.waiting.iter().take(LOOK_AHEAD) {
             let length = waiting.end - from;
@@ -148,16 +148,16 @@ impl Scheduler {
                 let is_ahead = is_uncertain && executor == HOST && self.is_ahead(end);
                 self.has_room(executor) && !is_ahead
             };
-            // What no device makes, or none that is there, the host does at once.
+            // If no device may run these, or none is available, the host runs them at once.
             let others = (0..self.executors.len())
-                .any(|executor| allowed & (1 << executor) != 0 && can(executor));
+                .any(|executor| eligible & (1 << executor) != 0 && can(executor));
             if !others {
                 if has_room(HOST) {
-                    return Some((HOST, *from, length.min(self.executors[HOST].most())));
+                    return Some((HOST, *from, length.min(self.executors[HOST].max_batch())));
                 }
                 continue;
             }
-            // First, since those with a share may take all that there is.
+            // Probes come first, since executors with a share may take everything.
             for offer in &by_time {
                 let executor = offer.executor;
                 if offer.share < 0.5
@@ -173,121 +173,124 @@ impl Scheduler {
             } in &by_time
             {
                 if can(*executor) && has_room(*executor) && *share >= 0.5 {
-                    let count = self.count(*executor, *share, is_uncertain, is_bounded);
+                    let count = self.batch_size(*executor, *share, is_uncertain, is_bounded);
                     let count = count.min(length);
                     return Some((*executor, *from, count));
                 }
             }
             if can(HOST)
                 && let Some(offer) = by_time.iter().find(|offer| offer.executor == HOST)
-                && let Some(count) = self.meanwhile(offer.unit, now)
+                && let Some(count) = self.filler_batch(offer.unit, now)
             {
                 return Some((HOST, *from, count.min(length)));
             }
-            // Who should make it is busy, unless nobody is.
-            if self.flights.is_empty() {
+            // The executor that should run it is busy, unless none is.
+            if self.in_flight.is_empty() {
                 let mut able = by_time.iter().filter(|offer| can(offer.executor));
                 let executor = able
                     .find(|offer| offer.share > 0.0)
                     .map_or(HOST, |offer| offer.executor);
-                return Some((executor, *from, length.min(self.executors[executor].most())));
+                return Some((
+                    executor,
+                    *from,
+                    length.min(self.executors[executor].max_batch()),
+                ));
             }
         }
         None
     }
 
-    /// What each of these executors should be given of so many items.
-    fn offers(&self, left: u64, allowed: u64, now: Duration) -> Offers {
+    /// What each allowed executor should be given of `left` items.
+    fn offers(&self, left: u64, eligible: u64, now: Duration) -> Offers {
         let executors: Vec<_> = (0..self.executors.len())
-            .filter(|executor| allowed & (1 << executor) != 0)
+            .filter(|executor| eligible & (1 << executor) != 0)
             .collect();
-        let prospects = executors.iter();
-        let prospects: Vec<_> = prospects
-            .map(|executor| self.prospect(*executor, now))
+        let estimates = executors.iter();
+        let estimates: Vec<_> = estimates
+            .map(|executor| self.estimate(*executor, now))
             .collect();
         let host = executors.iter().position(|other| *other == HOST);
-        let sides: Vec<_> = prospects.iter().map(|prospect| prospect.side).collect();
-        let (given, end) = shares(left as f64, &sides, host);
+        let capacities: Vec<_> = estimates.iter().map(|estimate| estimate.capacity).collect();
+        let (given, end) = shares(left as f64, &capacities, host);
         let (shares, end) = match host {
-            Some(host) => without_marginal(left as f64, sides, host, (given, end)),
+            Some(host) => without_marginal(left as f64, capacities, host, (given, end)),
             None => (given, end),
         };
-        let offers = executors.into_iter().zip(&prospects).zip(shares);
+        let offers = executors.into_iter().zip(&estimates).zip(shares);
         let mut by_time: Vec<_> = offers
-            .map(|((executor, prospect), share)| Offer {
+            .map(|((executor, estimate), share)| Offer {
                 executor,
-                ready: prospect.side.ready,
-                unit: prospect.unit,
-                share: match prospect.in_time(end) {
-                    // One item too many on a slow device is waited for by all.
+                ready: estimate.capacity.ready,
+                unit: estimate.unit,
+                share: match estimate.in_time(end) {
+                    // All would wait for one item too many on a slow device.
                     in_time if host.is_some() && executor != HOST => share.min(in_time.floor()),
                     _ => share,
                 },
             })
             .collect();
-        // A host that has it all to itself waits for nobody.
-        let flights = &mut self.flights.values();
+        // A host that runs everything alone waits for nobody.
+        let in_flight = &mut self.in_flight.values();
         let is_shared = host.is_some()
-            && (flights.any(|flight| flight.executor != HOST)
+            && (in_flight.any(|flight| flight.executor != HOST)
                 || by_time
                     .iter()
                     .any(|offer| offer.executor != HOST && offer.share >= 0.5));
         if let (Some(host), true) = (host, is_shared) {
-            let most = prospects[host].in_time(end).max(GRAIN);
+            let most = estimates[host].in_time(end).max(MIN_BATCH);
             by_time[host].share = by_time[host].share.min(most);
         }
         by_time.sort_by(|a, b| a.ready.total_cmp(&b.ready));
         Offers {
             by_time,
             end,
-            is_uncertain: is_shared && prospects.iter().any(Prospect::is_uneven),
+            is_uncertain: is_shared && estimates.iter().any(Estimate::is_uneven),
         }
     }
 
-    /// How many items the host makes while it waits for what comes back: it would have been given none,
-    /// since devices make what they can sooner, and it would do nothing.
-    fn meanwhile(&self, unit: f64, now: Duration) -> Option<u64> {
-        let is_idle = self.executors[HOST].flights.is_empty() && self.pending.is_empty();
-        let mut flights = self.flights.values();
-        if !is_idle || !flights.any(|flight| flight.fallback_seconds > 0.0) {
+    /// How many items the host runs while it waits for fallback work, though it has no share because devices are
+    /// faster: it would be idle otherwise.
+    fn filler_batch(&self, unit: f64, now: Duration) -> Option<u64> {
+        let is_idle = self.executors[HOST].in_flight.is_empty() && self.pending.is_empty();
+        let mut in_flight = self.in_flight.values();
+        if !is_idle || !in_flight.any(|flight| flight.fallback_seconds > 0.0) {
             return None;
         }
-        // What comes back first waits for half of that at most.
-        let devices = (HOST + 1..self.executors.len()).map(|device| self.ends(device, now));
+        // The first fallback work waits for this batch, at most for half of the time until it arrives.
+        let devices = (HOST + 1..self.executors.len()).map(|device| self.first_end(device, now));
         let until = devices.flatten().fold(f64::INFINITY, f64::min);
         let count = until / (2.0 * unit);
-        let most = self.executors[HOST].most();
-        (count.is_finite() && count >= GRAIN).then(|| (count as u64).min(most))
+        let most = self.executors[HOST].max_batch();
+        (count.is_finite() && count >= MIN_BATCH).then(|| (count as u64).min(most))
     }
 
-    /// In how many seconds the first batch of an executor ends at the latest.
-    fn ends(&self, executor: usize, now: Duration) -> Option<f64> {
-        let about = &self.executors[executor];
-        let first = &self.flights[about.flights.first()?];
-        let since = about.idle_since.max(first.began);
+    /// Seconds until the first batch of an executor ends at the latest.
+    fn first_end(&self, executor: usize, now: Duration) -> Option<f64> {
+        let state = &self.executors[executor];
+        let first = &self.in_flight[state.in_flight.first()?];
+        let since = state.idle_since.max(first.began);
         Some(first.expected - now.saturating_sub(since).as_secs_f64())
     }
 
     fn has_room(&self, executor: usize) -> bool {
-        let about = &self.executors[executor];
-        let in_flight = if about.standing.is_doubtful() {
+        let state = &self.executors[executor];
+        let in_flight = if state.standing.is_doubtful() {
             1
         } else {
-            about.in_flight()
+            state.max_in_flight()
         };
-        about.flights.len() < in_flight
+        state.in_flight.len() < in_flight
     }
 
-    /// Whether the host has begun with so much of what is to come that it could not make in time what comes
-    /// back beside it.
+    /// Whether the host has begun so much that it could not finish the coming fallback work in time as well.
     fn is_ahead(&self, end: f64) -> bool {
-        let flights = self.executors[HOST].flights.iter();
-        let expected: f64 = flights.map(|batch| self.flights[batch].expected).sum();
-        self.executors[HOST].flights.len() >= 2 && expected > end * AHEAD
+        let in_flight = self.executors[HOST].in_flight.iter();
+        let expected: f64 = in_flight.map(|batch| self.in_flight[batch].expected).sum();
+        self.executors[HOST].in_flight.len() >= 2 && expected > end * AHEAD
     }
 
-    /// The executors that may make items where so many are left, a bit each; the host where none is.
-    fn allowed(&self, left: u64) -> u64 {
+    /// A bit mask of the executors that may run items if `left` remain; only the host if no device may.
+    fn eligible(&self, left: u64) -> u64 {
         let host = 1 << HOST;
         let devices = (HOST + 1..self.executors.len())
             .filter(|executor| self.executors[*executor].standing.is_asked());
@@ -303,7 +306,7 @@ impl Scheduler {
         match self.policy.placement {
             _ if devices == 0 => host,
             Placement::Devices => devices,
-            // A device has to be measured first, and a small lot is not enough for both.
+            // A device has to be measured first, and a small workload is not enough for both.
             Placement::Auto if left < Policy::PER_DEVICE * 2 && !self.is_a_device_measured() => {
                 devices
             }
@@ -311,7 +314,7 @@ impl Scheduler {
         }
     }
 
-    /// Whether the costs of all that waits were measured on the host and on some device.
+    /// Whether the costs of all queued kinds were measured on the host and on some device.
     fn are_measured(&self) -> bool {
         self.is_measured(HOST) && self.is_a_device_measured()
     }
@@ -325,12 +328,10 @@ impl Scheduler {
         self.mix.kinds().all(|(kind, ..)| costs.is_measured(kind))
     }
 
-    /// What an executor could make of what waits.
-    ///
-    /// What waits is taken to be everywhere what it is on the average.
-    fn prospect(&self, executor: usize, now: Duration) -> Prospect {
+    /// Estimates an executor's speed on the queued items, assuming that these are the same mix everywhere.
+    fn estimate(&self, executor: usize, now: Duration) -> Estimate {
         let (mut overhead, mut all, mut tried): (f64, f64, f64) = (0.0, 0.0, 0.0);
-        let (mut of_host, mut saved, mut behind, mut worst) = (0.0, 0.0, 0.0, 0.0);
+        let (mut of_host, mut saved, mut bail_out_seconds, mut worst) = (0.0, 0.0, 0.0, 0.0);
         let costs = &self.executors[executor].costs;
         for (kind, items, bytes) in self.mix.kinds() {
             let (cost, left) = (costs.of(kind), costs.fallback_of(kind));
@@ -342,7 +343,7 @@ impl Scheduler {
             let on_host = self.executors[HOST].costs.of(kind).unit * items;
             of_host += on_host;
             saved += on_host * left.made();
-            behind += on_host * (left.tried() - left.made()) / left.tried().max(1e-9);
+            bail_out_seconds += on_host * (left.tried() - left.made()) / left.tried().max(1e-9);
         }
         let items = self.mix.items().max(1) as f64;
         let ready = self.ready(executor, now) + overhead;
@@ -351,20 +352,24 @@ impl Scheduler {
         } else {
             (tried, if of_host > 0.0 { saved / of_host } else { 1.0 })
         };
-        let behind = if executor == HOST { 0.0 } else { behind };
-        Prospect {
-            side: Side {
+        let bail_out_seconds = if executor == HOST {
+            0.0
+        } else {
+            bail_out_seconds
+        };
+        Estimate {
+            capacity: Capacity {
                 ready,
                 unit: (unit / items).max(1e-12),
                 relief,
             },
             unit: (all / items).max(1e-12),
-            behind: behind / items,
+            bail_out_seconds: bail_out_seconds / items,
             worst: if all > 0.0 { worst / all } else { 1.0 },
         }
     }
 
-    /// The kind of which most waits.
+    /// The kind with the most queued items.
     fn main_kind(&self) -> Kind {
         let most = self
             .mix
@@ -373,40 +378,42 @@ impl Scheduler {
         most.map_or(Kind::default(), |(kind, ..)| kind)
     }
 
-    /// How many items should be on their way for every device to have batches as large as they should be at least,
-    /// and one more of them submitted.
+    /// How many items should be in progress so that every device has batches of its preferred minimum size, and one
+    /// more of these is submitted.
     pub(super) fn wanted(&self) -> u64 {
         let kind = self.main_kind();
         let asked = self.executors[HOST + 1..].iter();
-        let asked = asked.filter(|about| about.standing.is_asked());
-        let wanted = asked.map(|about| {
+        let asked = asked.filter(|state| state.standing.is_asked());
+        let wanted = asked.map(|state| {
             let batch = match self.policy.batch {
-                Some(batch) => batch.min(about.most()),
-                None => (about.least(&about.costs.of(kind), OVERHEAD) as u64).min(about.most()),
+                Some(batch) => batch.min(state.max_batch()),
+                None => {
+                    (state.min_batch(&state.costs.of(kind), OVERHEAD) as u64).min(state.max_batch())
+                }
             };
-            batch.saturating_mul(about.in_flight() as u64 + 1)
+            batch.saturating_mul(state.max_in_flight() as u64 + 1)
         });
         wanted.fold(0, u64::saturating_add)
     }
 
-    /// How many items of its share an executor is given now.
-    fn count(&self, executor: usize, share: f64, is_uncertain: bool, is_bounded: bool) -> u64 {
-        let about = &self.executors[executor];
-        let most = about.most();
+    /// The size of the next batch that an executor gets of its share.
+    fn batch_size(&self, executor: usize, share: f64, is_uncertain: bool, is_bounded: bool) -> u64 {
+        let state = &self.executors[executor];
+        let most = state.max_batch();
         if let (Some(batch), true) = (self.policy.batch, executor != HOST) {
             return batch.min(most);
         }
         let kind = self.main_kind();
-        let (cost, batches) = (about.costs.of(kind), about.costs.batches(kind));
-        let is_known = batches >= PROBES && about.costs.error(kind) < KNOWN;
+        let (cost, batches) = (state.costs.of(kind), state.costs.batches(kind));
+        let is_known = batches >= PROBES && state.costs.error(kind) < KNOWN;
         let part = if is_known && !is_uncertain && !is_bounded {
             PART_KNOWN
         } else {
             PART_UNKNOWN
         };
-        // A batch is prepared by one thread: where preparing is slow, all of them need one, and the
-        // device waits for the first.
-        let part = match about.preparing.ceil() {
+        // One thread prepares a batch. If preparing is slow, every thread needs a batch, and the device waits for the
+        // first.
+        let part = match state.preparing.ceil() {
             several if several > 1.0 => part / (4.0 * several),
             _ => part,
         };
@@ -415,13 +422,13 @@ impl Scheduler {
         } else {
             OVERHEAD
         };
-        let least = about.least(&cost, overhead);
+        let least = state.min_batch(&cost, overhead);
         let wanted = (share * part).max(least);
-        let grown = match about.largest {
-            0 => FIRST.max(about.about.batch.0),
+        let grown = match state.largest {
+            0 => FIRST.max(state.description.batch.0),
             largest => largest.saturating_mul(GROWTH),
         };
-        // What would be left is not worth a batch of its own.
+        // Do not leave a rest that is too small for a batch.
         let wanted = if share - wanted < least {
             share
         } else {
@@ -430,26 +437,26 @@ impl Scheduler {
         (wanted.min(share).ceil() as u64).min(grown).clamp(1, most)
     }
 
-    /// How many items an executor that should have none is given to find out what they cost it.
+    /// The size of a probe batch for an executor that has no share, to learn its costs; `None` if no probe is due.
     fn probe(&self, offer: &Offer, end: f64) -> Option<u64> {
-        let about = &self.executors[offer.executor];
-        if self.policy.placement != Placement::Auto || !about.flights.is_empty() {
+        let state = &self.executors[offer.executor];
+        if self.policy.placement != Placement::Auto || !state.in_flight.is_empty() {
             return None;
         }
         let kind = self.main_kind();
-        let batches = about.costs.batches(kind);
-        let skips = about.costs.fallback_of(kind).tried() < 0.5;
+        let batches = state.costs.batches(kind);
+        let skips = state.costs.fallback_of(kind).tried() < 0.5;
         let passed_over = if skips {
             PASSED_OVER_SKIPPING
         } else {
             PASSED_OVER
         };
-        if batches >= PROBES && about.passed_over < passed_over {
+        if batches >= PROBES && state.passed_over < passed_over {
             return None;
         }
         let count = 1 << (2 * batches.min(2));
         let affordable = offer.ready + offer.unit * count as f64 <= end * PROBE;
-        // The first one is worth its time whatever it is believed to take.
+        // The first probe is worth its time, however long it is expected to take.
         (batches == 0 || affordable).then_some(count)
     }
 }

@@ -1,8 +1,8 @@
-//! Executors that fail: who is still asked, who makes what they leave, and when they are tried again.
+//! Executors that fail: which are still used, who takes over their batches, and when they are tried again.
 
 use std::time::Duration;
 
-use super::{BatchId, Ended, Flight, HOST, Scheduler, Waiting};
+use super::{BatchId, Ended, HOST, InFlight, Scheduler, Waiting};
 use crate::work::Failure;
 
 /// How many batches in a row may fail before an executor counts as lost.
@@ -11,26 +11,26 @@ const STRIKES: u32 = 3;
 /// How often a lost executor is tried again.
 const RECOVERIES: u32 = 6;
 
-/// Whether an executor is asked.
+/// Whether an executor is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Working,
-    /// It is opened anew with the next batch.
+    /// It is reopened with the next batch.
     Recovering,
-    /// Not before this time.
+    /// Not used before this time.
     Lost(Duration),
-    /// Not before it answers.
+    /// Not used before it answers.
     Hung,
-    /// Not again.
+    /// Not used again.
     Gone,
 }
 
-/// How it stands with an executor.
+/// The health of an executor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Standing {
     state: State,
     strikes: u32,
-    /// How often it was lost since it last made a batch.
+    /// How often it was lost since it last finished a batch.
     losses: u32,
 }
 
@@ -49,7 +49,7 @@ impl Standing {
         matches!(self.state, State::Working | State::Recovering)
     }
 
-    /// Whether it is not asked for now but may be later, at a time that is known.
+    /// When it will be used again, if it is lost for now.
     pub(super) fn returns(&self) -> Option<Duration> {
         match self.state {
             State::Lost(until) => Some(until),
@@ -57,12 +57,12 @@ impl Standing {
         }
     }
 
-    /// Whether one batch at a time is enough, since it may not be there.
+    /// Whether it gets only one batch at a time, since it may fail again.
     pub(super) fn is_doubtful(&self) -> bool {
         self.state == State::Recovering || self.strikes > 0 || self.losses > 0
     }
 
-    /// A batch is started; whether the executor has to be opened anew for it.
+    /// A batch is started; returns whether the executor has to be reopened for it.
     pub(super) fn begin(&mut self) -> bool {
         let recovers = self.state == State::Recovering;
         if recovers {
@@ -76,7 +76,7 @@ impl Standing {
         self.losses = 0;
     }
 
-    /// Who hung and answers after all is tried again, as one that was lost.
+    /// An executor that hung has answered: it is tried again like one that was lost.
     pub(super) fn answered(&mut self) {
         if self.state == State::Hung {
             self.state = State::Recovering;
@@ -104,12 +104,12 @@ impl Standing {
 }
 
 impl Scheduler {
-    /// Whether an executor is asked at present.
+    /// Whether an executor is used at present.
     pub fn is_asked(&self, executor: usize) -> bool {
         self.executors[executor].standing.is_asked()
     }
 
-    /// Lets those be tried again whose time has come.
+    /// Makes the executors available again whose delay is over.
     pub(super) fn revive(&mut self, now: Duration) {
         for executor in &mut self.executors {
             let standing = &mut executor.standing;
@@ -119,10 +119,10 @@ impl Scheduler {
         }
     }
 
-    /// When something is due that does not wait for a batch to end: [`expire`](Self::expire), or a lost
-    /// executor that is tried again while items wait.
+    /// The next time at which something is due besides the end of a batch: [`expire`](Self::expire), or the retry of
+    /// a lost executor while items are queued.
     pub fn wake(&self) -> Option<Duration> {
-        let deadlines = self.flights.values().filter_map(|flight| flight.deadline);
+        let deadlines = self.in_flight.values().filter_map(|flight| flight.deadline);
         let waits = !self.waiting.is_empty();
         let returns = self.executors.iter().filter_map(|executor| {
             let returns = executor.standing.returns();
@@ -131,18 +131,18 @@ impl Scheduler {
         deadlines.chain(returns).min()
     }
 
-    /// Gives up the batches whose time limit is over, and says which, and whose they were: their executor
-    /// is not asked again before it [answers](Self::answered).
+    /// Gives up the batches whose time limit is over, and returns them with their executors, which are not used again
+    /// before they [answer](Self::answered).
     pub fn expire(&mut self, now: Duration) -> Vec<(BatchId, usize)> {
-        let late = self.flights.iter().filter(|(_, flight)| {
+        let late = self.in_flight.iter().filter(|(_, flight)| {
             let deadline = flight.deadline;
             deadline.is_some_and(|deadline| deadline <= now)
         });
         let late: Vec<_> = late.map(|(batch, _)| *batch).collect();
         let mut given_up = Vec::new();
         for batch in late {
-            // What is behind it on the same executor goes with it.
-            let Some(flight) = self.flights.get(&batch) else {
+            // Later batches of the same executor are given up with it.
+            let Some(flight) = self.in_flight.get(&batch) else {
                 continue;
             };
             let executor = flight.executor;
@@ -153,13 +153,12 @@ impl Scheduler {
         given_up
     }
 
-    /// Puts all batches of an executor back to those that wait. Of `culprit` it is noted that the executor
-    /// failed on it.
+    /// Requeues all batches of an executor. Records that the executor failed on `culprit`.
     fn take_back(&mut self, executor: usize, culprit: Option<BatchId>) -> Vec<BatchId> {
-        let batches = std::mem::take(&mut self.executors[executor].flights);
+        let batches = std::mem::take(&mut self.executors[executor].in_flight);
         self.executors[executor].activity.failed += batches.len() as u64;
         for batch in &batches {
-            if let Some(mut flight) = self.flights.remove(batch) {
+            if let Some(mut flight) = self.in_flight.remove(batch) {
                 if culprit == Some(*batch) {
                     flight.failed |= 1 << executor;
                 }
@@ -169,7 +168,7 @@ impl Scheduler {
         batches
     }
 
-    fn put_back(&mut self, flight: &Flight) {
+    fn put_back(&mut self, flight: &InFlight) {
         let mix = self.items.mix(&flight.items);
         self.mix.join(&mix);
         let waiting = Waiting {
@@ -179,16 +178,21 @@ impl Scheduler {
         self.waiting.insert(flight.items.start, waiting);
     }
 
-    /// What becomes of a batch that was not made.
-    pub(super) fn failed(&mut self, now: Duration, mut flight: Flight, failure: Failure) -> Ended {
+    /// Handles the failure of a batch.
+    pub(super) fn handle_failure(
+        &mut self,
+        now: Duration,
+        mut flight: InFlight,
+        failure: Failure,
+    ) -> Ended {
         let executor = flight.executor;
         let count = flight.items.end - flight.items.start;
         let recovery = self.policy.recovery;
-        let about = &mut self.executors[executor];
+        let state = &mut self.executors[executor];
         if executor == HOST {
-            // The last one that there is: what it cannot make together it makes one by one, and what it
-            // cannot make at all nobody can.
-            about.activity.failed += 1;
+            // The host is the last resort. A batch that fails is split down to single items; an item that fails is
+            // given up.
+            state.activity.failed += 1;
             if count == 1 {
                 self.finish(flight.items.clone());
                 return Ended::GivenUp(flight.items.start, failure);
@@ -198,30 +202,30 @@ impl Scheduler {
         }
         match failure {
             Failure::OutOfMemory if count > 1 => {
-                about.activity.split += 1;
-                about.fits = count / 2;
+                state.activity.split += 1;
+                state.fits = count / 2;
                 self.halve(&flight);
             }
-            Failure::OutOfMemory if !about.alone && !about.flights.is_empty() => {
-                // Others have the memory that it may do with.
-                about.activity.split += 1;
-                about.fits = 1;
-                about.alone = true;
+            Failure::OutOfMemory if !state.alone && !state.in_flight.is_empty() => {
+                // Other batches hold the memory that it needs.
+                state.activity.split += 1;
+                state.fits = 1;
+                state.alone = true;
                 self.put_back(&flight);
             }
             Failure::OutOfMemory => {
-                about.activity.too_large += 1;
+                state.activity.too_large += 1;
                 flight.failed = !0;
                 self.strike(now, &flight);
             }
             Failure::Failed(_) => {
-                about.activity.failed += 1;
+                state.activity.failed += 1;
                 flight.failed |= 1 << executor;
                 self.strike(now, &flight);
             }
             Failure::Lost(_) | Failure::Hung => {
-                about.activity.failed += 1;
-                about.standing.lose(now, recovery);
+                state.activity.failed += 1;
+                state.standing.lose(now, recovery);
                 flight.failed |= 1 << executor;
                 self.put_back(&flight);
                 self.take_back(executor, None);
@@ -230,8 +234,8 @@ impl Scheduler {
         Ended::Dropped
     }
 
-    /// Puts a batch back that failed; who fails on several in a row counts as lost.
-    fn strike(&mut self, now: Duration, flight: &Flight) {
+    /// Requeues a batch that failed. An executor with several failures in a row counts as lost.
+    fn strike(&mut self, now: Duration, flight: &InFlight) {
         let recovery = self.policy.recovery;
         let standing = &mut self.executors[flight.executor].standing;
         standing.strikes += 1;
@@ -245,12 +249,12 @@ impl Scheduler {
         }
     }
 
-    /// Puts the items of a batch back in two halves.
-    fn halve(&mut self, flight: &Flight) {
-        let Flight { items, .. } = flight;
+    /// Requeues the items of a batch in two halves.
+    fn halve(&mut self, flight: &InFlight) {
+        let InFlight { items, .. } = flight;
         let middle = items.start + (items.end - items.start) / 2;
         for half in [items.start..middle, middle..items.end] {
-            self.put_back(&Flight {
+            self.put_back(&InFlight {
                 items: half,
                 ..flight.clone()
             });

@@ -1,8 +1,8 @@
 use super::*;
 use crate::work::Kind;
 
-/// An executor of this name that may have so many batches at a time.
-pub(crate) fn about(name: &str, in_flight: usize) -> ExecutorDescription {
+/// An executor with this name that may have this many batches in flight.
+pub(crate) fn description(name: &str, in_flight: usize) -> ExecutorDescription {
     ExecutorDescription {
         name: name.to_owned(),
         guess: Cost {
@@ -25,9 +25,9 @@ fn scheduler(devices: usize) -> Scheduler {
         recovery: Duration::from_secs(1),
         ..Policy::default()
     };
-    let mut scheduler = Scheduler::new(about("host", 1), policy);
+    let mut scheduler = Scheduler::new(description("host", 1), policy);
     for device in 0..devices {
-        scheduler.add(about(&format!("device {device}"), 1));
+        scheduler.add(description(&format!("device {device}"), 1));
     }
     scheduler
 }
@@ -52,7 +52,7 @@ fn failed() -> Result<Made, Failure> {
     Err(Failure::Failed("no".to_owned()))
 }
 
-/// What is started now.
+/// The batches to start now.
 fn started(scheduler: &mut Scheduler, now: Duration) -> Vec<Start> {
     std::iter::from_fn(|| scheduler.start(now)).collect()
 }
@@ -70,7 +70,7 @@ fn what_does_not_fit_is_halved_in_order_down_to_the_host() {
         };
         scheduler.ended(seconds(1), start.batch, result);
     }
-    // Three single items in a row that do not fit, and the device counts as lost.
+    // Three single items in a row do not fit: the device counts as lost.
     let expected = [
         (1, 0..5),
         (1, 0..2),
@@ -124,7 +124,7 @@ fn a_lost_device_is_opened_anew_later_each_time_and_given_up_at_last() {
             };
             scheduler.ended(now, start.batch, result);
         }
-        // The host has made what it left.
+        // The host has finished the fallback work.
         for start in started(&mut scheduler, now) {
             assert_eq!(start.executor, HOST);
             scheduler.ended(now, start.batch, Ok(Made::default()));
@@ -173,7 +173,7 @@ fn who_hangs_is_left_alone_until_it_answers_and_then_not_believed() {
     let again = scheduler.start(seconds(6)).unwrap();
     assert_eq!(again.items, both[0].items);
     assert_eq!(again.executor, both[1].executor);
-    // The answer comes after all.
+    // The late answer arrives.
     let late = scheduler.ended(seconds(7), both[0].batch, Ok(Made::default()));
     assert_eq!(late, Ended::Dropped);
     assert!(!scheduler.is_asked(both[0].executor));
@@ -191,13 +191,13 @@ fn what_waits_for_its_preparation_is_not_late() {
     let start = scheduler.start(seconds(1)).unwrap();
     assert_eq!(scheduler.wake(), None);
     assert_eq!(scheduler.expire(seconds(1000)), []);
-    // The device has five seconds from when it has the batch on.
+    // The time limit of five seconds begins when the device has received the batch.
     scheduler.handed_over(seconds(1000), start.batch);
     assert_eq!(scheduler.wake(), Some(seconds(1005)));
     assert_eq!(scheduler.expire(seconds(1004)), []);
     let given_up = scheduler.expire(seconds(1005));
     assert_eq!(given_up, [(start.batch, 1)]);
-    // What was given up meanwhile is nobody's any more.
+    // A batch that was given up meanwhile is ignored.
     scheduler.handed_over(seconds(1005), start.batch);
     assert_eq!(scheduler.wake(), None);
 }
@@ -221,7 +221,7 @@ fn what_is_abandoned_is_dropped() {
 fn there_is_a_most_number_of_executors() {
     let mut scheduler = scheduler(MOST_EXECUTORS - 1);
     assert_eq!(scheduler.executors(), MOST_EXECUTORS);
-    assert_eq!(scheduler.add(about("one more", 1)), None);
+    assert_eq!(scheduler.add(description("one more", 1)), None);
 }
 
 #[test]
@@ -244,6 +244,6 @@ fn ten_thousand_batches_leave_nothing_behind() {
         assert_eq!(scheduler.left(), 0);
     }
     assert_eq!(scheduler.items.runs(), 0);
-    assert!(scheduler.waiting.is_empty() && scheduler.flights.is_empty());
+    assert!(scheduler.waiting.is_empty() && scheduler.in_flight.is_empty());
     assert_eq!(scheduler.mix, Mix::default());
 }

@@ -1,8 +1,8 @@
-//! What goes wrong on simulated executors, by plan.
+//! Fault injection for simulated executors.
 
 use std::ops::Range;
 
-/// What a device is asked for.
+/// A call to a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
     /// Memory.
@@ -11,7 +11,7 @@ pub enum Call {
     Copy,
     /// A launch.
     Launch,
-    /// To wait for all of it.
+    /// Waiting for everything.
     Wait,
 }
 
@@ -21,38 +21,38 @@ impl Call {
     pub const ALL: [Call; Self::COUNT] = [Call::Allocate, Call::Copy, Call::Launch, Call::Wait];
 }
 
-/// What becomes of a call.
+/// The result of a faulty call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Effect {
     /// There is no memory.
     OutOfMemory,
     /// It fails.
     Fail,
-    /// It takes so many times as long.
+    /// It takes this many times as long.
     Slow(f64),
     /// It does not return.
     Never,
-    /// The device disappears, and is there again so many seconds later.
+    /// The device disappears, and comes back this many seconds later.
     Disappear {
         /// `None` if it does not come back.
         back: Option<f64>,
     },
 }
 
-/// One call that goes wrong.
+/// One injected fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fault {
     /// The device, from 0 on.
     pub device: usize,
     /// The call.
     pub call: Call,
-    /// Which of the calls of its sort, from 0 on.
+    /// Counts calls of this sort, from 0 on.
     pub nth: u64,
-    /// What becomes of it.
+    /// Its effect.
     pub effect: Effect,
 }
 
-/// All that goes wrong.
+/// All injected faults.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Faults {
     /// On devices.

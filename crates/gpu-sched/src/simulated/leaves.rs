@@ -1,4 +1,4 @@
-//! What simulated devices leave to the host: stretches of consecutive items, as evaluations of one program
+//! Which items simulated devices leave to the host: runs of consecutive items, like the evaluations of one program.
 //! are.
 
 use std::collections::BTreeMap;
@@ -7,21 +7,21 @@ use std::ops::Range;
 use super::answer;
 use crate::work::{Fallback, Kind};
 
-/// Stretches of which some are left.
+/// Stretches of consecutive items, some of which fall back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stretches {
-    /// The part of the stretches that is left, 0 to 1.
+    /// The part of the stretches that falls back, 0 to 1.
     pub part: f64,
-    /// The items of a stretch on the average; some are much longer than others, up to twice that.
+    /// The average number of items in a stretch; lengths vary up to twice that.
     pub length: u64,
-    /// Whether the device bails out of them, and does not skip them.
+    /// Whether the device bails out of them rather than skips them.
     pub bails_out: bool,
 }
 
 impl Stretches {
-    /// Whether an item is left.
+    /// Whether an item falls back.
     pub fn leave(&self, item: u64) -> bool {
-        // Each two of them are cut somewhere.
+        // Every pair of stretches is cut at a random position.
         let both = self.length.max(1) * 2;
         let (pair, at) = (item / both, item % both);
         let stretch = pair * 2 + u64::from(at >= answer(pair) % both);
@@ -29,38 +29,38 @@ impl Stretches {
     }
 }
 
-/// What a device leaves, by kind.
+/// Which items of a device fall back, by kind.
 pub type Leaves = BTreeMap<Kind, Stretches>;
 
-/// What a device tries of a batch, and what it leaves of it.
+/// The items of a batch that the device tries, and those that fall back.
 #[derive(Debug, Default)]
-pub(super) struct Leavings {
+pub(super) struct Split {
     pub(super) tried: Vec<u64>,
     pub(super) left: Vec<u64>,
     pub(super) by_kind: Vec<Fallback>,
 }
 
-/// What a device leaves of these items, whose kinds these are.
-pub(super) fn leavings(leaves: &Leaves, items: Range<u64>, kinds: &[Kind]) -> Leavings {
-    let mut leavings = Leavings::default();
+/// Splits these items, of these kinds, into tried ones and those that fall back.
+pub(super) fn split(leaves: &Leaves, items: Range<u64>, kinds: &[Kind]) -> Split {
+    let mut split = Split::default();
     let mut by_kind: BTreeMap<Kind, Fallback> = BTreeMap::new();
     for (item, kind) in items.zip(kinds) {
         let Some(stretches) = leaves.get(kind).filter(|all| all.leave(item)) else {
-            leavings.tried.push(item);
+            split.tried.push(item);
             continue;
         };
-        leavings.left.push(item);
+        split.left.push(item);
         let left = by_kind.entry(*kind).or_default();
         left.kind = *kind;
         if stretches.bails_out {
             left.bailed_out += 1;
-            leavings.tried.push(item);
+            split.tried.push(item);
         } else {
             left.skipped += 1;
         }
     }
-    leavings.by_kind = by_kind.into_values().collect();
-    leavings
+    split.by_kind = by_kind.into_values().collect();
+    split
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use crate::cost::Cost;
 use crate::scheduler::{ExecutorDescription, Placement, Policy};
 use crate::work::Kind;
 
-fn about(guess: Cost, in_flight: usize) -> ExecutorDescription {
+fn description(guess: Cost, in_flight: usize) -> ExecutorDescription {
     ExecutorDescription {
         name: "simulated".to_owned(),
         guess,
@@ -33,7 +33,7 @@ fn of(
     scheduler
 }
 
-/// A scheduler that guesses right but for these factors.
+/// A scheduler whose guesses are right up to these factors.
 fn scheduler(fleet: &Fleet, wrong: (f64, f64), policy: Policy) -> Scheduler {
     let guess = |machine: &Machine, factor: f64| {
         let cost = cost(machine);
@@ -44,8 +44,8 @@ fn scheduler(fleet: &Fleet, wrong: (f64, f64), policy: Policy) -> Scheduler {
         }
     };
     let devices = fleet.devices.iter();
-    let devices = devices.map(|device| about(guess(device, wrong.1), 3));
-    of(about(guess(&fleet.host, wrong.0), 4), devices, policy)
+    let devices = devices.map(|device| description(guess(device, wrong.1), 3));
+    of(description(guess(&fleet.host, wrong.0), 4), devices, policy)
 }
 
 fn items(count: usize) -> Vec<Item> {
@@ -74,7 +74,7 @@ fn fleet(devices: &[(f64, f64)], host: (f64, f64)) -> Fleet {
     }
 }
 
-/// The times of lots, one after the other.
+/// The times of workloads, run one after the other.
 fn lots(fleet: &Fleet, scheduler: &mut Scheduler, lots: &[usize]) -> Vec<f64> {
     let mut now = Duration::ZERO;
     let faults = Faults::default();
@@ -88,7 +88,7 @@ fn lots(fleet: &Fleet, scheduler: &mut Scheduler, lots: &[usize]) -> Vec<f64> {
         .collect()
 }
 
-/// Host or one device alone, whichever is faster.
+/// The time of the host alone or one device alone, whichever is faster.
 fn best_fixed(fleet: &Fleet, count: usize) -> f64 {
     let time = |machine: &Machine| machine.overhead + count as f64 * machine.unit;
     let devices = fleet.devices.iter().map(time);
@@ -114,7 +114,7 @@ fn equal_devices_scale() {
         let (one, many) = (of(1), of(devices));
         let time = |fleet: &Fleet| {
             let mut scheduler = scheduler(fleet, (1.0, 1.0), devices_only());
-            // The first lot measures.
+            // The first workload measures.
             lots(fleet, &mut scheduler, &[count; 3])[2]
         };
         let speed_up = time(&one) / time(&many);
@@ -145,17 +145,17 @@ fn with_a_slower_device_all_end_together() {
         (1e-6, 50e-6),
     );
     for count in [800, 3000, 10_000, 100_000] {
-        // All are taken for equal at first.
+        // All are assumed to be equal at first.
         let mut scheduler = of(
-            about(cost(&fleet.host), 4),
-            (0..4).map(|_| about(cost(&fleet.devices[0]), 3)),
+            description(cost(&fleet.host), 4),
+            (0..4).map(|_| description(cost(&fleet.devices[0]), 3)),
             devices_only(),
         );
         let times = lots(&fleet, &mut scheduler, &[count; 4]);
         let rate: f64 = fleet.devices.iter().map(|device| device.unit.recip()).sum();
         let ideal = 50e-6 + count as f64 / rate;
         assert!(times[3] <= ideal * 1.1, "{count}: {times:?}, ideal {ideal}");
-        // Even the first one, where it is long enough to find out.
+        // Even in the first workload, if it is long enough to find out.
         assert!(
             count < 100_000 || times[0] <= ideal * 1.1,
             "{times:?}, {ideal}"
@@ -188,7 +188,7 @@ fn uneven_items_are_pulled() {
     }
 }
 
-/// Factors by which the first model is wrong, of the host and of the device.
+/// Factors by which the initial costs of host and device are wrong.
 const WRONG: [(f64, f64); 7] = [
     (1.0, 1.0),
     (100.0, 0.01),
@@ -339,7 +339,7 @@ fn what_is_submitted_little_by_little_keeps_devices_busy() {
             let mut scheduler = scheduler(&fleet, (1.0, 1.0), policy);
             let (faults, items) = (Faults::default(), items(count));
             let mut now = Duration::ZERO;
-            // The first lot measures.
+            // The first workload measures.
             let times = [0; 2].map(|_| {
                 let run = Simulation::new(&fleet, &faults, &mut scheduler, even, now);
                 let trace = run.run_within(&(10_000..=1 << 19), &items);

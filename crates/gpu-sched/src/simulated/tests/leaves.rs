@@ -1,14 +1,14 @@
-//! Devices that leave items to the host: stretches of some hundreds, as evaluations of one program are.
+//! Devices that leave runs of some hundreds of consecutive items to the host, like the evaluations of one program.
 
 use super::super::*;
-use super::{about, cost, even, fleet, items, of, scheduler};
+use super::{cost, description, even, fleet, items, of, scheduler};
 use crate::cost::Cost;
 use crate::scheduler::{Placement, Policy};
 use crate::work::{Fallback, Kind};
 
 const HOST_TIMES: (f64, f64) = (1e-6, 3e-6);
 
-/// A host and a device so many times slower that leaves this part of the items.
+/// A host, and a device that is this many times slower and leaves this part of the items.
 fn leaving(times_slower: f64, part: f64, length: u64, bails_out: bool) -> Fleet {
     let mut fleet = fleet(&[(50e-6, HOST_TIMES.1 * times_slower)], HOST_TIMES);
     let stretches = Stretches {
@@ -20,8 +20,8 @@ fn leaving(times_slower: f64, part: f64, length: u64, bails_out: bool) -> Fleet 
     fleet
 }
 
-/// The least time of these items, were it known which of them the device skips; of those that it bails
-/// out of it tries as many as there are among all.
+/// The least time for these items if it were known which of them the device skips. It tries as many of the items that
+/// it bails out of as their average part.
 fn best_split(fleet: &Fleet, numbers: Range<u64>) -> f64 {
     let (host, device) = (&fleet.host, &fleet.devices[0]);
     let count = (numbers.end - numbers.start) as f64;
@@ -46,7 +46,7 @@ fn mean(times: &[f64]) -> f64 {
     times.iter().sum::<f64>() / times.len() as f64
 }
 
-/// The times of lots by this placement, and the best splits.
+/// The times of workloads with this placement, and of the best splits.
 fn run(fleet: &Fleet, placement: Placement, count: usize, lots: usize) -> (Vec<f64>, Vec<f64>) {
     let policy = Policy {
         placement,
@@ -67,7 +67,7 @@ fn run(fleet: &Fleet, placement: Placement, count: usize, lots: usize) -> (Vec<f
     (times, best)
 }
 
-/// Parts that are left, of stretches that the device skips, or tries and bails out of.
+/// The parts that fall back, for stretches that the device skips, or tries and bails out of.
 fn cases() -> impl Iterator<Item = (f64, bool)> {
     let parts = [0.35, 0.65, 1.0].into_iter();
     let cases = parts.flat_map(|part| [(part, false), (part, true)]);
@@ -82,7 +82,7 @@ fn what_a_device_leaves_misleads_nobody() {
             for (count, length) in [(10_000, 100), (50_000, 1000)] {
                 let fleet = leaving(times_slower, part, length, bails_out);
                 let (times, best) = run(&fleet, Placement::Auto, count, 7);
-                // The first ones measure.
+                // The first workloads measure.
                 let (later, best) = (mean(&times[2..]), mean(&best[2..]));
                 assert!(
                     later <= best * 1.1,
@@ -99,7 +99,7 @@ fn a_device_that_leaves_items_is_no_worse_than_the_best_fixed_choice() {
         for times_slower in [100.0, 10.0, 1.0, 0.1] {
             for (count, length) in [(100, 30), (1000, 300), (5000, 1000)] {
                 let fleet = leaving(times_slower, part, length, bails_out);
-                // The first lots measure: a small one says little of what is left.
+                // The first workloads measure: a small one says little about what falls back.
                 let time = |placement| mean(&run(&fleet, placement, count, 40).0[20..]);
                 let auto = time(Placement::Auto);
                 let best = time(Placement::Host).min(time(Placement::Devices));
@@ -122,8 +122,8 @@ fn a_slow_device_is_not_taken_for_a_fast_one_since_it_leaves_items() {
         unit: HOST_TIMES.1 / 10.0,
     };
     let mut scheduler = of(
-        about(cost(&fleet.host), 4),
-        [about(fast, 3)],
+        description(cost(&fleet.host), 4),
+        [description(fast, 3)],
         Policy::default(),
     );
     let (mut now, faults, count) = (Duration::ZERO, Faults::default(), 100_000);
@@ -132,7 +132,7 @@ fn a_slow_device_is_not_taken_for_a_fast_one_since_it_leaves_items() {
         let trace = simulation.run(&items(count));
         now += trace.makespan;
         let made = trace.items(1) - trace.left;
-        // It can make a hundredth in time.
+        // It can finish a hundredth in time.
         assert!(made <= 1200, "{made} in round {round}");
         let alone = fleet.host.overhead + count as f64 * fleet.host.unit;
         let time = trace.makespan.as_secs_f64();
@@ -163,7 +163,7 @@ fn kinds_that_are_left_are_told_from_others() {
     }
     let made = |kind| scheduler.costs(1).fallback_of(Kind(kind)).made();
     assert!(made(1) > 0.99 && made(2) < 0.05, "{} {}", made(1), made(2));
-    // The host has the one kind, and the device the other, which it is faster with.
+    // The host gets one kind, and the device the other, at which it is faster.
     let trace = Simulation::new(&fleet, &faults, &mut scheduler, even, now).run(&both);
     let best = 20_000.0 * fleet.host.unit;
     let time = trace.makespan.as_secs_f64();
@@ -176,8 +176,8 @@ fn fallback_work_is_the_hosts_until_it_is_done() {
         placement: Placement::Devices,
         ..Policy::default()
     };
-    let mut scheduler = Scheduler::new(about(cost(&Machine::new(1e-6, 1e-3)), 4), policy);
-    scheduler.add(about(cost(&Machine::new(1e-6, 1e-6)), 3));
+    let mut scheduler = Scheduler::new(description(cost(&Machine::new(1e-6, 1e-3)), 4), policy);
+    scheduler.add(description(cost(&Machine::new(1e-6, 1e-6)), 3));
     scheduler.submit([(items(1)[0], 30)]);
     let start = scheduler.start(Duration::ZERO).unwrap();
     assert_eq!(
@@ -197,13 +197,13 @@ fn fallback_work_is_the_hosts_until_it_is_done() {
     let ended = scheduler.ended(now, start.batch, Ok(made));
     assert_eq!(ended, Ended::Done(start.items.clone()));
     assert!(scheduler.has_pending_fallback());
-    // None of them is made: more than there are is not left.
+    // At most all of them fall back.
     assert_eq!(scheduler.activity(1).items, 0);
     let ready = scheduler.ready(HOST, now);
     assert!((ready - 1e-3 * count as f64).abs() < 2e-6, "{ready}");
     let later = Duration::from_millis(1 + 2 * count);
     scheduler.fallback_done(later, &start.items);
-    // What nobody owes says nothing.
+    // Reports of fallback work that does not exist are ignored.
     scheduler.fallback_done(later, &start.items);
     assert!(!scheduler.has_pending_fallback() && scheduler.ready(HOST, later) == 0.0);
     // The host took two milliseconds for each.

@@ -1,15 +1,15 @@
-//! Random plans of faults: no item is lost, made twice or out of order, whatever fails.
+//! Random fault plans: no item is lost, evaluated twice or out of order, whatever fails.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::super::*;
-use super::{about, of};
+use super::{description, of};
 use crate::cost::Cost;
 use crate::scheduler::{Placement, Policy};
 use crate::work::Kind;
 
-/// Machines, faults, lots of items and a scheduler.
+/// Machines, faults, workloads and a scheduler.
 struct Plan {
     fleet: Fleet,
     faults: Faults,
@@ -21,7 +21,7 @@ fn pick(random: &mut Pcg64Mcg, values: &[f64]) -> f64 {
     values[random.random_range(0..values.len())]
 }
 
-/// What a machine leaves to the host.
+/// Which items of a machine fall back to the host.
 fn stretches(random: &mut Pcg64Mcg) -> Stretches {
     Stretches {
         part: pick(random, &[0.1, 0.35, 0.65, 1.0]),
@@ -92,7 +92,7 @@ fn plan(seed: u64) -> Plan {
             (0..*count).map(item).collect()
         })
         .collect();
-    // Some items fail on the host as well: these alone are given up, if they come to the host.
+    // Some items fail on the host as well: only these are given up, if the host gets them.
     let on_host: Vec<u64> = (0..random.random_range(0..3))
         .map(|_| random.random_range(0..3000))
         .collect();
@@ -115,8 +115,8 @@ fn plan(seed: u64) -> Plan {
     };
     let in_flight = random.random_range(1..4);
     let scheduler = of(
-        about(guess, 2),
-        (0..devices).map(|_| about(guess, in_flight)),
+        description(guess, 2),
+        (0..devices).map(|_| description(guess, in_flight)),
         policy,
     );
     Plan {
@@ -127,7 +127,7 @@ fn plan(seed: u64) -> Plan {
     }
 }
 
-/// Runs the plan of this seed, and says where it differs from what a run without faults gives.
+/// Runs the plan of this seed, and returns how the result differs from that of a run without faults.
 fn check(seed: u64) -> Result<Trace, String> {
     let Plan {
         fleet,
@@ -188,15 +188,15 @@ fn check_all(seeds: Range<u64>) {
             Err(error) => panic!("{error}"),
         }
     }
-    // Plans that hurt nobody would show nothing.
+    // The plans must have had effects.
     assert!(
         split > 100 && failed > 0 && left > 100,
         "{split} {failed} {left}"
     );
 }
 
-/// `FAULT_PLANS` says how many are run, 10,000 where it says nothing: a million of them take some ten
-/// minutes where this is optimised (`cargo test --release --package gpu-sched plans`).
+/// `FAULT_PLANS` sets the number of plans, 10,000 by default: a million of them take some ten minutes in a release
+/// build (`cargo test --release --package gpu-sched plans`).
 #[test]
 fn random_plans_lose_nothing() {
     let plans = std::env::var("FAULT_PLANS").map_or(10_000, |plans| plans.parse().unwrap());
