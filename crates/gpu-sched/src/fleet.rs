@@ -269,7 +269,7 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
         let wake = self.scheduler.wake().map(|at| at.saturating_sub(now));
         let time = wake.map_or(time, |wake| wake.min(time));
         match self.events.recv_timeout(time) {
-            Ok(event) => self.handle(event),
+            Ok(event) => self.handle_message(event),
             // The channel cannot close: `self.handle` keeps a sender.
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                 self.expire();
@@ -289,7 +289,7 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
         }
     }
 
-    fn handle(&mut self, event: Message<A, H>) -> Event<A, H> {
+    fn handle_message(&mut self, event: Message<A, H>) -> Event<A, H> {
         let (executor, batch, result) = match event {
             Message::HandedOver(batch) => {
                 let now = self.now();

@@ -475,7 +475,7 @@ fn evaluations_of_what_is_not_there_are_refused() {
         |batch| batch.evaluations[3].program = 9,
         |batch| batch.pools_of[3] = 9,
         |batch| batch.evaluations[3].arguments.unit = u32::MAX,
-        |batch| batch.evaluations[3].expected = Some(NOWHERE),
+        |batch| batch.evaluations[3].expected = Some(INVALID_PLACE),
     ];
     for wrong in wrong {
         let mut batch = work.prepare(0..5);
