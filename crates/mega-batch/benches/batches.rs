@@ -1,11 +1,11 @@
-//! Batch after batch, as a search or a reward function gives them to a runner: what a batch takes on one thread
-//! and on all, by turns, and what a batch of nothing takes.
+//! Batch after batch, as a search or a reward function gives them to a runner: the time of a batch on one thread and
+//! on all, measured alternately, and the time of an empty batch.
 //!
 //! `cargo bench --package mega-batch --bench batches -- [EVALUATIONS] [BATCHES] [TURNS] [WORKERS]`
 //!
-//! EVALUATIONS is how many a batch has, 100 where nothing is said; BATCHES how many batches of each kind a
-//! turn has, 10,000 where nothing is said. The kinds are programs each on tasks of its own, and variations
-//! of one program on one task, which are merged: of each whole built-in program in turn. Times are medians over the turns.
+//! EVALUATIONS is the size of a batch, 100 by default; BATCHES is the number of batches of each kind per turn, 10,000
+//! by default. The kinds are programs each on tasks of its own, and variations of one program on one task, which are
+//! merged: for each whole built-in program in turn. Times are medians over the turns.
 
 mod arguments;
 
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let [sequential, parallel, empty, empty_parallel] = times.map(median);
         println!(
-            "{kind}: {} evaluations a batch: {:.1} µs on one thread, {:.1} µs on all, {:.2} times as fast; a batch of nothing {:.2} and {:.2} µs",
+            "{kind}: {} evaluations a batch: {:.1} µs on one thread, {:.1} µs on all, {:.2} times as fast; an empty batch {:.2} and {:.2} µs",
             batch[0].evaluations(),
             sequential,
             parallel,
@@ -107,7 +107,7 @@ fn merged(evaluations: usize) -> Vec<Made> {
     whole.map(batch).collect()
 }
 
-/// Microseconds a batch; the batches take turns.
+/// Microseconds per batch, for batches run alternately.
 fn time(runner: &mut Runner, all: &[Batch<'_>], batches: usize) -> std::io::Result<f64> {
     let mut took = Duration::ZERO;
     for batch in all.iter().cycle().take(batches) {

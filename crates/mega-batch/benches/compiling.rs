@@ -20,7 +20,7 @@ use mega_batch::inputs::{read_programs, read_tasks};
 
 use arguments::arguments;
 
-/// One program; times in seconds, of evaluations all pairs together.
+/// The times of one program in seconds, for the evaluations of all pairs together.
 struct Row<'a> {
     program: &'a Program,
     task: &'a Task,
@@ -30,7 +30,7 @@ struct Row<'a> {
     machine: f64,
 }
 
-/// Programs of so many steps, the last number among them.
+/// A range of numbers of steps; the last number is included.
 const BUCKETS: [usize; 8] = [1, 2, 4, 6, 10, 16, 25, usize::MAX];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -84,7 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for row in &mut rows {
             let began = Instant::now();
             for (_, pair) in row.task.pairs() {
-                // It has a value: the machine gives one.
+                // If there is a value, the machine returns one.
                 let _ = interpreter.run(row.program, pair.input.clone());
             }
             row.reference = row.reference.min(began.elapsed().as_secs_f64());
@@ -144,7 +144,7 @@ fn tell(rows: &[&Row<'_>], from: usize, to: usize) {
     );
 }
 
-/// What several rules come to where every program is evaluated so often.
+/// The costs of several rules if every program is evaluated this often.
 fn totals(rows: &[Row<'_>]) {
     println!("\nevaluations   reference   compiled   from 3   the rule   each as is best, ms");
     for evaluations in [1_u32, 2, 3, 4, 6, 8, 12, 16, 24] {

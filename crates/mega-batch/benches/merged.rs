@@ -1,14 +1,13 @@
-//! What it saves to evaluate many programs as one batt a task: variations of programs, which keep to
-//! types, mutants, which do not, and the programs themselves, by turns with the runner that compiles or
-//! interprets each by itself.
+//! What it saves to evaluate many programs as one batt per task: variations of programs, which keep types, mutants,
+//! which do not, and unrelated programs, alternating with the runner that compiles or interprets each separately.
 //!
 //! `cargo bench --package mega-batch --bench merged -- TASKS PROGRAMS [MUTANTS] [ROUNDS] [WHAT]
 //! [WAY]`
 //!
-//! TASKS is a folder of tasks as JSON, PROGRAMS a file of programs, MUTANTS how many are made of each
-//! program, 1,000 where nothing is said, ROUNDS how often all is run, once where nothing is said. WHAT is
-//! `all`, or one of `unrelated`, `variations` and `mutants`; WAY is `both`, or for a profile one of `apart`
-//! and `merged`. One worker makes the evaluations. It fails where any outcome differs.
+//! TASKS is a folder of tasks as JSON, PROGRAMS a file of programs, MUTANTS how many are generated from each program,
+//! 1,000 by default, ROUNDS how often everything is run, 1 by default. WHAT is `all`, or one of `unrelated`,
+//! `variations` and `mutants`; WAY is `both`, or for a profile one of `apart` and `merged`. It uses one worker, and
+//! fails if any outcome differs.
 
 mod arguments;
 
@@ -22,7 +21,7 @@ use mega_batch::{Batch, Job, JobResult, Merging, Mode, Options, Outcome, Runner,
 
 use arguments::arguments;
 
-/// What one way of running came to.
+/// The results of one way of running.
 #[derive(Default)]
 struct Way {
     seconds: f64,
@@ -86,7 +85,7 @@ impl Selection {
 /// Two runners, of which one merges programs.
 struct Comparison {
     runners: [Runner; 2],
-    /// Which of them are asked.
+    /// Which of them to run.
     asked: [bool; 2],
     ways: [Way; 2],
     outcomes: u64,
@@ -110,11 +109,11 @@ impl Comparison {
         })
     }
 
-    /// Runs the batch both ways; in how many seconds each.
+    /// Runs the batch both ways; returns the seconds of each.
     fn compare(&mut self, batch: &Batch<'_>, round: usize) -> Result<[f64; 2], Box<dyn Error>> {
         let mut seconds = [0.0; 2];
         let mut reports = Vec::new();
-        // Neither is always the second, which finds the tasks in the caches.
+        // Alternate the order, since the second finds the tasks in the caches.
         for at in 0..2 {
             let way = (at + round) % 2;
             if !self.asked[way] {
@@ -247,7 +246,7 @@ fn compare_unrelated(
     Ok(())
 }
 
-/// Makes another program of one.
+/// Derives another program from one.
 type Change = fn(&mut Generator, &Program) -> Program;
 
 fn compare_changed(

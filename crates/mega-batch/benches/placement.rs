@@ -1,10 +1,10 @@
-//! What the scheduler chooses for batches of 1 to 100,000 evaluations, how long that takes, and how long the
-//! host alone and the device alone take, by turns.
+//! The scheduler's choices for batches of 1 to 100,000 evaluations and their time, compared with the host alone and
+//! the device alone, measured alternately.
 //!
 //! `cargo bench --package mega-batch --bench placement [-- cuda]`
 //!
-//! Without `cuda` the device is the emulated one, which is slow: it is not asked for large batches alone.
-//! The programs are the built-in ones. It fails where outcomes differ.
+//! Without `cuda` the device is the emulated one, which is slow: it does not run large batches alone. The programs
+//! are the built-in ones. Fails if outcomes differ.
 
 mod arguments;
 
@@ -15,10 +15,10 @@ use mega_batch::{Backend, Batch, Job, Options, Placement, Runner};
 
 use arguments::arguments;
 
-/// How often each batch is run each way; the least time counts, after a round that is not counted.
+/// How often each batch is run each way; the least time counts, after an uncounted warm-up round.
 const ROUNDS: usize = 6;
 
-/// The most evaluations for which the emulated device is asked alone.
+/// The most evaluations that the emulated device runs alone.
 const MOST_EMULATED: usize = 3_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Measures batches of so many evaluations.
+/// Measures batches of this size.
 fn row(runners: &mut [Runner; 3], backend: Backend, count: usize) -> Result<(), Box<dyn Error>> {
     let (programs, tasks) = work(count);
     let jobs: Vec<Job> = (0..programs.len() as u32)
@@ -62,8 +62,8 @@ fn row(runners: &mut [Runner; 3], backend: Backend, count: usize) -> Result<(), 
     let mut chosen = (0, 0);
     let mut outcomes = None;
     for round in 0..=ROUNDS {
-        // Who comes after the emulated device finds nothing in the caches, and who comes after the host all of it: so
-        // every other round goes the other way.
+        // What runs after the emulated device finds cold caches, and what runs after the host finds warm ones: so
+        // every other round reverses the order.
         let mut order = [0, 1, 2];
         if round % 2 == 1 {
             order.reverse();
@@ -111,7 +111,7 @@ fn row(runners: &mut [Runner; 3], backend: Backend, count: usize) -> Result<(), 
     Ok(())
 }
 
-/// Built-in programs, each with a task of its own, with so many pairs in all.
+/// Built-in programs, each with its own task, with this many pairs in all.
 fn work(count: usize) -> (Vec<Program>, Vec<Task>) {
     let builtins = builtin::all();
     let used = builtins.len().min(count);

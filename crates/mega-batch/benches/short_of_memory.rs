@@ -1,9 +1,9 @@
-//! Runs on a GPU whose memory somebody else takes and gives back: what does not fit is halved and made again, or made by
-//! the host, and all of it is what the host alone gives.
+//! Runs on a GPU whose memory another user repeatedly takes and frees: batches that do not fit are halved and
+//! retried, or run on the host, and the results must equal those of the host alone.
 //!
 //! `cargo bench --package mega-batch --bench short_of_memory [-- EVALUATIONS]`
 //!
-//! It fails where outcomes or outputs differ, and ends with 2 where there is no GPU.
+//! Fails if outcomes or outputs differ, and exits with 2 if there is no GPU.
 
 mod arguments;
 
@@ -19,19 +19,19 @@ use mega_batch::{Backend, Batch, Job, OnDevice, Options, Placement, Report, Runn
 
 use arguments::arguments;
 
-/// Why it fails.
+/// The error type.
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// How often all is run.
+/// How often everything is run.
 const ROUNDS: usize = 5;
 
-/// Evaluations where nobody says more.
+/// The default number of evaluations.
 const EVALUATIONS: usize = 1_000_000;
 
-/// What is left is not worth taking.
+/// Less memory is not worth taking.
 const LEAST: u64 = 64 << 10;
 
-/// For how long memory is free, and then taken: for longer, and the GPU counts as lost.
+/// How long memory is free, and then taken: if it were longer, the GPU would count as lost.
 const FREE: Duration = Duration::from_millis(5);
 const TAKEN: Duration = Duration::from_millis(2);
 
@@ -84,7 +84,7 @@ fn main() -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes all the memory that there is for a while, again and again.
+/// Repeatedly takes all free memory for a while.
 fn take(device: &impl Device, stop: &AtomicBool, taken: &AtomicU64) {
     while !stop.load(Ordering::Relaxed) {
         thread::sleep(FREE);
@@ -115,7 +115,7 @@ fn rounds(runner: &mut Runner, batch: &Batch<'_>, expected: &Report) -> Result<(
         if report.summary.totals != expected.summary.totals {
             return Err("the totals are not what they should be".into());
         }
-        // The next round asks for all its memory anew.
+        // The next round allocates all its memory anew.
         runner.clean_up();
         tell(round, &report.summary.backends.device.unwrap_or_default());
     }
@@ -143,7 +143,7 @@ fn tell(round: usize, device: &OnDevice) {
     }
 }
 
-/// Built-in programs, each with a task of its own, with so many pairs in all.
+/// Built-in programs, each with its own task, with this many pairs in all.
 fn work(count: usize) -> (Vec<Program>, Vec<Task>) {
     let builtins = builtin::all();
     let each = count.div_ceil(builtins.len());

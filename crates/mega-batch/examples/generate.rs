@@ -1,5 +1,5 @@
-//! Writes generated tasks in the form of Kaggle's competitions: a file of challenges and one of
-//! solutions. Each built-in program makes tasks in its turn, from the seeds 0, 1, 2 and so on.
+//! Writes generated tasks in the format of Kaggle's competitions: a file of challenges and one of solutions. The
+//! built-in programs take turns to generate tasks, from the seeds 0, 1, 2 and so on.
 //!
 //! ```text
 //! cargo run --release --example generate -- 10000 FOLDER

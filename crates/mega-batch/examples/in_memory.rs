@@ -1,4 +1,4 @@
-//! Candidates for a task, all made in memory: which of them are right, and what of the others?
+//! Candidates for a task, all built in memory: which of them are right, and what about the others?
 //!
 //! `cargo run --package mega-batch --example in_memory`
 
@@ -24,7 +24,7 @@ fn task() -> Result<Task, arc_dsl::GridError> {
     })
 }
 
-/// A candidate for each of these primitives: what it makes of the input goes at the input's right.
+/// A candidate for each of these primitives: its output is appended at the right of the input.
 fn candidates() -> Result<Vec<Program>, arc_dsl::BuildError> {
     let tried = [
         Primitive::Hmirror,
@@ -48,8 +48,8 @@ fn candidates() -> Result<Vec<Program>, arc_dsl::BuildError> {
     Ok(candidates)
 }
 
-/// Keeps the candidates that are right on every pair and lets all else go, so that a search of any
-/// length needs no more memory.
+/// Keeps the candidates that are right on every pair and discards everything else, so that a search of any length
+/// needs no more memory.
 #[derive(Default)]
 struct Right {
     jobs: Vec<Job>,
@@ -89,7 +89,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
         }
     }
 
-    // The same in a stream, as a search would have it: one runner for many batches.
+    // The same as a stream, as in a search: one runner for many batches.
     let mut options = Options::default();
     options.mode = Mode::Parallel;
     options.workers = NonZeroUsize::new(2);

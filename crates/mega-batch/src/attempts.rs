@@ -1,5 +1,5 @@
-//! [`Attempts`]: for each task the candidates that behave otherwise, the best of them, and the grids
-//! that go into a submission.
+//! [`Attempts`]: for each task, its candidates grouped by behaviour, the best of them, and the grids for a
+//! submission.
 
 mod details;
 
@@ -17,27 +17,27 @@ use crate::sink::Sink;
 
 pub use details::TaskDetails;
 
-/// Candidates of a task that give the same on all of its pairs.
+/// Candidates of a task with the same outputs on all of its pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Behaviour {
-    /// The hash of what they give.
+    /// The hash of their outputs.
     pub digest: u128,
-    /// How many they are.
+    /// How many candidates there are.
     pub candidates: u64,
-    /// The shortest of them, the first of several; by its place in the batch.
+    /// The shortest candidate, the first one if there are several, as an index into the batch.
     pub program: u32,
     /// Its steps.
     pub steps: usize,
-    /// On how many train pairs they are right.
+    /// How many train pairs are right.
     pub train_right: u32,
-    /// On how many cells of the train pairs.
+    /// How many cells of the train pairs are right.
     pub train_cells_right: u32,
-    /// For each test pair the grid that they give, where they do.
+    /// Their output for each test pair; `None` if it is not a grid.
     pub tests: Vec<Option<Grid>>,
 }
 
 impl Behaviour {
-    /// The best comes first.
+    /// Better behaviours come first.
     fn rank(&self) -> impl Ord + use<> {
         (
             Reverse((self.train_right, self.train_cells_right, self.candidates)),
@@ -47,15 +47,14 @@ impl Behaviour {
     }
 }
 
-/// The candidates of a task by what they give.
+/// The candidates of a task, grouped by behaviour.
 #[derive(Debug, Clone, Default)]
 pub struct Behaviours {
     /// How many candidates there were.
     pub candidates: u64,
-    /// How many behaviours there were: those that are kept, and [`dropped`](Self::dropped).
+    /// How many behaviours there were: those that are kept, and those [`dropped`](Self::dropped).
     pub behaviours: u64,
-    /// How many were dropped, the worst ones, since there were too many; one that came again later was
-    /// counted anew.
+    /// How many of the worst were dropped because there were too many; one that occurs again later is counted again.
     pub dropped: u64,
     kept: FxHashMap<u128, Behaviour>,
 }
@@ -90,7 +89,7 @@ impl Behaviours {
         }
     }
 
-    /// Those that are kept, the best first.
+    /// The kept behaviours, best first.
     pub fn ranked(&self) -> Vec<&Behaviour> {
         let mut ranked: Vec<_> = self.kept.values().collect();
         ranked.sort_unstable_by_key(|it| it.rank());
@@ -100,13 +99,13 @@ impl Behaviours {
 
 /// Groups the candidates of each task as their results come.
 ///
-/// A candidate is a program that was run on all pairs of a task. Candidates that give the same on all
-/// of them are one [`Behaviour`]. They are ranked by what the train pairs say, and by nothing else: how
-/// many pairs are right, how many cells, how many candidates agree, and how short the shortest of them
-/// is. Expected outputs of test pairs, where they are known, count for nothing here.
+/// A candidate is a program that was run on all pairs of a task. Candidates with the same outputs on all of them form
+/// one [`Behaviour`]. The ranking uses only train pairs: how many pairs are right, how many cells, how many
+/// candidates agree, and how short the shortest candidate is. Expected outputs of test pairs, if known, do not
+/// matter.
 ///
-/// It is a [`Sink`], for batches that run with [`Options::scores`](crate::Options::scores). Its size
-/// depends on the number of tasks, not of programs.
+/// This is a [`Sink`] for batches that run with [`Options::scores`](crate::Options::scores). Its size depends on the
+/// number of tasks, not of programs.
 #[derive(Debug)]
 pub struct Attempts<'a> {
     batch: Batch<'a>,
@@ -115,13 +114,13 @@ pub struct Attempts<'a> {
     has_changed: bool,
 }
 
-/// The candidate whose results come.
+/// The candidate whose results are coming in.
 #[derive(Debug)]
 struct Current {
     job: Job,
-    /// How many results are to come.
+    /// How many results are still to come.
     left: usize,
-    /// The digests of what it gives, one behind the other.
+    /// The concatenated digests of its outputs.
     digests: Vec<u8>,
     train_right: u32,
     train_cells_right: u32,
@@ -168,11 +167,11 @@ impl Current {
     }
 }
 
-/// What stands in a behaviour's hash for a pair without output.
+/// The digest of a pair without output.
 const FAILED: u128 = u128::MAX;
 
 impl<'a> Attempts<'a> {
-    /// Those of a batch, without candidates yet.
+    /// Attempts of a batch, without candidates yet.
     pub fn new(batch: &Batch<'a>) -> Self {
         Self {
             batch: batch.clone(),
@@ -191,13 +190,12 @@ impl<'a> Attempts<'a> {
         &self.batch
     }
 
-    /// What the candidates of each task give, by its place in the batch.
+    /// The behaviours of each task, by index.
     pub fn by_task(&self) -> &[Behaviours] {
         &self.by_task
     }
 
-    /// Takes the last candidate in. One of which results are missing, since the batch ended before, is
-    /// none.
+    /// Adds the last candidate, unless results are missing because the batch was ended.
     pub fn finish(&mut self) {
         let Some(current) = self.current.take() else {
             return;
@@ -211,7 +209,7 @@ impl<'a> Attempts<'a> {
         self.by_task[task as usize].add(current.behaviour(steps));
     }
 
-    /// Takes the next result of the candidate whose results come.
+    /// Adds the next result of the current candidate.
     pub(crate) fn add(&mut self, result: &PairResult) {
         if let Some(current) = &mut self.current {
             let grid = result.output.as_ref().and_then(Value::as_grid);
@@ -220,8 +218,8 @@ impl<'a> Attempts<'a> {
         }
     }
 
-    /// Takes a candidate in that no program of the batch is, by what it gives on each pair of its task;
-    /// `number` and `steps` are what it is known by and ranked by in the place of a program's.
+    /// Adds a candidate that is not a program of the batch, with its output on each pair of its task; `number` and
+    /// `steps` identify and rank it in place of a program.
     pub fn add_candidate<'g>(
         &mut self,
         task: usize,
@@ -245,14 +243,13 @@ impl<'a> Attempts<'a> {
         self.by_task[task].add(current.behaviour(steps));
     }
 
-    /// Whether there are other candidates than when this was asked before.
+    /// Whether candidates were added since the last call.
     pub fn has_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
 
-    /// For each test input of a task the two grids that are handed in: the first two different ones of
-    /// its behaviours by rank. Where there are fewer, the input itself and a single black cell stand in
-    /// their place.
+    /// For each test input of a task the two grids for the submission: the first two different ones in the ranking of
+    /// its behaviours. If there are fewer, the input itself and a single black cell are used.
     pub fn of_task(&self, task: usize) -> Vec<[Grid; 2]> {
         let ranked = self.by_task[task].ranked();
         let task = &self.batch.tasks()[task];
@@ -262,7 +259,7 @@ impl<'a> Attempts<'a> {
         })
     }
 
-    /// Whether a candidate is right on all train pairs of a task, of which there are some.
+    /// Whether the task has train pairs and a candidate is right on all of them.
     pub fn fits_train(&self, task: usize) -> bool {
         let pairs = self.batch.tasks()[task].train.len();
         let ranked = self.by_task[task].ranked();
@@ -271,9 +268,8 @@ impl<'a> Attempts<'a> {
     }
 }
 
-/// The attempts for all test inputs in the numbering of the task's file: `of` is given the place there and the
-/// one in [`Task::test`]. A test pair that could not be read
-/// has attempts too, so that those behind it stand in their places.
+/// The attempts for all test inputs, numbered as in the task's file: `of` gets the index there and the one in
+/// [`Task::test`]. A test pair that could not be read gets attempts too, so that later ones keep their indices.
 pub(crate) fn handed_in_for(
     task: &Task,
     mut of: impl FnMut(usize, usize) -> [Grid; 2],
@@ -286,8 +282,8 @@ pub(crate) fn handed_in_for(
     attempts.collect()
 }
 
-/// The first two different grids that can be answers. Where there are fewer, the input itself and a single
-/// black cell stand in their place.
+/// The first two different grids that can be answers. If there are fewer, the input itself and a single black cell
+/// are used.
 pub(crate) fn handed_in<'g>(found: impl Iterator<Item = &'g Grid>, input: &Grid) -> [Grid; 2] {
     let fallbacks = [input.clone(), Grid::filled(1, 1, 0), Grid::filled(1, 1, 1)];
     let mut grids: Vec<&Grid> = Vec::with_capacity(2);

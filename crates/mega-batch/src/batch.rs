@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use arc_dsl::{Pair, PairId, Program, Task, TaskIds};
 
-/// One program tried on all pairs of one task; both by their place in the [`Batch`].
+/// One program tried on all pairs of one task; both are indices into the [`Batch`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Job {
-    /// The program, by its place among the programs.
+    /// The index of the program.
     pub program: u32,
-    /// The task, by its place among the tasks.
+    /// The index of the task.
     pub task: u32,
 }
 
-/// Programs, tasks, and which of them meet.
+/// Programs, tasks, and the jobs that combine them.
 ///
 /// The order of the jobs is the order of the results: by program, then by task.
 #[derive(Debug, Clone)]
@@ -22,21 +22,21 @@ pub struct Batch<'a> {
     tasks: &'a [Task],
     jobs: Jobs,
     train_only: bool,
-    /// How many pairs the tasks before each one have, and all together. Whoever goes through jobs looks here: tasks
-    /// lie far apart in memory.
+    /// The number of pairs in the tasks before each one, and in total. Iterating over jobs reads this, since tasks
+    /// are scattered in memory.
     pairs_before: Vec<u64>,
 }
 
-/// Every program on every task is so many jobs that they are counted rather than listed.
+/// All programs on all tasks are so many jobs that they are computed rather than listed.
 #[derive(Debug, Clone)]
 enum Jobs {
     AllPairs,
-    /// The jobs; and with which evaluation each begins, and behind the last one.
+    /// The jobs; and the first evaluation of each, followed by the number of evaluations.
     Listed(Vec<Job>, Vec<u64>),
 }
 
-/// The sums of what stands before each number, and of all.
-fn sums(numbers: impl ExactSizeIterator<Item = u64>) -> Vec<u64> {
+/// Prefix sums, followed by the total.
+fn prefix_sums(numbers: impl ExactSizeIterator<Item = u64>) -> Vec<u64> {
     let mut sums = Vec::with_capacity(numbers.len() + 1);
     sums.push(0);
     let so_far = |so_far: &mut u64, number| {
@@ -47,18 +47,19 @@ fn sums(numbers: impl ExactSizeIterator<Item = u64>) -> Vec<u64> {
     sums
 }
 
-/// A job that names a program or a task that is not there.
+/// A job that refers to a program or a task that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("job {at} is of program {} and task {}, which are not both in the batch", job.program, job.task)]
 pub struct UnknownJob {
-    /// Its place in the list of jobs.
+    /// Its index in the list of jobs.
     pub at: usize,
     /// The job.
     pub job: Job,
 }
 
 impl<'a> Batch<'a> {
-    /// Each program on the task to which it belongs ([`TaskIds`]). Programs without a task and tasks without a program are left out.
+    /// Each program on the task to which it belongs ([`TaskIds`]). Programs without a task and tasks without a
+    /// program are left out.
     pub fn own_tasks(programs: &'a [Program], tasks: &'a [Task]) -> Self {
         let mut by_id: HashMap<&str, Vec<u32>> = HashMap::new();
         for (at, task) in tasks.iter().enumerate() {
@@ -96,7 +97,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Of these jobs, or of every program on every task.
+    /// A batch of these jobs, or of every program on every task.
     fn of(
         programs: &'a [Program],
         tasks: &'a [Task],
@@ -111,15 +112,15 @@ impl<'a> Batch<'a> {
             pairs_before: Vec::new(),
         };
         let pairs = tasks.iter().map(|task| batch.pair_count(task) as u64);
-        batch.pairs_before = sums(pairs);
+        batch.pairs_before = prefix_sums(pairs);
         if let Some(jobs) = jobs {
-            let starts = sums(jobs.iter().map(|job| batch.pairs_of(*job) as u64));
+            let starts = prefix_sums(jobs.iter().map(|job| batch.pairs_of(*job) as u64));
             batch.jobs = Jobs::Listed(jobs, starts);
         }
         batch
     }
 
-    /// The same jobs on the train pairs of their tasks alone.
+    /// The same jobs, on the train pairs of their tasks only.
     #[must_use]
     pub fn train_only(self) -> Self {
         let jobs = match self.jobs {
@@ -129,7 +130,7 @@ impl<'a> Batch<'a> {
         Self::of(self.programs, self.tasks, jobs, true)
     }
 
-    /// How many pairs of a task each of its programs is run on: they are the first ones.
+    /// How many pairs of a task each of its programs is run on: the first ones.
     pub fn pair_count(&self, task: &Task) -> usize {
         if self.train_only {
             task.train.len()
@@ -143,12 +144,12 @@ impl<'a> Batch<'a> {
         self.pairs_in(job.task as usize)
     }
 
-    /// How many pairs of the task at this place its programs are run on.
+    /// The same for a task's index.
     pub(crate) fn pairs_in(&self, task: usize) -> usize {
         (self.pairs_before[task + 1] - self.pairs_before[task]) as usize
     }
 
-    /// How many such pairs the tasks before this place have.
+    /// How many such pairs the tasks before this index have.
     pub(crate) fn pairs_before(&self, task: usize) -> usize {
         self.pairs_before[task] as usize
     }
@@ -162,7 +163,7 @@ impl<'a> Batch<'a> {
         self.train_only
     }
 
-    /// The evaluations of all jobs, or of one program where the jobs are every program on every task.
+    /// The evaluations of all jobs; with every program on every task, those of one program.
     fn listed_evaluations(&self) -> u64 {
         self.starts().last().copied().unwrap_or_default()
     }
@@ -200,7 +201,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The job at place `at`, which must exist.
+    /// The job at index `at`, which must exist.
     pub fn job(&self, at: usize) -> Job {
         match &self.jobs {
             Jobs::AllPairs => Job {
@@ -216,7 +217,7 @@ impl<'a> Batch<'a> {
         (0..self.job_count()).map(|at| self.job(at))
     }
 
-    /// How many evaluations it makes: one for every pair of every job.
+    /// The number of evaluations: one for every pair of every job.
     pub fn evaluations(&self) -> u64 {
         match &self.jobs {
             Jobs::AllPairs => self.listed_evaluations() * self.programs.len() as u64,
@@ -224,8 +225,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// With which evaluation each job begins, and behind the last one; where the jobs are every program on every
-    /// task, those of one program.
+    /// The first evaluation of each job, followed by the number of evaluations; with every program on every task, for
+    /// one program.
     fn starts(&self) -> &[u64] {
         match &self.jobs {
             Jobs::AllPairs => &self.pairs_before,
@@ -233,8 +234,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The place of the job of evaluation `at` and the pair in it; the end of the jobs behind the last
-    /// one.
+    /// The index of the job of evaluation `at`, and the pair in it; for evaluations beyond the last, the number of
+    /// jobs and 0.
     pub(crate) fn evaluation(&self, at: u64) -> (usize, usize) {
         if at >= self.evaluations() {
             return (self.job_count(), 0);
@@ -247,13 +248,13 @@ impl<'a> Batch<'a> {
             }
             Jobs::Listed(..) => (0, at),
         };
-        // The last one that begins there or before, which has pairs.
+        // The last job that begins at or before `at`; it has pairs.
         let starts = self.starts();
         let job = starts.partition_point(|start| *start <= at) - 1;
         (jobs_before + job, (at - starts[job]) as usize)
     }
 
-    /// The first evaluation of the job at this place, or of those behind it where it has no pairs.
+    /// The first evaluation of the job at this index; if it has no pairs, of the next one that has.
     pub(crate) fn first_of(&self, job: usize) -> u64 {
         match &self.jobs {
             Jobs::AllPairs => {
@@ -264,7 +265,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// How many evaluations it makes of each program.
+    /// The number of evaluations of each program.
     pub(crate) fn evaluations_by_program(&self) -> Vec<u64> {
         match &self.jobs {
             Jobs::AllPairs => vec![self.listed_evaluations(); self.programs.len()],

@@ -1,4 +1,4 @@
-//! Batts in files, on tasks.
+//! Runs batts from files on tasks.
 
 use std::borrow::Cow;
 
@@ -12,24 +12,24 @@ use crate::attempts::Attempts;
 use crate::cancellation::Cancellation;
 use crate::outcome::equals;
 
-/// The values of the entries of a batt, in their order; an error where the whole batt ended with one.
+/// The values of the entries of a batt, in their order; an error if the whole batt ended with one.
 pub type BattValues = Result<Vec<Result<Value, EvalError>>, EvalError>;
 
-/// What a batt gives on one pair.
+/// The results of a batt on one pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BattPair {
     /// The pair.
     pub pair: PairId,
     /// The values without the expected output: `C` is `None`.
     pub values: BattValues,
-    /// On train pairs the values with it.
+    /// On train pairs, the values with the expected output.
     pub with_expected: Option<BattValues>,
 }
 
-/// What a batt gives on all pairs of a task, those of `train` first.
+/// Runs a batt on all pairs of a task, those of `train` first.
 ///
-/// Train pairs whose output is known are evaluated once more with it as `C`, so that measures can
-/// compare with it; those of `test` are not.
+/// Train pairs whose output is known are evaluated a second time with it as `C`, so that measures can compare with
+/// it; those of `test` are not.
 pub fn run_batt(batt: &BattFile, task: &Task, limits: &Limits) -> Vec<BattPair> {
     let train = task.train_pairs();
     let mut interpreter = Interpreter::new(limits.clone());
@@ -55,8 +55,7 @@ pub fn run_batt(batt: &BattFile, task: &Task, limits: &Limits) -> Vec<BattPair> 
         .collect()
 }
 
-/// What a batt gives on each of these tasks, on all cores; nothing on tasks that are not begun when it is
-/// cancelled.
+/// Runs a batt on each of these tasks, on all cores; `None` for tasks that were not begun when it was cancelled.
 pub fn run_batt_on_all(
     batt: &BattFile,
     tasks: &[Task],
@@ -67,8 +66,8 @@ pub fn run_batt_on_all(
     tasks.par_iter().map(run).collect()
 }
 
-/// Takes the candidates of a batt in that was run on a task, each known by its place among the entries
-/// and behind as many steps as its number says.
+/// Adds the candidates of a batt that was run on a task. Each is identified by its index among the entries, and its
+/// number gives its steps for the ranking.
 pub fn add_candidates(
     attempts: &mut Attempts<'_>,
     batt: &BattFile,
@@ -90,8 +89,7 @@ pub fn add_candidates(
     }
 }
 
-/// The candidates that are right on every pair of the task whose output is known, of which there has
-/// to be one at least.
+/// The candidates that are right on every pair of the task whose output is known; none if no output is known.
 pub fn right_candidates<'b>(
     batt: &'b BattFile,
     task: &Task,
@@ -164,7 +162,7 @@ mod tests {
         assert_eq!(texts(&results[0].values), ["False", "2", &turned, &plain]);
         let told = results[0].with_expected.as_ref().unwrap();
         assert_eq!(texts(told), ["False", "2", &turned, &plain]);
-        // Without an output, and on test pairs, there is nothing to be told.
+        // Without an output, and on test pairs, there is nothing to compare.
         assert!(
             results[1..]
                 .iter()

@@ -1,9 +1,9 @@
-//! [`BlockLog`]: entries as they come, in a file from which a later process goes on.
+//! [`BlockLog`]: an append-only file of entries that a later process can resume.
 //!
-//! The file begins with a line of JSON that says what it is of, the [`Header`]. Blocks follow: the number of
-//! a block's bytes, of its entries, and a check of both (CRC-32), 32 bits each and the least significant byte
-//! first; then the entries in the form of postcard. Whatever ended the process, the part of a block behind the last
-//! whole one is dropped. Where whole ones stand behind it, the file was damaged, and is left as it is.
+//! The file begins with a line of JSON, the [`Header`], which identifies its contents. Blocks follow: 32 bits each,
+//! little-endian, for the number of bytes, the number of entries and a CRC-32 of both; then the entries, encoded with
+//! postcard. An incomplete block at the end is dropped when the log is resumed. If complete blocks follow a broken
+//! one, the file was damaged, and is left unchanged.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -16,11 +16,11 @@ use serde::de::DeserializeOwned;
 use crate::escape::escaped;
 use crate::files::{folder_of, of_folder};
 
-/// A block is written when it has so many bytes, or so long after the one before.
+/// A block is written when it has this many bytes, or this long after the one before.
 const BLOCK: usize = 1 << 18;
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// How often what is written is brought to the disk. It survives the process all the same.
+/// How often the file is synced to the disk. Data survives the end of the process even before that.
 const SYNC: Duration = Duration::from_secs(5);
 
 /// The most bytes of a block: one entry may hold a grid as large as limits allow.
@@ -29,13 +29,13 @@ const MOST_BYTES: u32 = 1 << 30;
 /// The most bytes of the first line.
 const MOST_HEADER: u64 = 1 << 16;
 
-/// What a log is of.
+/// Identifies the contents of a log.
 pub(crate) trait Header: Serialize + DeserializeOwned {
-    /// What the other one is of instead, where what is of this one cannot go on with it.
+    /// How a log with the other header differs, if it cannot be resumed with this one.
     fn difference(&self, other: &Self) -> Option<String>;
 }
 
-/// Why there is no checkpoint.
+/// Why a checkpoint cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
@@ -47,38 +47,38 @@ pub enum CheckpointError {
         /// Why.
         error: io::Error,
     },
-    /// There is one already, and nobody said that it is to be gone on with.
+    /// The file exists, and resuming was not asked for.
     #[error("{}: there is a checkpoint already: resume it, or remove it to begin anew", escaped(&.0.to_string_lossy()))]
     Exists(PathBuf),
     /// Another process writes to it.
     #[error("{}: another run is using this checkpoint", escaped(&.0.to_string_lossy()))]
     InUse(PathBuf),
-    /// It is of another run.
+    /// It belongs to another run.
     #[error("{}: expected the checkpoint of this run, found {found}", escaped(&path.to_string_lossy()))]
     Other {
         /// The file.
         path: PathBuf,
-        /// What it is instead.
+        /// What it contains instead.
         found: String,
     },
-    /// A part of it is not as it was written.
+    /// A part of it is damaged.
     #[error(
-        "{}: damaged at byte {at}, with whole entries behind: nothing is changed; of a copy that is cut there \
-         (`truncate -s {at} COPY`) what stands before can be resumed", escaped(&path.to_string_lossy())
+        "{}: damaged at byte {at}, with complete entries behind it: the file is unchanged; a copy that is cut there \
+         (`truncate -s {at} COPY`) can be resumed", escaped(&path.to_string_lossy())
     )]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where the part begins.
+        /// Where the damaged part begins.
         at: u64,
     },
 }
 
-/// A log that is written to; the file is locked.
+/// A log that is open for writing; the file is locked.
 #[derive(Debug)]
 pub(crate) struct BlockLog {
     file: File,
-    /// The block that is being made, and how many entries it has.
+    /// The current block, and its number of entries.
     block: Vec<u8>,
     count: u32,
     written: Instant,
@@ -86,17 +86,20 @@ pub(crate) struct BlockLog {
 }
 
 impl BlockLog {
-    /// Begins a log; there must be no file of this name, or an empty one.
+    /// Begins a log; the file must not exist or be empty.
     pub(crate) fn create(path: &Path, header: &impl Header) -> Result<Self, CheckpointError> {
         let file = open(path)?;
-        let length = file.metadata().map_err(|error| at(path, error))?.len();
+        let length = file
+            .metadata()
+            .map_err(|error| file_error(path, error))?
+            .len();
         if length > 0 {
             return Err(CheckpointError::Exists(path.to_owned()));
         }
-        Self::begin(file, header).map_err(|error| at(path, error))
+        Self::begin(file, header).map_err(|error| file_error(path, error))
     }
 
-    /// Goes on with an earlier log of at most so many entries, or begins one where there is none.
+    /// Resumes a log of at most `most` entries, or begins one if there is none.
     pub(crate) fn resume<H: Header>(
         path: &Path,
         header: &H,
@@ -104,7 +107,7 @@ impl BlockLog {
     ) -> Result<(Self, Blocks), CheckpointError> {
         let file = open(path)?;
         let mut blocks = Blocks::default();
-        let io = |error| at(path, error);
+        let io = |error| file_error(path, error);
         let mut reader = BufReader::new(File::open(path).map_err(io)?);
         let mut line = Vec::new();
         (&mut reader)
@@ -112,7 +115,7 @@ impl BlockLog {
             .read_until(b'\n', &mut line)
             .map_err(io)?;
         if line.last() != Some(&b'\n') && (line.len() as u64) < MOST_HEADER {
-            // Not even the first line came to its end.
+            // The first line is incomplete.
             let own = first_line(header).map_err(io)?;
             if own.starts_with(&line) {
                 file.set_len(0).map_err(io)?;
@@ -131,7 +134,7 @@ impl BlockLog {
         let start = line.len() as u64;
         let mut end = start;
         let mut block = Vec::new();
-        // All blocks are looked at before anything is done with one.
+        // All blocks are checked before any is used.
         let mut has_too_many = false;
         while let Some(count) = read_block(&mut reader, &mut block).map_err(io)? {
             has_too_many = blocks.left + count as usize > most;
@@ -183,7 +186,7 @@ impl BlockLog {
         Ok(())
     }
 
-    /// [Writes](Self::write) what was added, unless that was done a moment ago.
+    /// [Writes](Self::write) the added entries, unless that was done a moment ago.
     pub(crate) fn tick(&mut self) -> io::Result<()> {
         if self.written.elapsed() >= INTERVAL {
             self.write()?;
@@ -195,19 +198,19 @@ impl BlockLog {
         Ok(())
     }
 
-    /// Writes all that was added and brings it to the disk.
+    /// Writes all added entries and syncs the file.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.write()?;
         self.file.sync_all()
     }
 
-    /// Writes what was added.
+    /// Writes the added entries.
     pub(crate) fn write(&mut self) -> io::Result<()> {
         self.written = Instant::now();
         if self.count == 0 {
             return Ok(());
         }
-        // One call, so that what is cut off is cut off at its end.
+        // A single call, so that an interruption can only cut off the end.
         let mut bytes = Vec::with_capacity(HEAD + self.block.len());
         bytes.extend((self.block.len() as u32).to_le_bytes());
         bytes.extend(self.count.to_le_bytes());
@@ -229,17 +232,17 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// How many entries are to be read.
+    /// How many entries remain to be read.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
 
-    /// How many bytes at its end were no whole block and were dropped.
+    /// How many bytes of an incomplete block at the end were dropped.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Reads the next entry, of which there is one.
+    /// Reads the next entry; there must be one.
     pub(crate) fn read<T: DeserializeOwned>(&mut self) -> io::Result<T> {
         self.left = self.left.saturating_sub(1);
         if self.at == self.block.len() {
@@ -254,24 +257,24 @@ impl Blocks {
     }
 }
 
-fn at(path: &Path, error: io::Error) -> CheckpointError {
+fn file_error(path: &Path, error: io::Error) -> CheckpointError {
     let path = path.to_owned();
     CheckpointError::File { path, error }
 }
 
 /// Opens a checkpoint and locks it.
 fn open(path: &Path) -> Result<File, CheckpointError> {
-    // To open a pipe would be to wait, and a device keeps nothing.
+    // Opening a pipe would block, and a device keeps nothing.
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         let error = io::Error::other("expected a regular file");
-        return Err(at(path, error));
+        return Err(file_error(path, error));
     }
     let mut options = OpenOptions::new();
     let file = options.read(true).append(true).create(true).open(path);
-    let file = file.map_err(|error| at(path, of_folder(error, folder_of(path))))?;
+    let file = file.map_err(|error| file_error(path, of_folder(error, folder_of(path))))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(CheckpointError::InUse(path.to_owned())),
-        // Some file systems know no locks.
+        // Some file systems do not support locks.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
@@ -282,7 +285,7 @@ fn first_line(header: &impl Header) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Bytes before those of a block: their number, the number of entries, and the check.
+/// The size of a block's header: the number of bytes, the number of entries, and the checksum.
 const HEAD: usize = 12;
 
 fn check(count: u32, block: &[u8]) -> u32 {
@@ -292,18 +295,18 @@ fn check(count: u32, block: &[u8]) -> u32 {
     check.finalize()
 }
 
-/// The numbers before a block.
-fn words_of(head: [u8; HEAD]) -> [u32; 3] {
+/// The numbers in a block's header.
+fn header_words(head: [u8; HEAD]) -> [u32; 3] {
     [0, 4, 8].map(|at| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]))
 }
 
-/// Reads a block and gives the number of its entries; `None` if no whole one follows.
+/// Reads a block and returns the number of its entries; `None` if no complete block follows.
 fn read_block(reader: &mut impl Read, block: &mut Vec<u8>) -> io::Result<Option<u32>> {
     let mut head = [0; HEAD];
     if !is_read(reader.read_exact(&mut head))? {
         return Ok(None);
     }
-    let [length, count, expected] = words_of(head);
+    let [length, count, expected] = header_words(head);
     block.clear();
     let most = u64::from(length.min(MOST_BYTES));
     reader.take(most).read_to_end(block)?;
@@ -311,21 +314,21 @@ fn read_block(reader: &mut impl Read, block: &mut Vec<u8>) -> io::Result<Option<
     Ok(is_whole.then_some(count))
 }
 
-/// So far behind a damaged block a whole one is looked for, and so many bytes of what may be some are checked.
-const LOOKED_AT: u64 = 1 << 26;
-const CHECKED: usize = 1 << 30;
+/// How far behind a damaged block a complete one is searched, and how many bytes are checksummed in total.
+const MAX_SCANNED: u64 = 1 << 26;
+const MAX_CHECKED: usize = 1 << 30;
 
-/// Whether a whole block begins anywhere in what follows: the number of bytes of a damaged one says nothing.
+/// Whether a complete block begins anywhere in the rest: the length field of a damaged block is not reliable.
 fn has_block(reader: &mut impl Read) -> io::Result<bool> {
     let mut bytes = Vec::new();
-    reader.take(LOOKED_AT).read_to_end(&mut bytes)?;
-    let mut left = CHECKED;
+    reader.take(MAX_SCANNED).read_to_end(&mut bytes)?;
+    let mut left = MAX_CHECKED;
     for at in 0..bytes.len() {
         let Some((head, rest)) = bytes[at..].split_first_chunk() else {
             break;
         };
-        let [length, count, expected] = words_of(*head);
-        // An entry has a byte at least.
+        let [length, count, expected] = header_words(*head);
+        // An entry has at least one byte.
         let Some(block) = rest
             .get(..length as usize)
             .filter(|_| (1..=length).contains(&count))
@@ -343,7 +346,7 @@ fn has_block(reader: &mut impl Read) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Whether all came that was to be read.
+/// Whether the read was complete.
 fn is_read(result: io::Result<()>) -> io::Result<bool> {
     match result {
         Ok(()) => Ok(true),
@@ -352,7 +355,7 @@ fn is_read(result: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-/// What was whole a moment ago is not.
+/// The error for blocks that were complete when they were checked and are not any more.
 pub(crate) fn changed() -> io::Error {
     io::Error::other("the checkpoint was changed while it was read")
 }

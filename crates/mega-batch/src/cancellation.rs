@@ -1,13 +1,12 @@
-//! [`Cancellation`]: ends a batch before its end.
+//! [`Cancellation`]: ends a batch early.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Asks runners to end the batch that they run, from another thread or from a signal handler.
+/// Asks runners to stop their batch, from another thread or from a signal handler.
 ///
-/// Clones are the same request. What is finished then is delivered, and the
-/// [`Summary`](crate::Summary) says that it is not all. A request stays: batches that are run later
-/// end before they begin.
+/// Clones share one request. Everything finished by then is delivered, and the [`Summary`](crate::Summary) says that
+/// it is incomplete. A request is permanent: later batches end before they begin.
 ///
 /// ```
 /// use mega_batch::{Batch, Cancellation, Options};
@@ -31,23 +30,23 @@ pub struct Cancellation {
 }
 
 impl Cancellation {
-    /// Asks for the end.
+    /// Requests the end.
     pub fn cancel(&self) {
         self.flag.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the end was asked for.
+    /// Whether the end was requested.
     pub fn is_cancelled(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }
 
-    /// What is set when it was.
+    /// The flag that requests set.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.flag)
     }
 }
 
-/// The request that is made by setting this flag, which is all that a signal handler can do.
+/// The request that consists of setting this flag, which is all that a signal handler can do.
 impl From<Arc<AtomicBool>> for Cancellation {
     fn from(flag: Arc<AtomicBool>) -> Self {
         Self { flag }

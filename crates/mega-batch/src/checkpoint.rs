@@ -1,4 +1,4 @@
-//! What the checkpoint of a run has in it: results as they come, from which a later run goes on.
+//! The checkpoint of a run: its results as they come, from which a later run continues.
 
 use std::io;
 use std::path::Path;
@@ -17,13 +17,13 @@ use crate::outcome::Known;
 use crate::outcome::{Outcome, PairResult};
 use crate::score::{Score, digest};
 
-/// What the first line calls the file.
+/// The file format as the first line names it.
 const FORMAT: &str = "mega-batch checkpoint";
 
-/// The form of the blocks.
+/// The version of the block format.
 const FORM: u32 = 1;
 
-/// What a run has to have in common with the one that it goes on with: all that its results depend on.
+/// What must agree for a run to be resumed: everything that its results depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     format: String,
@@ -37,7 +37,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// That of a run of this batch with these options. Mode, workers and backend are not in it, since
+    /// The identity of a run of this batch with these options. Mode, workers and backend are not included, since
     /// results do not depend on them.
     pub(crate) fn of(batch: &Batch<'_>, options: &Options) -> Self {
         let Options {
@@ -64,9 +64,9 @@ impl Identity {
             format: FORMAT.to_owned(),
             form: FORM,
             engine_version: VERSION.to_owned(),
-            programs: of_programs(batch),
+            programs: hash_programs(batch),
             tasks: hash_tasks(batch.tasks()),
-            jobs: of_jobs(batch),
+            jobs: hash_jobs(batch),
             options,
             evaluations: batch.evaluations(),
         }
@@ -93,20 +93,20 @@ impl Header for Identity {
         let options = || {
             format!(
                 "other options: {}",
-                differing(&other.options, &self.options)
+                differing_options(&other.options, &self.options)
             )
         };
         difference.or_else(|| (self.options != other.options).then(options))
     }
 }
 
-/// The options that differ, with their values there and here.
-fn differing(there: &str, here: &str) -> String {
+/// The options that differ, with the checkpoint's values and the current ones.
+fn differing_options(there: &str, here: &str) -> String {
     let both = there.split(", ").zip(here.split(", "));
     let differing = both.filter(|(there, here)| there != here);
     let told = differing.map(|(there, here)| {
         let value = here.rsplit(' ').next().unwrap_or_default();
-        // Both need them.
+        // Attempts and submissions both need scores.
         let there = there.replace("scores", "attempts or a submission");
         format!("{there}, here {value}")
     });
@@ -117,13 +117,13 @@ pub(crate) fn hex(hash: &Xxh3) -> String {
     format!("{:032x}", hash.digest128())
 }
 
-/// Takes text, of which it is known where it ends.
+/// Hashes text with its length, so that texts in sequence are unambiguous.
 pub(crate) fn hash_text(hash: &mut Xxh3, text: &str) {
     hash.update(&(text.len() as u64).to_le_bytes());
     hash.update(text.as_bytes());
 }
 
-fn of_programs(batch: &Batch<'_>) -> String {
+fn hash_programs(batch: &Batch<'_>) -> String {
     let mut hash = Xxh3::new();
     for program in batch.programs() {
         hash_text(&mut hash, program.name());
@@ -137,7 +137,7 @@ fn of_programs(batch: &Batch<'_>) -> String {
     hex(&hash)
 }
 
-/// The hash of tasks with all their grids.
+/// The hash of tasks, including all their grids.
 pub(crate) fn hash_tasks(tasks: &[Task]) -> String {
     let mut hash = Xxh3::new();
     for task in tasks {
@@ -157,7 +157,7 @@ pub(crate) fn hash_tasks(tasks: &[Task]) -> String {
     hex(&hash)
 }
 
-fn of_jobs(batch: &Batch<'_>) -> String {
+fn hash_jobs(batch: &Batch<'_>) -> String {
     let mut hash = Xxh3::new();
     for job in batch.jobs() {
         hash.update(&job.program.to_le_bytes());
@@ -171,25 +171,25 @@ fn of_jobs(batch: &Batch<'_>) -> String {
     hex(&hash)
 }
 
-/// One evaluation in a block; which one follows from its place.
+/// One evaluation in a block; its position tells which one.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Entry {
     /// The program had been wrong or had failed before: see
     /// [`Options::stop_after_wrong`](crate::Options::stop_after_wrong).
     LeftOut,
-    Made(Made),
+    Evaluated(EvaluatedEntry),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Made {
-    became: Became,
+pub(crate) struct EvaluatedEntry {
+    outcome: OutcomeEntry,
     output: Option<Cells>,
     score: Option<Score>,
     nanoseconds: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-enum Became {
+enum OutcomeEntry {
     Match,
     Mismatch,
     NoExpected,
@@ -198,25 +198,27 @@ enum Became {
     Internal(String),
 }
 
-/// A grid by its height, its width and its cells.
+/// A grid: its height, its width and its cells.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Cells(u32, u32, Vec<i8>);
 
 impl Entry {
-    /// That of a result; of `None` if the evaluation is left out.
+    /// The entry for a result; `None` means that the evaluation is left out.
     pub(crate) fn of(result: Option<&PairResult>) -> Self {
-        result.map_or(Entry::LeftOut, |result| Entry::Made(Made::of(result)))
+        result.map_or(Entry::LeftOut, |result| {
+            Entry::Evaluated(EvaluatedEntry::of(result))
+        })
     }
 
-    /// The result, which is of this pair; `None` if the evaluation was left out. None for a grid that
-    /// is none.
+    /// The result, for this pair; `Some(None)` if the evaluation was left out, `None` if the entry contains an
+    /// invalid grid.
     pub(crate) fn result(self, pair: PairId) -> Option<Known> {
-        let Entry::Made(made) = self else {
+        let Entry::Evaluated(made) = self else {
             return Some(None);
         };
         Some(Some(PairResult {
             pair,
-            outcome: made.became.outcome(),
+            outcome: made.outcome.outcome(),
             output: match made.output {
                 Some(cells) => Some(cells.grid()?.into()),
                 None => None,
@@ -228,19 +230,19 @@ impl Entry {
     }
 }
 
-impl Made {
+impl EvaluatedEntry {
     fn of(result: &PairResult) -> Self {
-        let became = match &result.outcome {
-            Outcome::Match => Became::Match,
-            Outcome::Mismatch => Became::Mismatch,
-            Outcome::NoExpected => Became::NoExpected,
-            Outcome::Error(error) => Became::Error(**error),
-            Outcome::Limit(error) => Became::Limit(**error),
-            Outcome::Internal(message) => Became::Internal(message.to_string()),
+        let outcome = match &result.outcome {
+            Outcome::Match => OutcomeEntry::Match,
+            Outcome::Mismatch => OutcomeEntry::Mismatch,
+            Outcome::NoExpected => OutcomeEntry::NoExpected,
+            Outcome::Error(error) => OutcomeEntry::Error(**error),
+            Outcome::Limit(error) => OutcomeEntry::Limit(**error),
+            Outcome::Internal(message) => OutcomeEntry::Internal(message.to_string()),
         };
         let grid = result.output.as_ref().and_then(Value::as_grid);
         Self {
-            became,
+            outcome,
             output: grid.as_deref().map(Cells::of),
             score: result.score,
             nanoseconds: u64::try_from(result.time.as_nanos()).unwrap_or(u64::MAX),
@@ -248,15 +250,15 @@ impl Made {
     }
 }
 
-impl Became {
+impl OutcomeEntry {
     fn outcome(self) -> Outcome {
         match self {
-            Became::Match => Outcome::Match,
-            Became::Mismatch => Outcome::Mismatch,
-            Became::NoExpected => Outcome::NoExpected,
-            Became::Error(error) => Outcome::Error(error.into()),
-            Became::Limit(error) => Outcome::Limit(error.into()),
-            Became::Internal(message) => Outcome::Internal(message.into()),
+            OutcomeEntry::Match => Outcome::Match,
+            OutcomeEntry::Mismatch => Outcome::Mismatch,
+            OutcomeEntry::NoExpected => Outcome::NoExpected,
+            OutcomeEntry::Error(error) => Outcome::Error(error.into()),
+            OutcomeEntry::Limit(error) => Outcome::Limit(error.into()),
+            OutcomeEntry::Internal(message) => Outcome::Internal(message.into()),
         }
     }
 }
@@ -267,7 +269,7 @@ impl Cells {
         Self(height, width, grid.cells().to_vec())
     }
 
-    /// None where there are more or fewer cells.
+    /// `None` if the number of cells does not match.
     pub(crate) fn grid(self) -> Option<Grid> {
         let Self(height, width, cells) = self;
         let (height, width) = (height as usize, width as usize);
@@ -275,17 +277,17 @@ impl Cells {
     }
 }
 
-/// What a checkpoint holds of a run that is gone on with.
+/// The results in the checkpoint of a run that is resumed.
 #[derive(Debug)]
 pub(crate) struct Recorded<'a> {
     batch: Batch<'a>,
     blocks: Blocks,
-    /// Before the next evaluation.
+    /// The position before the next evaluation.
     place: Place,
 }
 
 impl<'a> Recorded<'a> {
-    /// Nothing of a batch.
+    /// No results of a batch.
     pub(crate) fn none(batch: &Batch<'a>) -> Self {
         Self {
             batch: batch.clone(),
@@ -294,7 +296,7 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// Goes on with the checkpoint of an earlier run of the batch, or begins one where there is none.
+    /// Resumes the checkpoint of an earlier run of the batch, or begins one if there is none.
     pub(crate) fn resume(
         path: &Path,
         batch: &Batch<'a>,
@@ -309,7 +311,7 @@ impl<'a> Recorded<'a> {
         Ok((log, recorded))
     }
 
-    /// How many bytes at its end were no whole block and were dropped.
+    /// How many bytes of an incomplete block at the end were dropped.
     pub(crate) fn dropped(&self) -> u64 {
         self.blocks.dropped()
     }

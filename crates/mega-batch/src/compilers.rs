@@ -1,7 +1,7 @@
-//! [`Compilers`]: what compiles programs, and the programs that it has compiled, kept from batch to batch.
+//! [`Compilers`]: the compilers of a runner, and a cache of compiled programs that is kept between batches.
 //!
-//! A team's loop gives a runner the same programs again, on other tasks or pairs. A program is known by
-//! its steps with their lines, which errors name, whatever it is called.
+//! A search loop often gives a runner the same programs again, on other tasks or pairs. The key of a program is its
+//! steps with their lines, since errors name these; its name does not matter.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,54 +14,51 @@ use rustc_hash::FxBuildHasher;
 
 use crate::panics::{PANIC, lock};
 
-/// How many programs a generation has: those that were last asked for stay, so many at least and
-/// twice as many at most.
+/// The size of a generation: the cache keeps at least this many of the programs that were asked for last, and at most
+/// twice as many.
 const GENERATION: usize = 4096;
 
-/// What compiles programs, while no worker does so with it: each has memory that it keeps, and there
-/// are as many as have compiled at a time.
+/// Idle compilers, each with memory that it reuses, as many as have compiled at the same time; and the cache.
 #[derive(Debug, Default)]
 pub(crate) struct Compilers {
     waiting: Mutex<Vec<Compiler>>,
-    kept: Mutex<Kept>,
-    /// Whether programs are kept: a runner of one batch would be given none of them again.
+    cache: Mutex<Generations>,
+    /// Whether programs are cached: a runner for one batch would never see them again.
     keeps: bool,
 }
 
-/// A program as machines run it, or why there is none.
+/// A program as machines run it, or why it cannot be compiled.
 type Result = std::result::Result<Arc<Compiled>, Arc<str>>;
 
-/// What compiles one program after the other.
+/// Compiles programs one after the other.
 #[derive(Debug, Default)]
 struct Compiler {
     form: arc_form::Specialiser,
     steps: arc_cpu::Compiler,
 }
 
-/// The programs by what they are. When there are as many young ones as a generation has, they become
-/// the old ones.
+/// A cache of two generations. When the young one is full, it replaces the old one.
 #[derive(Debug, Default)]
-struct Kept {
+struct Generations {
     young: HashMap<Box<[u8]>, Result, FxBuildHasher>,
     old: HashMap<Box<[u8]>, Result, FxBuildHasher>,
 }
 
 impl Compilers {
-    /// From now on programs are kept.
+    /// Turns the cache on.
     pub(crate) fn keep(&mut self) {
         self.keeps = true;
     }
 
-    /// The program, where it was compiled in an earlier batch, or why it was not.
+    /// The program if it was compiled in an earlier batch, or why it was not.
     pub(crate) fn kept(&self, program: &Program) -> Option<Result> {
         if !self.keeps {
             return None;
         }
-        lock(&self.kept).get(&key(program))
+        lock(&self.cache).get(&key(program))
     }
 
-    /// The program as machines run it, or why there is none. What compiling costs at worst, a breach
-    /// of its promise not to panic too, is the speed.
+    /// Compiles a program, or says why it cannot be compiled. A failure here, even a panic, costs only speed.
     pub(crate) fn compile(&self, program: &Program) -> Result {
         let waiting = lock(&self.waiting).pop();
         let mut compiler = waiting.unwrap_or_default();
@@ -71,11 +68,11 @@ impl Compilers {
                 lock(&self.waiting).push(compiler);
                 result.map(Arc::new).map_err(Arc::from)
             }
-            // What has panicked does not come back.
+            // A compiler that has panicked is not reused.
             Err(_) => Err(Arc::from(PANIC)),
         };
         if self.keeps {
-            lock(&self.kept).insert(key(program), result.clone());
+            lock(&self.cache).insert(key(program), result.clone());
         }
         result
     }
@@ -89,7 +86,7 @@ impl Compiler {
     }
 }
 
-impl Kept {
+impl Generations {
     fn get(&mut self, key: &[u8]) -> Option<Result> {
         if let Some(result) = self.young.get(key) {
             return Some(result.clone());
@@ -107,7 +104,7 @@ impl Kept {
     }
 }
 
-/// All of a program that its evaluation depends on.
+/// Everything in a program that its evaluation depends on.
 fn key(program: &Program) -> Box<[u8]> {
     fn write(key: &mut Vec<u8>, operand: &Operand) {
         let (sort, number) = match operand {
@@ -187,18 +184,18 @@ mod tests {
         compilers.keep();
         let first = compilers.compile(&numbered(0)).unwrap();
         for at in 1..3 * GENERATION {
-            // One that is asked for stays.
+            // A program that is used stays.
             let again = compilers.kept(&numbered(0)).unwrap().unwrap();
             assert!(Arc::ptr_eq(&again, &first));
             if at < 20 || at % 64 == 0 {
                 compilers.compile(&numbered(at)).unwrap();
             } else {
                 let result = Err(Arc::from("not tried"));
-                lock(&compilers.kept).insert(key(&numbered(at)), result);
+                lock(&compilers.cache).insert(key(&numbered(at)), result);
             }
         }
         assert!(compilers.kept(&numbered(1)).is_none());
-        let kept = lock(&compilers.kept);
+        let kept = lock(&compilers.cache);
         assert!(kept.young.len() + kept.old.len() <= 2 * GENERATION);
     }
 }

@@ -1,4 +1,4 @@
-//! [`Coordinator`]: a run that loses nothing, over whatever the machine has.
+//! [`Coordinator`]: a run that can be resumed, on whatever devices the machine has.
 
 use std::io;
 use std::path::PathBuf;
@@ -17,20 +17,20 @@ use crate::sink::{Notice, Sink};
 use crate::submission::Submission;
 use crate::summary::{Progress, Summary};
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Finished<'a> {
-    /// The batch, what was made before counted in.
+    /// The summary of the batch, including results of earlier runs.
     pub summary: Summary,
-    /// The candidates by task, where they are asked for.
+    /// The candidates by task, if they are asked for.
     pub attempts: Option<Attempts<'a>>,
 }
 
-/// A run that loses nothing, over whatever the machine has.
+/// A run that can be resumed, on whatever devices the machine has.
 ///
-/// It hands a [`Batch`] to a [`Runner`] and stands between it and the [`Sink`]: results go to the
-/// [checkpoint](Self::checkpoint) as they come, those of an earlier run are handed on first, candidates are
-/// [ranked](Attempts), and the submission is written every few seconds.
+/// It passes a [`Batch`] to a [`Runner`] and sits between that and the [`Sink`]: it writes results to the
+/// [checkpoint](Self::checkpoint) as they come, delivers those of an earlier run first, [ranks](Attempts) candidates,
+/// and writes the submission every few seconds.
 ///
 /// ```
 /// # use arc_dsl::builtin;
@@ -68,36 +68,36 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Keeps results in this file as they come. There must not be one: see [`resume`](Self::resume).
+    /// Writes results to this file as they come. The file must not exist: see [`resume`](Self::resume).
     #[must_use]
     pub fn checkpoint(mut self, path: impl Into<PathBuf>) -> Self {
         self.checkpoint = Some((path.into(), false));
         self
     }
 
-    /// Keeps results in this file as they come, and begins with those that are in it.
+    /// Writes results to this file as they come, and begins with those that it contains.
     #[must_use]
     pub fn resume(mut self, path: impl Into<PathBuf>) -> Self {
         self.checkpoint = Some((path.into(), true));
         self
     }
 
-    /// Ranks the candidates of each task, though there is no submission.
+    /// Ranks the candidates of each task, even without a submission.
     #[must_use]
     pub fn attempts(mut self) -> Self {
         self.options.scores = true;
         self
     }
 
-    /// Writes the best attempts for all tasks into this file, first when the run begins, and then every
-    /// few seconds where there are better ones; at any time it is whole.
+    /// Writes the best attempts for all tasks to this file: when the run begins, and then every few seconds if there
+    /// are better ones. The file is complete at any time.
     #[must_use]
     pub fn submission(mut self, path: impl Into<PathBuf>) -> Self {
         self.submission = Some(path.into());
         self.attempts()
     }
 
-    /// Runs the batch. That it is [cancelled](Options::cancellation) is no error.
+    /// Runs the batch. [Cancelling](Options::cancellation) it is not an error.
     pub fn run(self, sink: &mut impl Sink) -> Result<Finished<'a>, CoordinatorError> {
         self.run_by(sink, |batch, options, recorded, sink| {
             let mut runner = Runner::new(options)?;
@@ -119,7 +119,7 @@ impl<'a> Coordinator<'a> {
         })
     }
 
-    /// The same, with evaluations that other processes make: see [`shards`].
+    /// The same, with evaluations by other processes: see [`shards`].
     pub fn run_shards(
         self,
         shards: &mut impl Shards,
@@ -191,7 +191,7 @@ impl<'a> Coordinator<'a> {
     }
 }
 
-/// Stands between a runner and a sink.
+/// Sits between a runner and a sink.
 struct CoordinatingSink<'s, 'a, S> {
     sink: &'s mut S,
     keeps_outputs: bool,
@@ -199,15 +199,16 @@ struct CoordinatingSink<'s, 'a, S> {
     keeper: Keeper,
     /// How many of the results that follow are in the checkpoint already.
     before: u64,
-    /// Before the next evaluation.
+    /// The position before the next evaluation.
     place: Place,
-    /// Whether one was missing: what follows has no place in the checkpoint, and is made again.
+    /// Whether a result was missing: later ones have no place in the checkpoint, and a resumed run evaluates them
+    /// again.
     has_gap: bool,
     attempts: Option<Attempts<'a>>,
 }
 
 impl<'a, S: Sink> CoordinatingSink<'_, 'a, S> {
-    /// Adds the result of an evaluation to the checkpoint, where there is one.
+    /// Adds the result of an evaluation to the checkpoint, if there is one.
     fn record(&mut self, job: Job, result: Option<&PairResult>) {
         if self.has_gap || !self.keeper.has_checkpoint() {
             return;
@@ -221,10 +222,10 @@ impl<'a, S: Sink> CoordinatingSink<'_, 'a, S> {
             return;
         }
         let notice = self.keeper.record(|log| log.push(&Entry::of(result)));
-        self.tell(notice);
+        self.notify(notice);
     }
 
-    fn tell(&mut self, notice: Option<Notice>) {
+    fn notify(&mut self, notice: Option<Notice>) {
         if let Some(notice) = notice {
             self.sink.notice(notice);
         }
@@ -239,7 +240,7 @@ impl<'a, S: Sink> CoordinatingSink<'_, 'a, S> {
             self.keeper.has_more();
         }
         let notice = self.keeper.submit(|| Submission::of(attempts));
-        self.tell(notice);
+        self.notify(notice);
     }
 
     fn finish(mut self) -> Option<Attempts<'a>> {
@@ -248,7 +249,7 @@ impl<'a, S: Sink> CoordinatingSink<'_, 'a, S> {
         }
         self.submit();
         let notice = std::mem::take(&mut self.keeper).finish();
-        self.tell(notice);
+        self.notify(notice);
         self.attempts
     }
 }
@@ -269,7 +270,7 @@ impl<S: Sink> Sink for CoordinatingSink<'_, '_, S> {
         self.record(job, Some(&result));
         if let Some(attempts) = &mut self.attempts {
             attempts.add(&result);
-            // Outputs on test pairs are there for the attempts alone.
+            // Outputs on test pairs were kept only for the attempts.
             if !self.keeps_outputs {
                 result.output = None;
             }
@@ -287,7 +288,7 @@ impl<S: Sink> Sink for CoordinatingSink<'_, '_, S> {
 
     fn progress(&mut self, progress: Progress) {
         let notice = self.keeper.record(BlockLog::tick);
-        self.tell(notice);
+        self.notify(notice);
         if self.keeper.is_due() {
             self.submit();
         }

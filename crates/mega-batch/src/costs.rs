@@ -1,8 +1,8 @@
-//! [`CostFile`]: what executors cost, kept between runs in the user's cache folder.
+//! [`CostFile`]: the costs of executors, kept between runs in the user's cache folder.
 //!
-//! It is a cache: a file that cannot be read is told and written anew, and no run fails for want of
-//! one. It is replaced by renaming, and what others have written meanwhile is read again right before;
-//! runs at the same time lose at most each other's last figures.
+//! It is a cache: a file that cannot be read is reported and rewritten, and no run fails without one. It is replaced
+//! by renaming, and read again right before that to include what others have written meanwhile; concurrent runs lose
+//! at most each other's last figures.
 
 mod format;
 
@@ -27,21 +27,21 @@ use crate::devices::Host;
 use crate::escape::escaped;
 use crate::files;
 
-/// Whose costs they are: an executor of a machine, with all that makes it cost something else.
+/// Identifies an executor: a machine's CPU or device, with everything else that its costs depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecutorId {
-    /// The device's name; of the host that of its CPU, and the number of threads.
+    /// The device's name; for the host the name of its CPU, and the number of threads.
     pub device: String,
-    /// The version of CUDA that the device's driver knows, as `12.2`.
+    /// The version of CUDA that the device's driver supports, like `12.2`.
     pub driver: Option<String>,
-    /// The version of this engine, and whether it was built to be debugged, which makes it slow.
+    /// The version of this engine, and whether it is a debug build, which is slow.
     pub engine: String,
     /// The fingerprint of the device's kernels.
     pub kernels: Option<String>,
 }
 
 impl ExecutorId {
-    /// The host with so many threads.
+    /// The host with this many threads.
     pub fn host(host: &Host, threads: usize) -> Self {
         let plural = if threads == 1 { "" } else { "s" };
         Self {
@@ -52,7 +52,7 @@ impl ExecutorId {
         }
     }
 
-    /// A device; what one costs that the CPU stands in for depends on the CPU.
+    /// A device. The costs of a simulated device depend on the CPU.
     pub fn device(device: &Information, host: &Host) -> Self {
         let name = &device.name;
         Self {
@@ -76,30 +76,30 @@ fn engine() -> String {
     format!("{VERSION}{build}")
 }
 
-/// What is known of a kind of work.
+/// The costs of a kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct KindCost {
     /// What batches of it cost.
     #[serde(flatten)]
     pub cost: Cost,
-    /// Which part of its items the executor leaves to the host; `None` if that was not looked at.
+    /// The part of its items that falls back to the host; `None` if that was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<FallbackShares>,
-    /// How many batches that was learned from, in all runs.
+    /// The number of batches behind the measurement, in all runs.
     pub batches: u64,
 }
 
-/// What was learned of an executor.
+/// The measurements of an executor.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Learned {
     /// By kind of work.
     pub kinds: BTreeMap<Kind, KindCost>,
-    /// The launch configuration that was the fastest, where several were tried.
+    /// The fastest launch configuration, if several were tried.
     pub tuning: Option<LaunchConfig>,
 }
 
 impl Learned {
-    /// What these costs have learned in this run.
+    /// The measurements of this run.
     pub fn of(costs: &Costs) -> Self {
         let Remembered(kinds) = costs.remember();
         let kinds = kinds.into_iter().map(|(kind, (cost, left))| {
@@ -111,7 +111,7 @@ impl Learned {
             (kind, known)
         });
         Self {
-            // What was recalled and not measured since says nothing new.
+            // Recalled costs that were not measured again are not new.
             kinds: kinds.filter(|(_, known)| known.batches > 0).collect(),
             tuning: None,
         }
@@ -132,7 +132,7 @@ impl Learned {
         self.kinds.is_empty() && self.tuning.is_none()
     }
 
-    /// Puts what was learned later in the place of what was known.
+    /// Replaces known measurements by later ones.
     fn update(&mut self, later: &Learned) {
         for (kind, later) in &later.kinds {
             let before = self.kinds.get(kind);
@@ -148,7 +148,7 @@ impl Learned {
         self.tuning = later.tuning.or(self.tuning);
     }
 
-    /// Without what no batch can cost, and what no engine would be given.
+    /// Removes invalid costs and launch configurations.
     fn sound(mut self) -> Self {
         let fits = |tuning: &LaunchConfig| {
             (1..=MOST_IN_SHAPE).contains(&tuning.warps)
@@ -167,7 +167,7 @@ impl Learned {
     }
 }
 
-/// An executor with what was learned of it, and when that was, in seconds since 1970.
+/// An executor with its measurements, and their time in seconds since 1970.
 #[derive(Debug, Clone, PartialEq)]
 struct Entry {
     id: ExecutorId,
@@ -175,45 +175,45 @@ struct Entry {
     saved: u64,
 }
 
-/// The variable of the environment that names another folder than the user's own.
+/// The environment variable that names a folder to use instead of the user's cache folder.
 pub const VARIABLE: &str = "MEGA_BATCH_CACHE";
 
-/// The folder below the user's cache folder, and the file in it.
+/// The subfolder of the user's cache folder, and the file in it.
 const FOLDER: &str = "mega-batch";
 const FILE: &str = "costs.json";
 
 /// The most executors that are kept: those that were measured last.
 const MOST_ENTRIES: usize = 64;
 
-/// The most kinds of an executor.
+/// The most kinds per executor.
 const MOST_KINDS: usize = 32;
 
-/// The most bytes that are read.
+/// The largest file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What launch configurations may have.
+/// Bounds of launch configurations.
 const MOST_IN_SHAPE: u32 = 4;
 const MOST_BLOCKS: u32 = 1024;
 
-/// What executors cost, as it is kept between runs; see the [module](self).
+/// The costs of executors, kept between runs; see the [module](self).
 #[derive(Debug)]
 pub struct CostFile {
     path: Option<PathBuf>,
     entries: Vec<Entry>,
-    /// What was learned since the file was read.
+    /// The measurements since the file was read.
     learned: Vec<(ExecutorId, Learned)>,
     notice: Option<String>,
 }
 
 impl CostFile {
-    /// The file in the folder that [`VARIABLE`] names, otherwise in the user's cache folder.
+    /// The file in the folder that [`VARIABLE`] names, or else in the user's cache folder.
     pub fn open() -> Self {
         let asked = std::env::var_os(VARIABLE);
         let own = || Some(etcetera::choose_base_strategy().ok()?.cache_dir());
         Self::at(folder(asked, own))
     }
 
-    /// The file in this folder; without a folder nothing is kept.
+    /// The file in this folder; `None` keeps nothing.
     pub fn at(folder: Option<PathBuf>) -> Self {
         let Some(folder) = folder else {
             return Self {
@@ -242,28 +242,28 @@ impl CostFile {
         }
     }
 
-    /// Where it is, or would be; `None` if no folder is known.
+    /// The path of the file, which may not exist; `None` if no folder is known.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// Why nothing could be read, where there was something to be read or nowhere to look.
+    /// Why nothing could be read, if the file is unusable or no folder is known.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
     }
 
-    /// All executors that are known, and what of them.
+    /// All known executors with their measurements.
     pub fn executors(&self) -> impl Iterator<Item = (&ExecutorId, &Learned)> {
         self.entries.iter().map(|entry| (&entry.id, &entry.learned))
     }
 
-    /// What is known of an executor.
+    /// The known measurements of an executor.
     pub fn recall(&self, id: &ExecutorId) -> Option<&Learned> {
         let mut executors = self.executors();
         executors.find_map(|(known, learned)| (known == id).then_some(learned))
     }
 
-    /// Takes note of what was learned of an executor, until it is [saved](Self::save).
+    /// Adds measurements of an executor, to be [saved](Self::save).
     pub fn remember(&mut self, id: &ExecutorId, learned: Learned) {
         let learned = learned.sound();
         if !learned.is_empty() {
@@ -272,11 +272,10 @@ impl CostFile {
         }
     }
 
-    /// Writes what was learned to what others have written meanwhile. Whether there was something to be
-    /// written.
+    /// Writes the new measurements, merged with what others have written meanwhile. Returns whether there were any.
     ///
     /// # Errors
-    /// It cannot be written; then the file is as it was.
+    /// The file cannot be written; it is unchanged then.
     pub fn save(&mut self) -> io::Result<bool> {
         let Some(path) = self.path.as_deref() else {
             return Ok(false);
@@ -298,10 +297,10 @@ impl CostFile {
         Ok(true)
     }
 
-    /// Removes the file, whatever it holds, and forgets what was learned. Whether there was one.
+    /// Removes the file, whatever it contains, and all measurements. Returns whether there was a file.
     ///
     /// # Errors
-    /// It cannot be removed.
+    /// The file cannot be removed.
     pub fn reset(&mut self) -> io::Result<bool> {
         let removed = match self.path.as_deref().map(fs::remove_file) {
             Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -343,14 +342,14 @@ fn update(entries: &mut Vec<Entry>, id: &ExecutorId, learned: &Learned, saved: u
     }
 }
 
-/// What the file holds, `None` if there is none, or why it cannot be read.
+/// The entries of the file, none if there is no file, or why it cannot be read.
 fn read(path: &Path) -> Result<Vec<Entry>, String> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error.to_string()),
     };
-    // To open a pipe would be to wait for somebody who writes to it.
+    // Opening a pipe would wait for its writer.
     if !metadata.is_file() {
         return Err("expected a regular file, found something else".to_owned());
     }

@@ -1,4 +1,4 @@
-//! [`Delivery`]: hands the results of a batch to a [`Sink`] in their order, whoever makes them.
+//! [`Delivery`]: delivers the results of a batch to a [`Sink`] in order.
 
 use std::io;
 
@@ -7,17 +7,17 @@ use crate::outcome::{Known, PairResult};
 use crate::sink::Sink;
 use crate::summary::{Counts, Tally};
 
-/// Goes through the evaluations of a batch.
+/// Iterates over the evaluations of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct Place {
-    /// The place of the job.
+    /// The index of the job.
     pub(crate) job: usize,
     /// The next pair in the task.
     pub(crate) pair: usize,
 }
 
 impl Place {
-    /// The next evaluation: the place of its job, and of the pair in the task.
+    /// The next evaluation: the index of its job, and of the pair in the task.
     pub(crate) fn next(&mut self, batch: &Batch<'_>) -> Option<(usize, usize)> {
         while self.job < batch.job_count() {
             let pair = self.pair;
@@ -30,14 +30,14 @@ impl Place {
         None
     }
 
-    /// The next evaluation, if it is the one of which this is the result.
+    /// The next evaluation, if `result` belongs to it.
     pub(crate) fn next_is(
         &mut self,
         batch: &Batch<'_>,
         job: Job,
         result: Option<&PairResult>,
     ) -> Option<(usize, usize)> {
-        // A job of another place may have fewer pairs.
+        // At another index, the job may have fewer pairs.
         self.next(batch).filter(|(at, pair)| {
             batch.job(*at) == job
                 && result.is_none_or(|result| batch.task(job).pair_at(*pair).0 == result.pair)
@@ -57,14 +57,14 @@ pub(crate) struct Delivery<'d, 's, S> {
     job: JobState,
 }
 
-/// How far the job is whose results come next.
+/// The state of the job whose results come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum JobState {
-    /// The sink has not heard of it.
+    /// The sink was not told of it.
     New,
     /// It has results.
     Begun,
-    /// It has a result that is wrong, with which it ends.
+    /// It ended with a wrong result.
     Wrong,
 }
 
@@ -87,24 +87,24 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
         }
     }
 
-    /// The sink, to tell it of other things.
+    /// The sink, for progress and notices.
     pub(crate) fn sink(&mut self) -> &mut S {
         self.sink
     }
 
-    /// The place of the job that has further results, but is wrong, so that they are left out.
+    /// The index of the job that is wrong and still has results, which are left out.
     pub(crate) fn wrong_job(&self) -> Option<usize> {
         (self.job == JobState::Wrong).then_some(self.place.job)
     }
 
-    /// The next evaluation: the place of its job, and of the pair in the task. Of jobs without pairs that stand
-    /// before it the sink is told.
+    /// The next evaluation: the index of its job, and of the pair in the task. Tells the sink of jobs without pairs
+    /// before it.
     pub(crate) fn next(&mut self) -> io::Result<Option<(usize, usize)>> {
         let next = self.next_of_job()?;
         Ok(next.map(|_| (self.place.job, self.place.pair)))
     }
 
-    /// The job of the next evaluation, and how many of its pairs are to come; as [`next`](Self::next) has it.
+    /// The job of the next evaluation, and how many of its pairs are still to come; see [`next`](Self::next).
     fn next_of_job(&mut self) -> io::Result<Option<(Job, usize)>> {
         while self.place.job < self.batch.job_count() {
             let job = self.batch.job(self.place.job);
@@ -122,7 +122,7 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
         Ok(None)
     }
 
-    /// Delivers the results of the next evaluations. Where they are counted already, they are not counted again.
+    /// Delivers the results of the next evaluations, and counts them unless `is_counted`.
     pub(crate) fn deliver(
         &mut self,
         mut results: &mut [Known],
@@ -147,8 +147,8 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
         results: &mut [Known],
         is_counted: bool,
     ) -> io::Result<()> {
-        // What is known all the same, from another worker, is left out, so that results do not depend
-        // on who was faster.
+        // Results that another worker has computed nevertheless are left out, so that the outcome does not depend on
+        // which worker was faster.
         let before = self.job;
         let mut kept = match before {
             JobState::Wrong => 0,
@@ -182,12 +182,12 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
         skipped.iter().try_for_each(|_| self.sink.skipped(job))
     }
 
-    /// Whether the sink is to be given results.
+    /// Whether the sink receives results.
     pub(crate) fn takes_results(&self) -> bool {
         self.takes_results
     }
 
-    /// What was counted, and the sink.
+    /// The counters and the sink.
     pub(crate) fn finish(self) -> (Counts, &'s mut S) {
         (self.counts, self.sink)
     }

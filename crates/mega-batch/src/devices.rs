@@ -1,6 +1,6 @@
-//! What there is to make evaluations on this machine, and what of it a run takes: [`Devices`].
+//! [`Devices`]: the devices of this machine, and the selection of those that a run uses.
 //!
-//! GPUs are opened by [`gpu_kernels::device::open`], simulated devices by [`simulated`].
+//! [`gpu_kernels::device::open`] opens GPUs, [`simulated`] opens simulated devices.
 
 use arc_dsl::Program;
 use gpu_kernels::device::{Device as _, Information, Memory, Unavailable, open};
@@ -8,20 +8,20 @@ use gpu_sched::{Kind, MOST_EXECUTORS};
 
 pub mod simulated;
 
-/// The kind of work that a program is: the binary logarithm of the number of its steps. Programs of
-/// one kind take about the same time, and there are few kinds to be measured.
+/// The kind of work of a program: the binary logarithm of its number of steps. Programs of one kind take about the
+/// same time, and there are few kinds to measure.
 pub fn kind(program: &Program) -> Kind {
     Kind(program.steps().len().max(1).ilog2() as u16)
 }
 
-/// The machine that this runs on, without its devices.
+/// The machine without its devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
-    /// The processor's name, or its architecture where the system does not tell.
+    /// The processor's name, or its architecture if the system does not report the name.
     pub cpu: String,
-    /// How many threads it runs at a time.
+    /// How many threads run at the same time.
     pub threads: usize,
-    /// Its memory, where the system tells.
+    /// Its memory, if the system reports it.
     pub memory: Option<Memory>,
 }
 
@@ -59,10 +59,10 @@ fn memory_of(info: &str) -> Option<Memory> {
     })
 }
 
-/// What each GPU is, by its number, or why it cannot be used; otherwise why no GPU can.
+/// The description of each GPU by number, or why it cannot be used; or why no GPU can be used at all.
 pub type Gpus = Result<Vec<Result<Information, Unavailable>>, Unavailable>;
 
-/// The devices of a machine, as far as is known without opening them.
+/// The devices of a machine, as far as known without opening them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Devices {
     /// NVIDIA GPUs.
@@ -71,23 +71,23 @@ pub struct Devices {
     pub emulated: Result<Information, Unavailable>,
 }
 
-/// What a run is to be made on.
+/// The devices that a run asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Request {
     /// Every GPU that can be used.
     #[default]
     AllGpus,
-    /// So many GPUs at most: the first ones that can be used.
+    /// At most this many GPUs: the first usable ones.
     Gpus(usize),
-    /// The CPU alone.
+    /// The CPU only.
     NoDevice,
-    /// The emulated device in the place of a GPU.
+    /// The emulated device instead of a GPU.
     Emulated,
-    /// The interpreted device in the place of a GPU.
+    /// The interpreted device instead of a GPU.
     Interpreted,
 }
 
-/// A device, by what is needed to open it.
+/// Identifies a device to open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceId {
     /// The GPU of this number.
@@ -98,19 +98,19 @@ pub enum DeviceId {
     Interpreted,
 }
 
-/// What a run takes beside the CPU.
+/// The devices that a run uses besides the CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// The devices; none where the CPU does it all.
+    /// The devices; none if the CPU does everything.
     pub devices: Vec<DeviceId>,
-    /// Which they are, and why no others, in one line.
+    /// Their names, and why no others, in one line.
     pub why: String,
 }
 
-/// A GPU's number, and what it is.
+/// A GPU's number and description.
 type Numbered<'a> = (usize, &'a Information);
 
-/// The GPUs of this machine; none where the driver gives no answer.
+/// The GPUs of this machine; an error if the driver gives no answer.
 pub fn gpus() -> Gpus {
     open::within(open::TIME_LIMIT, open::gpus)?
 }
@@ -125,7 +125,7 @@ impl Devices {
         }
     }
 
-    /// What a run takes of them that is asked for this.
+    /// Selects the devices for a run.
     pub fn select(&self, request: Request) -> Selection {
         let most = match request {
             Request::AllGpus => usize::MAX,
@@ -156,7 +156,7 @@ impl Devices {
             Some((number, information))
         });
         let usable: Vec<Numbered<'_>> = usable.collect();
-        // The host is an executor too.
+        // The host is an executor, too.
         let taken = &usable[..usable.len().min(most).min(MOST_EXECUTORS - 1)];
 
         let failures = numbered.filter_map(|(number, gpu)| {
@@ -229,7 +229,7 @@ mod tests {
 
     use super::*;
 
-    /// A GPU of this name; of them a K80 is too old.
+    /// A GPU of this name; a K80 is too old.
     fn gpu(name: &str) -> Result<Information, Unavailable> {
         if name == "Tesla K80" {
             return Err(Unavailable::TooOld {

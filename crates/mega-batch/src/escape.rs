@@ -1,23 +1,23 @@
-//! Names of files, programs and tasks as messages show them.
+//! Escaping of file, program and task names in messages.
 
 use std::borrow::Cow;
 
-/// The text without anything that a terminal would obey: control characters, escape sequences and
-/// newlines among them, and what turns the direction of text become `\\n`, `\\u{1b}` and the like.
+/// Escapes everything that affects a terminal: control characters, including escape sequences and newlines, and
+/// characters that change the direction of text become `\\n`, `\\u{1b}` and the like.
 ///
-/// Whatever comes from outside, as the name of a file or a task's id, passes here on its way into a
-/// message or a table. It is for reading: a backslash stays as it is.
+/// Names from outside, like those of files or task ids, are escaped before they appear in a message or a table. The
+/// result is for reading only: a backslash stays as it is.
 ///
 /// ```
 /// assert_eq!(mega_batch::escaped("a\n\u{1b}[31m.json"), "a\\n\\u{1b}[31m.json");
 /// ```
 pub fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_obeyed) {
+    if !text.chars().any(affects_terminal) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        if is_obeyed(c) {
+        if affects_terminal(c) {
             shown.extend(c.escape_default());
         } else {
             shown.push(c);
@@ -26,8 +26,8 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a terminal does something else with it than to show it.
-fn is_obeyed(c: char) -> bool {
+/// Whether a terminal would do more than display the character.
+fn affects_terminal(c: char) -> bool {
     let breaks_lines = matches!(c, '\u{2028}' | '\u{2029}');
     let turns_text = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
         || ('\u{202a}'..='\u{202e}').contains(&c)

@@ -1,13 +1,12 @@
-//! Files that are replaced as a whole.
+//! Atomic replacement of files.
 //!
-//! What is written goes to a file beside the one that it is to be, is brought to the disk and renamed.
-//! Whatever ends the process or fills the disk, there is the old file or the new one, whole; of several
-//! processes that write one file it is the one of the last. What a process that is killed while it writes
-//! leaves behind is called `.NAME.RANDOM.partial`.
+//! Data is written to a temporary file in the same folder, synced to the disk and renamed. So there is always either
+//! the old file or the new one, complete, whatever ends the process or fills the disk; if several processes write one
+//! file, the last one wins. A process that is killed while it writes leaves a file `.NAME.RANDOM.partial`.
 //!
-//! Symbolic links stay, and what they lead to is replaced. The new file has the permissions of the old one,
-//! and its owner and group where the user may give these. Other hard links to the old file keep the old
-//! content: there is no way to change what they share at once.
+//! Symbolic links are kept, and their targets are replaced. The new file gets the permissions of the old one, and its
+//! owner and group if the user may set these. Other hard links to the old file keep the old content: what they share
+//! cannot be replaced atomically.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -27,7 +26,7 @@ pub fn folder_of(file: &Path) -> &Path {
     }
 }
 
-/// A file of a name that no other has, gone when it is dropped.
+/// Creates a temporary file with a unique name; it is removed when it is dropped.
 pub fn temporary(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
     // File systems allow 255 bytes.
     let name: String = name.to_string_lossy().chars().take(50).collect();
@@ -35,7 +34,7 @@ pub fn temporary(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As for every new file, less what the user keeps from others.
+        // The permissions of any new file, limited by the user's umask.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let made = builder
@@ -43,7 +42,7 @@ pub fn temporary(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
         .suffix(".partial")
         .tempfile_in(folder);
     made.map_err(|error| {
-        // Without the name of the temporary file, which nobody asked for.
+        // Remove the name of the temporary file from the error: the user does not know it.
         let inner = error.get_ref().and_then(std::error::Error::source);
         let inner = inner.and_then(|inner| inner.downcast_ref::<io::Error>());
         let code = inner.and_then(io::Error::raw_os_error);
@@ -51,7 +50,7 @@ pub fn temporary(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
     })
 }
 
-/// Why nothing can be made in a folder, in words where the folder is not there.
+/// Improves the message of an error in a folder if the folder does not exist.
 pub fn of_folder(error: io::Error, folder: &Path) -> io::Error {
     if error.kind() != io::ErrorKind::NotFound || folder.exists() {
         return error;
@@ -60,7 +59,7 @@ pub fn of_folder(error: io::Error, folder: &Path) -> io::Error {
     io::Error::new(error.kind(), format!("there is no folder {folder}"))
 }
 
-/// What the path leads to by links, even if there is nothing at the end.
+/// Resolves links, even if their target does not exist.
 pub fn followed(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
@@ -71,11 +70,11 @@ pub fn followed(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Puts what `write` writes in the place of a file, at once; a folder that is not there is made.
+/// Replaces a file atomically by what `write` writes; creates missing folders.
 ///
 /// # Errors
-/// A folder, a pipe or a device of this name, a file that the user may not write, and what cannot be
-/// written. The old file is as it was.
+/// The name is that of a folder, a pipe or a device, the user may not write the file, or writing fails. The old file
+/// is unchanged then.
 pub fn replace(
     file: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -86,12 +85,12 @@ pub fn replace(
             "expected a file, found the name of a folder",
         ));
     };
-    let old = old(&file)?;
+    let old = existing(&file)?;
     let folder = folder_of(&file);
     fs::create_dir_all(folder)?;
     let mut new = temporary(folder, name)?;
     if let Some(old) = old {
-        adopt(new.as_file(), &old)?;
+        copy_permissions(new.as_file(), &old)?;
     }
     let mut out = BufWriter::new(new.as_file_mut());
     write(&mut out)?;
@@ -99,14 +98,14 @@ pub fn replace(
     drop(out);
     new.as_file().sync_all()?;
     new.persist(&file)?;
-    // The new name has to reach the disk too; some file systems cannot be asked for that.
+    // The new name has to reach the disk too; some file systems do not support that.
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
     Ok(())
 }
 
-/// Whether it is a name of the standard input.
+/// Whether the path is a name of the standard input.
 pub fn is_standard_input(path: &Path) -> bool {
     let name = path.to_str();
     matches!(
@@ -115,7 +114,7 @@ pub fn is_standard_input(path: &Path) -> bool {
     )
 }
 
-/// Whether it is a name of the standard output.
+/// Whether the path is a name of the standard output.
 pub fn is_standard_output(path: &Path) -> bool {
     let name = path.to_str();
     matches!(
@@ -124,7 +123,7 @@ pub fn is_standard_output(path: &Path) -> bool {
     )
 }
 
-/// Whether it is a name for what is open already, as shells give one to what stands in `<(..)`.
+/// Whether the path names an open file descriptor, as shells use for `<(..)`.
 pub fn is_descriptor(path: &Path) -> bool {
     let parent = path.parent().and_then(Path::to_str);
     matches!(parent, Some("/dev/fd" | "/proc/self/fd"))
@@ -134,13 +133,13 @@ pub fn is_descriptor(path: &Path) -> bool {
         )
 }
 
-/// Whether nothing but a folder can be called so.
+/// Whether the path can only be a folder.
 pub fn names_a_folder(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
-/// The file that is to be replaced, if there is one.
-fn old(file: &Path) -> io::Result<Option<Metadata>> {
+/// The file to be replaced, if it exists.
+fn existing(file: &Path) -> io::Result<Option<Metadata>> {
     let found = match fs::metadata(file) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -152,19 +151,19 @@ fn old(file: &Path) -> io::Result<Option<Metadata>> {
     if !found.is_file() {
         return Err(io::Error::other("expected a regular file"));
     }
-    // Renaming would not ask whether the old file may be written.
+    // Renaming would ignore that the old file is read-only.
     OpenOptions::new().write(true).open(file)?;
     Ok(Some(found))
 }
 
-/// Gives a file the permissions of another, and its owner where the user may.
-fn adopt(new: &File, old: &Metadata) -> io::Result<()> {
+/// Gives a file the permissions of another, and its owner if the user may.
+fn copy_permissions(new: &File, old: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};
         let is = new.metadata()?;
         if (is.uid(), is.gid()) != (old.uid(), old.gid()) {
-            // Only a privileged user may; another one owns what it writes.
+            // Only a privileged user may; other users own what they write.
             let _ = fchown(new, Some(old.uid()), Some(old.gid()));
         }
     }
@@ -217,7 +216,7 @@ mod tests {
             write(&at("link_to_link"), "new").unwrap();
             assert_eq!(read(&at("other/file")), "new");
             assert!(at("link").is_symlink() && at("link_to_link").is_symlink());
-            // The temporary file was made beside what it replaces, and is gone.
+            // The temporary file was created in the folder of its target, and is gone.
             assert_eq!(fs::read_dir(at("other")).unwrap().count(), 1);
 
             symlink("other/to_come", at("dangling")).unwrap();

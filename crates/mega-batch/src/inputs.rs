@@ -1,5 +1,4 @@
-//! Tasks and programs from files: everything that can be read is, and everything else has an
-//! [`InputError`].
+//! Reads tasks and programs from files: everything that is readable, with an [`InputError`] for everything else.
 
 use std::fmt;
 use std::fs::{self, File, FileType};
@@ -19,21 +18,21 @@ mod packed;
 mod programs;
 mod tasks;
 
-use packed::Listed;
+use packed::ArchiveListing;
 pub(crate) use packed::unpacked;
 pub use programs::{read_batts, read_programs, read_renames};
 pub use tasks::{TasksRead, read_solutions, read_tasks};
 
-/// How large a file of tasks or programs may be: 1 GiB, ten times the public data in one file.
+/// The maximum size of a file of tasks or programs: 1 GiB, ten times the public data in one file.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
-/// What is wrong with an input file or something in it.
+/// An error in an input file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct InputError {
     /// The file or folder, as it was given or found.
     #[serde(serialize_with = "lossily")]
     pub file: PathBuf,
-    /// The line, counted from 1, where the error has a place.
+    /// The line, counted from 1, if the error has a position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     /// The column, counted from 1.
@@ -42,7 +41,7 @@ pub struct InputError {
     /// The JSON path to the value, as `train[0].input[2]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What was found and what was expected.
+    /// What was expected and what was found.
     pub message: String,
 }
 
@@ -69,7 +68,7 @@ impl InputError {
         }
     }
 
-    /// The same about what this path names.
+    /// Sets the JSON path of the error.
     pub(crate) fn about(self, path: impl Into<String>) -> Self {
         let path = Some(path.into());
         Self { path, ..self }
@@ -96,7 +95,7 @@ impl InputError {
     }
 }
 
-/// A path as text, whatever bytes its name is made of.
+/// A path as text, even if it is not valid UTF-8.
 fn lossily<S: Serializer>(file: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&file.display())
 }
@@ -117,12 +116,12 @@ impl fmt::Display for InputError {
 
 impl std::error::Error for InputError {}
 
-/// Reads a file of UTF-8 text, as it is or packed with gzip. The bounds of [`read_tasks`] hold.
+/// Reads a file of UTF-8 text, plain or compressed with gzip. The size limits of [`read_tasks`] hold.
 pub fn read_text(file: &Path) -> Result<String, InputError> {
     text(file, unpacked(file)?)
 }
 
-/// The files of a folder that are wanted by their names, and what is wrong with it.
+/// The files in a folder whose names are wanted, and errors.
 fn files(
     folder: &Path,
     is_wanted: impl Fn(&str) -> bool,
@@ -136,20 +135,20 @@ fn files(
     (walk.files, walk.errors)
 }
 
-/// The files of JSON in a folder, and what is wrong with it.
+/// The JSON files in a folder, and errors.
 pub(crate) fn json_files(folder: &Path) -> (Vec<PathBuf>, Vec<InputError>) {
     files(folder, is_json, "files of attempts (*.json)")
 }
 
-/// What the names of files of JSON end with, packed or not.
-const OF_JSON: [&str; 3] = [".json", ".jsonl", ".ndjson"];
+/// The extensions of JSON files, without `.gz`.
+const JSON_EXTENSIONS: [&str; 3] = [".json", ".jsonl", ".ndjson"];
 
-/// Whether a file of a folder or an archive is to be looked at as JSON, by its name.
+/// Whether a file in a folder or an archive counts as JSON, by its name.
 fn is_json(name: &str) -> bool {
-    ends_with_one(name, &OF_JSON)
+    ends_with_one(name, &JSON_EXTENSIONS)
 }
 
-/// Whether a file of a folder or an archive is one of Python, by its name.
+/// Whether a file in a folder or an archive counts as Python, by its name.
 fn is_python(name: &str) -> bool {
     ends_with_one(name, &[".py"])
 }
@@ -158,7 +157,7 @@ fn is_zip(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with(".zip")
 }
 
-/// Whether it is the name of an archive, of those that are read or of others.
+/// Whether the name is that of an archive, readable or not.
 fn is_archive(name: &str) -> bool {
     const PACKED: [&str; 10] = [
         ".tar", ".tgz", ".tbz2", ".txz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar", ".zip",
@@ -172,7 +171,7 @@ fn ends_with_one(name: &str, endings: &[&str]) -> bool {
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The name of a file without what tells its kind.
+/// The name of a file without its extension.
 pub(crate) fn stem(file: &Path) -> String {
     if is_standard_input(file) {
         return "stdin".to_owned();
@@ -183,27 +182,25 @@ pub(crate) fn stem(file: &Path) -> String {
     stem.to_string_lossy().into_owned()
 }
 
-/// What is in a folder and in the folders in it.
+/// The contents of a folder and its subfolders.
 #[derive(Default)]
 struct Walk {
-    /// The files that are wanted, by name, folder by folder.
+    /// The wanted files, sorted by name within each folder.
     files: Vec<PathBuf>,
-    /// Notes of what is passed over: links to folders, which are not followed, so that the walk comes to an end, and
-    /// archives.
+    /// Notes on what is skipped: links to folders, which are not followed so that the walk ends, and archives.
     notes: Vec<InputError>,
     errors: Vec<InputError>,
 }
 
 impl Walk {
-    /// Goes through a folder. What is hidden, and what systems and notebooks leave behind, is not looked
-    /// at.
+    /// Walks through a folder. Skips hidden files, and those that systems and notebooks leave behind.
     fn through(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Self {
         let mut walk = Self::default();
         let mut archives = Vec::new();
-        let mut listed = Listed::default();
+        let mut listed = ArchiveListing::default();
         let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
         let is_seen = |entry: &walkdir::DirEntry| {
-            entry.depth() == 0 || !is_passed_over(&entry.file_name().to_string_lossy())
+            entry.depth() == 0 || !is_ignored(&entry.file_name().to_string_lossy())
         };
         for entry in entries.filter_entry(is_seen) {
             let entry = match entry {
@@ -212,7 +209,7 @@ impl Walk {
                     let place = error.path().unwrap_or(folder).to_owned();
                     let error = error
                         .into_io_error()
-                        .unwrap_or_else(|| io::Error::other("a circle of links"));
+                        .unwrap_or_else(|| io::Error::other("a loop of links"));
                     walk.errors.push(unreadable(&place, &error));
                     continue;
                 }
@@ -255,9 +252,9 @@ impl Walk {
     }
 }
 
-/// Whether a file or folder of this name is none of the user's data: hidden ones, `._*` among them, and
-/// what archives of macOS hold besides.
-fn is_passed_over(name: &str) -> bool {
+/// Whether a file or folder with this name is not user data: hidden ones, including `._*`, and the extra folder in
+/// archives from macOS.
+fn is_ignored(name: &str) -> bool {
     name.starts_with('.') || name == "__MACOSX"
 }
 
@@ -266,13 +263,13 @@ pub(crate) fn read_file(file: &Path) -> Result<Vec<u8>, InputError> {
     if is_standard_input(file) {
         return read_open(file, io::stdin().lock());
     }
-    // Before it is opened: to open a pipe is to wait for who writes into it.
+    // Before opening: opening a pipe would wait for its writer.
     let metadata = fs::metadata(file).map_err(unreadable)?;
     if is_descriptor(file) && !metadata.is_file() && !metadata.is_dir() {
         return read_open(file, File::open(file).map_err(unreadable)?);
     }
     if !metadata.is_file() {
-        let found = kind_of(metadata.file_type());
+        let found = file_kind(metadata.file_type());
         return Err(InputError::whole(
             file,
             format!("expected a file, found {found}"),
@@ -281,7 +278,7 @@ pub(crate) fn read_file(file: &Path) -> Result<Vec<u8>, InputError> {
     let mut bytes = Vec::new();
     if metadata.len() <= MAX_FILE_BYTES {
         let reader = File::open(file).map_err(unreadable)?;
-        // Whatever its size was, it may have grown.
+        // The file may have grown since.
         let mut reader = reader.take(MAX_FILE_BYTES + 1);
         let reserved = bytes.try_reserve_exact(metadata.len() as usize + 1);
         reserved.map_err(|_| unreadable(io::ErrorKind::OutOfMemory.into()))?;
@@ -293,7 +290,7 @@ pub(crate) fn read_file(file: &Path) -> Result<Vec<u8>, InputError> {
     Err(too_large(file, metadata.len().max(bytes.len() as u64)))
 }
 
-/// Reads what is open already, until its writer is through.
+/// Reads an open file to its end.
 fn read_open(file: &Path, reader: impl Read) -> Result<Vec<u8>, InputError> {
     let mut bytes = Vec::new();
     let read = reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
@@ -309,8 +306,8 @@ fn too_large(file: &Path, size: u64) -> InputError {
     InputError::whole(file, message)
 }
 
-/// What it is that is no regular file.
-fn kind_of(kind: FileType) -> &'static str {
+/// The kind of a file that is not a regular one.
+fn file_kind(kind: FileType) -> &'static str {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;
@@ -358,14 +355,14 @@ fn text(file: &Path, bytes: Vec<u8>) -> Result<String, InputError> {
     })
 }
 
-/// What files of programs came to.
+/// The programs read from files.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramsRead {
     /// The programs, file by file.
     pub programs: Vec<Program>,
-    /// What was wrong.
+    /// The errors.
     pub errors: Vec<InputError>,
-    /// What is strange, but not wrong: what has no part in any program.
+    /// What is odd but not an error: parts of files that belong to no program.
     pub notes: Vec<InputError>,
     /// Names that the DSL does not have, with the files that use them.
     unknown: Vec<(PathBuf, String)>,

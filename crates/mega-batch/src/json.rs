@@ -1,4 +1,4 @@
-//! [`JsonReport`]: one JSON document for machines, written as the results come.
+//! [`JsonReport`]: the JSON document of a batch for other programs to read, written as the results come.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Seek, Write};
@@ -22,10 +22,10 @@ use crate::{DOCUMENT_SCHEMA, VERSION};
 /// How many bytes of results are kept in memory before they go to a temporary file.
 const SPOOL: usize = 16 << 20;
 
-/// How many slow programs are told.
+/// How many slow programs are listed.
 const SLOWEST: usize = 20;
 
-/// A [`Sink`] that makes one JSON document of a batch:
+/// A [`Sink`] that writes a JSON document of a batch:
 ///
 /// ```json
 /// {"engine_version": "0.1.0", "schema": 1, "mode": "parallel", "workers": 2, "tasks": 400, "programs": 400,
@@ -43,26 +43,25 @@ const SLOWEST: usize = 20;
 ///    "message": "grid of 0 rows: expected 1 to 30"}]}
 /// ```
 ///
-/// `seconds` is the wall-clock time of compiling and evaluating; `compile_seconds` and
-/// `evaluation_seconds` are what each took on all workers together. An `outcome` is one of `match`,
-/// `mismatch`, `no_expected`, `error` and `limit`; the last two have an `error`. With
-/// [`keep_outputs`](crate::Options::keep_outputs) a pair also has its `output`, a list of rows, where
-/// the program returned a grid. All but the times is the same in every mode and for every number of
-/// workers, and all but the times and `backend` for every [`Backend`](crate::Backend).
+/// `seconds` is the wall-clock time of compiling and evaluating; `compile_seconds` and `evaluation_seconds` are the
+/// time of each, summed over workers. An `outcome` is one of `match`, `mismatch`, `no_expected`, `error` and `limit`;
+/// the last two have an `error`. With [`keep_outputs`](crate::Options::keep_outputs) a pair also has its `output`, a
+/// list of rows, if the program returned a grid. Everything except the times is the same in every mode and for every
+/// number of workers, and everything except the times and `backend` is the same for every
+/// [`Backend`](crate::Backend).
 ///
-/// Where tasks have pairs of other splits than `train` and `test`, `by_split` has what these came to, by the
-/// name of the split, as `{"arc-gen": {"evaluations": 9, "right": 8, "pairs_expected": 9, "pairs_right": 8}}`:
-/// they are among the `evaluations`, and count for nothing else.
+/// If tasks have pairs of splits other than `train` and `test`, `by_split` contains their counts, by the name of the
+/// split, as `{"arc-gen": {"evaluations": 9, "right": 8, "pairs_expected": 9, "pairs_right": 8}}`: they are included
+/// in `evaluations`, and in no other count.
 ///
-/// The results of a program that was read from a file have also the `file`. A batch that was
-/// [cancelled](crate::Options::cancellation), or whose [time](crate::Options::time_limit) was over, has `"incomplete": true` and `evaluations_planned`, the
-/// number of all its evaluations; what was not evaluated is not among the results. Where programs
-/// were [left alone](crate::Options::stop_after_wrong) after a wrong pair, `evaluations_skipped` is the
-/// number of pairs that are not there for it.
+/// The results of a program that was read from a file also have the `file`. A batch that was
+/// [cancelled](crate::Options::cancellation), or reached its [time limit](crate::Options::time_limit), has
+/// `"incomplete": true` and `evaluations_planned`, the number of all its evaluations; the results contain only what
+/// was evaluated. If programs were [not continued](crate::Options::stop_after_wrong) after a wrong pair,
+/// `evaluations_skipped` is the number of pairs that are missing because of that.
 ///
-/// With [`scores`](crate::Options::scores) a pair with an output has also `cells_right`, the number of its
-/// cells that are as expected. [`with`](JsonReport::with) adds the members that
-/// `mega-batch report` shows:
+/// With [`scores`](crate::Options::scores) a pair with an output also has `cells_right`, the number of its cells that
+/// are as expected. [`with`](JsonReport::with) adds the members that `mega-batch report` shows:
 ///
 /// ```json
 /// {"by_task": [
@@ -77,19 +76,17 @@ const SLOWEST: usize = 20;
 ///   {"program": "solve_007bbfb7", "file": "solvers.py", "evaluations": 9, "failures": 0, "seconds": 0.1}]}
 /// ```
 ///
-/// A `state` is one of `solved`, `unsolved` and `untried`; `best` are up to three
-/// [behaviours](crate::Behaviour), the best first, with the grids that they give, and `attempts` what
-/// [`Attempts::of_task`](crate::Attempts::of_task) gives.
+/// A `state` is one of `solved`, `unsolved` and `untried`; `best` are up to three [behaviours](crate::Behaviour),
+/// best first, with their grids, and `attempts` is the result of [`Attempts::of_task`](crate::Attempts::of_task).
 ///
-/// With an order check there are also `order_checked`, how many evaluations were made with sets in
-/// reverse too, and `order_dependent`, the `task`, `program`, `file`, `split` and `index` of those that ended
-/// otherwise then.
+/// With an order check there are also `order_checked`, how many evaluations were repeated with sets in reverse order,
+/// and `order_dependent`, the `task`, `program`, `file`, `split` and `index` of those whose result changed.
 ///
-/// With a device as backend, `backend` has also a `device`, with the fields of
-/// [`OnDevice`](crate::OnDevice), or `no_device` with the reason why there is none.
+/// With a device as backend, `backend` also has a `device`, with the fields of [`OnDevice`](crate::OnDevice), or
+/// `no_device` with the reason why there is none.
 ///
-/// The document begins with what the batch came to, which is known last: until then the results lie
-/// as text in memory or, when they become many, in a temporary file.
+/// The document begins with the summary, which is known last: until then the results are kept as text in memory or,
+/// if there are many, in a temporary file.
 ///
 /// ```
 /// # use arc_dsl::{Grid, Pair, ProgramBuilder, Task};
@@ -119,7 +116,7 @@ pub struct JsonReport<'a> {
     order: Option<OrderCheck>,
 }
 
-/// An evaluation that depends on the order of sets.
+/// An evaluation that depends on the iteration order of sets.
 #[derive(Serialize)]
 struct OrderEntry<'a> {
     task: &'a str,
@@ -183,14 +180,13 @@ struct PairEntry<'a> {
 }
 
 impl<'a> JsonReport<'a> {
-    /// A report of this batch, without results yet. Many of them go to a file in the system's folder
-    /// for temporary files.
+    /// A report of this batch, without results yet. If there are many, they go to a file in the system's folder for
+    /// temporary files.
     pub fn new(batch: &Batch<'a>) -> Self {
         Self::spooled_in(batch, std::env::temp_dir())
     }
 
-    /// A report of this batch, without results yet. Many of them go to a file in this folder, which
-    /// is gone when the report is, or the process.
+    /// The same, with this folder for temporary files. The file is removed with the report, or when the process ends.
     pub fn spooled_in(batch: &Batch<'a>, folder: impl AsRef<Path>) -> Self {
         Self {
             batch: batch.clone(),
@@ -203,8 +199,8 @@ impl<'a> JsonReport<'a> {
         }
     }
 
-    /// Adds what is known of each task and the programs that took most time, and which evaluations depend on the
-    /// order in which sets are gone through, where there is such.
+    /// Adds the details of tasks and the slowest programs, and the evaluations that depend on the iteration order of
+    /// sets.
     #[must_use]
     pub fn with(self, tasks: Option<Vec<TaskDetails>>, order: Option<OrderCheck>) -> Self {
         Self {
@@ -249,7 +245,7 @@ impl<'a> JsonReport<'a> {
             by_split: &summary.by_split,
             backend: &summary.backends,
         })?;
-        // The object goes on after its first members.
+        // The head is an object without its closing brace.
         let head = head.strip_suffix('}').unwrap_or(&head);
         write!(out, "{head},\"results\":[")?;
         io::copy(&mut results, out)?;

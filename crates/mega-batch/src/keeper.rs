@@ -1,4 +1,4 @@
-//! [`Keeper`]: the checkpoint and the submission of a run or a search, written while it goes on.
+//! [`Keeper`]: the checkpoint and the submission of a run or a search, written while it runs.
 
 use std::borrow::Borrow;
 use std::io;
@@ -14,7 +14,7 @@ use crate::submission::Submission;
 /// How often the submission is written while there are better attempts.
 const SUBMISSION_INTERVAL: Duration = Duration::from_secs(3);
 
-/// Why there was no run.
+/// Why a run could not start, or failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CoordinatorError {
@@ -34,20 +34,20 @@ pub enum CoordinatorError {
     Run(#[from] io::Error),
 }
 
-/// The files of a run or a search. One that cannot be written is told of and costs nothing else.
+/// The files of a run or a search. A file that cannot be written is reported; the run continues.
 #[derive(Debug, Default)]
 pub(crate) struct Keeper {
-    /// `None` if none is asked for, or it cannot be written any more.
+    /// `None` if there is none, or if it cannot be written any more.
     checkpoint: Option<(PathBuf, BlockLog)>,
-    /// `None` if none is asked for.
-    submission: Option<Kept>,
+    /// `None` if there is none.
+    submission: Option<SubmissionFile>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct SubmissionFile {
     path: PathBuf,
     written: Instant,
-    /// Whether there is more than was written.
+    /// Whether there are better attempts than in the file.
     is_stale: bool,
 }
 
@@ -56,13 +56,13 @@ fn write(submission: &Submission, path: &Path) -> io::Result<()> {
 }
 
 impl Keeper {
-    /// A keeper of these files; the submission is written at once.
+    /// A keeper of these files; writes the submission at once.
     pub(crate) fn new(
         checkpoint: Option<(PathBuf, BlockLog)>,
         submission: Option<(PathBuf, &Submission)>,
     ) -> Result<Self, CoordinatorError> {
         let submission = submission.map(|(path, submission)| match write(submission, &path) {
-            Ok(()) => Ok(Kept {
+            Ok(()) => Ok(SubmissionFile {
                 path,
                 written: Instant::now(),
                 is_stale: false,
@@ -80,7 +80,7 @@ impl Keeper {
         self.checkpoint.is_some()
     }
 
-    /// Does it with the checkpoint, which is let go of where it cannot be written; what is to be told then.
+    /// Calls `record` on the checkpoint. If that fails, gives the checkpoint up and returns a notice.
     pub(crate) fn record(
         &mut self,
         record: impl FnOnce(&mut BlockLog) -> io::Result<()>,
@@ -91,37 +91,36 @@ impl Keeper {
         Some(Notice::CheckpointFailed(path, error))
     }
 
-    /// There is more for the submission than was written.
+    /// Marks the submission as out of date.
     pub(crate) fn has_more(&mut self) {
-        if let Some(kept) = &mut self.submission {
-            kept.is_stale = true;
+        if let Some(file) = &mut self.submission {
+            file.is_stale = true;
         }
     }
 
-    /// Whether the submission is to be written now, if there is more for it.
+    /// Whether it is time to write the submission, if it is out of date.
     pub(crate) fn is_due(&self) -> bool {
-        let is_due = |kept: &Kept| kept.written.elapsed() >= SUBMISSION_INTERVAL;
+        let is_due = |file: &SubmissionFile| file.written.elapsed() >= SUBMISSION_INTERVAL;
         self.submission.as_ref().is_some_and(is_due)
     }
 
-    /// Writes the submission where there is more for it; what is to be told. Where it cannot be written it is tried
-    /// again.
+    /// Writes the submission if it is out of date. If that fails, returns a notice and tries again later.
     pub(crate) fn submit<S: Borrow<Submission>>(
         &mut self,
         submission: impl FnOnce() -> S,
     ) -> Option<Notice> {
-        let kept = self.submission.as_mut().filter(|kept| kept.is_stale)?;
-        kept.written = Instant::now();
-        match write(submission().borrow(), &kept.path) {
+        let file = self.submission.as_mut().filter(|file| file.is_stale)?;
+        file.written = Instant::now();
+        match write(submission().borrow(), &file.path) {
             Ok(()) => {
-                kept.is_stale = false;
+                file.is_stale = false;
                 None
             }
-            Err(error) => Some(Notice::SubmissionFailed(kept.path.clone(), error)),
+            Err(error) => Some(Notice::SubmissionFailed(file.path.clone(), error)),
         }
     }
 
-    /// Brings the checkpoint to the disk; what is to be told.
+    /// Syncs the checkpoint to the disk; returns a notice if that fails.
     pub(crate) fn finish(self) -> Option<Notice> {
         let (path, log) = self.checkpoint?;
         let error = log.finish().err()?;

@@ -1,9 +1,8 @@
 //! Runs ARC DSL programs on ARC tasks by the million and says which outputs are right.
 //!
-//! A [`Batch`] says which program is tried on which task, a [`Runner`] evaluates it on one core or
-//! on all of them, and what comes back is an [`Outcome`] for every pair, in the batch's order, the
-//! same for any number of workers. A program that fails, loops or asks for too much is an outcome
-//! like another and harms no other.
+//! A [`Batch`] lists which program is tried on which task. A [`Runner`] evaluates it on one core or on all of them,
+//! and returns an [`Outcome`] for every pair, in the batch's order and independent of the number of workers. A
+//! program that fails, loops or exceeds its limits gets an outcome too, and does not affect the others.
 //!
 //! ```
 //! use arc_dsl::{Grid, Pair, Primitive, ProgramBuilder, Task};
@@ -23,27 +22,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Report`] keeps the outcome of every pair. Who runs very many whole programs keeps a [`Runner`]
-//! instead, with its workers, and gives it one batch after the other together with a [`Sink`] that
-//! takes the outcomes as they come; then memory stays flat. A search whose candidates grow out of each
-//! other evaluates them on a [`Batt`](batt::Batt), where each costs its last call. A single call on
-//! values is [`Interpreter::call`](arc_dsl::Interpreter::call).
+//! A [`Report`] keeps the outcome of every pair. To run very many programs, keep a [`Runner`] with its workers and
+//! pass it batch after batch together with a [`Sink`], which receives the outcomes as they come; then memory use
+//! stays constant. A search that extends candidates call by call evaluates them on a [`Batt`](batt::Batt), where each
+//! candidate costs only its last call. [`Interpreter::call`](arc_dsl::Interpreter::call) makes a single call on
+//! values.
 //!
-//! [`devices`] says which devices a machine has and which of them a run takes, [`calibration`] measures
-//! what evaluations cost them, and [`costs`] keeps that between runs. With [`shards`] other processes evaluate a
-//! batch.
+//! [`devices`] lists the devices of a machine and selects those that a run uses, [`calibration`] measures their
+//! costs, and [`costs`] keeps these between runs. With [`shards`] other processes evaluate a batch.
 //!
-//! [`synth`] makes tasks of programs, to train on.
+//! [`synth`] generates tasks from programs, as training data.
 //!
-//! Files are read by [`inputs`], and [`JsonReport`] writes what came out. The command `mega-batch`, with
-//! its tables, progress bars and benchmarks, is a crate of its own over this one.
+//! [`inputs`] reads files, and [`JsonReport`] writes results. The command `mega-batch`, with its tables, progress
+//! bars and benchmarks, is a separate crate.
 //!
-//! The other modules, from files to results:
+//! The other modules, in the order of the data flow:
 //!
 //! - what is run: [`inputs`], `batch`, `options`, `batts`;
-//! - running it: `runner`, `executors`, `backend`, `compilers` (compiled programs from batch to batch), `cancellation`, `panics`;
-//! - what comes out: `outcome`, `delivery`, `summary`, `score`, `order`, `json`, `escape`;
-//! - runs that lose nothing: `coordinator`, `checkpoint`, `block_log`, [`files`];
+//! - running it: `runner`, `executors`, `backend`, `compilers` (compiled programs, kept between batches),
+//!   `cancellation`, `panics`;
+//! - results: `outcome`, `delivery`, `summary`, `score`, `order`, `json`, `escape`;
+//! - runs that can be resumed: `coordinator`, `checkpoint`, `block_log`, [`files`];
 //! - answers: `attempts`, `submission`, [`search`].
 
 mod attempts;
@@ -79,11 +78,11 @@ mod submission;
 mod summary;
 pub mod synth;
 
-/// The version of the engine, which reports carry.
+/// The version of the engine, as reports contain it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The number of the schema of the JSON documents of runs and searches. It grows when a member goes or changes its
-/// meaning, not when one is added.
+/// The schema number of the JSON documents of runs and searches. It is increased when a member is removed or changes
+/// its meaning, not when one is added.
 pub const DOCUMENT_SCHEMA: u32 = 1;
 
 pub use arc_cpu::batt;

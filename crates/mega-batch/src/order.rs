@@ -1,8 +1,8 @@
-//! [`OrderCheck`]: which results depend on the order in which sets are gone through.
+//! [`OrderCheck`]: finds results that depend on the iteration order of sets.
 //!
-//! Python does not define that order, and goes through equal sets in different ones, by how they were made. The
-//! engine has one order; a program whose result is another where sets are gone through in the reverse of it may
-//! give other results in Python too.
+//! Python does not define that order, and it differs between equal sets, depending on how they were built. The engine
+//! has one fixed order. If the result of a program changes when sets are iterated in reverse, it may differ in Python
+//! too.
 
 use arc_dsl::{Dialect, Interpreter, Limits, PairId};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -10,17 +10,17 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use crate::batch::{Batch, Job};
 use crate::cancellation::Cancellation;
 
-/// What came of going through sets in both orders.
+/// The results of evaluating with sets in both orders.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OrderCheck {
-    /// How many evaluations were made in both orders: those of programs of the public dialect.
+    /// How many evaluations were checked: those of programs of the public dialect.
     pub checked: u64,
-    /// The evaluations that ended differently, in the order of the batch.
+    /// The evaluations whose results differ, in the order of the batch.
     pub dependent: Vec<(Job, PairId)>,
 }
 
 impl OrderCheck {
-    /// Makes each evaluation of a batch twice by the reference. Where it is cancelled, jobs are missing.
+    /// Evaluates a batch twice with the reference interpreter. If it is cancelled, jobs are missing.
     pub fn of(batch: &Batch<'_>, limits: &Limits, cancellation: &Cancellation) -> Self {
         let interpreters = || {
             let ordered = Interpreter::new(limits.clone());

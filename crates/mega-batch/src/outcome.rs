@@ -1,4 +1,4 @@
-//! [`Outcome`]: what became of one program on one pair.
+//! [`Outcome`]: the outcome of one program on one pair.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -10,25 +10,25 @@ use crate::batch::Job;
 use crate::options::Options;
 use crate::score::Score;
 
-/// What became of one evaluation: one program on one pair.
+/// The outcome of one evaluation: one program on one pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The output is the expected grid.
     Match,
-    /// The output is another grid than the expected one, or no grid at all.
+    /// The output is not the expected grid, or not a grid at all.
     Mismatch,
-    /// There is an output, but the pair does not say what to expect.
+    /// There is an output, but the expected one is not known.
     NoExpected,
     /// The program failed.
     Error(Box<EvalError>),
-    /// A bound was reached; the program may be right, but it was not followed to its end.
+    /// A limit was reached; the program may be right, but it was not run to its end.
     Limit(Box<EvalError>),
-    /// The engine itself failed, with this message: a bug of ours that cost this evaluation only.
+    /// The engine itself failed, with this message: a bug that affects only this evaluation.
     Internal(Box<str>),
 }
 
 impl Outcome {
-    /// The word that reports use; an internal error is an error.
+    /// The word that reports use; an internal error counts as an error.
     pub fn name(&self) -> &'static str {
         match self {
             Outcome::Match => "match",
@@ -39,7 +39,7 @@ impl Outcome {
         }
     }
 
-    /// What went wrong, where there is no output.
+    /// The error, if there is no output.
     pub fn error(&self) -> Option<Cow<'static, str>> {
         match self {
             Outcome::Match | Outcome::Mismatch | Outcome::NoExpected => None,
@@ -58,13 +58,13 @@ impl Outcome {
 }
 
 impl Outcome {
-    /// Whether the program cannot be right on the task: its output is another one, or there is none.
+    /// Whether the program cannot be right on the task: its output is wrong, or there is none.
     pub fn is_wrong(&self) -> bool {
         *self == Outcome::Mismatch || self.is_failure()
     }
 
-    /// Compares an output with what is expected, if anything is: the one place where that becomes a result.
-    /// `is_equal` says how, since each evaluator holds outputs in a way of its own.
+    /// Compares an output with the expected one, if any: the only place that does. `is_equal` compares, since each
+    /// evaluator has its own representation of outputs.
     #[inline]
     pub(crate) fn compare<T: Copy>(expected: Option<T>, is_equal: impl FnOnce(T) -> bool) -> Self {
         match expected {
@@ -80,7 +80,7 @@ pub(crate) fn equals(value: &Value, expected: &Grid) -> bool {
     value.as_grid().is_some_and(|grid| *grid == *expected)
 }
 
-/// What an evaluator answers: the outcome, and the output where it [is wanted](is_wanted).
+/// The answer of an evaluator: the outcome, and the output if it [is wanted](is_wanted).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) outcome: Outcome,
@@ -88,7 +88,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// That of an evaluation which gave a value or an error.
+    /// The answer for an evaluation that returned a value or an error.
     pub(crate) fn of(result: Result<Value, EvalError>, pair: &Pair, options: &Options) -> Self {
         match result {
             Ok(value) => {
@@ -116,18 +116,16 @@ impl From<Outcome> for Answer {
 pub struct PairResult {
     /// The pair of the job's task.
     pub pair: PairId,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// What the program returned, where [`Options::keep_outputs`](crate::Options::keep_outputs) asks
-    /// for it, and on test pairs also where [`Options::scores`](crate::Options::scores) does.
+    /// The program's output, if [`Options::keep_outputs`](crate::Options::keep_outputs) asks for it, and on test
+    /// pairs also if [`Options::scores`](crate::Options::scores) does.
     pub output: Option<Value>,
-    /// How near the output is, where [`Options::scores`](crate::Options::scores) asks for it and there
-    /// is one.
+    /// How close the output is, if there is one and [`Options::scores`](crate::Options::scores) asks for it.
     pub score: Option<Score>,
-    /// How long it took; where machines make the evaluations, its share of what a run of evaluations
-    /// of its program took.
+    /// How long it took; with compiled programs, its share of the time of a sequence of evaluations of its program.
     pub time: Duration,
-    /// Who made it; `None` if a checkpoint or a shard has it, which do not keep that.
+    /// Which evaluator answered; `None` if the result comes from a checkpoint or a shard, which do not record that.
     pub made_by: Option<Maker>,
 }
 
@@ -136,21 +134,20 @@ pub struct PairResult {
 pub struct JobResult {
     /// The program and the task.
     pub job: Job,
-    /// A result for every pair of the task that was evaluated, those of `train` first.
+    /// A result for every evaluated pair of the task, those of `train` first.
     pub pairs: Vec<PairResult>,
 }
 
-/// What is known of an evaluation: its result, or `None` if it was left out or a stop came first.
+/// The result of an evaluation, or `None` if it was left out or a stop came first.
 pub(crate) type Known = Option<PairResult>;
 
-/// Whether an evaluation has to say what the program returned. Of an output that is right the task
-/// says it.
+/// Whether an evaluator has to return the output. If the output is right, the task contains it.
 pub(crate) fn is_wanted(options: &Options, outcome: &Outcome) -> bool {
     options.keep_outputs || options.scores && *outcome != Outcome::Match
 }
 
-/// Gives a result its score, where scores are asked for, and leaves it the output that is to be kept.
-pub(crate) fn settle(options: &Options, result: &mut PairResult, pair: &Pair) {
+/// Sets the score of a result, if scores are asked for, and removes the output unless it is to be kept.
+pub(crate) fn set_score(options: &Options, result: &mut PairResult, pair: &Pair) {
     if !options.scores || result.outcome.is_failure() {
         return;
     }

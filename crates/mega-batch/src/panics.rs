@@ -1,12 +1,13 @@
-//! What a panic leaves behind: a bug of the engine, which costs one evaluation.
+//! Handling of panics: each is a bug of the engine that costs one evaluation.
 
 use std::any::Any;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The reason for which an evaluation or a program is left to the reference.
+/// Why an evaluation or a program is left to the reference.
 pub(crate) const PANIC: &str = "a panic, which is a bug of the engine";
 
-/// The lock. What a panic left behind it is whole: nothing is changed in steps under these locks.
+/// Locks a mutex even if it is poisoned. The data is consistent then: no change under these locks can be interrupted
+/// halfway by a panic.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

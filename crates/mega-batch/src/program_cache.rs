@@ -1,6 +1,6 @@
 //! [`ProgramCache`]: the programs of a batch in the form in which an executor runs them.
 //!
-//! A program is compiled when its first evaluation is due, and evicted after its last one: what is held does not grow
+//! A program is compiled when its first evaluation is due, and evicted after its last one, so memory does not grow
 //! with the batch.
 
 use std::collections::BTreeMap;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use crate::panics::lock;
 
-/// The programs of a batch, each with the evaluations of it that are left.
+/// The programs of a batch, each with the number of its remaining evaluations.
 #[derive(Debug)]
 pub(crate) struct ProgramCache<T> {
-    /// By the place of the program in the batch. Empty if nothing is compiled.
+    /// By the index of the program in the batch. Empty if nothing is compiled.
     entries: Vec<Mutex<Entry<T>>>,
     counts: Mutex<CacheCounts>,
 }
@@ -20,7 +20,7 @@ pub(crate) struct ProgramCache<T> {
 #[derive(Debug)]
 struct Entry<T> {
     state: State<T>,
-    /// How many evaluations there are of it, and how many of them are still to be done.
+    /// How many evaluations of it there are, and how many remain.
     evaluations: u64,
     left: u64,
 }
@@ -30,16 +30,16 @@ enum State<T> {
     /// No evaluation was due so far.
     New,
     Compiled(T),
-    /// It cannot be compiled, is not worth it, or is evicted.
+    /// It cannot be compiled, is not worth it, or was evicted.
     NotCompiled,
 }
 
 /// Why a program is not compiled.
 #[derive(Debug)]
 pub(crate) enum NotCompiled {
-    /// It cannot be.
+    /// Compiling failed.
     Failed(String),
-    /// It is not worth it: nobody has tried.
+    /// It is not worth compiling, so nobody tried.
     Untried(String),
 }
 
@@ -49,19 +49,19 @@ impl From<String> for NotCompiled {
     }
 }
 
-/// What became of the programs of a batch.
+/// What happened to the programs of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct CacheCounts {
     /// Programs that were compiled.
     pub(crate) compiled: u64,
     /// Programs that were not, by reason.
     pub(crate) not_compiled: BTreeMap<String, u64>,
-    /// How long compiling took, on all workers together.
+    /// How long compiling took, summed over workers.
     pub(crate) time: Duration,
 }
 
 impl<T: Clone> ProgramCache<T> {
-    /// Room for programs with so many evaluations each.
+    /// A cache for programs with these numbers of evaluations.
     pub(crate) fn new(evaluations: Vec<u64>) -> Self {
         let entry = |evaluations| {
             Mutex::new(Entry {
@@ -76,14 +76,14 @@ impl<T: Clone> ProgramCache<T> {
         }
     }
 
-    /// The program, compiled now if it was not; `None` if it is not compiled. `compile` is told how many
-    /// evaluations there are of it, and says why it is not compiled.
+    /// The program, compiled now if it was not; `None` if it is not compiled. `compile` gets the number of its
+    /// evaluations, and says why it does not compile it.
     pub(crate) fn get(
         &self,
         program: u32,
         compile: impl FnOnce(u64) -> Result<T, NotCompiled>,
     ) -> Option<T> {
-        // Whoever comes while it is being compiled waits, which takes less than doing it twice.
+        // Others wait while it is being compiled, which takes less than doing it twice.
         let mut entry = lock(self.entries.get(program as usize)?);
         if let State::New = entry.state {
             let began = Instant::now();
@@ -109,7 +109,7 @@ impl<T: Clone> ProgramCache<T> {
         }
     }
 
-    /// So many evaluations of the program are done; after the last one it is evicted.
+    /// Records finished evaluations of the program; after the last one it is evicted.
     pub(crate) fn done(&self, program: u32, evaluations: usize) {
         if let Some(entry) = self.entries.get(program as usize) {
             let mut entry = lock(entry);
@@ -120,7 +120,7 @@ impl<T: Clone> ProgramCache<T> {
         }
     }
 
-    /// What became of the programs.
+    /// The statistics.
     pub(crate) fn finish(self) -> CacheCounts {
         let counts = self.counts.into_inner();
         counts.unwrap_or_else(PoisonError::into_inner)
@@ -144,10 +144,10 @@ mod tests {
         assert_eq!(cache.get(1, never), None);
         cache.done(0, 2);
         assert_eq!(cache.get(0, never), Some(30));
-        // Some may be counted that were not left.
+        // More evaluations may be reported than remain.
         cache.done(0, 2);
         assert_eq!(cache.get(0, never), None);
-        // Of one that is done before it was due nothing is compiled.
+        // A program that is done before it was due is not compiled.
         cache.done(2, 0);
         assert_eq!(cache.get(2, never), None);
         // There is no such program.

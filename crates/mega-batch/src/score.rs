@@ -1,21 +1,20 @@
-//! [`Score`]: how near an output is, and which outputs are the same.
+//! [`Score`]: how close an output is, and a hash to compare outputs.
 
 use arc_dsl::Grid;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-/// What an output is worth, where it is not right.
+/// How close an output is to the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Score {
-    /// The hash of the output: equal for equal grids, in every run and build. All outputs that are no
-    /// grids have the same.
+    /// The hash of the output: equal for equal grids, in every run and build. All outputs that are not grids have the
+    /// same hash.
     pub digest: u128,
-    /// How many cells are as expected; none where the output has another height or width, or where
-    /// nothing is known to be expected.
+    /// How many cells are as expected; 0 if the output has another height or width, or if no output is expected.
     pub cells_right: u32,
 }
 
 impl Score {
-    /// The digest of what is no grid.
+    /// The digest of outputs that are not grids.
     pub(crate) const NO_GRID: u128 = 0;
 
     /// The score of an output.
@@ -27,7 +26,7 @@ impl Score {
     }
 }
 
-/// The hash of a grid: XXH3, of 128 bits, of its cells, with its sides as seed.
+/// The hash of a grid: 128-bit XXH3 of its cells, with its sides as the seed.
 pub(crate) fn digest(grid: &Grid) -> u128 {
     let sides = (grid.height() as u64) << 32 | grid.width() as u64;
     xxh3_128_with_seed(bytemuck::cast_slice(grid.cells()), sides)
@@ -63,7 +62,7 @@ mod tests {
                 assert_eq!(digest(a) == digest(b), at == other);
             }
         }
-        // Checkpoints of other builds hold it.
+        // Checkpoints of other builds contain it.
         assert_eq!(
             digest(&grid(&[[1, 2], [3, 4]])),
             0xc40a_eaed_6d31_d4f2_552f_4f00_3539_58ea

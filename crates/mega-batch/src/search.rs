@@ -1,8 +1,8 @@
-//! [`Search`]: programs for many tasks, found by [`arc_search`].
+//! [`Search`]: searches programs for many tasks with [`arc_search`].
 //!
-//! Workers take one task after the other, each with a searcher of its own; what they find is handed to a
-//! [`SearchSink`] in the order of the tasks, the same for any number of workers. What cannot be searched, and
-//! a search that panics, is a result like another.
+//! Workers take one task after the other, each with its own searcher. Results are passed to a [`SearchSink`] in the
+//! order of the tasks, independent of the number of workers. A task that cannot be searched, or whose search panics,
+//! gets a result too.
 
 mod document;
 mod identity;
@@ -43,41 +43,42 @@ pub struct SearchOptions {
     pub search: arc_search::Options,
     /// How many threads; one for each core by default.
     pub workers: Option<NonZeroUsize>,
-    /// The enumeration of a task ends after so long, beside the bounds of its own. What is found for a task
-    /// that reaches it depends on the machine.
+    /// A time limit for the enumeration of a task, besides its other limits. The results of tasks that reach it
+    /// depend on the machine.
     pub time_per_task: Option<Duration>,
-    /// Ends the search; tasks that are not finished then are left out.
+    /// Ends the search; tasks that are not finished by then are left out.
     pub cancellation: Cancellation,
 }
 
-/// Takes what a search finds.
+/// Receives the results of a search.
 pub trait SearchSink {
-    /// What was found for the task at this place. Tasks come in their order; those that a search did not
-    /// finish are left out.
+    /// The result for the task at this index. Tasks come in their order; those that the search did not finish are
+    /// left out.
     fn task(&mut self, task: usize, searched: Searched) -> io::Result<()>;
 
-    /// How far it is.
+    /// The progress of the search.
     fn progress(&mut self, _progress: SearchProgress) {}
 
-    /// Nothing was found for a moment: a chance to look whether the search is to end. One task may take long.
+    /// Called when no result came for a moment, since one task may take long: a chance to check whether to end the
+    /// search.
     fn idle(&mut self) {}
 
-    /// Something to be told.
+    /// Something to report.
     fn notice(&mut self, _notice: Notice) {}
 }
 
-/// Takes the place of a task and what was found for it; without, looks whether anything is due.
+/// Receives the index of a task and its result; `None` lets it do what is due.
 pub type Take<'t> = dyn FnMut(Option<(usize, Searched)>) -> io::Result<()> + 't;
 
-/// Who searches tasks, if not threads of this process: see [`Search::run_by`].
+/// Searches tasks in place of threads of this process: see [`Search::run_by`].
 pub trait SearchesTasks {
-    /// Searches the tasks at these places, in whatever order, and hands over what is found as it comes; calls
-    /// `take` without anything at least some times a second. What comes twice counts once. Ends with the error that
-    /// `take` gives, if it gives one; tasks that it does not hand over are left out.
+    /// Searches the tasks with these indices in any order, and passes each result to `take` as it comes; calls
+    /// `take(None)` at least a few times per second. Repeated results are ignored. Returns the error of `take`, if it
+    /// gives one; tasks without a result are left out.
     fn search(&mut self, todo: &[usize], take: &mut Take<'_>) -> io::Result<()>;
 }
 
-/// A search over tasks that loses nothing.
+/// A search over tasks that can be resumed.
 ///
 /// ```
 /// # use std::io;
@@ -115,7 +116,7 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// A search of these tasks in this language.
+    /// A search of these tasks with this language.
     pub fn new(tasks: &'a [Task], language: Language, options: &SearchOptions) -> Self {
         Self {
             tasks,
@@ -127,38 +128,37 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Keeps what is found in this file, task by task. There must not be one: see
-    /// [`resume`](Self::resume).
+    /// Writes results to this file, task by task. The file must not exist: see [`resume`](Self::resume).
     #[must_use]
     pub fn checkpoint(mut self, path: impl Into<PathBuf>) -> Self {
         self.checkpoint = Some((path.into(), false));
         self
     }
 
-    /// Keeps what is found in this file, and begins with the tasks that are in it.
+    /// Writes results to this file, and begins with the tasks that it contains.
     #[must_use]
     pub fn resume(mut self, path: impl Into<PathBuf>) -> Self {
         self.checkpoint = Some((path.into(), true));
         self
     }
 
-    /// The submission has these attempts for tasks that are not searched, and in the place of answers that are
-    /// not found.
+    /// The attempts that the submission uses for tasks that are not searched, and if fewer than two answers are
+    /// found.
     #[must_use]
     pub fn over(mut self, submission: Submission) -> Self {
         self.over = submission;
         self
     }
 
-    /// Writes the first two answers to each test pair into this file, first when the search begins, and then
-    /// every few seconds where there are more; at any time it is whole.
+    /// Writes the first two answers to each test pair to this file: when the search begins, and then every few
+    /// seconds if there are more. The file is complete at any time.
     #[must_use]
     pub fn submission(mut self, path: impl Into<PathBuf>) -> Self {
         self.submission = Some(path.into());
         self
     }
 
-    /// Searches the tasks. That it is [cancelled](SearchOptions::cancellation) is no error.
+    /// Searches the tasks. [Cancelling](SearchOptions::cancellation) it is not an error.
     pub fn run(self, sink: &mut impl SearchSink) -> Result<SearchSummary, CoordinatorError> {
         let workers = match self.options.workers {
             Some(workers) => workers.get().min(Runner::MAX_WORKERS),
@@ -169,13 +169,13 @@ impl<'a> Search<'a> {
         let mut threads = workers::Threads {
             tasks: self.tasks,
             workers,
-            worker: || workers::Searching::new(&language, &options),
+            worker: || workers::SearchWorker::new(&language, &options),
         };
         self.run_by(&mut threads, workers, sink)
     }
 
-    /// The same where others search the tasks, so many at a time; checkpoint, submission and order are as ever.
-    /// Language and options are for them to know, and the checkpoint is of these.
+    /// The same, if others search the tasks, `workers` at a time; checkpoint, submission and order work as usual. The
+    /// others must use the same language and options, which the checkpoint records.
     pub fn run_by(
         self,
         searches: &mut impl SearchesTasks,
@@ -257,10 +257,10 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A submission in which what is found takes the place of what was known.
+/// A submission in which new answers replace known ones.
 struct SearchSubmission {
     submission: Submission,
-    /// For each task that is searched its place there, and the attempts that were known.
+    /// For each searched task its index in the submission, and the attempts that were known before.
     tasks: Vec<(usize, Vec<[Grid; 2]>)>,
 }
 
@@ -305,13 +305,13 @@ fn other_tasks() -> io::Error {
     io::Error::other("there is a task that is none of this search")
 }
 
-/// Puts what workers find into its order, and hands it to the sink, the checkpoint and the submission.
+/// Puts results in order, and passes them to the sink, the checkpoint and the submission.
 struct Collector<'s, 'a, S> {
     sink: &'s mut S,
     tasks: &'a [Task],
-    /// The task that the sink is given next.
+    /// The next task to pass to the sink.
     next: usize,
-    /// What is found of tasks behind it.
+    /// Results of later tasks.
     waiting: BTreeMap<usize, Searched>,
     keeper: Keeper,
     submission: SearchSubmission,
@@ -319,18 +319,18 @@ struct Collector<'s, 'a, S> {
 }
 
 impl<S: SearchSink> Collector<'_, '_, S> {
-    /// Takes what a worker has found.
+    /// Adds a new result.
     fn found(&mut self, task: usize, searched: Searched) -> io::Result<()> {
         let entry = (task as u32, &searched);
         let notice = self.keeper.record(|log| log.push(&entry));
-        self.tell(notice);
+        self.notify(notice);
         self.add(task, searched)?;
         self.tick();
         self.progress();
         Ok(())
     }
 
-    /// Takes in what was found, now or by an earlier run.
+    /// Adds a result, new or from an earlier run.
     fn add(&mut self, at: usize, searched: Searched) -> io::Result<()> {
         let task = &self.tasks[at];
         self.summary.add(at, task, &searched);
@@ -349,7 +349,7 @@ impl<S: SearchSink> Collector<'_, '_, S> {
         self.sink.progress(progress);
     }
 
-    fn tell(&mut self, notice: Option<Notice>) {
+    fn notify(&mut self, notice: Option<Notice>) {
         if let Some(notice) = notice {
             self.sink.notice(notice);
         }
@@ -358,7 +358,7 @@ impl<S: SearchSink> Collector<'_, '_, S> {
     /// Writes what is due.
     fn tick(&mut self) {
         let notice = self.keeper.record(BlockLog::tick);
-        self.tell(notice);
+        self.notify(notice);
         if self.keeper.is_due() {
             self.submit();
         }
@@ -367,14 +367,14 @@ impl<S: SearchSink> Collector<'_, '_, S> {
     fn submit(&mut self) {
         let submission = &self.submission.submission;
         let notice = self.keeper.submit(|| submission);
-        self.tell(notice);
+        self.notify(notice);
     }
 
-    /// Hands over what is left where tasks before it were not finished.
+    /// Passes on the remaining results, behind tasks that were not finished.
     fn finish(mut self) -> io::Result<SearchSummary> {
         self.submit();
         let notice = std::mem::take(&mut self.keeper).finish();
-        self.tell(notice);
+        self.notify(notice);
         for (task, searched) in std::mem::take(&mut self.waiting) {
             self.sink.task(task, searched)?;
         }

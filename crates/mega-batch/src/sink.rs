@@ -1,4 +1,4 @@
-//! [`Sink`]: who takes the results of a run, and what it is told.
+//! [`Sink`]: receives the results of a run, its progress and notices.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,19 +7,18 @@ use crate::batch::Job;
 use crate::outcome::{JobResult, PairResult};
 use crate::summary::Progress;
 
-/// Takes results as they come, in the order of the batch.
+/// Receives results as they come, in the order of the batch.
 ///
-/// Where the batch is [cancelled](crate::Options::cancellation), pairs that were not evaluated are left out,
-/// and so are jobs without any. An error stops the batch and is what [`Runner::run_into`](crate::Runner::run_into)
-/// returns.
+/// If the batch is [cancelled](crate::Options::cancellation), pairs that were not evaluated are left out, and so are
+/// jobs without any. An error stops the batch, and [`Runner::run_into`](crate::Runner::run_into) returns it.
 pub trait Sink {
-    /// Whether it is to be given results. One that is not is told of progress and notices alone, and no
-    /// result leaves the thread that has made it. It is asked once a batch.
+    /// Whether it receives results. Otherwise it only gets progress and notices, and no result leaves the thread that
+    /// computed it. Called once per batch.
     fn takes_results(&self) -> bool {
         true
     }
 
-    /// The results that follow are of this job.
+    /// The following results belong to this job.
     fn job(&mut self, job: Job) -> io::Result<()> {
         let _ = job;
         Ok(())
@@ -33,27 +32,27 @@ pub trait Sink {
         Ok(())
     }
 
-    /// The result of the next pair of `job`, where [`results`](Self::results) does not take it.
+    /// The result of the next pair of `job`, unless [`results`](Self::results) is overridden.
     fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()>;
 
-    /// The next pair of `job` is [left out](crate::Options::stop_after_wrong).
+    /// The next pair of `job` was [left out](crate::Options::stop_after_wrong).
     fn skipped(&mut self, job: Job) -> io::Result<()> {
         let _ = job;
         Ok(())
     }
 
-    /// Something is to be told.
+    /// Something to report.
     fn notice(&mut self, notice: Notice) {
         let _ = notice;
     }
 
-    /// Called ten times a second or so while evaluations are under way.
+    /// Called about ten times per second while evaluations are running.
     fn progress(&mut self, progress: Progress) {
         let _ = progress;
     }
 }
 
-/// Lets the results go: for runs of which only the [`Summary`](crate::Summary) is of interest.
+/// Discards the results: for runs of which only the [`Summary`](crate::Summary) matters.
 impl Sink for () {
     fn takes_results(&self) -> bool {
         false
@@ -86,21 +85,21 @@ impl Sink for Vec<JobResult> {
     }
 }
 
-/// Something to be told while a run goes on.
+/// Something to report during a run.
 #[derive(Debug)]
 pub enum Notice {
-    /// Why there is no device, where one is asked for: the CPU does its work.
+    /// Why there is no device although one was asked for: the CPU does its work.
     NoDevice(String),
-    /// Why a device that is asked for is not used, where others are.
+    /// Why a device that was asked for is not used, while others are.
     DeviceLeftOut(String),
-    /// The run goes on with one from before.
+    /// The run was resumed.
     Resumed {
-        /// So many of its evaluations were made then; of a search so many tasks were finished.
+        /// How many evaluations had been finished; for a search, how many tasks.
         finished: u64,
-        /// So many bytes at the checkpoint's end were not whole, and were dropped.
+        /// How many bytes of an incomplete block at the end of the checkpoint were dropped.
         dropped: u64,
     },
-    /// The checkpoint cannot be written any more; the run goes on without.
+    /// The checkpoint cannot be written any more; the run continues without it.
     CheckpointFailed(PathBuf, io::Error),
     /// The submission cannot be written; it is tried again.
     SubmissionFailed(PathBuf, io::Error),

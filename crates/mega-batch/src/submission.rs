@@ -1,5 +1,4 @@
-//! [`Submission`]: the two attempts for each test input, as Kaggle's competitions take them, and what
-//! they are score.
+//! [`Submission`]: two attempts for each test input, in the format of Kaggle's competitions, and their score.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,7 +15,7 @@ mod submitted;
 
 pub use submitted::Submitted;
 
-/// The attempts of all tasks, in their order; each with its id and two grids a test input.
+/// The attempts of all tasks in order: for each task its id, and two grids per test input.
 ///
 /// ```json
 /// {"007bbfb7": [{"attempt_1": [[7, 0], [0, 7]], "attempt_2": [[0, 0], [0, 0]]}]}
@@ -34,7 +33,7 @@ struct Written<'a> {
 }
 
 impl Submission {
-    /// That of all tasks of a batch.
+    /// The submission for all tasks of a batch.
     pub fn of(attempts: &Attempts<'_>) -> Self {
         let tasks = attempts.batch().tasks().iter().enumerate();
         let tasks = tasks.map(|(at, task)| (task.id.clone(), attempts.of_task(at)));
@@ -62,8 +61,7 @@ impl Submission {
         })
     }
 
-    /// Reads a file that is whole: both attempts for each test input of each task. The first thing that
-    /// is wrong is the error.
+    /// Reads a complete file: both attempts for each test input of each task. Returns the first error.
     pub fn read(file: &Path) -> Result<Self, InputError> {
         let submitted = Submitted::read(file);
         let mut wrong = submitted.errors.into_iter().chain(submitted.missing);
@@ -84,7 +82,7 @@ impl Submission {
     }
 }
 
-/// The test outputs that a task is known to have.
+/// The known test outputs of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownOutputs<'a> {
     /// The id of the task.
@@ -94,7 +92,7 @@ pub struct KnownOutputs<'a> {
 }
 
 impl<'a> KnownOutputs<'a> {
-    /// Those of a file of solutions.
+    /// The known outputs in a file of solutions.
     pub fn of_solutions(solutions: &'a Solutions) -> Vec<Self> {
         let solutions = solutions.solutions.iter();
         let solved = solutions.map(|solution| Self {
@@ -104,7 +102,7 @@ impl<'a> KnownOutputs<'a> {
         solved.collect()
     }
 
-    /// Those of tasks whose test outputs are known.
+    /// The known outputs of tasks; skips tasks whose test outputs are not all known.
     pub fn of_tasks(tasks: &'a [Task]) -> Vec<Self> {
         let solved = tasks.iter().filter_map(|task| {
             let outputs = task
@@ -124,31 +122,31 @@ impl<'a> KnownOutputs<'a> {
 pub struct TaskScore {
     /// The id of the task.
     pub task: String,
-    /// For how many test inputs one of both attempts is right.
+    /// For how many test inputs one of the two attempts is right.
     pub right: usize,
     /// How many test inputs there are.
     pub tests: usize,
-    /// For how many there are attempts; `None` if the task is not in the submission.
+    /// For how many test inputs there are attempts; `None` if the task is not in the submission.
     pub attempted: Option<usize>,
 }
 
-/// What a submission is score.
+/// The score of a submission.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct SubmissionScore {
-    /// By task, those of the solutions.
+    /// By task, in the order of the solutions.
     pub tasks: Vec<TaskScore>,
-    /// Tasks of the submission that have no solution.
+    /// Tasks of the submission without a solution.
     pub unknown: Vec<String>,
 }
 
 impl SubmissionScore {
-    /// The score of Kaggle's competitions: the part of the test inputs that has a right attempt.
+    /// The score of Kaggle's competitions: the part of the test inputs with a right attempt.
     pub fn ratio(&self) -> f64 {
         let (right, tests) = self.outputs();
         right as f64 / tests.max(1) as f64
     }
 
-    /// Test inputs with a right attempt, of all of them.
+    /// The number of test inputs with a right attempt, and of all.
     pub fn outputs(&self) -> (usize, usize) {
         let tasks = self.tasks.iter();
         tasks.fold((0, 0), |(right, tests), task| {
@@ -156,7 +154,7 @@ impl SubmissionScore {
         })
     }
 
-    /// How many tasks are right on all of their test inputs.
+    /// How many tasks are right on all their test inputs.
     pub fn tasks_right(&self) -> usize {
         let tasks = self.tasks.iter();
         tasks
@@ -164,7 +162,7 @@ impl SubmissionScore {
             .count()
     }
 
-    /// The mean over the tasks of the part of their test inputs that is right; 0 without tasks.
+    /// The mean over tasks of the part of their test inputs that is right; 0 without tasks.
     pub fn mean_by_task(&self) -> f64 {
         let tasks = self.tasks.iter().filter(|task| task.tests > 0);
         let (count, sum) = tasks.fold((0, 0.0), |(count, sum), task| {

@@ -1,4 +1,4 @@
-//! [`Summary`]: what a batch came to, counted as the results pass by.
+//! [`Summary`]: the summary of a batch, counted from its results.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -34,31 +34,31 @@ pub struct Totals {
     pub limits: u64,
 }
 
-/// What one program came to.
+/// The statistics of one program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProgramStats {
     /// How often it was run.
     pub evaluations: u64,
-    /// How many of them gave no output.
+    /// How many evaluations gave no output.
     pub failures: u64,
-    /// How long they took together, on whatever cores.
+    /// How long they took, summed over cores.
     pub time: Duration,
 }
 
-/// What the pairs of a split came to that is neither `train` nor `test`.
+/// The results on the pairs of a split other than `train` and `test`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct SplitCounts {
     /// Evaluations on its pairs.
     pub evaluations: u64,
     /// How many of them were right.
     pub right: u64,
-    /// How many of its pairs, of tasks that were tried, have an expected output.
+    /// How many of its pairs, in tasks that were tried, have an expected output.
     pub pairs_expected: u64,
-    /// How many of these at least one program is right on.
+    /// On how many of these at least one program is right.
     pub pairs_right: u64,
 }
 
-/// What became of a task.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskState {
@@ -67,8 +67,7 @@ pub enum TaskState {
     Untried,
     /// No program solved it.
     Unsolved,
-    /// A program is right on every pair of `train` and `test` whose output is known, and there is such a
-    /// pair.
+    /// A program is right on every pair of `train` and `test` whose output is known, and there is at least one.
     Solved,
 }
 
@@ -84,60 +83,58 @@ pub struct Failure {
     pub outcome: Outcome,
 }
 
-/// How far a batch is.
+/// The progress of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Evaluations made.
+    /// Finished evaluations.
     pub done: u64,
-    /// Evaluations to make in all.
+    /// Evaluations in total.
     pub total: u64,
-    /// Evaluations that devices have made in this run.
+    /// Evaluations by devices in this run.
     pub on_devices: u64,
 }
 
-/// What a batch came to.
+/// The summary of a batch.
 ///
 /// Its size depends on the number of programs and tasks, not of evaluations.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Summary {
-    /// How it was run.
+    /// The mode of the run.
     pub mode: Mode,
-    /// On how many threads.
+    /// The number of threads.
     pub workers: usize,
-    /// The number of tasks, untried ones too.
+    /// The number of tasks, including untried ones.
     pub tasks: usize,
-    /// The number of programs, those without a task too.
+    /// The number of programs, including those without a task.
     pub programs: usize,
-    /// How many evaluations the batch has: more than were made where it was
-    /// [cancelled](crate::Options::cancellation) or its [time](crate::Options::time_limit) was over.
+    /// How many evaluations the batch has: more than were evaluated if it was
+    /// [cancelled](crate::Options::cancellation) or reached its [time limit](crate::Options::time_limit).
     pub planned: u64,
-    /// How many of them were left out, since the program had been wrong or had failed on a pair of
-    /// the task: see [`Options::stop_after_wrong`](crate::Options::stop_after_wrong).
+    /// How many of them were left out, since the program had been wrong or had failed on an earlier pair of the task:
+    /// see [`Options::stop_after_wrong`](crate::Options::stop_after_wrong).
     pub skipped: u64,
     /// The evaluations by outcome.
     pub totals: Totals,
-    /// Wall-clock time of the evaluations and of the compiling that goes with them: reading files
-    /// and writing reports is not in it.
+    /// Wall-clock time of evaluating and compiling, without reading files and writing reports.
     pub elapsed: Duration,
-    /// Who made the evaluations, and how long compiling took.
+    /// Which executors evaluated how much, and how long compiling took.
     pub backends: Backends,
     /// How many tasks are [solved](TaskState::Solved).
     pub tasks_solved: u64,
-    /// How many pairs of tasks at least one program is right on.
+    /// On how many pairs at least one program is right.
     pub pairs_right: u64,
-    /// How many pairs of the tasks that were tried have an expected output.
+    /// How many pairs of the tried tasks have an expected output.
     pub pairs_expected: u64,
-    /// The pairs of other splits than `train` and `test`, by the name of the split. They are among the
-    /// [`totals`](Self::totals), and nowhere else.
+    /// The pairs of splits other than `train` and `test`, by the name of the split. Of the other figures only
+    /// [`totals`](Self::totals) includes them.
     pub by_split: BTreeMap<String, SplitCounts>,
-    /// What each program came to, by its place in the batch.
+    /// The statistics of each program, by index.
     pub by_program: Vec<ProgramStats>,
-    /// What became of each task, by its place in the batch.
+    /// The state of each task, by index.
     pub by_task: Vec<TaskState>,
-    /// The first failure of each of the first [`FAILURES_KEPT`](Self::FAILURES_KEPT) programs that
-    /// failed.
+    /// The first failure of each of the first [`FAILURES_KEPT`](Self::FAILURES_KEPT) programs that failed.
     pub failures: Vec<Failure>,
 }
 
@@ -145,13 +142,12 @@ impl Summary {
     /// How many [`failures`](Self::failures) are kept.
     pub const FAILURES_KEPT: usize = 10;
 
-    /// Whether all evaluations of the batch were made that were to be made: it was not ended on the
-    /// way.
+    /// Whether all evaluations of the batch that were due have finished: it was not ended early.
     pub fn is_complete(&self) -> bool {
         self.totals.evaluations + self.skipped == self.planned
     }
 
-    /// Evaluations a second of wall-clock time; 0 where there are none.
+    /// Evaluations per second of wall-clock time; 0 if no time has passed.
     pub fn evaluations_per_second(&self) -> f64 {
         let seconds = self.elapsed.as_secs_f64();
         if seconds > 0.0 {
@@ -161,7 +157,7 @@ impl Summary {
         }
     }
 
-    /// How long the evaluations took, on all workers together.
+    /// How long the evaluations took, summed over workers.
     pub fn evaluation_time(&self) -> Duration {
         self.by_program.iter().map(|stats| stats.time).sum()
     }
@@ -174,8 +170,7 @@ impl Summary {
             .count()
     }
 
-    /// The programs that took most time, at most `count`, the slowest first, by their place in the
-    /// batch.
+    /// The programs that took most time, at most `count`, slowest first, as indices into the batch.
     pub fn slowest(&self, count: usize) -> Vec<usize> {
         let mut programs: Vec<usize> = (0..self.by_program.len())
             .filter(|&program| self.by_program[program].evaluations > 0)
@@ -188,49 +183,48 @@ impl Summary {
 
 /// Counts results into a [`Summary`], on any number of threads, in any order.
 ///
-/// What is known by program, task or pair stands here, once for all threads: it is changed once for the
-/// results of a job that come together. The rest each thread counts for itself, as [`Counts`].
+/// Counters by program, task or pair are here, shared by all threads, and updated once for all results of a job that
+/// come together. Each thread has its own [`Counts`] for everything else.
 #[derive(Debug)]
 pub(crate) struct Tally<'b> {
     batch: &'b Batch<'b>,
-    programs: Vec<OfProgram>,
-    /// As [`TaskState`] numbers them.
+    programs: Vec<ProgramCounters>,
+    /// Values of [`TaskState`].
     tasks: Vec<AtomicU8>,
-    /// Whether some program is right on a pair, for all pairs of all tasks in their order.
+    /// Whether some program is right on a pair, for all pairs of all tasks in order.
     right: Vec<AtomicBool>,
-    /// Of jobs whose results come in parts, by their place: on how many pairs the parts were right, as long as
-    /// all are.
+    /// For jobs whose results come in parts, by index: on how many pairs the parts were right so far.
     parts: Mutex<FxHashMap<usize, u64>>,
 }
 
-/// [`ProgramStats`] as they are counted.
+/// The counters behind [`ProgramStats`].
 #[derive(Debug, Default)]
-struct OfProgram {
+struct ProgramCounters {
     evaluations: AtomicU64,
     failures: AtomicU64,
     nanoseconds: AtomicU64,
 }
 
-/// What one thread has counted.
+/// The counters of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     totals: Totals,
-    /// The evaluations that this run made, by who did.
+    /// The evaluations of this run by executor.
     pub(crate) made_by: ByMaker,
     /// How many evaluations were left out.
     pub(crate) skipped: u64,
-    /// Of the pairs of `train` and `test` of tasks that this thread came to first, how many have an output; and
-    /// of how many pairs it was the first to find a program that is right.
+    /// How many pairs of `train` and `test` have an output, in tasks that this thread was the first to come to; and
+    /// for how many pairs this thread was the first to find a program that is right.
     pairs_expected: u64,
     pairs_right: u64,
     by_split: BTreeMap<String, SplitCounts>,
-    /// The first failures of programs, by the place of the job and the pair in it; of more programs than
-    /// are kept, those that come first.
+    /// The first failures of programs, by the index of the job and the pair in it; if too many programs fail, those
+    /// that come first.
     failures: BTreeMap<(usize, usize), Failure>,
 }
 
 impl Counts {
-    /// Adds what another thread has counted.
+    /// Adds the counters of another thread.
     pub(crate) fn add(&mut self, other: Self) {
         let (to, from) = (&mut self.totals, other.totals);
         to.evaluations += from.evaluations;
@@ -253,7 +247,7 @@ impl Counts {
             of_split.pairs_right += counts.pairs_right;
         }
         for (place, failure) in other.failures {
-            self.note(place, &failure.outcome, failure.job, failure.pair);
+            self.keep_failure(place, &failure.outcome, failure.job, failure.pair);
         }
     }
 
@@ -268,9 +262,9 @@ impl Counts {
         }
     }
 
-    /// Keeps a failure, where it is the first of its program and its program is one of the first to fail.
+    /// Keeps a failure if it is the first of its program, and its program is among the first to fail.
     #[cold]
-    fn note(&mut self, place: (usize, usize), outcome: &Outcome, job: Job, pair: PairId) {
+    fn keep_failure(&mut self, place: (usize, usize), outcome: &Outcome, job: Job, pair: PairId) {
         let is_full = self.failures.len() == Summary::FAILURES_KEPT;
         if is_full
             && self
@@ -308,14 +302,14 @@ impl<'b> Tally<'b> {
         }
     }
 
-    /// Counts the results of the job at this place on some of its pairs, from this one of the task on. What is not
-    /// there was not evaluated.
+    /// Counts the results of the job at index `at` on the pairs of its task from `first` on. `None` entries were not
+    /// evaluated.
     pub(crate) fn add(&self, counts: &mut Counts, at: usize, first: usize, results: &[Known]) {
         let job = self.batch.job(at);
         let task = self.batch.task(job);
         let right = &self.right[self.batch.pairs_before(job.task as usize)..];
         let (mut evaluations, mut failures, mut time) = (0, 0, Duration::ZERO);
-        // Of pairs of `train` and `test`.
+        // On pairs of `train` and `test`.
         let mut matched = 0;
         for (result, pair) in results.iter().zip(first..) {
             let Some(result) = result else {
@@ -329,7 +323,7 @@ impl<'b> Tally<'b> {
             time += result.time;
             if result.outcome.is_failure() {
                 failures += 1;
-                counts.note((at, pair), &result.outcome, job, result.pair);
+                counts.keep_failure((at, pair), &result.outcome, job, result.pair);
             }
             let is_right = result.outcome == Outcome::Match;
             let is_first_right =
@@ -353,17 +347,17 @@ impl<'b> Tally<'b> {
         if failures > 0 {
             program.failures.fetch_add(failures, Relaxed);
         }
-        if self.reaches(job, TaskState::Unsolved) == TaskState::Untried as u8 {
-            self.expects(counts, task);
+        if self.raise_state(job, TaskState::Unsolved) == TaskState::Untried as u8 {
+            self.count_expected(counts, task);
         }
         let expected = |pairs: Range<usize>| {
             let pairs = self.batch.pairs(task).skip(pairs.start).take(pairs.len());
-            pairs.filter(is_to_be_right_on).count() as u64
+            pairs.filter(is_required).count() as u64
         };
         let pairs = self.batch.pairs_of(job);
         if results.len() == pairs {
             if matched > 0 && matched == expected(0..pairs) {
-                self.reaches(job, TaskState::Solved);
+                self.raise_state(job, TaskState::Solved);
             }
         } else if matched == expected(first..first + results.len()) {
             let mut parts = lock(&self.parts);
@@ -371,13 +365,13 @@ impl<'b> Tally<'b> {
             *so_far += matched;
             if *so_far > 0 && *so_far == expected(0..pairs) {
                 parts.remove(&at);
-                self.reaches(job, TaskState::Solved);
+                self.raise_state(job, TaskState::Solved);
             }
         }
     }
 
-    /// The task of the job is in this state at least; in which it was.
-    fn reaches(&self, job: Job, state: TaskState) -> u8 {
+    /// Raises the task of the job to at least this state; returns the state before.
+    fn raise_state(&self, job: Job, state: TaskState) -> u8 {
         let task = &self.tasks[job.task as usize];
         match task.load(Relaxed) {
             before if before < state as u8 => task.fetch_max(state as u8, Relaxed),
@@ -385,8 +379,8 @@ impl<'b> Tally<'b> {
         }
     }
 
-    /// Counts the pairs of a task on which programs can be right.
-    fn expects(&self, counts: &mut Counts, task: &Task) {
+    /// Counts the pairs of a task with an expected output.
+    fn count_expected(&self, counts: &mut Counts, task: &Task) {
         let known = self.batch.pairs(task);
         for (id, _) in known.filter(|(_, pair)| pair.output.is_some()) {
             if matches!(id.split, Split::Other(_)) {
@@ -397,7 +391,7 @@ impl<'b> Tally<'b> {
         }
     }
 
-    /// What all have counted, of a batch that ran in this mode on so many threads.
+    /// The summary of everything counted.
     pub(crate) fn finish(
         self,
         mode: Mode,
@@ -411,10 +405,10 @@ impl<'b> Tally<'b> {
             // Jobs without pairs have no results.
             let jobs = self.batch.jobs();
             for job in jobs.filter(|job| self.batch.pairs_of(*job) == 0) {
-                self.reaches(job, TaskState::Unsolved);
+                self.raise_state(job, TaskState::Unsolved);
             }
         }
-        let stats = |of: OfProgram| ProgramStats {
+        let stats = |of: ProgramCounters| ProgramStats {
             evaluations: of.evaluations.into_inner(),
             failures: of.failures.into_inner(),
             time: Duration::from_nanos(of.nanoseconds.into_inner()),
@@ -450,8 +444,8 @@ impl<'b> Tally<'b> {
     }
 }
 
-/// Whether a program has to be right on the pair to solve its task.
-fn is_to_be_right_on((id, pair): &(PairId, &Pair)) -> bool {
+/// Whether a program must be right on the pair to solve its task.
+fn is_required((id, pair): &(PairId, &Pair)) -> bool {
     pair.output.is_some() && !matches!(id.split, Split::Other(_))
 }
 
@@ -466,7 +460,7 @@ fn of_split<'c>(
         .or_default()
 }
 
-/// Five hundred years of them at most.
+/// Saturates after five hundred years.
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -484,7 +478,7 @@ mod tests {
         builder.finish(input).unwrap()
     }
 
-    /// A task of pairs with and without expected output.
+    /// A task with pairs with and without expected output.
     fn task(expected: &[bool]) -> Task {
         let grid = Grid::filled(1, 1, 0);
         let pair = |&known: &bool| Pair::new(grid.clone(), known.then(|| grid.clone()));
@@ -496,7 +490,7 @@ mod tests {
         }
     }
 
-    /// What becomes of one task when programs have these outcomes on its pairs.
+    /// The state of a task after programs have these outcomes on its pairs.
     fn summary(expected: &[bool], by_program: &[&[Outcome]]) -> Summary {
         let programs: Vec<_> = (0..by_program.len())
             .map(|at| program(&format!("p_{at}")))
@@ -513,7 +507,7 @@ mod tests {
                 made_by: None,
             })
         };
-        // Whole jobs one after the other by one thread; and pair by pair, from behind, by several.
+        // Whole jobs in sequence by one thread; and pair by pair, in reverse, by several.
         let [one, several] = [false, true].map(|in_parts| {
             let tally = Tally::new(&batch);
             let mut counts = [(); 3].map(|()| Counts::default());

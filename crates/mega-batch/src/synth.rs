@@ -1,10 +1,9 @@
-//! [`Synthesis`]: tasks made of programs.
+//! [`Synthesis`]: generates tasks from programs.
 //!
-//! A candidate is a program, made of one or two of those that are given, and inputs, generated or those of
-//! tasks. What the program gives for them is a task, unless a filter drops it. Candidate `n` of a seed is the
-//! same whoever makes it: what is drawn for it depends on the seed and on its number alone, and tasks are
-//! compared with those before them in the order of the numbers. So a synthesis gives the same for any number of
-//! workers.
+//! A candidate consists of a program, derived from one or two of the given ones, and inputs, generated or taken from
+//! tasks. The program's outputs complete a task, unless a filter drops it. Candidate `n` of a seed is always the
+//! same: its random numbers depend only on the seed and on `n`, and it is compared with earlier candidates in the
+//! order of their numbers. So a synthesis gives the same tasks for any number of workers.
 
 use std::collections::{HashSet, VecDeque};
 use std::num::NonZeroUsize;
@@ -22,29 +21,29 @@ pub use augment::{
     AS_THEY_ARE, AugmentError, Augmentation, COLOURS, Changes, Recolouring, Symmetry,
     drawn_colours, recoloured,
 };
-use candidates::{Outcome, Shared, Worker};
+use candidates::{CandidateResult, Shared, Worker};
 pub use settings::{Filters, Inputs, Recipe, Settings, SettingsError};
 
-/// Why a candidate is no task.
+/// Why a candidate was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dropped {
-    /// The changes to the program came to nothing.
+    /// The program was not changed.
     Unchanged,
     /// The program fails, or reaches a limit, on too many inputs.
     Failed,
-    /// What it gives is no grid, or one without cells.
+    /// The output is not a grid, or has no cells.
     NoGrid,
     /// A grid has too many rows or columns.
     TooLarge,
     /// An output has colours other than 0 to 9.
     Foreign,
-    /// Half of the outputs, or more, are their inputs.
+    /// At least half of the outputs equal their inputs.
     Identity,
     /// All outputs are the same.
     Constant,
     /// There are too few different inputs.
     FewInputs,
-    /// It behaves as a program before it.
+    /// It behaves like an earlier program.
     Duplicate,
     /// A search finds its test outputs.
     Easy,
@@ -65,7 +64,7 @@ impl Dropped {
         Self::Easy,
     ];
 
-    /// Its name.
+    /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unchanged => "unchanged",
@@ -89,17 +88,17 @@ pub struct Made {
     pub task: Task,
     /// The program, `solve_` and the task's id.
     pub program: Program,
-    /// How the program was made.
+    /// How the program was derived.
     pub recipe: Recipe,
-    /// The programs that it was made of, by their places.
+    /// The programs that it was derived from, as indices.
     pub parents: Vec<usize>,
-    /// A hash of what the program gives: equal for programs that are taken to behave alike.
+    /// A hash of the program's outputs: programs with equal hashes are assumed to behave alike.
     pub behaviour: u128,
     /// The number of the candidate.
     pub number: u64,
 }
 
-/// What became of the candidates so far.
+/// Statistics of the candidates so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// How many there were.
@@ -116,29 +115,29 @@ impl Counts {
     }
 }
 
-/// Tasks are not made further: somebody said so.
+/// The synthesis was interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// How many chunks are made at a time, at first and at most.
+/// How many chunks are generated at a time, at first and at most.
 const FIRST_CHUNKS: usize = 4;
 const MOST_CHUNKS: usize = 64;
 
-/// After so many candidates without a task there are taken to be no others.
+/// After this many candidates without a task the synthesis ends.
 const PATIENCE: u64 = 20_000;
 
-/// Makes tasks, one after the other.
+/// Generates tasks one by one.
 pub struct Synthesis {
     shared: Shared,
     workers: Vec<Worker>,
-    /// The chunk that is made next, counted within the shard, and how many then.
+    /// The next chunk, counted within the shard, and how many are generated next.
     next_chunk: u64,
     chunks: usize,
     known: HashSet<u128>,
-    waiting: VecDeque<Outcome>,
+    waiting: VecDeque<CandidateResult>,
     counts: Counts,
-    in_row: u64,
+    dropped_in_a_row: u64,
 }
 
 impl Synthesis {
@@ -161,17 +160,17 @@ impl Synthesis {
             known: HashSet::new(),
             waiting: VecDeque::new(),
             counts: Counts::default(),
-            in_row: 0,
+            dropped_in_a_row: 0,
         })
     }
 
-    /// What became of the candidates so far.
+    /// Statistics of the candidates so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// The next task; `None` if there seem to be no others. `interrupted` is asked on this thread all the
-    /// while; after it has said so it can be gone on as if nothing had been.
+    /// The next task; `None` if there seem to be no others. `interrupted` is called on this thread all the time;
+    /// after an interruption the synthesis can continue as if nothing had happened.
     pub fn next_task(
         &mut self,
         interrupted: &mut dyn FnMut() -> bool,
@@ -181,29 +180,29 @@ impl Synthesis {
                 self.counts.candidates += 1;
                 match outcome {
                     Ok(made) => {
-                        self.in_row = 0;
+                        self.dropped_in_a_row = 0;
                         self.counts.made += 1;
                         return Ok(Some(made));
                     }
                     Err(reason) => {
-                        self.in_row += 1;
+                        self.dropped_in_a_row += 1;
                         self.counts.dropped[reason as usize] += 1;
-                        if self.in_row == PATIENCE {
+                        if self.dropped_in_a_row == PATIENCE {
                             self.waiting.clear();
                             return Ok(None);
                         }
                     }
                 }
             }
-            if self.in_row >= PATIENCE {
+            if self.dropped_in_a_row >= PATIENCE {
                 return Ok(None);
             }
-            self.make(interrupted)?;
+            self.generate(interrupted)?;
         }
     }
 
-    /// Makes the next chunks.
-    fn make(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), Interrupted> {
+    /// Generates the next chunks.
+    fn generate(&mut self, interrupted: &mut dyn FnMut() -> bool) -> Result<(), Interrupted> {
         let (part, of) = self.shared.settings.shard;
         let first = self.next_chunk;
         let shared = &self.shared;
@@ -213,7 +212,7 @@ impl Synthesis {
             interrupted,
             |worker, at, stop| shared.chunk(worker, part + (first + at as u64) * of, stop),
         )?;
-        let mut outcomes: Vec<Outcome> = chunks.into_iter().flatten().collect();
+        let mut outcomes: Vec<CandidateResult> = chunks.into_iter().flatten().collect();
 
         let mut known = HashSet::new();
         if shared.settings.filters.duplicates {
@@ -252,8 +251,8 @@ impl Synthesis {
     }
 }
 
-/// Does so many things on all workers, of which the first is this thread's. Each thing is told of what says
-/// that it need not be finished.
+/// Runs `work` for each number below `count` on all workers, of which the first belongs to this thread. The function
+/// passed to `work` tells whether to stop early.
 fn in_parallel<T: Send>(
     workers: &mut [Worker],
     count: usize,
@@ -281,7 +280,7 @@ fn in_parallel<T: Send>(
                 let other = others.next()?;
                 let run = &run;
                 let stop = &stop;
-                // Where no thread can be had, the others do its work.
+                // If a thread cannot be started, the others do its work.
                 thread::Builder::new()
                     .name("synthesis".to_owned())
                     .spawn_scoped(scope, move || {

@@ -503,8 +503,8 @@ fn pairs_in_another_order_are_no_contradiction() {
         ["a: train match train match test match test match"]
     );
     let done = folder.run("run --tasks 1 2 --programs mirror.py");
-    let note = "note: 2/a.json: 1 of the tasks stand in another place too, with their pairs in another \
-                order, and the order that was read first is used; the first is a\n";
+    let note = "note: 2/a.json: 1 of the tasks are in another file too, with their pairs in another \
+                order: the order that was read first is used; the first is a\n";
     assert!(done.stderr.contains(note), "{}", done.stderr);
 }
 

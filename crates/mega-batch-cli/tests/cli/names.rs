@@ -161,8 +161,8 @@ fn what_the_dsl_beside_a_program_binds_otherwise_is_refused() {
     let dsl = "def vmirror(piece):\n    return tuple(row[::-1] for row in list(piece))\n";
     folder.write("programs/dsl.py", dsl);
     let done = folder.run("run --tasks a.json --programs programs/solvers.py");
-    let expected = "note: programs/dsl.py: written otherwise than in the DSL, whose functions are taken in \
-                    their place: `vmirror`\n";
+    let expected = "note: programs/dsl.py: differ from the DSL, whose functions are used instead: \
+                    `vmirror`\n";
     assert_eq!((done.code, done.stderr.as_str()), (0, expected));
     // A copy is passed over.
     folder.write("programs/dsl.py", "def identity(x):\n    return x\n");
@@ -227,7 +227,7 @@ fn names_of_a_fork_are_counted_and_the_table_is_named() {
     let done = folder.run("run --tasks a.json --programs fork.py");
     assert_eq!(done.code, 2);
     let note = "note: fork.py: names that the DSL does not have: `vertical_flip` 8 times, `turn_around` 4 times; \
-                of a fork that calls it otherwise, --names FILE says which they are\n";
+                if they belong to a fork, --names FILE maps them to the DSL's\n";
     assert!(done.stderr.contains(note), "{}", done.stderr);
 }
 

@@ -1,4 +1,4 @@
-//! What stands behind `--` on the command line of a bench.
+//! The arguments behind `--` on the command line of a bench.
 
 /// The arguments without what cargo adds.
 pub(crate) fn arguments() -> impl Iterator<Item = String> {

@@ -20,7 +20,7 @@ fn grid(number: u8) -> Grid {
     }
 }
 
-/// A task whose right outputs are grid 1, with so many pairs of each half.
+/// A task whose right outputs are grid 1, with these numbers of pairs.
 fn task(train: usize, test: usize) -> Task {
     let pair = Pair::new(grid(0), grid(1));
     Task {
@@ -31,7 +31,7 @@ fn task(train: usize, test: usize) -> Task {
     }
 }
 
-/// What a candidate gives on each pair: the number of a grid, or nothing.
+/// A candidate's output on each pair: the number of a grid, or `None`.
 type Gives = Vec<Option<u8>>;
 
 fn result(task: &Task, at: usize, gives: Option<u8>) -> PairResult {
@@ -52,7 +52,7 @@ fn result(task: &Task, at: usize, gives: Option<u8>) -> PairResult {
     }
 }
 
-/// The attempts that these candidates make.
+/// The attempts with these candidates.
 fn attempts<'a>(programs: &'a [Program], tasks: &'a [Task], all: &[Gives]) -> Attempts<'a> {
     let batch = Batch::all_pairs(programs, tasks);
     let mut attempts = Attempts::new(&batch);
@@ -109,7 +109,7 @@ fn what_is_missing_is_filled_with_what_is_valid() {
     assert_eq!(filled(&[]), [nothing.clone(), nothing.clone()]);
     let one = vec![Some(1), Some(5), None];
     assert_eq!(filled(&[one]), [[grid(5), grid(0)], nothing.clone()]);
-    // What is too large to be an answer is none, and the input itself may be one.
+    // A grid that is too large cannot be an answer, and the input itself may be one.
     let large = vec![Some(1), Some(9), Some(0)];
     assert_eq!(filled(&[large]), [nothing, [grid(0), black]]);
 }

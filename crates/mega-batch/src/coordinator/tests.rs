@@ -28,7 +28,7 @@ fn with(mode: Mode, backend: Backend) -> Options {
     }
 }
 
-/// Notes what it is handed, and cancels the batch at one of the results.
+/// Records what it receives, and cancels the batch at one of the results.
 struct Notes {
     text: Vec<String>,
     notices: Vec<String>,
@@ -223,7 +223,7 @@ fn a_checkpoint_of_another_run_is_refused() {
         let error = run(batch, options).unwrap_err();
         assert!(error.ends_with(&format!("found {found}")), "{error}");
     }
-    // Mode, workers and backend are no part of what results depend on.
+    // Results do not depend on mode, workers and backend.
     run(&batch, &with(Mode::Sequential, Backend::Reference)).unwrap();
     fs::write(&file, "{}\n").unwrap();
     let error = run(&batch, &options).unwrap_err();
@@ -317,13 +317,13 @@ fn a_checkpoint_that_is_damaged_before_its_end_is_refused_and_left_as_it_is() {
             "{error}"
         );
         assert_eq!(fs::read(&file).unwrap(), bytes);
-        // The copy that the message speaks of.
+        // Truncate as the message suggests.
         bytes.truncate(ends[1] as usize);
         fs::write(&file, &bytes).unwrap();
         let (_, recorded) = Recorded::resume(&file, &batch, &identity).unwrap();
         assert_eq!(recorded.dropped(), 0);
     }
-    // Damage at the end is what an end in the middle of writing leaves.
+    // Damage at the end looks like an interrupted write.
     let mut bytes = whole;
     bytes[ends[2] as usize + 20] ^= 0x40;
     fs::write(&file, &bytes).unwrap();
@@ -331,7 +331,7 @@ fn a_checkpoint_that_is_damaged_before_its_end_is_refused_and_left_as_it_is() {
     assert!(recorded.dropped() > 0);
 }
 
-/// The text of a document but for times and what made the evaluations.
+/// The text of a document without times and executors.
 fn document(batch: &Batch<'_>, coordinator: Coordinator<'_>) -> String {
     let mut json = JsonReport::new(batch);
     let finished = coordinator.run(&mut json).unwrap();
@@ -355,8 +355,8 @@ fn document(batch: &Batch<'_>, coordinator: Coordinator<'_>) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// A checkpoint may be cut anywhere, and a byte of it may be wrong: where whole blocks stand behind that, it is
-    /// refused and left as it is.
+    /// A checkpoint may be cut anywhere, and any byte may be wrong: if complete blocks follow the damage, it is
+    /// rejected and left unchanged.
     #[test]
     fn whatever_is_left_of_a_checkpoint_the_report_is_the_same(
         cut in 0.0..1.0_f64,

@@ -1,5 +1,4 @@
-//! The text of a [`CostFile`](super::CostFile): one JSON object with its version, and a list of
-//! executors.
+//! The text of a [`CostFile`](super::CostFile): a JSON object with its version and a list of executors.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +11,7 @@ use super::{Entry, ExecutorId, KindCost, Learned};
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// What every version begins with.
+/// The members common to all versions.
 #[derive(Deserialize)]
 struct Head {
     version: u32,
@@ -21,21 +20,21 @@ struct Head {
 #[derive(Serialize, Deserialize)]
 struct Document {
     version: u32,
-    executors: Vec<Row>,
+    executors: Vec<ExecutorEntry>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Row {
+struct ExecutorEntry {
     #[serde(flatten)]
     id: ExecutorId,
     saved: u64,
     kinds: BTreeMap<Kind, KindCost>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    tuning: Option<Shape>,
+    tuning: Option<LaunchShape>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Shape {
+struct LaunchShape {
     warps: u32,
     side_by_side: u32,
     blocks: u32,
@@ -43,11 +42,11 @@ struct Shape {
 
 /// The text of a file with these entries.
 pub(super) fn text(entries: &[Entry]) -> serde_json::Result<String> {
-    let row = |entry: &Entry| Row {
+    let entry = |entry: &Entry| ExecutorEntry {
         id: entry.id.clone(),
         saved: entry.saved,
         kinds: entry.learned.kinds.clone(),
-        tuning: entry.learned.tuning.map(|tuning| Shape {
+        tuning: entry.learned.tuning.map(|tuning| LaunchShape {
             warps: tuning.warps,
             side_by_side: tuning.side_by_side,
             blocks: tuning.blocks,
@@ -55,26 +54,26 @@ pub(super) fn text(entries: &[Entry]) -> serde_json::Result<String> {
     };
     let document = Document {
         version: VERSION,
-        executors: entries.iter().map(row).collect(),
+        executors: entries.iter().map(entry).collect(),
     };
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');
     Ok(text)
 }
 
-/// The entries of a file, or where it is broken and what was expected there.
+/// The entries of a file, or the position of the first error and what was expected there.
 pub(super) fn entries(text: &[u8]) -> Result<Vec<Entry>, String> {
     let Head { version } = serde_json::from_slice(text).map_err(|error| place(&error))?;
     if version != VERSION {
         return Err(format!("expected version {VERSION}, found {version}"));
     }
     let document: Document = serde_json::from_slice(text).map_err(|error| place(&error))?;
-    let entry = |row: Row| Entry {
-        id: row.id,
-        saved: row.saved,
+    let entry = |entry: ExecutorEntry| Entry {
+        id: entry.id,
+        saved: entry.saved,
         learned: Learned {
-            kinds: row.kinds,
-            tuning: row.tuning.map(|shape| LaunchConfig {
+            kinds: entry.kinds,
+            tuning: entry.tuning.map(|shape| LaunchConfig {
                 warps: shape.warps,
                 side_by_side: shape.side_by_side,
                 blocks: shape.blocks,

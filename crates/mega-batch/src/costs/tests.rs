@@ -64,7 +64,7 @@ fn what_is_learned_is_known_to_the_next_run() {
     let mut later = open(&deep);
     assert_eq!(later.notice(), None);
     assert_eq!(later.recall(&id("x")), Some(&of_x));
-    // Another driver or version makes another executor.
+    // Another driver or version is another executor.
     let driver = Some("12.4".to_owned());
     assert_eq!(later.recall(&ExecutorId { driver, ..id("x") }), None);
     let engine = "0.0.9".to_owned();
@@ -72,7 +72,7 @@ fn what_is_learned_is_known_to_the_next_run() {
     let kernels = Some("0x2".to_owned());
     assert_eq!(later.recall(&ExecutorId { kernels, ..id("x") }), None);
 
-    // Kinds are put in the place of those before, batches are counted on, and the shape stays.
+    // New kinds replace old ones, counts of batches are added, and the launch configuration is kept.
     later.remember(&id("x"), learned(3, 2e-6, 2));
     later.remember(&id("x"), learned(4, 9e-6, 1));
     later.save().unwrap();
@@ -140,7 +140,7 @@ fn the_part_that_is_left_is_kept_and_files_without_it_are_read() {
     }
     let mut file = open(folder.path());
     file.remember(&id("x"), Learned::of(&costs));
-    // What was measured without a look at that leaves it as it was.
+    // A measurement without fallback shares keeps the old ones.
     file.remember(&id("x"), learned(3, 1e-6, 5));
     file.save().unwrap();
     let kept = fallback_of(&open(folder.path()));
@@ -149,7 +149,7 @@ fn the_part_that_is_left_is_kept_and_files_without_it_are_read() {
         near(kept.skipped, 0.3) && near(kept.bailed_out, 0.08),
         "{kept:?}"
     );
-    // What nobody can leave is not taken up, and the costs beside it are.
+    // Invalid fallback shares are ignored, but the costs beside them are not.
     let text = fs::read_to_string(&path).unwrap();
     let at = text.find("\"skipped\": ").unwrap() + "\"skipped\": ".len();
     fs::write(&path, format!("{}7{}", &text[..at], &text[at + 1..])).unwrap();
@@ -168,7 +168,7 @@ fn nothing_is_written_where_nothing_was_learned() {
     let mut file = open(&folder.path().join("new"));
     assert!(!file.save().unwrap());
     file.remember(&id("x"), Learned::default());
-    // What no batch can cost, and a shape that no engine has.
+    // An invalid cost and an invalid launch configuration.
     let mut broken = learned(1, f64::NAN, 1);
     broken.tuning = Some(LaunchConfig {
         warps: 9,
@@ -204,7 +204,7 @@ fn a_file_that_cannot_be_read_is_told_and_written_anew() {
         let shown = format!("costs.json: {reason}");
         assert!(notice.contains(&shown), "{notice} for {reason}");
         assert!(notice.ends_with(": costs are learned anew"), "{notice}");
-        // It is left alone until something is learned.
+        // The file is left alone until something is learned.
         assert!(!file.save().unwrap());
         assert_eq!(fs::read(&path).unwrap(), text);
         file.remember(&id("x"), learned(1, 1e-6, 1));
@@ -326,7 +326,7 @@ fn a_reset_forgets_everything() {
     assert!(file.reset().unwrap());
     assert_eq!(file.executors().count(), 0);
     assert!(names(folder.path()).is_empty());
-    // What is broken too.
+    // Broken files too.
     fs::write(folder.path().join(FILE), "x").unwrap();
     let mut file = open(folder.path());
     assert!(file.notice().is_some() && file.reset().unwrap());
@@ -350,7 +350,7 @@ fn runs_at_the_same_time_leave_a_whole_file() {
             });
         }
     });
-    // One after the other, nothing is lost, though both have begun before the other was through.
+    // Saving one after the other loses nothing, though both were opened before.
     let (mut one, mut other) = (open(folder.path()), open(folder.path()));
     one.remember(&id("one"), learned(1, 1e-6, 1));
     other.remember(&id("other"), learned(1, 1e-6, 1));

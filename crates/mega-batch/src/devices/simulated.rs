@@ -1,11 +1,11 @@
-//! The devices that need no GPU, if this is built with them: the feature `simulated`.
+//! Devices that need no GPU; they need the feature `simulated`.
 
 use gpu_kernels::device::Unavailable;
 
 #[cfg(feature = "simulated")]
 pub use gpu_sim::{emulated::EmulatedDevice, interpreted::InterpretedDevice};
 
-/// In the place of a device that is not in this build: none is ever opened.
+/// Placeholder types for devices that are not in this build: they are never opened.
 #[cfg(not(feature = "simulated"))]
 pub use gpu_kernels::device::cuda::{
     CudaDevice as EmulatedDevice, CudaDevice as InterpretedDevice,
@@ -14,8 +14,8 @@ pub use gpu_kernels::device::cuda::{
 /// The emulated device.
 ///
 /// # Errors
-/// [`Unavailable::NotSimulated`] if it is not in this build, [`Unavailable::NoCompiler`] if no C++ compiler
-/// was there when this was built.
+/// [`Unavailable::NotSimulated`] if it is not in this build, [`Unavailable::NoCompiler`] if there was no C++ compiler
+/// at build time.
 pub fn emulated() -> Result<EmulatedDevice, Unavailable> {
     #[cfg(feature = "simulated")]
     return gpu_sim::open::emulated(0, &gpu_sim::emulated::Emulation::default());

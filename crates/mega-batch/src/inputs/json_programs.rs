@@ -1,4 +1,4 @@
-//! Programs whose text stands in JSON or JSONL, beside the id of their task.
+//! Programs as text in JSON or JSONL, with the id of their task.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -6,34 +6,34 @@ use std::sync::Arc;
 
 use arc_dsl::{FileForm, FileProgram, Reading, TaskFile, read_file};
 
-use super::packed::{Content, contents, holds};
+use super::packed::{Content, archive_contains, contents};
 use super::{InputError, ProgramsRead, Walk, is_json, is_python, is_zip, stem, unpacked};
 
-/// The programs of files of JSON, and what else there is to be read.
+/// The programs in JSON files, and the other files.
 #[derive(Default)]
 pub(super) struct ProgramsInJson {
     /// The texts of programs, with their files.
     texts: Vec<(PathBuf, FileProgram)>,
     pub(super) errors: Vec<InputError>,
     pub(super) notes: Vec<InputError>,
-    /// The files that may hold other programs.
+    /// Files that may contain programs in another form.
     pub(super) others: Vec<OtherFile>,
     /// The files that were read.
     files: HashSet<PathBuf>,
 }
 
-/// A file that may hold programs and is no JSON.
+/// A file that may contain programs and is not JSON.
 pub(super) enum OtherFile {
-    /// One of a folder, which is not read yet.
+    /// A file in a folder, which is not read yet.
     Found(PathBuf),
-    /// One that was asked for by itself.
+    /// A file that was named on its own.
     Named(Content),
-    /// One of an archive.
+    /// A file in an archive.
     Packed(Content),
 }
 
 impl ProgramsInJson {
-    /// Reads the files of JSON among the paths and in the folders and archives among them.
+    /// Reads JSON files: those among the paths, and those in the folders and archives among them.
     pub(super) fn read(paths: &[PathBuf]) -> Self {
         let mut read = Self::default();
         for path in paths {
@@ -62,16 +62,16 @@ impl ProgramsInJson {
                     self.others.push(OtherFile::Found(file));
                 }
             } else if is_zip(&name) {
-                // What holds tasks alone is not unpacked here.
-                if holds(&file, is_python) {
+                // Archives with only tasks are not unpacked here.
+                if archive_contains(&file, is_python) {
                     has_any = true;
                     if self.is_first(&file) {
                         self.file(&file);
                     }
                 }
             } else if self.is_first(&file) {
-                // Most of them are tasks, or have nothing to do with programs, and what cannot be read of those
-                // is told where tasks are read.
+                // Most of these are tasks, or have nothing to do with programs; reading the tasks reports read
+                // errors.
                 if let Ok(bytes) = unpacked(&file) {
                     self.json(&file, &bytes, false);
                 }
@@ -86,7 +86,7 @@ impl ProgramsInJson {
         }
     }
 
-    /// Reads a file, or those of an archive.
+    /// Reads a file, or the files in an archive.
     fn file(&mut self, file: &Path) {
         let is_wanted = |name: &str| is_json(name) || is_python(name);
         contents(
@@ -98,7 +98,7 @@ impl ProgramsInJson {
                 Ok(content) => {
                     let is_named = content.name == file;
                     let name = content.name.to_string_lossy();
-                    // Of what has another name the beginning tells.
+                    // Without a known extension, the beginning decides.
                     if is_json(&name) || !is_python(&name) && begins_as_json(&content.bytes) {
                         self.json(&content.name, &content.bytes, is_named);
                     } else if is_named {
@@ -111,7 +111,7 @@ impl ProgramsInJson {
         );
     }
 
-    /// Whether a file is read for the first time; that it was given before is a note.
+    /// Whether a file is read for the first time; notes it otherwise.
     fn is_first(&mut self, file: &Path) -> bool {
         let place = file.canonicalize().unwrap_or_else(|_| file.to_owned());
         let is_first = self.files.insert(place);
@@ -125,7 +125,7 @@ impl ProgramsInJson {
     fn json(&mut self, file: &Path, bytes: &[u8], is_named: bool) {
         let found = TaskFile::read(&stem(file), bytes);
         if !is_named && found.programs.is_empty() {
-            // What is wrong with tasks is told where they are read.
+            // Reading the tasks reports their errors.
             let error = found.errors.first().cloned();
             match (found.form, error) {
                 (FileForm::Foreign, _) => {
@@ -164,7 +164,7 @@ impl ProgramsInJson {
             .extend(programs.map(|program| (file.to_owned(), program)));
     }
 
-    /// Reads the programs. Each is called after its task, with a number where the file has several of one.
+    /// Parses the programs. Each is named after its task, with a number if the file has several for it.
     pub(super) fn parse(self, reading: &Reading, all: &mut ProgramsRead) {
         let mut counts = HashMap::new();
         for (file, text) in &self.texts {
@@ -174,7 +174,7 @@ impl ProgramsInJson {
     }
 }
 
-/// Reads the programs of a text, of whose task there were so many before.
+/// Parses the programs in a text; `count` is the number of earlier ones for the same task.
 fn parse(
     text: &FileProgram,
     file: &Path,
@@ -193,7 +193,7 @@ fn parse(
     let own = format!("solve_{task}");
     let mut read = read_file(text, reading, |_| own.clone()).programs;
     if read.len() > 1 {
-        // What is defined besides is what the last one calls, or another program.
+        // Other functions are helpers of the last one, or other programs.
         let is_own =
             |it: &Result<arc_dsl::Program, _>| it.as_ref().is_ok_and(|it| it.task_id() == task);
         if read.iter().any(is_own) {
@@ -223,7 +223,7 @@ fn parse(
     }
 }
 
-/// Whether a text begins as a list or an object, and no program does.
+/// Whether a text begins with a list or an object, which no program does.
 fn begins_as_json(bytes: &[u8]) -> bool {
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     text.trim_ascii_start().starts_with(b"{") || text.trim_ascii_start().starts_with(b"[")

@@ -1,16 +1,17 @@
-//! One task that is known from two places: what one of them leaves open the other says, and they differ
-//! only where both say something.
+//! Merges one task from two sources: each may add what the other lacks, and they conflict only if both have a value
+//! and these differ.
 
 use arc_dsl::{OtherSplit, Pair, Task};
 
-/// Where two tasks contradict each other, and how: a path in the task, and what is there and was before.
+/// A conflict between two tasks: a path in the task, and the numbers of pairs found there and known before, if these
+/// differ.
 pub(super) struct Difference {
     pub(super) path: String,
     pub(super) counts: Option<(usize, usize)>,
 }
 
-/// Adds to a task what another of its id knows besides; whether pairs stand in another order there. Where they
-/// contradict each other, nothing is added.
+/// Adds what another version of a task contains in addition; returns whether its pairs are in another order. If the
+/// versions conflict, nothing is added.
 pub(super) fn merge(known: &mut Task, mut other: Task) -> Result<bool, Difference> {
     let mut merged = known.clone();
     let (before, after) = (known.test_places().len(), other.test_places().len());
@@ -23,7 +24,7 @@ pub(super) fn merge(known: &mut Task, mut other: Task) -> Result<bool, Differenc
         merge_pairs("test", &mut merged.test, other.test)?;
         merged.tests_left_out = other.tests_left_out;
     } else if before == after && other.tests_left_out.len() < merged.tests_left_out.len() {
-        // Where more of them could be read.
+        // More pairs of the other one could be read.
         (merged.test, merged.tests_left_out) = (other.test, other.tests_left_out);
     }
     for OtherSplit { name, pairs } in other.others {
@@ -36,7 +37,7 @@ pub(super) fn merge(known: &mut Task, mut other: Task) -> Result<bool, Differenc
     Ok(is_reordered)
 }
 
-/// Puts pairs that have the inputs of others in another order into the order of these; whether they were.
+/// Sorts pairs with the same inputs as `known` into the order of `known`; returns whether the order changed.
 fn sort_like(known: &[Pair], other: &mut Vec<Pair>) -> bool {
     let inputs = |pairs: &[Pair]| -> Vec<_> { pairs.iter().map(|it| it.input.clone()).collect() };
     if known.len() != other.len() || inputs(known) == inputs(other) {

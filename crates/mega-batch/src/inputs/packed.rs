@@ -1,5 +1,5 @@
-//! Files that are packed with gzip or in a zip archive, known by what they begin with. What they unpack to
-//! is bounded, so that a small file cannot fill the memory.
+//! Files compressed with gzip or in a zip archive, recognised by their first bytes. Their uncompressed size is
+//! limited, so that a small file cannot fill the memory.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,22 +9,22 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use zip::ZipArchive;
 
-use super::{InputError, MAX_FILE_BYTES, is_archive, is_passed_over, read_file};
+use super::{InputError, MAX_FILE_BYTES, is_archive, is_ignored, read_file};
 use crate::files::{is_descriptor, is_standard_input};
 
-/// How much the files of an archive may unpack to, all together.
+/// The maximum uncompressed size of all files in an archive together.
 const MAX_ARCHIVE_BYTES: u64 = 4 * MAX_FILE_BYTES;
 
-/// A file, or one that is packed in it.
+/// A file, or a file in an archive.
 pub(super) struct Content {
-    /// Where it stands: the file, and with an archive its name there.
+    /// Its path; for a file in an archive, that of the archive and the name in it.
     pub(super) name: PathBuf,
-    /// What it is, unpacked.
+    /// The uncompressed contents.
     pub(super) bytes: Vec<u8>,
 }
 
-/// Whether a file is an archive with a file whose name is wanted; nothing is unpacked for that.
-pub(super) fn holds(file: &Path, is_wanted: impl Fn(&str) -> bool) -> bool {
+/// Whether a file is an archive that contains a file with a wanted name; unpacks nothing.
+pub(super) fn archive_contains(file: &Path, is_wanted: impl Fn(&str) -> bool) -> bool {
     let is_file = std::fs::metadata(file).is_ok_and(|it| it.is_file());
     let archive = is_file.then(|| File::open(file).ok()).flatten();
     let archive = archive.and_then(|it| ZipArchive::new(BufReader::new(it)).ok());
@@ -34,24 +34,24 @@ pub(super) fn holds(file: &Path, is_wanted: impl Fn(&str) -> bool) -> bool {
     })
 }
 
-/// What is strange about the names in archives, of which nothing is unpacked for that.
+/// Problems with the names in archives, found without unpacking.
 #[derive(Default)]
-pub(super) struct Listed {
-    /// Archives in them.
+pub(super) struct ArchiveListing {
+    /// Archives within them.
     pub(super) notes: Vec<InputError>,
-    /// Names that stand there several times, for different files, of which one is read.
+    /// Names that occur several times with different contents, of which only one is read.
     pub(super) errors: Vec<InputError>,
 }
 
-impl Listed {
-    /// Of the archives that were named. What stands in one by a name that is not wanted is not looked at.
+impl ArchiveListing {
+    /// Checks the archives among the paths. Ignores contents whose names are not wanted.
     pub(super) fn of_named<'p>(
         paths: impl IntoIterator<Item = &'p PathBuf>,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Self {
         let mut all = Self::default();
         for path in paths {
-            // What is open already can be read once.
+            // Open file descriptors can be read only once.
             if !is_standard_input(path) && !is_descriptor(path) {
                 all.add(path, &is_wanted);
             }
@@ -59,7 +59,7 @@ impl Listed {
         all
     }
 
-    /// Adds those of a file, if it is an archive. One that cannot be read is told by who reads it.
+    /// Checks a file, if it is an archive. Reading it reports errors.
     pub(super) fn add(&mut self, file: &Path, is_wanted: impl Fn(&str) -> bool) {
         let Some(entries) = entries(file) else {
             return;
@@ -67,7 +67,7 @@ impl Listed {
         let mut archives = Vec::new();
         let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for (name, check) in &entries {
-            if name.split('/').any(is_passed_over) {
+            if name.split('/').any(is_ignored) {
                 continue;
             }
             if is_wanted(name) {
@@ -97,11 +97,11 @@ impl Listed {
     }
 }
 
-/// The names in a zip archive with the checks of what they stand for, as its directory lists them; `None` for any other
-/// file. The reader of archives has of several entries of one name the last one alone.
+/// The names in a zip archive with their CRC-32, from its central directory; `None` for any other file. The zip
+/// reader only has the last of several entries with one name.
 fn entries(file: &Path) -> Option<Vec<(String, u32)>> {
     const HEAD: usize = 46;
-    // To open a pipe would be to wait for who writes into it.
+    // Opening a pipe would wait for its writer.
     let is_file = std::fs::metadata(file).is_ok_and(|it| it.is_file());
     let mut reader = BufReader::new(is_file.then(|| File::open(file).ok()).flatten()?);
     let mut begin = [0; 2];
@@ -128,7 +128,8 @@ fn entries(file: &Path) -> Option<Vec<(String, u32)>> {
     Some(entries)
 }
 
-/// Reads a file and unpacks it, if it is packed; of an archive every file whose name is wanted. `what` names these.
+/// Reads a file, decompressed if necessary; for an archive, every file whose name is wanted. `what` describes these
+/// in errors.
 pub(super) fn contents(
     file: &Path,
     what: &str,
@@ -154,7 +155,7 @@ pub(super) fn contents(
     };
     let mut names: Vec<_> = (0..archive.len())
         .filter_map(|at| Some((archive.name_for_index(at)?.ok()?.into_owned(), at)))
-        .filter(|(name, _)| !name.split('/').any(is_passed_over) && is_wanted(name))
+        .filter(|(name, _)| !name.split('/').any(is_ignored) && is_wanted(name))
         .collect();
     names.sort();
     if names.is_empty() {
@@ -185,7 +186,7 @@ pub(super) fn contents(
     }
 }
 
-/// The bytes of a file that is no archive, unpacked if they are packed.
+/// The contents of a file, decompressed if necessary; not for archives.
 pub(crate) fn unpacked(file: &Path) -> Result<Vec<u8>, InputError> {
     gunzipped(file, read_file(file)?)
 }
@@ -213,7 +214,7 @@ fn gunzipped(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
     Err(InputError::whole(file, message))
 }
 
-/// All that can be read, if it is not more than `most` bytes, nor more than a file may have.
+/// Reads everything, up to `most` bytes and the maximum size of a file.
 fn unpack(file: &Path, packed: impl Read, most: u64) -> Result<Vec<u8>, InputError> {
     let most = most.min(MAX_FILE_BYTES);
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Programs and batts from files.
+//! Reads programs and batts from files.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -11,20 +11,20 @@ use arc_dsl::{
 };
 
 use super::json_programs::{OtherFile, ProgramsInJson};
-use super::packed::{Content, Listed, contents};
+use super::packed::{ArchiveListing, Content, contents};
 use super::{InputError, ProgramsRead, files, is_json, is_python, read_text, stem, text};
 
-/// The modules of the DSL, which hold no programs. Python takes names from the first two where they lie beside
-/// programs.
-const OF_DSL: &[&str] = &["dsl.py", "constants.py", "arc_types.py"];
-const WITH_NAMES: &[&str] = OF_DSL.split_at(2).0;
+/// The modules of the DSL, which contain no programs. If the first two lie beside programs, Python takes names from
+/// them.
+const DSL_MODULES: &[&str] = &["dsl.py", "constants.py", "arc_types.py"];
+const NAME_MODULES: &[&str] = DSL_MODULES.split_at(2).0;
 
-/// Reads programs from `*.py` files and folders of them, which are read by name. Each has the file as
-/// its [source](arc_dsl::Program::source). The text of a program may also stand in a file of JSON or JSONL, beside the
-/// id of its task. A file may hold the lines of one program alone, that end in `O = ..`.
-/// Such a program, and one whose name says nothing of a task, as `p` or `solve`, is named by its file:
-/// `solve_ID`, where `ID` is what stands in the file's name behind the last `_`. A file of a folder that
-/// holds no program is a note. The bounds of [`read_tasks`](super::read_tasks) hold.
+/// Reads programs from `*.py` files and folders of them, in the order of names. Each has the file as its
+/// [source](arc_dsl::Program::source). The text of a program may also be in a JSON or JSONL file, with the id of its
+/// task. A file may consist of the lines of one program that end in `O = ..`. Such a program, and one whose name does
+/// not identify a task, like `p` or `solve`, is named after its file: `solve_ID`, where `ID` is the part of the
+/// file's name behind the last `_`. A file in a folder without programs is noted. The size limits of
+/// [`read_tasks`](super::read_tasks) hold.
 pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
     let mut in_json = ProgramsInJson::read(paths);
     let others = std::mem::take(&mut in_json.others);
@@ -37,7 +37,9 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
     let mut empty = Vec::new();
     for other in others {
         match PythonFile::read(other) {
-            Ok(text) if !text.is_named && OF_DSL.iter().any(|name| text.file.ends_with(name)) => {
+            Ok(text)
+                if !text.is_named && DSL_MODULES.iter().any(|name| text.file.ends_with(name)) =>
+            {
                 empty.push(text.file);
             }
             Ok(text) => {
@@ -57,7 +59,7 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
     read.note_empty(&empty);
     read.notes.extend(modules.notes());
     read.note_unknown();
-    let listed = Listed::of_named(paths, |name| is_json(name) || is_python(name));
+    let listed = ArchiveListing::of_named(paths, |name| is_json(name) || is_python(name));
     read.errors.extend(listed.errors);
     read.notes.extend(listed.notes);
     read
@@ -66,7 +68,7 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
 /// The modules of the DSL that lie beside files of programs.
 struct Modules {
     known: BTreeMap<PathBuf, Option<Arc<Beside>>>,
-    /// Those that lie in archives.
+    /// Those in archives.
     packed: HashMap<PathBuf, String>,
 }
 
@@ -74,7 +76,7 @@ impl Modules {
     fn among(files: &[OtherFile]) -> Self {
         let packed = files.iter().filter_map(|file| match file {
             OtherFile::Packed(Content { name, bytes })
-                if WITH_NAMES.iter().any(|module| name.ends_with(module)) =>
+                if NAME_MODULES.iter().any(|module| name.ends_with(module)) =>
             {
                 Some((name.clone(), text(name, bytes.clone()).ok()?))
             }
@@ -86,17 +88,17 @@ impl Modules {
         }
     }
 
-    /// What Python would find in the DSL's place beside a file. Who gives names of a fork says what they stand
-    /// for.
+    /// The modules that Python would import beside a file in place of the DSL; `None` if the user passes the names of
+    /// a fork.
     fn beside(&mut self, file: &Path, reading: &Reading) -> Option<Arc<Beside>> {
-        let is_one = WITH_NAMES.iter().any(|name| file.ends_with(name));
+        let is_one = NAME_MODULES.iter().any(|name| file.ends_with(name));
         if reading.names != Renames::default() || is_one {
             return None;
         }
-        let first = file.with_file_name(WITH_NAMES[0]);
+        let first = file.with_file_name(NAME_MODULES[0]);
         let packed = &self.packed;
         let known = self.known.entry(first).or_insert_with(|| {
-            let paths = WITH_NAMES.iter().map(|name| file.with_file_name(name));
+            let paths = NAME_MODULES.iter().map(|name| file.with_file_name(name));
             let texts = paths.filter_map(|path| {
                 let text = match packed.get(&path) {
                     Some(text) => text.clone(),
@@ -111,44 +113,43 @@ impl Modules {
         known.clone()
     }
 
-    /// Notes what is not known to be the DSL's, and is taken for it.
+    /// Notes functions that differ from the DSL's, which are used instead.
     fn notes(&self) -> impl Iterator<Item = InputError> {
         let modules = self.known.iter();
         let modules = modules.filter_map(|(path, beside)| Some((path, beside.as_deref()?)));
         modules.filter_map(|(path, beside)| {
-            let names = told(beside.rewritten.iter().map(String::as_str))?;
-            let message = format!(
-                "written otherwise than in the DSL, whose functions are taken in their place: {names}"
-            );
+            let names = list_names(beside.rewritten.iter().map(String::as_str))?;
+            let message = format!("differ from the DSL, whose functions are used instead: {names}");
             Some(InputError::whole(path, message))
         })
     }
 }
 
-/// The first of many names; `None` if there are none.
-fn told<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> Option<String> {
+/// Lists the first of many names; `None` if there are none.
+fn list_names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> Option<String> {
     let count = names.len();
     let mut told: Vec<_> = names
-        .take(NAMES_TOLD)
+        .take(MAX_NAMES)
         .map(|name| format!("`{name}`"))
         .collect();
-    if let Some(more @ 1..) = count.checked_sub(NAMES_TOLD) {
+    if let Some(more @ 1..) = count.checked_sub(MAX_NAMES) {
         told.push(format!("{more} more"));
     }
     (count > 0).then(|| told.join(", "))
 }
 
-/// How many names a note has.
-const NAMES_TOLD: usize = 10;
+/// How many names a note lists.
+const MAX_NAMES: usize = 10;
 
 impl ProgramsRead {
-    /// Notes the files of folders that hold no program.
+    /// Notes the files in folders that contain no program.
     fn note_empty(&mut self, files: &[PathBuf]) {
         let names = files
             .iter()
             .map(|file| file.file_name().unwrap_or_default().to_string_lossy());
         let names: Vec<_> = names.collect();
-        if let (Some(first), Some(names)) = (files.first(), told(names.iter().map(|name| &**name)))
+        if let (Some(first), Some(names)) =
+            (files.first(), list_names(names.iter().map(|name| &**name)))
         {
             let message = format!("no programs in {names}");
             let folder = first.parent().unwrap_or(first);
@@ -156,7 +157,7 @@ impl ProgramsRead {
         }
     }
 
-    /// Notes which names the DSL does not have, where many programs use such: those of a fork, as a rule.
+    /// Notes unknown names if many programs use such: usually they belong to a fork of the DSL.
     fn note_unknown(&mut self) {
         const MANY: u64 = 10;
         let mut counts: HashMap<&str, u64> = HashMap::new();
@@ -169,23 +170,23 @@ impl ProgramsRead {
         };
         let mut counts: Vec<_> = counts.into_iter().collect();
         counts.sort_by_key(|&(name, count)| (Reverse(count), name));
-        let told = counts.iter().take(NAMES_TOLD);
+        let told = counts.iter().take(MAX_NAMES);
         let told: Vec<_> = told
             .map(|(name, count)| format!("`{name}` {count} times"))
             .collect();
-        let more = match counts.len().checked_sub(NAMES_TOLD) {
+        let more = match counts.len().checked_sub(MAX_NAMES) {
             Some(more @ 1..) => format!(" and {more} more names"),
             _ => String::new(),
         };
         let message = format!(
-            "names that the DSL does not have: {}{more}; of a fork that calls it otherwise, --names FILE says \
-             which they are",
+            "names that the DSL does not have: {}{more}; if they belong to a fork, --names FILE maps them to the \
+             DSL's",
             told.join(", ")
         );
         self.notes.push(InputError::whole(file, message));
     }
 
-    /// Adds the programs of a file; false where it holds none and may.
+    /// Adds the programs of a file; returns false if it contains none and need not.
     fn file(
         &mut self,
         PythonFile {
@@ -227,8 +228,8 @@ impl ProgramsRead {
             }
         }
         let has_programs = self.programs.len() > before;
-        // Of a file that was not asked for, and of which no function says that it is a program, nothing is
-        // wrong if none is read.
+        // A file that was not named and defines no function that looks like a program may fail to parse without an
+        // error.
         let is_meant = *is_named || (!errors.is_empty() && defines_programs(text));
         if !has_programs && !is_meant {
             return false;
@@ -248,14 +249,14 @@ impl ProgramsRead {
     }
 }
 
-/// Reads a table of names of the DSL as another project calls them.
+/// Reads a table that maps another project's names to those of the DSL.
 pub fn read_renames(file: &Path) -> Result<Renames, InputError> {
     let text = read_text(file)?;
     Renames::parse(&text).map_err(|(line, message)| InputError::at(file, line, 1, message))
 }
 
-/// Reads batts from `*.py` files and folders of them, which are read by name, each with its file.
-/// Companions (`*_call.py`) are passed over. The bounds of [`read_tasks`](super::read_tasks) hold.
+/// Reads batts from `*.py` files and folders of them, in the order of names, each with its file. Skips companions
+/// (`*_call.py`). The size limits of [`read_tasks`](super::read_tasks) hold.
 pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputError>) {
     let (mut batts, mut errors) = (Vec::new(), Vec::new());
     let mut add = |read: Result<PythonFile, InputError>| {
@@ -288,11 +289,11 @@ pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputErro
     (batts, errors)
 }
 
-/// A file of Python.
+/// A Python file.
 struct PythonFile {
     file: PathBuf,
     text: String,
-    /// Whether it was asked for itself, rather than a folder that it is in.
+    /// Whether it was named itself, not a folder that contains it.
     is_named: bool,
 }
 
@@ -318,7 +319,7 @@ impl PythonFile {
     }
 }
 
-/// The name that an error says the DSL does not have.
+/// The name that is unknown to the DSL, if that is the error.
 fn unknown_name(error: &ParseError) -> Option<&str> {
     match &error.kind {
         ParseErrorKind::UnknownPrimitive { name, .. }
@@ -327,7 +328,7 @@ fn unknown_name(error: &ParseError) -> Option<&str> {
     }
 }
 
-/// Whether the text defines a function whose name says that it is a program, or has lines of one.
+/// Whether the text defines a function whose name looks like a program, or contains lines of a program.
 fn defines_programs(text: &str) -> bool {
     let mut lines = text.lines();
     lines.any(|line| {
@@ -341,15 +342,14 @@ fn defines_programs(text: &str) -> bool {
     })
 }
 
-/// The id of the task that a file of programs seems to be of, to name programs by: what stands behind the
-/// last `_` of its name.
+/// The task id in the name of a file of programs, for naming them: the part behind the last `_`.
 fn id_of(file: &Path) -> String {
     let name = stem(file);
     let id = name.rsplit_once('_').map_or(&*name, |(_, id)| id);
     id.to_owned()
 }
 
-/// Whether it is the file of calls that is written beside a batt.
+/// Whether the file contains the calls that belong to a batt.
 fn is_companion(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     name.ends_with("_call.py")

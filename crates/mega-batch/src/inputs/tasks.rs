@@ -1,5 +1,4 @@
-//! Tasks and solutions from files and folders: what is read, and how what stands in several places comes
-//! together.
+//! Reads tasks and solutions from files and folders, and merges what several of them contain.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -8,28 +7,28 @@ use arc_dsl::{FileForm, FileTask, Grid, MAX_SIDE, OtherSplit, Pair, Solutions, T
 use xxhash_rust::xxh3::Xxh3;
 
 use super::merge::{Difference, merge};
-use super::packed::{Content, Listed, contents};
-use super::{InputError, OF_JSON, Walk, is_json, is_zip, stem};
+use super::packed::{ArchiveListing, Content, contents};
+use super::{InputError, JSON_EXTENSIONS, Walk, is_json, is_zip, stem};
 use crate::score::digest;
 
-/// The split of pairs that stand in a bare list, where their task stands elsewhere.
+/// The split for pairs in a bare list, if their task is also in another file.
 const BARE: &str = "pairs";
 
-/// What files of tasks came to.
+/// The tasks read from files.
 #[derive(Debug, Clone, Default)]
 pub struct TasksRead {
-    /// The tasks, in the order in which they were found first.
+    /// The tasks, in the order of their first occurrence.
     pub tasks: Vec<Task>,
-    /// What was wrong.
+    /// The errors.
     pub errors: Vec<InputError>,
-    /// What is strange, but not wrong: files that are passed over, tasks that are there twice.
+    /// What is odd but not an error: files that are skipped, tasks that occur twice.
     pub notes: Vec<InputError>,
-    /// The files in which programs stand beside tasks.
+    /// The files that contain programs beside tasks.
     pub with_programs: Vec<PathBuf>,
 }
 
 impl TasksRead {
-    /// Keeps the tasks of these ids alone; those that are missing are errors, of what `named` them.
+    /// Keeps only the tasks with these ids; missing ones are errors, attributed to the file `named`.
     pub fn choose(&mut self, ids: &[String], named: &Path) {
         let wanted: HashSet<_> = ids.iter().map(String::as_str).collect();
         self.tasks.retain(|task| wanted.contains(task.id.as_str()));
@@ -46,13 +45,13 @@ impl TasksRead {
 
 /// Reads tasks from files and folders, in the layouts that `docs/formats.md` lists.
 ///
-/// Folders are gone through with the folders in them, by name. What of a folder is no task is passed over
-/// with a note, and solutions in it, or among the paths, belong to the tasks; a file that was named is an
-/// error where it holds something else, and read once where it is named again. `solutions` are further files of these. What of a task is known in
-/// several places is put together. Whatever is no regular file, a pipe or a device, is refused, and so is a
-/// file of more than [`MAX_FILE_BYTES`](super::MAX_FILE_BYTES).
+/// Folders are searched recursively, in the order of names. Files in a folder that are not tasks are skipped with a
+/// note; solutions in it, or among the paths, are applied to the tasks. A named file that contains something else is
+/// an error; a file that is named twice is read once. `solutions` are further files of solutions. If several files
+/// describe a task, their contents are merged. Anything but a regular file, such as a pipe or a device, is refused,
+/// and so is a file of more than [`MAX_FILE_BYTES`](super::MAX_FILE_BYTES).
 pub fn read_tasks(paths: &[PathBuf], solutions: &[PathBuf]) -> TasksRead {
-    let mut found = Found::default();
+    let mut found = TaskReader::default();
     let (mut seen, mut once) = (HashSet::new(), Vec::new());
     for path in paths {
         if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
@@ -67,7 +66,7 @@ pub fn read_tasks(paths: &[PathBuf], solutions: &[PathBuf]) -> TasksRead {
             found.file(path, true);
         }
     }
-    let listed = Listed::of_named(once, is_json);
+    let listed = ArchiveListing::of_named(once, is_json);
     found.read.errors.extend(listed.errors);
     found.read.notes.extend(listed.notes);
     for file in solutions {
@@ -78,7 +77,7 @@ pub fn read_tasks(paths: &[PathBuf], solutions: &[PathBuf]) -> TasksRead {
     found.finish()
 }
 
-/// Reads a file of solutions, as Kaggle's `*_solutions.json`; those that cannot be read are the errors.
+/// Reads a file of solutions, like Kaggle's `*_solutions.json`, with errors for those that cannot be read.
 pub fn read_solutions(file: &Path) -> (Solutions, Vec<InputError>) {
     let (mut solutions, mut errors) = (Solutions::default(), Vec::new());
     contents(file, "solutions (*.json)", is_json, |content| {
@@ -112,37 +111,39 @@ pub fn read_solutions(file: &Path) -> (Solutions, Vec<InputError>) {
     (solutions, errors)
 }
 
-/// What has been read so far.
+/// The state of reading tasks.
 #[derive(Default)]
-struct Found {
+struct TaskReader {
     read: TasksRead,
-    /// Where each id was read.
+    /// The origin of each id.
     by_id: HashMap<String, Origin>,
     /// Solutions, with their files.
     solutions: Vec<(PathBuf, Solutions)>,
     /// The ids of tasks that could not be read.
     rejected: HashSet<String>,
-    /// Files of folders that hold no tasks.
+    /// Files in folders that contain no tasks.
     passed_over: Vec<InputError>,
     /// The files of bare lists that were added to tasks.
     bare_lists: Vec<PathBuf>,
-    /// Tasks that stand in a further place with their pairs in another order, with this place.
+    /// Tasks whose pairs are in another order in another file, with that file.
     reordered: Vec<(String, PathBuf)>,
 }
 
-/// Where a task comes from.
+/// The origin of a task.
 struct Origin {
-    /// Its place among the tasks.
+    /// Its index among the tasks.
     at: usize,
     file: PathBuf,
     is_bare: bool,
 }
 
-impl Found {
+impl TaskReader {
     fn folder(&mut self, folder: &Path) {
         let walk = Walk::through(folder, |name| is_json(name) || is_zip(name));
         if walk.files.is_empty() && walk.errors.is_empty() {
-            let endings = OF_JSON.map(|ending| format!("*{ending}, ")).concat();
+            let endings = JSON_EXTENSIONS
+                .map(|ending| format!("*{ending}, "))
+                .concat();
             let message = format!("no task files ({endings}these with .gz, *.zip) in this folder");
             self.read.errors.push(InputError::whole(folder, message));
         }
@@ -155,7 +156,7 @@ impl Found {
 
     fn file(&mut self, file: &Path, is_named: bool) {
         contents(file, "task files", is_json, |content| match content {
-            // What lies in an archive was not asked for by itself.
+            // A file in an archive was not named itself.
             Ok(content) => self.content(&content, is_named && content.name == file),
             Err(error) => self.read.errors.push(error),
         });
@@ -200,7 +201,7 @@ impl Found {
         }
     }
 
-    /// Adds a task, or what it says of one that is known.
+    /// Adds a task, or merges it with a known one.
     fn add(&mut self, file: &Path, added: FileTask) {
         let FileTask { task, is_bare } = added;
         let Some(origin) = self.by_id.get_mut(&task.id) else {
@@ -255,7 +256,7 @@ impl Found {
 
     fn finish(mut self) -> TasksRead {
         if self.read.tasks.is_empty() {
-            // What would be a note beside tasks is why there are none.
+            // Without tasks, the notes explain why there are none.
             self.read.errors.append(&mut self.passed_over);
             for (file, _) in &self.solutions {
                 let message = "expected tasks, found solutions: lists of grids by task";
@@ -272,19 +273,19 @@ impl Found {
         if let Some(file) = self.bare_lists.first() {
             let message = match self.bare_lists.len() {
                 1 => format!(
-                    "a list of pairs of a task that stands elsewhere too: the split `{BARE}` of it"
+                    "a list of pairs of a task that is in another file too: used as its split `{BARE}`"
                 ),
                 count => format!(
-                    "{count} lists of pairs, of which this is the first, belong to tasks that stand elsewhere \
-                     too: they are the split `{BARE}` of these"
+                    "{count} lists of pairs, of which this is the first, belong to tasks that are in other \
+                     files too: used as their split `{BARE}`"
                 ),
             };
             self.read.notes.push(InputError::whole(file, message));
         }
         if let Some((id, file)) = self.reordered.first() {
             let message = format!(
-                "{} of the tasks stand in another place too, with their pairs in another order, and the order \
-                 that was read first is used; the first is {id}",
+                "{} of the tasks are in another file too, with their pairs in another order: the order that was \
+                 read first is used; the first is {id}",
                 self.reordered.len()
             );
             self.read.notes.push(InputError::whole(file, message));
@@ -294,7 +295,7 @@ impl Found {
         self.read
     }
 
-    /// Gives the tasks their test outputs.
+    /// Adds the test outputs from solutions to the tasks.
     fn solve(&mut self) {
         for (file, solutions) in std::mem::take(&mut self.solutions) {
             let by_id = &self.by_id;
@@ -306,14 +307,14 @@ impl Found {
         }
     }
 
-    /// Notes something of the file of a task.
+    /// Adds a note about the file of a task.
     fn note(&mut self, task: usize, message: String) {
         let origin = self.by_id.get(&self.read.tasks[task].id);
         let file = origin.map_or_else(PathBuf::new, |origin| origin.file.clone());
         self.read.notes.push(InputError::whole(&file, message));
     }
 
-    /// Notes tasks with grids that competitions do not have.
+    /// Notes tasks with grids that competitions do not allow.
     fn note_sizes(&mut self) {
         let is_beyond = |grid: &Grid| {
             grid.height().max(grid.width()) > MAX_SIDE
@@ -335,7 +336,7 @@ impl Found {
         self.note(first, message);
     }
 
-    /// Notes tasks that are the same under several ids.
+    /// Notes tasks that are identical under several ids.
     fn note_twins(&mut self) {
         let mut first: HashMap<u128, usize> = HashMap::new();
         let mut twins: BTreeMap<usize, usize> = BTreeMap::new();
@@ -364,7 +365,7 @@ impl Found {
     }
 }
 
-/// A bare list as further pairs of its task.
+/// Converts a bare list into another split of its task.
 fn as_other_split(bare: Task) -> Task {
     Task {
         id: bare.id,
@@ -376,7 +377,7 @@ fn as_other_split(bare: Task) -> Task {
     }
 }
 
-/// The hash of what a solver is shown of a task.
+/// The hash of what a solver sees of a task.
 fn hash_pairs(task: &Task) -> u128 {
     let mut hash = Xxh3::new();
     let mut add = |grid: &Grid| hash.update(&digest(grid).to_le_bytes());

@@ -1,8 +1,8 @@
-//! What evaluations cost the host and devices, measured on built-in programs.
+//! Measures the cost of evaluations on the host and on devices, with built-in programs.
 //!
-//! Each kind of work is made in batches of growing size, as far as a budget of time reaches: small
-//! batches show what a batch costs at all, large ones what an evaluation does. A GPU's launch configuration is
-//! looked for before that. A device that hangs meanwhile is given up.
+//! Runs batches of each kind of work in growing sizes until a time budget is used up: small batches show the overhead
+//! of a batch, large ones the cost of an evaluation. Before that it searches a GPU's fastest launch configuration. A
+//! device that hangs is given up.
 
 mod sample;
 mod shapes;
@@ -27,43 +27,43 @@ use crate::runner::Runner;
 pub use sample::Sample;
 pub use shapes::{Best, fastest};
 
-/// The sizes of the batches that are tried. Those that fill a large GPU are past the budget of whoever is slow.
+/// The batch sizes. Those that fill a large GPU exceed the budget of slow executors.
 pub const SIZES: [u64; 6] = [1, 8, 64, 512, 4096, 32_768];
 
-/// For how long an executor is measured.
+/// How long an executor is measured.
 pub const BUDGET: Duration = Duration::from_secs(1);
 
-/// Evaluations of the batch on which launch configurations are tried: on a device that is slow the first few, four times
-/// as many while that is fast enough, and at least so many on one that always is.
+/// The size of the batch on which launch configurations are tried: begins with the first, is multiplied by the second
+/// while the device is fast enough, and reaches at least the third on a fast device.
 const FIRST_SHAPE_BATCH: u64 = 64;
 const GROWTH: u64 = 4;
 const SHAPE_BATCH: u64 = 4096;
 
-/// How many shapes there should be time for on a larger batch.
+/// A larger batch is used only if there is time for this many configurations on it.
 const SHAPES_WANTED: f64 = 8.0;
 
-/// How many they are on a device that is fast enough: of fewer than fill it, those shapes are the fastest that spread them most, whatever
-/// they take where there are enough.
+/// The batch size for a fast device. A batch that does not fill the device favours configurations that spread it over
+/// more blocks, whatever they take on a full device.
 fn shape_batch(device: &Information) -> u64 {
     SHAPE_BATCH.max(*device.suggested_batch().start())
 }
 
-/// The size of the batch after one that took so long: none where all are in it, or where so many would take too much of
-/// the budget for the shapes that there should be time for.
+/// The next batch size after one that took `time`: `None` if it was the last size, or if the next would take too much
+/// of the budget to try [`SHAPES_WANTED`] configurations.
 fn larger_batch(size: u64, all: u64, time: Duration, budget: Duration) -> Option<u64> {
     let larger = (size * GROWTH).min(all);
     let expected = time.as_secs_f64() * larger as f64 / size as f64;
     (larger > size && expected * SHAPES_WANTED <= budget.as_secs_f64()).then_some(larger)
 }
 
-/// Proportions of what was only measured in one size.
+/// The proportions of costs that were measured in only one size.
 const GUESS: Cost = Cost {
     overhead: 50e-6,
     bandwidth: f64::INFINITY,
     unit: 5e-6,
 };
 
-/// How often a batch is made, of which the median counts.
+/// How often a batch is run; the median counts.
 const ROUNDS: usize = 3;
 
 /// Why an executor could not be measured.
@@ -87,30 +87,30 @@ impl From<DeviceError> for CalibrationError {
     }
 }
 
-/// A batch that was made, the median of some of its size.
+/// The median run of a batch size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// The kind of its evaluations.
     pub kind: Kind,
-    /// How many they were.
+    /// How many there were.
     pub items: u64,
     /// How long they took.
     pub seconds: f64,
 }
 
-/// What was found of an executor.
+/// The measurements of an executor.
 #[derive(Debug, Clone)]
 pub struct Calibration {
     /// Its costs, by kind.
     pub kinds: BTreeMap<Kind, KindCost>,
-    /// What they were learned from.
+    /// The measurements behind them.
     pub points: Vec<Point>,
-    /// The launch configuration that was the fastest, where several were tried.
+    /// The fastest launch configuration, if several were tried.
     pub shape: Option<Best>,
 }
 
 impl Calibration {
-    /// What is to be kept of it.
+    /// The results to keep.
     pub fn learned(&self) -> Learned {
         Learned {
             kinds: self.kinds.clone(),
@@ -119,7 +119,7 @@ impl Calibration {
     }
 }
 
-/// Measures the host, with the threads of a runner of these options, within so much time.
+/// Measures the host, with the threads of a runner with these options, within the budget.
 ///
 /// # Errors
 /// The threads cannot be started.
@@ -128,7 +128,7 @@ pub fn host(
     sample: &Sample,
     budget: Duration,
 ) -> Result<Calibration, CalibrationError> {
-    // Evaluations of one program on several tasks are no search.
+    // Evaluations of one program on several tasks are not a search.
     let merging = Merging::Never;
     let mut runner = Runner::new(&Options {
         merging,
@@ -150,7 +150,7 @@ pub fn host(
     })
 }
 
-/// Measures the device that this opens, within so much time after it is open.
+/// Opens a device and measures it within the budget, which begins when it is open.
 ///
 /// # Errors
 /// It cannot be opened, fails on the way, or hangs: see [`open::TIME_LIMIT`] and [`Policy::time_limit`].
@@ -168,7 +168,7 @@ where
     open::within(limit, move || measured(opened, open, &sample, budget))?
 }
 
-/// The same of a device that is open.
+/// The same for an open device.
 fn measured<D>(
     opened: D,
     open: Open<D>,
@@ -179,7 +179,7 @@ where
     D: Device<Buffer: Send> + Send + 'static,
 {
     let began = Instant::now();
-    // What stands in for a GPU says nothing of shapes.
+    // A simulated device says nothing about launch configurations.
     let shape = match opened.information().kind {
         device::Kind::Cuda => {
             let items = shape_batch(opened.information());
@@ -196,7 +196,7 @@ where
     let calibration = calibrate(&kinds, left, |kind, items| {
         let began = Instant::now();
         let batch = sample.evaluations(kind, items, &information);
-        match make(&mut launcher, batch) {
+        match run_batch(&mut launcher, batch) {
             Ok(measured) => {
                 let took = began.elapsed();
                 Ok(Some(Trial { measured, took }))
@@ -211,15 +211,14 @@ where
     })
 }
 
-/// Makes a batch alone. The time in which it was prepared is not counted: the next one is prepared while
-/// this one is made.
-fn make<D>(launcher: &mut Launcher<D>, batch: Evaluations) -> Result<Measured, Failure>
+/// Runs a batch alone. Its preparation is not counted: in a run the next batch is prepared while one is computed.
+fn run_batch<D>(launcher: &mut Launcher<D>, batch: Evaluations) -> Result<Measured, Failure>
 where
     D: Device + Send + 'static,
     D::Buffer: Send,
 {
     let items = batch.evaluations.len() as f64;
-    // What it is run on is on the device from the second batch on.
+    // From the second batch on, its values are resident on the device.
     let bytes = items * f64::from(EVALUATION_BYTES);
     let began = Instant::now();
     let begun = launcher.begin(batch)?;
@@ -232,8 +231,8 @@ where
     })
 }
 
-/// The fastest launch configuration for a batch of all kinds: of so many evaluations, if the device is fast enough for that,
-/// otherwise of fewer. `None` if it does not fit into memory.
+/// The fastest launch configuration for a batch of all kinds: of `items` evaluations if the device is fast enough,
+/// otherwise of fewer. `None` if the batch does not fit into memory.
 fn shape<D: Device>(
     device: D,
     sample: &Sample,
@@ -245,11 +244,11 @@ fn shape<D: Device>(
         let mut next = Some(FIRST_SHAPE_BATCH.min(items));
         let mut grown = None;
         while let Some(size) = next {
-            let Some(batch) = OnEngine::new(&engine, sample, size)? else {
+            let Some(batch) = TuningBatch::new(&engine, sample, size)? else {
                 return Ok(None);
             };
             if grown.is_none() {
-                // The first launch of all loads the kernel.
+                // The very first launch loads the kernel.
                 batch.time(&engine)?;
             }
             next = larger_batch(size, items, batch.time(&engine)?, budget);
@@ -273,15 +272,15 @@ fn shape<D: Device>(
     }
 }
 
-/// A batch on which launch configurations are tried, on its device.
-struct OnEngine<D: Device> {
+/// A batch on a device, for trying launch configurations.
+struct TuningBatch<D: Device> {
     programs: Programs<D>,
     arguments: Arguments<D>,
     evaluations: Vec<Evaluation>,
 }
 
-impl<D: Device> OnEngine<D> {
-    /// So many evaluations of all kinds; `None` if the device runs none.
+impl<D: Device> TuningBatch<D> {
+    /// A batch of `items` evaluations of all kinds; `None` if the device runs none.
     fn new(engine: &Engine<D>, sample: &Sample, items: u64) -> Result<Option<Self>, DeviceError> {
         let batch = sample.mixed(items, engine.device().information());
         if batch.evaluations.is_empty() {
@@ -299,61 +298,61 @@ impl<D: Device> OnEngine<D> {
         }))
     }
 
-    /// What a launch takes in the shape of the engine.
+    /// The time of a launch in the engine's configuration.
     fn time(&self, engine: &Engine<D>) -> Result<Duration, DeviceError> {
         let prepared = engine.prepare(&self.programs, &self.arguments, &self.evaluations)?;
         engine.timed(&self.programs, &self.arguments, &prepared)
     }
 }
 
-/// A batch that was made once.
+/// One run of a batch.
 #[derive(Debug, Clone, Copy)]
 struct Trial {
     measured: Measured,
-    /// How much of the budget that took.
+    /// The part of the budget that it used.
     took: Duration,
 }
 
-/// How far a kind has come.
-struct Progress {
+/// The progress of a kind.
+struct KindProgress {
     kind: Kind,
-    /// The median batch of each size.
+    /// The median run of each size.
     batches: Vec<Trial>,
     /// Whether larger batches are not tried.
-    is_through: bool,
+    is_finished: bool,
 }
 
-/// Has batches made, all kinds in one size before the next size, until they would take longer than the
-/// budget. `make` says nothing of what does not fit into memory.
+/// Runs batches, all kinds in one size before the next size, until they would take longer than the budget. `run`
+/// returns `None` for a batch that does not fit into memory.
 fn calibrate<E>(
     kinds: &[Kind],
     budget: Duration,
-    mut make: impl FnMut(Kind, u64) -> Result<Option<Trial>, E>,
+    mut run: impl FnMut(Kind, u64) -> Result<Option<Trial>, E>,
 ) -> Result<Calibration, E> {
     let mut points = Vec::new();
     let mut spent = Duration::ZERO;
-    let mut progress: Vec<Progress> = kinds
+    let mut progress: Vec<KindProgress> = kinds
         .iter()
-        .map(|&kind| Progress {
+        .map(|&kind| KindProgress {
             kind,
             batches: Vec::new(),
-            is_through: false,
+            is_finished: false,
         })
         .collect();
     for items in SIZES {
-        for of_kind in progress.iter_mut().filter(|of_kind| !of_kind.is_through) {
+        for of_kind in progress.iter_mut().filter(|of_kind| !of_kind.is_finished) {
             let kind = of_kind.kind;
             let left = budget.saturating_sub(spent);
             if left.is_zero() || of_kind.expected(items) > left.as_secs_f64() {
-                of_kind.is_through = true;
+                of_kind.is_finished = true;
                 continue;
             }
-            // What is made for the first time loads programs, and compiles them.
+            // The first run loads and compiles programs.
             let warm_up = usize::from(of_kind.batches.is_empty());
             let mut trials: Vec<Trial> = Vec::new();
             for round in 0..ROUNDS + warm_up {
-                let Some(trial) = make(kind, items)? else {
-                    of_kind.is_through = true;
+                let Some(trial) = run(kind, items)? else {
+                    of_kind.is_finished = true;
                     break;
                 };
                 spent += trial.took;
@@ -379,7 +378,7 @@ fn calibrate<E>(
     let kinds = progress.iter().filter_map(|of_kind| {
         let cost = Cost::fit(GUESS, &of_kind.measured())?;
         let batches = of_kind.batches.len() as u64;
-        // What is made are programs of which nothing is left.
+        // Calibration programs are ones of which nothing falls back.
         let known = KindCost {
             cost,
             left: None,
@@ -394,12 +393,12 @@ fn calibrate<E>(
     })
 }
 
-impl Progress {
+impl KindProgress {
     fn measured(&self) -> Vec<Measured> {
         self.batches.iter().map(|batch| batch.measured).collect()
     }
 
-    /// How many seconds of the budget a batch of this size is expected to take; none before the first one.
+    /// The expected seconds of a batch of this size; 0 before the first run.
     fn expected(&self, items: u64) -> f64 {
         let cost = Cost::fit(GUESS, &self.measured());
         let (Some(last), Some(cost)) = (self.batches.last(), cost) else {

@@ -1,4 +1,4 @@
-//! [`Chunk`]: what a worker takes at a time.
+//! [`Chunk`]: the evaluations that a worker claims at a time.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use crate::outcome::Answer;
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     pub(super) evaluations: Range<u64>,
-    /// What batts have answered, by the places of the evaluations; empty if none was asked.
+    /// The answers of batts, by evaluation; empty if no batt was asked.
     pub(super) answers: Vec<Option<Answer>>,
-    /// The time that this took, for each.
+    /// The time that the batts took per evaluation.
     pub(super) share: Duration,
-    /// The worker whose batt has the calls that these programs share, where one has made those before them.
+    /// The worker whose batt contains the calls that these programs share, if it merged the programs before them.
     pub(super) merged_by: Option<usize>,
 }
 
@@ -29,7 +29,7 @@ impl Chunk {
         (self.evaluations.end - self.evaluations.start) as usize
     }
 
-    /// Cuts off what stands behind so many evaluations; `None` if nothing does.
+    /// Splits off everything from `at` on; `None` if nothing is there.
     pub(super) fn split_off(&mut self, at: usize) -> Option<Self> {
         if at >= self.len() {
             return None;

@@ -1,8 +1,8 @@
-//! [`DeviceStage`]: what the host does for the devices of a batch: programs are encoded, evaluations made ready, and
-//! answers read.
+//! [`DeviceStage`]: the host's work for the devices of a batch: it encodes programs, prepares evaluations, and reads
+//! answers.
 //!
-//! What the devices leave, since they cannot run a program or bail out of an evaluation, workers do then,
-//! as if there were no device.
+//! Workers then evaluate what devices leave, because they cannot run a program or bail out of an evaluation, as if
+//! there were no device.
 
 mod grids;
 
@@ -19,7 +19,7 @@ use gpu_sched::launcher::{Answers, Evaluations};
 use gpu_sched::{Activity, Failure, HOST, Stages};
 use rustc_hash::FxHashMap;
 
-use grids::{Grids, Held};
+use grids::{Grids, PairGrids};
 
 use super::unit::Unit;
 use super::{Passed, Window};
@@ -30,18 +30,17 @@ use crate::outcome::{Answer, Outcome};
 use crate::panics::{PANIC, lock};
 use crate::program_cache::ProgramCache;
 
-/// What a device has answered of a unit.
+/// The answers of a device for a unit.
 #[derive(Debug, Default)]
 pub(super) struct UnitAnswers {
-    /// By the place of the evaluation in the unit; `None` if the device passes it on. Empty if the device cannot run
-    /// the program.
+    /// By the index of the evaluation; `None` if the device passes it on. Empty if the device cannot run the program.
     pub(super) answers: Vec<Option<Answer>>,
-    /// The time that it took, for each evaluation.
+    /// The time that it took per evaluation.
     pub(super) share: Duration,
 }
 
 impl UnitAnswers {
-    /// Those from this place on, of what is then another unit.
+    /// Splits off the answers from this index on, for another unit.
     pub(super) fn split_off(&mut self, at: usize) -> Self {
         let answers = if self.answers.is_empty() {
             Vec::new()
@@ -61,46 +60,46 @@ impl UnitAnswers {
 /// The host's workers and the devices.
 pub(super) type Fleet = gpu_sched::Fleet<Evaluations<Note>, Answers<Note>, Window>;
 
-/// What is to be known of a device's batch when it is made.
+/// What is needed to read the answers of a device's batch.
 #[derive(Debug)]
 pub(super) struct Note {
     units: Vec<Unit>,
     began: Instant,
-    due: Vec<Due>,
+    requests: Vec<Request>,
 }
 
-/// An evaluation that a device is to make, and where its result goes.
+/// An evaluation for a device, and where its result goes.
 #[derive(Debug, Clone, Copy)]
-struct Due {
+struct Request {
     unit: u32,
     at: u32,
-    /// Its place among those of the batch, or why there is none.
+    /// Its index in the batch, or why it is not in it.
     place: Result<u32, BailOut>,
     has_expected: bool,
 }
 
-/// What the host does for the devices of one batch.
+/// The host's work for the devices of one batch.
 #[derive(Debug)]
 pub(super) struct DeviceStage<'b> {
     batch: &'b Batch<'b>,
     keep_outputs: bool,
-    /// Bytes of shared memory that an evaluation can have on every device.
+    /// Bytes of shared memory that an evaluation may use on every device.
     shared_bytes: u32,
-    /// The number of the next program, or pool of values, which no other one has on any device.
+    /// The next number for a program or a pool of values, unique over all devices.
     numbers: &'b AtomicU64,
     grids: Grids<'b>,
     programs: ProgramCache<(u64, Arc<DeviceProgram>)>,
-    /// How many evaluations it bailed out of.
+    /// How many evaluations the devices bailed out of, by reason.
     bail_outs: Mutex<BTreeMap<BailOut, u64>>,
 }
 
-/// Reasons that are ours.
+/// Reasons that the host finds.
 const NO_GRID: &str = "a result that is no grid";
 const SHARED: &str = "more values at a time than a block has memory for";
 const FULL: &str = "out of device memory";
 
 impl<'b> DeviceStage<'b> {
-    /// Room for the programs of the batch.
+    /// Prepares caches for the programs and grids of the batch.
     pub(super) fn new(
         batch: &'b Batch<'b>,
         keep_outputs: bool,
@@ -127,19 +126,19 @@ impl<'b> DeviceStage<'b> {
         })
     }
 
-    /// So many evaluations of the program are delivered.
+    /// Records that `evaluations` evaluations of the program are delivered.
     pub(super) fn done(&self, program: u32, evaluations: usize) {
         self.programs.done(program, evaluations);
     }
 
-    /// Makes ready what devices can make of these units.
+    /// Prepares the evaluations of these units that devices can run.
     pub(super) fn prepare(&self, units: Vec<Unit>) -> Evaluations<Note> {
         let count = units.iter().map(|unit| unit.len).sum();
         let mut batch = Evaluations {
             note: Note {
                 units,
                 began: Instant::now(),
-                due: Vec::with_capacity(count),
+                requests: Vec::with_capacity(count),
             },
             programs: Vec::new(),
             pools: Vec::new(),
@@ -162,13 +161,13 @@ impl<'b> DeviceStage<'b> {
                 programs.len() as u32 - 1
             });
             for (at, (task, pair)) in unit.places(self.batch).enumerate() {
-                let (number_of_pool, held) = self.grids.of(task, pair);
-                let Held {
+                let (number_of_pool, grids) = self.grids.of(task, pair);
+                let PairGrids {
                     input,
                     expected,
                     has_expected,
                     pool,
-                } = &*held;
+                } = &*grids;
                 let place = input.map(|arguments| {
                     let pools = &mut batch.pools;
                     let pool = *places.entry(number_of_pool).or_insert_with(|| {
@@ -189,7 +188,7 @@ impl<'b> DeviceStage<'b> {
                 if place.is_err() {
                     *batch.skipped.entry(kind).or_default() += 1;
                 }
-                batch.note.due.push(Due {
+                batch.note.requests.push(Request {
                     unit: number as u32,
                     at: at as u32,
                     place,
@@ -200,22 +199,26 @@ impl<'b> DeviceStage<'b> {
         batch
     }
 
-    /// What a device answers of its units, for workers to evaluate the rest.
+    /// The answers of a device by unit; workers evaluate the rest.
     pub(super) fn passed(&self, answers: &Answers<Note>, stages: &Stages) -> Passed {
-        let Note { units, began, due } = &answers.note;
+        let Note {
+            units,
+            began,
+            requests,
+        } = &answers.note;
         let mut answered: Vec<_> = units.iter().map(|_| UnitAnswers::default()).collect();
         let took = stages.prepare + stages.upload + stages.compute + stages.download;
-        let share = took / due.len().max(1) as u32;
+        let share = took / requests.len().max(1) as u32;
         let mut bail_outs = lock(&self.bail_outs);
-        for due in due {
-            let unit = &units[due.unit as usize];
-            let of_unit = &mut answered[due.unit as usize];
+        for request in requests {
+            let unit = &units[request.unit as usize];
+            let of_unit = &mut answered[request.unit as usize];
             if of_unit.answers.is_empty() {
                 of_unit.answers.resize_with(unit.len, || None);
                 of_unit.share = share;
             }
-            match self.answer(due, answers) {
-                Ok(answer) => of_unit.answers[due.at as usize] = Some(answer),
+            match self.answer(request, answers) {
+                Ok(answer) => of_unit.answers[request.at as usize] = Some(answer),
                 Err(bail_out) => *bail_outs.entry(bail_out).or_default() += 1,
             }
         }
@@ -225,15 +228,15 @@ impl<'b> DeviceStage<'b> {
         }
     }
 
-    /// The answer of an evaluation, or why the device passes it on. It has compared by itself; only here that becomes
-    /// an outcome.
-    fn answer(&self, due: &Due, answers: &Answers<Note>) -> Result<Answer, BailOut> {
-        let place = due.place? as usize;
+    /// The answer of an evaluation, or why the device passes it on. The device has compared with the expected grid;
+    /// here the verdict becomes an outcome.
+    fn answer(&self, request: &Request, answers: &Answers<Note>) -> Result<Answer, BailOut> {
+        let place = request.place? as usize;
         let is_right = match answers.verdicts[place] {
             Verdict::BailedOut { reason, .. } => return Err(reason),
             Verdict::Done { right, .. } => right,
         };
-        let outcome = Outcome::compare(due.has_expected.then_some(()), |()| is_right);
+        let outcome = Outcome::compare(request.has_expected.then_some(()), |()| is_right);
         let output = self.keep_outputs.then(|| answers.results.value(place));
         match output {
             Some(None) => Err(BailOut::Undefined),
@@ -244,7 +247,7 @@ impl<'b> DeviceStage<'b> {
         }
     }
 
-    /// What it came to, and how long encoding took.
+    /// The summary of the devices' work, and the time that encoding took.
     pub(super) fn finish(self, fleet: &Fleet) -> (OnDevice, Duration) {
         let bail_outs = self.bail_outs.into_inner();
         let bail_outs = bail_outs.unwrap_or_else(PoisonError::into_inner);
@@ -289,10 +292,10 @@ impl<'b> DeviceStage<'b> {
     }
 }
 
-/// The program as the device runs it, or why the host runs it.
+/// The program encoded for the device, or why the host runs it.
 ///
-/// Values that are no grids have more types on the host than representations on the device, and are right on
-/// no pair.
+/// Results that are not grids have more types on the host than representations on the device, and are right on no
+/// pair.
 fn encoded(program: &Program, shared_bytes: u32) -> Result<DeviceProgram, String> {
     let encode = || {
         let form = arc_form::specialise(program).map_err(|error| error.reason.to_string())?;

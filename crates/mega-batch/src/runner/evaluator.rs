@@ -1,5 +1,5 @@
-//! [`Evaluator`]: who answers an evaluation or passes it on. In which order evaluators are asked
-//! [`chain`](super::chain) says.
+//! [`Evaluator`]: answers an evaluation or passes it on. [`chain`](super::chain) defines the order in which
+//! evaluators are asked.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,10 +15,10 @@ use crate::outcome::Answer;
 /// One program on one pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Evaluation<'b> {
-    /// Its place in the unit.
+    /// Its index in the unit.
     pub(super) at: usize,
     pub(super) program: &'b Program,
-    /// `None` if machines are not to evaluate the program.
+    /// `None` if machines must not evaluate the program.
     pub(super) compiled: Option<&'b Compiled>,
     pub(super) task: &'b Task,
     pub(super) pair: &'b Pair,
@@ -28,30 +28,30 @@ pub(super) struct Evaluation<'b> {
 /// Why an evaluator passes an evaluation on.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PassedOn {
-    /// It was not asked ahead, or has not got the program.
+    /// It was not asked ahead, or does not have the program.
     Unanswered,
     /// It bailed out.
     BailedOut(BailOut),
     /// It panicked, which is a bug of the engine.
     Panicked,
-    /// It would have to go past its bounds.
+    /// It reached its bounds.
     AtBound,
 }
 
-/// Who evaluates programs on pairs. All give the same outcome where they answer.
+/// Evaluates programs on pairs. All evaluators that answer give the same outcome.
 pub(super) trait Evaluator {
     /// Answers an evaluation, or passes it on with the reason.
     fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, PassedOn>;
 }
 
-/// What an evaluator has answered of a unit that is asked for many evaluations at once, ahead of the others: a device
-/// or a batt. Why it passes evaluations on it has counted itself.
+/// The answers of an evaluator that is asked for many evaluations at once, before the others: a device or a batt. It
+/// counts by itself why it passes evaluations on.
 #[derive(Debug)]
 pub(super) struct Ahead<'m> {
-    /// By the place of the evaluation in the unit; empty if it was not asked.
+    /// By the index of the evaluation in the unit; empty if it was not asked.
     pub(super) answers: &'m mut [Option<Answer>],
     pub(super) by: Maker,
-    /// The time that it took, for each evaluation of the unit.
+    /// The time that it took per evaluation of the unit.
     pub(super) share: Duration,
 }
 
@@ -63,10 +63,10 @@ impl Evaluator for Ahead<'_> {
     }
 }
 
-/// What `work` gives, or what it panicked with.
+/// The result of `work`, or what it panicked with.
 ///
-/// Evaluators promise not to panic; this is what keeps a breach of that promise from costing more than the one
-/// evaluation. It stands here rather than in them because it is the batch that has other work to lose.
+/// Evaluators promise not to panic; if one does, this limits the damage to one evaluation. The guard is here, not in
+/// the evaluators, because only the batch has other work to lose.
 pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(work))
 }

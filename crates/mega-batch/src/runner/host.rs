@@ -1,8 +1,8 @@
-//! [`Host`]: a batch that the threads of this machine make alone, the calling one among them.
+//! [`Host`]: runs a batch on the threads of this machine alone, including the calling thread.
 //!
-//! The calling thread takes chunks from the [`Queue`] like the others, and between them hands results that
-//! have come to the sink. It begins alone, and wakes others as far as there is work for them: whoever is woken
-//! wakes the next one. So a batch that is made sooner than a thread is awake costs what it costs one thread.
+//! The calling thread claims chunks from the [`Queue`] like the others, and between them delivers results to the
+//! sink. It begins alone, and wakes others if there is enough work for them; each woken thread may wake the next. So
+//! a batch that takes less time than waking a thread costs no more than on one thread.
 
 use std::cell::Cell;
 use std::io;
@@ -30,22 +30,23 @@ use crate::panics::lock;
 use crate::sink::Sink;
 use crate::summary::{Counts, Progress, Tally};
 
-/// How much work there is to be for each thread that is woken: waking one takes so long, or so long where
-/// it is awake.
+/// How much work there must be per thread to wake one that sleeps, and to use one that is still awake: each is about
+/// what that takes.
 const WORTH_WAKING: Duration = Duration::from_micros(60);
-const WORTH_TELLING: Duration = Duration::from_micros(20);
+const WORTH_ASSIGNING: Duration = Duration::from_micros(20);
 
-/// The same before the first chunk of a batch is made, when only an earlier batch tells how long that takes.
+/// The same before the first chunk of a batch has finished, when only an earlier batch tells how long evaluations
+/// take.
 const WORTH_WAKING_BY_GUESS: Duration = Duration::from_micros(300);
 
 /// How long a thread stays awake for the next batch.
 const AWAKE: Duration = Duration::from_micros(50);
 
-/// How long a thread without work looks for others to give some back, and the calling one for others to end,
-/// before it sleeps.
+/// How long a thread without work waits for others to return some, and the calling thread for others to end, before
+/// it sleeps.
 const ENDING: Duration = Duration::from_micros(200);
 
-/// The threads of a pool that are awake, at work or not.
+/// The number of awake threads in a pool, whether they work or not.
 #[derive(Debug, Default)]
 pub(super) struct Awake(AtomicUsize);
 
@@ -54,7 +55,7 @@ thread_local! {
 }
 
 impl Awake {
-    /// Keeps this thread of a pool awake for a moment, behind what it is doing.
+    /// Keeps this thread of a pool awake for a moment after its current work.
     fn stay(awake: &Arc<Self>) {
         if STAYS_AWAKE.get() {
             return;
@@ -76,7 +77,7 @@ impl Awake {
     }
 }
 
-/// A batch on its way through the host.
+/// A batch that runs on the host.
 #[derive(Clone, Copy)]
 pub(super) struct Host<'h, 'r> {
     pub(super) run: Run<'r>,
@@ -84,14 +85,15 @@ pub(super) struct Host<'h, 'r> {
     pub(super) tally: &'h Tally<'r>,
     /// Which jobs are merged, if any.
     pub(super) plan: Option<&'h Plan<'r>>,
-    /// Whether workers count what they make. Where a job that is wrong is not gone on with, only who goes
-    /// through all in order knows what counts.
+    /// Whether workers count their own results. If a job ends at its first wrong result, only the delivery in order
+    /// knows which results count.
     pub(super) workers_count: bool,
 }
 
 impl<'h, 'r> Host<'h, 'r> {
-    /// Makes all and delivers it, with the help of others where there are any. Without a scope in which others
-    /// can be woken it ends where they should be, with what is in hand then; whether it has come to the end.
+    /// Runs and delivers everything, with the help of other threads if there are any. Without a scope it cannot wake
+    /// others: it then returns when others are needed, with the claimed work in `in_hand`. Returns whether the batch
+    /// is finished.
     pub(super) fn deliver<'scope, S: Sink>(
         self,
         scope: Option<&Scope<'scope>>,
@@ -104,17 +106,17 @@ impl<'h, 'r> Host<'h, 'r> {
     {
         let (run, queue) = (self.run, self.queue);
         let caller_works = run.runner.caller_works;
-        let mut last_told = Instant::now();
+        let mut last_reported = Instant::now();
         loop {
             let changes = queue.changes();
-            self.tell(delivery.sink(), &mut last_told);
+            self.report_progress(delivery.sink(), &mut last_reported);
             while let Some(mut results) = queue.take() {
                 delivery.deliver(&mut results, self.workers_count)?;
                 queue.recycle(results);
                 if let Some(wrong) = delivery.wrong_job() {
                     run.wrong.store(wrong, Ordering::Relaxed);
                 }
-                self.tell(delivery.sink(), &mut last_told);
+                self.report_progress(delivery.sink(), &mut last_reported);
             }
             if run.stopped() {
                 queue.stop();
@@ -122,14 +124,14 @@ impl<'h, 'r> Host<'h, 'r> {
             if caller_works && in_hand.is_none() {
                 *in_hand = queue.claim(run.worker_number());
             }
-            if self.is_work_for_others() {
+            if self.has_work_for_another() {
                 match scope {
                     Some(scope) => self.wake_another(scope),
                     None => return Ok(false),
                 }
             }
             if let Some(claimed) = in_hand.take() {
-                self.make(claimed);
+                self.run_claimed(claimed);
                 continue;
             }
             if queue.is_lost() {
@@ -140,7 +142,7 @@ impl<'h, 'r> Host<'h, 'r> {
             }
             queue.wait(changes, PROGRESS_INTERVAL);
         }
-        // Who waits for threads by sleeping is woken late.
+        // Joining sleeping threads takes long to wake up.
         let began = Instant::now();
         while queue.helpers.load(Ordering::Acquire) > 0 && began.elapsed() < ENDING {
             std::hint::spin_loop();
@@ -148,21 +150,21 @@ impl<'h, 'r> Host<'h, 'r> {
         Ok(true)
     }
 
-    /// Whether there is work for one more thread, and a thread.
-    fn is_work_for_others(self) -> bool {
+    /// Whether there is enough work for one more thread, and a thread to do it.
+    fn has_work_for_another(self) -> bool {
         let runner = self.run.runner;
         let others = runner
             .pool
             .as_ref()
             .map_or(0, rayon::ThreadPool::current_num_threads);
         let at_work = self.queue.helpers.load(Ordering::Relaxed);
-        let work = self.queue.work();
+        let work = self.queue.expected_work();
         if at_work >= others || work.is_zero() {
             return false;
         }
         let is_awake = runner.awake.0.load(Ordering::Relaxed) > at_work;
         let worth = match (is_awake, self.queue.changes()) {
-            (true, _) => WORTH_TELLING,
+            (true, _) => WORTH_ASSIGNING,
             (false, 0) => WORTH_WAKING_BY_GUESS,
             (false, _) => WORTH_WAKING,
         };
@@ -170,7 +172,7 @@ impl<'h, 'r> Host<'h, 'r> {
         is_needed || work >= worth * (at_work as u32 + 1)
     }
 
-    /// Wakes another thread, unless others have done so.
+    /// Wakes another thread, unless others have already done so.
     fn wake_another<'scope>(self, scope: &Scope<'scope>)
     where
         'h: 'scope,
@@ -189,7 +191,7 @@ impl<'h, 'r> Host<'h, 'r> {
         }
     }
 
-    /// Makes chunks until there are none.
+    /// Runs chunks until there are none.
     fn help<'scope>(self, scope: &Scope<'scope>)
     where
         'h: 'scope,
@@ -198,12 +200,12 @@ impl<'h, 'r> Host<'h, 'r> {
         let work = || {
             loop {
                 let claimed = self.queue.claim(self.run.worker_number());
-                if self.is_work_for_others() {
+                if self.has_work_for_another() {
                     self.wake_another(scope);
                 }
                 match claimed {
-                    Some(claimed) => self.make(claimed),
-                    None if self.queue.is_given_more(ENDING) => {}
+                    Some(claimed) => self.run_claimed(claimed),
+                    None if self.queue.wait_for_returned(ENDING) => {}
                     None => break,
                 }
             }
@@ -215,8 +217,8 @@ impl<'h, 'r> Host<'h, 'r> {
         self.queue.helpers.fetch_sub(1, Ordering::Release);
     }
 
-    /// Makes a chunk as far as it comes in its time, and gives back the rest.
-    fn make(self, claimed: Claimed) {
+    /// Evaluates a chunk until its time is over, and returns the rest to the queue.
+    fn run_claimed(self, claimed: Claimed) {
         let time = claimed.time;
         let (mut chunk, mut results) = match claimed.work {
             Work::Chunk(chunk, results) => (chunk, results),
@@ -232,22 +234,22 @@ impl<'h, 'r> Host<'h, 'r> {
             Some(plan) if !is_merged => self.merge(plan, &units, &mut chunk, time),
             _ => None,
         };
-        let made = self.evaluate(&units, &mut chunk, Watch::of(2 * time), &mut results);
+        let finished = self.evaluate(&units, &mut chunk, Watch::of(2 * time), &mut results);
         if self.workers_count {
             self.count(chunk.evaluations.start, &results);
         }
         let before = if is_merged {
-            chunk.share * made as u32
+            chunk.share * finished as u32
         } else {
             Duration::ZERO
         };
-        let rest = chunk.split_off(made);
+        let rest = chunk.split_off(finished);
         let rests = rest.into_iter().chain(unmerged);
         self.queue
             .put(chunk.evaluations, results, rests, began, before);
     }
 
-    /// Has batts answer a piece, as far as they come in its time; gives the chunk that is answered by that.
+    /// Has batts evaluate a piece until its time is over; returns the chunk if this completes its answers.
     fn merge_piece(self, mut piece: Piece, time: Duration) -> Option<(Chunk, Vec<Known>)> {
         let (began, watch) = (Instant::now(), Watch::of(2 * time));
         let merger = &mut *lock(self.run.worker().merger());
@@ -262,8 +264,7 @@ impl<'h, 'r> Host<'h, 'r> {
         self.queue.put_piece(piece, began)
     }
 
-    /// Has batts make what they are to make of a chunk, as far as they come in its time; what stands behind
-    /// that is cut off.
+    /// Has batts evaluate the merged segments of a chunk until the time is over; splits off and returns the rest.
     fn merge(
         self,
         plan: &Plan<'_>,
@@ -298,8 +299,7 @@ impl<'h, 'r> Host<'h, 'r> {
         Some(rest)
     }
 
-    /// Makes what is left of a chunk, unit after unit, until the watch says so; how many evaluations of it are
-    /// made.
+    /// Evaluates the rest of a chunk unit by unit until the watch ends it; returns how many evaluations are finished.
     fn evaluate(
         self,
         units: &[Unit],
@@ -308,8 +308,7 @@ impl<'h, 'r> Host<'h, 'r> {
         results: &mut Vec<Known>,
     ) -> usize {
         let run = self.run;
-        // Compiling takes other code and data than evaluating: what is done apart finds them in the
-        // caches.
+        // Compile first, then evaluate: they use different code and data, so separating them saves cache misses.
         let (mut at, len) = (0, chunk.len());
         let programs = units.iter().map_while(|unit| {
             if at >= len {
@@ -322,16 +321,18 @@ impl<'h, 'r> Host<'h, 'r> {
             Some(is_due.then(|| run.programs.get(unit.program)).flatten())
         });
         let programs: Vec<Option<Arc<Compiled>>> = programs.collect();
-        let mut made = 0;
+        let mut finished = 0;
         for (number, unit) in units.iter().enumerate().take(programs.len()) {
-            if made == len || (number > 0 && watch.is_over() && !run.stopped()) {
+            if finished == len || (number > 0 && watch.is_over() && !run.stopped()) {
                 break;
             }
-            // A chunk may end within a unit.
-            let unit = &unit.split_at(run.batch, len - made).0;
-            self.ask_ahead(units, &programs, number);
+            // A chunk may end in the middle of a unit.
+            let unit = &unit.split_at(run.batch, len - finished).0;
+            self.prefetch_ahead(units, &programs, number);
             let answers = &mut chunk.answers[..];
-            let answers = answers.get_mut(made..made + unit.len).unwrap_or_default();
+            let answers = answers
+                .get_mut(finished..finished + unit.len)
+                .unwrap_or_default();
             let ahead = Ahead {
                 answers,
                 by: Maker::Batt,
@@ -340,20 +341,20 @@ impl<'h, 'r> Host<'h, 'r> {
             let (program, following) = (programs[number].as_deref(), units.get(number + 1));
             let count = run.evaluate(unit, ahead, program, following, watch, results);
             run.programs.done(unit.program, count);
-            made += count;
+            finished += count;
             if count < unit.len {
                 break;
             }
         }
-        made
+        finished
     }
 
-    /// Asks for memory that the units behind one will read.
+    /// Prefetches memory that the units behind one will read.
     ///
-    /// A task leads to its pairs, a pair to its grid, and a grid to its cells, which
-    /// [`Run::evaluate`] asks for. None of them can be asked for before the one that leads
-    /// there has come, so that each step is made some units before the next one.
-    fn ask_ahead(self, units: &[Unit], programs: &[Option<Arc<Compiled>>], at: usize) {
+    /// A task refers to its pairs, a pair to its grid, and a grid to its cells, which [`Run::evaluate`] prefetches.
+    /// Each can only be prefetched once the one before has arrived, so each step is done some units earlier than the
+    /// next.
+    fn prefetch_ahead(self, units: &[Unit], programs: &[Option<Arc<Compiled>>], at: usize) {
         let batch = self.run.batch;
         let program = |ahead: usize| programs.get(at + ahead)?.as_deref();
         let unit = |ahead: usize| program(ahead).map(|_| &units[at + ahead]);
@@ -390,10 +391,10 @@ impl<'h, 'r> Host<'h, 'r> {
         }
     }
 
-    /// Tells the sink how far the workers are, unless it was told a moment ago.
-    fn tell(self, sink: &mut impl Sink, last_told: &mut Instant) {
-        if last_told.elapsed() >= PROGRESS_INTERVAL {
-            *last_told = Instant::now();
+    /// Reports progress to the sink, unless it was reported a moment ago.
+    fn report_progress(self, sink: &mut impl Sink, last_reported: &mut Instant) {
+        if last_reported.elapsed() >= PROGRESS_INTERVAL {
+            *last_reported = Instant::now();
             sink.progress(Progress {
                 done: self.run.done_so_far(),
                 total: self.run.total,

@@ -1,8 +1,8 @@
 //! [`Partition`]: a chunk whose merged evaluations are divided among workers by task and pair.
 //!
-//! Programs that are tried on one task have calls in common. Workers that took different programs would each make
-//! those calls; workers that take different pairs make none twice. Pairs differ, too: who is done with its own takes
-//! half of the programs that are left of another's.
+//! Programs that are tried on one task share calls. Workers that took different programs would each repeat the shared
+//! calls; workers that take different pairs repeat none. Pairs take different times, too: a worker that has finished
+//! its own takes half of the remaining programs of another's.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -17,46 +17,46 @@ use crate::batch::Batch;
 use crate::options::Merging;
 use crate::outcome::Answer;
 
-/// Of so many tasks for each worker none is divided.
+/// With this many tasks per worker, tasks are not divided.
 const ENOUGH_TASKS: usize = 4;
 
-/// How many programs a part has to have beyond those in its worker's hands for another worker to take half of them.
+/// How many programs a part needs beyond those that its worker has claimed for another worker to take half of them.
 const WORTH_SPLITTING: usize = 2 * Merging::LEAST_PROGRAMS;
 
-/// A chunk of which batts answer part by part; it is evaluated when all parts are answered.
+/// A chunk that batts answer part by part; it is evaluated when all parts are answered.
 #[derive(Debug)]
 pub(super) struct Partition {
-    /// The chunk, with the answers that have come.
+    /// The chunk with the answers so far.
     chunk: Chunk,
     parts: Vec<Part>,
-    /// How many evaluations are merged, and how long that has taken all workers together.
+    /// How many evaluations are merged, and how long that has taken, summed over workers.
     merged: usize,
     time: Duration,
 }
 
-/// Some pairs of a task, with programs of the chunk that are merged on it: all of them, until who has nothing else to
-/// do takes half of what is left.
+/// Some pairs of a task, with the programs of the chunk that are merged on it: all of them, until an idle worker
+/// takes half of the rest.
 #[derive(Debug)]
 struct Part {
     task: u32,
     pairs: Range<usize>,
-    /// Cut to these pairs, and which of them are not answered.
+    /// The segments cut to these pairs, and the range of those that are not answered.
     segments: Arc<[Segment]>,
     left: Range<usize>,
-    /// Up to where they are in a worker's hands, if any are.
+    /// The end of the claimed segments, if a worker has claimed some.
     in_hand: Option<usize>,
-    /// The worker whose batt has its calls.
+    /// The worker whose batt has the calls of this part.
     owner: Option<usize>,
 }
 
 impl Part {
-    /// Where what is in nobody's hands begins.
+    /// The first segment that nobody has claimed.
     fn begin(&self) -> usize {
         self.in_hand.unwrap_or(self.left.start)
     }
 
-    /// How many segments could be another worker's. Who has begun the part comes back for the rest of it, so that others
-    /// take no less than what is worth making its calls again.
+    /// How many segments another worker could take. The owner comes back for the rest, so others take only as much as
+    /// is worth repeating its calls.
     fn spare(&self) -> usize {
         let left = self.left.end - self.begin();
         let is_enough = self.owner.is_none() || left >= WORTH_SPLITTING;
@@ -64,19 +64,19 @@ impl Part {
     }
 }
 
-/// By task and first pair of a part, the worker whose batt has its calls: of another partition, too.
+/// The worker whose batt has the calls of a part, by task and first pair; kept across partitions.
 pub(super) type Owners = FxHashMap<(u32, usize), usize>;
 
 /// How many owners are remembered: more than there are parts at a time.
 const OWNERS_KEPT: usize = 4096;
 
-/// What a worker has in its hands of a part.
+/// The claimed segments of a part.
 #[derive(Debug)]
 pub(super) struct Piece {
-    /// The first evaluation of the partition's chunk, by which it is found again.
+    /// The first evaluation of the partition's chunk, which identifies the partition.
     start: u64,
     part: usize,
-    /// The pairs of its task, by their places.
+    /// The pairs of its task, as indices.
     pub(super) pairs: Range<usize>,
     segments: Arc<[Segment]>,
     left: Range<usize>,
@@ -85,14 +85,14 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// The next segment that is to be merged on these pairs; `None` if none is left.
+    /// The next segment to merge on these pairs; `None` if none remains.
     pub(super) fn next(&mut self) -> Option<Segment> {
         self.left.next().map(|at| self.segments[at])
     }
 }
 
-/// Divides places into so many ranges, or fewer, of about as much each; each with how much that is.
-fn alike(
+/// Divides `places` into at most `most` ranges of similar amounts; each is returned with its amount.
+fn split_evenly(
     mut places: Range<usize>,
     most: usize,
     amount: impl Fn(usize) -> usize,
@@ -104,7 +104,7 @@ fn alike(
             break;
         };
         let mut of_range = amount(first);
-        // Half of the next one is to be within the share.
+        // Include the next place if at least half of it is within the share.
         while let Some(next) = places.clone().next()
             && (ranges_left == 1 || (2 * of_range + amount(next)) * ranges_left <= 2 * left)
         {
@@ -118,8 +118,8 @@ fn alike(
 }
 
 impl Partition {
-    /// Divides the segments of a chunk among so many workers; `None` if there is nothing to divide. The parts with the
-    /// largest inputs, which take longest, come first.
+    /// Divides the segments of a chunk among workers; `None` if there is nothing to divide. Parts with larger inputs,
+    /// which take longest, come first.
     pub(super) fn of(
         batch: &Batch<'_>,
         mut chunk: Chunk,
@@ -134,7 +134,7 @@ impl Partition {
                 None => tasks.push((segment.task, pairs)),
             }
         }
-        // Where there are tasks enough, each is a part. Each part goes through all programs, so there are no more than
+        // With enough tasks, each is one part. Every part goes through all programs, so there are no more parts than
         // workers.
         let of_task = if tasks.len() >= ENOUGH_TASKS * workers {
             1
@@ -151,7 +151,7 @@ impl Partition {
                     .cells()
                     .len()
             };
-            for (pairs, cells) in alike(all, of_task, cells) {
+            for (pairs, cells) in split_evenly(all, of_task, cells) {
                 let of_task = segments.iter().filter(|segment| segment.task == task);
                 let segments: Arc<[_]> = of_task.filter_map(|it| it.within(&pairs)).collect();
                 let part = Part {
@@ -183,14 +183,14 @@ impl Partition {
         self.chunk.evaluations.start
     }
 
-    /// Where the evaluations of its chunk end.
+    /// The end of its chunk.
     pub(super) fn end(&self) -> u64 {
         self.chunk.evaluations.end
     }
 
-    /// Takes half of what is left of a part for a worker, which gives back what it does not come to in its time: of a
-    /// part whose calls the worker has made, or of one that nobody has begun, or, where it is to be any, of the part of
-    /// another worker of which most is left.
+    /// Claims half of the remaining segments of a part for a worker, which returns what it does not finish in its
+    /// time. It prefers a part whose calls the worker has evaluated, then one that nobody has begun; with `any`,
+    /// otherwise the part of another worker with the most remaining segments.
     pub(super) fn claim(&mut self, worker: usize, any: bool, owners: &mut Owners) -> Option<Piece> {
         let parts = || self.parts.iter().enumerate();
         let free = || parts().filter(|(_, part)| part.in_hand.is_none() && !part.left.is_empty());
@@ -230,8 +230,8 @@ impl Partition {
         })
     }
 
-    /// Makes a part of the second half of what its worker has not in hand: the first takes longer than the others. Shared
-    /// calls are made twice then, which is better than to wait.
+    /// Moves the second half of the unclaimed segments of a part to a new part: the first half takes longer. This
+    /// repeats shared calls, which is better than waiting.
     fn split(&mut self, part: usize) -> usize {
         let it = &mut self.parts[part];
         let middle = it.begin().midpoint(it.left.end);
@@ -248,12 +248,12 @@ impl Partition {
         self.parts.len() - 1
     }
 
-    /// Whether a piece is of this partition.
+    /// Whether a piece belongs to this partition.
     pub(super) fn has(&self, piece: &Piece) -> bool {
         self.start() == piece.start
     }
 
-    /// A piece has come back, after so long; whether all parts are answered.
+    /// Takes back a piece after `time`; returns whether all parts are answered.
     pub(super) fn put(&mut self, piece: Piece, time: Duration) -> bool {
         let part = &mut self.parts[piece.part];
         let mut answers = piece.answers.into_iter();
@@ -269,7 +269,7 @@ impl Partition {
         self.parts.iter().all(|part| part.left.is_empty())
     }
 
-    /// How many evaluations could be begun, at most.
+    /// How many evaluations can be claimed, at most.
     pub(super) fn waiting(&self) -> usize {
         let parts = self.parts.iter();
         let of_part = |part: &Part| match part.in_hand {
@@ -279,7 +279,7 @@ impl Partition {
         parts.map(of_part).sum()
     }
 
-    /// Whether some of them could be begun by a worker that has begun nothing of it.
+    /// Whether a worker that owns no part of it could claim some.
     pub(super) fn is_for_others(&self) -> bool {
         self.parts.iter().any(|part| part.spare() > 0)
     }
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn ranges_have_all_places_and_about_as_much_each() {
         let lens = |amounts: &[usize], most| -> Vec<usize> {
-            let ranges = alike(0..amounts.len(), most, |at| amounts[at]);
+            let ranges = split_evenly(0..amounts.len(), most, |at| amounts[at]);
             let len = |(range, amount): (Range<usize>, usize)| {
                 assert_eq!(amount, amounts[range.clone()].iter().sum::<usize>());
                 range.len()

@@ -1,10 +1,10 @@
-//! [`Queue`]: the evaluations of a batch on one host, from which workers take chunks, and their results on the
-//! way back.
+//! [`Queue`]: the evaluations of a batch on one host, from which workers claim chunks, and their results on the way
+//! back.
 //!
-//! A chunk is consecutive evaluations, as many as are expected to take a worker some time: the more is left,
-//! the longer, so that handing them over is nothing beside them and all workers end together. (Guided
-//! self-scheduling, Polychronopoulos and Kuck 1987, by time rather than by count.) What a worker has not made
-//! of its chunk when that has taken longer than expected it gives back.
+//! A chunk is consecutive evaluations that are expected to take a certain time: the more work remains, the longer, so
+//! that dispatching costs next to nothing and all workers finish together. (Guided self-scheduling, Polychronopoulos
+//! and Kuck 1987, by time rather than by count.) A worker that needs longer than expected returns the rest of its
+//! chunk.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -23,45 +23,45 @@ use crate::options::Merging;
 use crate::outcome::Known;
 use crate::panics::lock;
 
-/// What a worker has in its hands.
+/// The work that a worker has claimed.
 #[derive(Debug)]
 pub(super) struct Claimed {
     pub(super) work: Work,
-    /// How long it is expected to take at most.
+    /// The most time that it is expected to take.
     pub(super) time: Duration,
 }
 
 #[derive(Debug)]
 pub(super) enum Work {
-    /// Evaluations, and where their results go.
+    /// Evaluations, and a vector for their results.
     Chunk(Chunk, Vec<Known>),
     /// Some pairs of a chunk that several workers merge.
     Piece(Piece),
 }
 
-/// How long a chunk takes: the longest, where there is one worker for which it is only the time between two looks
-/// at progress, and the shortest.
+/// Bounds on the duration of a chunk. With one worker, chunks only set the interval of progress reports, so they may
+/// be longer.
 const LONGEST: Duration = Duration::from_micros(200);
 const LONGEST_ALONE: Duration = Duration::from_millis(1);
 const SHORTEST: Duration = Duration::from_micros(10);
 
-/// The longest of which it is only guessed, by an earlier batch, what its evaluations take.
+/// The maximum as long as only an earlier batch tells how long evaluations take.
 const LONGEST_GUESSED: Duration = Duration::from_micros(20);
 
-/// How many evaluations a chunk has at most, whatever they are expected to take.
-pub(super) const MOST: u64 = 1024;
+/// The most evaluations in a chunk, however short they are.
+pub(super) const MAX_CHUNK: u64 = 1024;
 
-/// Jobs of so many pairs are not divided by where a chunk ends.
+/// Jobs with at most this many pairs are not divided between chunks.
 const FEW_PAIRS: usize = 16;
 
-/// How long the merged programs of a task have to take for their pairs to be divided among workers, each of which goes
-/// through all programs: of variations of a program on four pairs, those that took less were made sooner by one.
+/// The least time of the merged programs of a task for its pairs to be divided among workers, each of which goes
+/// through all programs. Measured: below it, variations of a program on four pairs were faster on one worker.
 const WORTH_DIVIDING: Duration = Duration::from_micros(600);
 
-/// How long who waits looks before it sleeps: waking takes as long.
+/// How long a waiting thread spins before it sleeps: waking it takes as long.
 const SPIN: Duration = Duration::from_micros(50);
 
-/// How long an evaluation is expected to take, in picoseconds, kept from batch to batch.
+/// The expected time of an evaluation in picoseconds, kept between batches.
 #[derive(Debug)]
 pub(super) struct Pace(AtomicU64);
 
@@ -76,26 +76,26 @@ impl Pace {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Time for so many evaluations.
+    /// The expected time of this many evaluations.
     fn time(&self, evaluations: u64) -> Duration {
         Duration::from_nanos(self.get().saturating_mul(evaluations) / 1000)
     }
 
-    /// How many evaluations take so long.
+    /// How many evaluations are expected to take this time.
     fn count(&self, time: Duration) -> u64 {
         time.as_nanos() as u64 * 1000 / self.get().max(1)
     }
 
-    /// So many took so long: they count as much as all before.
+    /// Records a measurement; it has the same weight as all earlier ones together.
     fn learn(&self, evaluations: u64, time: Duration) {
         let before = self.get();
-        self.is(evaluations, time);
+        self.replace(evaluations, time);
         self.0
             .store((before / 2 + self.get() / 2).max(1), Ordering::Relaxed);
     }
 
-    /// So many took so long, and nothing else counts.
-    fn is(&self, evaluations: u64, time: Duration) {
+    /// Records a measurement and drops all earlier ones.
+    fn replace(&self, evaluations: u64, time: Duration) {
         let picoseconds = (time.as_nanos() as u64).saturating_mul(1000);
         if let Some(each) = picoseconds.checked_div(evaluations) {
             self.0.store(each.max(1), Ordering::Relaxed);
@@ -103,40 +103,40 @@ impl Pace {
     }
 }
 
-/// The evaluations that are to be made, and the results that are to be delivered.
+/// The evaluations to run, and the results to deliver.
 #[derive(Debug)]
 pub(super) struct Queue<'p> {
     batch: &'p Batch<'p>,
     plan: Option<&'p Plan<'p>>,
     state: Mutex<State>,
     changed: Condvar,
-    /// How often something has changed, for those who wait.
+    /// A counter of changes, for waiting threads.
     changes: AtomicU64,
-    /// How many evaluations nobody has begun, and how many chunks are in workers' hands: changed under the
-    /// lock, looked at without.
+    /// How many evaluations nobody has claimed, and how many chunks are claimed: written under the lock, read without
+    /// it.
     waiting: AtomicU64,
     in_hand: AtomicUsize,
-    /// How many workers beside the calling thread are at work, or on their way.
+    /// How many workers besides the calling thread are running or being woken.
     pub(super) helpers: AtomicUsize,
     pace: &'p Pace,
     workers: u32,
-    /// How many evaluations may be claimed and not delivered; `None` if none is delivered.
+    /// How many evaluations may be claimed and not yet delivered; `None` if results are not delivered.
     room: Option<u64>,
 }
 
 #[derive(Debug)]
 struct State {
-    /// Those that nobody has had, and those that were given back.
+    /// Evaluations that were never claimed, and chunks that were returned.
     fresh: Range<u64>,
     returned: Vec<Chunk>,
-    /// Those that workers merge pair by pair, in the order of the batch.
+    /// Chunks that workers merge pair by pair, in the order of the batch.
     partitions: Vec<Partition>,
     owners: Owners,
-    made: Order<Vec<Known>>,
-    /// Memory for results.
+    finished: Order<Vec<Known>>,
+    /// Empty vectors for results.
     spare: Vec<Vec<Known>>,
     clock: Clock,
-    /// How many evaluations are made, and how long that took all workers together.
+    /// How many evaluations are finished, and the time that they took, summed over workers.
     all: (u64, Duration),
     /// How many threads sleep.
     sleepers: usize,
@@ -145,7 +145,7 @@ struct State {
 }
 
 impl<'p> Queue<'p> {
-    /// Those of a batch that are left, for so many workers.
+    /// A queue of the evaluations `left`, for this many workers.
     pub(super) fn new(
         batch: &'p Batch<'p>,
         plan: Option<&'p Plan<'p>>,
@@ -160,7 +160,7 @@ impl<'p> Queue<'p> {
             waiting: AtomicU64::new(left.end - left.start),
             in_hand: AtomicUsize::new(0),
             state: Mutex::new(State {
-                made: Order::starting_at(left.start),
+                finished: Order::starting_at(left.start),
                 fresh: left,
                 returned: Vec::new(),
                 partitions: Vec::new(),
@@ -180,7 +180,7 @@ impl<'p> Queue<'p> {
         }
     }
 
-    /// The next chunk for this worker; `None` if none is to be had, for now or at all.
+    /// Claims the next chunk for this worker; `None` if none is available, for now or at all.
     pub(super) fn claim(&self, worker: usize) -> Option<Claimed> {
         let waiting = self.waiting.load(Ordering::Relaxed);
         if waiting == 0 {
@@ -197,11 +197,11 @@ impl<'p> Queue<'p> {
             };
             share.clamp(SHORTEST, longest)
         };
-        let count = self.pace.count(time).clamp(1, MOST);
+        let count = self.pace.count(time).clamp(1, MAX_CHUNK);
         let state = &mut *lock(&self.state);
         let is_room = self.room.is_none_or(|room| state.on_way() < room);
-        // Others wait for the results of what was given back, so it is made before the rest. What another worker
-        // has begun to merge is left to that one while there is anything else: two would make its calls twice.
+        // Others wait for the results of returned chunks, so these come first. What another worker has begun to merge
+        // is left to that worker as long as there is anything else: two would repeat its calls.
         let is_mine = |chunk: &Chunk| chunk.merged_by.is_none_or(|by| by == worker);
         let work = self
             .pop_returned(state, count, is_mine)
@@ -210,7 +210,7 @@ impl<'p> Queue<'p> {
             .or_else(|| state.piece(worker, true))
             .or_else(|| self.pop_returned(state, count, |_| true))?;
         self.in_hand.fetch_add(1, Ordering::Relaxed);
-        self.is_waiting(state);
+        self.update_waiting(state);
         // A whole task may be more than was asked for.
         let time = match &work {
             Work::Chunk(chunk, _) => time.max(self.pace.time(chunk.len() as u64)),
@@ -219,21 +219,21 @@ impl<'p> Queue<'p> {
         Some(Claimed { work, time })
     }
 
-    /// So many evaluations, or some more, of the first chunk that was given back and is such a one.
+    /// About `count` evaluations, to the end of a job, of the first returned chunk that fits.
     fn pop_returned(
         &self,
         state: &mut State,
         count: u64,
-        is_such: impl Fn(&Chunk) -> bool,
+        fits: impl Fn(&Chunk) -> bool,
     ) -> Option<Work> {
-        let places = (0..state.returned.len()).filter(|at| is_such(&state.returned[*at]));
+        let places = (0..state.returned.len()).filter(|at| fits(&state.returned[*at]));
         let first = places.min_by_key(|at| state.returned[*at].evaluations.start)?;
         let mut chunk = state.returned.swap_remove(first);
-        // What is answered takes next to no time, but for some that have to be asked elsewhere.
+        // Answered evaluations take next to no time, except for some that other evaluators have to answer.
         let count = if chunk.answers.is_empty() {
             count
         } else {
-            MOST
+            MAX_CHUNK
         };
         let end = self.end_of_job(&chunk.evaluations, chunk.evaluations.start + count);
         let rest = chunk.split_off((end - chunk.evaluations.start) as usize);
@@ -241,8 +241,8 @@ impl<'p> Queue<'p> {
         Some(state.work(chunk))
     }
 
-    /// Cuts a chunk of so many evaluations, or some more, from those that nobody has had, or takes a part of one
-    /// that is to be merged by several.
+    /// Cuts about `count` evaluations from those that were never claimed, or claims a part of a chunk that several
+    /// workers merge.
     fn cut(&self, state: &mut State, count: u64, worker: usize) -> Option<Work> {
         let fresh = state.fresh.clone();
         if fresh.is_empty() {
@@ -252,7 +252,7 @@ impl<'p> Queue<'p> {
         let (job, _) = self.batch.evaluation(fresh.start);
         let several = self.plan.filter(|_| self.workers > 1);
         if let Some(plan) = several.filter(|plan| plan.is_merged(job)) {
-            // Where tasks follow each other, each worker merges the programs of another one.
+            // If tasks follow each other, each worker merges the programs of a different task.
             let (end_of_task, jobs) = self.end_of_task(&fresh, job);
             let (of_task, behind) = (end_of_task - fresh.start, fresh.end - end_of_task);
             let is_enough = behind >= of_task * u64::from(self.workers);
@@ -269,12 +269,11 @@ impl<'p> Queue<'p> {
         Some(state.work(Chunk::of(fresh.start..end)))
     }
 
-    /// Where the evaluations of the task of a job end, which is the first one of these, and how many jobs that are; at
-    /// most so many as a chunk has.
+    /// Where the evaluations of the first job's task end, and how many jobs that are; at most the size of a chunk.
     fn end_of_task(&self, within: &Range<u64>, job: usize) -> (u64, usize) {
-        let most = within.end.min(within.start + MOST);
+        let most = within.end.min(within.start + MAX_CHUNK);
         let task = |at| self.batch.job(at).task;
-        let last = self.batch.job_count().min(job + MOST as usize);
+        let last = self.batch.job_count().min(job + MAX_CHUNK as usize);
         let other = (job + 1..last).find(|at| task(*at) != task(job));
         let end = other.map_or(most, |other| self.batch.first_of(other).min(most));
         (end, other.unwrap_or(last) - job)
@@ -282,14 +281,15 @@ impl<'p> Queue<'p> {
 
     /// The next evaluations, divided by pairs; `None` if there is nothing to divide.
     fn partition(&self, fresh: &Range<u64>, plan: &Plan<'_>) -> Option<Partition> {
-        let end = self.end_of_job(fresh, fresh.end.min(fresh.start + MOST));
+        let end = self.end_of_job(fresh, fresh.end.min(fresh.start + MAX_CHUNK));
         let evaluations = fresh.start..end;
         let segments = plan.segments(&units_of(self.batch, &evaluations));
         let chunk = Chunk::of(evaluations);
         Partition::of(self.batch, chunk, &segments, self.workers as usize)
     }
 
-    /// A chunk was made from `began` on, but for these rests, which are given back. Their answers took so long before.
+    /// Takes back a chunk that was evaluated from `began` on, without the rests, which are returned to the queue.
+    /// `before` is the time that its answers took earlier.
     pub(super) fn put(
         &self,
         made: Range<u64>,
@@ -306,17 +306,17 @@ impl<'p> Queue<'p> {
         state.clock.add(began, ended);
         state.all = (state.all.0 + evaluations, state.all.1 + time);
         state.returned.extend(rests);
-        self.is_waiting(state);
+        self.update_waiting(state);
         if self.room.is_some() && !made.is_empty() {
-            state.made.put(made, results);
+            state.finished.put(made, results);
         } else {
             results.clear();
             state.spare.push(results);
         }
-        self.has_changed(state);
+        self.notify_change(state);
     }
 
-    /// A piece was merged from `began` on; gives the chunk in its place if it was the last of it.
+    /// Takes back a piece that was merged from `began` on; returns the chunk if this was its last piece.
     pub(super) fn put_piece(&self, piece: Piece, began: Instant) -> Option<(Chunk, Vec<Known>)> {
         let ended = Instant::now();
         let (evaluations, time) = (piece.answers.len() as u64, ended - began);
@@ -324,41 +324,41 @@ impl<'p> Queue<'p> {
         let state = &mut *lock(&self.state);
         state.clock.add(began, ended);
         state.all.1 += time;
-        // After a stop there is none, and nobody wants the answers.
+        // After a stop the partition is gone, and nobody needs the answers.
         let at = state.partitions.iter().position(|it| it.has(&piece));
         if let Some(at) = at
             && state.partitions[at].put(piece, time)
         {
             let chunk = state.partitions.remove(at).into_chunk();
-            self.is_waiting(state);
+            self.update_waiting(state);
             return Some((chunk, state.spare.pop().unwrap_or_default()));
         }
         self.in_hand.fetch_sub(1, Ordering::Relaxed);
-        self.is_waiting(state);
-        // Its worker takes what it can of the rest itself, and to wake another takes longer than a piece.
+        self.update_waiting(state);
+        // Its own worker claims the rest, and waking another takes longer than a piece.
         let others_could = state.partitions.iter().any(Partition::is_for_others);
         if others_could || state.partitions.is_empty() {
-            self.has_changed(state);
+            self.notify_change(state);
         } else {
             self.changes.fetch_add(1, Ordering::Release);
         }
         None
     }
 
-    /// The results that are next in the order of the batch, where they have come.
+    /// The results that are next in the order of the batch, if they have arrived.
     pub(super) fn take(&self) -> Option<Vec<Known>> {
         self.room?;
-        let (_, results) = lock(&self.state).made.take()?;
+        let (_, results) = lock(&self.state).finished.take()?;
         Some(results)
     }
 
-    /// Gives back the memory of results that are delivered.
+    /// Takes back the memory of delivered results.
     pub(super) fn recycle(&self, mut results: Vec<Known>) {
         results.clear();
         lock(&self.state).spare.push(results);
     }
 
-    /// Nothing more is to be begun: in the places of what was given back is nothing.
+    /// Ends the batch: nothing more is claimed, and returned chunks count as not evaluated.
     pub(super) fn stop(&self) {
         let state = &mut *lock(&self.state);
         state.fresh.end = state.fresh.start;
@@ -367,23 +367,23 @@ impl<'p> Queue<'p> {
             .returned
             .extend(divided.into_iter().map(Partition::into_chunk));
         if state.returned.is_empty() {
-            return self.is_waiting(state);
+            return self.update_waiting(state);
         }
         for chunk in std::mem::take(&mut state.returned) {
             if self.room.is_some() {
                 let nothing = (0..chunk.len()).map(|_| None).collect();
-                state.made.put(chunk.evaluations, nothing);
+                state.finished.put(chunk.evaluations, nothing);
             }
         }
-        self.is_waiting(state);
-        self.has_changed(state);
+        self.update_waiting(state);
+        self.notify_change(state);
     }
 
-    /// Looks for so long whether others give back some of what they have; whether they do.
-    pub(super) fn is_given_more(&self, time: Duration) -> bool {
+    /// Waits up to `time` for others to return work; returns whether they did.
+    pub(super) fn wait_for_returned(&self, time: Duration) -> bool {
         let is_waiting = || self.waiting.load(Ordering::Relaxed) > 0;
         if is_waiting() {
-            // There is no room for its results.
+            // The remaining work waits for room for its results.
             return false;
         }
         let began = Instant::now();
@@ -396,7 +396,7 @@ impl<'p> Queue<'p> {
         false
     }
 
-    /// Whether all that was to be made is made.
+    /// Whether everything is finished.
     pub(super) fn is_over(&self) -> bool {
         let state = lock(&self.state);
         state.fresh.is_empty()
@@ -405,24 +405,24 @@ impl<'p> Queue<'p> {
             && self.in_hand.load(Ordering::Relaxed) == 0
     }
 
-    /// A worker ends before its work is done.
+    /// Records that a worker has ended before its work was done.
     pub(super) fn lose(&self) {
         let state = &mut *lock(&self.state);
         state.is_lost = true;
-        self.has_changed(state);
+        self.notify_change(state);
     }
 
     pub(super) fn is_lost(&self) -> bool {
         lock(&self.state).is_lost
     }
 
-    /// For how long there is work that nobody has begun.
-    pub(super) fn work(&self) -> Duration {
+    /// The expected time of the unclaimed work.
+    pub(super) fn expected_work(&self) -> Duration {
         self.pace.time(self.waiting.load(Ordering::Relaxed))
     }
 
-    /// Where a chunk ends that is to end behind `at`: there, or some evaluations later, where the job of a
-    /// few pairs ends. A batt would be given its program twice.
+    /// Where a chunk ends that should end at `at`: there, or at the end of the job if that has few pairs. Otherwise a
+    /// batt would be given its program twice.
     fn end_of_job(&self, within: &Range<u64>, at: u64) -> u64 {
         if at >= within.end {
             return within.end;
@@ -437,8 +437,8 @@ impl<'p> Queue<'p> {
         within.end.min(at + left)
     }
 
-    /// Counts what nobody has begun.
-    fn is_waiting(&self, state: &State) {
+    /// Updates the count of unclaimed evaluations.
+    fn update_waiting(&self, state: &State) {
         let fresh = state.fresh.end - state.fresh.start;
         let returned = state.returned.iter().map(|chunk| chunk.len() as u64);
         let divided = state.partitions.iter().map(|it| it.waiting() as u64);
@@ -446,19 +446,19 @@ impl<'p> Queue<'p> {
         self.waiting.store(waiting, Ordering::Relaxed);
     }
 
-    fn has_changed(&self, state: &State) {
+    fn notify_change(&self, state: &State) {
         self.changes.fetch_add(1, Ordering::Release);
         if state.sleepers > 0 {
             self.changed.notify_all();
         }
     }
 
-    /// How often something has changed so far.
+    /// The counter of changes.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
     }
 
-    /// Waits for something to change after `changes`, at most so long.
+    /// Waits for a change after `changes`, at most for `time`.
     pub(super) fn wait(&self, changes: u64, time: Duration) {
         let began = Instant::now();
         while began.elapsed() < SPIN {
@@ -476,24 +476,24 @@ impl<'p> Queue<'p> {
         }
     }
 
-    /// During how much time something was being made. The next batch is expected to be like this one as a whole:
-    /// its last chunks may have found most of their calls in batts.
+    /// The time during which work was running. The pace for the next batch is the average over this one, since its
+    /// last chunks may have found most of their calls in batts.
     pub(super) fn finish(self) -> Duration {
         let state = self.state.into_inner();
         let state = state.unwrap_or_else(PoisonError::into_inner);
         let (evaluations, time) = state.all;
-        self.pace.is(evaluations, time);
+        self.pace.replace(evaluations, time);
         state.clock.elapsed
     }
 }
 
 impl State {
-    /// A chunk, with memory for its results.
+    /// A claimed chunk, with a vector for its results.
     fn work(&mut self, chunk: Chunk) -> Work {
         Work::Chunk(chunk, self.spare.pop().unwrap_or_default())
     }
 
-    /// Some of a part for a worker, of the first partition that has any; see [`Partition::claim`].
+    /// Claims a part of the first partition that has any for the worker; see [`Partition::claim`].
     fn piece(&mut self, worker: usize, any: bool) -> Option<Work> {
         let owners = &mut self.owners;
         let mut partitions = self.partitions.iter_mut();
@@ -501,16 +501,16 @@ impl State {
         piece.map(Work::Piece)
     }
 
-    /// Some of a part of a new partition for a worker.
+    /// Adds a partition, and claims a part of it for the worker.
     fn divide(&mut self, mut partition: Partition, worker: usize) -> Option<Work> {
         let piece = partition.claim(worker, true, &mut self.owners);
         self.partitions.push(partition);
         piece.map(Work::Piece)
     }
 
-    /// How many evaluations are claimed and not delivered.
+    /// How many evaluations are claimed and not yet delivered.
     fn on_way(&self) -> u64 {
-        self.fresh.start - self.made.next()
+        self.fresh.start - self.finished.next()
     }
 }
 
@@ -527,13 +527,13 @@ mod tests {
 
     const PAIRS: u64 = 3;
 
-    /// What has so many variations of a program on so many tasks, one after the other, made by two workers; merged tasks
+    /// A queue of variations of a program on several tasks, one task after the other, for two workers; merged tasks
     /// are worth dividing.
     fn with_queue(count: usize, tasks: usize, test: impl FnOnce(&Batch<'_>, &Queue<'_>)) {
         with_queue_of(Duration::from_micros(100), count, tasks, test);
     }
 
-    /// The same, an evaluation expected to take so long.
+    /// The same, with the expected time of an evaluation.
     fn with_queue_of(
         each: Duration,
         count: usize,
@@ -564,7 +564,7 @@ mod tests {
         )
         .unwrap();
         let pace = Pace::default();
-        pace.is(1, each);
+        pace.replace(1, each);
         let all = 0..batch.evaluations();
         test(
             &batch,
@@ -616,7 +616,7 @@ mod tests {
         with_queue_of(Duration::from_micros(2), 16, 1, |batch, queue| {
             let all = chunk(queue.claim(0)).unwrap();
             assert_eq!(all.evaluations, 0..batch.evaluations());
-            assert!(queue.work().is_zero());
+            assert!(queue.expected_work().is_zero());
         });
     }
 
@@ -641,7 +641,7 @@ mod tests {
         });
     }
 
-    /// Answers the next segment of a piece; how many evaluations it has.
+    /// Answers the next segment of a piece; returns how many evaluations it has.
     fn answer(piece: &mut Piece) -> Option<usize> {
         let len = piece.next()?.len;
         let answered = piece.answers.len();
@@ -649,8 +649,8 @@ mod tests {
         Some(len)
     }
 
-    /// Answers as many segments of a piece, and gives it back; the chunk in the end, and how many evaluations
-    /// were answered.
+    /// Answers this many segments of a piece and takes it back; returns the chunk if it is complete, and how many
+    /// evaluations were answered.
     fn give_back(queue: &Queue<'_>, mut piece: Piece, most: usize) -> (Option<Chunk>, usize) {
         let segments = std::iter::from_fn(|| answer(&mut piece));
         let answered = segments.take(most).sum();

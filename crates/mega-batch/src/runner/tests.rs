@@ -17,7 +17,7 @@ fn grid(rows: &[&[i32]]) -> Grid {
     Grid::from_rows(rows).unwrap()
 }
 
-/// A program that calls each primitive on what the one before gave.
+/// A program that calls each primitive on the result of the one before.
 pub(super) fn pipeline(name: &str, primitives: &[Primitive]) -> Program {
     let mut builder = ProgramBuilder::new(name);
     let mut last = builder.input();
@@ -41,7 +41,7 @@ fn omega() -> Program {
     builder.finish(result).unwrap()
 }
 
-/// A task of so many pairs, each of which asks for a mirror image.
+/// A task of this many pairs, each of which asks for a mirror image.
 fn mirror_task(id: &str, pairs: usize) -> Task {
     let pair = |at: usize| {
         let (a, b) = ((at % 10) as i32, (at / 10 % 10) as i32);
@@ -57,7 +57,7 @@ fn mirror_task(id: &str, pairs: usize) -> Task {
 
 /// Everything about a report but its times.
 pub(super) fn without_times(report: &Report) -> Vec<(Job, PairId, Outcome, Option<String>)> {
-    // A function that is made again is another one: its text is what stays.
+    // The address of a function changes, so compare its text.
     let text = |output: Option<Value>| output.map(|value| value.to_string());
     let results = report
         .results
@@ -154,7 +154,7 @@ fn failures_and_limits_are_outcomes() {
 #[test]
 fn limits_are_those_of_the_options() {
     let tasks = [mirror_task("a", 1)];
-    // No machine runs it: what it returns is a function.
+    // It returns a function, so no machine runs it.
     let mut builder = ProgramBuilder::new("solve_a");
     let mut last = Operand::from(Primitive::Size);
     for _ in 0..6 {
@@ -260,7 +260,7 @@ fn every_backend_gives_the_same_results() {
                 counted.push((backend, counts));
             }
         }
-        // Every program has evaluations enough for all three to count the same.
+        // Every program has enough evaluations for all three to count the same.
         assert!(counted.iter().all(|(_, counts)| *counts == counted[0].1));
     }
 }
@@ -448,7 +448,7 @@ fn one_thread_evaluates_wherever_it_is_called() {
     }
 }
 
-/// Cancels the batch when so many results have come.
+/// Cancels the batch after this many results.
 struct Impatient {
     cancellation: Cancellation,
     left: usize,
@@ -508,7 +508,10 @@ fn what_is_finished_is_delivered_where_a_batch_is_cancelled() {
             let evaluations = summary.totals.evaluations;
             assert!((left as u64..summary.planned).contains(&evaluations));
             if options.mode == Mode::Sequential {
-                assert!(evaluations < left as u64 + queue::MOST, "{evaluations}");
+                assert!(
+                    evaluations < left as u64 + queue::MAX_CHUNK,
+                    "{evaluations}"
+                );
             }
             let counted = &summary.backends;
             assert_eq!(counted.compiled + counted.reference, evaluations);
@@ -518,7 +521,7 @@ fn what_is_finished_is_delivered_where_a_batch_is_cancelled() {
                 (evaluations, summary.planned)
             );
 
-            // Each is there once, in the order of the batch, and is what it is without a stop.
+            // Each result occurs once, in the order of the batch, and equals the one without a stop.
             let results = sink.results;
             assert!(results.iter().all(|result| !result.pairs.is_empty()));
             let report = Report { summary, results };

@@ -1,4 +1,4 @@
-//! [`Unit`]: evaluations that one worker makes one after the other.
+//! [`Unit`]: evaluations of one program that a worker runs in one go.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use arc_dsl::{Pair, PairId, Task};
 
 use crate::batch::Batch;
 
-/// How many evaluations make a unit: so many that handing it over is nothing beside them, and so
-/// few that workers are busy to the end.
+/// The maximum size of a unit: large enough that dispatching it costs next to nothing, and small enough to keep all
+/// workers busy to the end.
 const UNIT: usize = 64;
 
 /// Consecutive evaluations of one program.
@@ -15,16 +15,16 @@ const UNIT: usize = 64;
 pub(super) struct Unit {
     /// The program.
     pub(super) program: u32,
-    /// The place of the first job.
+    /// The index of the first job.
     pub(super) job: usize,
-    /// The first evaluation, by the place of its pair in the first job's task.
+    /// The first evaluation: the index of its pair in the first job's task.
     pub(super) pair: usize,
-    /// How many evaluations there are, those of the jobs that follow among them.
+    /// How many evaluations there are, including those of later jobs.
     pub(super) len: usize,
 }
 
 impl Unit {
-    /// The first so many evaluations and the others.
+    /// The first `evaluations` evaluations, and the rest.
     pub(super) fn split_at(&self, batch: &Batch<'_>, evaluations: usize) -> (Self, Self) {
         let first = Self {
             len: evaluations.min(self.len),
@@ -45,7 +45,7 @@ impl Unit {
         (first, others)
     }
 
-    /// The places of the jobs of its evaluations.
+    /// The index of the job of each evaluation.
     pub(super) fn jobs(&self, batch: &Batch<'_>) -> impl Iterator<Item = usize> {
         let (mut job, mut at) = (self.job, self.pair);
         (0..self.len).map(move |_| {
@@ -57,7 +57,7 @@ impl Unit {
         })
     }
 
-    /// The pairs of its evaluations.
+    /// The pair of each evaluation.
     pub(super) fn pairs<'b>(
         &self,
         batch: &'b Batch<'b>,
@@ -65,7 +65,7 @@ impl Unit {
         self.of_tasks(batch).map(|(_, pair)| pair)
     }
 
-    /// The same, each with the task of which it is.
+    /// The same, each with its task.
     pub(super) fn of_tasks<'b>(
         &self,
         batch: &'b Batch<'b>,
@@ -76,7 +76,7 @@ impl Unit {
         })
     }
 
-    /// Where the pairs of its evaluations stand: the place of the task, and that of the pair in it.
+    /// The pairs as indices: of the task, and of the pair in the task.
     pub(super) fn places<'b>(
         &self,
         batch: &'b Batch<'b>,
@@ -109,26 +109,26 @@ pub(super) struct Units<'b> {
     pair: usize,
 }
 
-/// The units of these evaluations of a batch.
+/// The units of a range of evaluations.
 pub(super) fn units_of(batch: &Batch<'_>, evaluations: &Range<u64>) -> Vec<Unit> {
     let count = evaluations.end - evaluations.start;
     Units::behind(batch, evaluations.start).window(count as usize)
 }
 
 impl<'b> Units<'b> {
-    /// From the first evaluation on.
+    /// Starts at the first evaluation.
     #[cfg(test)]
     pub(super) fn new(batch: &'b Batch<'b>) -> Self {
         Self::behind(batch, 0)
     }
 
-    /// Behind the first so many evaluations.
+    /// Starts behind the first `evaluations` evaluations.
     pub(super) fn behind(batch: &'b Batch<'b>, evaluations: u64) -> Self {
         let (job, pair) = batch.evaluation(evaluations);
         Self { batch, job, pair }
     }
 
-    /// The units of the next `evaluations`; of fewer where the batch ends.
+    /// The units of the next `evaluations`; fewer if the batch ends.
     pub(super) fn window(&mut self, evaluations: usize) -> Vec<Unit> {
         let mut units = Vec::new();
         let mut left = evaluations;
@@ -142,7 +142,7 @@ impl<'b> Units<'b> {
         units
     }
 
-    /// The next unit, of at most so many evaluations.
+    /// The next unit, of at most `most` evaluations.
     fn unit(&mut self, most: usize) -> Unit {
         let program = self.batch.job(self.job).program;
         let mut unit = Unit {
@@ -181,7 +181,7 @@ mod tests {
         builder.finish(input).unwrap()
     }
 
-    /// A task whose inputs are as wide as they stand behind the first one.
+    /// A task whose inputs are as wide as their index plus one.
     fn task(train: usize, test: usize) -> Task {
         let pair = |at: usize| Pair::new(Grid::filled(1, at + 1, 0), None);
         Task {

@@ -1,4 +1,4 @@
-//! [`Worker`]: what belongs to one thread, and how it evaluates a unit.
+//! [`Worker`]: the state of one thread, and how it evaluates a unit.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -13,28 +13,28 @@ use super::evaluator::{Ahead, Evaluation};
 use super::merging::Merger;
 use super::unit::Unit;
 use crate::backend::{Counts, MergeCounts};
-use crate::outcome::{Known, PairResult, settle};
+use crate::outcome::{Known, PairResult, set_score};
 use crate::panics::lock;
 use crate::summary;
 
-/// What belongs to one thread, alone on its cache lines.
+/// The state of one thread, alone on its cache lines.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(super) struct Worker {
-    /// Only the thread itself takes these, and never twice at a time, so they are always free.
+    /// Only the thread itself locks these, and never twice at a time, so they are always free.
     chain: Mutex<Chain>,
     merger: Mutex<Merger>,
     tallied: Mutex<summary::Counts>,
     done: AtomicU64,
 }
 
-/// What a mutex holds, whatever has panicked.
+/// The contents of a mutex, even if it is poisoned.
 fn inner<T>(mutex: &mut Mutex<T>) -> &mut T {
     mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Worker {
-    /// A worker that evaluates within these bounds.
+    /// A worker that evaluates within these limits.
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
             chain: Mutex::new(Chain::new(limits)),
@@ -44,7 +44,7 @@ impl Worker {
         }
     }
 
-    /// Counts from the beginning.
+    /// Resets the counters.
     pub(super) fn reset(&mut self) {
         *self.done.get_mut() = 0;
         *self.counts() = Counts::default();
@@ -57,55 +57,55 @@ impl Worker {
         &self.merger
     }
 
-    /// What its batts have done.
+    /// The counters of its batts.
     pub(super) fn merged(&mut self) -> &MergeCounts {
         &inner(&mut self.merger).counts
     }
 
-    /// What it has counted of those who make evaluations.
+    /// The evaluation counters.
     pub(super) fn counts(&mut self) -> &mut Counts {
         &mut inner(&mut self.chain).counts
     }
 
-    /// What it has counted of results.
+    /// The result counters.
     pub(super) fn tallied(&self) -> &Mutex<summary::Counts> {
         &self.tallied
     }
 
-    /// How many evaluations it has made.
+    /// How many evaluations it has finished.
     pub(super) fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
 }
 
-/// How many pairs before it is due the grids of one are asked for.
-const AHEAD: usize = 2;
+/// How many pairs ahead grids are prefetched.
+const PREFETCH_DISTANCE: usize = 2;
 
-/// After how many evaluations the clock and whether to stop are looked at, besides those that were bailed out, which may
-/// have taken all steps that there are.
-const LOOK_UP: usize = 4;
+/// After how many evaluations the worker checks the clock and the stop flag. It also does so after bail-outs, which
+/// may have used up all steps.
+const CHECK_INTERVAL: usize = 4;
 
-/// Asks for the grids of a pair, which will be read soon.
+/// Prefetches the grids of a pair.
 #[inline]
-fn ask_for(pair: &Pair) {
+fn prefetch_grids(pair: &Pair) {
     prefetch(pair.input.cells());
     if let Some(output) = &pair.output {
         prefetch(output.cells());
     }
 }
 
-/// Until when a worker goes on, if there is an end: then what is left may be another's.
+/// The time until which a worker continues, if limited: another worker may take the rest.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watch(Option<Instant>);
 
 impl Watch {
-    /// So long from now. In tests it is over at once.
+    /// Ends after `time`. In tests it is over at once.
     pub(super) fn of(time: Duration) -> Self {
         let time = if cfg!(test) { Duration::ZERO } else { time };
         Self(Instant::now().checked_add(time))
     }
 
-    /// To the end.
+    /// Never ends.
     pub(super) fn none() -> Self {
         Self(None)
     }
@@ -116,9 +116,9 @@ impl Watch {
 }
 
 impl<'r> Run<'r> {
-    /// Evaluates a unit, until the watch says so; gives how many of its first evaluations are among the results now.
-    /// After a stop there is `None` in the places of those that nobody was asked ahead. The grids of the unit that
-    /// follows on this thread, where it is known, are prefetched.
+    /// Evaluates a unit until the watch ends it; returns how many of its first evaluations have an entry in the
+    /// results. After a stop, evaluations that were not answered ahead have the entry `None`. Prefetches the grids of
+    /// the unit that follows on this thread, if it is known.
     pub(super) fn evaluate(
         self,
         unit: &Unit,
@@ -134,9 +134,9 @@ impl<'r> Run<'r> {
         let mut to_prefetch = compiled.map(|_| {
             let units = std::iter::once(unit).chain(following);
             let pairs = units.flat_map(|unit| unit.pairs(self.batch));
-            pairs.map(|(_, pair)| pair).skip(AHEAD)
+            pairs.map(|(_, pair)| pair).skip(PREFETCH_DISTANCE)
         });
-        // A job that is wrong is not gone on with.
+        // A job ends at its first wrong result.
         let stops = options.stop_after_wrong;
         let mut jobs = stops.then(|| unit.jobs(self.batch));
         let mut wrong = stops.then(|| self.wrong.load(Ordering::Relaxed));
@@ -146,7 +146,7 @@ impl<'r> Run<'r> {
         let (began, mut by_reference) = (Instant::now(), Duration::ZERO);
         let (mut slow, mut made) = (false, 0);
         for (at, (task, (id, pair))) in unit.of_tasks(self.batch).enumerate() {
-            if slow || at % LOOK_UP == LOOK_UP - 1 {
+            if slow || at % CHECK_INTERVAL == CHECK_INTERVAL - 1 {
                 stopped = stopped || self.stopped();
                 if !stopped && at > 0 && watch.is_over() {
                     break;
@@ -154,7 +154,7 @@ impl<'r> Run<'r> {
             }
             slow = false;
             if let Some(pair) = to_prefetch.as_mut().and_then(Iterator::next) {
-                ask_for(pair);
+                prefetch_grids(pair);
             }
             let job = jobs.as_mut().and_then(Iterator::next);
             if stops && job == wrong {
@@ -196,7 +196,8 @@ impl<'r> Run<'r> {
             }));
         }
         let results = &mut results[first..];
-        // The clock is read once for all but the reference's: it would take longer than short evaluations.
+        // The clock is read once for all evaluations, except those of the reference: reading it takes longer than
+        // short evaluations.
         let share = began.elapsed().saturating_sub(by_reference) / results.len().max(1) as u32;
         for result in results.iter_mut().flatten() {
             result.time += share + ahead.share;
@@ -205,7 +206,7 @@ impl<'r> Run<'r> {
         if options.scores {
             for (result, (_, pair)) in results.iter_mut().zip(unit.pairs(self.batch)) {
                 if let Some(result) = result {
-                    settle(options, result, pair);
+                    set_score(options, result, pair);
                 }
             }
         }
@@ -219,7 +220,7 @@ impl<'r> Run<'r> {
 
     /// Its number.
     pub(super) fn worker_number(self) -> usize {
-        // A thread of another pool may be the calling one, which is the first worker where it is one.
+        // A thread of another pool may be the calling thread, which is the first worker if it works.
         let pool = self.runner.pool.as_ref();
         let thread = pool.and_then(rayon::ThreadPool::current_thread_index);
         thread.map_or(0, |thread| thread + usize::from(self.runner.caller_works))

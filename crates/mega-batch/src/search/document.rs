@@ -1,4 +1,4 @@
-//! [`SearchDocument`]: one JSON document of a search, for machines.
+//! [`SearchDocument`]: the JSON document of a search, for other programs to read.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::inputs::InputError;
 use crate::rows::Rows;
 use crate::{DOCUMENT_SCHEMA, VERSION};
 
-/// What a document is made of: a search and what it found.
+/// The contents of the document: a search and its results.
 ///
 /// ```json
 /// {"engine_version": "0.1.0", "schema": 1, "kind": "search", "language": "9f..", "workers": 2,
@@ -34,21 +34,21 @@ use crate::{DOCUMENT_SCHEMA, VERSION};
 ///  "input_errors": []}
 /// ```
 ///
-/// `language` is a hash of the language. The members of `totals` are those of [`SearchTotals`], and those of a
-/// result are those of [`Searched`]. A search that was cancelled has `"incomplete": true`, and the tasks that it
-/// did not finish are not among the results. All but `workers`, `seconds`, `work_seconds`, `most_bytes` and
-/// `bytes` is the same in every run, where no task reached the time for it.
+/// `language` is a hash of the language. The members of `totals` are those of [`SearchTotals`], and those of a result
+/// are those of [`Searched`]. A search that was cancelled has `"incomplete": true`, and its results lack the tasks
+/// that it did not finish. Everything except `workers`, `seconds`, `work_seconds`, `most_bytes` and `bytes` is the
+/// same in every run, if no task reached its time limit.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchDocument<'a> {
     /// The tasks.
     pub tasks: &'a [Task],
-    /// What was found, by the places of the tasks.
+    /// The results, by index of the task.
     pub results: &'a [(usize, Searched)],
     /// The language.
     pub language: &'a Language,
     /// How they were searched.
     pub options: &'a SearchOptions,
-    /// What it came to.
+    /// The summary of the search.
     pub summary: &'a SearchSummary,
     /// What could not be read.
     pub input_errors: &'a [InputError],

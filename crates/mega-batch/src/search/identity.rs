@@ -1,4 +1,4 @@
-//! What a checkpoint of a search is of.
+//! The identity of a search, which its checkpoint records.
 
 use arc_dsl::{Primitive, Task};
 use arc_search::Language;
@@ -11,13 +11,13 @@ use crate::VERSION;
 use crate::block_log::Header;
 use crate::checkpoint::{hash_tasks, hash_text, hex};
 
-/// What the first line calls the file.
+/// The file format as the first line names it.
 const FORMAT: &str = "mega-batch search checkpoint";
 
-/// The form of the blocks.
+/// The version of the block format.
 const FORM: u32 = 1;
 
-/// What a search has to have in common with the one that it goes on with: all that its results depend on.
+/// What must agree for a search to be resumed: everything that its results depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Identity {
     format: String,
@@ -30,7 +30,7 @@ pub(super) struct Identity {
 
 impl Identity {
     pub(super) fn of(tasks: &[Task], language: &Language, options: &SearchOptions) -> Self {
-        // The number of workers is not in it, since results do not depend on it.
+        // The number of workers is not included, since results do not depend on it.
         let SearchOptions {
             search,
             time_per_task,
@@ -67,14 +67,14 @@ impl Header for Identity {
     }
 }
 
-/// The hash of a language: of what is called, what it costs, and what programs begin with.
+/// The hash of a language: its functions, their costs, and the values that programs begin with.
 pub(super) fn language_hash(language: &Language) -> String {
     let mut hash = Xxh3::new();
     for function in language.functions() {
         hash_text(&mut hash, &function.to_string());
     }
     hash_text(&mut hash, &language.table());
-    // Of these costs an enumeration looks at how the results of primitives are used.
+    // Of these costs, an enumeration uses those of a primitive's result as an argument.
     for (costs, consumer) in language.costs().into_iter().flat_map(|costs| {
         Primitive::ALL
             .iter()

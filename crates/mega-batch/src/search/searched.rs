@@ -1,4 +1,4 @@
-//! [`Searched`]: what a search came to for a task, as it is kept in checkpoints and documents.
+//! [`Searched`]: the result of a search for a task, as stored in checkpoints and documents.
 
 use std::fmt;
 
@@ -9,58 +9,58 @@ use serde::{Deserialize, Serialize};
 
 use crate::panics::PANIC;
 
-/// What a search came to for a task. But for the time and the bytes it is the same in every run.
+/// The result of a search for a task. Everything except the time and the bytes is the same in every run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Searched {
-    /// Why the task could not be searched; nothing is found then.
+    /// Why the task could not be searched; there are no attempts then.
     pub failure: Option<String>,
-    /// Why the enumeration of calls ended; `None` if it was not begun, since the size of the outputs
-    /// could not be predicted.
+    /// Why the enumeration of calls ended; `None` if it did not begin, because the size of the outputs could not be
+    /// predicted.
     pub stopped: Option<SearchEnd>,
-    /// Whether colours were renamed, at first at least.
+    /// Whether colours were renamed, at least in the first pass.
     pub renamed: bool,
-    /// What was done.
+    /// The work that was done.
     pub counts: SearchCounts,
-    /// The size of the output of each test pair, rows and columns, where it was predicted.
+    /// The size of the output of each test pair, rows and columns, if it was predicted.
     pub sizes: Vec<(usize, usize)>,
-    /// The attempts, the best one first.
+    /// The attempts, best first.
     pub attempts: Vec<FoundAttempt>,
-    /// For each test pair the attempts that answer it, by their places, the best one first.
+    /// For each test pair the indices of the attempts that answer it, best first.
     pub answers: Vec<Vec<usize>>,
     /// How long it took.
     pub seconds: f64,
-    /// Bytes of the values. What the worker searched before has a part in it.
+    /// Bytes of the values. They include those from earlier tasks of the same worker.
     pub bytes: u64,
 }
 
-/// What an enumeration of calls was ended by.
+/// Why an enumeration of calls ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SearchEnd {
-    /// As many values as were asked for.
+    /// The maximum number of values was reached.
     Nodes,
-    /// As many calls as may be tried.
+    /// The maximum number of calls was reached.
     Calls,
-    /// The bound of memory.
+    /// The memory limit was reached.
     Memory,
     /// Nothing was left to call.
     Exhausted,
-    /// The time for a task. What was found depends on the machine then.
+    /// The time limit of the task was reached. The results then depend on the machine.
     Interrupted,
 }
 
-/// How much was done for a task.
+/// The work that was done for a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SearchCounts {
-    /// How often the task was searched: once, or with colours renamed, then as they are, then with 0 for the most
-    /// common one; not at all where the size of its outputs could not be predicted.
+    /// How often the task was searched: once; or with colours renamed, then unchanged, then with 0 for the most
+    /// common one; never if the size of its outputs could not be predicted.
     pub passes: u32,
     /// Values that were kept.
     pub nodes: u64,
     /// Calls that were tried.
     pub calls: u64,
-    /// Calls on one input.
+    /// Evaluations of calls, one for each input.
     pub evaluations: u64,
     /// What can be painted.
     pub pieces: u64,
@@ -68,7 +68,7 @@ pub struct SearchCounts {
     pub stacks: u64,
 }
 
-/// An attempt, as [`arc_search::Attempt`] has it, with its program as text.
+/// An attempt, like [`arc_search::Attempt`], with its program as text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FoundAttempt {
     /// On how many train pairs it is right.
@@ -79,32 +79,32 @@ pub struct FoundAttempt {
     pub cost: u32,
     /// Whether its program renames colours.
     pub renames: bool,
-    /// What the answer to each test pair breaks of what all train pairs have in common.
+    /// For each test pair, the properties common to all train pairs that the answer violates.
     pub broken: Vec<Vec<String>>,
-    /// The pieces that lie over each other, the top one first.
+    /// The layers, the top one first.
     pub layers: Vec<FoundLayer>,
-    /// The program; its name ends in the id of the task, with `_` for what no name has.
+    /// The program; its name ends in the id of the task, with `_` in place of characters that names cannot contain.
     pub program: String,
     /// The output for each test pair.
     #[serde(with = "grids")]
     pub outputs: Vec<Grid>,
 }
 
-/// A layer of an attempt, as [`arc_search::attempt::LayerText`] has it.
+/// A layer of an attempt, like [`arc_search::attempt::LayerText`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundLayer {
-    /// Which part of it is painted.
+    /// Which part of the value is painted.
     pub part: String,
     /// What is painted, as an expression of the language's operations.
     pub expression: String,
     /// The colour in which locations are filled.
     pub colour: Option<String>,
-    /// What it paints of the output of each test pair; -1 where nothing of it is seen.
+    /// What it paints in the output of each test pair; -1 for cells where it is not visible.
     #[serde(with = "grids")]
     pub paints: Vec<Grid>,
 }
 
-/// What an attempt is.
+/// The kind of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AttemptKind {
     /// One layer, right on all train pairs.
@@ -115,7 +115,7 @@ pub enum AttemptKind {
     Partly,
 }
 
-/// How far a search came with a task.
+/// How successful the search for a task was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchState {
@@ -130,7 +130,7 @@ pub enum SearchState {
 }
 
 impl Searched {
-    /// What was found for a task, its programs named after it.
+    /// The result for a task; its programs are named after the task.
     pub(super) fn of(task: &Task, found: Found) -> Self {
         let Found {
             attempts,
@@ -179,18 +179,18 @@ impl Searched {
         failure.is_some_and(|failure| failure.starts_with(PANIC))
     }
 
-    /// The grids that answer a test pair, the best one first.
+    /// The grids that answer a test pair, best first.
     pub fn answers_of(&self, test: usize) -> impl Iterator<Item = &Grid> {
         let answers = self.answers.get(test).into_iter().flatten();
         answers.filter_map(move |attempt| self.attempts.get(*attempt)?.outputs.get(test))
     }
 
-    /// The place of the right one among the answers to a test pair, counted from 0.
+    /// The index of the right one among the answers to a test pair.
     pub fn place_of(&self, test: usize, output: &Grid) -> Option<usize> {
         self.answers_of(test).position(|answer| answer == output)
     }
 
-    /// How far it came with the task that it is of.
+    /// How successful the search was for its task.
     pub fn state(&self, task: &Task) -> SearchState {
         let is_right = |(test, pair): (usize, &arc_dsl::Pair)| {
             let place = self.place_of(test, pair.output.as_ref()?);
@@ -234,7 +234,7 @@ impl FoundAttempt {
         }
     }
 
-    /// What it is, for a task of so many train pairs.
+    /// The kind of the attempt, for a task with this many train pairs.
     pub fn kind(&self, train: usize) -> AttemptKind {
         match self.layers.len() {
             _ if (self.fits as usize) < train => AttemptKind::Partly,
@@ -244,8 +244,8 @@ impl FoundAttempt {
     }
 }
 
-/// The name of the program of the attempt at this place: the task's id ends it, with `_` in the place of what
-/// cannot stand in a name.
+/// The name of the program of the attempt at this rank: it ends in the task's id, with `_` in place of characters
+/// that names cannot contain.
 pub fn program_name(rank: usize, id: &str) -> String {
     let is_letter = |c: char| c.is_ascii_alphanumeric();
     let id: String = id
@@ -272,7 +272,7 @@ impl From<Stopped> for SearchEnd {
     }
 }
 
-/// As a part of a sentence: `ended by ..`.
+/// Completes the phrase `ended by ..`.
 impl fmt::Display for SearchEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,4 +1,4 @@
-//! [`SearchSummary`]: what a search came to.
+//! [`SearchSummary`]: the summary of a search.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{AttemptKind, SearchEnd, SearchState, Searched};
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SearchProgress {
@@ -15,46 +15,46 @@ pub struct SearchProgress {
     pub done: usize,
     /// All tasks.
     pub total: usize,
-    /// Tasks of which an attempt is right on all train pairs.
+    /// Tasks with an attempt that is right on all train pairs.
     pub fitting: usize,
 }
 
-/// What a search came to.
+/// The summary of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct SearchSummary {
-    /// Tasks that were to be searched.
+    /// The number of tasks to search.
     pub tasks: usize,
-    /// How many workers there were.
+    /// The number of workers.
     pub workers: usize,
-    /// How long it took, without what a checkpoint had.
+    /// How long this run took, without earlier runs.
     pub elapsed: Duration,
-    /// What was found.
+    /// The totals over all tasks.
     pub totals: SearchTotals,
-    /// Seconds that workers searched, those of an earlier run counted in.
+    /// Seconds of searching, summed over workers, including earlier runs.
     pub seconds: f64,
-    /// The most bytes of values of a task.
+    /// The most bytes of values that a task needed.
     pub most_bytes: u64,
-    /// How long each finished task took, by its place.
+    /// How long each finished task took, by index.
     pub times: Vec<(usize, f64)>,
 }
 
-/// What was found, all tasks together. It is the same in every run.
+/// Totals over all tasks. They are the same in every run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct SearchTotals {
     /// Tasks that are finished.
     pub tasks: usize,
-    /// Those of them that could not be searched.
+    /// Those that could not be searched.
     pub failed: usize,
-    /// Those that reached the time for a task.
+    /// Those that reached their time limit.
     pub interrupted: usize,
     /// Those with an attempt that is right on all train pairs.
     pub fitting: usize,
-    /// Those with attempts that are right on some train pairs alone.
+    /// Those whose attempts are right on some train pairs only.
     pub partly_fitting: usize,
     /// Those without an attempt.
     pub without_attempt: usize,
-    /// Those of which the outputs of all test pairs are known, and one of the first two answers to each is right.
+    /// Those whose test outputs are all known, with a right answer among the first two for each.
     pub solved: usize,
     /// Attempts of one layer that are right on all train pairs.
     pub chains: usize,
@@ -66,13 +66,13 @@ pub struct SearchTotals {
     pub nodes: u64,
     /// Calls that were tried.
     pub calls: u64,
-    /// Calls on one input.
+    /// Evaluations of calls, one for each input.
     pub evaluations: u64,
     /// Test pairs whose output is known.
     pub tests_known: usize,
-    /// Those of them whose size was predicted right.
+    /// Those whose output size was predicted right.
     pub sizes_right: usize,
-    /// Those of them of which the first answer is right, one of the first two, one of the first three.
+    /// Those whose first answer is right; whose first two contain the right one; and whose first three do.
     pub tests_right: [usize; 3],
 }
 
@@ -85,7 +85,7 @@ impl SearchSummary {
         }
     }
 
-    /// Takes a task in.
+    /// Adds a task.
     pub(super) fn add(&mut self, at: usize, task: &Task, searched: &Searched) {
         let totals = &mut self.totals;
         totals.tasks += 1;
@@ -141,7 +141,7 @@ impl SearchSummary {
         }
     }
 
-    /// Calls that a worker tried in a second; 0 where no time has passed.
+    /// Calls per second of search time; 0 if no time has passed.
     pub fn calls_per_second(&self) -> f64 {
         if self.seconds > 0.0 {
             self.totals.calls as f64 / self.seconds
@@ -150,7 +150,7 @@ impl SearchSummary {
         }
     }
 
-    /// The tasks that took longest, by their places, the slowest first.
+    /// The tasks that took longest, by index, slowest first.
     pub fn slowest(&self, most: usize) -> Vec<(usize, Duration)> {
         let mut times = self.times.clone();
         times.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

@@ -22,7 +22,7 @@ fn options(workers: usize) -> SearchOptions {
     }
 }
 
-/// Keeps what it is handed, and cancels the search after so many tasks.
+/// Keeps what it receives, and cancels the search after this many tasks.
 #[derive(Default)]
 struct Kept {
     found: Vec<(usize, Searched)>,
@@ -135,7 +135,7 @@ fn what_was_cancelled_is_gone_on_with() {
         "{read:?}"
     );
 
-    // Cut off within its last block, one block is lost and no more.
+    // If the last block is cut off, only that block is lost.
     let bytes = fs::read(&checkpoint).unwrap();
     fs::write(&checkpoint, &bytes[..bytes.len() - 3]).unwrap();
     let mut again = Kept::default();
@@ -257,7 +257,7 @@ fn a_sink_that_fails_ends_the_search() {
     assert_eq!(error.to_string(), "full");
 }
 
-/// Searches from the last task to the first, tells of one twice and of another not at all.
+/// Searches from the last task to the first, reports each twice, and one not at all.
 struct Backwards<'t>(&'t [Task]);
 
 impl SearchesTasks for Backwards<'_> {
@@ -272,7 +272,7 @@ impl SearchesTasks for Backwards<'_> {
     }
 }
 
-/// Tells of a task that is none.
+/// Reports a task that does not exist.
 struct Elsewhere;
 
 impl SearchesTasks for Elsewhere {

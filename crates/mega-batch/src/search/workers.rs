@@ -12,19 +12,19 @@ use arc_search::{Found, Language, Searcher};
 use super::{SearchEnd, SearchOptions, Searched, SearchesTasks, Take};
 use crate::panics::{PANIC, message};
 
-/// How often what is due is looked for while nothing is found.
+/// How often periodic work is done while no result comes.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Searches one task after the other.
 pub(super) trait Worker {
-    /// What is found for a task; `None` if the search was cancelled before its end.
+    /// The result for a task; `None` if the search was cancelled before its end.
     fn search(&mut self, task: &Task) -> Option<Searched>;
 
-    /// Whether no further task is to be begun.
+    /// Whether no further task may begin.
     fn is_cancelled(&self) -> bool;
 }
 
-/// So many threads, which search tasks by a worker each.
+/// Threads that search tasks, each with its own worker.
 pub(super) struct Threads<'t, F> {
     pub(super) tasks: &'t [Task],
     pub(super) workers: usize,
@@ -54,7 +54,7 @@ impl<W: Worker, F: Fn() -> W + Sync> SearchesTasks for Threads<'_, F> {
                         let began = Instant::now();
                         let found = catch_unwind(AssertUnwindSafe(|| own.search(&tasks[at])));
                         let found = found.unwrap_or_else(|panic| {
-                            // What it left behind may be broken.
+                            // The panic may have left the worker in a broken state.
                             own = worker();
                             let failure = format!("{PANIC}: {}", message(&*panic));
                             Some(Searched::failed(&tasks[at], failure))
@@ -87,13 +87,13 @@ impl<W: Worker, F: Fn() -> W + Sync> SearchesTasks for Threads<'_, F> {
     }
 }
 
-/// A searcher and the options that it searches with.
-pub(super) struct Searching<'a> {
+/// A searcher with its options.
+pub(super) struct SearchWorker<'a> {
     options: &'a SearchOptions,
     searcher: Searcher,
 }
 
-impl<'a> Searching<'a> {
+impl<'a> SearchWorker<'a> {
     pub(super) fn new(language: &Language, options: &'a SearchOptions) -> Self {
         Self {
             options,
@@ -102,7 +102,7 @@ impl<'a> Searching<'a> {
         }
     }
 
-    /// What is found, and whether the time for a task was over; `None` if the search was cancelled.
+    /// The result, and whether the time limit of the task was reached; `None` if the search was cancelled.
     fn found(&mut self, task: &Task) -> Option<(Found, bool)> {
         let cancellation = &self.options.cancellation;
         let time = self.options.time_per_task;
@@ -113,12 +113,12 @@ impl<'a> Searching<'a> {
             is_late || cancellation.is_cancelled()
         };
         let found = self.searcher.search(task, &mut interrupted);
-        // The searcher has given up then, at whatever it was.
+        // If cancelled, the searcher has stopped anywhere.
         (!cancellation.is_cancelled()).then_some((found, is_late))
     }
 }
 
-impl Worker for Searching<'_> {
+impl Worker for SearchWorker<'_> {
     fn search(&mut self, task: &Task) -> Option<Searched> {
         if task.train.is_empty() {
             return Some(Searched::failed(task, "no train pairs"));

@@ -1,4 +1,4 @@
-//! [`PackedBatch`]: a batch as bytes, from which other processes evaluate shards.
+//! [`PackedBatch`]: a batch as bytes, of which other processes evaluate shards.
 
 use std::io;
 use std::ops::Range;
@@ -16,13 +16,13 @@ use crate::checkpoint::Cells;
 use crate::runner::Runner;
 use crate::shards::ShardResults;
 
-/// What the bytes begin with.
+/// The bytes begin with this.
 const FORMAT: &str = "mega-batch packed batch";
 
-/// A batch for other processes: they evaluate [shards](crate::shards) of it.
+/// A batch for other processes, which evaluate [shards](crate::shards) of it.
 ///
-/// Programs are read from their text shard by shard, for what they are called and where they stand does
-/// not count there, but for the lines that errors name.
+/// Programs are parsed from text for each shard. Their names and files do not matter there, but the line numbers do,
+/// since errors contain them.
 ///
 /// ```
 /// # use arc_dsl::builtin;
@@ -47,7 +47,7 @@ pub struct PackedBatch {
 struct Contents {
     programs: Vec<PackedProgram>,
     tasks: Vec<PackedTask>,
-    /// Nothing for every program on every task.
+    /// `None` for every program on every task.
     jobs: Option<Vec<(u32, u32)>>,
     train_only: bool,
 }
@@ -56,13 +56,13 @@ struct Contents {
 struct PackedProgram {
     is_typed: bool,
     text: String,
-    /// Those of its steps.
+    /// The line numbers of its steps.
     lines: Vec<u32>,
 }
 
 type PackedPair = (Cells, Option<Cells>);
 
-/// The train pairs, the test pairs, and those of other splits with their names.
+/// The train pairs, the test pairs, and the pairs of other splits with their names.
 #[derive(Debug, Serialize, Deserialize)]
 struct PackedTask(
     Vec<PackedPair>,
@@ -70,32 +70,32 @@ struct PackedTask(
     Vec<(String, Vec<PackedPair>)>,
 );
 
-/// Why there is no packed batch.
+/// Why a batch cannot be packed or unpacked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PackedBatchError {
     /// A program cannot be written as text.
     #[error("program {at}: {error}")]
     Program {
-        /// Its place in the batch.
+        /// Its index in the batch.
         at: usize,
         /// Why.
         error: BuildError,
     },
-    /// Another version packed it, whose results may differ.
+    /// It was packed by another version, whose results may differ.
     #[error(
         "the batch was packed by version {0} of the engine, and this is version {VERSION}: expected one \
          version everywhere"
     )]
     Version(String),
-    /// The bytes are something else.
+    /// The bytes are not a packed batch.
     #[error("expected a packed batch, found other bytes")]
     Bytes,
 }
 
 impl PackedProgram {
     fn of(program: &Program) -> Result<Self, BuildError> {
-        // Whatever a program and its variables are called, this is text that can be read.
+        // Uniform names, since the original ones may not be valid in the text.
         let inputs: Vec<_> = (0..program.inputs().len())
             .map(|at| format!("i{at}"))
             .collect();
@@ -157,7 +157,7 @@ impl PackedTask {
                 });
                 others.collect::<Option<_>>()?
             },
-            // Submissions are written where the tasks were read.
+            // The process that read the tasks writes the submissions.
             tests_left_out: Vec::new(),
         })
     }
@@ -185,11 +185,11 @@ impl PackedBatch {
     /// The bytes for other processes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let bytes = postcard::to_allocvec(&(FORMAT, VERSION, &self.contents));
-        // Into memory all is written; what could not be would be refused by who reads it.
+        // Writing to memory does not fail; an empty result would be rejected by its reader.
         bytes.unwrap_or_default()
     }
 
-    /// Reads what [`to_bytes`](Self::to_bytes) gave.
+    /// Reads the bytes from [`to_bytes`](Self::to_bytes).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PackedBatchError> {
         let bad = |_| PackedBatchError::Bytes;
         let ((format, version), bytes) =
@@ -214,7 +214,7 @@ impl PackedBatch {
         Ok(Self { contents, tasks })
     }
 
-    /// How many jobs it has.
+    /// The number of jobs.
     pub fn job_count(&self) -> usize {
         match &self.contents.jobs {
             Some(jobs) => jobs.len(),
@@ -222,7 +222,7 @@ impl PackedBatch {
         }
     }
 
-    /// The program and the task of the job at this place.
+    /// The program and the task of the job at this index.
     fn job(&self, at: usize) -> (u32, u32) {
         match &self.contents.jobs {
             Some(jobs) => jobs[at],
@@ -233,8 +233,8 @@ impl PackedBatch {
         }
     }
 
-    /// A shard that begins with this job: its end, behind so many evaluations or a few more, one job at
-    /// least where there is one; and the evaluations that it makes.
+    /// The shard that begins with this job, of at least `evaluations` evaluations and at least one job, if there are
+    /// as many: its end, and its number of evaluations.
     pub fn shard(&self, first: usize, evaluations: u64) -> (usize, u64) {
         let (mut end, mut made) = (first, 0);
         while end < self.job_count() && (end == first || made < evaluations) {
@@ -250,8 +250,8 @@ impl PackedBatch {
         (end, made)
     }
 
-    /// Evaluates a shard, the jobs at these places, and gives the results for [`Shards`](super::Shards). Where
-    /// that takes longer than this time, it is evaluated in part: the first job at least.
+    /// Evaluates a shard, the jobs with these indices, and returns the results for [`Shards`](super::Shards). If that
+    /// takes longer than `time`, only the first jobs are evaluated, at least one.
     pub fn evaluate(
         &self,
         jobs: Range<usize>,

@@ -38,7 +38,7 @@ def solve_y(S, I, C):
     (programs, tasks)
 }
 
-/// Notes what it is handed but for times, and cancels the run at one of the results.
+/// Records what it receives without times, and cancels the run at one of the results.
 #[derive(Debug, Default)]
 struct Notes {
     text: Vec<String>,
@@ -72,7 +72,7 @@ impl Sink for Notes {
     }
 }
 
-/// Evaluates shards of these many evaluations in turn, a few ahead, the later ones first.
+/// Evaluates shards of these sizes, a few ahead, the later ones first.
 struct Elsewhere<'a> {
     batch: &'a Batch<'a>,
     packed: PackedBatch,
@@ -160,7 +160,7 @@ fn options(flags: [bool; 3]) -> Options {
     }
 }
 
-/// All that a run came to but times, and who made what.
+/// The results of a run without times and executors.
 fn told(finished: &Finished<'_>) -> String {
     let summary = &finished.summary;
     let programs = summary
@@ -213,14 +213,14 @@ proptest! {
         prop_assert_eq!(&found.text, &expected.text);
         prop_assert_eq!(told(&sharded), told(&whole));
         prop_assert_eq!(sharded.summary.workers, 7);
-        // Some are made in a shard that ends early, and again in the next one.
+        // Some are evaluated in a shard that ends early, and again in the next one.
         let made = &sharded.summary.backends;
         prop_assert_eq!(
             made.compiled + made.merged + made.reference,
             sharded.summary.totals.evaluations
         );
 
-        // The first part by one, the rest by the other.
+        // One process evaluates the first part, another the rest.
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.checkpoint");
         let cancellation = Cancellation::default();
@@ -258,7 +258,7 @@ proptest! {
         let mut bytes = packed.evaluate(0..batch.job_count(), &mut runner, None).unwrap().bytes;
         let place = at.index(bytes.len());
         bytes[place] = byte;
-        // Whatever it reads, it ends.
+        // Whatever it reads, it terminates.
         let _ = Coordinator::new(&batch, &options).run_shards(&mut Given(bytes.clone()), &mut ());
         bytes[place] = 0;
         bytes.truncate(cut.index(bytes.len()));
@@ -276,7 +276,7 @@ proptest! {
     }
 }
 
-/// The same bytes, whatever is asked for.
+/// Returns the same bytes for every request.
 struct Given(Vec<u8>);
 
 impl Shards for Given {

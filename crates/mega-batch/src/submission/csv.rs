@@ -1,26 +1,25 @@
-//! The CSV file that the competition of 2020 took: a row for each test input, `ID_0,"|12|34| |5|"`, up to three
-//! attempts in it.
+//! The CSV format of the 2020 competition: a row `ID_0,"|12|34| |5|"` for each test input, with up to three attempts.
 
 use std::collections::{BTreeMap, HashSet};
 
 use arc_dsl::{Grid, SubmissionFile, SubmittedGrid, SubmittedTask, TaskError};
 
-/// How many attempts a test input has at most.
+/// The most attempts for a test input.
 const ATTEMPTS: usize = 3;
 
-/// How many test inputs a task has at most; what is numbered higher is a mistake.
+/// The most test inputs of a task; a higher number is an error.
 const TESTS: usize = 100;
 
-/// The name of its first column.
+/// The name of the first column.
 const ID: &str = "output_id";
 
-/// Whether a text is such a file, by its first line.
-pub(super) fn is_form_of(text: &[u8]) -> bool {
+/// Whether a text is in this format, by its first line.
+pub(super) fn is_csv(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     text.starts_with(ID.as_bytes())
 }
 
-/// Reads one.
+/// Reads a text in this format.
 pub(super) fn read(text: &[u8]) -> SubmissionFile {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut file = SubmissionFile::default();
@@ -44,8 +43,8 @@ pub(super) fn read(text: &[u8]) -> SubmissionFile {
             Ok(true) => {}
             Err(error) => {
                 file.errors
-                    .push(place(line, "", format!("broken CSV: {error}")));
-                // What is not text is passed; what cannot be read further ends it.
+                    .push(row_error(line, "", format!("broken CSV: {error}")));
+                // Rows that are not text are skipped; if the reader cannot continue, stop.
                 if rows.is_done() {
                     break;
                 }
@@ -55,7 +54,7 @@ pub(super) fn read(text: &[u8]) -> SubmissionFile {
         let line = row.position().map_or(line, |at| lines.of_row(at));
         let (name, output) = (row.get(0).unwrap_or_default(), row.get(1));
         if name.is_empty() && row.len() == 1 {
-            // A line of blanks.
+            // A blank line.
             continue;
         }
         let parts = name.rsplit_once('_');
@@ -65,16 +64,16 @@ pub(super) fn read(text: &[u8]) -> SubmissionFile {
                 "expected a test input: the id of a task, `_` and a number from 0 to {}",
                 TESTS - 1
             );
-            file.errors.push(place(line, name, message));
+            file.errors.push(row_error(line, name, message));
             continue;
         };
         if !seen.insert((id.to_owned(), test)) {
             let message = "the test input stands here a second time: expected each once";
-            file.errors.push(place(line, name, message));
+            file.errors.push(row_error(line, name, message));
         }
         let Some(output) = output.filter(|output| !output.is_empty()) else {
             let message = "no attempts in this row: they count as wrong";
-            file.missing.push(place(line, name, message));
+            file.missing.push(row_error(line, name, message));
             continue;
         };
         let mut grids = Vec::new();
@@ -82,7 +81,7 @@ pub(super) fn read(text: &[u8]) -> SubmissionFile {
             let path = format!("{name} attempt {}", at + 1);
             if at == ATTEMPTS {
                 let message = format!("an attempt too many: expected {ATTEMPTS} at most");
-                file.errors.push(place(line, &path, message));
+                file.errors.push(row_error(line, &path, message));
                 break;
             }
             match grid(attempt) {
@@ -92,7 +91,7 @@ pub(super) fn read(text: &[u8]) -> SubmissionFile {
                     column: 1,
                     path,
                 }),
-                Err(message) => file.errors.push(place(line, &path, message)),
+                Err(message) => file.errors.push(row_error(line, &path, message)),
             }
         }
         let (_, tests) = by_task
@@ -115,7 +114,7 @@ pub(super) fn read(text: &[u8]) -> SubmissionFile {
     file
 }
 
-/// Counts the lines of a text from row to row.
+/// Tracks line numbers from row to row.
 struct Lines<'t> {
     text: &'t [u8],
     at: usize,
@@ -123,8 +122,8 @@ struct Lines<'t> {
 }
 
 impl Lines<'_> {
-    /// The line of what is read at a place: the ends of lines before it, which end the last row or are blank lines, are
-    /// passed over there.
+    /// The line number of a row that is read at this position. Line ends before the row, which end the last row or
+    /// are blank lines, are skipped.
     fn of_row(&mut self, place: &csv::Position) -> usize {
         let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
         let mut start = (place.byte() as usize).clamp(self.at, self.text.len());
@@ -146,7 +145,7 @@ impl Lines<'_> {
 }
 
 /// An error in a row.
-fn place(line: usize, path: &str, message: impl Into<String>) -> TaskError {
+fn row_error(line: usize, path: &str, message: impl Into<String>) -> TaskError {
     TaskError {
         task: None,
         line,

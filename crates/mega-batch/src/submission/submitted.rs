@@ -1,4 +1,4 @@
-//! [`Submitted`]: a submission as it was found, whoever wrote it.
+//! [`Submitted`]: a submission as read from a file, by whatever program it was written.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use arc_dsl::{Grid, MAX_SIDE, SubmissionFile, SubmittedGrid, SubmittedTask, Task
 use super::{KnownOutputs, SubmissionScore, TaskScore, csv};
 use crate::inputs::{InputError, json_files, stem, unpacked};
 
-/// A submission with all that is wrong with it.
+/// A submission with all its errors.
 ///
-/// It is a file of attempts by task, a folder of such files or of one for each task, or the CSV file that the
-/// competition of 2020 took.
+/// It is a file of attempts by task, a folder of such files or of one file per task, or the CSV file of the 2020
+/// competition.
 #[derive(Debug, Clone, Default)]
 pub struct Submitted {
-    /// What is handed in for each task, with its file.
+    /// The attempts for each task, with their file.
     pub tasks: Vec<(PathBuf, SubmittedTask)>,
-    /// What is no attempt though it stands in the place of one, and what is no submission.
+    /// Invalid attempts, and files that are not submissions.
     pub errors: Vec<InputError>,
-    /// Attempts that are missing or `null`: they are wrong.
+    /// Attempts that are missing or `null`: they count as wrong.
     pub missing: Vec<InputError>,
 }
 
@@ -51,7 +51,7 @@ impl Submitted {
             Ok(bytes) => bytes,
             Err(error) => return self.errors.push(error),
         };
-        let found = if csv::is_form_of(&bytes) {
+        let found = if csv::is_csv(&bytes) {
             csv::read(&bytes)
         } else {
             SubmissionFile::read(&stem(file), &bytes)
@@ -63,7 +63,7 @@ impl Submitted {
         self.tasks.extend(tasks.map(|task| (file.to_owned(), task)));
     }
 
-    /// Its score, by the outputs that tasks are known to have.
+    /// Its score, against the known outputs of tasks.
     pub fn score(&self, solutions: &[KnownOutputs<'_>]) -> SubmissionScore {
         let by_id: HashMap<&str, &[Vec<SubmittedGrid>]> = self
             .tasks
@@ -97,9 +97,9 @@ impl Submitted {
         }
     }
 
-    /// What a competition on these tasks would not take: all of [`errors`](Self::errors) and
-    /// [`missing`](Self::missing), tasks that are missing or unknown, another number of test inputs, and grids
-    /// that are too large or have other colours than 0 to 9.
+    /// Why a competition on these tasks would reject it: all [`errors`](Self::errors) and [`missing`](Self::missing),
+    /// tasks that are missing or unknown, wrong numbers of test inputs, and grids that are too large or have colours
+    /// other than 0 to 9.
     pub fn faults(&self, file: &Path, tasks: &[Task]) -> Vec<InputError> {
         let mut faults: Vec<_> = self.errors.iter().chain(&self.missing).cloned().collect();
         let expected: HashMap<&str, usize> = tasks
@@ -136,7 +136,7 @@ impl Submitted {
     }
 }
 
-/// Why a competition does not take a grid.
+/// Why a competition rejects a grid.
 fn fault_of(grid: &Grid) -> Option<String> {
     let (height, width) = (grid.height(), grid.width());
     if height > MAX_SIDE {

@@ -17,7 +17,7 @@ fn submission() -> Submission {
     }
 }
 
-/// The same as it is found in a file.
+/// The same as written in a file.
 fn submitted() -> Submitted {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("submission.json");
@@ -90,7 +90,7 @@ fn one_of_both_attempts_has_to_be_right() {
             .collect(),
         ..Task::default()
     };
-    // One of two; the second attempt; not there; more than there are attempts for.
+    // One of two; the second attempt; missing; more test inputs than attempts.
     let tasks = [
         task("a", &[2, 5]),
         task("b\"<", &[6]),
@@ -107,7 +107,7 @@ fn one_of_both_attempts_has_to_be_right() {
     assert!(score.unknown.is_empty());
     let score = submitted().score(&KnownOutputs::of_tasks(&tasks[..1]));
     assert_eq!(score.unknown, ["b\"<", "x"]);
-    // Tasks of which an output is not known are worth nothing.
+    // Tasks with an unknown output do not count.
     let mut unknown = task("a", &[1, 2]);
     unknown.test[1].output = None;
     assert!(KnownOutputs::of_tasks(&[unknown]).is_empty());

@@ -1,4 +1,4 @@
-//! [`Augmentation`]: a task in another position and in other colours, with its program.
+//! [`Augmentation`]: a task transformed by a symmetry and a permutation of colours, with its program.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::draws::Draws;
 
-/// One of the eight ways to lay a rectangle on its place.
+/// One of the eight symmetries of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Symmetry {
-    /// As it is.
+    /// Unchanged.
     Identity,
     /// A quarter turn clockwise.
     Rot90,
@@ -21,11 +21,11 @@ pub enum Symmetry {
     Rot180,
     /// A quarter turn anticlockwise.
     Rot270,
-    /// Upside down.
+    /// Mirrored top to bottom.
     Hmirror,
-    /// Left and right exchanged.
+    /// Mirrored left to right.
     Vmirror,
-    /// Rows and columns exchanged.
+    /// Transposed.
     Dmirror,
     /// Mirrored along the counterdiagonal.
     Cmirror,
@@ -44,7 +44,7 @@ impl Symmetry {
         Self::Cmirror,
     ];
 
-    /// The primitive that does it; nothing for the one that does nothing.
+    /// The primitive that applies it; `None` for the identity.
     pub fn primitive(self) -> Option<Primitive> {
         match self {
             Self::Identity => None,
@@ -63,12 +63,12 @@ impl Symmetry {
         self.primitive().map_or("identity", Primitive::name)
     }
 
-    /// The one of this name.
+    /// The symmetry with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    /// What takes it back.
+    /// The inverse.
     #[must_use]
     pub fn inverse(self) -> Self {
         match self {
@@ -78,7 +78,7 @@ impl Symmetry {
         }
     }
 
-    /// Whether rows become columns.
+    /// Whether it exchanges rows and columns.
     pub fn turns(self) -> bool {
         matches!(
             self,
@@ -86,7 +86,7 @@ impl Symmetry {
         )
     }
 
-    /// Where, in a grid of so many rows and columns, the cell stands that comes to this row and column.
+    /// The source cell, in a grid of this height and width, of the cell at row `i` and column `j` of the result.
     #[inline]
     pub fn source(self, (height, width): (usize, usize), i: usize, j: usize) -> (usize, usize) {
         match self {
@@ -101,7 +101,7 @@ impl Symmetry {
         }
     }
 
-    /// The grid laid so.
+    /// The transformed grid.
     #[must_use]
     pub fn of(self, grid: &Grid) -> Grid {
         let sides = (grid.height(), grid.width());
@@ -124,13 +124,13 @@ impl Symmetry {
 /// How many colours there are.
 pub const COLOURS: usize = 10;
 
-/// What each colour becomes, by its number.
+/// The new colour of each colour.
 pub type Recolouring = [i8; COLOURS];
 
-/// Every colour as it is.
+/// The identity.
 pub const AS_THEY_ARE: Recolouring = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/// The colour that this one becomes; what is none of the ten stays.
+/// The new colour; other numbers than the ten colours are unchanged.
 #[inline]
 pub fn recoloured(colours: &Recolouring, colour: i8) -> i8 {
     usize::try_from(colour)
@@ -140,51 +140,51 @@ pub fn recoloured(colours: &Recolouring, colour: i8) -> i8 {
         .unwrap_or(colour)
 }
 
-/// What is changed of a task, its inputs and outputs alike.
+/// A transformation of a task, applied to inputs and outputs alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Augmentation {
-    /// How grids are laid.
+    /// The symmetry of grids.
     pub symmetry: Symmetry,
-    /// What each colour becomes: each of the ten exactly once.
+    /// The new colours, a permutation of the ten.
     pub colours: Recolouring,
-    /// The pairs of the task in their new order, by their places, those of `train` first, then those of `test`:
-    /// the first become the train pairs, as many as there were. Empty where they stay.
+    /// The new order of pairs, as indices: those of `train` first, then those of `test`. The first ones become the
+    /// train pairs, as many as before. Empty if the order is unchanged.
     pub order: Vec<usize>,
 }
 
-/// What may be changed.
+/// What an augmentation may change.
 #[derive(Debug, Clone, Copy)]
 pub struct Changes<'a> {
-    /// Whether grids are laid otherwise.
+    /// Whether grids are turned and mirrored.
     pub symmetries: bool,
-    /// Whether colours change, but for `fixed`.
+    /// Whether colours are permuted, except `fixed`.
     pub colours: bool,
-    /// Whether pairs change places.
+    /// Whether pairs are reordered.
     pub order: bool,
-    /// Colours that stay.
+    /// Colours that are unchanged.
     pub fixed: &'a [i8],
 }
 
-/// Why a task cannot be augmented so.
+/// Why a task cannot be augmented.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AugmentError {
-    /// A colour is there twice, or is none.
+    /// The colours are not a permutation.
     #[error("colours: expected each of 0 to 9 exactly once")]
     Colours,
-    /// A pair is there twice, or is none.
+    /// The order is not a permutation of the pairs.
     #[error("order: expected each of 0 to {} exactly once, one for each pair", pairs.saturating_sub(1))]
     Order {
         /// How many pairs there are.
         pairs: usize,
     },
-    /// The program cannot be put between other steps.
+    /// The program cannot be inlined between other steps.
     #[error("program: {0}")]
     Program(BuildError),
 }
 
 impl Augmentation {
-    /// Nothing is changed.
+    /// The identity.
     pub fn none() -> Self {
         Self {
             symmetry: Symmetry::Identity,
@@ -193,7 +193,7 @@ impl Augmentation {
         }
     }
 
-    /// One of those that make these changes to a task of so many pairs: the same for the same seed and number.
+    /// A random augmentation with these changes, for a task of this many pairs: determined by seed and number.
     pub fn drawn(seed: u64, number: u64, changes: &Changes<'_>, pairs: usize) -> Self {
         let mut draws = Draws::new(&[seed, number]);
         let mut drawn = Self::none();
@@ -210,7 +210,7 @@ impl Augmentation {
         drawn
     }
 
-    /// An id for the task of this id as it is changed.
+    /// An id for the changed task.
     pub fn id(&self, id: &str) -> String {
         let Self {
             symmetry,
@@ -221,7 +221,7 @@ impl Augmentation {
         format!("{:016x}", xxh3_64(all.as_bytes()))
     }
 
-    /// The grid as it is changed.
+    /// The changed grid.
     pub fn grid(&self, grid: &Grid) -> Grid {
         let mut grid = self.symmetry.of(grid);
         if self.colours != AS_THEY_ARE {
@@ -232,15 +232,15 @@ impl Augmentation {
         grid
     }
 
-    /// The task as it is changed, under this id.
+    /// The changed task, with this id.
     pub fn task(&self, task: &Task, id: &str) -> Result<Task, AugmentError> {
-        if !is_order(self.colours.iter().map(|colour| *colour as usize), COLOURS) {
+        if !is_permutation(self.colours.iter().map(|colour| *colour as usize), COLOURS) {
             return Err(AugmentError::Colours);
         }
         let pairs: Vec<&Pair> = task.train.iter().chain(&task.test).collect();
         let in_order: Vec<&Pair> = if self.order.is_empty() {
             pairs
-        } else if is_order(self.order.iter().copied(), pairs.len()) {
+        } else if is_permutation(self.order.iter().copied(), pairs.len()) {
             self.order.iter().map(|at| pairs[*at]).collect()
         } else {
             return Err(AugmentError::Order { pairs: pairs.len() });
@@ -264,16 +264,16 @@ impl Augmentation {
         })
     }
 
-    /// The program of the changed task, under this name: it takes the changes back, does what the program does,
-    /// and makes them again.
+    /// The program of the changed task, with this name: it reverts the changes, runs the program, and applies the
+    /// changes again.
     pub fn program(&self, program: &Program, name: &str) -> Result<Program, AugmentError> {
         let made = || -> Result<Program, BuildError> {
             let mut builder = ProgramBuilder::new(name);
             let input = builder.input();
             let input = recolour(&mut builder, input, &inverse(&self.colours))?;
-            let input = lay(&mut builder, input, self.symmetry.inverse())?;
+            let input = apply_symmetry(&mut builder, input, self.symmetry.inverse())?;
             let output = builder.inline(program, &[input])?;
-            let output = lay(&mut builder, output, self.symmetry)?;
+            let output = apply_symmetry(&mut builder, output, self.symmetry)?;
             let output = recolour(&mut builder, output, &self.colours)?;
             builder.finish(output)
         };
@@ -281,7 +281,7 @@ impl Augmentation {
     }
 }
 
-/// A recolouring that leaves the fixed colours, by numbers that `below` draws.
+/// A random permutation of colours that keeps the fixed ones; `below(n)` draws a number below `n`.
 pub fn drawn_colours(fixed: &[i8], mut below: impl FnMut(usize) -> usize) -> Recolouring {
     let mut colours = AS_THEY_ARE;
     let mut free = [0; COLOURS];
@@ -298,8 +298,8 @@ pub fn drawn_colours(fixed: &[i8], mut below: impl FnMut(usize) -> usize) -> Rec
     colours
 }
 
-/// Whether these are the numbers from 0 on, so many, each once.
-fn is_order(numbers: impl Iterator<Item = usize>, count: usize) -> bool {
+/// Whether the numbers are a permutation of those below `count`.
+fn is_permutation(numbers: impl Iterator<Item = usize>, count: usize) -> bool {
     let mut seen = vec![false; count];
     let mut all = 0;
     for number in numbers {
@@ -322,7 +322,7 @@ fn inverse(colours: &Recolouring) -> Recolouring {
     inverse
 }
 
-fn lay(
+fn apply_symmetry(
     builder: &mut ProgramBuilder,
     grid: Operand,
     symmetry: Symmetry,
@@ -333,7 +333,7 @@ fn lay(
     }
 }
 
-/// Adds the calls that exchange two colours each until every colour is what it is to be.
+/// Adds calls that each exchange two colours until all colours are permuted.
 fn recolour(
     builder: &mut ProgramBuilder,
     mut grid: Operand,
@@ -341,7 +341,7 @@ fn recolour(
 ) -> Result<Operand, BuildError> {
     let mut is_done = [false; COLOURS];
     for begin in 0..COLOURS {
-        // Along the cycle: what begins it stands for the colour that comes next.
+        // Along the cycle: `begin` always holds the colour to be placed next.
         let mut next = colours[begin] as usize;
         while next != begin && !is_done[begin] && !is_done[next] {
             is_done[next] = true;
@@ -353,7 +353,7 @@ fn recolour(
     Ok(grid)
 }
 
-/// A colour as programs name it.
+/// A colour as an operand.
 fn colour(colour: usize) -> Operand {
     let value = Value::Int(colour as i32);
     let named = Constant::ALL.iter().find(|named| *named.value() == value);

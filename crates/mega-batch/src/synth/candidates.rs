@@ -1,4 +1,4 @@
-//! [`Shared`]: makes candidates: a program, its inputs, what it gives for them, and what the filters say.
+//! [`Shared`]: generates candidates: programs, inputs and outputs, and applies the filters.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,32 +13,32 @@ use super::draws::Draws;
 use super::{COLOURS, Dropped, Inputs, Made, Recipe, Settings, Symmetry};
 use crate::score::digest;
 
-/// How many candidates share a generator: to make one takes as long as some candidates.
+/// How many candidates share a generator: creating one takes as long as some candidates.
 const CHUNK: usize = 16;
 
-/// On so many scenes programs are compared, and where most of these say nothing of a program, on so many inputs
-/// of its own.
+/// On how many scenes programs are compared; and on how many of a program's own inputs, if most scenes reveal nothing
+/// about it.
 const PROBES: usize = 24;
 const OWN_PROBES: usize = 8;
 
-/// The most rows and columns of a scene on which programs are compared.
+/// The most rows and columns of these scenes.
 const PROBE_SIDE: usize = 12;
 
-pub(super) type Outcome = Result<Box<Made>, Dropped>;
+pub(super) type CandidateResult = Result<Box<Made>, Dropped>;
 
-/// What all workers look at.
+/// The data shared by all workers.
 pub(super) struct Shared {
-    /// Its programs have no steps that nothing needs.
+    /// With unused steps removed from the programs.
     pub(super) settings: Settings,
-    /// By task that has any: its inputs.
+    /// The inputs of each task that has any.
     inputs: Vec<Vec<Arc<Grid>>>,
-    /// By program: which inputs are those of its task, and the built-in program that it is.
+    /// For each program: the index into `inputs` for its task, and the built-in program that it is.
     tasks: Vec<Option<usize>>,
     scenes: Vec<Option<&'static BuiltIn>>,
     probes: Vec<Arc<Grid>>,
 }
 
-/// What one thread needs.
+/// The state of one thread.
 pub(super) struct Worker {
     interpreter: Interpreter,
     searcher: Option<Searcher>,
@@ -69,7 +69,7 @@ impl Source<'_> {
         }
     }
 
-    /// Inputs that are always the same.
+    /// Fixed inputs for comparing programs.
     fn probes(self) -> Vec<Arc<Grid>> {
         match self {
             Source::Scenes(scenes) => (0..OWN_PROBES)
@@ -80,8 +80,8 @@ impl Source<'_> {
     }
 }
 
-/// What a program gives for an input.
-enum Gave {
+/// The output of a program for an input.
+enum ProgramOutput {
     Grid(Grid),
     Other,
     Failed,
@@ -95,15 +95,15 @@ impl Worker {
         }
     }
 
-    fn run(&mut self, program: &Program, input: &Arc<Grid>) -> Gave {
+    fn run(&mut self, program: &Program, input: &Arc<Grid>) -> ProgramOutput {
         match self.interpreter.run(program, Arc::clone(input)) {
             Ok(value) => match value.as_grid() {
                 Some(grid) if grid.height() > 0 && grid.width() > 0 => {
-                    Gave::Grid(grid.into_owned())
+                    ProgramOutput::Grid(grid.into_owned())
                 }
-                _ => Gave::Other,
+                _ => ProgramOutput::Other,
             },
-            Err(_) => Gave::Failed,
+            Err(_) => ProgramOutput::Failed,
         }
     }
 }
@@ -146,13 +146,13 @@ impl Shared {
         }
     }
 
-    /// Makes the candidates of a chunk, fewer where they are not wanted any more.
+    /// Generates the candidates of a chunk; fewer if stopped.
     pub(super) fn chunk(
         &self,
         worker: &mut Worker,
         chunk: u64,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Vec<Outcome> {
+    ) -> Vec<CandidateResult> {
         let mut draws = Draws::new(&[self.settings.seed, chunk]);
         let mut generator = Generator::with_scenes(draws.next(), 4);
         let mut outcomes = Vec::with_capacity(CHUNK);
@@ -172,16 +172,16 @@ impl Shared {
         generator: &mut Generator,
         draws: &mut Draws,
         number: u64,
-    ) -> Outcome {
+    ) -> CandidateResult {
         let recipe = draws
             .pick(&self.settings.recipes)
             .unwrap_or(Recipe::Program);
         let (program, parents) = self.program(recipe, generator, draws)?;
-        // The one whose steps see the inputs.
+        // The parent that reads the inputs.
         let source = self.source(parents[0], draws);
         let pairs = self.pairs(worker, &program, source, draws)?;
         let behaviour = self.behaviour(worker, &program, source);
-        let (task, program) = named(pairs, program, self.settings.train);
+        let (task, program) = build_task(pairs, program, self.settings.train);
         Ok(Box::new(Made {
             task,
             program,
@@ -192,7 +192,7 @@ impl Shared {
         }))
     }
 
-    /// A program, without steps that nothing needs, and what it is made of.
+    /// A program without unused steps, and its parents.
     fn program(
         &self,
         recipe: Recipe,
@@ -265,7 +265,7 @@ impl Shared {
         let mut pairs: Vec<Pair> = Vec::with_capacity(count);
         let (mut wrong, mut same) = (None, 0);
         let mut unchanged = 0;
-        // As many inputs may be unsuitable as are wanted.
+        // Tolerate as many unsuitable inputs as are wanted.
         let mut misses = 0;
         while pairs.len() < count {
             if misses > count {
@@ -313,9 +313,9 @@ impl Shared {
             return Err(Dropped::TooLarge);
         }
         let output = match worker.run(program, input) {
-            Gave::Grid(grid) => grid,
-            Gave::Other => return Err(Dropped::NoGrid),
-            Gave::Failed => return Err(Dropped::Failed),
+            ProgramOutput::Grid(grid) => grid,
+            ProgramOutput::Other => return Err(Dropped::NoGrid),
+            ProgramOutput::Failed => return Err(Dropped::Failed),
         };
         if is_large(&output) {
             return Err(Dropped::TooLarge);
@@ -327,19 +327,19 @@ impl Shared {
         Ok(output)
     }
 
-    /// A hash of what the program gives: on scenes that are the same for all, and where it fails on most of
-    /// these, or leaves them as they are, on inputs of its source too.
+    /// A hash of the program's outputs: on scenes that are the same for all programs; if it fails on most of these,
+    /// or leaves them unchanged, also on inputs from its source.
     fn behaviour(&self, worker: &mut Worker, program: &Program, source: Source<'_>) -> u128 {
         let mut all = Vec::new();
         let mut says = 0;
         let mut see = |input: &Arc<Grid>, of_input: bool| {
             let gave = match worker.run(program, input) {
-                Gave::Grid(grid) => {
+                ProgramOutput::Grid(grid) => {
                     says += usize::from(grid != **input);
                     digest(&grid)
                 }
-                Gave::Other => 1,
-                Gave::Failed => 0,
+                ProgramOutput::Other => 1,
+                ProgramOutput::Failed => 0,
             };
             if of_input {
                 all.extend(digest(input).to_le_bytes());
@@ -359,8 +359,8 @@ impl Shared {
         xxh3_128(&all)
     }
 
-    /// Whether a search of few nodes finds the test outputs; of a task without test pairs, a program that is
-    /// right on all train pairs.
+    /// Whether a small search finds the test outputs; for a task without test pairs, a program that is right on all
+    /// train pairs.
     pub(super) fn is_easy(
         &self,
         worker: &mut Worker,
@@ -369,7 +369,7 @@ impl Shared {
     ) -> bool {
         let nodes = self.settings.filters.easy_nodes;
         let searcher = worker.searcher.get_or_insert_with(|| {
-            // What finds nearly as many and takes a fifth of the time.
+            // These options find nearly as much in a fifth of the time.
             let mut options = arc_search::Options::of_nodes(nodes);
             options.repeats = false;
             options.patches = false;
@@ -388,8 +388,8 @@ impl Shared {
     }
 }
 
-/// The task of these pairs and its program, each with the same id.
-fn named(mut pairs: Vec<Pair>, program: Program, train: usize) -> (Task, Program) {
+/// A task of these pairs and its program, named after the task's id.
+fn build_task(mut pairs: Vec<Pair>, program: Program, train: usize) -> (Task, Program) {
     let id = id_of(&program, pairs.iter());
     let test = pairs.split_off(train);
     let program = program.with_name(format!("solve_{id}"));
@@ -402,7 +402,7 @@ fn named(mut pairs: Vec<Pair>, program: Program, train: usize) -> (Task, Program
     (task, program)
 }
 
-/// An id for a task: a hash of its program and its pairs.
+/// The id of a task: a hash of its program and its pairs.
 fn id_of<'a>(program: &Program, pairs: impl Iterator<Item = &'a Pair>) -> String {
     let mut all = program.clone().with_name("solve").to_string().into_bytes();
     for pair in pairs {

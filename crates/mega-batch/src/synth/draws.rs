@@ -1,17 +1,17 @@
 //! [`Draws`]: the random numbers of a synthesis.
 
-/// Random numbers that a few numbers set, the same on every machine.
+/// A random number generator, the same on every machine.
 #[derive(Debug, Clone)]
 pub(super) struct Draws(u64);
 
 impl Draws {
-    /// The numbers of these.
+    /// A generator with these seeds.
     pub(super) fn new(of: &[u64]) -> Self {
         let bytes: Vec<u8> = of.iter().flat_map(|number| number.to_le_bytes()).collect();
         Self(xxhash_rust::xxh3::xxh3_64(&bytes))
     }
 
-    /// Any number: `SplitMix64`.
+    /// The next number: `SplitMix64`.
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -29,7 +29,7 @@ impl Draws {
         items.get(self.below(items.len())).copied()
     }
 
-    /// Brings the items into an order of its own.
+    /// Shuffles the items.
     pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
         for at in (1..items.len()).rev() {
             items.swap(at, self.below(at + 1));

@@ -1,22 +1,23 @@
-//! [`Settings`]: which tasks are made, and of what.
+//! [`Settings`]: which tasks are generated, and how.
 
 use std::num::NonZeroUsize;
 
 use arc_dsl::builtin;
 use arc_dsl::{Dialect, MAX_SIDE, Program, Task};
 
-/// How the program of a candidate is made.
+/// How the program of a candidate is derived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Recipe {
-    /// One of the given programs as it is.
+    /// One of the given programs, unchanged.
     Program,
-    /// One of them with changes, as [`Generator::mutant`](arc_dsl::generate::Generator::mutant) makes them.
+    /// One of them with random changes: see [`Generator::mutant`](arc_dsl::generate::Generator::mutant).
     Mutant,
-    /// One of them with changes that keep types, as [`Generator::variation`](arc_dsl::generate::Generator::variation) makes them.
+    /// One of them with changes that keep types: see
+    /// [`Generator::variation`](arc_dsl::generate::Generator::variation).
     Variation,
-    /// One of them on what another one gives.
+    /// One of them applied to the output of another.
     Composition,
-    /// One of them with a grid of another one in the place of one of its own.
+    /// One of them, in which a grid of another one replaces one of its grids.
     Crossover,
 }
 
@@ -45,21 +46,20 @@ impl Recipe {
 /// Where inputs come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Inputs {
-    /// Half of the candidates have those of tasks, where tasks are given.
+    /// Half of the candidates have inputs of tasks, if tasks are given.
     #[default]
     Both,
-    /// Generated scenes, as the [built-in programs](builtin) have them: of a program that is one of these, its own.
+    /// Generated scenes, as for the [built-in programs](builtin): a program that is one of these uses its own scenes.
     Scenes,
-    /// Those of the task to which the program belongs, or of any where it belongs to none, now and then turned
-    /// and mirrored.
+    /// Inputs of the program's task, or of any task if it has none, sometimes turned and mirrored.
     Tasks,
 }
 
-/// What is not wanted.
+/// Which candidates are dropped.
 #[derive(Debug, Clone)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a filter of its own")]
 pub struct Filters {
-    /// Tasks of which half of the outputs, or more, are their inputs. Default true.
+    /// Tasks of which at least half of the outputs equal their inputs. Default true.
     pub identity: bool,
     /// Tasks whose outputs are all the same. Default true.
     pub constant: bool,
@@ -67,10 +67,10 @@ pub struct Filters {
     pub max_side: Option<usize>,
     /// Outputs with colours other than 0 to 9. Default true.
     pub foreign: bool,
-    /// Programs that behave as one before them. Default true.
+    /// Programs that behave like an earlier one. Default true.
     pub duplicates: bool,
-    /// Tasks that a search of so many nodes solves, in one pass and by grids alone, without rules; 0, the default,
-    /// searches none.
+    /// Tasks that a search with this many nodes solves, in one pass, with grids only and without rules; 0, the
+    /// default, disables the search.
     pub easy_nodes: usize,
 }
 
@@ -87,31 +87,31 @@ impl Default for Filters {
     }
 }
 
-/// How tasks are made.
+/// Settings for generating tasks.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Settings {
-    /// The programs that others are made of, of the public dialect. Default the [built-in ones](builtin).
+    /// The programs to derive others from, in the public dialect. Default: the [built-in ones](builtin).
     pub programs: Vec<Program>,
     /// Tasks whose inputs are used.
     pub tasks: Vec<Task>,
-    /// Other seeds give other tasks.
+    /// The random seed.
     pub seed: u64,
     /// Train pairs of a task. Default 3.
     pub train: usize,
     /// Test pairs of a task. Default 1.
     pub test: usize,
-    /// How programs are made, each as likely as the others.
+    /// How programs are derived, with equal probability.
     pub recipes: Vec<Recipe>,
     /// Where inputs come from.
     pub inputs: Inputs,
-    /// The most rows and columns of generated scenes; some have more, since their programs need it. Default 20.
+    /// The most rows and columns of generated scenes; some have more if their program needs it. Default 20.
     pub scene_side: usize,
     /// What is dropped.
     pub filters: Filters,
     /// The steps that an evaluation may take, see [`Limits::max_steps`](arc_dsl::Limits::max_steps). Default 100,000.
     pub max_steps: u64,
-    /// The part of the candidates that is made: `(part, of)`. Default all of them.
+    /// The shard of the candidates to generate: `(part, of)`. Default: all of them.
     pub shard: (u64, u64),
     /// How many threads; one for each core by default.
     pub workers: Option<NonZeroUsize>,
@@ -139,20 +139,20 @@ impl Default for Settings {
     }
 }
 
-/// Why settings make no tasks.
+/// Why settings are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// There is nothing to make programs of.
+    /// No programs are given.
     #[error("programs: expected one or more")]
     NoPrograms,
     /// A program of another dialect cannot be changed.
     #[error("programs: {0} is of the typed dialect: expected the public one")]
     Typed(String),
-    /// There is nothing to take inputs from.
+    /// No inputs are given.
     #[error("inputs: \"tasks\" needs tasks with pairs")]
     NoTasks,
-    /// There is no way to make programs.
+    /// No recipes are given.
     #[error("kinds: expected one or more")]
     NoRecipes,
     /// A task has too few or too many pairs.
@@ -160,7 +160,7 @@ pub enum SettingsError {
         "train, test: expected 1 to {MOST_PAIRS} pairs together, one of them for training, found {0}"
     )]
     Pairs(usize),
-    /// The part is none.
+    /// The part is not below the number of parts.
     #[error("shard: expected a part from 0 to before {of}, found {part}")]
     Shard {
         /// Which part.
@@ -168,7 +168,7 @@ pub enum SettingsError {
         /// Of how many.
         of: u64,
     },
-    /// A bound of sides is none.
+    /// A side limit is 0.
     #[error("{0}: expected 1 or more")]
     Side(&'static str),
 }
@@ -177,7 +177,7 @@ pub enum SettingsError {
 const MOST_PAIRS: usize = 1000;
 
 impl Settings {
-    /// Whether tasks can be made so.
+    /// Checks the settings.
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         let Settings {
             programs,

@@ -153,7 +153,7 @@ fn what_a_search_of_few_nodes_solves_is_easy() {
     settings.filters.easy_nodes = 300;
     settings.scene_side = 6;
     let mut synthesis = Synthesis::new(settings).unwrap();
-    synthesis.make(&mut || false).unwrap();
+    synthesis.generate(&mut || false).unwrap();
     let easy = synthesis.waiting.iter();
     let easy = easy
         .filter(|outcome| **outcome == Err(Dropped::Easy))

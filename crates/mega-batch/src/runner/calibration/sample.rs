@@ -1,4 +1,4 @@
-//! [`Sample`]: the built-in programs on which executors are measured, by kind of work.
+//! [`Sample`]: built-in programs for measuring executors, by kind of work.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,29 +13,28 @@ use gpu_sched::launcher::Evaluations;
 use crate::batch::{Batch, Job};
 use crate::devices;
 
-/// Programs of a kind, and the inputs of each.
+/// Programs per kind, and inputs per program.
 const PROGRAMS: usize = 4;
 const INPUTS: usize = 32;
 
 /// The inputs are always the same.
 const SEED: u64 = 0;
 
-/// Programs of one kind of work with what they are run on.
+/// Programs of one kind of work, with their inputs.
 #[derive(Debug)]
-struct OfKind {
+struct KindPrograms {
     programs: Vec<Program>,
-    /// A task for each input: those of the first program, then those of the next one.
+    /// One task for each input: those of the first program, then those of the next one.
     tasks: Vec<Task>,
-    /// By the place of the program, with the number that names it to a device; `None` if only the
-    /// host runs it.
+    /// By index of the program, with the number that identifies it on a device; `None` if only the host can run it.
     encoded: Vec<Option<(u64, Arc<DeviceProgram>)>>,
 }
 
-/// Programs and inputs to be measured on, by kind of work. Where a device can run programs of a kind,
-/// these are such, so that host and devices are measured on the same ones. Clones share them.
+/// Programs and inputs for measurements, by kind of work. If a device can run any programs of a kind, only such are
+/// used, so that host and devices are measured on the same ones. Clones share the data.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    kinds: Arc<BTreeMap<Kind, OfKind>>,
+    kinds: Arc<BTreeMap<Kind, KindPrograms>>,
 }
 
 fn encoded(program: &Program) -> Option<DeviceProgram> {
@@ -45,7 +44,7 @@ fn encoded(program: &Program) -> Option<DeviceProgram> {
 }
 
 impl Sample {
-    /// Of the built-in programs.
+    /// Selects from the built-in programs.
     pub fn builtin() -> Self {
         let mut by_kind: BTreeMap<Kind, Vec<(&BuiltIn, Option<DeviceProgram>)>> = BTreeMap::new();
         for one in builtin::all() {
@@ -59,7 +58,7 @@ impl Sample {
                 all.retain(|(_, encoded)| encoded.is_some());
             }
             all.truncate(PROGRAMS);
-            let mut of_kind = OfKind {
+            let mut of_kind = KindPrograms {
                 programs: Vec::new(),
                 tasks: Vec::new(),
                 encoded: Vec::new(),
@@ -89,7 +88,7 @@ impl Sample {
         self.kinds.keys().copied().collect()
     }
 
-    /// The kinds of which this device can run programs.
+    /// The kinds for which this device can run programs.
     pub fn kinds_on(&self, device: &Information) -> Vec<Kind> {
         let kinds = self.kinds.iter();
         kinds
@@ -98,7 +97,7 @@ impl Sample {
             .collect()
     }
 
-    /// So many evaluations of a kind for the host, no more of one program than of another.
+    /// A batch of `items` evaluations of a kind for the host, evenly spread over its programs.
     pub(super) fn batch(&self, kind: Kind, items: u64) -> Batch<'_> {
         let Some(of_kind) = self.kinds.get(&kind) else {
             return Batch::all_pairs(&[], &[]);
@@ -113,9 +112,9 @@ impl Sample {
                 }
             })
             .collect();
-        // As searches have them: all that one program is run on, then the next program.
+        // As in a search: all evaluations of one program, then the next program.
         jobs.sort_by_key(|job| job.program);
-        // Every job names a program and a task of its kind.
+        // Every job refers to a program and a task of its kind.
         Batch::listed(programs, tasks, jobs).unwrap_or(Batch::all_pairs(&[], &[]))
     }
 
@@ -126,17 +125,17 @@ impl Sample {
         spread(&programs.into_iter().flatten().collect::<Vec<_>>(), items)
     }
 
-    /// So many evaluations of all kinds.
+    /// The same over all kinds, for a device.
     pub(super) fn mixed(&self, items: u64, device: &Information) -> Evaluations {
         let programs = self.kinds.values().flat_map(|of_kind| of_kind.on(device));
         spread(&programs.collect::<Vec<_>>(), items)
     }
 }
 
-/// A program on a device, and the tasks of its inputs.
+/// A program on a device, and the tasks with its inputs.
 type OnDevice<'a> = (&'a (u64, Arc<DeviceProgram>), &'a [Task]);
 
-impl OfKind {
+impl KindPrograms {
     /// The programs that this device can run.
     fn on(&self, device: &Information) -> impl Iterator<Item = OnDevice<'_>> {
         let most = device.shared_bytes;
@@ -162,7 +161,7 @@ fn spread(programs: &[OnDevice<'_>], items: u64) -> Evaluations {
         .flat_map(|(at, (program, tasks))| {
             let pairs = tasks.iter().flat_map(|task| &task.train).enumerate();
             pairs.map(move |(input, pair)| {
-                // The same in every batch.
+                // The same number in every batch.
                 let number = program.0 * INPUTS as u64 + input as u64;
                 (at, number, pair)
             })
@@ -170,7 +169,7 @@ fn spread(programs: &[OnDevice<'_>], items: u64) -> Evaluations {
     let mut held = vec![Vec::new(); programs.len()];
     for (at, number, pair) in inputs {
         let mut pool = Pool::default();
-        // Built-in inputs are no larger than grids of the data, which a device has room for.
+        // Built-in inputs are no larger than grids of the data, so they fit on a device.
         let Ok(arguments) = pool.push_grid(&pair.input) else {
             continue;
         };

@@ -1,39 +1,37 @@
-//! [`fastest`]: the launch configuration in which a device makes a batch in the least time.
+//! [`fastest`]: finds the launch configuration in which a device runs a batch fastest.
 
 use std::time::Duration;
 
 use gpu_kernels::LaunchConfig;
 use gpu_kernels::device::DeviceError;
 
-/// What shapes are made of. The first one of each number is that of [`LaunchConfig::default`].
+/// The values that are tried. The first of each list is that of [`LaunchConfig::default`].
 const WARPS: [u32; 4] = [4, 3, 2, 1];
 const SIDE_BY_SIDE: [u32; 4] = [4, 3, 2, 1];
 const BLOCKS: [u32; 3] = [32, 16, 8];
 
-/// How many of the fastest shapes are timed again, and how often: what was fast once may have been
-/// lucky.
+/// How many of the fastest configurations are timed again, and how often: a single fast time may be luck.
 const FINALISTS: usize = 4;
 const ROUNDS: usize = 3;
 
-/// A shape replaces the default one where it takes less than this share of its time.
+/// A configuration replaces the default one if it takes less than this part of its time.
 const GAIN: f64 = 0.97;
 
-/// The shape that was found.
+/// The configuration that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Best {
     /// The shape.
     pub tuning: LaunchConfig,
-    /// What the batch takes in it.
+    /// The time of the batch in it.
     pub time: Duration,
-    /// What it takes in the default shape.
+    /// The time in the default configuration.
     pub default_time: Duration,
-    /// How many shapes were tried.
+    /// How many configurations were tried.
     pub tried: usize,
 }
 
-/// The fastest shape by the time that `time` gives for each, the default one where no other is clearly
-/// faster. It ends when `is_over`; `None` if no shape was timed by then. Shapes that the device
-/// refuses are passed over.
+/// The fastest configuration, with `time` measuring each; the default one if no other is clearly faster. Stops when
+/// `is_over`; `None` if no configuration was timed by then. Skips configurations that the device rejects.
 ///
 /// # Errors
 /// Any other error of the device.
@@ -42,7 +40,7 @@ pub fn fastest(
     mut time: impl FnMut(LaunchConfig) -> Result<Duration, DeviceError>,
 ) -> Result<Option<Best>, DeviceError> {
     let default = LaunchConfig::default();
-    // The first launch of all loads the kernel; it is not counted.
+    // The very first launch loads the kernel; it is not counted.
     let mut timed = |tuning: LaunchConfig| match time(tuning) {
         Ok(time) => Ok(Some(time)),
         Err(DeviceError::Launch { .. }) => Ok(None),
@@ -53,7 +51,7 @@ pub fn fastest(
     }
     let mut times: Vec<(LaunchConfig, Duration)> = Vec::new();
     for tuning in shapes() {
-        // The default one is what the others are held against.
+        // The default one is the reference for the others.
         if !times.is_empty() && is_over() {
             break;
         }
@@ -91,7 +89,7 @@ pub fn fastest(
     }))
 }
 
-/// All shapes, the default one first.
+/// All configurations, the default one first.
 fn shapes() -> impl Iterator<Item = LaunchConfig> {
     WARPS.into_iter().flat_map(|warps| {
         SIDE_BY_SIDE.into_iter().flat_map(move |side_by_side| {
@@ -108,7 +106,7 @@ fn shapes() -> impl Iterator<Item = LaunchConfig> {
 mod tests {
     use super::*;
 
-    /// A device that is the faster the nearer a shape is to this one.
+    /// A device that is fastest in the configurations closest to this one.
     fn by_distance(
         best: LaunchConfig,
     ) -> impl FnMut(LaunchConfig) -> Result<Duration, DeviceError> {
@@ -154,7 +152,7 @@ mod tests {
         let best = fastest(|| false, hardly).unwrap().unwrap();
         assert_eq!(best.tuning, LaunchConfig::default());
 
-        // The first time of each is slow, as the first launch of all is.
+        // The first time of each is slow, like the very first launch.
         let mut calls = 0;
         let noisy = |tuning: LaunchConfig| {
             calls += 1;

@@ -25,8 +25,8 @@ fn trial(kind: Kind, items: u64) -> Trial {
 
 #[test]
 fn costs_are_found_by_kind() {
-    let make = |kind, items| Ok::<_, Infallible>(Some(trial(kind, items)));
-    let Ok(found) = calibrate(&KINDS, BUDGET * 10, make);
+    let run = |kind, items| Ok::<_, Infallible>(Some(trial(kind, items)));
+    let Ok(found) = calibrate(&KINDS, BUDGET * 10, run);
     assert_eq!(found.points.len(), KINDS.len() * SIZES.len());
     for kind in KINDS {
         let KindCost { cost, batches, .. } = found.kinds[&kind];
@@ -51,7 +51,7 @@ fn a_budget_is_kept_and_small_batches_come_first() {
             spent += trial.took;
             Ok::<_, Infallible>(Some(trial))
         });
-        // The last batch may be the first one of its kind, of which nothing is known.
+        // The last batch may be the first of its kind, of which nothing is known.
         assert!(spent <= budget + trial(KINDS[2], 8).took, "{spent:?}");
         assert_eq!(found.points.is_empty(), micros == 0);
         for point in &found.points {
@@ -119,7 +119,7 @@ fn the_median_of_some_batches_counts_and_not_the_first() {
     let Ok(found) = calibrate(&KINDS[..1], BUDGET, |kind, items| {
         calls += 1;
         let mut trial = trial(kind, items);
-        // The first batch of all, and now and then one.
+        // The very first batch, and now and then one.
         if calls % 4 == 1 {
             trial.measured.seconds *= 50.0;
         }

@@ -1,4 +1,4 @@
-//! [`Grids`]: the grids of a batch's pairs as devices hold them, each made once.
+//! [`Grids`]: the grids of a batch's pairs in the format of devices, each converted once.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,28 +9,28 @@ use gpu_kernels::{BailOut, Place, Pool};
 
 use crate::batch::Batch;
 
-/// The most bytes that are kept. What comes then is made for each batch of a device anew.
+/// The most bytes that are cached. Grids beyond that are converted again for each batch of a device.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The grids of a pair.
 #[derive(Debug, Clone)]
-pub(super) struct Held {
+pub(super) struct PairGrids {
     pub(super) pool: Arc<Pool>,
-    /// Where the input lies in the pool, or why no device can hold it.
+    /// The place of the input in the pool, or why no device can hold it.
     pub(super) input: Result<Place, BailOut>,
-    /// Where the expected grid lies. One that a device cannot hold is none that it makes.
+    /// The place of the expected grid; `None` also if no device can hold it, since then no device's output equals it.
     pub(super) expected: Option<Place>,
     pub(super) has_expected: bool,
 }
 
-impl Held {
+impl PairGrids {
     fn of(pair: &Pair) -> Self {
         let mut pool = Pool::default();
         let input = pool.push_grid(&pair.input);
         let expected = pair.output.as_ref();
         Self {
             input,
-            // Nothing is compared with it where there is no input.
+            // Without the input nothing is compared.
             expected: expected
                 .filter(|_| input.is_ok())
                 .and_then(|grid| pool.push_grid(grid).ok()),
@@ -48,25 +48,25 @@ impl Held {
 #[derive(Debug)]
 pub(super) struct Grids<'b> {
     batch: &'b Batch<'b>,
-    /// The place of the first pair of each task.
+    /// The index of the first pair of each task.
     firsts: Vec<usize>,
-    /// By the place of the pair.
-    held: Vec<OnceLock<Held>>,
-    /// The number of the first of them on devices; that of each other one is by its place.
+    /// By the index of the pair.
+    cached: Vec<OnceLock<PairGrids>>,
+    /// The number of the first pair's pool on devices; the others follow in order.
     first_number: u64,
-    /// Bytes of those that are kept, and how many there may be.
+    /// Bytes that are cached, and their maximum.
     bytes: AtomicU64,
     most_bytes: u64,
 }
 
 impl<'b> Grids<'b> {
-    /// Room for them, with numbers of their own.
+    /// An empty cache, with numbers for all pairs.
     pub(super) fn new(batch: &'b Batch<'b>, numbers: &AtomicU64) -> Self {
-        Self::keeping(MOST_BYTES, batch, numbers)
+        Self::with_capacity(MOST_BYTES, batch, numbers)
     }
 
-    /// The same, so many bytes of which are kept.
-    fn keeping(most_bytes: u64, batch: &'b Batch<'b>, numbers: &AtomicU64) -> Self {
+    /// The same, with this maximum of bytes.
+    fn with_capacity(most_bytes: u64, batch: &'b Batch<'b>, numbers: &AtomicU64) -> Self {
         let mut count = 0;
         let firsts = batch.tasks().iter().map(|task| {
             let first = count;
@@ -76,28 +76,31 @@ impl<'b> Grids<'b> {
         Self {
             batch,
             firsts: firsts.collect(),
-            held: std::iter::repeat_with(OnceLock::new).take(count).collect(),
+            cached: std::iter::repeat_with(OnceLock::new).take(count).collect(),
             first_number: numbers.fetch_add(count as u64, Ordering::Relaxed),
             bytes: AtomicU64::new(0),
             most_bytes,
         }
     }
 
-    /// Those of a pair of a task, both by their places, with their number on devices.
-    pub(super) fn of(&self, task: usize, pair: usize) -> (u64, Cow<'_, Held>) {
+    /// The grids of a pair of a task, both given as indices, with the number of their pool on devices.
+    pub(super) fn of(&self, task: usize, pair: usize) -> (u64, Cow<'_, PairGrids>) {
         let at = self.firsts[task] + pair;
         let number = self.first_number + at as u64;
-        if let Some(held) = self.held[at].get() {
-            return (number, Cow::Borrowed(held));
+        if let Some(cached) = self.cached[at].get() {
+            return (number, Cow::Borrowed(cached));
         }
         let (_, of_task) = self.batch.tasks()[task].pair_at(pair);
-        let held = Held::of(of_task);
-        let before = self.bytes.fetch_add(held.bytes(), Ordering::Relaxed);
-        if before + held.bytes() > self.most_bytes {
-            self.bytes.fetch_sub(held.bytes(), Ordering::Relaxed);
-            return (number, Cow::Owned(held));
+        let cached = PairGrids::of(of_task);
+        let before = self.bytes.fetch_add(cached.bytes(), Ordering::Relaxed);
+        if before + cached.bytes() > self.most_bytes {
+            self.bytes.fetch_sub(cached.bytes(), Ordering::Relaxed);
+            return (number, Cow::Owned(cached));
         }
-        (number, Cow::Borrowed(self.held[at].get_or_init(|| held)))
+        (
+            number,
+            Cow::Borrowed(self.cached[at].get_or_init(|| cached)),
+        )
     }
 }
 
@@ -129,29 +132,29 @@ mod tests {
         let tasks = [task(&[1, 30]), task(&[]), task(&[33, 4])];
         let batch = Batch::all_pairs(&[], &tasks);
         let numbers = AtomicU64::new(100);
-        // Of the second batch some are kept, of the third one none.
+        // Of the second batch some are cached, of the third one none.
         for most in [MOST_BYTES, 1100, 0] {
-            let grids = Grids::keeping(most, &batch, &numbers);
+            let grids = Grids::with_capacity(most, &batch, &numbers);
             let mut seen = HashSet::new();
             for (at, task) in tasks.iter().enumerate() {
                 for pair in 0..batch.pair_count(task) {
-                    let (number, held) = grids.of(at, pair);
+                    let (number, cached) = grids.of(at, pair);
                     assert!(number >= 100 && seen.insert(number));
                     let (_, of_task) = task.pair_at(pair);
                     let (input, output) = (&*of_task.input, of_task.output.as_ref());
-                    assert_eq!(held.has_expected, output.is_some());
+                    assert_eq!(cached.has_expected, output.is_some());
                     if input.height() > 32 {
-                        assert_eq!((held.input, held.expected), (Err(BailOut::Grid), None));
+                        assert_eq!((cached.input, cached.expected), (Err(BailOut::Grid), None));
                         continue;
                     }
-                    let place = held.input.unwrap();
-                    assert_eq!(held.pool.grid(place).as_ref(), Some(input));
-                    let expected = held.expected.and_then(|place| held.pool.grid(place));
+                    let place = cached.input.unwrap();
+                    assert_eq!(cached.pool.grid(place).as_ref(), Some(input));
+                    let expected = cached.expected.and_then(|place| cached.pool.grid(place));
                     let output = output.filter(|grid| grid.height() <= 32);
                     assert_eq!(expected.as_ref(), output);
                     // Again it is the same.
                     let (again, same) = grids.of(at, pair);
-                    assert_eq!((again, &same.pool), (number, &held.pool));
+                    assert_eq!((again, &same.pool), (number, &cached.pool));
                 }
             }
             assert_eq!(seen.len(), 7);

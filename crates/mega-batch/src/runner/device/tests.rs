@@ -40,19 +40,19 @@ fn emulated(emulation: Emulation) -> Result<Vec<Opened>, Unavailable> {
     device_of(Box::new(open), LaunchConfig::default()).map(|device| vec![device])
 }
 
-/// Where nothing compiles the kernels, the CPU does everything and there is less to see.
+/// Without a compiler for the kernels, the CPU does everything and less is tested.
 fn is_there() -> bool {
     EmulatedDevice::fingerprint().is_some()
 }
 
-/// What the device did, if all evaluations were counted once.
+/// The summary of the device, after checking that every evaluation was counted once.
 fn device(report: &Report) -> OnDevice {
     let backends = &report.summary.backends;
     assert_eq!(backends.no_device.is_none(), is_there());
     let device = backends.device.clone().unwrap_or_default();
     let made = backends.compiled + backends.reference + device.evaluations;
     assert_eq!(made, report.summary.totals.evaluations);
-    // What it left is none that it made.
+    // The scheduler does not count items that fell back.
     let by_scheduler = device.activities.iter().map(|(_, activity)| activity.items);
     assert_eq!(by_scheduler.sum::<u64>(), device.evaluations);
     device
@@ -90,12 +90,12 @@ fn an_emulated_device_gives_what_the_reference_gives() {
 #[test]
 fn launches_are_halved_until_they_fit() {
     let (mut programs, tasks) = mixed_batch();
-    // An arena is larger than all else that an evaluation needs.
+    // An arena is larger than everything else that an evaluation needs.
     programs.retain(|program| encoded(program, u32::MAX).is_ok_and(|encoded| !encoded.has_arena()));
     let batch = Batch::all_pairs(&programs, &tasks);
     let expected = run(&batch, &options(Backend::Reference, Mode::Parallel, false)).unwrap();
     let mut whole = None;
-    // The first batch does not fit, and later ones are made to measure.
+    // The first batch does not fit; later ones are sized to fit.
     for bytes in [1 << 30, 28_000, 1] {
         let emulation = Emulation {
             bytes,
@@ -121,7 +121,7 @@ fn launches_are_halved_until_they_fit() {
     }
 }
 
-/// An emulated device that fails by plan, now and whenever it is opened anew.
+/// An emulated device with injected faults, also after it is reopened.
 fn faulty(plan: Plan) -> Opened {
     let emulated = open::emulated(0, &Emulation::default()).unwrap();
     let faulty = Faulty::new(emulated, plan);
@@ -137,7 +137,7 @@ fn what_a_device_leaves_when_it_fails_others_do() {
     let (programs, tasks) = mixed_batch();
     let batch = Batch::all_pairs(&programs, &tasks);
     let expected = run(&batch, &options(Backend::Reference, Mode::Parallel, true)).unwrap();
-    // It is opened with the first calls and gone before it has made everything.
+    // The first calls open it, and it is gone before it has evaluated everything.
     let gone = Plan {
         outages: vec![Outage {
             from: 60,
@@ -251,7 +251,7 @@ fn the_scheduler_learns_by_kind_what_a_device_leaves() {
         return;
     }
     let mut runner = on(emulated(Emulation::default()), Mode::Parallel, false);
-    // One step, two that end in a number, and four.
+    // One step, two that return a number, and four.
     let tall = [Primitive::Vmirror, Primitive::Height];
     let four = [Primitive::Vmirror; 4];
     let programs = [
@@ -262,7 +262,7 @@ fn the_scheduler_learns_by_kind_what_a_device_leaves() {
     let grid = |side: u8| Grid::filled(side.into(), side.into(), 1);
     let task = Task {
         id: "a".into(),
-        // One in three is a grid that no device holds.
+        // One of the three grids fits on no device.
         train: (0..600_u16)
             .map(|at| grid(if at % 3 == 0 { 33 } else { 3 }))
             .map(|grid| Pair::new(grid.clone(), Some(grid)))
@@ -323,7 +323,7 @@ fn what_a_device_cannot_hold_is_bailed_out_of_or_wrong() {
     assert_eq!(without_times(&report), without_times(&expected));
     let device = device(&report);
     if is_there() {
-        // The large input twice, and what `upscale` makes of the small one.
+        // The large input twice, and the result of `upscale` on the small one.
         let grids = &device.bail_outs["a grid past 32 rows or columns"];
         assert_eq!((*grids, device.programs), (5, 2), "{device:?}");
         assert_eq!(device.programs_host_only[NO_GRID], 1);
