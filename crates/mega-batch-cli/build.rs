@@ -1,9 +1,9 @@
-//! Notes the commit that the binary is built from, so that a copy of it can say what it is.
+//! Records the commit that the binary is built from, so that a copy of it can report it.
 
 use std::path::Path;
 use std::process::Command;
 
-/// What goes into the binary, from this folder.
+/// What the binary depends on, relative to this folder.
 const SOURCES: [&str; 11] = [
     "../../Cargo.lock",
     "../arc-check/src",
@@ -18,7 +18,7 @@ const SOURCES: [&str; 11] = [
     "src",
 ];
 
-/// What git says, if it says something.
+/// The output of git, if it succeeds.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let said = String::from_utf8(output.stdout).ok()?;
@@ -30,7 +30,7 @@ fn main() {
     for source in SOURCES {
         println!("cargo::rerun-if-changed={source}");
     }
-    // It has a line more with each commit and checkout.
+    // The log grows with each commit and checkout.
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"]);
     if let Some(log) = log.filter(|log| Path::new(log).exists()) {
         println!("cargo::rerun-if-changed={log}");

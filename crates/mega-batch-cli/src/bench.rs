@@ -1,9 +1,8 @@
-//! The benchmark: the built-in programs by mode, kind and size of batch, on the machine that this is.
+//! The benchmark: the built-in programs by mode, kind and batch size, on this machine.
 //!
-//! A cell is the wall-clock time of one call of [`Runner::run_into`](mega_batch::Runner::run_into) for a
-//! batch of so many evaluations, everything between the call and the last outcome included. Modes take
-//! turns. What becomes of each evaluation is compared with what the reference interpreter makes of it
-//! in the same run; a benchmark with a difference is an error, not a result.
+//! A cell is the wall-clock time of one call of [`Runner::run_into`](mega_batch::Runner::run_into) for a batch of a
+//! given size, from the call to the last outcome. Modes take turns. Every outcome is compared with that of the
+//! reference interpreter in the same run; a benchmark with a difference is an error, not a result.
 
 use std::io;
 
@@ -23,7 +22,7 @@ mod outcomes;
 mod plan;
 mod statistics;
 mod table;
-mod verdict;
+mod targets;
 pub(crate) mod workload;
 
 pub(crate) use charts::{charts, files as chart_files};
@@ -42,10 +41,10 @@ pub(crate) enum BenchError {
     /// The threads could not be started.
     #[error("the workers cannot be started")]
     Workers(#[from] io::Error),
-    /// A batch names what it has not: a bug of ours.
+    /// A batch refers to a program or task that it does not contain: a bug of ours.
     #[error("a batch cannot be made")]
     Batch(#[source] UnknownJob),
-    /// An evaluation that is to be right is not, or not all were made.
+    /// An evaluation that should be right is not, or some were not run.
     #[error("{kind}, {size} evaluations a batch, {mode}: {evaluation}")]
     Wrong {
         kind: Workload,
@@ -53,7 +52,7 @@ pub(crate) enum BenchError {
         mode: String,
         evaluation: String,
     },
-    /// Of an evaluation became what did not become of it in another mode.
+    /// Two modes disagree on the outcome of an evaluation.
     #[error("{kind}, {size} evaluations a batch: {mode} differs from {first}: {difference}")]
     Different {
         kind: Workload,
@@ -86,7 +85,7 @@ impl Machine {
         }
     }
 
-    /// The name of a processor or a device as a folder can have it: `nvidia-h200`.
+    /// A processor or device name in the form used for folders: `nvidia-h200`.
     pub(crate) fn folder(name: &str) -> String {
         let words = name
             .split(|c: char| !c.is_ascii_alphanumeric())

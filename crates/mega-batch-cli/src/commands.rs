@@ -1,4 +1,4 @@
-//! The subcommands, a file each.
+//! The subcommands, one file each.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,12 +9,12 @@ use std::str::FromStr;
 
 use arc_dsl::{Dialect, Reading, broken_json};
 use exit::Exit;
+use grouped::GroupedErrors;
 use mega_batch::inputs::{
     InputError, ProgramsRead, TasksRead, read_programs, read_renames, read_tasks, read_text,
 };
 use mega_batch::{CheckpointError, Runner, escaped};
 use serde_json::Value;
-use told::Told;
 
 mod batt;
 mod bench;
@@ -23,6 +23,7 @@ mod coverage;
 mod devices;
 pub(crate) mod exit;
 mod explain;
+mod grouped;
 mod log;
 mod output;
 pub(crate) mod paths;
@@ -36,7 +37,6 @@ mod show;
 pub(crate) mod signals;
 pub(crate) mod terminal;
 mod threads;
-mod told;
 
 /// What the command can do.
 #[derive(Debug, clap::Subcommand)]
@@ -57,7 +57,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Does it. An error means that the machinery failed; bad input is told and is an exit code.
+    /// Runs the command. An error means that the machinery failed; bad input is reported and gives an exit code.
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         match self {
             Command::Run(run) => run.run(),
@@ -77,46 +77,50 @@ impl Command {
     }
 }
 
-/// Tells errors, those of one kind together. Where nobody listens the work goes on all the same, and
-/// the exit code says that something was wrong.
+/// Reports errors, grouped by kind. If standard error cannot be written, the work goes on, and the exit code still
+/// says that something was wrong.
 fn tell(errors: &[InputError]) {
-    let _ = write!(io::stderr().lock(), "{}", Told::new("", errors));
+    let _ = write!(io::stderr().lock(), "{}", GroupedErrors::new("", errors));
 }
 
-/// Tells what is strange, but not wrong.
+/// Reports what is strange, but not wrong.
 fn note(notes: &[InputError]) {
-    let _ = write!(io::stderr().lock(), "{}", Told::new("note: ", notes));
+    let _ = write!(
+        io::stderr().lock(),
+        "{}",
+        GroupedErrors::new("note: ", notes)
+    );
 }
 
-/// Which of the tasks are meant.
+/// A choice among the tasks.
 #[derive(Debug, clap::Args)]
-struct Chosen {
-    /// Take the tasks of these ids alone, with commas between them.
+struct TaskFilter {
+    /// Take only the tasks with these ids, separated by commas.
     #[arg(long, value_name = "IDS", num_args = 1.., value_delimiter = ',')]
     ids: Vec<String>,
 
-    /// Take the tasks alone whose ids stand in this file: text with commas, blanks or lines between them, or
-    /// JSON, a list of them or an object whose keys they are. Where none stands in it there is nothing to do.
+    /// Take only the tasks whose ids are in this file: text with commas, blanks or line breaks between them, or JSON,
+    /// a list of them or an object with them as keys. If it has none, there is nothing to do.
     #[arg(long, value_name = "FILE")]
     ids_file: Option<PathBuf>,
 }
 
-/// Whether tasks are meant, some or all of them.
+/// Whether any tasks are selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Meant {
+enum Selection {
     Tasks,
-    /// The file of ids has none, as `run --unsolved` writes it where all is solved.
+    /// The file of ids is empty, as `run --unsolved` writes it if everything is solved.
     Nothing,
 }
 
-impl Chosen {
-    /// Whether not all tasks are meant.
+impl TaskFilter {
+    /// Whether a choice was given.
     fn is_given(&self) -> bool {
         !self.ids.is_empty() || self.ids_file.is_some()
     }
 
-    /// Leaves the tasks that are meant; an id that none of them has is an error.
-    fn choose(&self, read: &mut TasksRead) -> Meant {
+    /// Keeps the selected tasks; an id that no task has is an error.
+    fn choose(&self, read: &mut TasksRead) -> Selection {
         let mut ids: Vec<String> = self.ids.iter().map(|id| id.trim().to_owned()).collect();
         ids.retain(|id| !id.is_empty());
         let named = self.ids_file.as_deref().unwrap_or(Path::new("--ids"));
@@ -136,7 +140,7 @@ impl Chosen {
                 Err(error) => {
                     read.tasks.clear();
                     read.errors.push(error);
-                    return Meant::Tasks;
+                    return Selection::Tasks;
                 }
             }
         }
@@ -146,7 +150,7 @@ impl Chosen {
             }
         }
         if !self.is_given() {
-            return Meant::Tasks;
+            return Selection::Tasks;
         }
         let before = read.errors.len();
         read.choose(&ids, named);
@@ -160,19 +164,19 @@ impl Chosen {
             }
         }
         if !ids.is_empty() {
-            return Meant::Tasks;
+            return Selection::Tasks;
         }
         if self.ids.is_empty() {
             let message = "no id of a task in it: there is nothing to do";
             read.notes.push(InputError::whole(named, message));
-            return Meant::Nothing;
+            return Selection::Nothing;
         }
         let message = "no id of a task: expected one at least";
         read.errors.push(InputError::whole(named, message));
-        Meant::Tasks
+        Selection::Tasks
     }
 
-    /// Reads tasks and leaves those that are meant.
+    /// Reads tasks and keeps the selected ones.
     fn read(&self, tasks: &[PathBuf], solutions: &[PathBuf]) -> TasksRead {
         let mut read = read_tasks(tasks, solutions);
         self.choose(&mut read);
@@ -180,18 +184,18 @@ impl Chosen {
     }
 }
 
-/// A text without the mark that says that it is UTF-8.
+/// The text without a byte order mark.
 fn without_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
 
-/// Whether it stands between the ids of a text.
+/// Whether the character separates ids.
 fn is_between(c: char) -> bool {
     c.is_whitespace() || ",\"'[]".contains(c)
 }
 
-/// The lines and the columns, in bytes and from 1, where words stand first in a file of ids. Those of JSON are found
-/// too, but for ids with such characters as stand between words.
+/// The line and the column, in bytes and from 1, where each word occurs first in a file of ids. Works for JSON too,
+/// except for ids that contain separators.
 fn places_of(text: &str) -> HashMap<&str, (usize, usize)> {
     let is_end = |c: char| is_between(c) || "{}:".contains(c);
     let mut places = HashMap::new();
@@ -207,7 +211,7 @@ fn places_of(text: &str) -> HashMap<&str, (usize, usize)> {
     places
 }
 
-/// The ids that a file of them has.
+/// The ids in the text of a file.
 fn ids_of(text: &str) -> serde_json::Result<Vec<String>> {
     if text.trim_start().starts_with('{') || text.trim_start().starts_with("[\"") {
         let of_list = |list: Vec<Value>| {
@@ -236,7 +240,7 @@ fn ids_of(text: &str) -> serde_json::Result<Vec<String>> {
     Ok(words.map(str::to_owned).collect())
 }
 
-/// The first of many names, and how many more there are.
+/// The first few of many names, and how many more there are.
 fn a_few<'n>(names: impl Iterator<Item = &'n str>) -> String {
     const TOLD: usize = 3;
     let (mut told, mut more) = (Vec::new(), 0);
@@ -256,18 +260,18 @@ fn a_few<'n>(names: impl Iterator<Item = &'n str>) -> String {
 
 /// How the text of programs is read.
 #[derive(Debug, clap::Args)]
-struct HowRead {
+struct ProgramFormat {
     /// The dialect of the programs, `public` or `typed` [default: by the parameters of each].
     #[arg(long, value_name = "NAME", requires = "programs")]
     dialect: Option<Dialect>,
 
-    /// Names of the DSL as the programs call them: a file with a line `theirs = ours` for each.
+    /// Renames of the DSL's functions in the programs: a file with a line `theirs = ours` for each.
     #[arg(long, value_name = "FILE", requires = "programs")]
     names: Option<PathBuf>,
 }
 
-impl HowRead {
-    /// Reads programs; none where the names cannot be read.
+impl ProgramFormat {
+    /// Reads programs; none if the renames cannot be read.
     fn read(&self, programs: &[PathBuf]) -> ProgramsRead {
         let names = self.names.as_deref().map(read_renames).transpose();
         match names {
@@ -288,16 +292,16 @@ impl HowRead {
     }
 }
 
-/// Tells in a line what goes on otherwise than was asked for.
+/// Warns in one line about a deviation from what was asked for.
 fn warn(what: fmt::Arguments<'_>) {
     let what = what.to_string();
     let _ = writeln!(io::stderr(), "mega-batch: {}", escaped(&what));
 }
 
-/// Tells why a checkpoint cannot be used, and how the command ends by that.
+/// Reports why a checkpoint cannot be used, and returns the command's exit.
 fn no_checkpoint(error: &CheckpointError) -> Exit {
     match error {
-        // What the system does not let us do; what is wrong in a file that is there is bad input.
+        // The system refuses; a malformed file, in contrast, is bad input.
         CheckpointError::File { path, error } if error.get_ref().is_none() || !path.is_file() => {
             let path = path.display();
             warn(format_args!("{path}: cannot be written: {error}"));
@@ -310,7 +314,7 @@ fn no_checkpoint(error: &CheckpointError) -> Exit {
     }
 }
 
-/// The end that these errors make.
+/// The exit for these errors.
 fn exit(errors: &[InputError]) -> Exit {
     if errors.is_empty() {
         Exit::Success
@@ -325,7 +329,7 @@ fn number<T: FromStr>(text: &str) -> Result<T, String> {
     number.ok_or_else(|| "expected a whole number of 0 or more, which is not too large".to_owned())
 }
 
-/// Reads a number that is not 0.
+/// Reads a number of at least 1.
 fn from_one<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, String> {
     let number = text.parse().ok();
     let number = number.filter(|number: &T| *number >= T::from(1));

@@ -1,5 +1,5 @@
-//! The machine as commands tell of it, to people and in documents: [`MachineReport`], the host and its
-//! devices with their memory.
+//! The machine as commands report it, as text and in documents: [`MachineReport`], the host and its devices with
+//! their memory.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::table::thousands;
 
-/// The devices that there are, each with its memory where it could be opened.
+/// The available devices, each with its memory if it could be opened.
 pub(crate) struct Opened {
     pub(crate) host: Host,
     pub(crate) found: Devices,
@@ -19,14 +19,14 @@ pub(crate) struct Opened {
     emulated_memory: Option<Memory>,
 }
 
-/// The memory of a device that is open.
+/// The memory of an open device.
 fn memory(device: &impl Device) -> Option<Memory> {
     device.memory().ok()
 }
 
 impl Opened {
-    /// Opens every device once: only then it is known that it takes the kernels, and how much of its
-    /// memory is free.
+    /// Opens every device once: only then is it known whether it takes the kernels, and how much of its memory is
+    /// free.
     pub(crate) fn here() -> Self {
         let mut found = Devices::here();
         let mut gpu_memory = Vec::new();
@@ -52,18 +52,18 @@ impl Opened {
     }
 }
 
-/// What there is to make evaluations.
+/// The executors of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MachineReport {
     pub(crate) host: HostReport,
     pub(crate) gpus: Vec<DeviceReport>,
-    /// Why there is none.
+    /// Why there is no GPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) no_gpu: Option<String>,
-    /// Where it was asked for.
+    /// If it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) emulated: Option<DeviceReport>,
-    /// Where it was asked for.
+    /// If it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) interpreted: Option<DeviceReport>,
 }
@@ -110,12 +110,12 @@ pub(crate) struct Usable {
     pub(crate) capability: (u32, u32),
     pub(crate) multiprocessors: u32,
     pub(crate) warps: u32,
-    /// The version of CUDA that the driver knows.
+    /// The CUDA version of the driver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) driver: Option<(u32, u32)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) memory: Option<MemoryReport>,
-    /// Evaluations of a batch, from and to.
+    /// The suggested batch sizes, from and to.
     pub(crate) suggested_batch: (u64, u64),
 }
 
@@ -142,7 +142,7 @@ impl DeviceReport {
 }
 
 impl MachineReport {
-    /// What was opened, and the emulated device too where that is asked for.
+    /// The opened devices, and the emulated one if it is asked for.
     pub(crate) fn new(opened: &Opened, emulated: bool) -> Self {
         let Opened {
             host,
@@ -168,7 +168,7 @@ impl MachineReport {
 }
 
 impl DeviceReport {
-    /// The device that executes PTX, which is opened for it.
+    /// Opens the device that executes PTX, and describes it.
     pub(crate) fn interpreted() -> Self {
         let device = simulated::interpreted();
         let free = device.as_ref().ok().and_then(memory);
@@ -176,10 +176,10 @@ impl DeviceReport {
     }
 }
 
-/// The width of a line's name.
+/// The width of a line's label.
 const NAME: usize = 18;
 
-/// A line of what is told of a machine: its name, and the value.
+/// Writes a line: a label and a value.
 pub(crate) fn line(f: &mut Formatter<'_>, name: &str, value: impl Display) -> fmt::Result {
     // Names of devices come from drivers and files.
     writeln!(f, "{name:<NAME$}{}", escaped(&value.to_string()))
@@ -252,7 +252,7 @@ fn write_device(f: &mut Formatter<'_>, name: &str, device: &DeviceReport) -> fmt
     )
 }
 
-/// Numbers from the one to the other.
+/// A range of numbers as text.
 pub(crate) fn range((from, to): (u64, u64)) -> String {
     if from == to {
         thousands(from)

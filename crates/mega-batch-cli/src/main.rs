@@ -1,8 +1,8 @@
 //! The command `mega-batch`: a thin shell over the library of the same name.
 //!
-//! `commands` has a module for each subcommand, with how a run ends (`exit`, `signals`) and how documents are written
-//! (`output`, `paths`); `bench` the benchmarks, `report` the page of a run, `table` and `show` what a terminal gets, `machine` the
-//! host and its devices.
+//! `commands` has a module for each subcommand, with exit codes and signals (`exit`, `signals`) and the writing of
+//! documents (`output`, `paths`); `bench` has the benchmarks, `report` the page of a run, `table` and `show` the
+//! output in a terminal, `machine` the host and its devices.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -29,7 +29,7 @@ struct Cli {
     command: commands::Command,
 }
 
-/// The commit that this was built from, where the build knew it.
+/// The commit that this was built from, if known at build time.
 fn built_from() -> Option<String> {
     option_env!("MEGA_BATCH_COMMIT").map(str::to_owned)
 }
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
             }
         },
         Err(error) => {
-            // Help and version are no errors.
+            // Help and version are not errors.
             let exit = if error.use_stderr() {
                 Exit::BadInput
             } else {
@@ -60,14 +60,14 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// What stands in help for a number.
+/// The value names of numbers in the help.
 const NUMBERS: [&str; 3] = ["N", "S", "SECONDS"];
 
-/// The arguments, by a parser that tells the exit codes in the help of every command.
+/// Parses the arguments; every command's help lists the exit codes.
 fn arguments() -> Result<clap::ArgMatches, clap::Error> {
     let command = Cli::command().after_help(Exit::help());
     let command = command.mut_subcommands(|command| {
-        // A number below 0 is a value, of which its option says what it expects.
+        // A negative number is parsed as a value, so that the option can say what it expects.
         let command = command.mut_args(|arg| {
             let is_number = |name: &clap::builder::Str| NUMBERS.contains(&name.as_str());
             let names = arg.get_value_names().unwrap_or_default();
@@ -79,21 +79,21 @@ fn arguments() -> Result<clap::ArgMatches, clap::Error> {
     command.try_get_matches()
 }
 
-/// How the command ends with this result, which is told where it is an error.
+/// The exit for this result; an error is printed.
 fn ended(result: anyhow::Result<Exit>) -> Exit {
     match result {
         Ok(exit) => exit,
-        // Whoever read our output has seen enough.
+        // The reader of our output has seen enough.
         Err(error) if is_broken_pipe(&error) => Exit::BrokenPipe,
         Err(error) => {
-            // Nothing is left to be told where even this fails.
+            // If even this fails there is no way to report it.
             let _ = writeln!(io::stderr(), "mega-batch: {}", told(&error));
             Exit::Failure
         }
     }
 }
 
-/// What an error and its causes say. A cause that says again what stands before it is left out.
+/// The text of an error and its causes. A cause that repeats the text before it is left out.
 fn told(error: &anyhow::Error) -> String {
     let mut told = String::new();
     for cause in error.chain().map(ToString::to_string) {

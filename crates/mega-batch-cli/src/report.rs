@@ -1,10 +1,10 @@
-//! The report: the document of a run or a search as one page for a browser, with nothing beside it.
+//! The report: the document of a run or a search as one self-contained page for a browser.
 //!
-//! [`read`] goes through the document once. What it keeps does not grow with the number of results:
-//! counts, the first failures, and of each task its grids in few bytes. [`write`] puts that into the
-//! frame `report/page.html`: all counts and charts as they are to be seen, and the grids as data that
-//! `report/page.js` draws when they come into view. Names come from outside and are escaped wherever
-//! they are put; the page's policy allows no request, and no text of a document to become markup.
+//! [`read`] goes through the document once. The memory that it takes does not grow with the number of results: it
+//! keeps counts, the first failures, and the grids of each task in few bytes. [`write`] puts that into the frame
+//! `report/page.html`: all counts and charts as markup, and the grids as data that `report/page.js` draws when they
+//! come into view. Names come from outside and are escaped everywhere; the page's policy allows no request, and no
+//! text of a document to become markup.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -34,7 +34,7 @@ mod tasks;
 
 use document::Document;
 
-/// A document that a page can be made of.
+/// A document that can be turned into a page.
 #[derive(Debug)]
 pub(crate) enum Report {
     /// Of a run.
@@ -44,7 +44,7 @@ pub(crate) enum Report {
 }
 
 impl Report {
-    /// What it is about, in a few words.
+    /// A short description.
     pub(crate) fn about(&self) -> String {
         match self {
             Report::Run(document) => {
@@ -59,10 +59,10 @@ impl Report {
     }
 }
 
-/// How large a document may be: 16 GiB, some hundred million results.
+/// The largest document: 16 GiB, some hundred million results.
 const MAX_BYTES: u64 = 16 << 30;
 
-/// How much of a document is read at a time.
+/// The size of the read buffer.
 const BUFFER: usize = 1 << 20;
 
 /// Reads a document.
@@ -72,11 +72,11 @@ pub(crate) fn read(path: &Path) -> Result<Report, InputError> {
         _ => InputError::whole(path, format!("cannot be read: {error}")),
     };
     if is_standard_input(path) || is_descriptor(path) {
-        // It is there once, and looked at twice.
+        // It can be read only once, but has to be looked at twice.
         let text = read_text(path)?;
         return of_text(&text).map_err(|error| in_document(path, &error));
     }
-    // Before it is opened: to open a pipe is to wait for who writes into it.
+    // Checked before opening it: opening a pipe waits for its writer.
     let metadata = fs::metadata(path).map_err(|error| unreadable(&error))?;
     if !metadata.is_file() {
         let message = "expected a regular file with the document of `mega-batch run --json` or `search --json`";
@@ -87,7 +87,7 @@ pub(crate) fn read(path: &Path) -> Result<Report, InputError> {
         let message = format!("document of {size} bytes: expected {MAX_BYTES} at most");
         return Err(InputError::whole(path, message));
     }
-    // Whatever its size was, it may grow.
+    // The file may grow in the meantime.
     let open = || {
         let file = File::open(path).map_err(|error| unreadable(&error))?;
         Ok(BufReader::with_capacity(BUFFER, file.take(MAX_BYTES)))
@@ -112,7 +112,7 @@ fn of_text(text: &str) -> serde_json::Result<Report> {
     })
 }
 
-/// The document that this text is.
+/// Parses a document.
 fn parse<T: DeserializeOwned>(reader: impl Read) -> serde_json::Result<T> {
     let mut json = serde_json::Deserializer::from_reader(reader);
     let document = T::deserialize(&mut json)?;
@@ -120,7 +120,7 @@ fn parse<T: DeserializeOwned>(reader: impl Read) -> serde_json::Result<T> {
     Ok(document)
 }
 
-/// Whether a text is the document of a search, which says so before its results. Not more of it is read.
+/// Whether the text is the document of a search, which says so before its results. Reads no further than that.
 fn is_of_search(reader: impl Read) -> bool {
     struct Kind<'a>(&'a mut bool);
     impl<'de> Visitor<'de> for Kind<'_> {
@@ -146,12 +146,12 @@ fn is_of_search(reader: impl Read) -> bool {
     }
     let mut is_search = false;
     let mut json = serde_json::Deserializer::from_reader(reader);
-    // That the rest was not read is an error, and what is wrong is told by who reads it all.
+    // Stopping early is an error, and other errors are reported when all of it is read.
     let _ = json.deserialize_map(Kind(&mut is_search));
     is_search
 }
 
-/// What is wrong at a place of the document.
+/// An error at a place in the document.
 fn in_document(path: &Path, error: &serde_json::Error) -> InputError {
     let (line, column) = (error.line(), error.column());
     let mut message = in_our_words(error);
@@ -167,7 +167,7 @@ fn in_document(path: &Path, error: &serde_json::Error) -> InputError {
     }
 }
 
-/// What is wrong with a document that is another one, in words of users.
+/// What is wrong with a document of another form, in the user's terms.
 pub(crate) fn in_our_words(error: &serde_json::Error) -> String {
     if !error.is_data() {
         return broken_json(error, "");
@@ -177,7 +177,7 @@ pub(crate) fn in_our_words(error: &serde_json::Error) -> String {
     let message = text.strip_suffix(&place).unwrap_or(&text);
     let parts = |prefix: &str| message.strip_prefix(prefix)?.split_once(", expected ");
     let unlike = parts("invalid type: ").or_else(|| parts("invalid value: "));
-    // A list in the place of an object is read as its members.
+    // A list instead of an object is read as its members.
     let unlike = unlike.or_else(|| Some(("sequence", parts("invalid length ")?.1)));
     if let Some((found, expected)) = unlike {
         let found = match found {
@@ -203,7 +203,7 @@ pub(crate) fn in_our_words(error: &serde_json::Error) -> String {
     }
 }
 
-/// Writes the page; `name` is the document's, as it was asked for.
+/// Writes the page; `name` is the document's name as given.
 pub(crate) fn write(report: &Report, name: &str, out: &mut dyn Write) -> io::Result<()> {
     match report {
         Report::Run(document) => page::write(document, name, out),

@@ -11,7 +11,7 @@ mod picture;
 
 pub(crate) use picture::Picture;
 
-/// What a cell is drawn with.
+/// How a cell is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     /// The colours of the ARC palette, for terminals with 24-bit colour.
@@ -20,11 +20,11 @@ pub(crate) enum Paint {
     Digits,
 }
 
-/// Draws a pair: its input, its expected output and, where a program was run on it, the program's
-/// output with the cells that differ marked, and the verdict.
+/// Draws a pair: its input, its expected output and, if a program was run on it, the program's output with the cells
+/// that differ marked, and the outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct Drawing<'a> {
-    /// Which pair it is, as `train[0]`.
+    /// The name of the pair, such as `train[0]`.
     pub(crate) name: String,
     /// The pair.
     pub(crate) pair: &'a Pair,
@@ -32,20 +32,20 @@ pub(crate) struct Drawing<'a> {
     pub(crate) result: Option<&'a PairResult>,
     /// What cells are drawn with.
     pub(crate) paint: Paint,
-    /// How many columns the terminal has; grids that do not fit beside each other go below.
+    /// The width of the terminal in columns; grids that do not fit side by side go below.
     pub(crate) columns: usize,
 }
 
-/// How many characters are shown of an output that is no grid.
+/// The most characters of an output that is not a grid.
 const VALUE_SHOWN: usize = 200;
 
-/// The colour that stands for no colour in what a layer paints.
+/// The colour of cells that a layer does not paint.
 const NOTHING: i8 = -1;
 
 /// Columns between two grids.
 const GAP: usize = 3;
 
-/// Lines of text with their width in columns, which colour codes do not count into.
+/// Lines of text with their width in columns, not counting colour codes.
 struct Block {
     width: usize,
     lines: Vec<String>,
@@ -55,7 +55,7 @@ impl Block {
     /// A grid under its title; cells in which it differs from `other` are marked.
     fn new(title: &str, grid: &Grid, other: Option<&Grid>, paint: Paint) -> Self {
         let title = format!("{title} {}x{}", grid.height(), grid.width());
-        // Programs may paint colours of more digits than one.
+        // Programs may paint colours with more than one digit.
         let digits = grid
             .cells()
             .iter()
@@ -112,14 +112,14 @@ impl fmt::Display for Drawing<'_> {
     }
 }
 
-/// Draws grids beside each other, each under its title.
+/// Draws grids side by side, each under its title.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Strip<'a> {
-    /// The grids by their titles.
+    /// The grids with their titles.
     pub(crate) grids: &'a [(String, &'a Grid)],
-    /// What cells are drawn with.
+    /// How cells are drawn.
     pub(crate) paint: Paint,
-    /// How many columns the terminal has.
+    /// The width of the terminal in columns.
     pub(crate) columns: usize,
 }
 
@@ -132,21 +132,21 @@ impl fmt::Display for Strip<'_> {
 }
 
 impl Drawing<'_> {
-    /// The grid that the program gave.
+    /// The grid that the program returned.
     fn output(&self) -> Option<Cow<'_, Grid>> {
         self.result?.output.as_ref()?.as_grid()
     }
 
-    /// Which pair it is, and what came of it.
+    /// The name of the pair, and the outcome.
     fn title(&self, output: Option<&Grid>) -> String {
         let name = escaped(&self.name);
         match self.result {
-            Some(result) => format!("{name}: {}", self.verdict(result, output)),
+            Some(result) => format!("{name}: {}", self.outcome(result, output)),
             None => name.into_owned(),
         }
     }
 
-    fn verdict(&self, result: &PairResult, output: Option<&Grid>) -> String {
+    fn outcome(&self, result: &PairResult, output: Option<&Grid>) -> String {
         let word = result.outcome.name().replace('_', " ");
         match (&result.outcome, &self.pair.output, output, &result.output) {
             (Outcome::Mismatch, Some(expected), Some(output), _) => {
@@ -176,7 +176,7 @@ impl Drawing<'_> {
     }
 }
 
-/// How many of the blocks fit beside each other; at least one.
+/// How many of the blocks fit side by side; at least one.
 fn fitting(blocks: &[Block], columns: usize) -> usize {
     let mut width = 0;
     let fit = blocks.iter().take_while(|block| {
@@ -188,7 +188,7 @@ fn fitting(blocks: &[Block], columns: usize) -> usize {
     fit.count().max(1)
 }
 
-/// Writes blocks beside each other, those that do not fit below.
+/// Writes blocks side by side, those that do not fit below.
 fn write_blocks(f: &mut fmt::Formatter<'_>, blocks: &[Block], columns: usize) -> fmt::Result {
     let mut blocks = blocks;
     while !blocks.is_empty() {

@@ -1,4 +1,4 @@
-//! [`Table`]: what a batch came to, for people.
+//! [`Table`]: the results of a batch as text.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,15 +11,15 @@ use mega_batch::escaped;
 use mega_batch::{Activity, Backend, Backends, Stages};
 use mega_batch::{Summary, TaskState};
 
-/// How many programs and tasks a list in the table names.
+/// The most programs and tasks that a list in the table names.
 const LISTED: usize = 5;
 
-/// Prints what a batch came to: the counts, the slowest programs, and what failed.
+/// Prints the results of a batch: the counts, the slowest programs, and the failures.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Table<'a> {
     /// The batch.
     pub(crate) batch: &'a Batch<'a>,
-    /// What it came to.
+    /// The results.
     pub(crate) summary: &'a Summary,
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Table<'_> {
         if !self.summary.is_complete() {
             writeln!(f, "incomplete: stopped before all evaluations were made")?;
         }
-        // Of what was not evaluated nobody knows.
+        // Programs that were not evaluated are not known to be right or wrong.
         let of_made = |count: u64| {
             let made = if self.summary.is_complete() {
                 ""
@@ -130,7 +130,7 @@ fn of(count: u64) -> String {
     format!(" of {}", thousands(count))
 }
 
-/// What a sum of times is over.
+/// What times are summed over.
 fn on_all(workers: usize) -> String {
     if workers == 1 {
         String::new()
@@ -177,7 +177,7 @@ fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Resul
     write_reasons(f, "programs not compiled", &backends.programs_not_compiled)
 }
 
-/// What a device did: how busy it was, and where the time of its batches went.
+/// The activity of a device: how busy it was, and where the time of its batches went.
 fn write_activity(f: &mut fmt::Formatter<'_>, name: &str, activity: &Activity) -> fmt::Result {
     let (batches, items) = (thousands(activity.batches), thousands(activity.items));
     writeln!(
@@ -212,7 +212,7 @@ fn write_activity(f: &mut fmt::Formatter<'_>, name: &str, activity: &Activity) -
     )
 }
 
-/// The commonest reasons with their counts.
+/// The most frequent reasons with their counts.
 fn write_reasons(
     f: &mut fmt::Formatter<'_>,
     title: &str,
@@ -318,8 +318,7 @@ impl Table<'_> {
     }
 }
 
-/// The program's name as messages and tables show it: with what it was read from, in brackets, where
-/// others of these programs have the name too.
+/// The program's name in messages and tables: with its source in brackets if another program has the same name.
 pub(crate) fn program_label(program: &Program, among: &[Program]) -> String {
     let name = escaped(program.name());
     let of_that_name = among.iter().filter(|other| other.name() == program.name());

@@ -1,4 +1,4 @@
-//! The pictures of a benchmark: speed-up by size of batch, by kind, and by number of workers and GPUs.
+//! The charts of a benchmark: speed-up by batch size, by kind, and by number of workers and GPUs.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use super::statistics::Ratio;
 use super::workload::Workload;
 use crate::table::thousands;
 
-/// A picture.
+/// A chart as an SVG file.
 #[derive(Debug, Clone)]
 pub(crate) struct Chart {
     /// The name of its file.
@@ -25,7 +25,7 @@ const BY_SIZE: &str = "speedup-by-size";
 const BY_KIND: &str = "speedup-by-kind";
 const SCALING: &str = "scaling";
 
-/// The names of all files that there may be, with this behind the name.
+/// The names of all files that a benchmark may have, with this suffix.
 pub(crate) fn files(suffix: &str) -> Vec<String> {
     [BY_SIZE, BY_KIND, SCALING]
         .map(|name| file(name, suffix))
@@ -36,10 +36,10 @@ fn file(name: &str, suffix: &str) -> String {
     format!("{name}{suffix}.svg")
 }
 
-/// The pictures; that of workers and GPUs where there are several.
+/// All charts; the one of workers and GPUs only if there are several.
 ///
 /// # Errors
-/// One cannot be drawn.
+/// A chart cannot be drawn.
 pub(crate) fn charts(document: &Document, suffix: &str) -> Result<Vec<Chart>> {
     let mut charts = vec![by_size(document, suffix)?, by_kind(document, suffix)?];
     charts.extend(scaling(document, suffix)?);
@@ -51,7 +51,7 @@ type Drawn = std::result::Result<(), DrawingAreaErrorKind<io::Error>>;
 
 const FONT: &str = "sans-serif";
 const WIDTH: u32 = 900;
-/// What the title and the line below it take.
+/// The height of the title and of the line below it.
 const HEAD: u32 = 64;
 const QUIET: RGBColor = RGBColor(0x59, 0x63, 0x6e);
 const GRID: RGBColor = RGBColor(0xe4, 0xe8, 0xec);
@@ -68,8 +68,8 @@ fn colour(of: BenchMode) -> RGBColor {
     SERIES[of as usize % SERIES.len()]
 }
 
-/// A picture of this size with a title and what is shown.
-fn drawn(
+/// Draws a chart of this size: a title, a line below it, and the body by `draw`.
+fn draw_chart(
     name: &str,
     suffix: &str,
     title: String,
@@ -94,8 +94,8 @@ fn drawn(
     Ok(Chart { file, title, svg })
 }
 
-/// Entries of a legend from a place on, one below the other or side by side: a line and a name, dashed for what the
-/// others are held against.
+/// Draws a legend from this position on, its entries below each other or in a row: a line and a name, dashed for the
+/// base.
 fn legend(
     area: &Area,
     (mut x, mut y): (i32, i32),
@@ -128,7 +128,8 @@ fn legend(
     Ok(())
 }
 
-/// A line and a mark for each point, with the middle half of its turns: where on the x axis, and the speed-up.
+/// Draws a line through the points, each an x value and a speed-up, with a mark that shows the middle half of its
+/// turns.
 fn points<X, Y>(
     chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<X, Y>>,
     points: &[(f64, Ratio)],
@@ -148,7 +149,7 @@ where
     Ok(())
 }
 
-/// The line that others are held against.
+/// Draws the line of the base.
 fn base<X, Y>(
     chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<X, Y>>,
     ends: [(f64, f64); 2],
@@ -161,7 +162,7 @@ where
     Ok(())
 }
 
-/// The modes that charts show of what was measured.
+/// The measured modes that charts show.
 fn shown_modes(document: &Document) -> Vec<BenchMode> {
     let mut modes = document.modes();
     // The sequential mode is the line at 1; times of the emulated device mean nothing.
@@ -173,7 +174,7 @@ fn speedup(document: &Document, kind: Workload, size: usize, mode: BenchMode) ->
     document.cell(kind, size, mode)?.speedup
 }
 
-/// The modes with the number of their workers or GPUs.
+/// The modes, with the number of workers or GPUs of each.
 fn entries(document: &Document, modes: &[BenchMode]) -> Vec<(RGBColor, String)> {
     let named = |mode: &BenchMode| match mode {
         BenchMode::Parallel => format!("parallel, {} workers", document.plan.workers),
@@ -185,7 +186,7 @@ fn entries(document: &Document, modes: &[BenchMode]) -> Vec<(RGBColor, String)> 
     modes.iter().map(entry).collect()
 }
 
-/// A small picture a kind, all of one scale.
+/// A small chart for each kind, all on one scale.
 fn by_size(document: &Document, suffix: &str) -> Result<Chart> {
     const COLUMNS: usize = 3;
     const HEIGHT: u32 = 200;
@@ -204,7 +205,7 @@ fn by_size(document: &Document, suffix: &str) -> Result<Chart> {
             most.max(ratio.upper_quartile),
         )
     });
-    // One place more for the legend.
+    // One more cell for the legend.
     let rows = (kinds.len() + 1).div_ceil(COLUMNS);
     let title = format!(
         "Speed-up by size of batch, {}",
@@ -213,7 +214,7 @@ fn by_size(document: &Document, suffix: &str) -> Result<Chart> {
     let below = "times as fast as the sequential mode by evaluations of a batch, both logarithmic; marks are medians, thin \
                  lines the middle halves of turns";
     let size = (WIDTH, rows as u32 * HEIGHT);
-    drawn(BY_SIZE, suffix, title, below, size, |area| {
+    draw_chart(BY_SIZE, suffix, title, below, size, |area| {
         let panels = area.split_evenly((rows, COLUMNS));
         let ends = [sizes.first(), sizes.last()].map(|size| size.map_or(1.0, |size| *size as f64));
         for (kind, panel) in kinds.iter().zip(&panels) {
@@ -251,7 +252,7 @@ fn by_size(document: &Document, suffix: &str) -> Result<Chart> {
     })
 }
 
-/// A bar a mode for each kind, on the largest batches.
+/// A bar for each mode and kind, on the largest batches.
 fn by_kind(document: &Document, suffix: &str) -> Result<Chart> {
     const BAR: u32 = 20;
     const BETWEEN: u32 = 16;
@@ -274,7 +275,7 @@ fn by_kind(document: &Document, suffix: &str) -> Result<Chart> {
         thousands(largest as u64)
     );
     let size = (WIDTH, TOP + height + AXIS);
-    drawn(BY_KIND, suffix, title, &below, size, |area| {
+    draw_chart(BY_KIND, suffix, title, &below, size, |area| {
         let (head, body) = area.split_vertically(TOP);
         legend(
             &head,
@@ -284,7 +285,7 @@ fn by_kind(document: &Document, suffix: &str) -> Result<Chart> {
             BenchMode::Sequential.name(),
         )?;
         let (names, plot) = body.split_horizontally(LEFT);
-        // Room for the number behind the longest bar.
+        // Room for the number to the right of the longest bar.
         let mut chart = ChartBuilder::on(&plot)
             .set_label_area_size(LabelAreaPosition::Bottom, AXIS)
             .build_cartesian_2d(0.0..most * 1.12, f64::from(height)..0.0)?;
@@ -330,7 +331,7 @@ fn by_kind(document: &Document, suffix: &str) -> Result<Chart> {
     })
 }
 
-/// A picture of workers and one of GPUs, where there are several.
+/// A chart for workers and one for GPUs, if there are several.
 fn scaling(document: &Document, suffix: &str) -> Result<Option<Chart>> {
     const HEIGHT: u32 = 330;
     const LEGEND: u32 = 30;
@@ -346,7 +347,7 @@ fn scaling(document: &Document, suffix: &str) -> Result<Option<Chart>> {
     };
     let mut kinds = Workload::ALL.to_vec();
     kinds.retain(|kind| document.scaling.iter().any(|scale| scale.kind == *kind));
-    // The colours before stand for what others are held against.
+    // The first two colours stand for the base.
     let colour = |at: usize| SERIES[(2 + at) % SERIES.len()];
     let title = format!("More workers and GPUs, {}", document.environment.folder());
     let below = format!(
@@ -354,7 +355,7 @@ fn scaling(document: &Document, suffix: &str) -> Result<Option<Chart>> {
         thousands(first.size as u64)
     );
     let size = (WIDTH, HEIGHT + LEGEND);
-    let chart = drawn(SCALING, suffix, title, &below, size, |area| {
+    let chart = draw_chart(SCALING, suffix, title, &below, size, |area| {
         let (body, foot) = area.split_vertically(HEIGHT);
         for ((name, scales), panel) in panels.iter().zip(body.split_evenly((1, panels.len()))) {
             let most = scales.iter().map(|scale| scale.count).max().unwrap_or(1);
@@ -416,7 +417,7 @@ fn short(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::statistics::Spread;
-    use super::super::verdict::tests::document;
+    use super::super::targets::tests::document;
     use super::*;
 
     const MODES: [(BenchMode, f64); 4] = [
@@ -430,7 +431,7 @@ mod tests {
         chart.svg.matches(part).count()
     }
 
-    /// How often this stands there as the text of an element, which has lines of its own.
+    /// How often this is the text of an element, which is on a line by itself.
     fn texts(chart: &Chart, text: &str) -> usize {
         chart.svg.lines().filter(|line| line.trim() == text).count()
     }

@@ -1,8 +1,8 @@
-//! [`compare`]: a benchmark beside one that was kept, with the noise of both.
+//! [`compare`]: compares a benchmark with an earlier one, taking the noise of both into account.
 //!
-//! A cell is faster or slower where the middle halves of its times, here and there, have nothing in
-//! common; otherwise the difference is within the noise. The noise is that within each run: from day to
-//! day a machine that others use may differ by more.
+//! A cell is faster or slower if the middle halves of its times in the two documents do not overlap; otherwise the
+//! difference is within the noise. This is the noise within each run: on a shared machine, runs on different days may
+//! differ by more.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ struct Head {
     schema: u32,
 }
 
-/// Reads a kept document. An error says the file, the place in it, and what was expected.
+/// Reads an earlier document. An error says the file, the place in it, and what was expected.
 pub(crate) fn read(file: &Path) -> anyhow::Result<Document> {
     let name = escaped(&file.to_string_lossy()).into_owned();
     let text = read_text(file)?;
@@ -42,7 +42,7 @@ fn parsed<'t, T: Deserialize<'t>>(text: &'t [u8], name: &str) -> anyhow::Result<
     })
 }
 
-/// This benchmark beside a kept one.
+/// Compares this benchmark with an earlier one.
 pub(crate) fn compare(here: &Document, kept: &Document, file: &Path) -> Comparison {
     let mut cells = Vec::new();
     for cell in &here.cells {
@@ -84,7 +84,7 @@ pub(crate) fn compare(here: &Document, kept: &Document, file: &Path) -> Comparis
     }
 }
 
-/// What is not the same in both.
+/// What differs between the two, apart from the times.
 fn remarks(here: &Document, kept: &Document, common: usize) -> Vec<String> {
     let mut remarks = Vec::new();
     let mut differs = |what: &str, here: String, kept: String| {
@@ -113,8 +113,8 @@ fn remarks(here: &Document, kept: &Document, common: usize) -> Vec<String> {
 }
 
 impl Comparison {
-    /// For each mode the geometric mean of its cells' ratios, and how many cells are faster, slower
-    /// and within the noise.
+    /// For each mode the geometric mean of its cells' ratios, and how many cells are faster, slower and within the
+    /// noise.
     pub(crate) fn by_mode(&self) -> Vec<(BenchMode, f64, [usize; 3])> {
         let of_mode = |mode: BenchMode| {
             let cells: Vec<&Compared> =
@@ -131,7 +131,7 @@ impl Comparison {
 
 #[cfg(test)]
 mod tests {
-    use super::super::verdict::tests::{cell, document};
+    use super::super::targets::tests::{cell, document};
     use super::super::workload::Workload;
     use super::*;
 

@@ -1,10 +1,9 @@
-//! The benchmark of the device path: what bounds a device, every family of operations, pipelines
-//! and whole programs in batches of 1 to 1,000,000 grids, and the same on the CPU in the same run.
+//! The benchmark of the device path: the limits of a device, every family of operations, pipelines and whole programs
+//! in batches of 1 to 1,000,000 grids, and the same on the CPU in the same run.
 //!
-//! Grids are inputs of the built-in tasks, of all sizes as they come. Every batch is run once before
-//! it is timed, and its results are compared with those of the CPU: a difference ends the benchmark.
-//! Batches for which there is no memory, and sizes for which there is no time, are left out and
-//! listed.
+//! The grids are inputs of the built-in tasks, of all sizes. Every batch is run once before it is timed, and its
+//! results are compared with those of the CPU: a difference ends the benchmark. Batches that do not fit into memory,
+//! and sizes for which there is no time, are left out and listed.
 
 use std::fmt;
 use std::io;
@@ -49,78 +48,78 @@ use work::Work;
 pub(crate) struct Document {
     /// The version of the engine.
     pub(crate) engine_version: &'static str,
-    /// The commit that it was built from, where the caller knows it.
+    /// The commit that it was built from, if the caller knows it.
     pub(crate) commit: Option<String>,
     /// The device's name.
     pub(crate) device: String,
-    /// That the figures are not those of a GPU, where they are not.
+    /// A note that the figures are not those of a GPU; `None` if they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<&'static str>,
-    /// Major and minor compute capability; of an emulated device what it stands in for.
+    /// Major and minor compute capability; for an emulated device, that of the GPU it emulates.
     pub(crate) compute_capability: (u32, u32),
-    /// The version of CUDA that the driver knows; `None` if there is no driver.
+    /// The CUDA version of the driver; `None` if there is no driver.
     pub(crate) driver: Option<(u32, u32)>,
     /// Multiprocessors.
     pub(crate) multiprocessors: u32,
     /// Bytes of device memory.
     pub(crate) memory: u64,
-    /// The machine that it is in, by whose cores the columns of the CPU are.
+    /// The host; the CPU columns were measured on its cores.
     pub(crate) machine: Machine,
-    /// Threads of the columns of all cores.
+    /// Threads used for the columns of all cores.
     pub(crate) workers: usize,
-    /// Seconds that were allowed.
+    /// The time limit in seconds.
     pub(crate) allowed_seconds: f64,
-    /// Seconds that it took.
+    /// The time taken in seconds.
     pub(crate) seconds: f64,
-    /// What bounds every program.
+    /// The limits that hold for every program.
     pub(crate) limits: Limits,
-    /// Packing grids for the device, on one core of the host, the largest batch.
+    /// Grids packed per second for the device, on one core of the host, in the largest batch.
     pub(crate) packed_per_second: f64,
     /// A row for each work and size.
     pub(crate) rows: Vec<Row>,
-    /// From how many grids on the device is faster.
+    /// The batch sizes from which the device is faster.
     pub(crate) break_even: Vec<BreakEven>,
-    /// Launches cut in different ways.
+    /// Launches with other settings.
     pub(crate) levers: Vec<Lever>,
     /// Built-in programs that the device does not run.
     pub(crate) host_only_programs: usize,
-    /// Given programs that it does not run, or that have no task.
+    /// Given programs that the device does not run, or that have no task.
     pub(crate) given_left_out: usize,
     /// What was planned and is missing.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// The smallest batch from which on the device is faster than the CPU, by wall-clock time; nothing
-/// where the largest is not.
+/// The smallest batch from which on the device is faster than the CPU, by wall-clock time; `None` if it is slower
+/// even in the largest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct BreakEven {
-    /// What is run.
+    /// The work.
     pub(crate) name: String,
-    /// Verdicts only, than one core.
+    /// Fetching verdicts only, against one core.
     pub(crate) verdicts_than_one_core: Option<usize>,
-    /// Verdicts only, than all cores.
+    /// Fetching verdicts only, against all cores.
     pub(crate) verdicts_than_all_cores: Option<usize>,
-    /// Results fetched, than one core.
+    /// Fetching results, against one core.
     pub(crate) fetched_than_one_core: Option<usize>,
-    /// Results fetched, than all cores.
+    /// Fetching results, against all cores.
     pub(crate) fetched_than_all_cores: Option<usize>,
 }
 
 /// What was planned and is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct LeftOut {
-    /// What would have been run; nothing stands for all.
+    /// The work; `None` for all.
     pub(crate) name: Option<String>,
-    /// Grids, or of copies bytes; nothing stands for all sizes.
+    /// Grids, or bytes for copies; `None` for all sizes.
     pub(crate) size: Option<usize>,
-    /// Why it was not.
+    /// Why it was left out.
     pub(crate) reason: String,
-    /// Whether that is that the device gave something else than the CPU.
+    /// Whether the reason is that device and CPU gave different results.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) differs: bool,
 }
 
-/// Where the device gave something else than the CPU.
+/// A result that differs between the device and the CPU.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name} differs\n{program}  on {input}\n  CPU:    {expected}\n  device: {found}")]
 pub(crate) struct Difference {
@@ -156,10 +155,10 @@ pub(crate) enum DeviceBenchError {
     /// The threads of the CPU could not be started.
     #[error("the workers cannot be started")]
     Workers(#[from] io::Error),
-    /// The device gave something else than the CPU.
+    /// The device's result differs from the CPU's.
     #[error(transparent)]
     Difference(#[from] Box<Difference>),
-    /// The CPU gave something else than the reference.
+    /// The CPU's result differs from the reference.
     #[error("{name}, {grids} grids: the CPU has {wrong} wrong outputs")]
     Cpu {
         /// What was run.
@@ -169,30 +168,30 @@ pub(crate) enum DeviceBenchError {
         /// Those of them that were wrong.
         wrong: usize,
     },
-    /// What the device gave is of no form, or it is an error of ours.
+    /// The device's result is malformed, or this is a bug of ours.
     #[error("the host panicked over what the device gave")]
     Panicked,
-    /// A program of the benchmark cannot be made.
+    /// A program of the benchmark cannot be built.
     #[error("a program of the benchmark: {0}")]
     Program(String),
 }
 
-/// What is told while it is measured.
+/// Progress reports while measuring.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Told<'t> {
+pub(crate) enum Progress<'t> {
     /// What bounds every program.
     Limits(&'t Limits),
     /// A row that is finished.
     Row(&'t Row),
 }
 
-/// Measures what is planned, telling what is finished. `began` is when the command was started; the time
-/// that is allowed runs from there.
+/// Measures the plan, reporting what is finished. `began` is when the command was started; the time limit counts from
+/// there.
 pub(crate) fn measure(
     plan: &Plan,
     given: &Given,
     began: Instant,
-    mut tell: impl FnMut(Told<'_>),
+    mut tell: impl FnMut(Progress<'_>),
 ) -> Result<Document, DeviceBenchError> {
     let asked = Instant::now();
     match plan.target {
@@ -207,14 +206,14 @@ pub(crate) fn measure(
     }
 }
 
-/// Opens the first NVIDIA GPU, and has it make one evaluation.
+/// Opens the first NVIDIA GPU and runs one evaluation on it.
 pub(crate) fn start(began: Instant) -> Result<Start, DeviceBenchError> {
     let asked = Instant::now();
     let (_, _, start) = begun(open::gpu(0)?, began, asked)?;
     Ok(start)
 }
 
-/// The first result of a device that was asked for just now.
+/// The first result of a device that was just opened.
 fn begun<D: Device>(
     device: D,
     began: Instant,
@@ -237,11 +236,11 @@ fn on<D: Device>(
     (plan, given): (&Plan, &Given),
     began: Instant,
     asked: Instant,
-    tell: &mut dyn FnMut(Told<'_>),
+    tell: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Document, DeviceBenchError> {
     let (engine, identity, start) = begun(device, began, asked)?;
     let (limits, no_copies) = limits::measure(&engine, plan, &identity, start)?;
-    tell(Told::Limits(&limits));
+    tell(Progress::Limits(&limits));
 
     let mut left_out: Vec<LeftOut> = no_copies
         .into_iter()
@@ -331,20 +330,20 @@ fn on<D: Device>(
     })
 }
 
-/// A benchmark that is under way.
+/// A benchmark in progress.
 struct Run<'p, D: Device> {
     engine: Engine<D>,
     budget: Budget,
     plan: &'p Plan,
     began: Instant,
     cpu: Cpu,
-    /// Bandwidth of copies.
+    /// Bandwidth of copies, in bytes per second.
     copy: f64,
     rows: Vec<Row>,
     levers: Vec<Lever>,
     left_out: Vec<LeftOut>,
     packed_per_second: f64,
-    /// The size before, and what everything took there once.
+    /// The previous size, and how long one pass over everything took there.
     last: Option<(usize, Duration)>,
 }
 
@@ -358,12 +357,12 @@ impl<D: Device> Run<'_, D> {
         });
     }
 
-    /// Measures all works on so many grids, unless there is no room or no time.
+    /// Measures all works in batches of this size, unless memory or time does not suffice.
     fn size(
         &mut self,
         size: usize,
         parts: &[(&[&Work], &Inputs)],
-        tell: &mut dyn FnMut(Told<'_>),
+        tell: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), DeviceBenchError> {
         let left = self.budget.left(self.began.elapsed());
         let needed = self.last.map_or(Duration::ZERO, |(before, once)| {
@@ -392,7 +391,7 @@ impl<D: Device> Run<'_, D> {
             let load = Load::new(inputs, size);
             let packing = began.elapsed();
             once += packing;
-            // A grid has one word in the pool.
+            // The pool has one word per grid.
             let packed = load.pool.words().len() as f64;
             self.packed_per_second = packed / packing.as_secs_f64().max(1e-9);
             once += self.load(size, works, &load, tell)?;
@@ -401,13 +400,13 @@ impl<D: Device> Run<'_, D> {
         Ok(())
     }
 
-    /// Measures works on one load. Gives what it would take without repetitions.
+    /// Measures works on one load. Returns how long it would take without repetitions.
     fn load(
         &mut self,
         size: usize,
         works: &[&Work],
         load: &Load<'_>,
-        tell: &mut dyn FnMut(Told<'_>),
+        tell: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Duration, DeviceBenchError> {
         let arguments = match self.engine.upload(&load.pool) {
             Err(error @ DeviceError::OutOfMemory { .. }) => {
@@ -434,7 +433,7 @@ impl<D: Device> Run<'_, D> {
             }));
             let measured = match measured {
                 Ok(measured) => measured,
-                // What a broken device gives may be no value at all.
+                // A broken device may return something that is no value at all.
                 Err(_) if self.plan.goes_on => Err(DeviceBenchError::Panicked),
                 Err(panic) => panic::resume_unwind(panic),
             };
@@ -444,7 +443,7 @@ impl<D: Device> Run<'_, D> {
                     let mut row = measured.row;
                     let share = row.bytes_per_second / self.copy;
                     row.share_of_copy = share.is_finite().then_some(share);
-                    tell(Told::Row(&row));
+                    tell(Progress::Row(&row));
                     self.rows.push(row);
                 }
                 Err(DeviceBenchError::Device(error @ DeviceError::OutOfMemory { .. })) => {
@@ -481,7 +480,7 @@ impl<D: Device> Run<'_, D> {
     }
 }
 
-/// Of each work, from how many grids on the device is faster.
+/// For each work, the batch sizes from which the device is faster.
 pub(crate) fn break_even(rows: &[Row]) -> Vec<BreakEven> {
     let mut names: Vec<&str> = Vec::new();
     for row in rows {
@@ -490,7 +489,7 @@ pub(crate) fn break_even(rows: &[Row]) -> Vec<BreakEven> {
         }
     }
     let of = |name: &str| {
-        // Rows of a work come by size.
+        // The rows of a work are ordered by size.
         let rows: Vec<&Row> = rows.iter().filter(|row| row.name == name).collect();
         let from = |device: fn(&Row) -> Timing, cpu: fn(&Row) -> Timing| {
             let slower = |row: &&Row| device(row).seconds >= cpu(row).seconds;
@@ -508,8 +507,7 @@ pub(crate) fn break_even(rows: &[Row]) -> Vec<BreakEven> {
     names.into_iter().map(of).collect()
 }
 
-/// What stands behind the rows: bounds, from where on the device is faster, levers, and what was left
-/// out.
+/// The text below the rows: limits, break-even sizes, launch settings, and what was left out.
 impl fmt::Display for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.limits)?;
@@ -567,7 +565,7 @@ mod tests {
 
     use super::*;
 
-    /// A document of an emulated device with so many bytes of memory; `None` if there is none.
+    /// A document of an emulated device with this much memory in bytes; `None` if there is no emulated device.
     fn measured(plan: &Plan, bytes: u64) -> Option<Document> {
         EmulatedDevice::fingerprint()?;
         let emulation = Emulation {
@@ -578,7 +576,7 @@ mod tests {
         let now = Instant::now();
         let mut told = 0;
         let given = Given::default();
-        let tell = &mut |_: Told<'_>| told += 1;
+        let tell = &mut |_: Progress<'_>| told += 1;
         let document = on(device, (plan, &given), now, now, tell).unwrap();
         // The limits, and each row.
         assert_eq!(told, 1 + document.rows.len());
@@ -612,10 +610,10 @@ mod tests {
             (copy.name.as_deref(), copy.size),
             (Some("copy"), Some(1 << 20))
         );
-        // Results that are no grids may fit; whatever was planned is there or is listed.
+        // Results that are not grids may fit; everything planned is either there or listed.
         let singles = document.rows.iter().filter(|row| row.grids == 1).count();
         let others = document.rows.len() - singles;
-        // The built-in programs and the batts are measured in the larger size alone.
+        // The built-in programs and the batts are measured in the larger size only.
         assert_eq!(others + document.left_out.len() - 1, singles + 2);
         let turned = |row: &&Row| row.name == "rot90" && row.grids == 150;
         assert_eq!(document.rows.iter().filter(turned).count(), 0);

@@ -1,4 +1,4 @@
-//! [`Document`]: what a benchmark came to, as it is written and read again.
+//! [`Document`]: the result of a benchmark, as it is written and read back.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -10,7 +10,7 @@ use super::plan::{BenchMode, PlanNote};
 use super::statistics::{Ratio, Spread};
 use super::workload::Workload;
 
-/// The version of the form of the document.
+/// The version of the document's schema.
 pub(crate) const SCHEMA: u32 = 1;
 
 /// A finished benchmark.
@@ -18,38 +18,38 @@ pub(crate) const SCHEMA: u32 = 1;
 pub(crate) struct Document {
     /// [`SCHEMA`].
     pub(crate) schema: u32,
-    /// What it was run on.
+    /// The machine that it was run on.
     pub(crate) environment: Environment,
-    /// What was measured.
+    /// The plan that was measured.
     pub(crate) plan: PlanNote,
-    /// What each mode came to, by kind and size.
+    /// The results of each mode, by kind and size.
     pub(crate) cells: Vec<Cell>,
     /// What was not measured, and why.
     pub(crate) not_measured: Vec<NotMeasured>,
-    /// What there was no time for.
+    /// What was left out for lack of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) left_out: Vec<String>,
-    /// How it goes on with more workers and more GPUs.
+    /// How times change with more workers and more GPUs.
     pub(crate) scaling: Vec<Scale>,
-    /// What of the targets is met.
+    /// Which targets are met.
     #[serde(skip_deserializing)]
     pub(crate) verdict: Vec<Judgement>,
-    /// It beside a kept one, where that was asked for.
+    /// The comparison with an earlier benchmark, if one was given.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub(crate) comparison: Option<Comparison>,
 }
 
-/// What of a target is met.
+/// Whether a target is met.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Judgement {
     pub(crate) target: &'static str,
     pub(crate) wording: &'static str,
-    /// The speed-up that is to be had on this machine.
+    /// The target speed-up on this machine.
     pub(crate) from: f64,
     pub(crate) to: Option<f64>,
     pub(crate) measured: Option<Measured>,
     pub(crate) finding: Finding,
-    /// Why it was not measured, what bounds it, what to look at.
+    /// Why it was not measured, what limits it, what to look at.
     pub(crate) remarks: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Measured {
     pub(crate) size: usize,
     /// The geometric mean over the kinds.
     pub(crate) mean: f64,
-    /// The kind with the least, and it.
+    /// The slowest kind, and its speed-up.
     pub(crate) least: (Workload, f64),
     pub(crate) greatest: (Workload, f64),
 }
@@ -85,26 +85,26 @@ impl Display for Finding {
     }
 }
 
-/// What two benchmarks have in common.
+/// The comparison of two benchmarks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Comparison {
-    /// The file of the kept one.
+    /// The file of the earlier one.
     pub(crate) file: String,
-    /// What else is not the same.
+    /// What differs between the two, apart from the times.
     pub(crate) remarks: Vec<String>,
     /// The cells that both have.
     pub(crate) cells: Vec<Compared>,
 }
 
-/// A cell here and there.
+/// A cell in both benchmarks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Compared {
     pub(crate) kind: Workload,
     pub(crate) size: usize,
     pub(crate) mode: BenchMode,
-    /// Medians: how many times as fast it is here.
+    /// How many times as fast it is now, by the medians.
     pub(crate) ratio: f64,
-    /// The same by the quartiles that are least and most in favour of this one.
+    /// The same by the quartiles that favour the new benchmark least and most.
     pub(crate) least: f64,
     pub(crate) greatest: f64,
     pub(crate) change: Change,
@@ -141,22 +141,22 @@ pub(crate) struct Cell {
     pub(crate) batches: usize,
     /// At the median time.
     pub(crate) evaluations_per_second: f64,
-    /// Over the sequential mode; nothing of the emulated device, which is there to see that it works.
+    /// Against the sequential mode; `None` for the emulated device, which is there to see that it works.
     pub(crate) speedup: Option<Ratio>,
-    /// What devices did of a batch.
+    /// What devices did in a batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) on_device: Option<DeviceShare>,
 }
 
-/// What devices did of a batch.
+/// What devices did in a batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeviceShare {
-    /// The share of the evaluations that they made.
+    /// The share of the evaluations that ran on devices.
     pub(crate) evaluations: f64,
-    /// Why the host made others, the commonest reasons first: programs that devices do not run, and
-    /// evaluations that they bailed out of.
+    /// Why others ran on the host, the most frequent reasons first: programs that devices do not run, and evaluations
+    /// that they bailed out of.
     pub(crate) host_reasons: Vec<(String, u64)>,
-    /// How it failed, where it did.
+    /// How a device failed, if one did.
     pub(crate) failure: Option<String>,
     pub(crate) devices: Vec<DeviceStages>,
 }
@@ -179,7 +179,7 @@ pub(crate) struct DeviceStages {
 const REASONS: usize = 5;
 
 impl DeviceShare {
-    /// Of a batch of so many evaluations.
+    /// For a batch of `size` evaluations.
     pub(super) fn of(device: &OnDevice, size: usize) -> Self {
         let reasons = device.programs_host_only.iter().chain(&device.bail_outs);
         let mut reasons: Vec<(String, u64)> = reasons
@@ -213,13 +213,13 @@ impl DeviceShare {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NotMeasured {
     pub(crate) mode: BenchMode,
-    /// Batches of more evaluations than this, where smaller ones were measured.
+    /// Larger batches than this were not measured, while smaller ones were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) above: Option<usize>,
     pub(crate) reason: String,
 }
 
-/// What is more or fewer of in a [`Scale`].
+/// The resource whose number varies in a [`Scale`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Resource {
@@ -227,7 +227,7 @@ pub(crate) enum Resource {
     Gpus,
 }
 
-/// So many workers or GPUs on the largest batches of a kind.
+/// The largest batches of a kind on a number of workers or GPUs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Scale {
     pub(crate) kind: Workload,
@@ -237,7 +237,7 @@ pub(crate) struct Scale {
     pub(crate) count: usize,
     /// Wall-clock seconds of a batch.
     pub(crate) seconds: Spread,
-    /// Over one of them.
+    /// Against one of them.
     pub(crate) speedup: Ratio,
 }
 
@@ -272,7 +272,7 @@ impl Document {
         sizes
     }
 
-    /// The largest batches that this mode made.
+    /// The size of the largest batches that this mode ran.
     pub(crate) fn largest(&self, mode: BenchMode) -> Option<usize> {
         let cells = self.cells.iter().filter(|cell| cell.mode == mode);
         cells.map(|cell| cell.size).max()

@@ -1,4 +1,4 @@
-//! [`Environment`]: what a benchmark was run on, checked before anything is measured.
+//! [`Environment`]: the machine that a benchmark runs on, checked before anything is measured.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -11,39 +11,39 @@ use serde::{Deserialize, Serialize};
 use super::Machine;
 use crate::machine::{DeviceReport, MachineReport, Opened, line};
 
-/// The machine, the engine and the place.
+/// The machine, the engine, and whether this is a Kaggle notebook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Environment {
     /// The version of the engine.
     pub(crate) engine_version: String,
-    /// The commit that it was built from, where the caller knows it.
+    /// The commit that it was built from, if the caller knows it.
     pub(crate) commit: Option<String>,
     /// The operating system.
     pub(crate) os: String,
     /// The host and its GPUs, or why there is none.
     pub(crate) machine: MachineReport,
-    /// Physical cores, where the system tells: threads may share one.
+    /// Physical cores, if the system tells: two threads may share one.
     pub(crate) physical_cores: Option<usize>,
-    /// How many processes ran or waited to run, the mean of the minute before, where the system tells.
+    /// The mean number of processes that ran or waited to run during the last minute, if the system tells.
     pub(crate) load: Option<f64>,
-    /// Where it is a notebook of Kaggle's.
+    /// Set if this is a Kaggle notebook.
     pub(crate) kaggle: Option<Kaggle>,
 }
 
-/// A notebook of Kaggle's.
+/// A Kaggle notebook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Kaggle {
-    /// How it runs, as Kaggle calls that: `Interactive` or `Batch`.
+    /// How it runs, in Kaggle's words: `Interactive` or `Batch`.
     pub(crate) run_type: Option<String>,
-    /// Whether it is run again to be scored.
+    /// Whether this is a rerun for scoring.
     pub(crate) is_rerun: bool,
 }
 
-/// Looks up a variable of the environment.
+/// Looks up an environment variable.
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 impl Kaggle {
-    /// Where `folder` tells whether there is Kaggle's folder.
+    /// `folder` says whether Kaggle's folder exists.
     fn of(variable: Lookup<'_>, folder: bool) -> Option<Self> {
         let set = |name| variable(name).filter(|value| !value.is_empty());
         let run_type = set("KAGGLE_KERNEL_RUN_TYPE");
@@ -56,7 +56,7 @@ impl Kaggle {
 }
 
 impl Environment {
-    /// This process's. The devices are opened to see that they can be.
+    /// The environment of this process. Opens the devices to see whether they can be used.
     pub(crate) fn here(emulated: bool, commit: Option<String>) -> Self {
         let opened = Opened::here();
         let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -75,7 +75,7 @@ impl Environment {
         }
     }
 
-    /// The GPUs that can be used, by their names.
+    /// The names of the usable GPUs.
     pub(crate) fn gpus(&self) -> Vec<&str> {
         let gpus = self.machine.gpus.iter().filter_map(|gpu| match gpu {
             DeviceReport::Usable(gpu) => Some(gpu.name.as_str()),
@@ -84,7 +84,7 @@ impl Environment {
         gpus.collect()
     }
 
-    /// Why there is no GPU that can be used.
+    /// Why there is no usable GPU.
     pub(crate) fn why_no_gpu(&self) -> String {
         let unusable = self.machine.gpus.iter().filter_map(|gpu| match gpu {
             DeviceReport::Unusable { unusable } => Some(unusable.as_str()),
@@ -111,8 +111,8 @@ impl Environment {
             .map_or(threads, |cores| cores.min(threads))
     }
 
-    /// The machine's name as a folder can have it: `amd-epyc-2-cores`, with the GPUs where there are
-    /// some: `intel-xeon-4-cores-2-tesla-t4`.
+    /// The machine's name in the form used for folders: `amd-epyc-2-cores`, with the GPUs if there are any:
+    /// `intel-xeon-4-cores-2-tesla-t4`.
     pub(crate) fn folder(&self) -> String {
         let host = &self.machine.host;
         let mut name = format!("{}-{}-cores", Machine::folder(&host.cpu), host.threads);
@@ -127,7 +127,7 @@ impl Environment {
     }
 }
 
-/// The lines of the check.
+/// The lines printed for the check.
 impl Display for Environment {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let commit = self.commit.as_deref().unwrap_or("commit not known");
@@ -159,7 +159,7 @@ impl Display for Environment {
     }
 }
 
-/// How many cores `/proc/cpuinfo` tells of, by the numbers of socket and core.
+/// The number of cores in `/proc/cpuinfo`, counted by socket and core numbers.
 fn physical_cores(info: &str) -> Option<usize> {
     let mut cores = BTreeSet::new();
     for processor in info.split("\n\n") {
@@ -187,7 +187,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A machine of so many threads and GPUs.
+    /// A machine with this many threads and GPUs.
     pub(in crate::bench) fn environment(threads: usize, gpus: usize) -> Environment {
         let gpu = DeviceReport::Usable(Box::new(Usable {
             name: "Tesla T4".into(),

@@ -1,4 +1,4 @@
-//! The benchmark as a page: [`page`].
+//! The benchmark as a Markdown page: [`page`].
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use super::plan::BenchMode;
 use super::table::{COLUMNS, quartiles, rate, speedup, time};
 use crate::table::thousands;
 
-/// The page of a benchmark, with these charts beside it.
+/// The page of a benchmark, which links to these charts.
 pub(crate) fn page(document: &Document, charts: &[Chart]) -> String {
     let mut page = Page(String::new());
     let environment = &document.environment;
@@ -39,7 +39,7 @@ pub(crate) fn page(document: &Document, charts: &[Chart]) -> String {
 
 struct Page(String);
 
-/// Text within a cell of a table: what comes from files and drivers may have any characters.
+/// Text within a table cell: text from files and drivers may contain any characters.
 fn cell(text: &str) -> String {
     let plain = mega_batch::escaped(text);
     plain
@@ -63,7 +63,7 @@ impl Page {
         self.0.push_str("|\n");
     }
 
-    /// The first row of a table: so many columns of text, the others of numbers.
+    /// The header row of a table: the first `text` columns are text, the others numbers.
     fn head(&mut self, text: usize, names: &[&str]) {
         self.row(names.iter().copied());
         let rules = (0..names.len()).map(|at| if at < text { "---" } else { "---:" });
@@ -132,7 +132,7 @@ impl Page {
         self.0.push('\n');
     }
 
-    /// A table a kind.
+    /// A table for each kind.
     fn cells(&mut self, document: &Document) {
         for kind in document.kinds() {
             self.line(format_args!("## {kind}"));
@@ -259,7 +259,7 @@ mod tests {
 
     use super::super::charts::charts;
     use super::super::compare::compare;
-    use super::super::verdict::tests::document;
+    use super::super::targets::tests::document;
     use super::super::workload::Workload;
     use super::*;
 
@@ -286,7 +286,7 @@ mod tests {
         assert!(page.contains(row), "{page}");
         assert!(page.contains("## Beside `a\\|b.json`"), "{page}");
         assert!(page.ends_with("|\n") && !page.contains("\n\n\n"), "{page}");
-        // Every row of a table has as many cells as the rule above.
+        // Every row of a table has as many cells as its header.
         let mut columns = 0;
         for line in page.lines().filter(|line| line.starts_with('|')) {
             let cells = line.matches('|').count() - line.matches("\\|").count();

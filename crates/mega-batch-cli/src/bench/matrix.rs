@@ -1,4 +1,4 @@
-//! The benchmark: modes by kinds by sizes, and how it goes on with more workers and GPUs.
+//! The benchmark: modes by kinds by sizes, and scaling with workers and GPUs.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -11,30 +11,28 @@ use super::environment::Environment;
 use super::measure::{Contender, Load, Turns};
 use super::plan::{BenchMode, Plan};
 use super::statistics::{Ratio, Spread};
-use super::verdict;
+use super::targets;
 use super::workload::{Pool, Workload};
 
-/// Up to so many evaluations of a batch outputs are compared too, not only outcomes: they are most of
-/// what a result weighs.
+/// In batches of up to this size outputs are compared too, not only outcomes; outputs take most of a result's memory.
 const OUTPUTS_COMPARED: usize = 10_000;
 
-/// The kinds of work on which workers and GPUs are added: the shortest evaluations, programs as they
-/// are, and programs that are merged.
+/// The kinds for which scaling is measured: the shortest evaluations, whole programs, and programs that are merged.
 const SCALED: &[Workload] = &[
     Workload::Of(arc_dsl::builtin::Kind::Transform),
     Workload::WholePrograms,
     Workload::Batt,
 ];
 
-/// What is told while it is measured.
+/// Progress reports while measuring.
 pub(crate) enum Event<'e> {
     /// The cells of one kind and size.
     Cells(&'e [Cell]),
-    /// One kind with all numbers of workers or GPUs.
+    /// One kind with every number of workers or GPUs.
     Scales(&'e [Scale]),
 }
 
-/// Measures everything, telling what is finished.
+/// Measures everything, reporting what is finished.
 pub(crate) fn measure(
     plan: &Plan,
     environment: Environment,
@@ -55,8 +53,8 @@ pub(crate) fn measure(
         }
         let pool = Pool::new(kind, plan.largest());
         modes.compare_outputs(plan, kind, &pool)?;
-        // Programs that a runner has compiled stay. So every size is measured with all of them: the
-        // largest batches come before the smallest.
+        // A runner keeps the programs that it has compiled. So that every size is measured with all of them, the
+        // largest batches run before the smallest.
         Load::new(&pool, kind, plan.largest()).check(&mut modes.contenders)?;
         for &size in &plan.sizes {
             if plan.is_over() {
@@ -93,18 +91,18 @@ pub(crate) fn measure(
         verdict: Vec::new(),
         comparison: None,
     };
-    document.verdict = verdict::judge(&document);
+    document.verdict = targets::judge(&document);
     Ok(document)
 }
 
 /// The modes of the matrix, each with its runner.
 struct Modes {
     modes: Vec<BenchMode>,
-    /// By the same places.
+    /// In the same order.
     contenders: Vec<Contender>,
 }
 
-/// The modes that can be measured here, and why others cannot.
+/// The modes that can be measured here, and why the others cannot.
 fn modes(plan: &Plan, environment: &Environment) -> Result<(Modes, Vec<NotMeasured>), BenchError> {
     let mut found = Modes {
         modes: Vec::new(),
@@ -147,14 +145,14 @@ fn modes(plan: &Plan, environment: &Environment) -> Result<(Modes, Vec<NotMeasur
 }
 
 impl Modes {
-    /// Compares outcomes and outputs, by runners that keep these and are not measured.
+    /// Compares outcomes and outputs, with separate runners that keep outputs and are not measured.
     fn compare_outputs(&self, plan: &Plan, kind: Workload, pool: &Pool) -> Result<(), BenchError> {
         let mut contenders = Vec::new();
         for mode in &self.modes {
             let mut options = mode.options(plan.workers);
             options.keep_outputs = true;
             let most = plan.most(*mode).min(OUTPUTS_COMPARED);
-            // A device that is not to be had again was compared by its outcomes.
+            // If a device cannot be opened again, its outcomes are compared later all the same.
             contenders.extend(Contender::new(mode.name(), &options, most)?.ok());
         }
         for &size in &plan.sizes {
@@ -200,7 +198,7 @@ impl Modes {
     }
 }
 
-/// So many workers or GPUs are measured: 1, 2, 3, 4, 6, 8, 12, 16 and so on, and all.
+/// The numbers of workers or GPUs to measure: 1, 2, 3, 4, 6, 8, 12, 16 and so on, and all.
 fn counts(most: usize) -> BTreeSet<usize> {
     let powers = (0..usize::BITS - 1).map(|bit| 1_usize << bit);
     let both = powers.flat_map(|power| [power, power + power / 2]);
@@ -209,7 +207,7 @@ fn counts(most: usize) -> BTreeSet<usize> {
         .collect()
 }
 
-/// One kind on 1 to so many workers or GPUs, by turns. `None` if there are less than two.
+/// One kind on 1 to `most` workers or GPUs, by turns. `None` if there are fewer than two.
 fn scales(
     plan: &Plan,
     load: &Load<'_>,

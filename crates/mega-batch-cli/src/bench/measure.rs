@@ -1,8 +1,8 @@
-//! Measuring: runners take turns on batches of one size, and every outcome is compared.
+//! Measuring: runners take turns on batches of one size, and all outcomes are compared.
 //!
-//! By turns, since a machine that others use is not equally fast all the time: what one turn takes
-//! is compared with the same turn of the others. A turn goes through all batches of the size, as often
-//! as it takes to be long enough for the clock, and its time is the mean of its batches.
+//! Runners take turns because a shared machine is not equally fast all the time: the time of a turn is compared with
+//! the same turn of the others. A turn repeats all batches of the size until it is long enough for the clock; its
+//! time is the mean over its batches.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -14,16 +14,16 @@ use super::outcomes::Outcomes;
 use super::plan::Effort;
 use super::workload::{Piece, Pool, Workload};
 
-/// A runner under its name.
+/// A named runner.
 pub(super) struct Contender {
     pub(super) name: String,
     pub(super) runner: Runner,
-    /// Evaluations of the largest batch that it is given.
+    /// The size of the largest batch that it is given.
     pub(super) most: usize,
 }
 
 impl Contender {
-    /// A runner of its own; otherwise why it has not the devices that it is to have.
+    /// With a runner of its own; otherwise why the devices that it needs cannot be used.
     pub(super) fn new(
         name: impl Into<String>,
         options: &Options,
@@ -41,14 +41,14 @@ impl Contender {
     }
 }
 
-/// What one contender came to; nothing of those that are not given batches of the size.
+/// What was measured of one contender.
 #[derive(Debug)]
 pub(super) struct Turns {
-    /// Seconds a batch, by turn.
+    /// Seconds per batch, by turn.
     pub(super) seconds: Vec<f64>,
-    /// How many batches were made in all.
+    /// How many batches were run in all.
     pub(super) batches: usize,
-    /// Who made the evaluations of the last one.
+    /// Which backends ran the evaluations of the last batch.
     pub(super) backends: Backends,
 }
 
@@ -75,8 +75,8 @@ impl<'p> Load<'p> {
         self.kind != Workload::Batt
     }
 
-    /// Every contender makes every batch once, as warm-up; whatever becomes of an evaluation becomes of
-    /// it by all of them. What batches come to.
+    /// Every contender runs every batch once, to warm up; the outcome of each evaluation must be the same for all of
+    /// them. Returns the totals of each batch.
     pub(super) fn check(&self, contenders: &mut [Contender]) -> Result<Vec<Totals>, BenchError> {
         let batches = self.batches()?;
         let mut totals = Vec::with_capacity(batches.len());
@@ -160,7 +160,7 @@ impl<'p> Load<'p> {
         turns: &mut Turns,
     ) -> Result<(), BenchError> {
         let began = Instant::now();
-        let mut made = 0;
+        let mut count = 0;
         loop {
             for (batch, expected) in batches.iter().zip(expected) {
                 let summary = contender.runner.run_into(batch, &mut ())?;
@@ -171,13 +171,13 @@ impl<'p> Load<'p> {
                 }
                 turns.backends = summary.backends;
             }
-            made += batches.len();
+            count += batches.len();
             let elapsed = began.elapsed();
             if elapsed >= at_least {
                 turns
                     .seconds
-                    .push(elapsed.as_secs_f64() / made.max(1) as f64);
-                turns.batches += made;
+                    .push(elapsed.as_secs_f64() / count.max(1) as f64);
+                turns.batches += count;
                 return Ok(());
             }
         }
@@ -239,7 +239,7 @@ mod tests {
     fn what_is_not_equal_is_an_error_that_names_it() {
         let kind = Workload::Of(arc_dsl::builtin::Kind::Objects);
         let pool = Pool::new(kind, 5);
-        // An evaluation of no steps at all ends at a limit.
+        // An evaluation that may take no steps ends at the limit.
         let limits = Limits {
             max_steps: 0,
             ..Limits::default()

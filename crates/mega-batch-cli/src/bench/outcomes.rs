@@ -1,5 +1,5 @@
-//! [`Outcomes`]: what became of every evaluation of a batch, kept by one mode to be compared with what
-//! becomes of it in the others.
+//! [`Outcomes`]: the outcome of every evaluation of a batch, kept for one mode to be compared with those of the
+//! others.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -7,29 +7,29 @@ use std::io;
 use arc_dsl::PairId;
 use mega_batch::{Batch, Job, Outcome, PairResult, Sink};
 
-/// One evaluation, and what became of it.
+/// An evaluation and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Found {
+struct EvaluationOutcome {
     job: Job,
     pair: PairId,
     outcome: Outcome,
-    /// The hash of the output's text, where outputs are kept.
+    /// The hash of the output's text, if outputs are kept.
     output: Option<u64>,
 }
 
-/// What became of the evaluations of a batch, in their order.
+/// The outcomes of a batch's evaluations, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Outcomes(Vec<Found>);
+pub(crate) struct Outcomes(Vec<EvaluationOutcome>);
 
 impl Sink for Outcomes {
     fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
         let output = result.output.map(|value| {
             let mut hasher = DefaultHasher::new();
-            // By its text: two evaluations give two functions, however alike.
+            // By its text, since functions from two evaluations are never equal, however alike.
             value.to_string().hash(&mut hasher);
             hasher.finish()
         });
-        self.0.push(Found {
+        self.0.push(EvaluationOutcome {
             job,
             pair: result.pair,
             outcome: result.outcome,
@@ -40,8 +40,8 @@ impl Sink for Outcomes {
 }
 
 impl Outcomes {
-    /// The first evaluation of which the other outcomes are others, as `PROGRAM on TASK, train[0]:
-    /// match, and mismatch`.
+    /// The first evaluation whose outcome differs from that in `other`, as `PROGRAM on TASK, train[0]: match, and
+    /// mismatch`.
     pub(crate) fn difference(&self, other: &Self, batch: &Batch<'_>) -> Option<String> {
         let at =
             (0..self.0.len().max(other.0.len())).find(|&at| self.0.get(at) != other.0.get(at))?;
@@ -54,7 +54,7 @@ impl Outcomes {
         let evaluation = evaluation.unwrap_or_default();
         let [one, two] = [one, two].map(|found| match found {
             None => "no outcome".to_owned(),
-            Some(found) => found.told(),
+            Some(found) => found.describe(),
         });
         Some(if one == two {
             format!("{evaluation}: {one} in both, with different outputs or in another place")
@@ -71,13 +71,13 @@ impl Outcomes {
         Some(format!(
             "program {program}, {}: {}",
             found.pair,
-            found.told()
+            found.describe()
         ))
     }
 }
 
-impl Found {
-    fn told(&self) -> String {
+impl EvaluationOutcome {
+    fn describe(&self) -> String {
         match self.outcome.error() {
             None => self.outcome.name().to_owned(),
             Some(error) => format!("{} ({error})", self.outcome.name()),

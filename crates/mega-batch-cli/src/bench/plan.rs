@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 use mega_batch::{Backend, Mode, Options, Placement};
 use serde::{Deserialize, Serialize};
 
-/// Who makes the evaluations of a cell.
+/// How the evaluations of a cell are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum BenchMode {
     /// The reference interpreter, on the calling thread.
     Reference,
-    /// The engine as it is by default, on the calling thread. Speed-ups are over this one.
+    /// The engine with its default options, on the calling thread. Speed-ups are relative to this mode.
     Sequential,
     /// The same on all workers.
     Parallel,
-    /// One GPU, which is given all that it can make; the workers the rest.
+    /// One GPU, which gets everything that it can run; the workers get the rest.
     Gpu,
-    /// All GPUs, where there are several.
+    /// All GPUs, if there are several.
     Gpus,
-    /// The emulated device in the place of a GPU: that the way works, not how fast.
+    /// The emulated device instead of a GPU: to see that the path works, not how fast it is.
     Emulated,
 }
 
@@ -36,7 +36,7 @@ impl BenchMode {
         Self::Emulated,
     ];
 
-    /// As tables and charts have it.
+    /// The name in tables and charts.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Reference => "reference",
@@ -48,7 +48,7 @@ impl BenchMode {
         }
     }
 
-    /// How a runner runs in it.
+    /// The options of a runner for this mode.
     pub(crate) fn options(self, workers: Option<NonZeroUsize>) -> Options {
         let (mode, backend) = match self {
             Self::Reference => (Mode::Sequential, Backend::Reference),
@@ -61,13 +61,13 @@ impl BenchMode {
         options.mode = mode;
         options.backend = backend;
         options.workers = workers;
-        options.placement = self.is_of_devices().then_some(Placement::Devices);
+        options.placement = self.uses_devices().then_some(Placement::Devices);
         options.gpus = (self == Self::Gpu).then_some(1);
         options
     }
 
-    /// Whether a device makes what it can.
-    pub(crate) fn is_of_devices(self) -> bool {
+    /// Whether devices run what they can.
+    pub(crate) fn uses_devices(self) -> bool {
         matches!(self, Self::Gpu | Self::Gpus | Self::Emulated)
     }
 }
@@ -81,17 +81,17 @@ impl fmt::Display for BenchMode {
 /// What is measured.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
-    /// Whether it is a look in some seconds.
+    /// Whether this is a quick look of some seconds.
     pub(crate) quick: bool,
     /// Evaluations of a batch, ascending.
     pub(crate) sizes: Vec<usize>,
     /// How long each cell is measured.
     pub(crate) effort: Effort,
-    /// Threads of the parallel modes; one for each core where nothing is said.
+    /// Threads of the parallel modes; `None` for one per core.
     pub(crate) workers: Option<NonZeroUsize>,
     /// Whether the emulated device is measured too.
     pub(crate) emulated: bool,
-    /// When to end, with what is measured by then.
+    /// When to stop; what is measured by then is kept.
     pub(crate) until: Option<Instant>,
 }
 
@@ -100,13 +100,13 @@ pub(crate) struct Plan {
 pub(crate) struct Effort {
     /// All turns of one mode, at least.
     pub(crate) time: Duration,
-    /// One turn, at least; a turn ends behind a whole number of rounds.
+    /// One turn, at least; a turn always finishes its round.
     pub(crate) turn: Duration,
     /// The fewest turns.
     pub(crate) turns: usize,
 }
 
-/// The most evaluations of a batch: more would not be held in memory together.
+/// The most evaluations of a batch: more would take too much memory.
 pub(crate) const MOST_EVALUATIONS: usize = 1_000_000;
 
 impl Plan {
@@ -126,7 +126,7 @@ impl Plan {
         }
     }
 
-    /// A row of each kind: that it can be measured.
+    /// A row of each kind, to see that it can be measured.
     pub(crate) fn smallest() -> Self {
         Self {
             sizes: vec![4],
@@ -139,12 +139,12 @@ impl Plan {
         }
     }
 
-    /// Whether it has to end.
+    /// Whether the time is up.
     pub(crate) fn is_over(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// A look in some seconds.
+    /// A quick look of some seconds.
     pub(crate) fn quick() -> Self {
         Self {
             quick: true,
@@ -158,7 +158,7 @@ impl Plan {
         }
     }
 
-    /// The same with batches of these sizes, each once and ascending.
+    /// The same with these batch sizes, sorted and without duplicates.
     pub(crate) fn with_sizes(self, mut sizes: Vec<usize>) -> Self {
         sizes.sort_unstable();
         sizes.dedup();
@@ -180,7 +180,7 @@ impl Plan {
         }
     }
 
-    /// For documents.
+    /// The plan as documents describe it.
     pub(crate) fn note(&self, workers: usize) -> PlanNote {
         PlanNote {
             quick: self.quick,
@@ -192,18 +192,18 @@ impl Plan {
     }
 }
 
-/// What a document says of its plan.
+/// A plan as documents describe it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PlanNote {
-    /// Whether it was a look in some seconds.
+    /// Whether it was a quick look of some seconds.
     pub(crate) quick: bool,
     /// Evaluations of a batch.
     pub(crate) sizes: Vec<usize>,
     /// Threads of the parallel modes.
     pub(crate) workers: usize,
-    /// How long each cell was measured at least.
+    /// The least time of each cell.
     pub(crate) seconds_per_cell: f64,
-    /// In how many turns at least.
+    /// The fewest turns of each cell.
     pub(crate) fewest_turns: usize,
 }
 
@@ -227,10 +227,10 @@ mod tests {
             let options = mode.options(NonZeroUsize::new(3));
             assert_eq!(
                 options.executors().devices != Request::NoDevice,
-                mode.is_of_devices(),
+                mode.uses_devices(),
                 "{mode}"
             );
-            let placement = mode.is_of_devices().then_some(Placement::Devices);
+            let placement = mode.uses_devices().then_some(Placement::Devices);
             assert_eq!(options.placement, placement, "{mode}");
             assert!(!options.keep_costs);
         }

@@ -1,4 +1,4 @@
-//! What repeated times come to: [`Spread`] and [`Ratio`].
+//! Statistics of repeated times: [`Spread`] and [`Ratio`].
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// By times that were taken by turns: the base's time of each turn over that of the same turn.
+    /// By times measured in turns: in each turn, the base's time over the other's.
     pub(crate) fn by_turns(base: &[f64], times: &[f64]) -> Option<Self> {
         let ratios = base.iter().zip(times).filter(|(_, time)| **time > 0.0);
         let mut ratios: Vec<f64> = ratios.map(|(base, time)| base / time).collect();
@@ -56,7 +56,7 @@ impl Ratio {
     }
 }
 
-/// The value below which this share of the sorted values is, between two of them if need be.
+/// The quantile of sorted values at this share, interpolated between two of them.
 fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * sorted.len().checked_sub(1)? as f64;
     let (below, above) = (

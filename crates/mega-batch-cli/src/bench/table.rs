@@ -1,4 +1,4 @@
-//! The benchmark for people, line by line: [`Heading`], [`Row`], [`ScaleRow`], [`ComparisonLines`].
+//! The benchmark as lines of text: [`Heading`], [`Row`], [`ScaleRow`], [`ComparisonLines`].
 
 use std::fmt::{self, Display, Formatter};
 
@@ -10,7 +10,7 @@ use crate::table::thousands;
 /// A time with three digits and its unit.
 pub(super) fn time(seconds: f64) -> String {
     let (value, unit) = match seconds {
-        // What would be rounded to 1,000 of one unit is 1 of the next.
+        // A value that would round to 1,000 of one unit is 1 of the next.
         it if it < 999.5e-9 => (it * 1e9, "ns"),
         it if it < 999.5e-6 => (it * 1e6, "µs"),
         it if it < 999.5e-3 => (it * 1e3, "ms"),
@@ -49,7 +49,7 @@ pub(super) fn speedup(ratio: Option<&Ratio>) -> (String, String) {
     }
 }
 
-/// What is told of a cell of a kind, in the terminal and on the page.
+/// The columns of a cell, in the terminal and on the page.
 pub(crate) const COLUMNS: [&str; 7] = [
     "evaluations",
     "mode",
@@ -60,7 +60,7 @@ pub(crate) const COLUMNS: [&str; 7] = [
     "of turns",
 ];
 
-/// The line above the cells.
+/// The header line above the cells.
 pub(crate) struct Heading;
 
 impl Display for Heading {
@@ -101,7 +101,7 @@ impl Resource {
         }
     }
 
-    /// So many of it: `1 worker`, `2 workers`.
+    /// A count of it: `1 worker`, `2 workers`.
     pub(super) fn counted(self, count: usize) -> String {
         let name = self.name();
         match count {
@@ -111,7 +111,7 @@ impl Resource {
     }
 }
 
-/// So many workers or GPUs as a line.
+/// A number of workers or GPUs as a line.
 pub(crate) struct ScaleRow<'s>(pub(crate) &'s Scale);
 
 impl Display for ScaleRow<'_> {
@@ -131,7 +131,7 @@ impl Display for ScaleRow<'_> {
     }
 }
 
-/// A comparison in some lines: each mode, then the cells that are not within the noise.
+/// A comparison as text: each mode, then the cells that are not within the noise.
 pub(crate) struct ComparisonLines<'c>(pub(crate) &'c Comparison);
 
 impl Display for ComparisonLines<'_> {
@@ -164,7 +164,7 @@ impl Display for ComparisonLines<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::plan::BenchMode;
-    use super::super::verdict::tests::cell;
+    use super::super::targets::tests::cell;
     use super::super::workload::Workload;
     use super::*;
 

@@ -18,7 +18,7 @@ pub(crate) enum Workload {
     Of(Kind),
     /// All built-in programs, each on tasks of its own.
     WholePrograms,
-    /// Programs that share most of their steps, all on the same tasks: what the engine merges.
+    /// Programs that share most of their steps, all on the same tasks, so that the engine merges them.
     Batt,
 }
 
@@ -34,7 +34,7 @@ impl Workload {
         Self::Batt,
     ];
 
-    /// As tables and documents have it.
+    /// The name in tables and documents.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Of(kind) => kind.name(),
@@ -73,11 +73,11 @@ impl<'de> Deserialize<'de> for Workload {
 /// The inputs are the same in every run.
 const SEED: u64 = 1;
 
-/// Programs of a family: a built-in program and variations of it, as many as a runner looks at together
-/// to find out what is to be merged.
+/// The programs of a family: a built-in program and variations of it. A runner looks at this many programs together
+/// to find out what can be merged.
 const FAMILY: usize = 256;
 
-/// Pairs of a task on which a family is tried: three to learn from, one to be judged by.
+/// Pairs of a task on which a family is tried: three train pairs and one test pair.
 const TRAIN: usize = 3;
 const TEST: usize = 1;
 const PAIRS: usize = TRAIN + TEST;
@@ -87,8 +87,8 @@ const PAIRS: usize = TRAIN + TEST;
 pub(crate) struct Pool {
     programs: Vec<Program>,
     tasks: Vec<Task>,
-    /// How many families there are, one after the other among the programs; `None` if each
-    /// program has tasks of its own.
+    /// How many families there are, stored one after the other in `programs`; `None` if each program has tasks of its
+    /// own.
     families: Option<usize>,
 }
 
@@ -101,20 +101,20 @@ pub(crate) struct Piece<'p> {
 }
 
 impl Piece<'_> {
-    /// As a runner takes it.
+    /// As a batch for a runner.
     pub(crate) fn batch(&self) -> Result<Batch<'_>, UnknownJob> {
         Batch::listed(self.programs, &self.tasks, self.jobs.clone())
     }
 }
 
 impl Pool {
-    /// For batches of up to so many evaluations.
+    /// For batches of up to `largest` evaluations.
     pub(crate) fn new(kind: Workload, largest: usize) -> Self {
         let all = builtin::all().iter();
         match kind {
             Workload::Of(kind) => Self::own_tasks(all.filter(|one| one.kind() == kind), largest),
             Workload::WholePrograms => Self::own_tasks(all, largest),
-            // As searches have them: candidates for whole programs.
+            // As in a search: candidates for whole programs.
             Workload::Batt => Self::batt(all.filter(|one| one.kind() == Kind::Whole), largest),
         }
     }
@@ -122,7 +122,7 @@ impl Pool {
     /// Each program on tasks of one pair of its own, the programs taking turns.
     fn own_tasks(builtins: impl Iterator<Item = &'static BuiltIn>, largest: usize) -> Self {
         let builtins: Vec<&BuiltIn> = builtins.collect();
-        // Small batches take turns over all programs too; the last of them may go on behind.
+        // Small batches rotate through all programs too; the last of them may run past the end.
         let count = largest + builtins.len();
         let task = |at: usize| {
             let builtin = builtins[at % builtins.len()];
@@ -142,7 +142,7 @@ impl Pool {
         }
     }
 
-    /// Families of programs, each tried on tasks of the program that it comes from.
+    /// Families of programs, each tried on tasks of its original program.
     fn batt(builtins: impl Iterator<Item = &'static BuiltIn>, largest: usize) -> Self {
         let builtins: Vec<&BuiltIn> = builtins.collect();
         let family = |builtin: &&BuiltIn| {
@@ -165,15 +165,14 @@ impl Pool {
         }
     }
 
-    /// The programs of families, each with the first task of its family; `None` if each program has
-    /// tasks of its own.
+    /// The programs of families, each with the first task of its family; empty if each program has tasks of its own.
     pub(crate) fn candidates(&self) -> impl Iterator<Item = (&Program, &Task)> {
         let families = self.families.unwrap_or_default();
         let programs = self.programs.iter().take(families * FAMILY).enumerate();
         programs.filter_map(|(at, program)| Some((program, self.tasks.get(at / FAMILY)?)))
     }
 
-    /// Batches of so many evaluations that together go through all programs, or all families.
+    /// Batches of this size that together go through all programs, or all families.
     pub(crate) fn pieces(&self, size: usize) -> Vec<Piece<'_>> {
         match self.families {
             None => {
@@ -195,7 +194,7 @@ impl Pool {
             task: at as u32,
         };
         let mut jobs: Vec<Job> = (0..size).map(job).collect();
-        // As searches have them: all that one program is run on, then the next program.
+        // Ordered as in a search: all inputs of one program, then the next program.
         jobs.sort_by_key(|job| job.program);
         Piece {
             programs: &self.programs,
@@ -204,12 +203,12 @@ impl Pool {
         }
     }
 
-    /// Groups from `start` on: a family on a task each.
+    /// Groups from `start` on, each a family on one task.
     fn family_piece(&self, start: usize, size: usize) -> Piece<'_> {
         let families = self.families.unwrap_or(1);
         let count = groups(size);
         let mut tasks: Vec<Task> = self.tasks[start..start + count].to_vec();
-        // A batch of one family names no other programs.
+        // A batch with one family contains no other programs.
         let known: Range<usize> = if count == 1 {
             let first = start % families * FAMILY;
             first..first + FAMILY
@@ -229,7 +228,7 @@ impl Pool {
             .collect();
         let rest = size % PAIRS;
         if rest > 0 {
-            // One program more, on a part of its task.
+            // One more program, on some of the pairs of its task.
             let mut task = tasks[whole / FAMILY].clone();
             task.test.clear();
             task.train.truncate(rest);
@@ -247,7 +246,7 @@ impl Pool {
     }
 }
 
-/// How many groups of a family and a task a batch of so many evaluations is made of.
+/// How many groups of a family and a task make up a batch of this size.
 fn groups(size: usize) -> usize {
     size.div_ceil(FAMILY * PAIRS).max(1)
 }

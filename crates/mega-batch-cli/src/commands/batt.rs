@@ -1,4 +1,4 @@
-//! `mega-batch batt`: batts in files, on tasks.
+//! `mega-batch batt`: runs batt files on tasks.
 
 use std::fmt::Write as _;
 use std::io;
@@ -18,15 +18,15 @@ use super::exit::Exit;
 use super::output::{Destination, Folders};
 use super::signals::Signals;
 use super::terminal::print;
-use super::{Chosen, exit, note, tell, threads};
+use super::{TaskFilter, exit, note, tell, threads};
 
-/// Runs batts, files of candidates as tokpidjin's card.py writes them, and tells what their lists `o`
-/// and `s` hold for each pair.
+/// Runs batts, files of candidates as tokpidjin's card.py writes them, and prints what their lists `o` and `s` hold
+/// for each pair.
 ///
-/// Every batt is run on every pair of every task, with the train pairs of the task as `S` and with
-/// `C` as `None`; on train pairs once more with the expected output as `C`. Steps that fail give
-/// their default, or end the batt where it has no `try:`; what ends at a bound has an error in the
-/// place of its value. SIGINT, SIGTERM and SIGHUP end the command, and what is finished is written.
+/// Every batt is run on every pair of every task, with the task's train pairs as `S` and with `C` as `None`; on train
+/// pairs once more with the expected output as `C`. Steps that fail give their default, or end the batt if it has no
+/// `try:`; a batt that reaches a limit has an error instead of a value. SIGINT, SIGTERM and SIGHUP end the command,
+/// and what is finished is written.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Batt {
     /// Batts: `.py` files or folders of them; companions (`*_call.py`) are passed over.
@@ -37,15 +37,15 @@ pub(crate) struct Batt {
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     tasks: Vec<PathBuf>,
 
-    /// Files of solutions to the tasks, as Kaggle's.
+    /// Files of solutions to the tasks, in Kaggle's format.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     solutions: Vec<PathBuf>,
 
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: TaskFilter,
 
-    /// Write one JSON document with `o` and `s` by pair; `-` is the standard output. A file is
-    /// replaced when the document is whole.
+    /// Write one JSON document with `o` and `s` by pair; `-` is the standard output. A file is replaced once the
+    /// document is complete.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
@@ -54,12 +54,12 @@ pub(crate) struct Batt {
     #[arg(long, value_name = "FILE")]
     submission: Option<PathBuf>,
 
-    /// Stop a step of a batt after so many steps of the interpreter [default: 10,000,000].
+    /// Stop a step of a batt after this many steps of the interpreter [default: 10,000,000].
     #[arg(long, value_name = "N", value_parser = super::number::<u64>)]
     max_steps: Option<u64>,
 
-    /// Stop a batt on a pair after so many milliseconds; what is stopped then depends on the machine
-    /// [default: never].
+    /// Stop a batt on a pair after this many milliseconds; what is stopped then depends on the machine [default:
+    /// never].
     #[arg(long, value_name = "N", value_parser = super::number::<u64>)]
     timeout_ms: Option<u64>,
 
@@ -73,7 +73,7 @@ pub(crate) struct Batt {
 struct Document<'a> {
     engine_version: &'a str,
     batts: Vec<BattReport<'a>>,
-    /// Whether it was ended before all was made.
+    /// Set if the command ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     incomplete: Option<bool>,
     input_errors: &'a [InputError],
@@ -109,7 +109,7 @@ struct PairReport<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Lists<'a> {
-    Made {
+    Values {
         o: Vec<OutputReport<'a>>,
         s: Vec<ScoreReport<'a>>,
     },
@@ -125,7 +125,7 @@ struct OutputReport<'a> {
     id: &'a str,
     #[serde(flatten)]
     value: ValueReport,
-    /// Whether it is the expected output, where that is known.
+    /// Whether it is the expected output, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     right: Option<bool>,
 }
@@ -139,7 +139,7 @@ struct ScoreReport<'a> {
     value: ValueReport,
 }
 
-/// The text of a value, its sets in canonical order, or why there is none.
+/// The text of a value, its sets in canonical order, or the error.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum ValueReport {
@@ -187,7 +187,7 @@ impl Batt {
                         add_candidates(attempts, batt, task, results);
                     }
                 }
-                // Whatever ends the command, it has those of the batts before.
+                // However the command ends, the file has the attempts of all batts so far.
                 let submission = Submission::of(attempts);
                 replace(file, |out| submission.write(out))?;
             }
@@ -244,7 +244,7 @@ impl Batt {
     }
 }
 
-/// What a batt came to on all tasks, for people.
+/// The results of a batt on all tasks, for people.
 fn summary(
     file: &str,
     batt: &BattFile,
@@ -371,5 +371,5 @@ fn lists<'a>(
             }),
         }
     }
-    Lists::Made { o, s }
+    Lists::Values { o, s }
 }

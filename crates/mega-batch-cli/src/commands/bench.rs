@@ -1,4 +1,4 @@
-//! `mega-batch bench`: the benchmark of this machine, or that of a device.
+//! `mega-batch bench`: the benchmark of this machine or of a device.
 
 use std::ffi::OsString;
 use std::iter;
@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::bench::device::{self, Given, Target, Told};
+use crate::bench::device::{self, Given, Progress, Target};
 use crate::bench::{self, Environment, Event, Machine, Plan};
 use arc_dsl::Reading;
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
@@ -17,19 +17,18 @@ use super::output::{self, Destination, Folders, shown};
 use super::terminal::Lines;
 use super::{exit, note, tell, threads, warn};
 
-/// Checks the machine, measures the built-in programs by mode, kind and size of batch, compares the
-/// results of all modes, and says what of the targets is met: on one core, on all, on one GPU and on
-/// several. With a device as backend, it measures the device instead: what bounds it, operations by
-/// family, pipelines and the built-in programs on up to 1,000,000 grids, and the same on the CPU beside
-/// it.
+/// Checks the machine, measures the built-in programs by mode, kind and batch size, compares the results of all
+/// modes, and says which targets are met: on one core, on all, on one GPU and on several. With a device as backend,
+/// it measures the device instead: its limits, operations by family, pipelines and the built-in programs on up to
+/// 1,000,000 grids, and the same on the CPU for comparison.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bench {
-    /// The device that is measured [default: this machine as a whole].
+    /// The device to measure [default: this machine as a whole].
     #[arg(long, value_enum)]
     backend: Option<Backend>,
 
-    /// A look in some seconds: fewer sizes, less time; on a GPU of up to 100,000 grids, on the emulated
-    /// device of up to 100.
+    /// A quick look of some seconds: fewer sizes, less time; up to 100,000 grids on a GPU, up to 100 on the emulated
+    /// device.
     #[arg(long)]
     quick: bool,
 
@@ -38,11 +37,11 @@ pub(crate) struct Bench {
     #[arg(conflicts_with = "backend")]
     sizes: Vec<usize>,
 
-    /// Measure the emulated device too, on small batches: that it works, not how fast.
+    /// Measure the emulated device too, on small batches: to see that it works, not how fast it is.
     #[arg(long, conflicts_with = "backend")]
     emulated: bool,
 
-    /// A document that an earlier benchmark has written, bench.json: this one is shown beside it.
+    /// The document of an earlier benchmark, bench.json, to compare this one with.
     #[arg(long, value_name = "FILE", conflicts_with = "backend")]
     compare: Option<PathBuf>,
 
@@ -50,24 +49,23 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N", value_parser = super::workers)]
     workers: Option<NonZeroUsize>,
 
-    /// Where the document goes, with its page and its charts: a folder, in which they are in a folder of
-    /// the machine's name; with a backend, the document's file itself [default: in benches/results].
+    /// Where the document goes, with its page and its charts: a folder, in which they get a folder of the machine's
+    /// name; with a backend, the file of the document [default: in benches/results].
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 
-    /// The commit that this was built from, to be noted in the JSON document [default: as it was found when
-    /// it was built].
+    /// The commit that this was built from, to be noted in the JSON document [default: the one found when it was
+    /// built].
     #[arg(long, value_name = "HASH")]
     commit: Option<String>,
 
-    /// Time of a device's benchmark: repetitions are dropped to keep within it, and then the largest
+    /// The time limit of a device's benchmark: repetitions are dropped to keep within it, and then the largest
     /// batches [default: 300, quick 60].
     #[arg(long, value_name = "N", requires = "backend", value_parser = super::number::<u64>)]
     #[arg(conflicts_with_all = ["sizes", "emulated", "compare"])]
     seconds: Option<u64>,
 
-    /// A file for grids and the outputs of the pipelines on them, as JSON, for
-    /// `cupy_pipeline.py`.
+    /// Write grids and the outputs of the pipelines on them to this file, as JSON, for `cupy_pipeline.py`.
     #[arg(long, value_name = "FILE", requires = "backend")]
     #[arg(conflicts_with_all = ["sizes", "emulated", "compare"])]
     export: Option<PathBuf>,
@@ -78,13 +76,13 @@ pub(crate) struct Bench {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Backend {
-    /// The kernels of the GPU, run by the CPU, on small batches: that they work, not how fast.
+    /// The kernels of the GPU, run by the CPU, on small batches: to see that they work, not how fast they are.
     Emulated,
     /// The first NVIDIA GPU.
     Cuda,
 }
 
-/// Folder of results, in folders of the machines' names.
+/// The folder of results, with a folder for each machine.
 const RESULTS: &str = "benches/results";
 
 impl Bench {
@@ -104,7 +102,7 @@ impl Bench {
         }
     }
 
-    /// What stands behind the names of files.
+    /// The suffix of file names.
     fn suffix(&self) -> &'static str {
         if self.quick { "-quick" } else { "" }
     }
@@ -128,7 +126,7 @@ impl Bench {
     }
 
     fn machine(self) -> anyhow::Result<Exit> {
-        // What is wrong with it is to be known before minutes have gone into measuring.
+        // Errors in it should be known before minutes have gone into measuring.
         let kept = self.compare.as_deref().map(bench::read_kept).transpose();
         let kept = match kept {
             Ok(kept) => kept,
@@ -144,7 +142,7 @@ impl Bench {
         let folder = self.out.clone().unwrap_or_else(|| RESULTS.into());
         let folder = folder.join(environment.folder());
         let suffix = self.suffix();
-        let open = |name: &str| Destination::open(&folder.join(name), Folders::Made);
+        let open = |name: &str| Destination::open(&folder.join(name), Folders::Created);
         let json = format!("bench{suffix}.json");
         let (document_file, page_file) = (open(&json)?, open(&format!("bench{suffix}.md"))?);
         let charts: Result<Vec<_>, _> = bench::chart_files(suffix)
@@ -190,12 +188,12 @@ impl Bench {
     }
 
     fn device(self, target: Target, began: Instant) -> anyhow::Result<Exit> {
-        let open = |file: &PathBuf| Destination::open(file, Folders::Made);
+        let open = |file: &PathBuf| Destination::open(file, Folders::Created);
         let export = self.export.as_ref().map(open).transpose()?;
         let out = self.out.as_ref().map(open).transpose()?;
         if out.is_none() {
-            // The folder's name is the device's, which is not known yet.
-            output::try_to_make(Path::new(RESULTS))?;
+            // The folder is named after the device, which is not known yet.
+            output::check_folder(Path::new(RESULTS))?;
         }
         let mut plan = if self.quick {
             device::Plan::quick(target)
@@ -211,8 +209,8 @@ impl Bench {
         let (given, errors) = self.given.read();
         tell(&errors);
         let mut document = device::measure(&plan, &given, began, |told| {
-            let Told::Row(row) = told else { return };
-            // Without a device there are no rows, and no line above them.
+            let Progress::Row(row) = told else { return };
+            // Without a device there are no rows, and no header.
             if let Some(heading) = heading.take() {
                 lines.print(heading);
             }
@@ -242,10 +240,10 @@ impl Bench {
     }
 }
 
-/// Programs of the user's that are measured too.
+/// Programs of the user that are measured too.
 #[derive(Debug, clap::Args)]
 pub(super) struct GivenArguments {
-    /// Programs that are run on a device beside the built-in ones: `.py` files or folders of them.
+    /// Programs to run on a device besides the built-in ones: `.py` files or folders of them.
     #[arg(long, value_name = "PATH", num_args = 1.., requires = "tasks")]
     programs: Vec<PathBuf>,
 
@@ -255,7 +253,7 @@ pub(super) struct GivenArguments {
 }
 
 impl GivenArguments {
-    /// Whether there are some.
+    /// Whether none were given.
     pub(super) fn is_empty(&self) -> bool {
         self.programs.is_empty()
     }
@@ -273,7 +271,7 @@ impl GivenArguments {
         words.collect()
     }
 
-    /// Reads them, and what is wrong with them.
+    /// Reads them, with the errors in them.
     pub(super) fn read(&self) -> (Given, Vec<InputError>) {
         if self.is_empty() {
             return (Given::default(), Vec::new());
@@ -290,7 +288,7 @@ impl GivenArguments {
     }
 }
 
-/// Writes a document, and the folder that it is in.
+/// Writes a document, creating its folder.
 fn write(destination: Destination, document: &impl Serialize) -> anyhow::Result<()> {
     let text = serde_json::to_string_pretty(document)? + "\n";
     write_text(destination, &text)

@@ -1,4 +1,4 @@
-//! `mega-batch check`: whether a competition would take a submission.
+//! `mega-batch check`: whether a competition would accept a submission.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,13 @@ use mega_batch::Submitted;
 
 use super::exit::Exit;
 use super::terminal::print;
-use super::{Chosen, exit, note, tell};
+use super::{TaskFilter, exit, note, tell};
 
-/// Says whether a competition would take a submission.
+/// Says whether a competition would accept a submission.
 ///
-/// It has to have two attempts for each test input of each task, and no other tasks; grids of 1 to 30 rows and
-/// columns with the colours 0 to 9. The CSV file of the competition of 2020 has one to three attempts. What
-/// is wrong is told with its place, and the exit code is 2.
+/// It must have two attempts for each test input of each task, and no other tasks; grids of 1 to 30 rows and columns
+/// with the colours 0 to 9. The CSV file of the competition of 2020 has one to three attempts. Errors are reported
+/// with their place, and the exit code is 2.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     /// The submission: a file or a folder.
@@ -24,7 +24,7 @@ pub(crate) struct Check {
     tasks: Vec<PathBuf>,
 
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: TaskFilter,
 
     /// Print nothing but errors.
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! `mega-batch coverage`: which programs a device runs.
+//! `mega-batch coverage`: which programs a device can run.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,9 +8,9 @@ use arc_check::conformance;
 use arc_dsl::builtin;
 
 use super::exit::Exit;
-use super::{HowRead, exit, note, tell};
+use super::{ProgramFormat, exit, note, tell};
 
-/// Tells how many programs run on a GPU, and why the others run on the host only.
+/// Prints how many programs run on a GPU, and why the others run on the host only.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Coverage {
     /// Programs: `.py` files or folders of them [default: the built-in programs].
@@ -18,7 +18,7 @@ pub(crate) struct Coverage {
     programs: Vec<PathBuf>,
 
     #[command(flatten)]
-    how: HowRead,
+    how: ProgramFormat,
 
     /// Print one JSON object: `programs`, `device`, and `host_only` with a count for each reason.
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! `mega-batch devices`: what there is to make evaluations, what a run takes of it, and what it costs.
+//! `mega-batch devices`: the available devices, which of them a run uses, and what evaluations cost on them.
 
 mod document;
 mod text;
@@ -21,35 +21,34 @@ use document::{CostsReport, DevicesReport, Document};
 
 pub(super) use document::MeasuredReport;
 
-/// Tells which devices there are, what a run takes of them, and what evaluations cost them.
+/// Lists the available devices, which of them a run uses, and what evaluations cost on them.
 ///
-/// A run with --backend cuda takes every GPU that can be used. From how many evaluations on it does is
-/// decided by measured costs, which are kept between runs: in the folder that `MEGA_BATCH_CACHE` names,
-/// otherwise in that of the user's caches. Runs measure as they go; --measure does it at once.
+/// A run with --backend cuda uses every usable GPU. The number of evaluations from which it does so follows from
+/// measured costs, which are kept between runs: in the folder that `MEGA_BATCH_CACHE` names, otherwise in the user's
+/// cache folder. Runs measure as they go; --measure does it at once.
 #[derive(Debug, clap::Args)]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "each is a flag of the command line"
 )]
 pub(crate) struct Devices {
-    /// Tell of the emulated device too, and what a run with --backend emulated takes.
+    /// List the emulated device too, and what a run with --backend emulated uses.
     #[arg(long)]
     emulated: bool,
 
-    /// Tell of the device that executes PTX on the CPU too, and what a run with --backend ptx takes.
+    /// List the device that executes PTX on the CPU too, and what a run with --backend ptx uses.
     #[arg(long, conflicts_with = "emulated")]
     ptx: bool,
 
-    /// What a run takes that is to use so many GPUs [default: all].
+    /// Show what a run with this many GPUs uses [default: all].
     #[arg(long, value_name = "N", conflicts_with_all = ["emulated", "ptx"], value_parser = super::number::<usize>)]
     gpus: Option<usize>,
 
-    /// Measure the host and every device on built-in programs, about a second each, and keep what is
-    /// found.
+    /// Measure the host and every device on built-in programs, about a second each, and keep the costs.
     #[arg(long)]
     measure: bool,
 
-    /// Tell the costs that are kept, and in which file.
+    /// Print the costs that are kept, and their file.
     #[arg(long)]
     costs: bool,
 
@@ -57,13 +56,13 @@ pub(crate) struct Devices {
     #[arg(long, conflicts_with = "costs")]
     reset_costs: bool,
 
-    /// Write the same as one JSON document; `-` is the standard output. A file is replaced when the
-    /// document is whole.
+    /// Write the same as one JSON document; `-` is the standard output. A file is replaced once the document is
+    /// complete.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
-/// What was measured of an executor, or why nothing was.
+/// The calibration of an executor, or why there is none.
 pub(super) struct Measured {
     pub(super) id: ExecutorId,
     pub(super) result: Result<Calibration, CalibrationError>,
@@ -84,9 +83,9 @@ impl Devices {
             warn(format_args!("{notice}"));
         }
 
-        // To ask for the costs alone is not to wait for devices.
-        let is_of_devices = self.measure || !(self.costs || self.reset_costs);
-        let opened = is_of_devices.then(Opened::here);
+        // Asking only for the costs should not wait for devices.
+        let needs_devices = self.measure || !(self.costs || self.reset_costs);
+        let opened = needs_devices.then(Opened::here);
         let mut exit = Exit::Success;
         let mut measured = Vec::new();
         if let Some(opened) = opened.as_ref().filter(|_| self.measure) {
@@ -136,7 +135,7 @@ impl Devices {
         }
     }
 
-    /// Measures the host, every GPU that can be used, and what stands in for one where it is asked for.
+    /// Measures the host, every usable GPU, and a simulated device if one is asked for.
     fn measured(&self, opened: &Opened) -> Vec<Measured> {
         let sample = Sample::builtin();
         let host = &opened.host;

@@ -1,4 +1,4 @@
-//! [`Exit`]: what exit codes mean, for the command, its help and the README.
+//! [`Exit`]: the exit codes and their meanings, for the command, its help and the README.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -27,12 +27,12 @@ impl Exit {
         Exit::Terminated,
     ];
 
-    /// The number that shells see.
+    /// The exit code.
     pub(crate) fn code(self) -> u8 {
         self as u8
     }
 
-    /// When that is.
+    /// When the command ends with it.
     pub(crate) fn meaning(self) -> &'static str {
         match self {
             Exit::Success => "all was done, or a run came to the end of its `--time-limit`",

@@ -1,4 +1,4 @@
-//! `mega-batch explain`: programs in first-order form.
+//! `mega-batch explain`: the first-order form of programs.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -13,14 +13,14 @@ use crate::table::program_label;
 
 use super::exit::Exit;
 use super::terminal::print;
-use super::{HowRead, exit, note, tell, warn};
+use super::{ProgramFormat, exit, note, tell, warn};
 
 /// Shows what a program is turned into before it is compiled: its first-order form.
 ///
-/// Of one program the form is printed as text, as the passes leave it, with a note behind each value
-/// that the CPU's plan holds in another way than its type says, or clips. Its size follows, or the
-/// reason why it has no form. Of several programs a summary is printed: how many have a form, how
-/// large the forms are, what was fused and how values are held, and the reasons of the others.
+/// For one program, the form is printed as text, as the passes leave it, with a note behind each value that the CPU's
+/// plan clips or represents in another way than its type says. Its size follows, or the reason why it has no form.
+/// For several programs a summary is printed: how many have a form, how large the forms are, what was fused, how
+/// values are represented, and the reasons of the others.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Explain {
     /// Programs: `.py` files or folders of them [default: the built-in programs].
@@ -28,7 +28,7 @@ pub(crate) struct Explain {
     programs: Vec<PathBuf>,
 
     #[command(flatten)]
-    how: HowRead,
+    how: ProgramFormat,
 
     /// The name of the program to print.
     #[arg(long, value_name = "PROGRAM")]
@@ -46,19 +46,19 @@ pub(crate) struct Explain {
 /// The passes, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 enum Pass {
-    /// Evaluating steps whose arguments are known.
+    /// Evaluating steps whose arguments are constant.
     Fold,
-    /// Making the same step once.
+    /// Sharing equal steps.
     Share,
-    /// Making several steps one that does less.
+    /// Replacing several steps by a cheaper one.
     Rewrite,
-    /// Taking out steps whose value nothing uses.
+    /// Removing steps whose value nothing uses.
     Dead,
-    /// Settling how the CPU holds each value.
+    /// Choosing how the CPU represents each value.
     Plan,
 }
 
-/// How forms are made and planned.
+/// How forms are built and planned.
 struct Passes {
     options: Options,
     plan: bool,
@@ -72,10 +72,10 @@ impl Passes {
     }
 }
 
-/// What forms come to, one or all of them.
+/// Counts over one form or all of them.
 #[derive(Default)]
 struct Counts {
-    /// How many values are held in each way, in the order of [`Representation::ALL`].
+    /// How many values have each representation, in the order of [`Representation::ALL`].
     held: [usize; Representation::ALL.len()],
     clipped: usize,
     fused: BTreeMap<&'static str, usize>,
@@ -141,7 +141,7 @@ impl Explain {
             programs.retain(|program| program.name() == name);
             let message = format!("no program named {name}");
             match (programs.is_empty(), self.programs.first()) {
-                // What is wrong with other programs is of no interest here.
+                // Errors in other programs are of no interest here.
                 (false, _) => errors.clear(),
                 (true, Some(file)) => errors.push(InputError::whole(file, message)),
                 (true, None) => {
@@ -202,7 +202,7 @@ fn size(form: &Form, plan: Option<&Plan>) -> String {
     format!("{} instruction{plural}, {loops}\n{counts}", form.body.len())
 }
 
-/// The value at that percentage of all of them, which are sorted.
+/// The value at this percentage of the sorted values.
 fn at<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     let last = sorted.len().checked_sub(1)?;
     sorted

@@ -1,4 +1,4 @@
-//! `--log`: what happens in a run, as lines of JSON.
+//! `--log`: the events of a run, as lines of JSON.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -15,11 +15,11 @@ use super::warn;
 /// Where the log goes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Log {
-    /// Write what happens as lines of JSON, behind what is in the file; `-` is the standard error.
+    /// Write events as lines of JSON, appended to the file; `-` is the standard error.
     #[arg(long = "log", value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// What is told there: `error`, `warn`, `info`, or `debug` with every batch of a device.
+    /// The level of the log: `error`, `warn`, `info`, or `debug` with every batch of a device.
     #[arg(long = "log-level", value_name = "LEVEL", default_value = "info", value_parser = level, requires = "file")]
     level: Level,
 }
@@ -35,7 +35,7 @@ fn level(text: &str) -> Result<Level, String> {
     }
 }
 
-/// A log that is let go of where it cannot be written.
+/// A log file; logging stops if it cannot be written.
 struct LogFile {
     file: Option<File>,
     name: String,
@@ -63,7 +63,7 @@ impl Write for LogFile {
 }
 
 impl Log {
-    /// From now on what happens is told.
+    /// Starts logging.
     pub(crate) fn begin(&self) -> anyhow::Result<()> {
         let Some(file) = &self.file else {
             return Ok(());

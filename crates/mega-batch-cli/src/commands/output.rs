@@ -1,6 +1,6 @@
-//! [`Destination`]: where a document goes. Whatever the command writes passes here.
+//! [`Destination`]: where a document goes. Everything that the command writes goes through here.
 //!
-//! Whatever ends the process, there is the old document or the new one, whole: see
+//! However the process ends, either the old document or the complete new one is there: see
 //! [`files`](mega_batch::files).
 
 use std::ffi::OsStr;
@@ -14,37 +14,36 @@ use mega_batch::files::{
     folder_of, followed, is_descriptor, is_standard_output, names_a_folder, replace, temporary,
 };
 
-/// Where a document goes. Asked for before the work begins: what cannot be written should be known
-/// before hours have gone into it.
+/// Where a document goes. Opened before the work begins, so that an error is known before hours have gone into it.
 pub(crate) enum Destination {
     /// The standard output.
     Stdout,
-    /// What is no regular file: a pipe, a device, or something that is open already. It is written
-    /// as the document is made.
+    /// Not a regular file: a pipe, a device, or something that is open already. It is written while the document is
+    /// generated.
     Stream(PathBuf, File),
-    /// A regular file, or what is to become one.
+    /// A regular file, which may not exist yet.
     File {
-        /// As it was asked for.
+        /// The path as given.
         name: PathBuf,
-        /// Where it is, links followed.
+        /// The path with links followed.
         file: PathBuf,
     },
 }
 
-/// What becomes of a folder that is not there.
+/// What happens if the folder does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Folders {
-    /// It is missed.
+    /// It is an error.
     Expected,
-    /// It is made when the document is written.
-    Made,
+    /// It is created when the document is written.
+    Created,
 }
 
-/// How much is written to see whether a disk has room.
+/// How much is written to see whether a disk has room, in bytes.
 const TRIAL: usize = 64 << 10;
 
 impl Destination {
-    /// The place of this name; `-` is the standard output. An error says why it cannot be written.
+    /// Opens the destination of this name; `-` is the standard output. An error says why it cannot be written.
     pub(crate) fn open(path: &Path, folders: Folders) -> anyhow::Result<Self> {
         Self::at(path, folders).with_context(|| cannot_be_written(path))
     }
@@ -54,7 +53,7 @@ impl Destination {
             return Ok(Destination::Stdout);
         }
         if is_descriptor(path) {
-            // Whatever it is, even a regular file, somebody has opened it as it is.
+            // Whatever it is, even a regular file, somebody has opened it already.
             let stream = OpenOptions::new().append(true).open(path)?;
             return Ok(Destination::Stream(path.to_owned(), stream));
         }
@@ -77,7 +76,7 @@ impl Destination {
         }
         let folder = match folders {
             Folders::Expected => folder_of(&file),
-            Folders::Made => existing(folder_of(&file)),
+            Folders::Created => existing(folder_of(&file)),
         };
         try_folder(folder)?;
         Ok(Destination::File {
@@ -86,7 +85,7 @@ impl Destination {
         })
     }
 
-    /// The file of this name, which is to be a regular one.
+    /// The path of a regular file of this name.
     pub(crate) fn file(path: &Path) -> anyhow::Result<PathBuf> {
         match Self::open(path, Folders::Expected)? {
             Destination::File { file, .. } => Ok(file),
@@ -94,8 +93,7 @@ impl Destination {
         }
     }
 
-    /// A folder for what has to be written before the document can be: the document's own, or for
-    /// temporary files.
+    /// The folder for temporary files of the document: its own folder, or the system's for temporary files.
     pub(crate) fn spool(&self) -> anyhow::Result<PathBuf> {
         if let Destination::File { file, .. } = self {
             return Ok(folder_of(file).to_owned());
@@ -131,8 +129,8 @@ impl Destination {
     }
 }
 
-/// Whether documents can be written into this folder, or where it would be made.
-pub(crate) fn try_to_make(folder: &Path) -> anyhow::Result<()> {
+/// Whether documents can be written into this folder, which need not exist yet.
+pub(crate) fn check_folder(folder: &Path) -> anyhow::Result<()> {
     try_folder(existing(folder)).with_context(|| cannot_be_written(folder))
 }
 
@@ -145,7 +143,7 @@ fn cannot_be_written(path: &Path) -> String {
     format!("{}: cannot be written", shown(path))
 }
 
-/// The folder, or the nearest one that is there of those that it is to be in.
+/// The folder, or its nearest existing ancestor.
 fn existing(folder: &Path) -> &Path {
     let mut folder = folder;
     while !folder.exists() && folder != folder_of(folder) {
@@ -154,7 +152,7 @@ fn existing(folder: &Path) -> &Path {
     folder
 }
 
-/// Whether a file can be made in the folder, and has room.
+/// Whether a file can be created in the folder, and has room.
 fn try_folder(folder: &Path) -> io::Result<()> {
     let mut file = temporary(folder, OsStr::new("trial"))?;
     file.write_all(&vec![b' '; TRIAL])?;
@@ -207,13 +205,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("x/y/a.json");
         assert!(Destination::open(&file, Folders::Expected).is_err());
-        let destination = Destination::open(&file, Folders::Made).unwrap();
+        let destination = Destination::open(&file, Folders::Created).unwrap();
         assert!(names(folder.path()).is_empty());
         destination.write(|out| out.write_all(b"new")).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
         let below_a_file = file.join("b.json");
-        assert!(Destination::open(&below_a_file, Folders::Made).is_err());
-        assert!(Destination::open(folder.path(), Folders::Made).is_err());
+        assert!(Destination::open(&below_a_file, Folders::Created).is_err());
+        assert!(Destination::open(folder.path(), Folders::Created).is_err());
     }
 
     #[test]

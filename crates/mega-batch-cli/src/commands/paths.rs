@@ -1,5 +1,4 @@
-//! [`check`]: no command overwrites what it reads, none writes two things to one place, and none reads the standard
-//! input twice.
+//! [`check`]: no command overwrites what it reads, writes two things to one place, or reads the standard input twice.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ use mega_batch::files::{
 
 use super::output::shown;
 
-/// The options that name files that are written. Every other path is read.
+/// The options that name output files. Every other path is read.
 const WRITTEN: [&str; 9] = [
     "json",
     "submission",
@@ -27,7 +26,7 @@ const WRITTEN: [&str; 9] = [
     "html",
 ];
 
-/// What stands in help for a path.
+/// The value names of paths in the help.
 const PATHS: [&str; 6] = [
     "PATH",
     "FILE",
@@ -37,8 +36,8 @@ const PATHS: [&str; 6] = [
     "SUBMISSION",
 ];
 
-/// Refuses arguments by which a file would be overwritten that is read, or written twice, and those by which what can
-/// be read once would be read twice.
+/// Rejects arguments that would overwrite a file that is read, write a file twice, or read twice what can be read
+/// only once.
 ///
 /// # Errors
 /// The path and both options.
@@ -85,7 +84,7 @@ pub(crate) fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<(
         );
     }
     let is_stdout = |(option, path): &&(String, PathBuf)| {
-        // Of the log that is the standard error.
+        // For the log it is the standard error.
         is_standard_output(path) && option != "--log"
     };
     if let [(one, _), (other, _), ..] = written.iter().filter(is_stdout).collect::<Vec<_>>()[..] {
@@ -100,7 +99,7 @@ pub(crate) fn check(command: &Command, matches: &ArgMatches) -> anyhow::Result<(
                 shown(path)
             );
         }
-        // A submission may be filled up in its place.
+        // A submission may be updated in place.
         let mut read = read.iter();
         let read_there = read
             .find(|other| is_here(other) && other.0 != "--over" || is_input_of(&file, &other.1));
@@ -123,12 +122,12 @@ fn is_written(arg: &Arg) -> bool {
     arg.get_long().is_some_and(|name| WRITTEN.contains(&name))
 }
 
-/// Whether it is something that is open already and gone when it is read.
+/// Whether it is already open and can be read only once.
 fn is_pipe(path: &Path) -> bool {
     is_descriptor(path) && fs::metadata(path).is_ok_and(|it| !it.is_file())
 }
 
-/// The argument as users know it.
+/// The argument in the user's terms.
 fn named(arg: &Arg) -> String {
     match (arg.get_long(), arg.get_value_names()) {
         (Some(name), _) => format!("--{name}"),
@@ -137,7 +136,7 @@ fn named(arg: &Arg) -> String {
     }
 }
 
-/// Where a regular file is, or would be made; `None` for what is none.
+/// The path of a regular file, which need not exist yet; `None` for anything else.
 fn place(path: &Path) -> Option<PathBuf> {
     if path == Path::new("-") {
         return None;
@@ -150,7 +149,7 @@ fn place(path: &Path) -> Option<PathBuf> {
     Some(folder.join(file.file_name()?))
 }
 
-/// Whether a file that is there lies in a folder that is read, and holds what is read there.
+/// Whether an existing file lies in a folder that is read, and is of the kind read from there.
 fn is_input_of(file: &Path, folder: &Path) -> bool {
     let is_in_folder =
         || fs::canonicalize(folder).is_ok_and(|it| it.is_dir() && file.starts_with(it));

@@ -1,8 +1,8 @@
-//! `mega-batch prove`: all that is to be shown of a GPU, in one command.
+//! `mega-batch prove`: shows in one command all that is to be shown of a GPU.
 //!
-//! Each stage is a process of its own: a GPU whose context is broken, a driver that hangs and a process that
-//! is killed for its memory end that stage and no other. A stage writes its document as it goes on, this
-//! process the summary after each stage.
+//! Each stage is a process of its own: a GPU with a broken context, a driver that hangs and a process that is killed
+//! for its memory end that stage and no other. A stage writes its document as it goes on, this process the summary
+//! after each stage.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,14 +18,14 @@ use mega_batch::{Cancellation, VERSION, devices};
 
 use super::bench::GivenArguments;
 use super::exit::Exit;
-use super::output::{shown, try_to_make};
+use super::output::{check_folder, shown};
 use super::signals::Signals;
 use super::terminal::Lines;
 use super::{tell, warn};
 use aims::Results;
 use processes::How;
-use record::{Entry, JSON, MARKDOWN, Of, Page, SCHEMA, Settings, Sheet, State, Summary};
-use stages::{By, PARTS, STAGES, Stage};
+use record::{Entry, JSON, MARKDOWN, Page, SCHEMA, Settings, Sheet, State, Subject, Summary};
+use stages::{Execution, PARTS, STAGES, Stage};
 
 mod aims;
 mod cupy;
@@ -34,29 +34,28 @@ mod processes;
 mod record;
 mod stages;
 
-/// Shows what there is to be shown of the first NVIDIA GPU: that it gives what the reference gives, and how
-/// fast.
+/// Shows that the first NVIDIA GPU gives the results of the reference, and how fast it is.
 ///
-/// Self-check, whole programs, benchmarks beside the CPU, launch shapes, a GPU that is full, several contexts,
-/// and `CuPy` where there is one, each in a process and a document of its own, and a summary of all that says
-/// which aims are reached. It needs this binary and a driver alone. It may be ended at any moment: what is
-/// written stays, and the same command goes on behind the stages that have ended. A stage that fails, hangs or
-/// is killed costs itself, and the exit code is 1.
+/// Self-check, whole programs, benchmarks beside the CPU, launch shapes, a GPU with full memory, several contexts,
+/// and `CuPy` if it is installed, each in a process and a document of its own, and a summary of all that says which
+/// aims are reached. It needs only this binary and a driver. It may be ended at any moment: what is written stays,
+/// and the same command goes on after the stages that have finished. A stage that fails, hangs or is killed does not
+/// affect the others, and the exit code is 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Prove {
-    /// The folder for all that is written.
+    /// The folder for everything that is written.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 
-    /// How long it may take. Each stage has a share, and leaves out what there is no time for.
+    /// The time limit. Each stage has a share of it, and leaves out what there is no time for.
     #[arg(long, value_name = "N", default_value_t = 25.0, value_parser = minutes)]
     minutes: f64,
 
-    /// A small run of every stage: that all of it works.
+    /// A small run of every stage, to see that all of them work.
     #[arg(long)]
     quick: bool,
 
-    /// Begin anew, and replace what the folder has of an earlier proof.
+    /// Begin anew, and replace the results of an earlier proof in the folder.
     #[arg(long)]
     again: bool,
 
@@ -67,7 +66,7 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "N", value_parser = super::workers)]
     workers: Option<NonZeroUsize>,
 
-    /// The commit that this was built from [default: as it was found when it was built].
+    /// The commit that this was built from [default: the one found when it was built].
     #[arg(long, value_name = "HASH")]
     commit: Option<String>,
 
@@ -75,19 +74,19 @@ pub(crate) struct Prove {
     part: Part,
 }
 
-/// What the process of a stage is told beside.
+/// Hidden arguments for the process of a stage.
 #[derive(Debug, Clone, Default, clap::Args)]
 struct Part {
-    /// The stage that is made.
+    /// The stage to run.
     #[arg(long, hide = true)]
     stage: Option<String>,
-    /// Its number, where there are several.
+    /// Its number, if there are several processes.
     #[arg(long, hide = true, default_value_t = 0)]
     number: usize,
     /// The file of its document.
     #[arg(long, hide = true, default_value = "part.json")]
     document: PathBuf,
-    /// How long it may take.
+    /// Its time limit.
     #[arg(long, hide = true, default_value_t = 0.0)]
     seconds: f64,
     #[arg(long, hide = true, default_value = "")]
@@ -96,25 +95,24 @@ struct Part {
     note: Option<String>,
 }
 
-/// What is said wherever the driver is not NVIDIA's.
+/// The note on results of a driver other than NVIDIA's.
 const FAKE_DRIVER: &str = "made with a fake driver, which executes the kernels on the CPU: nothing here is a \
                         measurement of a GPU";
 
-/// Of the time that a stage has, the part after which it leaves out what remains. The rest is for what is
-/// under way then.
+/// The fraction of a stage's time after which it leaves out what remains. The rest is for work in progress by then.
 const SOFT: f64 = 0.85;
 
-/// The folder of the driver's cache, which is not the user's.
+/// The folder used for the driver's cache, in place of the user's.
 const DRIVER_CACHE: &str = "driver-cache";
 
-/// The folder of what processes write that make a part of a stage, while they do.
+/// The folder for the documents of processes that run a part of a stage.
 const PARTS_FOLDER: &str = "parts";
 
 /// Other files of a proof.
 const OTHERS: [&str; 3] = ["cupy_pipeline.py", "grids.json", "cupy-rows.json"];
 
-/// What a process of a stage works with.
-struct Inside<'p> {
+/// The context of a stage in its process.
+struct StageContext<'p> {
     began: Instant,
     deadline: Instant,
     quick: bool,
@@ -124,7 +122,7 @@ struct Inside<'p> {
     note: Option<&'p str>,
 }
 
-impl Inside<'_> {
+impl StageContext<'_> {
     fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
@@ -141,30 +139,30 @@ impl Inside<'_> {
 impl Prove {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         match &self.part.stage {
-            Some(stage) => self.make_part(stage),
+            Some(stage) => self.run_part(stage),
             None => self.prove(),
         }
     }
 
-    /// Makes a stage in this process, or a part of it.
-    fn make_part(&self, name: &str) -> anyhow::Result<Exit> {
+    /// Runs a stage in this process, or a part of it.
+    fn run_part(&self, name: &str) -> anyhow::Result<Exit> {
         processes::end_with_parent()?;
-        let of = Of {
+        let of = Subject {
             device: self.part.device.clone(),
             note: self.part.note.clone(),
             engine_version: VERSION.to_owned(),
             commit: self.commit.clone(),
         };
         let mut all = STAGES.iter();
-        let stage = all.find_map(|stage| match stage.by {
-            By::Process(make) if stage.name == name => Some(make),
+        let stage = all.find_map(|stage| match stage.execution {
+            Execution::Process(make) if stage.name == name => Some(make),
             _ => None,
         });
         let part = || PARTS.iter().find(|(part, _)| *part == name);
         let make = stage.or_else(|| part().map(|(_, make)| *make));
         let make = make.with_context(|| format!("there is no stage {name}"))?;
         let began = Instant::now();
-        let inside = Inside {
+        let inside = StageContext {
             began,
             deadline: began + Duration::from_secs_f64(self.part.seconds),
             quick: self.quick,
@@ -185,11 +183,11 @@ impl Prove {
 
     fn prove(self) -> anyhow::Result<Exit> {
         let began = Instant::now();
-        // As `bench` does, where there is none: a sentence, and nothing written.
+        // Without a GPU, one message and no files, as with `bench`.
         let gpus = devices::gpus()?;
         let first = gpus.into_iter().next().context("there is no GPU")??;
         let is_fake_driver = driver::is_fake_driver();
-        let of = Of {
+        let of = Subject {
             device: if is_fake_driver {
                 format!("{} (fake driver)", first.name)
             } else {
@@ -213,7 +211,7 @@ impl Prove {
             quick: self.quick,
             given: given.collect(),
         };
-        try_to_make(&self.out)?;
+        check_folder(&self.out)?;
         fs::create_dir_all(&self.out).with_context(|| shown(&self.out))?;
         if self.again {
             clear(&self.out)?;
@@ -258,7 +256,7 @@ impl Prove {
             prove: self,
         };
         let mut lines = Lines::default();
-        proof.make(&mut lines)?;
+        proof.run_stages(&mut lines)?;
         let folder = &proof.prove.out;
         lines.print(format_args!(
             "written to {} and {}",
@@ -276,8 +274,8 @@ impl Prove {
         })
     }
 
-    /// The stages of an earlier proof in the folder, which has to be of the same.
-    fn kept(&self, of: &Of, settings: &Settings) -> anyhow::Result<Vec<Entry>> {
+    /// The stages of an earlier proof in the folder, which must be of the same device, version and settings.
+    fn kept(&self, of: &Subject, settings: &Settings) -> anyhow::Result<Vec<Entry>> {
         let file = self.out.join(JSON);
         if !file.exists() {
             return Ok(Vec::new());
@@ -303,7 +301,7 @@ impl Prove {
     }
 }
 
-/// Removes what an earlier proof has written.
+/// Removes the files of an earlier proof.
 fn clear(folder: &Path) -> anyhow::Result<()> {
     let stages = STAGES.iter().map(|stage| stage.name);
     let names = stages.chain(PARTS.iter().map(|(name, _)| *name));
@@ -325,7 +323,7 @@ fn clear(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes a folder in which there is nothing.
+/// Creates an empty folder.
 fn emptied(folder: &Path) -> anyhow::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -334,7 +332,7 @@ fn emptied(folder: &Path) -> anyhow::Result<()> {
     .with_context(|| format!("{}: cannot be emptied", shown(folder)))
 }
 
-/// A proof that is under way.
+/// A proof in progress.
 struct Proof {
     prove: Prove,
     summary: Summary,
@@ -344,14 +342,14 @@ struct Proof {
     is_fake_driver: bool,
 }
 
-/// What the stages work with that are made in several processes.
+/// The context of a stage that runs several processes.
 struct Parts<'p> {
     proof: &'p Proof,
-    /// When their processes are ended.
+    /// When its processes are killed.
     until: Instant,
-    /// When they are to leave out what remains.
+    /// When it is to leave out what remains.
     soft: Instant,
-    /// Whether some were ended, since the proof is to end.
+    /// Whether some were killed because the proof was cancelled.
     cut_off: bool,
 }
 
@@ -360,8 +358,8 @@ impl Proof {
         &self.prove.out
     }
 
-    /// Makes the stages that have not ended before: those that were never made first.
-    fn make(&mut self, lines: &mut Lines) -> anyhow::Result<()> {
+    /// Runs the stages that have not finished before: those that have failed before last.
+    fn run_stages(&mut self, lines: &mut Lines) -> anyhow::Result<()> {
         lines.print(format_args!("{}", self.summary.of.device));
         if let Some(note) = &self.summary.of.note {
             lines.print(note);
@@ -451,7 +449,7 @@ impl Proof {
         }
     }
 
-    /// The summary of what there is, with the aims.
+    /// Writes the summary so far, with the aims.
     fn write(&mut self) -> anyhow::Result<()> {
         let read = |entry: &Entry| {
             let page = Page::read(&self.folder().join(entry.file.as_ref()?)).ok()?;
@@ -462,7 +460,7 @@ impl Proof {
         self.summary.write(self.folder())
     }
 
-    /// Makes a stage: how it ended, why, and what it came to.
+    /// Runs a stage. Returns its state, the reasons, and its lines.
     fn stage(
         &self,
         stage: &Stage,
@@ -470,7 +468,7 @@ impl Proof {
     ) -> anyhow::Result<(State, Vec<String>, Vec<String>)> {
         let (name, began) = (stage.name, Instant::now());
         let file = self.folder().join(format!("{name}.json"));
-        // What an earlier one has left is none of this one.
+        // The document of an earlier run is replaced.
         let mut sheet = Sheet::new(file.clone(), name, self.summary.of.clone());
         sheet.write()?;
         let mut parts = Parts {
@@ -479,14 +477,14 @@ impl Proof {
             soft: began + time.mul_f64(SOFT),
             cut_off: false,
         };
-        let unended = match stage.by {
-            By::Process(_) => {
+        let unended = match stage.execution {
+            Execution::Process(_) => {
                 let command = parts.command(name, 0, &file);
                 parts.watch(vec![command], name)?.err()
             }
-            By::Parts(make) => {
+            Execution::Parts(make) => {
                 let made = make(&mut parts, &mut sheet);
-                // A signal may have come to the processes first.
+                // A signal may have reached the processes first.
                 let cut_off = parts.cut_off || self.cancellation.is_cancelled();
                 sheet.page.ended = !cut_off;
                 let made = made.map_err(|error| format!("{error:#}"));
@@ -540,7 +538,7 @@ impl Parts<'_> {
         Instant::now() >= self.soft || self.proof.cancellation.is_cancelled()
     }
 
-    /// This program, to make a stage or a part of one.
+    /// This program, as a command that runs a stage or a part of one.
     fn command(&self, name: &str, number: usize, document: &Path) -> Command {
         let Proof {
             prove,
@@ -578,16 +576,16 @@ impl Parts<'_> {
 
     fn driver_cache(&self) -> PathBuf {
         let folder = self.folder().join(DRIVER_CACHE);
-        // Processes may have other ideas of where they are.
+        // Processes may run in other working directories.
         std::path::absolute(&folder).unwrap_or(folder)
     }
 
-    /// Takes from the driver what it has compiled.
+    /// Empties the driver's cache.
     fn empty_cache(&self) -> anyhow::Result<()> {
         emptied(&self.driver_cache())
     }
 
-    /// Waits for processes; an error of any, in words.
+    /// Waits for processes; if one fails, returns why.
     fn watch(&mut self, commands: Vec<Command>, name: &str) -> anyhow::Result<Result<(), String>> {
         let log = self.folder().join(format!("{name}.log"));
         self.watch_with(commands, &log)
@@ -625,7 +623,7 @@ impl Parts<'_> {
         })
     }
 
-    /// Runs so many processes of a part at a time, and gives what they write.
+    /// Runs `count` processes of a part at the same time, and returns their documents.
     fn run(&mut self, part: &str, count: usize) -> anyhow::Result<Vec<Page>> {
         let folder = self.folder().join(PARTS_FOLDER);
         emptied(&folder)?;
@@ -636,9 +634,9 @@ impl Parts<'_> {
         let pages: Vec<Page> = (0..count)
             .filter_map(|number| Page::read(&file(number)).ok())
             .collect();
-        // Whatever is left there is of nobody.
+        // What is left there is not needed.
         let _ = fs::remove_dir_all(&folder);
-        // What they say themselves is said by whoever reads it.
+        // The caller reports what the processes themselves have reported.
         let is_told = pages.iter().any(|page| !page.failures.is_empty());
         match ended {
             Err(why) if !(is_told && count > 1) => Err(anyhow!(why)),
@@ -646,7 +644,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Runs another program, and gives what it prints.
+    /// Runs another program, and returns its output.
     fn run_other(
         &mut self,
         command: Command,

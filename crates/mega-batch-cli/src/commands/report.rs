@@ -10,19 +10,19 @@ use super::tell;
 use super::terminal::print;
 use crate::report;
 
-/// Makes one page for a browser of the document of a run or a search.
+/// Turns the document of a run or a search into one page for a browser.
 ///
-/// The page is one file that needs no network: what the run came to, charts, the tasks as coloured grids
-/// with what their best programs give, slow and failing programs, and where the time of devices went.
-/// The grids are there where the document was made by `run --attempts`. Of a search it shows what was found
-/// for each task, attempts layer by layer.
+/// The page is one file that needs no network: the results, charts, the tasks as coloured grids with the outputs of
+/// their best programs, slow and failing programs, and where the time of devices went. The grids are there if the
+/// document was written by `run --attempts`. For a search it shows what was found for each task, attempts layer by
+/// layer.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Report {
     /// The document, as `run --json` or `search --json` wrote it.
     #[arg(value_name = "RESULT.json")]
     document: PathBuf,
 
-    /// Where the page goes; `-` is the standard output. A file is replaced when the page is whole.
+    /// Where the page goes; `-` is the standard output. A file is replaced once the page is complete.
     #[arg(long, value_name = "FILE")]
     html: PathBuf,
 

@@ -1,4 +1,4 @@
-//! `mega-batch run`: programs on tasks.
+//! `mega-batch run`: runs programs on tasks.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -21,7 +21,9 @@ use super::log::Log;
 use super::output::{Destination, Folders};
 use super::signals::Signals;
 use super::terminal::print;
-use super::{Chosen, HowRead, Meant, a_few, exit, no_checkpoint, note, tell, threads, warn};
+use super::{
+    ProgramFormat, Selection, TaskFilter, a_few, exit, no_checkpoint, note, tell, threads, warn,
+};
 use crate::table::{Table, program_label, thousands};
 use watch::Watch;
 
@@ -29,10 +31,9 @@ mod watch;
 
 /// Runs programs on tasks and says which outputs are right.
 ///
-/// Each program is run on the task whose id ends its name (`solve_007bbfb7` on `007bbfb7`). A task
-/// is solved when one program is right on every pair of it whose output is known. SIGINT, SIGTERM and
-/// SIGHUP end the run, and what is finished is written; a second SIGINT ends it at once. With a
-/// checkpoint nothing but the last moments is lost even then.
+/// Each program is run on the task whose id ends its name (`solve_007bbfb7` on `007bbfb7`). A task is solved if one
+/// program is right on every pair of it whose output is known. SIGINT, SIGTERM and SIGHUP end the run, and what is
+/// finished is written; a second SIGINT ends it at once. With a checkpoint only the last moments are lost even then.
 #[derive(Debug, clap::Args)]
 #[allow(
     clippy::struct_excessive_bools,
@@ -49,18 +50,17 @@ pub(crate) struct Run {
     programs: Vec<PathBuf>,
 
     #[command(flatten)]
-    how: HowRead,
+    how: ProgramFormat,
 
-    /// Files of solutions to the tasks, as Kaggle's; those in a folder of tasks are found by themselves.
-    // Of two options that exclude each other the parser takes neither for missing.
+    /// Files of solutions to the tasks, in Kaggle's format; those in a folder of tasks are found without it.
+    // The parser does not require an option that conflicts with one that is given.
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "tasks", conflicts_with = "pairs")]
     solutions: Vec<PathBuf>,
 
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: TaskFilter,
 
-    /// Pairs of each built-in task, at most 100,000. With --all-pairs any amount of work can be made
-    /// of them.
+    /// Pairs of each built-in task, at most 100,000. Use it with --all-pairs to generate any amount of work.
     #[arg(long, value_name = "N", default_value_t = 4, conflicts_with = "tasks", value_parser = pairs)]
     pairs: usize,
 
@@ -68,26 +68,27 @@ pub(crate) struct Run {
     #[arg(long)]
     all_pairs: bool,
 
-    /// How evaluations are spread; the results are the same. `gpu` gives NVIDIA GPUs all that they can
-    /// run and the cores the rest, `auto` gives both what they are through with first, by measured costs;
-    /// where there is no GPU both are `parallel`.
+    /// How evaluations are distributed; the results are the same. `gpu` gives NVIDIA GPUs all that they can run and
+    /// the cores the rest, `auto` divides the work by measured costs so that it finishes first; without a GPU both
+    /// are `parallel`.
     #[arg(long, value_enum, default_value_t = ModeName::Parallel)]
     mode: ModeName,
 
-    /// Threads, but in sequential mode; at most 1024 [default: one for each core].
+    /// Threads, except in sequential mode; at most 1024 [default: one for each core].
     #[arg(long, value_name = "N", value_parser = super::workers)]
     workers: Option<NonZeroUsize>,
 
-    /// What makes the evaluations; the results are the same. `auto` compiles programs that are
-    /// evaluated often enough in this run. `cuda` runs what it can on NVIDIA GPUs, where that is
-    /// expected to be faster; for tests, `emulated` runs the same kernels on the CPU and `ptx` executes
-    /// the PTX that GPUs are given; the rest is done as by `auto`. An evaluation is a limit where neither
-    /// the reference nor a compiled program gets to its end; with a timeout the reference alone decides.
+    /// What evaluates the programs; the results are the same. `auto` compiles programs that are evaluated often
+    /// enough in this run. `cuda` runs what it can on NVIDIA GPUs, if that is expected to be faster; for tests,
+    /// `emulated` runs the same kernels on the CPU and `ptx` executes the PTX that GPUs are given; the rest is done
+    /// as by `auto`. An evaluation ends at a limit if neither the reference nor a compiled program finishes within
+    /// it; with a timeout the reference alone decides.
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
 
-    /// With `cuda`, `emulated` and `ptx`, who may make evaluations: whoever is through first by measured
-    /// costs, the CPU alone, or devices wherever they can [default: auto with `cuda`, otherwise devices].
+    /// With `cuda`, `emulated` and `ptx`, where evaluations may run: where they are expected to finish first by
+    /// measured costs, on the CPU alone, or on devices whenever possible [default: auto with `cuda`, otherwise
+    /// devices].
     #[arg(long, value_enum)]
     placement: Option<PlacementName>,
 
@@ -95,17 +96,17 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", value_parser = super::number::<usize>)]
     gpus: Option<usize>,
 
-    /// With `cuda`, from how many evaluations on a GPU is used [default: 20, and where it pays once
-    /// costs are measured].
+    /// With `cuda`, from how many evaluations on a GPU is used [default: 20, or where it pays once costs are
+    /// measured].
     #[arg(long, value_name = "N", value_parser = super::number::<u64>)]
     threshold: Option<u64>,
 
-    /// With `cuda`, `emulated` and `ptx`, evaluations of a batch on a device [default: by costs and memory].
+    /// With `cuda`, `emulated` and `ptx`, the size of batches on a device [default: by costs and memory].
     #[arg(long, value_name = "N", value_parser = super::from_one::<u64>)]
     batch_size: Option<u64>,
 
-    /// Write one JSON document of all results; `-` is the standard output. A file is replaced when
-    /// the document is whole.
+    /// Write one JSON document of all results; `-` is the standard output. A file is replaced once the document is
+    /// complete.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
@@ -118,59 +119,56 @@ pub(crate) struct Run {
     #[arg(long, requires = "json")]
     attempts: bool,
 
-    /// Write the best two attempts for each test input of each task in the form of Kaggle's
-    /// competitions. The file is there from the beginning, and whole at any time.
+    /// Write the best two attempts for each test input of each task in the form of Kaggle's competitions. The file is
+    /// there from the beginning, and complete at any time.
     #[arg(long, value_name = "FILE")]
     submission: Option<PathBuf>,
 
-    /// Write the ids of the tasks on whose train pairs no program is right, a line each, for `search
+    /// Write the ids of the tasks for which no program is right on all train pairs, one a line, for `search
     /// --ids-file`; `-` is the standard output.
     #[arg(long, value_name = "FILE")]
     unsolved: Option<PathBuf>,
 
-    /// Keep results in this file as they come, so that `--resume` can go on from there whatever ends
-    /// the run.
+    /// Keep results in this file as they come, so that `--resume` can go on from there however the run ends.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
 
-    /// Begin with the results in the checkpoint, where there are some; they have to be of the same
-    /// programs, tasks and limits.
+    /// Begin with the results in the checkpoint, if there are any; they must be of the same programs, tasks and
+    /// limits.
     #[arg(long, requires = "checkpoint")]
     resume: bool,
 
     #[command(flatten)]
     log: Log,
 
-    /// Run programs on the train pairs of tasks alone. Then nothing is known of test pairs that a submission could
-    /// have.
+    /// Run programs on the train pairs of tasks only. There is then nothing for a submission.
     #[arg(long, conflicts_with = "submission")]
     train_only: bool,
 
-    /// Leave a program alone on a task after the first pair on which it is wrong or fails.
+    /// Stop running a program on a task after the first pair on which it is wrong or fails.
     #[arg(long)]
     stop_after_wrong: bool,
 
-    /// Make each evaluation of a public program again with sets gone through in reverse, by the reference, and
-    /// tell whose result is another then: Python defines no order of sets, and may give either.
+    /// Repeat each evaluation of a public program with sets iterated in reverse, by the reference, and report those
+    /// whose result changes: Python defines no order of sets, and may give either.
     #[arg(long)]
     check_order: bool,
 
-    /// End the run so many seconds after its inputs are read: what is finished then is written, as after a signal.
+    /// End the run this many seconds after its inputs are read: what is finished then is written, as after a signal.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<Duration>,
 
-    /// Whether programs that have steps in common are evaluated together, by the backend `auto`; the
-    /// results are the same.
+    /// Whether programs that have steps in common are evaluated together, by the backend `auto`; the results are the
+    /// same.
     #[arg(long, value_enum, default_value_t = MergingName::Auto)]
     merging: MergingName,
 
-    /// Stop an evaluation after so many steps of the reference, or as many of a compiled program
-    /// [default: 10,000,000].
+    /// Stop an evaluation after this many steps of the reference, or as many of a compiled program [default:
+    /// 10,000,000].
     #[arg(long, value_name = "N", value_parser = super::number::<u64>)]
     max_steps: Option<u64>,
 
-    /// Stop an evaluation after so many milliseconds; what is stopped then depends on the machine
-    /// [default: never].
+    /// Stop an evaluation after this many milliseconds; what is stopped then depends on the machine [default: never].
     #[arg(long, value_name = "N", value_parser = super::number::<u64>)]
     timeout_ms: Option<u64>,
 
@@ -239,7 +237,7 @@ impl Run {
         } else {
             batch
         };
-        // Before this nothing is finished that could be written.
+        // Before this point nothing is finished that could be written.
         let signals = Signals::listen()?;
         let options = self.options(signals.cancellation());
         let mut coordinator = Coordinator::new(&batch, &options);
@@ -260,7 +258,7 @@ impl Run {
                 watch.end();
                 return Ok(no_checkpoint(&error));
             }
-            finished => finished.map_err(threads::told)?,
+            finished => finished.map_err(threads::explain)?,
         };
         let Finished { summary, attempts } = finished;
         let order = self.check_order.then(|| self.order(&batch, &options));
@@ -276,7 +274,7 @@ impl Run {
             _ => None,
         };
 
-        // A document on the standard output stands there alone.
+        // A document on the standard output is the only thing there.
         let on_stdout = matches!(json, Some(Destination::Stdout));
         let written = match (report, json) {
             (Some(report), Some(destination)) => report.and_then(|report| {
@@ -285,7 +283,7 @@ impl Run {
             }),
             _ => Ok(()),
         };
-        // Whatever became of the document, what the run came to is told.
+        // The results are reported even if the document cannot be written.
         let mut text = self.closing_words(&batch, &summary);
         if let Some(order) = &order {
             text += &order_told(&batch, order);
@@ -300,8 +298,8 @@ impl Run {
             return Ok(ended);
         }
         printed?;
-        if batch.evaluations() == 0 && meant == Meant::Tasks {
-            // Where there is no program or no task, the errors say why.
+        if batch.evaluations() == 0 && meant == Selection::Tasks {
+            // Without a program or a task, the errors say why.
             let is_told =
                 !errors.is_empty() && (batch.programs().is_empty() || batch.tasks().is_empty());
             if !is_told {
@@ -312,12 +310,12 @@ impl Run {
         Ok(exit(&errors))
     }
 
-    /// Whether one thread is to do all.
+    /// Whether to use one thread for everything.
     fn is_sequential(&self) -> bool {
         matches!(self.mode, ModeName::Sequential)
     }
 
-    fn inputs(&self) -> (Vec<Task>, Vec<Program>, Vec<InputError>, Meant) {
+    fn inputs(&self) -> (Vec<Task>, Vec<Program>, Vec<InputError>, Selection) {
         let mut read = if self.tasks.is_empty() {
             TasksRead {
                 tasks: builtin_tasks(self.pairs, self.is_sequential()),
@@ -341,7 +339,7 @@ impl Run {
             builtin_programs()
         } else {
             let found = self.how.read(&self.programs);
-            // Of a folder that is both both say what is wrong with it.
+            // A folder given as both is reported once.
             add_new(&mut read.notes, found.notes);
             add_new(&mut read.errors, found.errors);
             found.programs
@@ -409,7 +407,7 @@ impl Run {
         OrderCheck::of(batch, &options.limits, &options.cancellation)
     }
 
-    /// Tells of options that are for devices where none may be used.
+    /// Warns about options for devices if none may be used.
     fn warn_of_devices(&self) {
         let is_said = self.gpus.is_some()
             || self.threshold.is_some()
@@ -425,7 +423,7 @@ impl Run {
         }
     }
 
-    /// The table, and a note of what was not run.
+    /// The table, and a note on what was not run.
     fn closing_words(&self, batch: &Batch<'_>, summary: &Summary) -> String {
         match (batch.tasks(), batch.programs()) {
             ([], _) => "nothing to run: no tasks\n".to_owned(),
@@ -444,7 +442,7 @@ impl Run {
     }
 }
 
-/// Tells that a device has failed.
+/// Warns if a device has failed.
 fn warn_of_failure(summary: &Summary) {
     if let Some(device) = &summary.backends.device
         && let Some(failure) = &device.failure
@@ -456,13 +454,13 @@ fn warn_of_failure(summary: &Summary) {
     }
 }
 
-/// Adds what is not there yet.
+/// Adds errors that are not in the list yet.
 fn add_new(all: &mut Vec<InputError>, more: Vec<InputError>) {
     let known: HashSet<InputError> = all.iter().cloned().collect();
     all.extend(more.into_iter().filter(|error| !known.contains(error)));
 }
 
-/// Writes the ids of the tasks on whose train pairs no program is right.
+/// Writes the ids of the tasks for which no program is right on all train pairs.
 fn write_unsolved(attempts: &Attempts<'_>, tasks: &[Task], out: &mut dyn Write) -> io::Result<()> {
     let mut unsolved = (0..tasks.len()).filter(|at| !attempts.fits_train(*at));
     unsolved.try_for_each(|at| writeln!(out, "{}", tasks[at].id))
@@ -514,7 +512,7 @@ fn idle_programs(batch: &Batch<'_>, summary: &Summary) -> Option<String> {
     ))
 }
 
-/// Why there was nothing to run, by the names that were to meet.
+/// Why there was nothing to run, with the names that should have matched.
 fn nothing_run(batch: &Batch<'_>, all_pairs: bool) -> String {
     let programs = batch.programs().iter().map(Program::name);
     let tasks = batch.tasks().iter().map(|task| &*task.id);
@@ -541,7 +539,7 @@ fn idle_tasks(summary: &Summary) -> Option<String> {
     }
 }
 
-/// How many pairs a built-in task may have: all tasks together then take some gigabytes.
+/// The most pairs of a built-in task: all tasks together then take some gigabytes.
 const MAX_PAIRS: usize = 100_000;
 
 /// Reads a number of pairs.
@@ -552,7 +550,7 @@ fn pairs(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("expected 1 to {MAX_PAIRS} pairs"))
 }
 
-/// The longest time that may be asked for: some thirty years.
+/// The longest time limit: some thirty years.
 const MAX_SECONDS: f64 = 1e9;
 
 /// Reads a time in seconds.
@@ -570,7 +568,7 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
 /// The built-in tasks are the same in every run.
 const SEED: u64 = 0;
 
-/// The built-in tasks with so many pairs, the last of which is for testing.
+/// The built-in tasks with this many pairs each, the last one a test pair.
 fn builtin_tasks(pairs: usize, is_sequential: bool) -> Vec<Task> {
     let (train, test) = (pairs.saturating_sub(1), pairs.min(1));
     let task = |program: &BuiltIn| program.task(SEED, train, test, MAX_SIDE);

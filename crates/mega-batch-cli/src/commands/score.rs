@@ -1,4 +1,4 @@
-//! `mega-batch score`: what a submission is worth.
+//! `mega-batch score`: scores a submission.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ use serde::Serialize;
 use super::exit::Exit;
 use super::output::{Destination, Folders};
 use super::terminal::print;
-use super::{Chosen, Meant, exit, note, tell};
+use super::{Selection, TaskFilter, exit, note, tell};
 
-/// Says what a submission is worth: on how many test inputs one of both attempts is the solution.
+/// Scores a submission: on how many test inputs one of both attempts is the solution.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Score {
     /// The submission: a file, as `run --submission` writes it, a folder of attempts by task, or the CSV
@@ -22,16 +22,16 @@ pub(crate) struct Score {
     #[arg(value_name = "SUBMISSION")]
     submission: PathBuf,
 
-    /// Files of solutions, as Kaggle's.
+    /// Files of solutions, in Kaggle's format.
     #[arg(long, value_name = "FILE", num_args = 1.., required_unless_present = "tasks")]
     solutions: Vec<PathBuf>,
 
-    /// Tasks whose test outputs are known, there or by the solutions: folders, files or archives.
+    /// Tasks whose test outputs are known, from themselves or from the solutions: folders, files or archives.
     #[arg(long, value_name = "PATH", num_args = 1..)]
     tasks: Vec<PathBuf>,
 
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: TaskFilter,
 
     /// Write one JSON document with the score of each task; `-` is the standard output.
     #[arg(long, value_name = "FILE")]
@@ -68,7 +68,7 @@ impl Score {
         let score = submitted.score(&KnownOutputs::of_tasks(&read.tasks));
         let is_known = |task: &mega_batch::TaskScore| task.attempted.is_some();
         let is_foreign = !score.tasks.iter().any(is_known) && !submitted.tasks.is_empty();
-        if is_foreign && meant == Meant::Tasks {
+        if is_foreign && meant == Selection::Tasks {
             let message = "none of its tasks is among those whose outputs are known";
             errors.push(InputError::whole(&self.submission, message));
         }
@@ -101,8 +101,8 @@ impl Score {
 }
 
 impl Score {
-    /// The tasks whose outputs are known. A solution alone is a task of test pairs, whatever their inputs.
-    fn known(&self) -> (TasksRead, Meant) {
+    /// The tasks whose outputs are known. Solutions alone give tasks of test pairs with arbitrary inputs.
+    fn known(&self) -> (TasksRead, Selection) {
         let mut read = TasksRead::default();
         if self.tasks.is_empty() {
             for file in &self.solutions {
@@ -128,7 +128,7 @@ impl Score {
     }
 }
 
-/// What the submission is worth, and what is strange about it.
+/// The score, and what is strange about the submission.
 fn text(score: &SubmissionScore) -> String {
     let (right, tests) = score.outputs();
     let tasks = score.tasks.len();

@@ -1,4 +1,4 @@
-//! `mega-batch search`: programs for tasks.
+//! `mega-batch search`: searches programs for tasks.
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -19,7 +19,7 @@ use super::run::seconds;
 use super::show::one_task;
 use super::signals::Signals;
 use super::terminal::print;
-use super::{Chosen, Meant, a_few, exit, no_checkpoint, note, tell, threads, warn};
+use super::{Selection, TaskFilter, a_few, exit, no_checkpoint, note, tell, threads, warn};
 use over::Over;
 use table::Table;
 use watch::Watch;
@@ -30,12 +30,11 @@ mod programs;
 mod table;
 mod watch;
 
-/// Searches programs that do what the train pairs of tasks show, and answers the test pairs by them.
+/// Searches programs that do what the train pairs of tasks show, and answers the test pairs with them.
 ///
-/// Of one task, TASK.json, it draws the answers and prints their programs; of --tasks it tells how many were solved.
-/// What is found is the same for any number of workers. SIGINT, SIGTERM and SIGHUP end the search, and what
-/// is finished is written; a second SIGINT ends it at once. With a checkpoint no finished task is lost even
-/// then.
+/// For one task, TASK.json, it draws the answers and prints their programs; for --tasks it prints how many were
+/// solved. The results are the same for any number of workers. SIGINT, SIGTERM and SIGHUP end the search, and what is
+/// finished is written; a second SIGINT ends it at once. With a checkpoint no finished task is lost even then.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("searched").required(true))]
 #[allow(
@@ -47,11 +46,11 @@ pub(crate) struct Search {
     #[arg(value_name = "TASK.json", group = "searched", conflicts_with_all = ["ids", "ids_file"])]
     task: Option<PathBuf>,
 
-    /// Draw all that was found for the one task: each attempt with its layers, and its program.
+    /// Draw everything that was found for the one task: each attempt with its layers, and its program.
     #[arg(long)]
     explain: bool,
 
-    /// The task's id, where the file of the one task holds many.
+    /// The task's id, if the file of the one task holds many.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
 
@@ -63,25 +62,25 @@ pub(crate) struct Search {
     #[arg(long, value_name = "PATH", num_args = 1.., group = "searched")]
     tasks: Vec<PathBuf>,
 
-    /// Files of solutions to the tasks, as Kaggle's; they have no part in the search.
-    // Of two options that exclude each other the parser takes neither for missing.
+    /// Files of solutions to the tasks, in Kaggle's format; they have no part in the search.
+    // The parser does not require an option that conflicts with one that is given.
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "tasks", conflicts_with = "task")]
     solutions: Vec<PathBuf>,
 
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: TaskFilter,
 
-    /// Values that are kept for a task, at most, but for its seeds, which all are; 40 calls are tried for each
-    /// [default: 12,000].
+    /// The most values that are kept for a task, not counting its seeds, which are all kept; 40 calls are tried for
+    /// each [default: 12,000].
     #[arg(long, value_name = "N", value_parser = super::from_one::<u32>)]
     nodes: Option<u32>,
 
-    /// End the enumeration of a task after so many seconds; what is found then depends on the machine
-    /// [default: never].
+    /// End the enumeration of a task after this many seconds; what is found then depends on the machine [default:
+    /// never].
     #[arg(long, value_name = "S", value_parser = seconds)]
     seconds_per_task: Option<Duration>,
 
-    /// Answers to each test pair, at most.
+    /// The most answers to each test pair.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=10))]
     attempts: u8,
 
@@ -89,13 +88,13 @@ pub(crate) struct Search {
     #[arg(long, value_name = "N", value_parser = super::workers)]
     workers: Option<NonZeroUsize>,
 
-    /// Write the first two answers to each test pair of each task in the form of Kaggle's competitions. The
-    /// file is there from the beginning, and whole at any time.
+    /// Write the first two answers to each test pair of each task in the form of Kaggle's competitions. The file is
+    /// there from the beginning, and complete at any time.
     #[arg(long, value_name = "FILE")]
     submission: Option<PathBuf>,
 
-    /// Begin the submission with this one: its attempts stand for tasks that are not searched, and where fewer
-    /// than two answers are found. An attempt that it lacks, or that is null, is none.
+    /// Begin the submission with this one: its attempts are used for tasks that are not searched, and where fewer
+    /// than two answers are found. A missing or null attempt counts as none.
     #[arg(long, value_name = "FILE", requires = "submission")]
     over: Option<PathBuf>,
 
@@ -103,18 +102,17 @@ pub(crate) struct Search {
     #[arg(long, value_name = "FILE")]
     programs_out: Option<PathBuf>,
 
-    /// Write one JSON document of all that was found; `-` is the standard output. A file is replaced when
-    /// the document is whole.
+    /// Write one JSON document of everything that was found; `-` is the standard output. A file is replaced once the
+    /// document is complete.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Keep what is found in this file, task by task, so that `--resume` can go on from there whatever ends
-    /// the search.
+    /// Keep what is found in this file, task by task, so that `--resume` can go on from there however the search
+    /// ends.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
 
-    /// Begin with the tasks in the checkpoint, where there are some; it has to be of the same language,
-    /// tasks and bounds.
+    /// Begin with the tasks in the checkpoint, if there are any; it must be of the same language, tasks and limits.
     #[arg(long, requires = "checkpoint")]
     resume: bool,
 
@@ -134,13 +132,13 @@ pub(crate) struct Search {
     quiet: bool,
 }
 
-/// What is searched.
+/// The inputs of a search.
 struct Inputs {
     tasks: Vec<Task>,
-    /// The submission that the search begins with; `None` if it cannot be read.
+    /// The submission to begin with; `None` if it cannot be read.
     over: Option<Submission>,
     errors: Vec<InputError>,
-    meant: Meant,
+    meant: Selection,
 }
 
 impl Search {
@@ -177,10 +175,10 @@ impl Search {
         } = self.inputs();
         tell(&errors);
         let Some(over) = over else {
-            // What it has would be missing to the submission, which may stand in its place.
+            // Its attempts would be missing in the new submission, which may replace it.
             return Ok(Exit::BadInput);
         };
-        // Before this nothing is finished that could be written.
+        // Before this point nothing is finished that could be written.
         let signals = Signals::listen()?;
         let options = self.options(signals.cancellation());
         let mut search = Searching::new(&tasks, language.clone(), &options).over(over);
@@ -198,11 +196,11 @@ impl Search {
                 watch.end();
                 return Ok(no_checkpoint(&error));
             }
-            summary => summary.map_err(threads::told)?,
+            summary => summary.map_err(threads::explain)?,
         };
         let (results, failed) = watch.end();
         let ended = signals.received();
-        // Documents on the standard output stand there alone.
+        // Documents on the standard output are the only thing there.
         let on_stdout = is_stdout(&json) || is_stdout(&programs_out);
         let document = SearchDocument {
             tasks: &tasks,
@@ -214,7 +212,7 @@ impl Search {
         };
         let written = json.map(|to| to.write(|out| document.write(out)));
         let programs = programs_out.map(|to| programs::write(&tasks, &results, to));
-        // Whatever became of the documents, what was found is told.
+        // The results are reported even if a document cannot be written.
         let text = if self.task.is_some() {
             self.of_one_task(&tasks, &results)?
         } else {
@@ -236,7 +234,7 @@ impl Search {
             return Ok(ended);
         }
         printed?;
-        if programs == Some(0) && meant == Meant::Tasks {
+        if programs == Some(0) && meant == Selection::Tasks {
             let tasks = a_few(tasks.iter().map(|task| &*task.id));
             warn(format_args!(
                 "--programs-out: no program was found; tasks: {tasks}"
@@ -246,7 +244,7 @@ impl Search {
         Ok(exit(&errors))
     }
 
-    /// What was found for the one task, if it was searched.
+    /// The text on the one task, if it was searched.
     fn of_one_task(&self, tasks: &[Task], results: &[(usize, Searched)]) -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
         if let (Some(task), Some((_, searched))) = (tasks.first(), results.first()) {
@@ -269,7 +267,7 @@ impl Search {
             read = read_tasks(&self.tasks, &self.solutions);
         }
         let over = self.over.as_deref().map(|file| {
-            // Of one task alone nobody says which others there are.
+            // With one task alone it is not known which others exist.
             Over::read(file, self.task.is_none().then_some(&*read.tasks))
         });
         let meant = self.chosen.choose(&mut read);

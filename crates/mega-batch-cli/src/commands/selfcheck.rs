@@ -11,20 +11,20 @@ use mega_batch::inputs::{InputError, read_programs};
 
 use super::exit::Exit;
 use super::terminal::progress_bar;
-use super::{Chosen, exit, note, tell, threads, warn};
+use super::{TaskFilter, exit, note, tell, threads, warn};
 
 /// Checks that the reference, the first-order form, the compiled path and batts agree on this machine.
 ///
-/// They run random programs on random inputs, or, with programs or tasks, each program on the
-/// inputs of its own task and on inputs of others. They agree on equal values, and on errors of one
-/// kind at one line; bail-outs to the reference are counted, by reason. With a device as backend, the whole
-/// conformance suite is run on it instead, a line of the table for each family of its tests, and programs from
-/// files on the inputs of their tasks. With all backends, random programs with loops and programs on foreign
-/// inputs are run by everything that needs no GPU. Where anything differs, what shows it is printed, and the
-/// exit code is 1; so it is where there is no such device.
+/// They run random programs on random inputs, or, with programs or tasks, each program on the inputs of its own task
+/// and on inputs of others. They agree if values are equal, and if errors are of the same kind at the same line;
+/// bail-outs to the reference are counted, by reason. With a device as backend, the whole conformance suite is run on
+/// it instead, with a line of the table for each family of its tests, and programs from files on the inputs of their
+/// tasks. With all backends, random programs with loops and programs on foreign inputs are run by everything that
+/// needs no GPU. If anything differs, the case is printed, and the exit code is 1; it is also 1 if there is no such
+/// device.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Selfcheck {
-    /// What is held against the reference.
+    /// What is compared with the reference.
     #[arg(long, value_enum, default_value = "compiled")]
     backend: Backend,
 
@@ -34,12 +34,12 @@ pub(crate) struct Selfcheck {
     #[arg(long, value_name = "N", value_parser = super::from_one::<u64>)]
     cases: Option<u64>,
 
-    /// With all backends, how many pairs of a program and an input there are beside the random cases: an input
-    /// of another task, and for mutants as often one of their program's own [default: a tenth of their number].
+    /// With all backends, how many pairs of a program and an input are run besides the random cases: an input of
+    /// another task, and for mutants as often one of their program's own [default: a tenth of their number].
     #[arg(long, value_name = "N", value_parser = super::number::<u64>)]
     pairs: Option<u64>,
 
-    /// Which cases: the same seed checks the same ones.
+    /// The seed of the cases: the same seed checks the same ones.
     #[arg(long, value_name = "S", default_value_t = 0, value_parser = super::number::<u64>)]
     seed: u64,
 
@@ -52,11 +52,11 @@ pub(crate) struct Selfcheck {
     tasks: Vec<PathBuf>,
 
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: TaskFilter,
 
-    /// With programs or tasks, run mutants of the programs too: a number, a variable or a primitive is another
-    /// one, arguments change places, a step is missing or made twice. With all backends, mutants take the place
-    /// of the programs.
+    /// With programs or tasks, run mutants of the programs too: a number, a variable or a primitive is replaced by
+    /// another, arguments are swapped, a step is removed or repeated. With all backends, mutants replace the
+    /// programs.
     #[arg(long)]
     vary: bool,
 
@@ -67,20 +67,20 @@ pub(crate) struct Selfcheck {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Backend {
-    /// The compiled path, for every CPU and for wide vectors, and the form that it is made of.
+    /// The compiled path, for every CPU and for wide vectors, and the form that it is compiled from.
     Compiled,
     /// The kernels of the GPU, run by the CPU.
     Emulated,
-    /// The PTX that GPUs are given, interpreted by the CPU under checks that a GPU does not make.
+    /// The PTX that GPUs are given, interpreted by the CPU with checks that a GPU does not do.
     Ptx,
     /// The first NVIDIA GPU.
     Cuda,
-    /// The compiled path, batts, the kernels run by the CPU, and their PTX, all on the same cases; without the last
-    /// two where they are left out of this build, which is said.
+    /// The compiled path, batts, the kernels run by the CPU, and their PTX, all on the same cases; if this build
+    /// lacks the last two, it says so.
     All,
 }
 
-/// Pairs of a built-in task, and the seed that they are made of.
+/// Pairs of a built-in task, and the seed that they are generated from.
 const BUILTIN_PAIRS: usize = 3;
 const BUILTIN_SEED: u64 = 0;
 
@@ -102,7 +102,7 @@ impl Selfcheck {
         }
     }
 
-    /// A table for random programs, and one for programs on foreign inputs.
+    /// Prints a table for random programs, and one for programs on foreign inputs.
     fn everywhere(self) -> anyhow::Result<Exit> {
         let cases = self.cases.unwrap_or(100_000);
         let pairs = self.pairs.unwrap_or(cases / 10);
@@ -151,7 +151,7 @@ impl Selfcheck {
         })
     }
 
-    /// The conformance suite on a device, a line a family, and programs from files.
+    /// Runs the conformance suite on a device, a line for each family, and programs from files.
     fn device(self, device: Checked) -> anyhow::Result<Exit> {
         let extent = Extent::of(self.cases.unwrap_or(100_000), self.seed);
         let bar = progress_bar(Test::all().count() as u64);
@@ -223,7 +223,7 @@ impl Selfcheck {
     }
 }
 
-/// How the check of a device ends.
+/// The exit of a check of a device.
 fn checked(report: &Report, errors: &[InputError]) -> Exit {
     if report.is_passed() {
         exit(errors)

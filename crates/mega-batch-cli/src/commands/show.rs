@@ -14,21 +14,21 @@ use super::output::{Destination, Folders};
 use super::terminal::{has_colours, print};
 use super::{exit, note, tell};
 
-/// Draws the grids of a task in the terminal, or as a picture, and what a program makes of them.
+/// Draws the grids of a task and a program's outputs, in the terminal or as a picture.
 ///
-/// Input and expected output stand side by side, with a program also its output, with `><` in the
-/// cells that differ. Colours are left out where the output is no terminal, `TERM` is `dumb` or
-/// `NO_COLOR` is set; but for the last, `CLICOLOR_FORCE=1` keeps them.
+/// Input and expected output are drawn side by side, with a program also its output, with `><` in the cells that
+/// differ. Colours are left out if the output is not a terminal, `TERM` is `dumb` or `NO_COLOR` is set; except in the
+/// last case, `CLICOLOR_FORCE=1` keeps them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
     /// The file of the task.
     task: PathBuf,
 
-    /// The task's id, where the file holds many.
+    /// The task's id, if the file holds many.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
 
-    /// A file with a program to run; of several, the one whose name ends in the task's id.
+    /// A file with a program to run; if there are several, the one whose name ends in the task's id.
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
 
@@ -49,7 +49,7 @@ pub(crate) struct Show {
     png: Option<PathBuf>,
 }
 
-/// The width of a terminal that does not tell it.
+/// The assumed width of a terminal that does not report it.
 const COLUMNS: usize = 100;
 
 impl Show {
@@ -67,7 +67,7 @@ impl Show {
                 .as_deref()
                 .and_then(|file| self.program(file, &task, &mut errors));
             tell(&errors);
-            // A picture of the task alone is not what was asked for where its program is missing.
+            // A picture of the task alone is not what was asked for if its program is missing.
             if program.is_some() || self.program.is_none() || files.0.is_none() && files.1.is_none()
             {
                 self.draw(&task, program.as_ref(), files)?;
@@ -99,7 +99,7 @@ impl Show {
             )
         };
         let Some(at) = at else {
-            // What is wrong with the file says more, where something is and no name was asked for.
+            // Errors in the file, if there are any and no name was asked for, say more.
             let missing = InputError::whole(file, message);
             let is_told = found.is_empty() || self.name.is_some();
             errors.extend(found);
@@ -156,7 +156,7 @@ impl Show {
     }
 }
 
-/// The task of this id in a file; of one that holds one task the id may be missing.
+/// The task of this id in a file; the id may be omitted if the file holds one task.
 pub(super) fn one_task(
     file: &Path,
     id: Option<&str>,
@@ -181,7 +181,7 @@ pub(super) fn one_task(
             }
         }
     }
-    // What is wrong with other tasks of the file is of no interest here.
+    // Errors in other tasks of the file are of no interest here.
     if let (Some(id), [_]) = (id, &*tasks) {
         found.retain(|error| is_about(error, id));
     }
@@ -189,7 +189,7 @@ pub(super) fn one_task(
     tasks.pop()
 }
 
-/// Whether something is wrong with the task of this id, by its place.
+/// Whether an error concerns the task of this id, by its path.
 fn is_about(error: &InputError, id: &str) -> bool {
     let rest = error.path.as_deref().and_then(|path| path.strip_prefix(id));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
@@ -203,7 +203,7 @@ pub(super) fn columns(out: &io::StdoutLock<'_>) -> usize {
     })
 }
 
-/// What cells are drawn with there.
+/// How cells are drawn on the standard output.
 pub(super) fn paint(no_colour: bool) -> Paint {
     if no_colour || !has_colours() {
         Paint::Digits

@@ -1,4 +1,4 @@
-//! [`Signals`]: the end of a run that is asked for from outside.
+//! [`Signals`]: signals that end a run.
 
 use std::io;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use signal_hook::flag;
 
 use super::exit::Exit;
 
-/// Lets a file that has come to the most that the user's limits allow fail as a full disk does: the system sends a
-/// signal then, which would end the process before it could say anything.
+/// Makes writing a file past the user's size limit fail as on a full disk: the system sends a signal then, which
+/// would end the process without a message.
 pub(crate) fn let_full_files_fail() {
-    // A flag that nobody looks at: signals cannot be ignored without calls that are unsafe.
+    // A flag that nobody reads: ignoring signals takes unsafe calls.
     #[cfg(unix)]
     let _ = flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
-/// From now on signals that would end the process cancel its batch instead.
+/// Turns signals that would end the process into the cancellation of its batch.
 pub(crate) struct Signals {
     cancelled: Arc<AtomicBool>,
     received: Arc<AtomicUsize>,
@@ -38,8 +38,8 @@ const HANDLED: [(i32, Exit); 2] = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::
 impl Signals {
     /// Begins to listen.
     ///
-    /// A SIGINT that follows ends the process at once. No other signal does: who closes a terminal,
-    /// and `timeout`, may send theirs twice.
+    /// A second SIGINT ends the process at once. No other signal does: a closing terminal, and `timeout`, may send
+    /// theirs twice.
     pub(crate) fn listen() -> io::Result<Self> {
         let signals = Self {
             cancelled: Arc::default(),
@@ -61,12 +61,12 @@ impl Signals {
         Ok(signals)
     }
 
-    /// What they cancel.
+    /// The cancellation that they trigger.
     pub(crate) fn cancellation(&self) -> Cancellation {
         Arc::clone(&self.cancelled).into()
     }
 
-    /// How the command ends, where one came.
+    /// The exit code of the signal received, if any.
     pub(crate) fn received(&self) -> Option<Exit> {
         let received = self.received.load(Ordering::Relaxed);
         let mut handled = HANDLED.iter();
@@ -74,8 +74,7 @@ impl Signals {
     }
 }
 
-/// The signals that whoever started the process wants ignored, a bit each. Only Linux tells without
-/// calls that are unsafe.
+/// The signals that the parent process set to be ignored, one bit each. Only Linux tells without unsafe calls.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mut lines = status.lines();

@@ -1,19 +1,19 @@
-//! What the terminal can show, as the environment says.
+//! The abilities of the terminal, according to the environment.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 
 use indicatif::ProgressBar;
 
-/// Looks up a variable of the environment.
+/// Looks up an environment variable.
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// Whether the standard output is to have colours.
+/// Whether to use colours on the standard output.
 pub(crate) fn has_colours() -> bool {
     colours(&|name| std::env::var_os(name), io::stdout().is_terminal())
 }
 
-/// A bar where somebody sees it.
+/// A progress bar, hidden if nobody would see it.
 pub(crate) fn progress_bar(length: u64) -> ProgressBar {
     if redraws(&|name| std::env::var_os(name), io::stderr().is_terminal()) {
         ProgressBar::new(length)
@@ -22,14 +22,14 @@ pub(crate) fn progress_bar(length: u64) -> ProgressBar {
     }
 }
 
-/// `NO_COLOR` is stronger than `CLICOLOR_FORCE`, which is stronger than what the terminal is.
+/// `NO_COLOR` overrides `CLICOLOR_FORCE`, which overrides what the terminal is.
 fn colours(variable: Lookup<'_>, is_terminal: bool) -> bool {
     let forced = is_set(variable, "CLICOLOR_FORCE")
         && variable("CLICOLOR_FORCE").is_some_and(|value| value != "0");
     !is_set(variable, "NO_COLOR") && (forced || is_terminal && !is_dumb(variable))
 }
 
-/// Whether lines may be drawn over.
+/// Whether lines may be redrawn.
 fn redraws(variable: Lookup<'_>, is_terminal: bool) -> bool {
     is_terminal && !is_dumb(variable) && !is_set(variable, "NO_COLOR")
 }
@@ -38,13 +38,12 @@ fn is_set(variable: Lookup<'_>, name: &str) -> bool {
     variable(name).is_some_and(|value| !value.is_empty())
 }
 
-/// A terminal that knows no escape sequences.
+/// Whether the terminal knows no escape sequences.
 fn is_dumb(variable: Lookup<'_>) -> bool {
     variable("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Prints lines for as long as somebody reads them. The work goes on without a reader, for its
-/// document.
+/// Prints lines while somebody reads them. Without a reader the work goes on, for its document.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     failed: Option<io::Error>,
@@ -58,7 +57,7 @@ impl Lines {
         }
     }
 
-    /// What kept a line from being printed, if something did.
+    /// The error that kept a line from being printed, if any.
     pub(crate) fn end(self) -> io::Result<()> {
         let ended = match self.failed {
             Some(error) => Err(error),
@@ -68,14 +67,14 @@ impl Lines {
     }
 }
 
-/// Prints text to the end.
+/// Prints a whole text, and flushes.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let printed = out.write_all(text.as_ref()).and_then(|()| out.flush());
     printed.map_err(of_stdout)
 }
 
-/// The error with what could not be written.
+/// The error, with the standard output named.
 #[allow(clippy::needless_pass_by_value, reason = "errors are mapped by it")]
 pub(crate) fn of_stdout(error: io::Error) -> io::Error {
     io::Error::new(

@@ -1,4 +1,4 @@
-//! What is kept of texts, lists and maps of a document, whose lengths are whatever it says.
+//! Texts, lists and maps of a document, cut to a bounded size.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// Up to so many characters of a text are kept.
+/// The most characters of a text that are kept.
 const CHARACTERS: usize = 300;
 
-/// A text, a name or a message, cut where it is very long.
+/// A text, a name or a message, cut if it is very long.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub(super) struct Text(pub(super) String);
 
@@ -34,7 +34,7 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// The first `N` of a list, and how many it has.
+/// The first `N` elements of a list, and its length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct First<T, const N: usize> {
     pub(super) kept: Vec<T>,
@@ -49,7 +49,7 @@ impl<T, const N: usize> Default for First<T, N> {
 }
 
 impl<T, const N: usize> First<T, N> {
-    /// How many are not kept.
+    /// How many elements were not kept.
     pub(super) fn left_out(&self) -> usize {
         self.total - self.kept.len()
     }
@@ -74,7 +74,7 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for First<T, N> 
                     }
                 }
                 first.total = first.kept.len();
-                // What is left out is to be JSON, and nothing more.
+                // The rest only has to be JSON.
                 while list.next_element::<IgnoredAny>()?.is_some() {
                     first.total += 1;
                 }
@@ -85,10 +85,10 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for First<T, N> 
     }
 }
 
-/// How many reasons are kept of a map.
+/// The most reasons of a map that are kept.
 const REASONS: usize = 1000;
 
-/// Counts by reason, the greatest first.
+/// Counts by reason, in descending order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Reasons(pub(super) Vec<(Text, u64)>);
 
@@ -116,7 +116,7 @@ impl<'de> Deserialize<'de> for Reasons {
                         reasons.push((reason, count));
                     }
                 }
-                // Of equal counts the order is that of the document.
+                // Equal counts keep the order of the document.
                 reasons.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
                 Ok(Reasons(reasons))
             }

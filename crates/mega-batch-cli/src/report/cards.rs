@@ -1,4 +1,4 @@
-//! The cards of tasks, which say without a script what became of each, and the grids as data.
+//! The cards of tasks, which show the results of each without a script, and the grids as data.
 
 use std::fmt::Write;
 use std::io;
@@ -13,7 +13,7 @@ use super::outcomes::{Counts, Outcome, Results};
 use super::tasks::{Ranked, State, Task, Tasks};
 use crate::table::thousands;
 
-/// So many tasks are listed where a document has no grids.
+/// The most tasks listed if a document has no grids.
 const LISTED: usize = 2000;
 
 /// The section of the tasks.
@@ -60,7 +60,7 @@ pub(super) fn left_out(total: usize, shown: usize, without_grids: usize) -> Stri
     html
 }
 
-/// What chooses among the cards: a script shows it, which is needed for it.
+/// The form that filters the cards. It needs a script, which makes it visible.
 fn filters(tasks: &Tasks, results: &Results) -> String {
     let mut html = String::from(
         "<form id=\"filters\" class=\"filters\" role=\"search\" aria-label=\"Tasks\" hidden>\
@@ -159,7 +159,7 @@ fn card(at: usize, task: &Task, counts: Counts) -> String {
     html + "</div></details></article>\n"
 }
 
-/// A name by which links find the card, where the id can be one.
+/// An id for the card that links can refer to, if the task's id is suitable.
 pub(super) fn anchor(id: &Text) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !id.0.is_empty() && id.0.chars().all(plain) {
@@ -169,7 +169,7 @@ pub(super) fn anchor(id: &Text) -> String {
     }
 }
 
-/// How far a task is, in a line with a bar.
+/// The best score of a task, as a line with a bar.
 fn score(task: &Task) -> String {
     let Some(best) = task.best.first() else {
         return "no program gives a grid".to_owned();
@@ -216,7 +216,7 @@ fn about(task: &Task, counts: Counts) -> String {
     format!("<p class=\"about\">{}</p>", Plain(&words.join(" · ")))
 }
 
-/// A line on one of the best programs.
+/// A list item for one of the best programs.
 fn one(ranked: &Ranked) -> String {
     let mut html = format!(
         "<li>{} <span class=\"facts\">train {} of {} pairs, {} of {} cells",
@@ -243,7 +243,7 @@ fn one(ranked: &Ranked) -> String {
     html + "</span></li>"
 }
 
-/// Tasks of which nothing is known but how their evaluations ended.
+/// Tasks of which only the outcomes of evaluations are known.
 fn of_results(results: &Results) -> String {
     let mut tasks: Vec<_> = results.by_task.iter().collect();
     tasks.sort_unstable_by_key(|&(id, _)| id);
@@ -304,6 +304,6 @@ pub(super) fn lines<'a>(cards: impl Iterator<Item = Option<&'a str>>) -> io::Res
         lines.push('\n');
         lines += data.unwrap_or("");
     }
-    // `<` stands in texts alone, and could end the element that the data is in.
+    // `<` occurs only inside strings, and could end the element that holds the data.
     Ok(lines.replace('<', "\\u003c"))
 }

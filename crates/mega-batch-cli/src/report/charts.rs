@@ -1,4 +1,4 @@
-//! The charts: markup that shows without a script, each with its figures as text.
+//! The charts: markup that works without a script, each with its figures as text.
 
 use std::fmt::Write;
 
@@ -12,12 +12,12 @@ use crate::table::thousands;
 /// A part of a whole.
 struct Part<'a> {
     label: &'a str,
-    /// The class that has its colour.
+    /// The CSS class of its colour.
     class: &'a str,
     count: u64,
 }
 
-/// All charts that there is something for.
+/// All charts that have data.
 pub(super) fn charts(document: &Document) -> String {
     let mut html = outcomes(document);
     if let Some(tasks) = &document.by_task {
@@ -101,7 +101,7 @@ fn chart(title: &str, note: &str, body: &str) -> String {
 /// The width of a bar in its own units.
 const BAR: f64 = 1000.0;
 
-/// A bar of parts with its legend. Parts that there are none of are left out.
+/// A bar of parts with its legend. Empty parts are left out.
 fn shares(what: &str, parts: &[Part<'_>]) -> String {
     let total = parts.iter().map(|part| part.count).sum::<u64>();
     if total == 0 {
@@ -118,7 +118,7 @@ fn shares(what: &str, parts: &[Part<'_>]) -> String {
         thousands(total),
         Plain(&told.join(", "))
     );
-    // The least part is seen too, at the cost of the others.
+    // The smallest part is kept visible, at the cost of the others.
     let least = BAR / 100.0;
     let widths: Vec<f64> = parts
         .iter()
@@ -156,7 +156,7 @@ fn shares(what: &str, parts: &[Part<'_>]) -> String {
 /// How many reasons are listed.
 const LISTED: usize = 6;
 
-/// The commonest reasons, as bars.
+/// The most frequent reasons, as bars.
 fn reasons(title: &str, reasons: &Reasons) -> String {
     let Some(&(_, most)) = reasons.0.first() else {
         return String::new();
@@ -185,7 +185,7 @@ fn reasons(title: &str, reasons: &Reasons) -> String {
     html + "</ul></details>"
 }
 
-/// Tasks by the share of train cells that their best program has right.
+/// A histogram of tasks, by the share of train cells that their best program has right.
 fn scores(tasks: &Tasks) -> String {
     const WIDTH: f64 = 440.0;
     const HEIGHT: f64 = 120.0;

@@ -1,4 +1,4 @@
-//! What each device did: how busy it was, where the time of its batches went, what it waited for.
+//! The activity of each device: how busy it was, where the time of its batches went, what it waited for.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::document::{DeviceActivity, Document};
 use super::html::{Plain, add, time};
 use crate::table::thousands;
 
-/// The devices; empty if none has done anything.
+/// The devices; empty if none did anything.
 pub(super) fn devices(document: &Document) -> String {
     let device = document
         .backend
@@ -69,7 +69,7 @@ fn one(device: &DeviceActivity) -> String {
         ("compute", compute),
         ("download", download),
     ];
-    // Stages of two batches go side by side, so that each is a share of the time that passed.
+    // The stages of two batches overlap, so that each is shown as a share of the elapsed time.
     let longest = stages
         .iter()
         .map(|&(_, time)| time)

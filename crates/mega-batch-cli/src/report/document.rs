@@ -1,6 +1,6 @@
-//! [`Document`]: what is read of the document of a run. `crates/mega-batch/src/json.rs` says what its
-//! members mean. Members that are not known are passed over, so that documents of later engines can
-//! be read; what a page can do without may be missing.
+//! [`Document`]: the parts of a run's document that are read. `crates/mega-batch/src/json.rs` says what its members
+//! mean. Unknown members are ignored, so that documents of later engines can be read; members that a page can do
+//! without are optional.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use super::bounded::{First, Reasons, Text};
 use super::outcomes::Results;
 use super::tasks::Tasks;
 
-/// The schema of a document, which documents of the first engines do not say. One that is not known yet is an error:
-/// its members may mean something else.
+/// The schema of a document, which documents of the first engines lack. An unknown one is an error: its members may
+/// have other meanings.
 #[derive(Debug, Default)]
 pub(super) struct Schema;
 
@@ -54,21 +54,21 @@ pub(crate) struct Document {
     pub(super) pairs_expected: Option<u64>,
     pub(super) backend: Option<Backend>,
     pub(super) results: Results,
-    /// There with `run --attempts`.
+    /// Present with `run --attempts`.
     pub(super) by_task: Option<Tasks>,
-    /// There with `run --attempts`, the slowest first.
+    /// Present with `run --attempts`, the slowest first.
     pub(super) slowest_programs: Option<First<SlowProgram, 10>>,
     #[serde(default)]
     pub(super) input_errors: First<BadInput, 100>,
 }
 
 impl Document {
-    /// Evaluations that were made, and tasks.
+    /// The numbers of evaluations and tasks.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.evaluations, self.tasks)
     }
 
-    /// Evaluations a second; 0 where no time has passed.
+    /// Evaluations per second; 0 if no time has passed.
     pub(super) fn rate(&self) -> f64 {
         let seconds = self.seconds.as_secs_f64();
         if seconds > 0.0 {
@@ -79,7 +79,7 @@ impl Document {
     }
 }
 
-/// Who made the evaluations.
+/// What evaluated the programs.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, expecting = "an object, what the backend did")]
 pub(super) struct Backend {
@@ -108,7 +108,7 @@ pub(super) struct OnDevice {
     pub(super) activities: First<DeviceActivity, 64>,
 }
 
-/// What one device did, by stages; its times are in seconds.
+/// The activity of one device, by stage; times are in seconds.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, expecting = "an object, what a device did")]
 pub(super) struct DeviceActivity {
@@ -141,7 +141,7 @@ struct Memory {
 }
 
 impl DeviceActivity {
-    /// As the scheduler has it, which says what a device waits for.
+    /// The activity as the scheduler defines it, which says what a device waits for.
     pub(super) fn activity(&self) -> Activity {
         let &StageSeconds {
             prepare,

@@ -1,4 +1,4 @@
-//! Grids of a document in few bytes, and the table that the grids of a task share.
+//! The grids of a document in few bytes, and the table that the grids of a task share.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,20 +6,20 @@ use std::fmt;
 use serde::de::{Error, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Grids are drawn whose sides are not longer: past that a cell would be smaller than a point.
+/// Grids with longer sides are not drawn: their cells would be smaller than a point.
 pub(super) const MAX_SIDE: usize = 100;
 
 /// A grid that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Grid {
-    /// Its cells in reading order, a character each: the digit of the colours 0 to 9, for any other
-    /// one the character 384 + colour, so that every colour takes one.
+    /// Its cells in reading order, one character each: the digit of the colours 0 to 9, for any other colour the
+    /// character 384 + colour.
     Drawn {
         height: usize,
         width: usize,
         cells: String,
     },
-    /// One that is too large to draw, of this height and width.
+    /// A grid that is too large to draw.
     Large { height: usize, width: usize },
 }
 
@@ -31,7 +31,7 @@ fn character(colour: i8) -> char {
     }
 }
 
-/// A row: as many of its cells as are drawn, and how many there are.
+/// A row: the cells that can be drawn, and its full width.
 struct Row {
     cells: String,
     width: usize,
@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for Grid {
                         break;
                     }
                 }
-                // Rows past those that are drawn are counted.
+                // Rows past the drawn ones are only counted.
                 while list.next_element::<IgnoredAny>()?.is_some() {
                     height += 1;
                 }
@@ -107,14 +107,14 @@ impl<'de> Deserialize<'de> for Grid {
     }
 }
 
-/// The place of a grid in its table; as data its number, -1 where there is none.
+/// The index of a grid in its table; -1 in the data if there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place(Option<u32>);
 
 impl Place {
     pub(super) const NONE: Place = Place(None);
 
-    /// Whether both are known to be the same grid, or different ones.
+    /// Whether both are known to be the same grid.
     pub(super) fn is(self, other: Place) -> bool {
         self.0.is_some() && self.0 == other.0
     }
@@ -130,7 +130,7 @@ impl Serialize for Place {
     }
 }
 
-/// The grids of a task, each once: outputs are mostly the expected ones.
+/// The distinct grids of a task: outputs mostly equal the expected ones.
 #[derive(Debug, Default)]
 pub(super) struct Grids {
     texts: Vec<String>,
@@ -138,14 +138,14 @@ pub(super) struct Grids {
 }
 
 impl Grids {
-    /// The place of this grid, where there is one.
+    /// Adds a grid, if there is one, and returns its index.
     pub(super) fn place(&mut self, grid: Option<Grid>) -> Place {
         let Some(grid) = grid else {
             return Place(None);
         };
         let next = self.texts.len() as u32;
         let text = match grid {
-            // Whether two of them are equal is not known.
+            // Whether two large grids are equal is not known.
             Grid::Large { height, width } => {
                 self.texts.push(format!("{height}x{width}"));
                 return Place(Some(next));
@@ -163,7 +163,7 @@ impl Grids {
         Place(Some(place))
     }
 
-    /// The texts by place: `HEIGHTxWIDTH:CELLS`, without cells where it is not drawn.
+    /// The texts by index: `HEIGHTxWIDTH:CELLS`, without cells if it is not drawn.
     pub(super) fn into_texts(self) -> Vec<String> {
         self.texts
     }

@@ -6,8 +6,8 @@ use mega_batch::escaped;
 
 use super::bounded::Text;
 
-/// Text from anywhere as text of the page, or as the value of an attribute between double quotes:
-/// nothing of it is markup, and control characters are told and not obeyed.
+/// Text from any source as text of the page, or as the value of an attribute between double quotes: nothing in it is
+/// treated as markup, and control characters are shown as escapes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plain<'a>(pub(super) &'a str);
 
@@ -54,7 +54,7 @@ pub(super) fn program(name: &Text, file: Option<&Text>) -> String {
     html
 }
 
-/// A share as a percentage. What is neither none nor all is not rounded to it.
+/// A share as a percentage. It is shown as 0% or 100% only if it is exactly that.
 pub(super) fn percent(ratio: f64) -> String {
     if ratio <= 0.0 {
         "0%".to_owned()

@@ -10,13 +10,13 @@ use serde::{Deserialize, Deserializer};
 
 use super::bounded::Text;
 
-/// Of so many tasks, and as many programs, outcomes are counted apart; the counts of all hold for all.
+/// The most tasks, and the most programs, with counts of their own; the totals include all.
 const NAMES: usize = 200_000;
 
-/// The first failures of so many programs are kept.
+/// The most programs whose first failure is kept.
 const FAILURES: usize = 10;
 
-/// What became of an evaluation.
+/// The outcome of an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Outcome {
@@ -36,7 +36,7 @@ impl Outcome {
         Outcome::NoExpected,
     ];
 
-    /// The word for people; it is also the class of its colour.
+    /// The word for people; it is also the CSS class of its colour.
     pub(super) fn word(self) -> &'static str {
         match self {
             Outcome::Match => "right",
@@ -47,7 +47,7 @@ impl Outcome {
         }
     }
 
-    /// What it means, in a few words: as one of many, or where there is one.
+    /// What it means, in a few words, in singular or plural.
     pub(super) fn meaning(self, count: u64) -> &'static str {
         match (self, count) {
             (Outcome::Match, _) => "right",
@@ -106,21 +106,21 @@ pub(super) struct Program {
     pub(super) file: Option<Text>,
 }
 
-/// What all results came to.
+/// The counts over all results.
 #[derive(Debug, Default)]
 pub(super) struct Results {
     pub(super) totals: Counts,
     /// By the task's id.
     pub(super) by_task: HashMap<Text, Counts>,
     by_program: HashMap<Program, Counts>,
-    /// The first failures, each of another program.
+    /// The first failures, each of a different program.
     pub(super) failures: Vec<Failure>,
-    /// How many programs failed, of those that are counted apart.
+    /// How many of the programs with counts of their own failed.
     pub(super) failing: u64,
 }
 
 impl Results {
-    /// What a program came to, where it was counted apart.
+    /// The counts of a program; zero if it has none of its own.
     pub(super) fn of_program(&self, program: &Program) -> Counts {
         self.by_program.get(program).copied().unwrap_or_default()
     }
@@ -158,7 +158,7 @@ impl Results {
     }
 }
 
-/// The counts of this name, where there is room for one more.
+/// The counts of this name, if it has some or there is room for them.
 fn counted<'m, K: Clone + Eq + Hash>(
     counts: &'m mut HashMap<K, Counts>,
     name: &K,
@@ -213,7 +213,7 @@ struct Pair {
     error: Option<Text>,
 }
 
-/// The pairs of a result: their outcomes, and the first that gave no output.
+/// The pairs of a result: their outcomes, and the first failure.
 #[derive(Default)]
 struct Pairs {
     counts: Counts,

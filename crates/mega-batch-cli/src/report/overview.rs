@@ -1,4 +1,4 @@
-//! What the run came to, in figures, and what is to be known of it before they are read.
+//! The results of the run in figures, and the notices above them.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::html::{Plain, add, percent, time};
 use super::tasks::Share;
 use crate::table::thousands;
 
-/// How it was run, in a line.
+/// How it was run, in one line.
 pub(super) fn how(document: &Document) -> String {
     let threads = match document.workers {
         1 => "1 worker".to_owned(),
@@ -24,7 +24,7 @@ pub(super) fn how(document: &Document) -> String {
     html
 }
 
-/// What a reader has to know first.
+/// The notices that a reader should see first.
 pub(super) fn notices(document: &Document) -> String {
     let mut html = String::new();
     let mut notice = |title: &str, text: String| {
@@ -145,7 +145,7 @@ pub(super) fn figure(title: &str, value: &str, about: &str) -> String {
     html + "</dd></div>\n"
 }
 
-/// A figure that is a part of a whole; `more` is told behind the percentage.
+/// A figure that is a part of a whole; `more` follows the percentage.
 pub(super) fn share(title: &str, share: Share, class: &str, more: &str) -> String {
     let ratio = share.ratio().unwrap_or(0.0);
     format!(

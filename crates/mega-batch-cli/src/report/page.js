@@ -1,4 +1,4 @@
-// Draws the grids of tasks when they come into view, and chooses among the tasks.
+// Draws the grids of tasks when they come into view, and filters the tasks.
 "use strict";
 (() => {
   const lines = document.getElementById("data").textContent.trim().split("\n");
@@ -9,12 +9,12 @@
 
   // The line between cells, as the public viewers of ARC have it.
   const LINE = "#555";
-  // What a layer does not paint.
+  // Cells that a layer does not paint.
   const NOTHING = -1;
-  // A colour that has no place in the palette.
+  // Colours that are not in the palette.
   const OTHER = "#ffffff";
 
-  /** The grid of a text `HEIGHTxWIDTH:CELLS`; one that is too large to draw has no cells. */
+  /** Decodes the text `HEIGHTxWIDTH:CELLS` of a grid; one that is too large to draw has no cells. */
   function decode(text) {
     const [sides, packed] = text.split(":");
     const [height, width] = sides.split("x").map(Number);
@@ -26,7 +26,7 @@
     return { height, width, cells };
   }
 
-  /** The data of a card: null where the page has no room for it. */
+  /** The data of a card; null if the page had no room for it. */
   function read(card) {
     const line = lines[Number(card.dataset.at) + 1];
     if (!line) return null;
@@ -37,7 +37,7 @@
 
   const sameSize = (a, b) => a.height === b.height && a.width === b.width;
 
-  /** The places of the cells in which a grid is not the expected one; of another size, none. */
+  /** The indices of the cells that differ from the expected grid; empty if the sizes differ. */
   function wrongCells(grid, expected) {
     const wrong = [];
     if (expected && grid.cells && expected.cells && sameSize(grid, expected)) {
@@ -55,7 +55,7 @@
     return made;
   }
 
-  /** A canvas with the grid in it, in a box of so many points. */
+  /** A canvas with the grid, in a box of this many points. */
   function draw(grid, wrong, box, isLayer = false) {
     const { width, height, cells } = grid;
     const side = Math.max(2, Math.min(24, Math.floor(box / Math.max(width, height))));
@@ -90,7 +90,7 @@
     return canvas;
   }
 
-  /** Crosses, seen on every colour; on small cells a dot. */
+  /** Marks cells with crosses that are visible on every colour; small cells with dots. */
   function mark(context, wrong, width, side) {
     const cross = side >= 8;
     const strokes = cross
@@ -125,7 +125,7 @@
 
   const count = (number, one) => `${number} ${one}${number === 1 ? "" : "s"}`;
 
-  /** What there is to say of an output: its words and their class. */
+  /** The text for an output, and its CSS class. */
   function verdict(data, place, expectedPlace) {
     if (place < 0 || expectedPlace < 0) return ["", ""];
     if (place === expectedPlace) return ["right", "right"];
@@ -135,7 +135,7 @@
     return [`${count(wrongCells(grid, expected).length, "cell")} wrong`, "wrong"];
   }
 
-  /** A grid with its name, its size and, where `expected` is given, whether it is that. */
+  /** A grid with its name, its size and, if an expected grid is given, whether they are equal. */
   function figure(data, name, place, box, expectedPlace = -1, absent = "no grid", isLayer = false) {
     const made = element("span", "grid");
     const grid = data.grids[place];
@@ -156,7 +156,7 @@
     return made;
   }
 
-  /** The pair that a card shows when it is closed: the first test pair, which is what counts. */
+  /** Shows the first test pair, which is what counts, while the card is closed. */
   function showPreview(card, data) {
     const at = data.pairs.length > data.trains ? data.trains : 0;
     const pair = data.pairs[at];
@@ -169,11 +169,11 @@
       figure(data, "expected", pair[1], box, -1, "not known"),
       figure(data, "best", best ? best[at] : -1, box, pair[1], best ? "no grid" : "no program"),
     );
-    // What it shows is told by the line below it.
+    // The line below it says the same.
     preview.setAttribute("aria-hidden", "true");
   }
 
-  /** All pairs, with what the best programs give and what is submitted. */
+  /** Shows all pairs, with the outputs of the best programs and the submitted attempts. */
   function showPairs(card, data) {
     const pairs = card.querySelector(".pairs");
     const narrow = pairs.clientWidth < 600;
@@ -202,7 +202,7 @@
     });
   }
 
-  /** All pairs of a task that was searched; for each test pair the attempts, layer by layer. */
+  /** Shows all pairs of a searched task; for each test pair the attempts, layer by layer. */
   function showAttempts(card, data) {
     const pairs = card.querySelector(".pairs");
     const box = pairs.clientWidth < 600 ? Math.floor((pairs.clientWidth - 24) / 2) : 150;
@@ -297,7 +297,7 @@
   filters.hidden = false;
   choose();
 
-  /** Opens the task that the address names. */
+  /** Opens the task in the URL's fragment. */
   function openNamed() {
     const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const details = named?.matches(".task") ? named.querySelector("details") : null;

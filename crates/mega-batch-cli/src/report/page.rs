@@ -1,4 +1,4 @@
-//! The page: its frame with all parts put in.
+//! The page: its frame with all parts filled in.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -12,8 +12,8 @@ const FRAME: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// A part that links lead to: the id of its element, which is also its name in the frame, and what it is
-/// called. It is empty where there is nothing for it.
+/// A part that links lead to: the id of its element, which is also its name in the frame, and its title. It is empty
+/// if there is nothing to show.
 pub(super) struct Section {
     pub(super) id: &'static str,
     pub(super) title: &'static str,
@@ -50,13 +50,13 @@ pub(super) fn write(document: &Document, name: &str, out: &mut dyn Write) -> io:
     })
 }
 
-/// Writes the frame with these sections put in, and what `part` gives for parts that no link leads to.
+/// Writes the frame with these sections filled in, and with the results of `part` for parts that no link leads to.
 pub(super) fn write_frame(
     sections: &[Section],
     out: &mut dyn Write,
     part: &dyn Fn(&str) -> io::Result<String>,
 ) -> io::Result<()> {
-    // What is put in is not looked through for more parts.
+    // Inserted text is not searched for further parts.
     let mut pieces = FRAME.split("{{");
     let first = pieces.next().unwrap_or_default();
     out.write_all(first.as_bytes())?;
@@ -75,7 +75,7 @@ pub(super) fn write_frame(
     Ok(())
 }
 
-/// Links to the sections that there are.
+/// Links to the sections that are not empty.
 fn links(sections: &[Section]) -> String {
     let mut html = String::new();
     for Section { id, title, .. } in sections.iter().filter(|section| !section.html.is_empty()) {

@@ -1,4 +1,4 @@
-//! The document of a search as a page: the same frame as that of a run, with attempts layer by layer.
+//! The document of a search as a page: the frame of a run's page, with attempts layer by layer.
 
 use std::io::{self, Write};
 
@@ -38,7 +38,7 @@ pub(super) fn write(document: &Document, name: &str, out: &mut dyn Write) -> io:
     })
 }
 
-/// How tasks were searched, in a line.
+/// How tasks were searched, in one line.
 fn how(document: &Document) -> String {
     let threads = match document.workers {
         1 => "1 worker".to_owned(),

@@ -1,4 +1,4 @@
-//! [`Tasks`]: what became of each task, with its grids, counted and packed as they are read.
+//! [`Tasks`]: the results of each task, with its grids, counted and packed while reading.
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ use super::bounded::{First, Text};
 use super::grids::{Grid, Grids, Place};
 use super::outcomes::Program;
 
-/// So many tasks have a card; the counts of all hold for all.
+/// The most tasks with a card; the totals include all.
 pub(super) const CARDS: usize = 2000;
 
-/// A page has grids of so many bytes; tasks past that have a card without.
+/// The most bytes of grids on a page; tasks past that have a card without grids.
 pub(super) const GRID_BYTES: usize = 32 << 20;
 
-/// So many pairs of a task are drawn, of train and of test.
+/// The most pairs of a task that are drawn, train and test each.
 pub(super) const PAIRS: usize = 12;
 
-/// So many programs of a task are shown.
+/// The most programs of a task that are shown.
 const BEST: usize = 3;
 
-/// What became of a task.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
@@ -33,7 +33,7 @@ pub(super) enum State {
 impl State {
     pub(super) const ALL: [State; 3] = [State::Solved, State::Unsolved, State::Untried];
 
-    /// The word for people; it is also the class of its colour.
+    /// The word for people; it is also the CSS class of its colour.
     pub(super) fn word(self) -> &'static str {
         match self {
             State::Solved => "solved",
@@ -43,7 +43,7 @@ impl State {
     }
 }
 
-/// Steps of the scores of tasks: tenths, and one for all cells right.
+/// Bins of the tasks' scores: tenths, and one for all cells right.
 pub(super) const STEPS: usize = 11;
 
 /// All tasks.
@@ -52,18 +52,18 @@ pub(super) struct Tasks {
     /// Those with a card, in the document's order.
     pub(super) cards: Vec<Task>,
     pub(super) total: usize,
-    /// By [`State`].
+    /// Counts by [`State`].
     pub(super) states: [u64; 3],
-    /// Tasks by the share of train cells that their best program has right, for those that have one.
+    /// Tasks by the share of train cells that their best program has right, if they have one.
     pub(super) scores: [u64; STEPS],
-    /// Test inputs whose output is known, and those of them on which an attempt is right.
+    /// Test inputs whose output is known, and those among them with a right attempt.
     pub(super) tests: Share,
-    /// Tasks with a card, but without grids for want of room.
+    /// Tasks with a card, but without grids for lack of room.
     pub(super) without_grids: usize,
     grid_bytes: usize,
 }
 
-/// How many of how many.
+/// A count out of a total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Share {
     pub(super) right: u64,
@@ -71,7 +71,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// The share from 0 to 1, where there is anything.
+    /// The share from 0 to 1; `None` if the total is 0.
     pub(super) fn ratio(self) -> Option<f64> {
         (self.of > 0).then(|| (self.right as f64 / self.of as f64).clamp(0.0, 1.0))
     }
@@ -93,9 +93,9 @@ pub(super) struct Task {
     /// Pairs that are not drawn.
     pub(super) pairs_left_out: usize,
     pub(super) best: Vec<Ranked>,
-    /// The test inputs on which an attempt is right.
+    /// The test inputs with a right attempt.
     pub(super) tests: Share,
-    /// Its grids as a line of JSON, where there is room.
+    /// Its grids as a line of JSON, if there is room.
     pub(super) data: Option<String>,
 }
 
@@ -111,7 +111,7 @@ impl Task {
 pub(super) struct Ranked {
     pub(super) program: Program,
     pub(super) steps: Option<u64>,
-    /// How many candidates do the same as it.
+    /// How many candidates have this behaviour.
     pub(super) candidates: Option<u64>,
     pub(super) train_pairs: Share,
     pub(super) train_cells: Share,
@@ -122,13 +122,13 @@ pub(super) struct Ranked {
 /// The grids of a task as the script reads them.
 #[derive(Serialize)]
 struct Data {
-    /// Each grid once.
+    /// The distinct grids.
     grids: Vec<String>,
     /// How many of the pairs are train pairs.
     trains: usize,
     /// Input and expected output of each pair.
     pairs: Vec<[Place; 2]>,
-    /// What each of the best programs returns on each pair.
+    /// The output of each of the best programs on each pair.
     best: Vec<Vec<Place>>,
     /// What is submitted for each test pair.
     attempts: Vec<Vec<Place>>,
@@ -211,7 +211,7 @@ impl Task {
 
         let (mut best, mut outputs) = (Vec::new(), Vec::new());
         for ranked in entry.best.kept {
-            // One for each pair, whatever the document has.
+            // One for each pair, however many the document has.
             let mut place = |outputs: First<Option<Grid>, PAIRS>, count| {
                 let outputs = outputs.kept.into_iter().take(count);
                 let mut places: Vec<_> = outputs.map(|grid| grids.place(grid)).collect();

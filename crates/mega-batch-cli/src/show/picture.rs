@@ -1,4 +1,4 @@
-//! [`Picture`]: a task as a file that browsers, papers and chats show, SVG or PNG.
+//! [`Picture`]: a task as an SVG or PNG file, for browsers, papers and chats.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -13,11 +13,11 @@ type Colour = (u8, u8, u8);
 const GROUND: Colour = (255, 255, 255);
 const INK: Colour = (31, 35, 40);
 const LINES: Colour = (85, 85, 85);
-/// What is none of ARC's colours.
+/// The colour of cells with none of ARC's colours.
 const OTHER: Colour = (90, 90, 90);
 
-/// Lengths, in pixels: the longer side of a grid at most, a cell at most, a letter, a line of text, the space
-/// around and between grids.
+/// Lengths, in pixels: the longest side of a grid, the largest cell, a letter, a line of text, the space around and
+/// between grids.
 const SIDE: usize = 360;
 const CELL: usize = 24;
 const LETTER: usize = 8;
@@ -27,11 +27,11 @@ const GAP: usize = 24;
 /// The longest line of text, in letters.
 const LETTERS: usize = 100;
 
-/// Grids with a longer side are not drawn, and no pairs past this height.
+/// The longest side of a grid that is drawn, and the largest height of the picture.
 const LONGEST: usize = 2_000;
 const HIGHEST: usize = 30_000;
 
-/// Rectangles and text, from the upper left corner, in the order in which they are drawn.
+/// Rectangles and text, positioned by their upper left corners, in drawing order.
 #[derive(Debug, Default)]
 pub(crate) struct Picture {
     width: usize,
@@ -108,11 +108,11 @@ impl Picture {
         });
     }
 
-    /// A grid, with a mark in the cells in which it differs from `other`; its width and height.
+    /// Adds a grid, with a mark in the cells that differ from `other`. Returns its width and height.
     fn grid(&mut self, x: usize, y: usize, grid: &Grid, other: Option<&Grid>) -> (usize, usize) {
         let longer = grid.height().max(grid.width()).max(1);
         let cell = (SIDE / longer).clamp(1, CELL);
-        // Lines between cells that are smaller would hide them.
+        // Between smaller cells lines would hide them.
         let line = usize::from(cell > 3);
         let (width, height) = (grid.width() * cell + line, grid.height() * cell + line);
         self.rectangle([x, y, width, height], LINES);
@@ -209,7 +209,7 @@ impl Picture {
             }
         }
         let side = |side: usize| u32::try_from(side).map_err(io::Error::other);
-        // The encoder has errors of its own, of which none says that the reader went away.
+        // The encoder's own errors would hide a closed pipe.
         let mut file = Vec::new();
         let mut encoder = png::Encoder::new(&mut file, side(width)?, side(height)?);
         encoder.set_color(png::ColorType::Rgb);
@@ -225,7 +225,7 @@ fn colour_of(colour: i8) -> Colour {
     *of_palette.unwrap_or(&OTHER)
 }
 
-/// What is seen on this colour: black or white, by the weights of its brightness.
+/// Black or white, whichever is visible on this colour, by its weighted brightness.
 fn against((r, g, b): Colour) -> Colour {
     if u32::from(r) * 3 + u32::from(g) * 6 + u32::from(b) > 1275 {
         INK

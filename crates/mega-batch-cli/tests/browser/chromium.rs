@@ -1,5 +1,5 @@
-//! [`Page`]: a page in a headless Chromium, driven by its debugging protocol over two pipes: a
-//! JSON object and a zero byte each way. The protocol's names of methods are in the calls.
+//! [`Page`]: a page in a headless Chromium, driven by its debugging protocol over two pipes, with a zero byte after
+//! each JSON object. The method names in the calls are the protocol's.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What a step in the browser comes to, or why it failed.
+/// The result of a step in the browser, or why it failed.
 pub(crate) type Result<T> = std::result::Result<T, String>;
 
-/// How long an answer, or a state of the page, is waited for.
+/// How long to wait for an answer, or for a state of the page.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Names that Chromium goes by; `CHROMIUM` may name another.
+/// The usual names of Chromium; `CHROMIUM` may name another.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// The program, where there is one.
+/// The program, if there is one.
 pub(crate) fn find() -> Option<PathBuf> {
     let named = std::env::var_os("CHROMIUM").filter(|named| !named.is_empty());
     if let Some(named) = named {
@@ -34,21 +34,21 @@ pub(crate) fn find() -> Option<PathBuf> {
     found.find(|file| file.is_file())
 }
 
-/// A page, and the browser that it is in, which ends with it.
+/// A page and its browser, which ends with it.
 pub(crate) struct Page {
     browser: Child,
     to: ChildStdin,
     from: Receiver<Value>,
     session: Option<String>,
     calls: u64,
-    /// What came beside answers.
+    /// Events received between answers.
     events: Vec<Value>,
-    /// Settings and caches, which no other browser shares.
+    /// Settings and caches, not shared with other browsers.
     _profile: TempDir,
 }
 
 impl Page {
-    /// An empty page in a browser of its own.
+    /// An empty page in a new browser.
     pub(crate) fn open(program: &Path) -> Result<Self> {
         let profile = tempfile::tempdir().map_err(told)?;
         // Chromium reads calls from descriptor 3 and writes to 4.
@@ -182,7 +182,7 @@ impl Page {
         Ok(())
     }
 
-    /// What an expression in the page comes to.
+    /// The value of an expression in the page.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Result<Value> {
         let parameters =
             json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
@@ -205,7 +205,7 @@ impl Page {
         Ok(())
     }
 
-    /// Clicks with the mouse into the middle of the first element of this selector.
+    /// Clicks in the middle of the first element that matches this selector.
     pub(crate) fn click(&mut self, selector: &str) -> Result<()> {
         let middle = self.evaluate(&format!(
             "(() => {{ const found = document.querySelector({}); \
@@ -222,7 +222,7 @@ impl Page {
         Ok(())
     }
 
-    /// Presses a key, by the name and the code that the protocol has for it.
+    /// Presses a key, given its name and code in the protocol.
     pub(crate) fn press(&mut self, key: &str, code: u32, text: &str) -> Result<()> {
         for kind in ["keyDown", "keyUp"] {
             let mut event = json!({"type": kind, "key": key, "code": key,
@@ -235,15 +235,15 @@ impl Page {
         Ok(())
     }
 
-    /// Writes text where the focus is.
+    /// Types text into the focused element.
     pub(crate) fn write(&mut self, text: &str) -> Result<()> {
         self.call("Input.insertText", &json!({"text": text}))
             .map(drop)
     }
 
-    /// What the page has complained of since it was gone to, and what it has asked the network for.
+    /// The page's errors since it was loaded, and its network requests.
     pub(crate) fn complaints(&mut self) -> Result<Vec<String>> {
-        // What it has sent before comes before this answer.
+        // Events sent earlier arrive before this answer.
         self.evaluate("new Promise(done => setTimeout(done, 50))")?;
         let complaint = |event: &Value| {
             let parameters = &event["params"];
@@ -265,7 +265,7 @@ impl Page {
 impl Drop for Page {
     fn drop(&mut self) {
         self.session = None;
-        // It removes its own processes where it is asked to end; where it does not answer it is ended.
+        // It ends its own processes when asked to; if it does not answer, it is killed.
         let asked = self.call("Browser.close", &json!({}));
         let began = Instant::now();
         while asked.is_ok() && began.elapsed() < Duration::from_secs(5) {

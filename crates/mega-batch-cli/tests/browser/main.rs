@@ -1,5 +1,5 @@
-//! The page of the report in a real browser. Where there is no Chromium the tests are ignored, and say
-//! so; `CHROMIUM` names the program where it is not on the path.
+//! The page of the report in a real browser. Without Chromium the tests are ignored, and say so; `CHROMIUM` names the
+//! program if it is not on the path.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
 }
 
-/// The browser is driven over inherited descriptors.
+/// The browser is driven through inherited file descriptors.
 #[cfg(not(unix))]
 fn main() -> ExitCode {
     eprintln!("the report in a browser: skipped: this is not Unix");

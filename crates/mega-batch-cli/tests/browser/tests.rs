@@ -32,7 +32,7 @@ pub(crate) const ALL: [(&str, Test); 6] = [
     ("four_hundred_tasks_open_at_once", many_tasks),
 ];
 
-/// A document, its page, and the folder that both are in.
+/// A document, its page, and the folder of both.
 struct Report {
     document: Value,
     address: String,
@@ -65,12 +65,12 @@ impl Report {
     }
 }
 
-/// An error that says what was not so, unless it was.
+/// An error with this message unless the condition holds.
 fn ensure(holds: bool, what: impl Into<String>) -> Result<()> {
     if holds { Ok(()) } else { Err(what.into()) }
 }
 
-/// The least contrast of texts with what is behind them, and of which; only of those that are seen.
+/// The lowest contrast between a visible text and its background, and which text.
 const CONTRAST: &str = r"(() => {
     const channels = (colour) => colour.match(/[\d.]+/g).map(Number);
     const light = ([r, g, b]) => {
@@ -103,7 +103,7 @@ fn opens_everywhere(program: &Path) -> Result<()> {
         bare.as_object_mut().unwrap().remove(member);
     }
     let mut long = document(20);
-    // Names that do not break by themselves.
+    // Names that have no place to wrap.
     for task in long["by_task"].as_array_mut().unwrap() {
         task["task"] = json!(format!(
             "{}{}",
@@ -129,7 +129,7 @@ fn opens_everywhere(program: &Path) -> Result<()> {
             page.resize(width, 844)?;
             page.prefer(scheme)?;
             page.go(&report.address)?;
-            // Some tasks are open, so that all that they have is seen.
+            // Some tasks are open, to show everything that they have.
             page.evaluate(
                 "document.querySelectorAll('details').forEach((details, at) => { if (at < 12) details.open = true; })",
             )?;
@@ -166,7 +166,7 @@ fn opens_everywhere(program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The colours in the middle of the cells of the canvas of a figure, row by row.
+/// The colours in the middle of the cells of a figure's canvas, row by row.
 fn colours(page: &mut Page, canvas: &str, rows: usize, columns: usize) -> Result<Value> {
     page.evaluate(&format!(
         "(() => {{ const canvas = {canvas}; const context = canvas.getContext('2d'); \
@@ -245,7 +245,7 @@ fn tasks_are_chosen(program: &Path) -> Result<()> {
         )?;
     }
     page.click("#filters label:has([value='']) span")?;
-    // Words of the id, of a program, and of a name that would like to be markup.
+    // Words of an id, of a program, and of a name with markup characters.
     let program_name = report.tasks()[5]["best"][0]["program"]
         .as_str()
         .unwrap()
@@ -346,7 +346,7 @@ fn a_task_opens(program: &Path) -> Result<()> {
         label == "#1, 3 rows by 3 columns, 1 cell wrong",
         format!("{label}"),
     )?;
-    // The wrong cell is marked, and no other one.
+    // Only the wrong cell is marked.
     let marked = |canvas: usize| {
         format!(
             "(() => {{ const canvas = document.querySelectorAll('.pairs canvas')[{canvas}]; \
@@ -361,7 +361,7 @@ fn a_task_opens(program: &Path) -> Result<()> {
     ensure(marks == json!(expected), format!("{marks}"))?;
     let none = page.evaluate(&marked(1))?;
     ensure(none == json!(vec![false; 9]), format!("{none}"))?;
-    // The address of a task opens it.
+    // A link to a task opens it.
     page.go("about:blank")?;
     page.go(&format!("{}#task-a", report.address))?;
     page.wait_for("document.querySelector('#task-a details').open")?;
@@ -402,7 +402,7 @@ fn many_tasks(program: &Path) -> Result<()> {
     page.resize(390, 844)?;
     page.go(&report.address)?;
     page.wait_for("document.querySelectorAll('.task').length === 400")?;
-    // All grids come as they are scrolled to, whatever their number.
+    // Scrolling loads all grids, however many there are.
     page.evaluate("document.querySelector('[data-at=\"399\"]').scrollIntoView()")?;
     page.wait_for("document.querySelector('[data-at=\"399\"] canvas') !== null")?;
     let complaints = page.complaints()?;

@@ -1,5 +1,4 @@
-//! `mega-batch run` on bad input: each error in a line of its own, exit code 2, and what is good is
-//! run all the same.
+//! `mega-batch run` on bad input: one line for each error, exit code 2, and good input is still run.
 
 use serde_json::{Value, json};
 
@@ -47,7 +46,7 @@ fn check(name: &str, bytes: impl AsRef<[u8]>, expected: &str) {
     assert_eq!(lines.join("\n"), expected);
 }
 
-/// A task whose first input is this.
+/// A task with this as its first input.
 fn with_input(grid: &str) -> String {
     format!("{{\n  \"train\": [{{\"input\": {grid}, \"output\": [[1]]}}],\n  \"test\": []\n}}\n")
 }
@@ -277,7 +276,7 @@ solutions.json:2:7: b: expected 1 output, one for each test pair of the task, fo
     assert_eq!(document["results"][0]["pairs"][1]["outcome"], "match");
 }
 
-/// Kaggle's file has the solutions of all tasks, of which some may be run.
+/// Kaggle's file has the solutions of all tasks, of which only some may be run.
 #[test]
 fn solutions_of_other_tasks() {
     let folder = Folder::new();
@@ -331,7 +330,7 @@ fn numbers_that_are_no_colours_are_told_as_they_were_written() {
     }
 }
 
-/// Each of these would be read for ever, or waited for.
+/// Reading any of these would never end, or block.
 #[test]
 #[cfg(unix)]
 fn what_is_no_regular_file_is_refused() {
@@ -380,7 +379,7 @@ fn what_is_no_regular_file_is_refused() {
 fn files_of_more_than_a_gibibyte_are_refused() {
     let folder = Folder::new();
     for name in ["large.json", "large.py"] {
-        // Nothing but holes, which take no room on a disk.
+        // A sparse file, which takes no room on disk.
         let file = std::fs::File::create(folder.path().join(name)).unwrap();
         file.set_len(mega_batch::inputs::MAX_FILE_BYTES + 1)
             .unwrap();

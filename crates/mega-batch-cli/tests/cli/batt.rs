@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::support::{Done, Folder, mirror_program, mirror_task};
 
-/// A batt whose body is this.
+/// A batt with this body.
 fn batt(body: &str) -> String {
     let head = "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n";
     let lines = body.lines().map(|line| format!("    {line}\n"));
@@ -59,10 +59,10 @@ fn both_lists_are_told_by_pair() {
     assert_eq!(pair["split"], "train");
     assert_eq!(pair["o"][0]["right"], true);
     assert_eq!(pair["o"][0]["id"], "good");
-    // Without an expected output there is nothing to be equal to, cell by cell.
+    // Without an expected output there is nothing to compare cell by cell.
     assert_ne!(pair["s"][0]["value"], "frozenset()");
     assert_eq!(pair["with_expected"]["s"][0]["value"], "frozenset()");
-    // A set is no function to be called.
+    // A set is not a function that can be called.
     assert_eq!(pair["s"][1]["value"], "()");
     let test = batt["tasks"][0]["pairs"]
         .as_array()
@@ -110,7 +110,7 @@ fn a_bound_is_told_in_the_place_of_the_value() {
     assert!(outputs[1]["value"].is_string());
 }
 
-/// That a batt is refused with this line, and the good one beside it is run.
+/// Checks that a batt is rejected with this line, and that the good one is still run.
 #[track_caller]
 fn refused(text: &str, expected: &str) {
     let folder = Folder::new();
@@ -216,7 +216,7 @@ fn batts_of_older_generations_are_told_which_they_are() {
     }
 }
 
-/// A program that fails in the public dialect, and what it gives in both.
+/// A program that fails in the public dialect, and its result in both.
 const TYPED: &str = "def solve_good(S, I, C):
     x1 = apply(first_t, S)
     x2 = vmirror_t(I)

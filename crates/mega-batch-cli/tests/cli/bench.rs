@@ -1,4 +1,4 @@
-//! `mega-batch bench`, of this machine and of devices.
+//! `mega-batch bench`, for this machine and for devices.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ fn a_quick_look_at_the_emulated_device_says_that_it_is_no_gpu() {
         if row["section"] == "programs" {
             assert_eq!(row["right"].as_u64().unwrap() + bail_outs, grids, "{row}");
         }
-        // Hardly anything is the host's, and nothing of a pipeline.
+        // The host does almost nothing, and nothing of a pipeline.
         assert!(bail_outs * 10 <= grids, "{row}");
         assert!(row["section"] != "pipeline" || bail_outs == 0, "{row}");
     }
@@ -77,7 +77,7 @@ fn a_quick_look_at_the_emulated_device_says_that_it_is_no_gpu() {
 fn without_a_gpu_it_says_why_and_writes_nothing() {
     let folder = Folder::new();
     let mut command = folder.command("bench --backend cuda --quick --seconds 1 --out device.json");
-    // Where there is a GPU, it is not to be seen.
+    // If there is a GPU, it is hidden.
     let done = super::support::done(command.env("CUDA_VISIBLE_DEVICES", "").output().unwrap());
     assert_eq!((done.code, done.stdout.as_str()), (1, ""));
     assert!(done.stderr.starts_with("mega-batch: "), "{}", done.stderr);
@@ -172,7 +172,7 @@ fn a_benchmark_is_a_table_a_document_a_page_and_charts() {
         assert!(read(&chart).starts_with("<svg "));
     }
 
-    // Beside itself, on another plan.
+    // Compared with itself, with another plan.
     let kept = machine.join("bench-quick.json");
     let compare = format!(
         "bench --quick --sizes 1 --workers 1 --out again --compare {}",
@@ -199,7 +199,7 @@ fn a_benchmark_is_a_table_a_document_a_page_and_charts() {
         document["comparison"]["cells"].as_array().unwrap().len(),
         21
     );
-    // One worker is not scaled.
+    // There is no scaling with one worker.
     assert!(!again.join("scaling-quick.svg").exists());
 }
 

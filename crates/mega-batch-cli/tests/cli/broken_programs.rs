@@ -1,4 +1,4 @@
-//! A batch in which every tenth program is broken in a way of its own.
+//! A batch in which every tenth program is broken, each in another way.
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use super::support::{Folder, mirror_program, mirror_task};
 
 const PROGRAMS: usize = 120;
 
-/// What is broken, the body of the program, and the message that it gives: of the file where it
-/// cannot be read, of the outcome where it cannot be run.
+/// What is broken, the body of the program, and the message: for the file if it cannot be read, for the outcome if it
+/// cannot be run.
 enum Broken {
     Unreadable(&'static str, &'static str),
     Failing(&'static str, &'static str),

@@ -1,4 +1,4 @@
-//! Runs that are cut off and gone on with, submissions and their scores.
+//! Runs that are interrupted and resumed, submissions and their scores.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::support::{Folder, mirror_program, mirror_task};
 
-/// How many runs are killed: more by `KILLS=100`.
+/// How many runs are killed; `KILLS=100` sets it.
 fn kills() -> u32 {
     let kills = std::env::var("KILLS").ok();
     kills.map_or(4, |kills| kills.parse().unwrap())
 }
 
-/// The document without what differs from run to run.
+/// The document without what varies from run to run.
 fn without_times(folder: &Folder, file: &str) -> Value {
     let text = fs::read(folder.path().join(file)).unwrap();
     let mut document: Value = serde_json::from_slice(&text).unwrap();
@@ -35,7 +35,7 @@ fn without_times(folder: &Folder, file: &str) -> Value {
     document
 }
 
-/// A submission as a checker of ours reads it: by task the two attempts of each test input.
+/// A submission as our checker reads it: by task the two attempts of each test input.
 fn submission(folder: &Folder, file: &str) -> BTreeMap<String, Vec<[Value; 2]>> {
     let text = fs::read(folder.path().join(file)).unwrap();
     let document: BTreeMap<String, Vec<BTreeMap<String, Value>>> =
@@ -83,17 +83,17 @@ fn what_is_killed_is_gone_on_with() {
     let ids: Vec<_> = submission(&folder, "whole.sub").into_keys().collect();
     for at in 0..kills() {
         let file = format!("{at}.ckpt");
-        // Another mode goes on than the one that began.
+        // The resuming run uses another mode than the first.
         let mode = ["sequential", "parallel", "auto"][at as usize % 3];
         let command = format!(
             "run --json cut.json --attempts --submission cut.sub --checkpoint {file} --resume \
              --mode {mode} {WORK}"
         );
-        // Moments without a pattern, in the first nine tenths of the work.
+        // Irregular moments, in the first nine tenths of the work.
         let part = all * (u64::from(at) * 7919 % 1000) * 9 / 10_000;
         let resumed = folder.kill_when_written(&command, &file, part);
         assert!(resumed >= part, "{resumed} of {all} bytes");
-        // The submission is whole at any moment, from when it is there.
+        // From the moment it exists the submission is always complete.
         if folder.path().join("cut.sub").exists() {
             let keys: Vec<_> = submission(&folder, "cut.sub").into_keys().collect();
             assert_eq!(keys, ids);
@@ -141,7 +141,7 @@ fn a_submission_has_the_best_two_attempts_of_each_test_input() {
     let right = json!([[4, 3]]);
     let input = json!([[3, 4]]);
     assert_eq!(found["a"], [[right.clone(), input.clone()]]);
-    // The one that is right on the train pairs first, the others give the input.
+    // First the program that is right on the train pairs; the others return the input.
     assert_eq!(found["b"], [[right.clone(), input.clone()]]);
     // No program belongs to it.
     assert_eq!(found["c"], [[input, json!([[0]])]]);
@@ -215,7 +215,7 @@ fn the_document_has_tasks_and_their_best_candidates() {
     );
     let pair = &document["results"][0]["pairs"][0];
     assert_eq!(pair["cells_right"], json!(2));
-    // Outputs are for those who ask for them.
+    // Outputs are written only on request.
     assert_eq!(pair.get("output"), None);
     let slowest = document["slowest_programs"].as_array().unwrap();
     assert_eq!(slowest.len(), 4);

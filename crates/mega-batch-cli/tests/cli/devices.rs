@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::support::{Done, Folder, done};
 
-/// The command on a machine without a GPU, whatever there is.
+/// The command with GPUs hidden, if there are any.
 fn run(folder: &Folder, arguments: &str) -> Done {
     let mut command = folder.command(&format!("devices {arguments}"));
     done(command.env("CUDA_VISIBLE_DEVICES", "").output().unwrap())
@@ -41,7 +41,7 @@ fn without_a_gpu_it_says_why_and_what_a_run_takes() {
         "a GPU from 20 evaluations on, several from 30 a GPU on, until costs are measured"
     );
     assert!(!text.contains("emulated"), "{text}");
-    // To look is not to write.
+    // Listing devices must not write.
     assert!(!folder.path().join("cache").exists());
 
     let document = run_json(&folder, "");
@@ -121,7 +121,7 @@ fn what_is_measured_is_kept_shown_and_removed() {
     assert_eq!(!kinds.is_empty(), is_emulated);
     assert!(file.is_file());
 
-    // What is kept is what was found.
+    // What is kept is what was measured.
     let kept = run_json(&folder, "--costs");
     assert!(kept.get("host").is_none(), "{kept}");
     assert_eq!(kept["costs"]["file"], file.to_str().unwrap());
@@ -135,7 +135,7 @@ fn what_is_measured_is_kept_shown_and_removed() {
             for whole in ["kind", "steps", "batches"] {
                 assert_eq!(before[whole], after[whole]);
             }
-            // Text may cost a number its last bit.
+            // Printing as text may change the last bit of a number.
             for number in ["overhead_seconds", "unit_seconds"] {
                 let [before, after] = [before, after].map(|kind| kind[number].as_f64().unwrap());
                 assert!((before - after).abs() <= 1e-12 * before, "{before} {after}");
@@ -177,7 +177,7 @@ fn a_broken_cache_is_told_and_no_failure() {
     );
     assert!(done.stderr.contains("costs are learned anew"));
     assert!(done.stdout.contains("nothing is measured so far"));
-    // Only what is broken is removed, and that is no reason to complain.
+    // Only what is broken is removed, without an error.
     let done = run(&folder, "--reset-costs");
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
     assert!(!folder.path().join("cache/costs.json").exists());

@@ -1,4 +1,4 @@
-//! No document is lost: what is there where a run is ended, a disk is full or a folder is missing.
+//! No document is lost when a run is ended, a disk is full or a folder is missing.
 
 use std::fs;
 use std::io::Read;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::support::{Done, Folder, done, mirror_program, mirror_task};
 
-/// Work that no test waits for.
+/// More work than any test waits for.
 const LONG: &str = "run --pairs 500 --all-pairs --backend reference --outputs";
 
 /// Work whose document has nearly a megabyte.
@@ -38,8 +38,8 @@ fn catches(child: &Child, signal: u32) -> bool {
     mask >> (signal - 1) & 1 == 1
 }
 
-/// Starts the command as a terminal does. The tests may have been started with signals ignored, as what
-/// a script leaves in the background is, and the command would have to ignore them too.
+/// Starts the command as a terminal does. The tests may have been started with signals ignored, as in the background
+/// of a script, which the command would inherit.
 fn spawned(command: &Command) -> Child {
     let mut spawned = Command::new("env");
     spawned
@@ -60,7 +60,7 @@ fn spawned(command: &Command) -> Child {
     spawned.spawn().unwrap()
 }
 
-/// Starts the command and waits until it is past its input: it listens to SIGTERM last.
+/// Starts the command and waits until it has read its input: the handler of SIGTERM is installed last.
 fn started(command: &Command) -> Child {
     let mut child = spawned(command);
     while !catches(&child, 15) {
@@ -70,7 +70,7 @@ fn started(command: &Command) -> Child {
     child
 }
 
-/// A pipe of the name `pipe`.
+/// A named pipe called `pipe`.
 fn pipe(folder: &Folder) -> PathBuf {
     let pipe = folder.path().join("pipe");
     let made = Command::new("mkfifo").arg(&pipe).status();
@@ -85,7 +85,7 @@ fn send(child: &Child, signal: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// The command, from a shell that does this first.
+/// The command, started by a shell that runs this first.
 fn command_after(folder: &Folder, first: &str, arguments: &str) -> Command {
     let mut command = folder.command("");
     let shell = format!("{first}; exec \"$0\" {arguments}");
@@ -100,21 +100,22 @@ fn command_after(folder: &Folder, first: &str, arguments: &str) -> Command {
     command
 }
 
-/// Runs the command where files can have so many kilobytes at most, as if the disk were full then.
+/// Runs the command with a limit on file sizes in kilobytes, as if the disk were full at that point.
 fn on_full_disk(folder: &Folder, kilobytes: usize, arguments: &str) -> Done {
     // The unit is 512 bytes in some shells and 1024 in others.
     let first = format!("ulimit -f {kilobytes}");
     done(command_after(folder, &first, arguments).output().unwrap())
 }
 
-/// Runs the command as a user who may have no other process, and no second thread; `None` where we cannot.
+/// Runs the command as a user who may have no other process, and no second thread; `None` if that is not possible
+/// here.
 fn alone(folder: &Folder, arguments: &str) -> Option<Done> {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let limited = |arguments: &str| {
         let mut command = folder.command("");
         let program = command.get_program().to_owned();
-        // Nothing limits the processes of a privileged user.
+        // The number of processes of a privileged user is not limited.
         let shell = format!(
             "ulimit -u 1 || exit; user=; \
              if [ $(id -u) = 0 ]; then user='setpriv --reuid 65533 --regid 65533 --clear-groups'; fi; \
@@ -248,7 +249,7 @@ fn a_full_disk_leaves_the_old_document_and_the_table() {
     );
     assert_eq!(names(&folder), ["out.json"]);
 
-    // What is full before the run is told before it.
+    // A disk that is full before the run is reported before it.
     for json in ["out.json", "-"] {
         let done = on_full_disk(&folder, 10, &format!("{MEGABYTE} --json {json}"));
         assert_eq!((done.code, done.stdout.as_str()), (1, ""));
@@ -477,7 +478,7 @@ fn what_is_read_is_not_overwritten_and_no_file_is_written_twice() {
         ["tasks/a.json", "p/p.py", "r.json", "s.json"].map(all),
         before
     );
-    // What an earlier run has written beside the tasks is no input, nor is a submission that is filled up.
+    // Files that an earlier run wrote next to the tasks are not input, nor is a submission that is filled up.
     for _ in 0..2 {
         let done = folder.run(&format!(
             "{run} --json tasks/r.json --submission tasks/s.json --quiet"

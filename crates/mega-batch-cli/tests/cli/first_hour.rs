@@ -1,4 +1,4 @@
-//! docs/first-hour.md is followed: its files are written, its commands run, and they print what the page says.
+//! Follows docs/first-hour.md: writes its files, runs its commands, and checks that they print what the page says.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ fn page() -> String {
     fs::read_to_string(path).unwrap().replace("\r\n", "\n")
 }
 
-/// The blocks of code of a language; of no language those of commands.
+/// The code blocks of a language; blocks without a language hold commands.
 fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
     let mut found = Vec::new();
     let mut rest = page;
@@ -26,7 +26,7 @@ fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
 }
 
 /// What is the same on every machine: no times and rates, no memory, no number of workers, and no list of the slowest
-/// programs; of lines that end in `...` only those before.
+/// programs; of a line that ends in `...` only the text before it.
 fn settled(printed: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut in_slowest = false;
@@ -77,7 +77,7 @@ fn the_first_hour_prints_what_its_page_says() {
     for block in blocks(&page, "") {
         for shown in format!("\n{block}").split("\n$ ").skip(1) {
             let (command, printed) = shown.split_once('\n').unwrap();
-            // Cargo's commands are another build each.
+            // Cargo's commands would start another build each.
             if command.starts_with("cargo ") {
                 continue;
             }

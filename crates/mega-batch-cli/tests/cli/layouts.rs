@@ -1,4 +1,4 @@
-//! Tasks, solutions and submissions in the layouts that are in use, with what becomes of each.
+//! Tasks, solutions and submissions in the layouts in use, and what the command does with each.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -36,7 +36,7 @@ pub(crate) fn outcomes(document: &Value) -> Vec<String> {
     results.iter().map(of_task).collect()
 }
 
-/// What a run of these files on these options comes to, without errors.
+/// The results of a run of these files with these options, which has no errors.
 #[track_caller]
 fn check(files: &[(&str, Vec<u8>)], options: &str, expected: &[&str]) {
     let folder = Folder::new();
@@ -113,7 +113,7 @@ fn pairs_may_stand_without_a_task_around_them() {
         "--tasks x.json",
         &["b: train match", "c: train match"],
     );
-    // Beside its task such a list is a split of its own, whichever is read first.
+    // Together with its task such a list is a further split, whichever is read first.
     for [first, second] in [["1", "2"], ["2", "1"]] {
         let files = [
             (&*format!("{first}/a.json"), mirror_task().into_bytes()),
@@ -132,7 +132,7 @@ fn tasks_stand_by_split_and_in_lines() {
     check(
         &[("x.json", by_split.into_bytes())],
         "--tasks x.json",
-        // As the keys stand in the file.
+        // In the order of the keys in the file.
         &[&b, &a],
     );
     let mut lines = String::new();
@@ -270,7 +270,7 @@ fn what_of_an_archive_is_not_read_is_told() {
     let other = task.replace("[0,5]", "[0,6]");
     let program = mirror_program("solve_a");
     let wrong = program.replace("vmirror", "hmirror");
-    // No writer of archives gives two files one name: it is changed afterwards.
+    // No archiver gives two files one name: the archive is patched afterwards.
     let files = [
         ("a.json", &*other),
         ("b.json", &task),
@@ -305,7 +305,7 @@ fn what_of_an_archive_is_not_read_is_told() {
             let count = done.stderr.lines().filter(|it| **it == line).count();
             assert_eq!(count, 1, "{line}\n{}", done.stderr);
         }
-        // What is the same is no loss.
+        // Identical entries are no loss.
         assert!(!done.stderr.contains("c.json: 2 files"), "{}", done.stderr);
         let folder_told = "note: x/u.tar.gz: this archive and 1 more in the folder are not read here: they have to \
                            be unpacked first\n";
@@ -398,7 +398,7 @@ fn a_bad_pair_is_left_out_and_large_grids_are_run() {
     }
 }
 
-/// A submission has attempts for a test input that could not be read, so that the others keep their places.
+/// A submission has attempts even for a test input that could not be read, so that the others keep their positions.
 #[test]
 fn a_submission_keeps_the_places_of_test_inputs() {
     let folder = Folder::new();
@@ -485,7 +485,7 @@ fn what_is_known_in_two_places_is_put_together() {
     assert!(done.stderr.contains(note), "{}", done.stderr);
 }
 
-/// As ARC-AGI-2 has the tasks of ARC-AGI-1.
+/// As ARC-AGI-2 contains tasks of ARC-AGI-1.
 #[test]
 fn pairs_in_another_order_are_no_contradiction() {
     let one =

@@ -1,4 +1,4 @@
-//! The command `mega-batch`, driven as a user drives it.
+//! The command `mega-batch`, run as a user runs it.
 
 #![allow(
     clippy::unwrap_used,

@@ -25,7 +25,7 @@ fn programs_of_one_name_are_told_apart_by_their_files() {
     }
     let alone = folder.run("run --tasks a.json --programs good.py");
     assert!(alone.stdout.contains("\n  solve_a  "), "{}", alone.stdout);
-    // Built-in programs are in no file.
+    // Built-in programs are not in a file.
     let (_, document) = folder.run_json("--pairs 1");
     assert_eq!(document["results"][0].get("file"), None);
 
@@ -128,8 +128,8 @@ fn what_a_terminal_would_obey_is_escaped() {
     );
 }
 
-/// A module of the DSL's name beside programs is what Python would import; what it binds otherwise is not taken
-/// for the DSL's.
+/// A module with the DSL's name next to programs is what Python would import; if it binds names differently, they are
+/// not taken for the DSL's.
 #[test]
 fn what_the_dsl_beside_a_program_binds_otherwise_is_refused() {
     let folder = Folder::new();
@@ -157,18 +157,18 @@ fn what_the_dsl_beside_a_program_binds_otherwise_is_refused() {
     let done = folder.run("run --tasks a.json --programs programs");
     let note = "note: programs: no programs in `dsl.py`\n";
     assert!(done.stderr.contains(note), "{}", done.stderr);
-    // What cannot be followed is told.
+    // What cannot be resolved is reported.
     let dsl = "def vmirror(piece):\n    return tuple(row[::-1] for row in list(piece))\n";
     folder.write("programs/dsl.py", dsl);
     let done = folder.run("run --tasks a.json --programs programs/solvers.py");
     let expected = "note: programs/dsl.py: differ from the DSL, whose functions are used instead: \
                     `vmirror`\n";
     assert_eq!((done.code, done.stderr.as_str()), (0, expected));
-    // A copy is passed over.
+    // A copy is skipped.
     folder.write("programs/dsl.py", "def identity(x):\n    return x\n");
     let done = folder.run("run --tasks a.json --programs programs/solvers.py");
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
-    // So it is with its constants.
+    // The same holds for its constants.
     folder.write("others/constants.py", "ONE = 1\nTWO = 1 + 2\n");
     let text = "from dsl import *\nfrom constants import *\n\ndef solve_a(I):\n    return replace(I, ONE, TWO)\n\ndef solve2_a(I):\n    return replace(I, ONE, THREE)\n";
     folder.write("others/solvers.py", text);
@@ -201,7 +201,7 @@ fn files_of_a_folder_that_hold_no_programs_are_one_note() {
     let expected = "note: p/data.json: passed over: no programs, which are the key `program` beside `task_id`\n\
                     note: p: no programs in `io_helpers.py`, `zoo.py`\n";
     assert_eq!((done.code, done.stderr.as_str()), (0, expected));
-    // What says that it is a program is missed.
+    // The part that marks it as a program is missing.
     folder.write(
         "p/zoo.py",
         "def solve_b(I):\n    while True:\n        pass\n",

@@ -156,7 +156,7 @@ fn of_programs_in_json_none_is_passed_over_in_silence() {
         }
         fs::remove_dir_all(folder.path().join("p")).unwrap();
     }
-    // Beside files of Python one that cannot be read is a note: it may have to do with something else.
+    // Next to Python files a file that cannot be read gets a note: it may be something else.
     folder
         .write("p/cut.json", r#"{"task_id": "a", "prog"#)
         .write("p/a.py", mirror_program("solve_a"));
@@ -191,7 +191,7 @@ fn programs_have_names_of_their_own_and_files_are_read_once() {
         "{}",
         done.stderr
     );
-    // Several of one text have names of their own.
+    // Several programs in one text get distinct names.
     let two = format!(
         "{}\n{}",
         mirror_program("f"),

@@ -1,4 +1,4 @@
-//! What becomes of the command where nobody reads its output any more.
+//! What the command does if nobody reads its output any more.
 
 use std::io;
 use std::process::Stdio;

@@ -14,7 +14,7 @@ fn folder(document: &Value) -> Folder {
     folder
 }
 
-/// The page of a document that can be read.
+/// The page of a valid document.
 fn page(document: &Value) -> String {
     let folder = folder(document);
     let done = folder.run("report result.json --html page.html");
@@ -22,7 +22,7 @@ fn page(document: &Value) -> String {
     fs::read_to_string(folder.path().join("page.html")).unwrap()
 }
 
-/// What is told of a text that is no document, behind the name of its file.
+/// The message for an invalid document, after the name of its file.
 fn complaint(text: &str) -> String {
     let folder = Folder::new();
     folder.write("result.json", text).write("page.html", "old");
@@ -39,7 +39,7 @@ fn complaint(text: &str) -> String {
     told.unwrap_or_else(|| panic!("{}", done.stderr)).to_owned()
 }
 
-/// The lines of data in a page: what all tasks share, then one for each task.
+/// The lines of data in a page: one shared by all tasks, then one for each task.
 fn data(page: &str) -> Vec<Value> {
     let (_, rest) = page
         .split_once("<script id=\"data\" type=\"application/json\">")
@@ -187,7 +187,7 @@ fn without_attempts_the_page_says_how_to_get_the_grids() {
     let page = page(&document);
     assert!(page.contains("<code>mega-batch run --attempts --json FILE</code>"));
     assert!(!page.contains("<article"));
-    // The outcomes of each task are known all the same.
+    // The outcomes of each task are still known.
     assert!(page.contains("<th scope=\"row\"><code>00000000</code></th>"));
 }
 
@@ -276,7 +276,7 @@ fn broken_documents_say_where_and_what_was_expected() {
             "{found}"
         );
     }
-    // However deep it goes, the stack does not.
+    // However deep the nesting, the stack stays bounded.
     let deep = "[".repeat(100_000);
     for (member, told) in [
         ("later", "broken JSON: it ends within a list"),
@@ -321,7 +321,7 @@ fn what_is_no_file_is_refused() {
 
 #[test]
 fn long_documents_are_counted_and_not_kept() {
-    // 60 MB of results: what the process holds at most stays far below.
+    // 60 MB of results: the memory of the process stays far below.
     let folder = Folder::new();
     let result = |at: usize| {
         let pairs = r#"{"split":"train","index":0,"outcome":"match"},{"split":"test","index":0,"outcome":"error","error":"line 7: first: empty"}"#;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::support::{Folder, mirror_program, mirror_task};
 
-/// A folder of three tasks and programs that are right, wrong, failing and stopped on them.
+/// A folder of three tasks, and programs that are right, wrong, failing and stopped on them.
 fn folder() -> Folder {
     let folder = Folder::new();
     folder
@@ -33,7 +33,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// The document without what differs from run to run.
+/// The document without what varies from run to run.
 fn without_times(mut document: Value) -> Value {
     let object = document.as_object_mut().unwrap();
     for key in ["seconds", "evaluation_seconds", "evaluations_per_second"] {
@@ -208,14 +208,14 @@ fn every_backend_gives_the_same_results() {
                 assert_eq!(other, expected);
                 assert_eq!(by["name"], backend);
                 let count = |key: &str| by[key].as_u64().unwrap();
-                // Of the programs of a step `auto` compiles none for nine pairs.
+                // `auto` compiles no one-step program for nine pairs.
                 let compiles = backend == "compiled" || programs.is_empty();
                 assert_eq!(count("compiled") > 0, compiles);
                 assert_eq!(
                     count("compiled") + count("merged") + count("reference"),
                     expected["evaluations"]
                 );
-                // Lower bounds are machines' too; the clock is the reference's.
+                // Machines have smaller limits too; only the reference looks at the clock.
                 let (other, by) = document(programs, &format!("{options} --max-steps 9999999"));
                 assert_eq!(other, expected);
                 assert_eq!(by["compiled"].as_u64() > Some(0), compiles);
@@ -254,7 +254,7 @@ fn a_device_gives_the_same_results_or_is_said_not_to_be_there() {
             let count = |by: &Value, key: &str| by[key].as_u64().unwrap();
             let by_cpu = count(&by, "compiled") + count(&by, "reference");
             let mut made = by_cpu;
-            // Not every machine has a GPU, or a compiler for what emulates one.
+            // Not every machine has a GPU, or a compiler for the emulated device.
             if let Some(reason) = by["no_device"].as_str() {
                 let line = format!("mega-batch: {reason}");
                 assert_eq!(told, format!("{line}\n"));

@@ -1,4 +1,4 @@
-//! Searches as a user makes them.
+//! Searches as a user runs them.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::support::{Folder, mirror_task};
 
-/// Mirror images, a tile four times over, and rows that cannot be made of the input; the outputs of `d` are
+/// Mirror images, a tile repeated four times, and rows that cannot be computed from the input; the outputs of `d` are
 /// not known.
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -26,10 +26,10 @@ fn folder() -> Folder {
     folder
 }
 
-/// The bounds of these tests: what is found by them takes moments.
+/// The limits of these tests, which keep them short.
 const SMALL: &str = "--nodes 300";
 
-/// The document without what differs from run to run.
+/// The document without what varies from run to run.
 fn without_times(folder: &Folder, file: &str) -> Value {
     let text = fs::read(folder.path().join(file)).unwrap();
     let mut document: Value = serde_json::from_slice(&text).unwrap();
@@ -164,7 +164,7 @@ fn what_is_killed_is_gone_on_with() {
         without_times(&folder, "whole.json"),
         without_times(&folder, "cut.json")
     );
-    // Of this language and these bounds it is, and of no others.
+    // The checkpoint fits this language and these limits, and no others.
     folder.write("small.txt", "[calls]\n2 grid -> grid: vmirror hmirror\n");
     for (options, message) in [
         (
@@ -401,10 +401,10 @@ fn a_submission_of_others_is_begun_with_as_far_as_it_goes() {
         assert!(found, "{note}\n{}", done.stderr);
     }
     let new: Value = serde_json::from_str(&read(&folder, "new.json")).unwrap();
-    // What is found comes first, what was known behind it, and what can be no answer is not handed in.
+    // Found answers come first, then known ones; malformed ones are not submitted.
     assert_eq!(new["a"][0]["attempt_1"], json!([[4, 3]]));
     assert!(new["c"][0]["attempt_1"] != json!([[11]]) && new["c"][0]["attempt_2"] != json!([[11]]));
-    // Copied, with a black cell where there was nothing.
+    // Copied, with a black cell for missing attempts.
     let b = json!([{ "attempt_1": [[5]], "attempt_2": [[0]] }, over["b"][1]]);
     assert_eq!((&new["b"], &new["z"]), (&b, &over["z"]));
     let done = folder.run(&format!("{search} quiet.json --quiet"));
@@ -412,7 +412,7 @@ fn a_submission_of_others_is_begun_with_as_far_as_it_goes() {
     assert_eq!(read(&folder, "quiet.json"), read(&folder, "new.json"));
 }
 
-/// As the notebook for Kaggle does: given programs first, a search for the rest, one submission.
+/// As in the notebook for Kaggle: given programs first, a search for the rest, one submission.
 #[test]
 fn a_search_takes_up_where_a_run_has_left() {
     let folder = folder();
@@ -454,7 +454,7 @@ fn a_search_takes_up_where_a_run_has_left() {
     ));
     assert_eq!(done.code, 2);
     assert!(done.stderr.starts_with("bad.json:1:"), "{}", done.stderr);
-    // What it would have added to is not lost.
+    // The submission to add to is not lost.
     let kept = read(&folder, "both.json");
     let half = kept.replacen("attempt_2", "attempt_3", 1);
     folder.write("half.json", &half);

@@ -41,7 +41,7 @@ fn programs_run_on_their_own_inputs_and_on_those_of_other_tasks() {
         .write("programs.py", mirror_program("solve_a"));
     let done = folder.run("selfcheck --programs programs.py --tasks tasks --cases 10");
     assert_eq!(done.code, 0, "{}", done.stdout);
-    // Three pairs of its own.
+    // Three pairs of its own task.
     assert!(
         done.stdout.starts_with("13 evaluations\n"),
         "{}",
@@ -85,7 +85,7 @@ fn what_cannot_be_read_is_told_and_the_rest_is_checked() {
     );
 }
 
-/// A line a family: how many tests, cases that are compared, and that all is well.
+/// A line for each family: how many tests, how many cases compared, and that all passed.
 fn expect_all_families(table: &str) {
     for family in Family::ALL {
         let tests = Test::all().filter(|test| test.family() == *family).count();

@@ -1,4 +1,4 @@
-//! What is read from the standard input.
+//! Input from the standard input.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -15,7 +15,7 @@ fn piped(folder: &Folder, arguments: &str, text: impl AsRef<[u8]>) -> Done {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // Where it reads nothing, nobody is there to write to.
+    // If it reads nothing, writing to it fails.
     let _ = child.stdin.take().unwrap().write_all(text.as_ref());
     done(child.wait_with_output().unwrap())
 }

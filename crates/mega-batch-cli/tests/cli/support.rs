@@ -12,10 +12,10 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A folder of its own for one test; paths given to the command are relative to it.
+/// A folder for one test; paths given to the command are relative to it.
 pub(crate) struct Folder(TempDir);
 
-/// What the command did.
+/// The result of the command.
 pub(crate) struct Done {
     pub(crate) code: i32,
     pub(crate) stdout: String,
@@ -31,7 +31,7 @@ impl Folder {
         self.0.path()
     }
 
-    /// Writes a file, and the folders that it is in.
+    /// Writes a file, creating its folders.
     pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> &Self {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -39,13 +39,13 @@ impl Folder {
         self
     }
 
-    /// The command with these words as arguments, ready to be run here.
+    /// The command with these words as arguments, set up for this folder.
     pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mega-batch"));
         command
             .args(arguments.split_whitespace())
             .current_dir(self.path())
-            // The user's own costs are none of a test's.
+            // A test must not use the user's own costs.
             .env("MEGA_BATCH_CACHE", self.path().join("cache"));
         for name in ["NO_COLOR", "CLICOLOR_FORCE", "TERM"] {
             command.env_remove(name);
@@ -58,10 +58,10 @@ impl Folder {
         done(self.command(arguments).output().unwrap())
     }
 
-    /// Starts the command and kills it when it has written so many bytes of a file, or has ended. How many
-    /// bytes the file has then.
+    /// Starts the command and kills it once it has written this many bytes of a file, or has ended. Returns the size
+    /// of the file then.
     ///
-    /// A time to wait would not do: on a busy machine nothing may have been written by then.
+    /// Waiting for a fixed time would not do: on a busy machine nothing may have been written by then.
     pub(crate) fn kill_when_written(&self, arguments: &str, file: &str, bytes: u64) -> u64 {
         let mut command = self.command(arguments);
         let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -75,7 +75,7 @@ impl Folder {
         written()
     }
 
-    /// Runs the command with these words as arguments, `run` before and `--json -` behind them.
+    /// Runs the command `run` with these words as arguments and `--json -` after them.
     pub(crate) fn run_json(&self, arguments: &str) -> (Done, Value) {
         let done = self.run(&format!("run {arguments} --json -"));
         let document = serde_json::from_str(&done.stdout)

@@ -1,5 +1,4 @@
-//! `mega-batch prove` on the driver that stands in for NVIDIA's. Where that was not built the tests are
-//! ignored, and say so.
+//! `mega-batch prove` on the fake driver. If that was not built, the tests are ignored, and say so.
 
 #![allow(
     clippy::unwrap_used,

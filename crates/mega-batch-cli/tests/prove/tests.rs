@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A test under its name, and whether it takes longest without optimisation.
+/// A named test, and whether it is too slow without optimisation.
 type Test = (&'static str, fn(&Path), bool);
 
 pub(crate) const ALL: [Test; 5] = [
@@ -40,14 +40,14 @@ pub(crate) const ALL: [Test; 5] = [
     ),
 ];
 
-/// A small GPU: what fills a large one takes the CPU long.
+/// A small GPU: filling a large one takes the CPU long.
 const GPU: &str = "bytes=20M;multiprocessors=1;threads=256";
 
-/// For how long a test waits for a stage.
+/// How long a test waits for a stage.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// The command in this folder, on a driver of these settings, as a terminal starts it: the tests may have been started
-/// with signals ignored, and the command would have to ignore them too.
+/// The command in this folder, on a fake driver with these settings, started as by a terminal: the tests may have
+/// been started with signals ignored, which the command would inherit.
 fn command(folder: &TempDir, libraries: &Path, settings: &str, arguments: &str) -> Command {
     let mut command = Command::new("env");
     command
@@ -81,12 +81,12 @@ fn states(summary: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Waits until a stage stands so, and gives the summary.
+/// Waits until a stage is in this state, and returns the summary.
 fn wait_for(folder: &TempDir, stage: &str, state: &str) -> Value {
     let began = Instant::now();
     while began.elapsed() < PATIENCE {
         let file = folder.path().join("out/prove.json");
-        // It is whole whenever it is there.
+        // Whenever the file exists, it is complete.
         if let Ok(text) = fs::read_to_string(file) {
             let summary: Value = serde_json::from_str(&text).unwrap();
             let found = (stage.to_owned(), state.to_owned());
@@ -99,7 +99,7 @@ fn wait_for(folder: &TempDir, stage: &str, state: &str) -> Value {
     panic!("{stage} is not {state}");
 }
 
-/// Waits until no process works for this folder.
+/// Waits until no process works in this folder.
 fn wait_for_processes(folder: &TempDir) {
     let name = folder.path().to_string_lossy().into_owned();
     let works_here = || {
@@ -135,7 +135,7 @@ fn what_is_killed_goes_on_and_all_stages_end(libraries: &Path) {
     wait_for(&folder, "self-check", "under_way");
     signal("KILL", killed.id());
     assert!(!killed.wait().unwrap().success());
-    // Whoever makes a stage goes with the proof.
+    // The process of a stage ends with the proof.
     wait_for_processes(&folder);
     let before = document(&folder, "out/prove.json");
     let found = states(&before);
@@ -144,7 +144,7 @@ fn what_is_killed_goes_on_and_all_stages_end(libraries: &Path) {
     assert_eq!(found[2].1, "under_way");
     let device = fs::read(folder.path().join("out/device.json")).unwrap();
 
-    // Another extent is another proof.
+    // Other settings are another proof.
     let other = "--quick --out out --commit abc";
     let other = command(&folder, libraries, "", other).output().unwrap();
     assert_eq!(other.status.code(), Some(2), "{}", said(&other));
@@ -175,7 +175,7 @@ fn what_is_killed_goes_on_and_all_stages_end(libraries: &Path) {
     );
 }
 
-/// Both forms of the summary say what the documents of the stages say.
+/// Both forms of the summary agree with the documents of the stages.
 fn summary_is_that_of_the_stages(folder: &TempDir) {
     let summary = document(folder, "out/prove.json");
     let page = fs::read_to_string(folder.path().join("out/prove.md")).unwrap();
@@ -200,7 +200,7 @@ fn summary_is_that_of_the_stages(folder: &TempDir) {
             assert!(page.contains(line.as_str().unwrap()), "{line}");
         }
     }
-    // Each figure that there is for an aim is told, and said to be none of a GPU.
+    // Every figure that was measured is reported, and marked as not a GPU's.
     let aims = summary["aims"].as_array().unwrap();
     let mut told = 0;
     for aim in aims {
@@ -212,7 +212,7 @@ fn summary_is_that_of_the_stages(folder: &TempDir) {
         assert!(page.contains(remark), "{remark}");
         told += usize::from(remark.starts_with("on the fake driver, which is no GPU: "));
     }
-    // All but that of CuPy.
+    // All aims but the one of CuPy.
     assert_eq!(told, aims.len() - 1, "{aims:?}");
 }
 
@@ -234,7 +234,7 @@ fn results_are_right(folder: &TempDir) {
     assert_eq!(result("start")["rows"].as_array().unwrap().len(), 2);
     let memory = &result("memory")["rows"];
     let by_device = |at: usize| memory[at]["found"]["by_device"].as_u64().unwrap();
-    // With no memory left the host makes what does not fit, and afterwards the device again.
+    // With no memory left the host takes over what does not fit, and afterwards the device works again.
     assert!(by_device(1) < by_device(0), "{memory}");
     assert!(
         memory[1]["found"]["launches_halved"].as_u64() > Some(0),
@@ -252,7 +252,7 @@ fn results_are_right(folder: &TempDir) {
 
 fn a_stage_that_fails_leaves_the_others_and_is_made_again(libraries: &Path) {
     let folder = tempfile::tempdir().unwrap();
-    // The first stages do without the device's own times.
+    // The first stages do not need the device's own times.
     let fault = "fault=cuEventElapsedTime:1+:400";
     let arguments = "--quick --out out --workers 2";
     let output = command(&folder, libraries, fault, arguments);
@@ -288,7 +288,7 @@ fn output_of(mut command: Command) -> Output {
 
 fn a_stage_that_hangs_is_ended(libraries: &Path) {
     let folder = tempfile::tempdir().unwrap();
-    // The first kernel never ends: the stages that launch none are the others.
+    // The first kernel never ends: the others are the stages that launch none.
     let fault = "fault=kernel:1:hang";
     let arguments = "--quick --out out --workers 2 --minutes 0.3";
     let output = output_of(command(&folder, libraries, fault, arguments));

@@ -1,18 +1,18 @@
-//! Documents for the report, in the form that `run --attempts` writes, made of the built-in tasks and
-//! programs: tasks that are solved, nearly solved, not solved and not tried, programs that fail, test
-//! outputs that are not known, and names that would like to be markup.
+//! Documents for the report, in the form that `run --attempts` writes, generated from the built-in tasks and
+//! programs: tasks that are solved, nearly solved, not solved and not tried, programs that fail, test outputs that
+//! are not known, and names with markup characters.
 
 use arc_dsl::{Grid, Pair, Program, Task, builtin};
 use mega_batch::{Batch, Job, Options, PairResult};
 use serde_json::{Value, json};
 
-/// A name that would do something in a page that takes it for markup.
+/// A name that would have an effect on a page that does not escape it.
 pub(crate) const HOSTILE: &str = "</script><img src=x onerror=\"hostile()\">'&lt;\u{202e}";
 
-/// The file that the programs of a document are said to be from.
+/// The file given for the programs of a document.
 const FILE: &str = "dir/solvers & more.py";
 
-/// A document of so many tasks.
+/// A document with this many tasks.
 pub(crate) fn document(count: usize) -> Value {
     let (programs, tasks, jobs) = batch(count);
     let mut options = Options::default();
@@ -91,8 +91,7 @@ fn activity(name: &str, compute: f64) -> Value {
         "allocations": 4, "reuses": 90}})
 }
 
-/// Programs, tasks, and which of them meet. The tasks are the built-in ones, again and again with
-/// other inputs.
+/// Programs, tasks, and the pairs to run. The tasks are the built-in ones, repeated with other inputs.
 fn batch(count: usize) -> (Vec<Program>, Vec<Task>, Vec<Job>) {
     let all = builtin::all();
     let mut programs: Vec<_> = all
@@ -128,7 +127,7 @@ fn batch(count: usize) -> (Vec<Program>, Vec<Task>, Vec<Job>) {
     (programs, tasks, jobs)
 }
 
-/// What became of a task of the programs that were tried on it.
+/// The entry of a task, from the programs that were tried on it.
 fn of_task(task: &Task, tried: &[(&Program, &[PairResult])]) -> Value {
     let mut ranked: Vec<_> = tried
         .iter()

@@ -1,4 +1,4 @@
-//! [`Cpu`]: the same evaluations by machines, on one core and on all, and what results ought to be.
+//! [`Cpu`]: runs the same evaluations on the CPU, on one core and on all, and gives the expected results.
 
 use std::hint::black_box;
 use std::io;
@@ -15,10 +15,10 @@ use rayon::slice::ParallelSlice;
 use super::inputs::{Input, Load};
 use super::work::Work;
 
-/// Evaluations that a thread makes at a time.
+/// Evaluations that a thread takes at a time.
 const TOGETHER: usize = 64;
 
-/// What evaluates, one for each thread.
+/// The engines of one thread.
 #[derive(Debug, Default)]
 struct Engines {
     machine: Machine,
@@ -33,7 +33,7 @@ pub(super) struct Cpu {
 }
 
 impl Engines {
-    /// Makes an evaluation; false where the output is not the expected one.
+    /// Runs an evaluation; false if the output is not the expected one.
     fn is_right(&mut self, work: &Work, input: &Input) -> bool {
         let program = input.program as usize;
         match self.machine.run(&work.compiled[program], &input.grid) {
@@ -57,7 +57,7 @@ impl Engines {
         self.interpreter.run(program, input.grid.clone()).ok()
     }
 
-    /// What an evaluation gives; `None` if the program fails.
+    /// The result of an evaluation; `None` if the program fails.
     fn value(&mut self, work: &Work, input: &Input) -> Option<Value> {
         let compiled = &work.compiled[input.program as usize];
         match self.machine.run(compiled, &input.grid) {
@@ -69,7 +69,7 @@ impl Engines {
 }
 
 impl Cpu {
-    /// So many threads, or one for each core.
+    /// With this many threads, or one for each core.
     pub(super) fn new(workers: Option<NonZeroUsize>) -> io::Result<Self> {
         let threads = rayon::ThreadPoolBuilder::new()
             .num_threads(workers.map_or(0, NonZeroUsize::get))
@@ -82,18 +82,17 @@ impl Cpu {
         })
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     pub(super) fn workers(&self) -> usize {
         self.engines.len()
     }
 
-    /// Does something that is parallel on these threads.
+    /// Runs a parallel closure on these threads.
     pub(super) fn install<T: Send>(&self, what: impl FnOnce() -> T + Send) -> T {
         self.threads.install(what)
     }
 
-    /// Makes the evaluations on this thread: how long it took, and how many outputs are not the
-    /// expected ones.
+    /// Runs the evaluations on this thread. Returns the time taken, and how many outputs are not the expected ones.
     pub(super) fn one_core(&mut self, work: &Work, load: &Load<'_>) -> (Duration, usize) {
         let engines = self.engines[0].get_mut();
         let engines = engines.unwrap_or_else(PoisonError::into_inner);
@@ -105,11 +104,11 @@ impl Cpu {
         (began.elapsed(), wrong)
     }
 
-    /// Makes the evaluations on all threads.
+    /// Runs the evaluations on all threads.
     pub(super) fn all_cores(&self, work: &Work, load: &Load<'_>) -> (Duration, usize) {
         let part = |inputs: &[&Input]| {
             let thread = rayon::current_thread_index().unwrap_or_default();
-            // Only the thread itself takes it, so it is always free.
+            // Only the thread itself takes this lock, so it is always free.
             let mut engines = self.engines[thread]
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +124,7 @@ impl Cpu {
         (began.elapsed(), wrong)
     }
 
-    /// What one evaluation ought to give; `None` if the program fails.
+    /// The expected result of one evaluation; `None` if the program fails.
     pub(super) fn expected(&mut self, work: &Work, input: &Input) -> Option<Value> {
         let engines = self.engines[0].get_mut();
         let engines = engines.unwrap_or_else(PoisonError::into_inner);
@@ -152,7 +151,7 @@ mod tests {
     #[test]
     fn outputs_that_are_not_the_expected_ones_are_counted() {
         let (mut work, programs, _) = Work::programs();
-        // Every program is another one than its pairs are of.
+        // Now no program belongs to its pairs.
         work.compiled.rotate_left(1);
         let inputs = Inputs::pairs(&programs, 50);
         let load = Load::new(&inputs, 50);
@@ -172,7 +171,7 @@ mod tests {
         let mut cpu = Cpu::new(NonZeroUsize::new(1)).unwrap();
         let mut works = Work::singles().into_iter().map(Result::unwrap);
         let mostcolor = works.find(|work| work.name == "mostcolor").unwrap();
-        // Of no cells, no colour is the most frequent.
+        // An empty grid has no most frequent colour.
         let nothing = input(arc_dsl::Grid::default());
         assert_eq!(cpu.expected(&mostcolor, &nothing), None);
         let grid = input(arc_dsl::Grid::filled(2, 2, 3));

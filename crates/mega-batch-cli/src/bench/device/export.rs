@@ -1,4 +1,5 @@
-//! Grids and what the reference makes of them, for scripts that time others on the same work.
+//! Exports grids, and what the reference computes from them, for scripts that time other implementations on the same
+//! work.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +10,11 @@ use super::DeviceBenchError;
 use super::inputs::Inputs;
 use super::work::{PIPELINES, pipeline_program, pipeline_text};
 
-/// Grids that are exported.
+/// How many grids are exported.
 const GRIDS: usize = 1_000;
 
-/// Inputs of the pipelines and their outputs, by the reference interpreter. A grid is a list of
-/// rows, a row the digits of its colours.
+/// Inputs of the pipelines and their outputs by the reference interpreter. A grid is a list of rows, a row the digits
+/// of its colours.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Export {
     /// The longest pipeline as program text; the others are its first operations.
@@ -24,7 +25,7 @@ pub(crate) struct Export {
     pub(crate) outputs: BTreeMap<usize, Vec<Vec<String>>>,
 }
 
-/// The grids that the benchmark begins with.
+/// Exports the first grids of the benchmark.
 pub(crate) fn export() -> Result<Export, DeviceBenchError> {
     let inputs = Inputs::grids(GRIDS);
     let mut interpreter = Interpreter::default();
@@ -49,7 +50,7 @@ pub(crate) fn export() -> Result<Export, DeviceBenchError> {
     })
 }
 
-/// The rows as digits; `None` if a colour is none.
+/// The rows as digits; `None` if a colour is not a digit.
 fn rows(grid: &Grid) -> Option<Vec<String>> {
     let digit = |&colour: &i8| char::from_digit(u32::try_from(colour).ok()?, 10);
     grid.rows()
@@ -67,7 +68,7 @@ mod tests {
         assert_eq!(export.grids.len(), GRIDS);
         let turned = &export.outputs[&1];
         for (grid, turned) in export.grids.iter().zip(turned) {
-            // The first column, from the bottom up, is the first row of what is turned.
+            // The first column of the input, from the bottom up, is the first row of the rotated grid.
             let first: String = grid.iter().rev().map(|row| &row[..1]).collect();
             assert_eq!(turned[0], first);
         }

@@ -1,5 +1,5 @@
-//! [`Inputs`]: the grids that everything is measured on, and [`Load`]: so many of them as the device
-//! takes them.
+//! [`Inputs`]: the grids that everything is measured on, and [`Load`]: a number of them in the form that the device
+//! takes.
 
 use std::sync::Arc;
 
@@ -10,31 +10,29 @@ use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterato
 
 use super::work::ProgramInputs;
 
-/// Inputs are the same in every run.
+/// The inputs are the same in every run.
 const SEED: u64 = 1;
 
-/// Bytes of host memory that an evaluation needs at most: arguments, an expected grid and a fetched
-/// result of half a kilobyte each, the first two in memory that doubles as it grows; its verdict,
-/// and what is said of it.
+/// Bytes of host memory that an evaluation needs at most: arguments, an expected grid and a fetched result of half a
+/// kilobyte each, the first two in vectors that double as they grow; its verdict and its description.
 const HOST_BYTES: u64 = 4_000;
 
 /// One input of one program.
 #[derive(Debug, Clone)]
 pub(super) struct Input {
-    /// The program, by its place in the work.
+    /// The index of the program in the work.
     pub(super) program: u32,
     pub(super) grid: Arc<Grid>,
-    /// The right output, where there is one.
+    /// The expected output, if it is known.
     pub(super) expected: Option<Grid>,
 }
 
-/// Inputs that differ.
+/// Distinct inputs.
 #[derive(Debug)]
 pub(super) struct Inputs(Vec<Input>);
 
 impl Inputs {
-    /// Inputs of the built-in tasks, of all sizes from 1 x 1 on, the tasks taking turns; for one
-    /// program.
+    /// Inputs of the built-in tasks, of all sizes from 1 x 1 on, taken from the tasks in turn; for one program.
     pub(super) fn grids(count: usize) -> Self {
         let tasks = builtin::all();
         let input = |at: usize| Input {
@@ -45,7 +43,7 @@ impl Inputs {
         Self((0..count).into_par_iter().map(input).collect())
     }
 
-    /// Pairs of the tasks of these programs, which take turns.
+    /// Pairs of the tasks of these programs, taken in turn.
     pub(super) fn pairs(programs: &[&BuiltIn], count: usize) -> Self {
         let input = |at: usize| {
             let program = at % programs.len();
@@ -60,7 +58,7 @@ impl Inputs {
         Self((0..count).into_par_iter().map(input).collect())
     }
 
-    /// Inputs of programs, which take turns, with what the reference gives for them: at most so many.
+    /// Inputs of programs, taken in turn, with the reference's results; at most `most` of them.
     pub(super) fn of(programs: &[Program], inputs: &ProgramInputs, most: usize) -> Self {
         let rounds = inputs.iter().map(Vec::len).max().unwrap_or_default();
         let turns = (0..rounds).flat_map(|round| {
@@ -81,16 +79,16 @@ impl Inputs {
         Self(turns.par_iter().map(input).collect())
     }
 
-    /// The first of them.
+    /// The first `count` grids.
     pub(super) fn first(&self, count: usize) -> impl Iterator<Item = &Grid> {
         self.0.iter().take(count).map(|input| &*input.grid)
     }
 }
 
-/// Evaluations, ready for both sides, in the same order.
+/// Evaluations, prepared for device and CPU, in the same order.
 #[derive(Debug)]
 pub(super) struct Load<'i> {
-    /// What is evaluated, all of one program together.
+    /// The inputs, grouped by program.
     pub(super) inputs: Vec<&'i Input>,
     /// The same for the device, each in memory of its own.
     pub(super) pool: Pool,
@@ -98,7 +96,7 @@ pub(super) struct Load<'i> {
 }
 
 impl<'i> Load<'i> {
-    /// So many evaluations, the inputs again and again.
+    /// `count` evaluations; the inputs are repeated as needed.
     pub(super) fn new(inputs: &'i Inputs, count: usize) -> Self {
         let mut chosen: Vec<&Input> = inputs.0.iter().cycle().take(count).collect();
         chosen.sort_by_key(|input| input.program);
@@ -106,7 +104,7 @@ impl<'i> Load<'i> {
         let mut evaluations = Vec::with_capacity(count);
         let mut held = Vec::with_capacity(count);
         for input in chosen {
-            // Built-in tasks have grids of 30 x 30 at most, which the device holds.
+            // Built-in tasks have grids of at most 30 x 30, which fit the device's format.
             let Ok(arguments) = pool.push_grid(&input.grid) else {
                 continue;
             };
@@ -145,8 +143,8 @@ impl<'i> Load<'i> {
     }
 }
 
-/// Why so many evaluations do not fit this machine's memory; `None` if they do, or where the
-/// system does not tell.
+/// Why this many evaluations do not fit into this machine's memory; `None` if they do, or if the system does not
+/// tell.
 pub(super) fn too_many_for_host(count: usize) -> Option<String> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let available = available(&text)?;
@@ -155,7 +153,7 @@ pub(super) fn too_many_for_host(count: usize) -> Option<String> {
         .then(|| format!("out of memory on the host: {needed} bytes needed, {available} available"))
 }
 
-/// The available bytes of `/proc/meminfo`.
+/// The available bytes according to `/proc/meminfo`.
 fn available(text: &str) -> Option<u64> {
     let line = text
         .lines()

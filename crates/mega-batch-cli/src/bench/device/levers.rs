@@ -1,4 +1,4 @@
-//! [`Lever`]: the same launches, cut in different ways.
+//! [`Lever`]: the same launches with other settings.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::timing::{Effort, Timing, repeat};
 use super::work::Work;
 use crate::table::thousands;
 
-/// One way to cut a launch.
+/// A launch with one setting changed.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Lever {
     /// What is launched.
@@ -21,16 +21,15 @@ pub(crate) struct Lever {
     /// Which number of [`LaunchConfig`] differs from the default.
     #[serde(rename = "lever")]
     pub(crate) tuned: &'static str,
-    /// What it is set to. Of evaluations side by side, and of warps, there are fewer where shared
-    /// memory has no room for them.
+    /// Its value. Shared memory may leave room for fewer evaluations side by side, or fewer warps.
     pub(crate) setting: u32,
-    /// Whether that is the default.
+    /// Whether this is the default value.
     pub(crate) default: bool,
-    /// The device's time, nothing written but verdicts.
+    /// The time on the device, writing nothing but verdicts.
     pub(crate) kernel: Timing,
 }
 
-/// Every setting that is tried: the lever, its settings, and how it is set.
+/// A setting: its name, the values tried, and its field.
 type Setting = (
     &'static str,
     &'static [u32],
@@ -44,12 +43,12 @@ const LEVERS: [Setting; 3] = [
     ("blocks", &[4, 8, 16, 32, 64], |tuning| &mut tuning.blocks),
 ];
 
-/// The works that are launched: bound by memory, by floods, and by the length of a program.
+/// Whether a work is measured with other settings: the works bound by memory, by flood fills, and by program length.
 pub(super) fn takes_part(work: &Work) -> bool {
     ["rot90", "objects", "pipeline of 10", "built-in programs"].contains(&work.name.as_str())
 }
 
-/// Measures a work in every setting, and leaves the engine as it is by default.
+/// Measures a work with every setting, and resets the engine to the defaults.
 pub(super) fn measure<D: Device>(
     engine: &mut Engine<D>,
     work: &Work,

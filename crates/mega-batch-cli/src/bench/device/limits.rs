@@ -1,4 +1,4 @@
-//! [`Limits`]: what bounds every program on a device, whatever it does.
+//! [`Limits`]: the limits of a device, which hold for every program.
 
 use std::fmt;
 use std::time::Instant;
@@ -13,40 +13,40 @@ use super::plan::Plan;
 use super::timing::{Effort, Timing, repeat};
 use super::work::Work;
 
-/// Threads of a block of the copying kernel.
+/// Threads of a block of the copy kernel.
 const THREADS: u32 = 256;
 
-/// How many blocks a multiprocessor is given by it: what suits a GPU best is tried.
+/// Blocks per multiprocessor of the copy kernel: all are tried, since GPUs differ in what suits them best.
 const BLOCKS: [u32; 4] = [4, 8, 16, 32];
 
-/// What bounds every program on a device.
+/// The limits of a device, which hold for every program.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Limits {
-    /// How soon there is a result.
+    /// How soon there is a first result.
     pub(crate) start: Start,
-    /// One evaluation of no instruction: the device's time, and the time from the launch until it
-    /// is known to be through.
+    /// One evaluation of no instructions: the time on the device, and the time from the launch until it is known to
+    /// be finished.
     pub(crate) launch: Timing,
     /// See `launch`.
     pub(crate) launch_wall: Timing,
-    /// One evaluation of no instruction from a packed grid on the host to its result on the host.
+    /// One evaluation of no instructions, from a packed grid on the host to its result on the host.
     pub(crate) one_result: Timing,
     /// Copies within the device.
     pub(crate) copies: Vec<Copy>,
-    /// Bytes read and written a second by the fastest of the largest copies.
+    /// Bytes read and written per second by the fastest of the largest copies.
     pub(crate) copy_bytes_per_second: f64,
-    /// Bytes a second from the host to the device, in the largest copy.
+    /// Bytes per second from the host to the device, in the largest copy.
     pub(crate) upload_bytes_per_second: f64,
-    /// Bytes a second from the device to the host, in the largest copy.
+    /// Bytes per second from the device to the host, in the largest copy.
     pub(crate) download_bytes_per_second: f64,
 }
 
 /// Seconds until the first result.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Start {
-    /// Until the device was there, its kernels loaded.
+    /// Until the device was open and its kernels loaded.
     pub(crate) device: f64,
-    /// From asking for the device to its first result on the host.
+    /// From opening the device to its first result on the host.
     pub(crate) first_result: f64,
     /// From reading the command line to the first result.
     pub(crate) from_command: f64,
@@ -55,20 +55,20 @@ pub(crate) struct Start {
 /// Copies of one size within the device.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Copy {
-    /// What makes it: the driver, or a kernel of ours with so many blocks a multiprocessor.
+    /// Who copies: the driver, or our kernel with a number of blocks per multiprocessor.
     pub(crate) by: String,
-    /// Bytes that are read, and written.
+    /// Bytes that are read, and as many that are written.
     pub(crate) bytes: usize,
     /// Its time on the device.
     pub(crate) time: Timing,
-    /// Bytes read and written a second.
+    /// Bytes read and written per second.
     pub(crate) bytes_per_second: f64,
 }
 
-/// Bounds, and the sizes of copies that did not fit, with the reason.
+/// The limits, and the sizes of copies that did not fit, with the reason.
 type Measured = (Limits, Vec<(usize, String)>);
 
-/// Runs the program that gives its input on one small grid.
+/// Runs the program that returns its input on one small grid.
 pub(super) fn first_result<D: Device>(
     engine: &Engine<D>,
     identity: &Work,
@@ -82,7 +82,7 @@ pub(super) fn first_result<D: Device>(
 /// A grid of 3 x 3, and its evaluation.
 fn one() -> (Pool, Evaluation) {
     let mut pool = Pool::default();
-    // The device holds such a grid.
+    // Such a grid fits the device's format.
     let place = pool
         .push_grid(&Grid::filled(3, 3, 1))
         .unwrap_or(Place::default());
@@ -96,7 +96,7 @@ fn one() -> (Pool, Evaluation) {
     (pool, evaluation)
 }
 
-/// Measures the bounds.
+/// Measures the limits.
 pub(super) fn measure<D: Device>(
     engine: &Engine<D>,
     plan: &Plan,
@@ -149,7 +149,7 @@ pub(super) fn measure<D: Device>(
     Ok((limits, left_out))
 }
 
-/// Copies of one size, by all ways; the bandwidths are those of the largest size that fits.
+/// Measures copies of one size in all ways; the bandwidths are those of the largest size that fits.
 fn copies<D: Device>(
     device: &D,
     bytes: usize,
@@ -218,7 +218,7 @@ fn copies<D: Device>(
     Ok(())
 }
 
-/// A bound a line.
+/// One line for each limit.
 impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let microseconds = |timing: &Timing| timing.seconds * 1e6;

@@ -10,7 +10,7 @@ use super::timing::Effort;
 pub(crate) enum Target {
     /// On the first NVIDIA GPU.
     Cuda,
-    /// On the emulated device: that it works, not how fast.
+    /// On the emulated device: to see that it works, not how fast it is.
     Emulated,
 }
 
@@ -19,37 +19,36 @@ pub(crate) enum Target {
 pub(crate) struct Plan {
     /// Where.
     pub(crate) target: Target,
-    /// Grids through operations and pipelines, ascending.
+    /// Batch sizes for operations and pipelines, ascending.
     pub(crate) sizes: Vec<usize>,
-    /// Evaluations of the built-in programs, ascending; some of `sizes`.
+    /// Batch sizes for the built-in programs, ascending; a subset of `sizes`.
     pub(crate) program_sizes: Vec<usize>,
-    /// Grids on which launches are cut in different ways, one of `sizes`.
+    /// The batch size for launches with other settings; one of `sizes`.
     pub(crate) lever_size: usize,
-    /// Bytes of the copies that programs are measured against, ascending.
+    /// Bytes of the copies that programs are compared with, ascending.
     pub(crate) copies: Vec<usize>,
-    /// Repetitions of each measurement at most.
+    /// The most repetitions of a measurement.
     pub(crate) repetitions: usize,
-    /// Time in all: repetitions are dropped to keep within it, and then the largest sizes.
+    /// The time limit: repetitions are dropped to keep within it, and then the largest sizes.
     pub(crate) time: Duration,
-    /// Threads of the CPU's parallel column; nothing for one a core.
+    /// Threads of the CPU's parallel column; `None` for one per core.
     pub(crate) workers: Option<NonZeroUsize>,
-    /// Whether a work of which the device gives something else than the CPU is left out; otherwise it
-    /// ends the benchmark.
+    /// Whether to leave out a work whose results differ between device and CPU; otherwise a difference ends the
+    /// benchmark.
     pub(crate) goes_on: bool,
 }
 
-/// Different grids at most; where a batch is larger they come again, each time in memory of its
-/// own.
+/// The most distinct grids; larger batches repeat them, each time in memory of its own.
 pub(super) const DISTINCT: usize = 100_000;
 
 impl Plan {
-    /// All sizes that there are for the device.
+    /// All sizes suitable for the device.
     pub(crate) fn full(target: Target) -> Self {
         let sizes = [1, 10, 20, 50, 100, 200, 1_000, 10_000, 100_000, 1_000_000];
         Self::of(target, &sizes, 9, Duration::from_secs(300))
     }
 
-    /// A look: in a minute, or on the emulated device in some seconds.
+    /// A quick look: within a minute on a GPU, within seconds on the emulated device.
     pub(crate) fn quick(target: Target) -> Self {
         let (sizes, repetitions): (&[usize], _) = match target {
             Target::Cuda => (&[1, 100, 1_000, 10_000, 100_000], 3),
@@ -58,7 +57,7 @@ impl Plan {
         Self::of(target, sizes, repetitions, Duration::from_secs(60))
     }
 
-    /// A row of each work: that it can be measured.
+    /// A row of each work, to see that it can be measured.
     pub(crate) fn smallest(target: Target) -> Self {
         let plan = Self::of(target, &[1, 8], 1, Duration::from_secs(60));
         Self {
@@ -102,20 +101,20 @@ impl Plan {
     }
 }
 
-/// Deals the time out.
+/// Distributes the time.
 ///
-/// What a measurement is given is in proportion to its size, so that the largest sizes have most of
-/// it; what one leaves over goes to those behind it.
+/// Each measurement is given time in proportion to its size, so that the largest sizes have most of it; time that one
+/// does not use goes to those after it.
 #[derive(Debug, Clone)]
 pub(super) struct Budget {
     time: Duration,
     repetitions: usize,
-    /// The weights of all that is still to be measured.
+    /// The total weight of what remains to be measured.
     weight: f64,
 }
 
 impl Budget {
-    /// A budget for these sizes, each so many times.
+    /// A budget for these sizes, each measured this many times.
     pub(super) fn new(plan: &Plan, of_sizes: usize, of_program_sizes: usize) -> Self {
         let sum = |sizes: &[usize], times: usize| {
             sizes.iter().map(|size| weight(*size)).sum::<f64>() * times as f64
@@ -127,12 +126,12 @@ impl Budget {
         }
     }
 
-    /// What is left when so much is spent.
+    /// The time left after this much was spent.
     pub(super) fn left(&self, spent: Duration) -> Duration {
         self.time.saturating_sub(spent)
     }
 
-    /// The share of the next measurement, of this size, when so much is spent.
+    /// The share of the next measurement, of this size, after this much was spent.
     pub(super) fn next(&mut self, size: usize, spent: Duration) -> Effort {
         let share = (weight(size) / self.weight).clamp(0.0, 1.0);
         self.skip(size);
@@ -150,12 +149,12 @@ impl Budget {
     }
 }
 
-/// Small batches cost something too.
+/// Small batches take some time too.
 fn weight(size: usize) -> f64 {
     size as f64 + 10_000.0
 }
 
-/// What a measurement of one size will take once at most, given what it took at a smaller size.
+/// An upper bound of the time that one pass over a size takes, given the time of a smaller size.
 pub(super) fn predicted(once: Duration, size: usize, next: usize) -> Duration {
     once.mul_f64((next as f64 / size.max(1) as f64).max(1.0))
 }
@@ -208,7 +207,7 @@ mod tests {
             for _ in 0..times {
                 let effort = budget.next(size, spent);
                 assert_eq!(effort.repetitions, plan.repetitions);
-                // Larger sizes are given more.
+                // Larger sizes get more.
                 assert!(effort.time + Duration::from_micros(1) >= last);
                 last = effort.time;
                 spent += effort.time;
@@ -230,7 +229,7 @@ mod tests {
         let took = usual.next(first, Duration::ZERO).time;
         frugal.skip(first);
         assert!(frugal.next(size, Duration::ZERO).time > usual.next(size, took).time);
-        // Nothing is left behind the end.
+        // Nothing is left after the end.
         assert_eq!(usual.next(size, plan.time * 2).time, Duration::ZERO);
     }
 

@@ -1,4 +1,4 @@
-//! [`Row`]: one work on so many grids, on the device and on the CPU.
+//! [`Row`]: one work in batches of one size, on the device and on the CPU.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -16,66 +16,65 @@ use super::work::{Section, Work};
 use super::{DeviceBenchError, Difference};
 use crate::table::thousands;
 
-/// Results of a batch that are compared with the CPU's at most; they lie evenly in it.
+/// The most results of a batch that are compared with the CPU's; they are spread evenly over it.
 const COMPARED: usize = 1_000;
 
-/// What one work on so many grids takes. All times are seconds of the whole batch.
+/// The times of one work in a batch of one size. All times are seconds for the whole batch.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Row {
-    /// What it is of.
+    /// The section of the benchmark.
     pub(crate) section: Section,
     /// The operation or pipeline.
     pub(crate) name: String,
     /// Its family.
     pub(crate) family: &'static str,
-    /// Programs that take turns.
+    /// How many programs take turns.
     pub(crate) programs: usize,
-    /// Instructions of an evaluation, the mean.
+    /// The mean number of instructions of an evaluation.
     pub(crate) operations: f64,
-    /// Evaluations of the batch: a grid each.
+    /// Evaluations of the batch, one grid each.
     pub(crate) grids: usize,
-    /// The kernel alone, by the device's own clock, results written to device memory.
+    /// The kernel alone, by the device's clock, writing results to device memory.
     pub(crate) kernel: Timing,
-    /// The kernel alone, nothing written but verdicts.
+    /// The kernel alone, writing only verdicts.
     pub(crate) kernel_verdicts: Timing,
-    /// Wall-clock time from packed grids on the host to results on the host: memory taken, arguments
-    /// uploaded, evaluations prepared, run, verdicts and results fetched, memory given back.
+    /// Wall-clock time from packed grids on the host to results on the host: allocating memory, uploading arguments,
+    /// preparing evaluations, running, fetching verdicts and results, freeing memory.
     pub(crate) fetched: Timing,
-    /// Wall-clock time with the arguments on the device before: evaluations prepared, run, verdicts
-    /// fetched.
+    /// Wall-clock time with the arguments already on the device: preparing evaluations, running, fetching verdicts.
     pub(crate) verdicts: Timing,
-    /// How much of `verdicts` goes into preparing evaluations, on the host.
+    /// The part of `verdicts` that goes into preparing evaluations, on the host.
     pub(crate) prepare: Timing,
-    /// The compiled programs by a machine on one core.
+    /// The compiled programs, run by a machine on one core.
     pub(crate) one_core: Timing,
     /// The same on all workers.
     pub(crate) all_cores: Timing,
-    /// Grids a second by `kernel`.
+    /// Grids per second by `kernel`.
     pub(crate) kernel_per_second: f64,
-    /// Instructions a second by `kernel`, over all grids.
+    /// Instructions per second by `kernel`, over all grids.
     pub(crate) operations_per_second: f64,
-    /// Bytes of device memory that the kernel reads and writes for an evaluation, the mean.
+    /// The mean number of bytes of device memory that the kernel reads and writes for an evaluation.
     pub(crate) bytes_per_grid: f64,
-    /// Bytes a second by `kernel`.
+    /// Bytes per second by `kernel`.
     pub(crate) bytes_per_second: f64,
-    /// Of the bandwidth of a copy.
+    /// As a share of the bandwidth of a copy.
     pub(crate) share_of_copy: Option<f64>,
-    /// Results that were compared with those of the CPU; all were equal.
+    /// Results that were compared with the CPU's; all were equal.
     pub(crate) compared: usize,
-    /// Evaluations whose expected grid the device was given, and found.
+    /// Evaluations with an expected grid whose result the device found to match it.
     pub(crate) right: usize,
-    /// Evaluations that the device bailed out of, those that fail among them.
+    /// Evaluations that the device bailed out of, including those that fail.
     pub(crate) bail_outs: usize,
 }
 
-/// A measured row, and what measuring it once takes.
+/// A measured row, and the time that measuring it once takes.
 #[derive(Debug)]
 pub(super) struct Measured {
     pub(super) row: Row,
     pub(super) once: Duration,
 }
 
-/// Measures a work on a load whose arguments lie on the device.
+/// Measures a work on a load whose arguments are on the device.
 pub(super) fn measure<D: Device>(
     engine: &Engine<D>,
     cpu: &mut Cpu,
@@ -88,7 +87,7 @@ pub(super) fn measure<D: Device>(
     let programs = engine.load(&work.on_device)?;
     let fetching = load.fetching();
 
-    // The first launch warms up and is looked at.
+    // The first launch warms up; its results are checked.
     let (verdicts, results) = engine.run(&programs, &load.pool, &fetching)?;
     let checked = check(cpu, work, load, &verdicts, &results)?;
     drop(results);
@@ -166,7 +165,7 @@ pub(super) fn measure<D: Device>(
     })
 }
 
-/// The time, if the CPU has all outputs right.
+/// The time, if all outputs of the CPU are right.
 fn right(
     work: &Work,
     load: &Load<'_>,
@@ -206,8 +205,7 @@ struct Checked {
     bail_outs: usize,
 }
 
-/// Compares with what the CPU gives: every verdict where the output is known, and a sample of the
-/// results.
+/// Compares with the CPU's results: every verdict whose output is known, and a sample of the results.
 fn check(
     cpu: &mut Cpu,
     work: &Work,
@@ -253,7 +251,7 @@ fn shown(value: Option<Value>) -> String {
     value.map_or_else(|| "an error".to_owned(), |value| value.to_string())
 }
 
-/// The line above the rows.
+/// The header line above the rows.
 pub(crate) struct Heading;
 
 impl fmt::Display for Heading {

@@ -1,4 +1,4 @@
-//! [`Timing`]: how long something took, and how often that was tried.
+//! [`Timing`]: how long something took, over how many repetitions.
 
 use std::time::{Duration, Instant};
 
@@ -7,9 +7,9 @@ use serde::Serialize;
 /// How much may be spent on a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Effort {
-    /// Repetitions at most.
+    /// The most repetitions.
     pub(super) repetitions: usize,
-    /// None is begun after this time. The first one always is.
+    /// No repetition begins after this time, except the first.
     pub(super) time: Duration,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Timing {
 }
 
 impl Timing {
-    /// What these times come to; nothing of none.
+    /// The summary of these times; `None` if there are none.
     pub(super) fn of(times: &[Duration]) -> Option<Self> {
         let mut seconds: Vec<f64> = times.iter().map(Duration::as_secs_f64).collect();
         seconds.sort_by(f64::total_cmp);
@@ -49,14 +49,14 @@ impl Timing {
         })
     }
 
-    /// So many of something a second.
+    /// A count per second.
     pub(super) fn rate(&self, count: f64) -> f64 {
-        // A clock that did not move is one of too low a resolution.
+        // A clock that has not moved has too low a resolution.
         count / self.seconds.max(1e-9)
     }
 }
 
-/// Repeats what tells its own time, at least once.
+/// Repeats something that returns its own time, at least once.
 pub(super) fn repeat<E>(
     effort: Effort,
     mut once: impl FnMut() -> Result<Duration, E>,

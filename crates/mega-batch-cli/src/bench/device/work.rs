@@ -1,5 +1,4 @@
-//! [`Work`]: the operations, pipelines and programs that are measured, for the device and for the
-//! CPU.
+//! [`Work`]: the operations, pipelines and programs that are measured, on the device and on the CPU.
 
 use std::sync::Arc;
 
@@ -10,11 +9,11 @@ use serde::Serialize;
 
 use crate::bench::workload::{Pool, Workload};
 
-/// What a row is of.
+/// The section of the benchmark that a row belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Section {
-    /// One operation, or some where it takes what others give.
+    /// One operation, or several if it takes the results of others.
     Operation,
     /// Operations chained in one launch.
     Pipeline,
@@ -26,37 +25,36 @@ pub(crate) enum Section {
 }
 
 impl Section {
-    /// Whether small batches of it say nothing: a few programs of many would be all of it.
+    /// Whether small batches say nothing about it: they would hold only a few of its many programs.
     pub(super) fn is_of_many(self) -> bool {
         matches!(self, Section::Programs | Section::Batts)
     }
 }
 
-/// Programs that are measured beside the built-in ones, and tasks, of whose pairs each is run on those of
-/// its own.
+/// Programs that are measured besides the built-in ones, and tasks: each program is run on the pairs of its own task.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Given {
     pub(crate) programs: Vec<Program>,
     pub(crate) tasks: Vec<Task>,
 }
 
-/// Inputs of a work's programs, by the place of the program.
+/// Inputs of a work's programs, by the program's index.
 pub(super) type ProgramInputs = Vec<Vec<Arc<Grid>>>;
 
-/// Programs that are run together, each in three ways.
+/// Programs that are run together, each in three forms.
 #[derive(Debug)]
 pub(super) struct Work {
     pub(super) section: Section,
     pub(super) name: String,
-    /// The file of `kernels/ops` that an operation is in, or what stands in its place.
+    /// The file of `kernels/ops` that holds the operation, or another name.
     pub(super) family: &'static str,
     pub(super) programs: Vec<Program>,
     pub(super) on_device: Vec<DeviceProgram>,
     pub(super) compiled: Vec<Compiled>,
 }
 
-/// Operations by family: name, family, and the call whose arguments are made of the grid `I`. They are
-/// such that hardly any grid is a bail-out: that would leave the device less to do than the CPU.
+/// Operations by family: name, family, and the call, whose arguments are computed from the grid `I`. Hardly any grid
+/// makes them bail out, which would leave the device less to do than the CPU.
 #[rustfmt::skip]
 const OPERATIONS: &[(&str, &str, &str)] = &[
     ("identity", "none", "identity(I)"),
@@ -89,9 +87,9 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
     ("hperiod", "patterns", "hperiod(asobject(I))"),
 ];
 
-/// Ten operations that keep a grid's cells or its size turned about, so that a program on padded
-/// tensors does the same. `{}` is what the operation before gives, `{2}` the one before that.
-/// `cupy_pipeline.py` has the same ten.
+/// Ten operations that keep a grid's cells, or its size up to a rotation, so that a program on padded tensors does
+/// the same. `{}` is the result of the previous operation, `{2}` of the one before that. `cupy_pipeline.py` has the
+/// same ten.
 const PIPELINE: [&str; 10] = [
     "rot90({})",
     "replace({}, 1, 2)",
@@ -105,10 +103,10 @@ const PIPELINE: [&str; 10] = [
     "cmirror({})",
 ];
 
-/// Operations of the pipelines.
+/// The lengths of the pipelines, in operations.
 pub(super) const PIPELINES: [usize; 4] = [1, 3, 10, 30];
 
-/// The text of a pipeline of so many operations: the ten, again and again.
+/// The text of a pipeline of this many operations: the ten, repeated.
 pub(super) fn pipeline_text(operations: usize) -> String {
     use std::fmt::Write as _;
     let name = |number: usize| match number {
@@ -125,7 +123,7 @@ pub(super) fn pipeline_text(operations: usize) -> String {
     text
 }
 
-/// The pipeline of so many operations.
+/// The pipeline of this many operations.
 pub(super) fn pipeline_program(operations: usize) -> Result<Program, String> {
     parsed(&pipeline_text(operations))
 }
@@ -137,8 +135,8 @@ fn parsed(text: &str) -> Result<Program, String> {
         .map_err(|error| error.to_string())
 }
 
-/// For the device and for the CPU, or why not.
-fn made(program: &Program) -> Result<(DeviceProgram, Compiled), String> {
+/// The program for the device and for the CPU, or why there is none.
+fn build(program: &Program) -> Result<(DeviceProgram, Compiled), String> {
     let form = arc_form::specialise(program).map_err(|error| error.reason.to_string())?;
     let on_device = encode(&form).map_err(|reason| reason.to_string())?;
     let compiled = Compiled::new(&form).map_err(|error| error.reason)?;
@@ -153,7 +151,7 @@ impl Work {
         text: &str,
     ) -> Result<Self, String> {
         let program = parsed(text)?;
-        let (on_device, compiled) = made(&program)?;
+        let (on_device, compiled) = build(&program)?;
         Ok(Self {
             section,
             name,
@@ -164,13 +162,13 @@ impl Work {
         })
     }
 
-    /// The program that gives its input.
+    /// The program that returns its input.
     pub(super) fn identity() -> Result<Self, String> {
         let text = "def identical(I):\n    return identity(I)\n";
         Self::single(Section::Operation, "identity".to_owned(), "none", text)
     }
 
-    /// The operations and pipelines, or the names of those that cannot be and why.
+    /// The operations and pipelines, or the name of one that cannot be built, and why.
     pub(super) fn singles() -> Vec<Result<Self, (String, String)>> {
         let operations = OPERATIONS.iter().map(|&(name, family, call)| {
             let text = format!("def operation(I):\n    return {call}\n");
@@ -186,7 +184,7 @@ impl Work {
         operations.chain(pipelines).collect()
     }
 
-    /// No programs so far.
+    /// A work without programs.
     fn empty(section: Section, name: &str, family: &'static str) -> Self {
         Self {
             section,
@@ -198,10 +196,10 @@ impl Work {
         }
     }
 
-    /// Takes a program, if the device runs it.
+    /// Adds a program, if the device runs it.
     fn take(&mut self, program: &Program) -> bool {
-        let made = made(program);
-        if let Ok((on_device, compiled)) = made {
+        let built = build(program);
+        if let Ok((on_device, compiled)) = built {
             self.programs.push(program.clone());
             self.on_device.push(on_device);
             self.compiled.push(compiled);
@@ -211,7 +209,7 @@ impl Work {
         }
     }
 
-    /// The built-in programs that the device runs, and how many it does not.
+    /// The built-in programs that the device runs, and how many it does not run.
     pub(super) fn programs() -> (Self, Vec<&'static builtin::BuiltIn>, usize) {
         let mut work = Self::empty(Section::Programs, "built-in programs", "programs");
         let all = builtin::all().iter();
@@ -220,8 +218,7 @@ impl Work {
         (work, chosen, left)
     }
 
-    /// The given programs that the device runs and that have a task, with its inputs, and how many others
-    /// there are.
+    /// The given programs that the device runs and that have a task, with its inputs, and the number of the others.
     pub(super) fn given(given: &Given) -> (Self, ProgramInputs, usize) {
         let mut work = Self::empty(Section::Programs, "given programs", "programs");
         let ids = TaskIds::new(given.tasks.iter().map(|task| &*task.id));
@@ -267,7 +264,7 @@ mod tests {
         for work in all {
             let work = work.unwrap();
             if work.section == Section::Pipeline {
-                // Nothing is folded away.
+                // No step is folded away.
                 let operations = work.programs[0].steps().len();
                 assert_eq!(work.on_device[0].len(), operations, "{}", work.name);
                 assert_eq!(work.name, format!("pipeline of {operations}"));

@@ -1,4 +1,4 @@
-//! [`Document`]: all that the command tells, for machines. What is printed for people is made of it.
+//! [`Document`]: everything that the command reports. The text for people is generated from it.
 
 use gpu_kernels::LaunchConfig;
 use gpu_kernels::device::Device as _;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Measured;
 use crate::machine::{DeviceReport, MachineReport, Opened};
 
-/// What the command tells; of each part only where it was asked for.
+/// What the command reports; each part only if it was asked for.
 #[derive(Debug, Serialize)]
 pub(super) struct Document {
     pub(super) engine_version: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct Document {
     pub(super) costs: Option<CostsReport>,
 }
 
-/// What there is, and what a run takes of it.
+/// The available devices, and which of them a run uses.
 #[derive(Debug, Serialize)]
 pub(super) struct DevicesReport {
     #[serde(flatten)]
@@ -31,12 +31,12 @@ pub(super) struct DevicesReport {
     pub(super) thresholds: Thresholds,
 }
 
-/// What a run takes.
+/// What a run uses.
 #[derive(Debug, Serialize)]
 pub(super) struct RunReport {
-    /// The option with which it does.
+    /// The name of the `--backend` option.
     pub(super) backend: &'static str,
-    /// Numbers of GPUs; none where the CPU stands in for one, or does it alone.
+    /// Numbers of the GPUs; empty if a simulated device or the CPU alone is used.
     pub(super) gpus: Vec<usize>,
     pub(super) emulated: bool,
     pub(super) interpreted: bool,
@@ -46,12 +46,12 @@ pub(super) struct RunReport {
 /// From how many evaluations on devices are used.
 #[derive(Debug, Serialize)]
 pub(super) struct Thresholds {
-    /// One GPU, where no costs are known.
+    /// For one GPU, if no costs are known.
     pub(super) gpu: u64,
-    /// Evaluations of each of several, where no costs are known.
+    /// For each of several, if no costs are known.
     pub(super) each_of_several: u64,
-    /// The kinds of work whose costs are known of the host and of a device that a run takes: for these
-    /// no threshold counts.
+    /// The kinds of work whose costs are known for the host and for a device that a run uses: the thresholds do not
+    /// apply to these.
     pub(super) measured_kinds: Vec<Kind>,
 }
 
@@ -70,7 +70,7 @@ impl DevicesReport {
         let information = |id: &DeviceId| match id {
             DeviceId::Gpu(number) => found.gpus.as_ref().ok()?.get(*number)?.as_ref().ok(),
             DeviceId::Emulated => found.emulated.as_ref().ok(),
-            // Its costs are asked for by what it is, which only opening it tells.
+            // Its costs are stored under its identity, which is known only after opening it.
             DeviceId::Interpreted => interpreted.as_ref(),
         };
         let taken = selection.devices.iter().filter_map(information);
@@ -118,7 +118,7 @@ impl DevicesReport {
 pub(super) struct CostsReport {
     /// `None` if no folder is known.
     pub(super) file: Option<String>,
-    /// Whether there was a file that was removed, where that was asked for.
+    /// Whether a file was removed, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) removed: Option<bool>,
     pub(super) executors: Vec<ExecutorReport>,
@@ -137,7 +137,7 @@ impl CostsReport {
     }
 }
 
-/// What evaluations cost an executor.
+/// The costs of evaluations on an executor.
 #[derive(Debug, Serialize)]
 pub(super) struct ExecutorReport {
     #[serde(flatten)]
@@ -147,11 +147,11 @@ pub(super) struct ExecutorReport {
     pub(super) launch_shape: Option<ShapeReport>,
 }
 
-/// What batches of a kind cost.
+/// The costs of batches of a kind.
 #[derive(Debug, Serialize)]
 pub(super) struct KindReport {
     pub(super) kind: Kind,
-    /// The programs that are of this kind, by the number of their steps, from and to.
+    /// The programs of this kind, by their number of steps, from and to.
     pub(super) steps: (u64, u64),
     pub(super) overhead_seconds: f64,
     /// `None` if nothing is copied.
@@ -201,14 +201,14 @@ impl ExecutorReport {
     }
 }
 
-/// What was measured of an executor just now.
+/// A fresh calibration of an executor.
 #[derive(Debug, Serialize)]
 pub(in crate::commands) struct MeasuredReport {
     #[serde(flatten)]
     pub(super) costs: ExecutorReport,
-    /// The batches from which that was learned.
+    /// The batches that the costs were estimated from.
     pub(super) batches: Vec<BatchReport>,
-    /// How launch shapes were found, where some were tried.
+    /// How launch shapes were chosen, if some were tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) shapes: Option<ShapesReport>,
 }

@@ -1,4 +1,4 @@
-//! What the command tells, for people.
+//! The report of the command as text for people.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -46,14 +46,14 @@ impl Display for DevicesReport {
 }
 
 impl Thresholds {
-    fn write(&self, f: &mut Formatter<'_>, stands_in: bool) -> fmt::Result {
+    fn write(&self, f: &mut Formatter<'_>, is_simulated: bool) -> fmt::Result {
         let (gpu, each) = (self.gpu, self.each_of_several);
         let until = match self.measured_kinds.len() {
             0 => ", until costs are measured".to_owned(),
             kinds => format!("; measured costs stand in their place for {kinds} kinds of work"),
         };
-        let text = if stands_in {
-            // A run asks for that device to be tried, not for the time that it saves.
+        let text = if is_simulated {
+            // A run asks for a simulated device to try it, not to save time.
             let forced = "without --placement auto from the first one on";
             format!("the device from {gpu} evaluations on{until}; {forced}")
         } else {

@@ -1,20 +1,20 @@
-//! What figures are wanted of a GPU, and which of them are reached.
+//! The target figures for a GPU, and which of them are reached.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A figure that is wanted.
+/// A target figure.
 pub(super) struct Aim {
     pub(super) name: &'static str,
     pub(super) wanted: Wanted,
     pub(super) unit: &'static str,
-    /// The figure that was measured, from the documents of stages; otherwise why there is none.
+    /// Computes the figure from the documents of stages; otherwise says why there is none.
     figure: fn(&Results) -> Result<Figure, String>,
 }
 
-/// On which side of a number a figure has to be.
+/// Whether a figure is to be at least or at most a number.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Wanted {
@@ -22,17 +22,17 @@ pub(super) enum Wanted {
     AtMost(f64),
 }
 
-/// A figure, and of what it is.
+/// A figure, and what it was measured on.
 #[derive(Debug, Clone, PartialEq)]
 struct Figure {
     value: f64,
     of: String,
 }
 
-/// Operations that do little beside reading a grid and writing one.
+/// Operations that do little besides reading a grid and writing one.
 const BOUND_BY_MEMORY: [&str; 5] = ["identity", "rot90", "hmirror", "dmirror", "replace"];
 
-/// What is wanted, on an H100 or H200.
+/// The targets, for an H100 or H200.
 pub(super) const AIMS: &[Aim] = &[
     Aim {
         name: "operations bound by memory, the slowest of identity, rot90, hmirror, dmirror, replace",
@@ -90,7 +90,7 @@ pub(super) const AIMS: &[Aim] = &[
     },
 ];
 
-/// Whether a figure is reached.
+/// Whether a target is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Verdict {
@@ -99,20 +99,20 @@ pub(super) enum Verdict {
     NotMeasured,
 }
 
-/// An aim beside what was measured.
+/// A target with the measured figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Judged {
     pub(super) name: String,
     wanted: Wanted,
     unit: String,
     measured: Option<f64>,
-    /// Of what the figure is, or why there is none.
+    /// What the figure was measured on, or why there is none.
     remark: String,
     pub(super) verdict: Verdict,
 }
 
 impl Judged {
-    /// What is wanted, in words.
+    /// The target, in words.
     pub(super) fn wanted(&self) -> String {
         let (word, number) = match self.wanted {
             Wanted::AtLeast(number) => ("at least", number),
@@ -121,7 +121,7 @@ impl Judged {
         format!("{word} {} {}", short(number), self.unit)
     }
 
-    /// What was found, in words.
+    /// The measured figure, in words.
     pub(super) fn found(&self) -> String {
         match self.measured {
             Some(measured) => format!("{} {} ({})", short(measured), self.unit, self.remark),
@@ -130,7 +130,7 @@ impl Judged {
     }
 }
 
-/// Three digits and a unit of thousands.
+/// Three digits, with a unit of thousands.
 fn short(number: f64) -> String {
     let units = [(1e9, " billion"), (1e6, " million"), (1e3, " thousand")];
     let unit = units.iter().find(|(size, _)| number.abs() >= *size);
@@ -155,7 +155,7 @@ fn short(number: f64) -> String {
 #[derive(Debug, Default)]
 pub(super) struct Results(pub(super) BTreeMap<String, Value>);
 
-/// Every aim. What a fake driver gives is no figure of a GPU.
+/// Judges all targets. The figures of a fake driver do not count.
 pub(super) fn judge(results: &Results, is_fake_driver: bool) -> Vec<Judged> {
     let judged = |aim: &Aim| {
         let figure = (aim.figure)(results);
@@ -226,7 +226,7 @@ impl Results {
         rows.into_iter().flatten().map(Row)
     }
 
-    /// The row of the largest batch of those that are meant.
+    /// Among the rows that match, the one of the largest batch.
     fn largest(&self, what: &str, is_meant: impl Fn(Row<'_>) -> bool) -> Result<Row<'_>, String> {
         let meant = self.rows().filter(|row| is_meant(*row));
         let largest = meant.max_by_key(|row| row.grids());
@@ -296,7 +296,7 @@ fn beside_cupy(results: &Results) -> Result<Figure, String> {
     })
 }
 
-/// Evaluations a second, and how many times those of all cores.
+/// Evaluations per second, and how many times as many as on all cores.
 fn public_programs(results: &Results) -> Result<(Figure, Figure), String> {
     let row = results
         .named("given programs")

@@ -1,4 +1,4 @@
-//! The pipelines of the benchmark written for tensors, run by `CuPy` where there is one.
+//! The pipelines of the benchmark written for tensors, run with `CuPy` if it is installed.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,20 +13,20 @@ use super::record::Sheet;
 use super::stages::Parts;
 use crate::bench::device::export;
 
-/// The script, which the binary brings along.
+/// The script, which is part of the binary.
 const SCRIPT: &str = include_str!("cupy_pipeline.py");
 
-/// Names under which there may be a Python.
+/// Names to look for a Python under.
 const PYTHON: [&str; 2] = ["python3", "python"];
 
-/// How long is waited for it to load the library, which is large.
+/// How long to wait for it to load the library, which is large.
 const IMPORT: Duration = Duration::from_secs(60);
 
-/// Grids of a batch, each in a process of its own: what is measured by then is kept.
+/// Batch sizes, each run in a process of its own, so that what is measured is kept.
 const SIZES: [usize; 5] = [1_000_000, 100_000, 10_000, 1_000, 1];
 const QUICK_SIZES: [usize; 1] = [8];
 
-/// The Python that has `CuPy` and finds a GPU by it, or why there is none.
+/// The Python in which `CuPy` finds a GPU, or why there is none.
 fn python() -> Result<&'static str, String> {
     let mut why = String::new();
     for name in PYTHON {
@@ -131,7 +131,7 @@ fn measure(
     Ok(())
 }
 
-/// The document in what the script printed: lines of its progress, and of Python's, may stand around it.
+/// The document in the script's output, which may have other lines before and after it.
 fn document(text: &str) -> anyhow::Result<Value> {
     let begin = text.find("{\n").unwrap_or_default();
     let mut values = serde_json::Deserializer::from_str(&text[begin..]).into_iter();
@@ -141,11 +141,11 @@ fn document(text: &str) -> anyhow::Result<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::Of;
+    use super::super::record::Subject;
     use super::*;
 
     fn sheet(folder: &Path) -> Sheet {
-        let of = Of {
+        let of = Subject {
             device: "a GPU".to_owned(),
             note: None,
             engine_version: "1".to_owned(),

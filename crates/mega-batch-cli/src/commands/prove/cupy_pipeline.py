@@ -8,7 +8,7 @@ A batch is one tensor of n x 30 x 30 bytes, padded with zeroes, and two of heigh
 a program is written without an engine for grids. With `--grids` it is run on the exported grids, and
 every output is compared with the reference's; without, on random grids, and a sample is compared with
 a plain version of the ten operations, a grid at a time. A difference ends the run with exit code 1.
-Where CuPy or a GPU is missing NumPy does it, and the document says so: those are no figures of a GPU.
+Without CuPy or a GPU it uses NumPy, and the document says so: those figures are not a GPU's.
 """
 
 import argparse
@@ -57,11 +57,11 @@ class Tensors:
         return new
 
     def down(self):
-        """Rows from each grid's last on."""
+        """Row indices from each grid's last row on."""
         return self.heights[:, None] - 1 - self.up
 
     def left(self):
-        """Columns from each grid's last on."""
+        """Column indices from each grid's last column on."""
         return self.widths[:, None] - 1 - self.up
 
     def hmirror(self):
@@ -99,7 +99,7 @@ class Tensors:
 
 
 class Plain:
-    """One grid, in the plainest way."""
+    """One grid, with the simplest implementation."""
 
     def __init__(self, cells):
         self.cells = cells
@@ -139,27 +139,27 @@ class Plain:
         return Plain(cells)
 
 
-# What each operation makes of what was made before, the last one last.
+# The operations; each takes the results so far, the latest one last.
 PIPELINE = [
-    lambda made: made[-1].rot90(),
-    lambda made: made[-1].replace(1, 2),
-    lambda made: made[-1].vmirror(),
-    lambda made: made[-1].switch(3, 4),
-    lambda made: made[-1].dmirror(),
-    lambda made: made[-1].hmirror(),
-    lambda made: made[-1].cellwise(made[-2], 0),
-    lambda made: made[-1].rot180(),
-    lambda made: made[-1].replace(5, 7),
-    lambda made: made[-1].cmirror(),
+    lambda results: results[-1].rot90(),
+    lambda results: results[-1].replace(1, 2),
+    lambda results: results[-1].vmirror(),
+    lambda results: results[-1].switch(3, 4),
+    lambda results: results[-1].dmirror(),
+    lambda results: results[-1].hmirror(),
+    lambda results: results[-1].cellwise(results[-2], 0),
+    lambda results: results[-1].rot180(),
+    lambda results: results[-1].replace(5, 7),
+    lambda results: results[-1].cmirror(),
 ]
 
 
 def pipeline(first, length):
-    made = [first]
+    results = [first]
     for number in range(length):
-        # No operation looks back further than two; what is older is free again.
-        made = made[-2:] + [PIPELINE[number % len(PIPELINE)](made)]
-    return made[-1]
+        # No operation looks back further than two; older results are freed.
+        results = results[-2:] + [PIPELINE[number % len(PIPELINE)](results)]
+    return results[-1]
 
 
 def padded(grids):
@@ -176,7 +176,7 @@ def of_digits(rows):
 
 
 def work(path):
-    """The grids, and by length of the pipeline the outputs that they ought to have."""
+    """The grids, and the expected outputs by length of the pipeline."""
     if path:
         with open(path, encoding="utf-8") as file:
             exported = json.load(file)
@@ -190,7 +190,7 @@ def work(path):
 
 
 def check(result, expected, to_host):
-    """Ends the run where an output is not the expected one; the grids come again and again."""
+    """Ends the run if an output is not the expected one; the batch repeats the grids."""
     found = [to_host(tensor) for tensor in (result.cells, result.heights, result.widths)]
     n = len(found[0])
     for have, want in zip(found, padded(expected)):
@@ -207,7 +207,7 @@ def median(times):
 
 
 def measure(xp, batch, length, rounds, expected):
-    """Seconds of the pipeline on tensors that lie there, and with copies there and back."""
+    """Seconds of the pipeline on tensors already on the device, and with copies there and back."""
     on_gpu = xp is not numpy
     to_host = xp.asnumpy if on_gpu else (lambda tensor: tensor)
     wait = xp.cuda.Device().synchronize if on_gpu else (lambda: None)

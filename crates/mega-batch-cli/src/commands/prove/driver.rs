@@ -1,26 +1,25 @@
-//! Which driver there is: whether it is NVIDIA's, and what its tools tell.
+//! The driver: whether it is NVIDIA's, and what its tools report.
 
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The variable of the fake driver, whose name is in its library.
+/// The environment variable of the fake driver, which occurs in its library.
 const FAKE_DRIVER: &str = "FAKE_CUDA_DRIVER";
 
-/// How long is waited for `nvidia-smi`.
+/// How long to wait for `nvidia-smi`.
 const TOOL: Duration = Duration::from_secs(10);
 
-/// What `nvidia-smi` is asked for.
+/// The fields queried from `nvidia-smi`.
 const ASKED: &str = "name,driver_version,pstate,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,\
                      power.draw,power.limit,temperature.gpu,ecc.mode.current,mig.mode.current";
 
-/// Whether the library of the driver that this process has opened is the one that stands in for NVIDIA's in
-/// tests.
+/// Whether the driver library that this process has opened is the fake driver of the tests.
 pub(super) fn is_fake_driver() -> bool {
     if std::env::var_os(FAKE_DRIVER).is_some() {
         return true;
     }
-    // Only Linux tells, and only there it is used.
+    // Only Linux tells, and the fake driver is used only there.
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let is_driver = |path: &&str| {
         path.rsplit('/')
@@ -41,8 +40,8 @@ pub(super) fn is_fake_driver() -> bool {
     paths.into_iter().any(has_name)
 }
 
-/// What `nvidia-smi` says of the first GPU, by name, or why it says nothing.
-pub(super) fn told_by_tool() -> Result<Vec<(String, String)>, String> {
+/// What `nvidia-smi` reports of the first GPU, by name, or why it reports nothing.
+pub(super) fn query_tool() -> Result<Vec<(String, String)>, String> {
     let mut command = Command::new("nvidia-smi");
     command.args([
         &format!("--query-gpu={ASKED}"),
@@ -57,7 +56,7 @@ pub(super) fn told_by_tool() -> Result<Vec<(String, String)>, String> {
         .collect())
 }
 
-/// What a short program prints, or why it failed.
+/// The output of a short program, or why it failed.
 pub(super) fn answer(mut command: Command, limit: Duration) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     command
@@ -70,7 +69,7 @@ pub(super) fn answer(mut command: Command, limit: Duration) -> Result<String, St
     let until = Instant::now() + limit;
     while matches!(child.try_wait(), Ok(None)) {
         if Instant::now() >= until {
-            // It may have ended meanwhile.
+            // It may have ended in the meantime.
             let _ = child.kill();
             return Err(format!(
                 "{name} gave no answer within {} s",

@@ -1,4 +1,4 @@
-//! [`watch`]: processes that are ended where they take too long, or where an end is asked for.
+//! [`watch`]: runs processes, and kills them if they take too long or are cancelled.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,29 +9,28 @@ use std::time::{Duration, Instant};
 
 use mega_batch::Cancellation;
 
-/// How often is looked whether processes have ended.
+/// How often to check whether processes have ended.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long is waited for a process that was killed: one that is in a call of a driver that hangs may
-/// never go.
+/// How long to wait for a process that was killed: one inside a call of a driver that hangs may never end.
 const KILLED: Duration = Duration::from_secs(5);
 
-/// How long is the reason that is looked for in a log.
+/// The most bytes of a reason taken from a log.
 const REASON: usize = 600;
 
 /// How some processes ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum How {
-    /// By themselves, each so.
+    /// They ended without being killed, with these statuses.
     Ended(Vec<ExitStatus>),
-    /// They were killed, since they took longer than they were given.
+    /// They were killed because they took longer than allowed.
     TooLong,
-    /// They were killed, since an end was asked for.
+    /// They were killed because the proof was cancelled.
     Cancelled,
 }
 
-/// Runs processes beside each other, each with its output in a log. They have the end of a pipe as
-/// standard input, which is at its end when this process is.
+/// Runs processes concurrently, each with its output in a log. Their standard input is a pipe that closes when this
+/// process ends.
 pub(super) fn watch(
     commands: Vec<Command>,
     log: &Path,
@@ -68,14 +67,14 @@ pub(super) fn watch(
     }
 }
 
-/// Processes, and how those ended that have; the others are killed when this is dropped.
+/// Processes, with the status of those that have ended; the others are killed on drop.
 struct Children(Vec<(Child, Option<ExitStatus>)>);
 
 impl Drop for Children {
     fn drop(&mut self) {
         for (child, ended) in &mut self.0 {
             if ended.is_none() {
-                // It may have gone meanwhile.
+                // It may have ended in the meantime.
                 let _ = child.kill();
             }
         }
@@ -92,11 +91,11 @@ impl Drop for Children {
     }
 }
 
-/// Ends this process once whoever started it is gone: the pipe that is its standard input ends then.
+/// Ends this process when its parent is gone: the pipe that is its standard input closes then.
 pub(super) fn end_with_parent() -> io::Result<()> {
     let wait = || {
         let mut nothing = [0; 64];
-        // Whatever comes is passed over.
+        // Input is ignored.
         while let Ok(1..) = io::stdin().lock().read(&mut nothing) {}
         std::process::exit(1);
     };

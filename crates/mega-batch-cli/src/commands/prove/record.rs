@@ -1,4 +1,4 @@
-//! What a proof writes: a [`Page`] of each stage, and the [`Summary`] of all, as JSON and as a page.
+//! What a proof writes: a [`Page`] for each stage, and the [`Summary`] of all, as JSON and as Markdown.
 
 use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,28 +13,28 @@ use serde_json::Value;
 use super::super::output::shown;
 use super::aims::{Judged, Verdict};
 
-/// The version of the form of the summary.
+/// The version of the summary's schema.
 pub(super) const SCHEMA: u32 = 1;
 
 /// The summary, for machines and for people.
 pub(super) const JSON: &str = "prove.json";
 pub(super) const MARKDOWN: &str = "prove.md";
 
-/// How often a stage that is under way writes what it has.
+/// How often a stage in progress writes its document.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Lines of a list that the page shows; the documents have them all.
+/// The most lines of a list on the page; the documents have them all.
 const SHOWN: usize = 10;
 
-/// What a proof is of.
+/// What a proof is about: device, engine and commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Of {
+pub(super) struct Subject {
     /// The device's name.
     pub(super) device: String,
-    /// That the figures are none of a GPU, where they are not.
+    /// A note that the figures are not those of a GPU; `None` if they are.
     pub(super) note: Option<String>,
     pub(super) engine_version: String,
-    /// The commit that the binary was built from, where that is known.
+    /// The commit that the binary was built from, if known.
     pub(super) commit: Option<String>,
 }
 
@@ -42,31 +42,31 @@ pub(super) struct Of {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Settings {
     pub(super) quick: bool,
-    /// The arguments with programs and tasks of the user's.
+    /// The arguments with programs and tasks of the user.
     pub(super) given: Vec<String>,
 }
 
-/// The document of a stage, written by the process that makes the stage.
+/// The document of a stage, written by the process that runs it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Page {
     pub(super) stage: String,
     #[serde(flatten)]
-    pub(super) of: Of,
-    /// Whether the stage came to its end.
+    pub(super) of: Subject,
+    /// Whether the stage finished.
     pub(super) ended: bool,
-    /// Why it is not as it should be.
+    /// What failed.
     pub(super) failures: Vec<String>,
     /// What there was no time or no memory for.
     pub(super) left_out: Vec<String>,
-    /// Why it was not to be made here.
+    /// Why it was not run here.
     pub(super) skipped: Option<String>,
-    /// What it came to, for people.
+    /// The results as text.
     pub(super) lines: Vec<String>,
-    /// What it came to, for machines.
+    /// The results for machines.
     pub(super) result: Value,
 }
 
-/// A page and its file.
+/// A page with its file.
 #[derive(Debug)]
 pub(super) struct Sheet {
     file: PathBuf,
@@ -75,7 +75,7 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    pub(super) fn new(file: PathBuf, stage: &str, of: Of) -> Self {
+    pub(super) fn new(file: PathBuf, stage: &str, of: Subject) -> Self {
         let page = Page {
             stage: stage.to_owned(),
             of,
@@ -93,7 +93,7 @@ impl Sheet {
         }
     }
 
-    /// Puts what there is into the file.
+    /// Writes the page to its file.
     pub(super) fn write(&mut self) -> anyhow::Result<()> {
         self.written = Instant::now();
         write_json(&self.file, &self.page)
@@ -118,12 +118,12 @@ impl Page {
     }
 }
 
-/// Where a stage stands.
+/// The state of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
     NotRun,
-    /// It was begun, and not ended: by whatever ended the proof.
+    /// It was started and did not finish: the proof was ended in between.
     UnderWay,
     Ended,
     /// It ended with some of its work left out.
@@ -133,7 +133,7 @@ pub(super) enum State {
 }
 
 impl State {
-    /// Whether a proof that is begun again goes on behind it.
+    /// Whether a proof that is resumed skips the stage.
     pub(super) fn is_kept(self) -> bool {
         matches!(self, State::Ended | State::Cut)
     }
@@ -150,18 +150,18 @@ impl State {
     }
 }
 
-/// What became of a stage.
+/// A stage in the summary.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) stage: String,
     pub(super) title: String,
     pub(super) state: State,
-    /// Why it is no other state.
+    /// The reasons for the state.
     pub(super) why: Vec<String>,
     pub(super) seconds: f64,
     /// Its document, in the folder of the proof.
     pub(super) file: Option<String>,
-    /// What it came to.
+    /// Its results as text.
     pub(super) lines: Vec<String>,
 }
 
@@ -170,9 +170,9 @@ pub(super) struct Entry {
 pub(super) struct Summary {
     pub(super) schema: u32,
     #[serde(flatten)]
-    pub(super) of: Of,
+    pub(super) of: Subject,
     pub(super) settings: Settings,
-    /// Minutes that were allowed.
+    /// The time limit in minutes.
     pub(super) minutes: f64,
     pub(super) stages: Vec<Entry>,
     pub(super) aims: Vec<Judged>,
@@ -191,13 +191,13 @@ impl Summary {
             .with_context(|| format!("{}: cannot be written", shown(&file)))
     }
 
-    /// Whether all of it was made as it should be.
+    /// Whether every stage finished or was skipped.
     pub(super) fn is_whole(&self) -> bool {
         let is_whole = |entry: &Entry| entry.state.is_kept() || entry.state == State::Skipped;
         self.stages.iter().all(is_whole)
     }
 
-    /// The page.
+    /// The summary as Markdown.
     pub(super) fn markdown(&self) -> String {
         let mut text = String::new();
         let mut line = |line: std::fmt::Arguments<'_>| {
@@ -276,7 +276,7 @@ impl Summary {
     }
 }
 
-/// As a cell of a table, on one line.
+/// The text as a table cell, on one line.
 fn cell(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     escaped(&words.join(" ")).replace('|', "\\|")

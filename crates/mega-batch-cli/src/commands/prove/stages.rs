@@ -1,4 +1,4 @@
-//! [`STAGES`]: what a proof is made of, and the stages that are made in a process of their own.
+//! [`STAGES`]: the stages of a proof, and the code of those that run in a process of their own.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -17,137 +17,140 @@ use serde_json::{Value, json};
 
 use super::super::devices::{Measured, MeasuredReport};
 use super::record::Sheet;
-use super::{Inside, cupy, driver};
-use crate::bench::device::{Document, Given, LeftOut, Limits, Plan, Row, Target, Told, break_even};
+use super::{StageContext, cupy, driver};
+use crate::bench::device::{
+    Document, Given, LeftOut, Limits, Plan, Progress, Row, Target, break_even,
+};
 use crate::bench::{self, Environment, Event, Outcomes};
 
 /// A part of the proof, which may fail without the others.
 pub(super) struct Stage {
-    /// In names of files.
+    /// The name in file names.
     pub(super) name: &'static str,
     pub(super) title: &'static str,
-    /// Of the time, beside those of the other stages.
+    /// Its share of the time, relative to the other stages.
     pub(super) share: f64,
-    /// Seconds that it is given where its share is less, up to half of what is left.
+    /// The seconds that it gets if its share is less, up to half of the time left.
     pub(super) least: f64,
-    pub(super) by: By,
+    pub(super) execution: Execution,
 }
 
-/// Makes a stage in this process, or a part of one.
-type Make = fn(&Inside<'_>, &mut Sheet) -> anyhow::Result<()>;
+/// Runs a stage in this process, or a part of one.
+type Make = fn(&StageContext<'_>, &mut Sheet) -> anyhow::Result<()>;
 
-/// Who makes a stage.
+/// Where a stage runs.
 #[derive(Clone, Copy)]
-pub(super) enum By {
-    /// A process of its own: a GPU that hangs or takes no further work ends with it.
+pub(super) enum Execution {
+    /// In a process of its own: a GPU that hangs or takes no further work ends with it.
     Process(Make),
-    /// The process of the proof, which starts others and sums up what they write.
+    /// In the process of the proof, which starts others and sums up their documents.
     Parts(fn(&mut Parts<'_>, &mut Sheet) -> anyhow::Result<()>),
 }
 
-/// What a stage of several processes works with.
+/// The context of a stage of several processes.
 pub(super) use super::Parts;
 
 impl Stage {
-    /// How long it may take where so much time is left for stages of these shares, its own included.
+    /// The time for this stage, given the time left and the total share of the stages left, including this one.
     pub(super) fn time(&self, left: Duration, shares: f64) -> Duration {
         let least = Duration::from_secs_f64(self.least).min(left / 2);
         left.mul_f64(self.share / shares).max(least)
     }
 }
 
-/// The stages, in their order. The first has the driver compile the kernels, which takes it 17 s beside an H200 whatever
-/// time the proof is allowed; the others find them in the driver's cache. Of these what says most comes first.
+/// The stages, in their order. In the first one the driver compiles the kernels, which takes 17 s with an H200
+/// however long the proof may take; the others find them in the driver's cache. Of these the most informative come
+/// first.
 pub(super) const STAGES: &[Stage] = &[
     Stage {
         name: "start",
         title: "Process start to first result",
         share: 1.5,
         least: 60.0,
-        by: By::Parts(start),
+        execution: Execution::Parts(start),
     },
     Stage {
         name: "device",
         title: "Device",
         share: 0.5,
         least: 0.0,
-        by: By::Process(device),
+        execution: Execution::Process(device),
     },
     Stage {
         name: "self-check",
         title: "Self-check",
         share: 6.0,
         least: 0.0,
-        by: By::Process(self_check),
+        execution: Execution::Process(self_check),
     },
     Stage {
         name: "programs",
         title: "Whole programs",
         share: 2.0,
         least: 0.0,
-        by: By::Process(programs),
+        execution: Execution::Process(programs),
     },
     Stage {
         name: "benchmark",
         title: "Benchmark of the device",
         share: 7.0,
         least: 0.0,
-        by: By::Process(benchmark),
+        execution: Execution::Process(benchmark),
     },
     Stage {
         name: "modes",
         title: "Benchmark of the engine by modes",
         share: 3.5,
         least: 0.0,
-        by: By::Process(modes),
+        execution: Execution::Process(modes),
     },
     Stage {
         name: "shapes",
         title: "Launch shapes",
         share: 0.5,
         least: 0.0,
-        by: By::Process(shapes),
+        execution: Execution::Process(shapes),
     },
     Stage {
         name: "memory",
         title: "Out of memory",
         share: 1.0,
         least: 0.0,
-        by: By::Process(memory),
+        execution: Execution::Process(memory),
     },
     Stage {
         name: "contexts",
         title: "Several contexts on one GPU",
         share: 1.0,
         least: 0.0,
-        by: By::Parts(contexts),
+        execution: Execution::Parts(contexts),
     },
     Stage {
         name: "cupy",
         title: "CuPy on the same pipelines",
         share: 2.0,
         least: 0.0,
-        by: By::Parts(cupy::stage),
+        execution: Execution::Parts(cupy::stage),
     },
 ];
 
-/// What processes of the stages are started for that are made in parts.
+/// What processes are started for by the stages that run several.
 pub(super) const PARTS: &[(&str, Make)] = &[("first-result", first_result), ("context", context)];
 
-/// Built-in programs on tasks of this seed, and on others by the number of a part.
+/// The seed of the built-in programs' tasks; a part adds its number.
 const SEED: u64 = 11;
 
-fn device(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+fn device(inside: &StageContext<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let environment = Environment::here(false, sheet.page.of.commit.clone());
     if environment.gpus().is_empty() {
         bail!("{}", environment.why_no_gpu());
     }
     sheet.say(&environment);
-    // The tool would tell of another GPU.
+    // The tool would report another GPU.
     let tool = if inside.is_fake_driver() {
         Err("not asked: the driver is a fake one".to_owned())
     } else {
-        driver::told_by_tool()
+        driver::query_tool()
     };
     match &tool {
         Ok(told) => {
@@ -173,19 +176,19 @@ fn device(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Seconds since 1970: what two processes of one machine can compare.
+/// Seconds since 1970, which two processes of one machine can compare.
 fn now() -> f64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.unwrap_or_default().as_secs_f64()
 }
 
-fn first_result(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+fn first_result(inside: &StageContext<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let start = bench::device::start(inside.began)?;
     sheet.page.result = json!({ "at": now(), "start": start });
     Ok(())
 }
 
-/// With a cache of the driver's that is empty, and then with what that has left in it.
+/// With an empty driver cache, and then with the cache as that has left it.
 fn start(parts: &mut Parts<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     parts.empty_cache()?;
     let filled = if parts.is_quick() { 1 } else { 3 };
@@ -211,7 +214,7 @@ fn start(parts: &mut Parts<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn self_check(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+fn self_check(inside: &StageContext<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     // A pass over everything comes before the one with a million cases, for which time may be short.
     let passes = if inside.quick {
         let smallest = Extent {
@@ -286,7 +289,7 @@ fn checked(report: &Report, replay: &str) -> Value {
     })
 }
 
-/// The built-in programs, and their tasks with so many pairs each.
+/// The built-in programs, and their tasks with this many pairs each.
 fn built_in(pairs: usize, seed: u64) -> Given {
     let all = builtin::all().iter();
     Given {
@@ -299,8 +302,8 @@ fn own_tasks(given: &Given) -> Batch<'_> {
     Batch::own_tasks(&given.programs, &given.tasks)
 }
 
-/// What makes evaluations: the first GPU wherever it can, or the host alone.
-fn options(inside: &Inside<'_>, backend: Backend, keep_outputs: bool) -> Options {
+/// The options for evaluating on the first GPU wherever possible, or on the host alone.
+fn options(inside: &StageContext<'_>, backend: Backend, keep_outputs: bool) -> Options {
     let mut options = Options::default();
     options.mode = Mode::Parallel;
     options.backend = backend;
@@ -311,14 +314,14 @@ fn options(inside: &Inside<'_>, backend: Backend, keep_outputs: bool) -> Options
     options
 }
 
-/// What became of a batch, and how long it took.
+/// The outcomes of a batch, and the time that it took.
 struct BatchRun {
     outcomes: Outcomes,
     device: OnDevice,
     seconds: f64,
 }
 
-fn make(batch: &Batch<'_>, options: &Options) -> anyhow::Result<BatchRun> {
+fn run_batch(batch: &Batch<'_>, options: &Options) -> anyhow::Result<BatchRun> {
     let mut runner = Runner::new(options)?;
     let missing = runner.no_device().map(str::to_owned);
     let mut outcomes = Outcomes::default();
@@ -346,7 +349,7 @@ fn told(made: &BatchRun, evaluations: u64) -> Value {
     })
 }
 
-fn programs(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+fn programs(inside: &StageContext<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     // A small batch comes before the large one, for which time may be short.
     let sizes: &[usize] = if inside.quick { &[1] } else { &[4, 400] };
     let own: Vec<Given> = sizes.iter().map(|pairs| built_in(*pairs, SEED)).collect();
@@ -374,8 +377,8 @@ fn programs(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
                 sheet.page.left_out.push(left);
                 continue;
             }
-            let expected = make(batch, &options(inside, Backend::Auto, keep_outputs))?;
-            let found = make(batch, &options(inside, Backend::Cuda, keep_outputs))?;
+            let expected = run_batch(batch, &options(inside, Backend::Auto, keep_outputs))?;
+            let found = run_batch(batch, &options(inside, Backend::Cuda, keep_outputs))?;
             let difference = expected.outcomes.difference(&found.outcomes, batch);
             sheet.say(format_args!(
                 "{name}, {what}: {evaluations} evaluations, {} by the device, {}; {:.2} s, the host alone {:.2} s",
@@ -400,7 +403,7 @@ fn programs(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
         }
     }
     if !given.programs.is_empty() && !inside.is_over() {
-        // By their values on the device, where a run compares what becomes of them.
+        // Compares values on the device, while a run compares outcomes.
         let row = check::programs(Checked::Cuda, &given.programs, &given.tasks)?;
         let report = Report {
             rows: vec![row],
@@ -415,7 +418,7 @@ fn programs(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a benchmark has that is under way, and what it says for people.
+/// Puts the results of a benchmark in progress into the page.
 fn so_far(sheet: &mut Sheet, limits: Option<&Limits>, rows: &[Row]) {
     sheet.page.result = json!({ "limits": limits, "rows": rows, "break_even": break_even(rows) });
     sheet.page.lines.clear();
@@ -428,7 +431,7 @@ fn so_far(sheet: &mut Sheet, limits: Option<&Limits>, rows: &[Row]) {
     }
 }
 
-fn benchmark(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+fn benchmark(inside: &StageContext<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let (given, errors) = inside.given.read();
     let errors = errors.iter().map(ToString::to_string);
     sheet.page.left_out.extend(errors);
@@ -448,13 +451,13 @@ fn benchmark(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let mut clocks: Vec<Vec<(String, String)>> = Vec::new();
     let measured = bench::device::measure(&plan, &given, Instant::now(), |told| {
         match told {
-            Told::Limits(found) => limits = Some(found.clone()),
-            Told::Row(row) => rows.push(row.clone()),
+            Progress::Limits(found) => limits = Some(found.clone()),
+            Progress::Row(row) => rows.push(row.clone()),
         }
         if sheet.is_due() {
             // Just after the GPU had work, and between two rows.
             if !inside.is_fake_driver() {
-                clocks.extend(driver::told_by_tool().ok());
+                clocks.extend(driver::query_tool().ok());
             }
             so_far(sheet, limits.as_ref(), &rows);
             failed = failed.take().or_else(|| sheet.write().err());
@@ -505,7 +508,7 @@ fn left_out(left: &LeftOut) -> String {
     format!("{name}{size}: {}", left.reason)
 }
 
-fn modes(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+fn modes(inside: &StageContext<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let plan = if inside.quick {
         bench::Plan::smallest()
     } else {
@@ -536,7 +539,7 @@ fn modes(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     }
     let mut document = document?;
     if inside.is_fake_driver() {
-        // The targets are of GPUs.
+        // The targets are for GPUs.
         document.verdict.clear();
     }
     sheet.say(bench::Heading);
@@ -547,12 +550,12 @@ fn modes(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
         sheet.say(judgement);
     }
     let of_devices = document.cells.iter();
-    let of_devices = of_devices.filter(|cell| cell.mode.is_of_devices());
+    let of_devices = of_devices.filter(|cell| cell.mode.uses_devices());
     let failures = of_devices.filter_map(|cell| {
         let device = cell.on_device.as_ref();
         let failure = match device.and_then(|device| device.failure.as_deref()) {
             Some(failure) => failure,
-            // One that failed is given nothing for a while.
+            // A device that failed is given nothing for a while.
             None if device.is_none_or(|device| device.evaluations == 0.0) => {
                 "the device made no evaluation"
             }
@@ -570,7 +573,7 @@ fn modes(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn shapes(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+fn shapes(inside: &StageContext<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let budget = if inside.quick {
         Duration::from_millis(10)
     } else {
@@ -614,22 +617,22 @@ fn shapes(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     found.result.map(drop).map_err(Into::into)
 }
 
-/// The least piece of memory that is taken of a GPU that is filled.
+/// The smallest piece of memory allocated when a GPU is filled.
 const PIECE: usize = 64 << 10;
 
-/// Bytes that are free while the GPU is nearly full.
+/// Bytes left free when the GPU is nearly full.
 const ROOM: [usize; 3] = [0, 4 << 20, 64 << 20];
 
-fn memory(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+fn memory(inside: &StageContext<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let given = built_in(if inside.quick { 1 } else { 100 }, SEED);
     let batch = own_tasks(&given);
     let evaluations = batch.evaluations();
-    let expected = make(&batch, &options(inside, Backend::Auto, false))?.outcomes;
+    let expected = run_batch(&batch, &options(inside, Backend::Auto, false))?.outcomes;
     let device = open::gpu(0)?;
     let before = device.memory()?;
     let mut rows = Vec::new();
     let mut run = |name: String, sheet: &mut Sheet, must_run: bool| {
-        let found = make(&batch, &options(inside, Backend::Cuda, false))?;
+        let found = run_batch(&batch, &options(inside, Backend::Cuda, false))?;
         let difference = expected.difference(&found.outcomes, &batch);
         let failure = found.device.failure.as_deref().unwrap_or("none");
         sheet.say(format_args!(
@@ -658,7 +661,7 @@ fn memory(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
         }
         let mut held = fill(&device)?;
         let full = device.memory()?;
-        // The smallest go first.
+        // The smallest pieces are freed first.
         while (device.memory()?.free as usize) < room && held.pop().is_some() {}
         let free = device.memory()?.free;
         let name = format!(
@@ -670,7 +673,7 @@ fn memory(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     run("memory given back".to_owned(), sheet, true)
 }
 
-/// Takes memory until the driver has none, the largest pieces first.
+/// Allocates memory until the driver has none left, the largest pieces first.
 fn fill(device: &CudaDevice) -> anyhow::Result<Vec<Buffer>> {
     let mut held = Vec::new();
     let mut piece = device.memory()?.free as usize / 2;
@@ -685,8 +688,8 @@ fn fill(device: &CudaDevice) -> anyhow::Result<Vec<Buffer>> {
     }
 }
 
-/// One of several processes that use the GPU at a time.
-fn context(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
+/// One of several processes that use the GPU at the same time.
+fn context(inside: &StageContext<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let window = if inside.quick {
         Duration::ZERO
     } else {
@@ -695,8 +698,8 @@ fn context(inside: &Inside<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let pairs = if inside.quick { 1 } else { 100 };
     let given = built_in(pairs, SEED + inside.part as u64);
     let batch = own_tasks(&given);
-    let expected = make(&batch, &options(inside, Backend::Auto, true))?.outcomes;
-    let with_outputs = make(&batch, &options(inside, Backend::Cuda, true))?;
+    let expected = run_batch(&batch, &options(inside, Backend::Auto, true))?.outcomes;
+    let with_outputs = run_batch(&batch, &options(inside, Backend::Cuda, true))?;
     let difference = expected.difference(&with_outputs.outcomes, &batch);
     let mut runner = Runner::new(&options(inside, Backend::Cuda, false))?;
     let mut failure = with_outputs.device.failure;

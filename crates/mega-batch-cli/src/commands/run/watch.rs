@@ -1,4 +1,4 @@
-//! What a run tells while it goes on: its document, a progress bar, notices and the log.
+//! What a run reports while it goes on: its document, a progress bar, notices and the log.
 
 use std::fmt;
 use std::io;
@@ -12,11 +12,11 @@ use mega_batch::{Batch, Job, JsonReport, Notice, PairResult, Progress, Sink};
 use crate::commands::output::shown;
 use crate::commands::{terminal, warn};
 
-/// The results of a JSON document on their way into it.
+/// The results for a JSON document, spooled to disk.
 struct Spooled<'a> {
-    /// An error is why there is none, which costs nothing but the document.
+    /// An error if it could not be written, which affects only the document.
     report: io::Result<JsonReport<'a>>,
-    /// Where they lie.
+    /// The folder that they are in.
     folder: PathBuf,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Spooled<'a> {
         };
         if let Err(error) = add(report) {
             let folder = shown(&self.folder);
-            // Hours may be left, so that it is told now.
+            // Warn now, since the run may go on for hours.
             bar.suspend(|| {
                 warn(format_args!(
                     "{folder}: cannot be written: {error}; the run goes on without its document"
@@ -44,21 +44,21 @@ impl<'a> Spooled<'a> {
     }
 }
 
-/// How often the log is told of progress.
+/// How often progress is logged.
 const LOG_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Hands results to the JSON document, where one is asked for, and tells how far the run is.
+/// Adds results to the JSON document, if one is asked for, and reports progress.
 pub(super) struct Watch<'a> {
     json: Option<Spooled<'a>>,
     bar: ProgressBar,
     began: Instant,
     logged: Instant,
-    /// Evaluations that were made in an earlier run.
+    /// Evaluations taken over from an earlier run.
     before: u64,
 }
 
 impl<'a> Watch<'a> {
-    /// `spool` is where results of a document lie until it is written; `None` if there is none.
+    /// `spool` is the folder for the results of a document until it is written; `None` for no document.
     pub(super) fn new(batch: &Batch<'a>, spool: Option<PathBuf>, quiet: bool) -> Self {
         Self {
             json: spool.map(|folder| Spooled {
@@ -76,13 +76,13 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The document, where one is asked for.
+    /// The document, if one is asked for.
     pub(super) fn end(self) -> Option<anyhow::Result<JsonReport<'a>>> {
         self.bar.finish_and_clear();
         self.json.map(Spooled::finished)
     }
 
-    /// Tells something without the bar in between.
+    /// Warns without disturbing the bar.
     fn warn(&self, what: fmt::Arguments<'_>) {
         self.bar.suspend(|| warn(what));
     }
@@ -92,13 +92,13 @@ fn progress_bar(total: u64) -> ProgressBar {
     let bar = terminal::progress_bar(total);
     let template =
         "{bar:40} {human_pos} of {human_len} evaluations, {rate} a second, {eta} left{msg}";
-    // The template is ours and right; the default style is a bar all the same.
+    // The template is valid; if it were not, the default style would do.
     let style = ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key(
             "rate",
             |state: &ProgressState, text: &mut dyn fmt::Write| {
-                // A bar that cannot be drawn is no loss.
+                // Failing to draw the bar does not matter.
                 let _ = write!(text, "{}", HumanCount(state.per_sec() as u64));
             },
         );

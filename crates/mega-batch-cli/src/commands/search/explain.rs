@@ -10,7 +10,7 @@ use crate::commands::show::{columns, paint};
 use crate::show::Strip;
 use crate::table::thousands;
 
-/// The answers to its test pairs, and the programs that give them.
+/// Writes the answers to the test pairs, and the programs that give them.
 pub(super) fn answers(
     out: &mut Vec<u8>,
     task: &Task,
@@ -50,7 +50,7 @@ pub(super) fn answers(
     no_attempt(out, searched)
 }
 
-/// Draws all of it.
+/// Draws everything that was found.
 pub(super) fn explain(
     out: &mut Vec<u8>,
     task: &Task,
@@ -76,7 +76,7 @@ pub(super) fn explain(
     Ok(())
 }
 
-/// Draws grids of a test pair, and behind them the expected one.
+/// Draws grids of a test pair, followed by the expected one.
 fn draw<'a>(
     out: &mut impl Write,
     test: usize,
@@ -94,7 +94,7 @@ fn draw<'a>(
     write!(out, "\ntest[{test}]\n{strip}")
 }
 
-/// Which task it is, and why it was not searched.
+/// Writes which task it is, and why it was not searched.
 fn title(out: &mut impl Write, task: &Task, searched: &Searched) -> io::Result<()> {
     let pairs = |count: usize, what: &str| match count {
         1 => format!("1 {what} pair"),
@@ -118,7 +118,7 @@ fn no_attempt(out: &mut impl Write, searched: &Searched) -> io::Result<()> {
     Ok(())
 }
 
-/// What was done for the task.
+/// Writes what was done for the task.
 fn heading(out: &mut impl Write, task: &Task, searched: &Searched) -> io::Result<()> {
     title(out, task, searched)?;
     if searched.failure.is_some() {
@@ -162,7 +162,7 @@ fn heading(out: &mut impl Write, task: &Task, searched: &Searched) -> io::Result
     no_attempt(out, searched)
 }
 
-/// What is to be said of an attempt.
+/// Describes an attempt.
 fn words(
     out: &mut impl Write,
     task: &Task,
@@ -219,10 +219,10 @@ fn words(
     Ok(())
 }
 
-/// What an answer breaks of what all train pairs have in common.
+/// Writes which properties common to all train pairs an answer lacks.
 fn breaks(out: &mut impl Write, broken: Option<&Vec<String>>) -> io::Result<()> {
     let mut broken = broken.cloned().unwrap_or_default();
-    // One name stands for several colours.
+    // Several colours have one name.
     broken.dedup();
     if broken.is_empty() {
         return Ok(());

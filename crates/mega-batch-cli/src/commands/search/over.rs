@@ -1,4 +1,4 @@
-//! [`Over`]: the submission that a search begins with, whoever wrote it.
+//! [`Over`]: the submission that a search begins with, from any source.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use arc_dsl::{Grid, SubmittedGrid, SubmittedTask, Task};
 use mega_batch::inputs::InputError;
 use mega_batch::{Submission, Submitted};
 
-/// A submission, with what a competition would not take of it.
+/// A submission, with its faults by the rules of a competition.
 pub(super) struct Over {
     tasks: Vec<OverTask>,
     /// Attempts that it lacks.
@@ -20,10 +20,10 @@ struct OverTask {
 }
 
 impl Over {
-    /// Reads it. `tasks` are all that there are, `None` where that is not known.
+    /// Reads it. `tasks` are all tasks of the competition, `None` if they are not known.
     ///
     /// # Errors
-    /// What is no attempt though it stands in the place of one, and what is no submission.
+    /// Malformed attempts, and files that are not submissions.
     pub(super) fn read(path: &Path, tasks: Option<&[Task]>) -> Result<Self, Vec<InputError>> {
         let submitted = Submitted::read(path);
         if !submitted.errors.is_empty() {
@@ -49,10 +49,11 @@ impl Over {
         })
     }
 
-    /// The submission under a search of the tasks of these ids, and what becomes of the attempts that are none.
+    /// The submission to begin with when the tasks of these ids are searched, and notes on what happens to faulty
+    /// attempts.
     pub(super) fn under(self, searched: &HashSet<&str>) -> (Submission, Vec<InputError>) {
         let missing = self.missing.into_iter().map(|it| InputError {
-            // Here nothing is wrong with that yet.
+            // A missing attempt is not an error here.
             message: format!(
                 "{}: it is taken for none, and an answer that is found, the input or a single cell stands in its \
                  place",
@@ -85,13 +86,13 @@ impl Over {
     }
 }
 
-/// Whether it is the task that something is wrong with, rather than one of the attempts.
+/// Whether the fault concerns the task as a whole rather than one attempt.
 fn is_about_task(fault: &InputError, task: &SubmittedTask) -> bool {
     fault.path.as_ref() == Some(&task.task)
 }
 
-/// Two attempts for a test input. A search passes over what can be no answer, which therefore stands for what is
-/// missing; in what is copied a cell does, as wherever no input is known.
+/// Two attempts for a test input. Missing attempts of a searched task are filled with a grid that cannot be an
+/// answer, which the search replaces; those that are only copied with single cells, as when no input is known.
 fn two_of(grids: Vec<SubmittedGrid>, is_searched: bool) -> [Grid; 2] {
     const NO_COLOUR: i8 = -1;
     let mut grids: Vec<Grid> = grids.into_iter().map(|it| it.grid).collect();

@@ -7,11 +7,10 @@ use mega_batch::search::{Searched, program_name};
 
 use crate::commands::output::Destination;
 
-/// Writes the programs of all attempts, those of a task after each other, the best one first; gives how many
-/// there are.
+/// Writes the programs of all attempts, grouped by task, the best first. Returns how many there are.
 ///
-/// Where the id of a task cannot stand in a name, a comment above the program says it; of ids of which names are
-/// made alike the next ones are numbered on.
+/// If a task's id cannot be part of a name, a comment above the program gives it; if several ids lead to the same
+/// name, the later programs are numbered.
 pub(super) fn write(
     tasks: &[Task],
     results: &[(usize, Searched)],
@@ -33,14 +32,14 @@ pub(super) fn write(
     Ok(names.len())
 }
 
-/// The text of a function, by a name that none has yet.
+/// The text of a function, renamed if its name is taken.
 fn unique(function: &str, id: &str, names: &mut HashSet<String>) -> String {
     let name = function
         .strip_prefix("def ")
         .and_then(|it| it.split('(').next());
     let given = name.unwrap_or_default();
     let mut name = given.to_owned();
-    // Not as the second attempt of a task is called.
+    // Past the number of a task's second attempt.
     let mut number = 3;
     while !names.insert(name.clone()) {
         name = program_name(number, id);
@@ -49,7 +48,7 @@ fn unique(function: &str, id: &str, names: &mut HashSet<String>) -> String {
     function.replacen(given, &name, 1)
 }
 
-/// The line that says which task a program is for, where its name cannot.
+/// The comment with the task of a program, if its name cannot say it.
 fn task_comment(id: &str) -> String {
     if !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return String::new();

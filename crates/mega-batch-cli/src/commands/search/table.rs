@@ -1,4 +1,4 @@
-//! [`Table`]: what a search came to, for people.
+//! [`Table`]: the results of a search as text.
 
 use std::fmt;
 
@@ -8,15 +8,15 @@ use mega_batch::search::SearchSummary;
 
 use crate::table::thousands;
 
-/// How many slow tasks are told.
+/// How many slow tasks are listed.
 const SLOWEST: usize = 5;
 
-/// Prints what a search came to.
+/// Prints the results of a search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Table<'a> {
     pub(super) tasks: &'a [Task],
     pub(super) summary: &'a SearchSummary,
-    /// Answers to each test pair, at most.
+    /// The most answers to each test pair.
     pub(super) attempts: usize,
 }
 
@@ -91,7 +91,7 @@ impl fmt::Display for Table<'_> {
     }
 }
 
-/// The most memory that the process has had, where the system tells.
+/// The peak memory of the process, if the system tells.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

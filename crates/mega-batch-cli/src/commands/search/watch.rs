@@ -1,4 +1,4 @@
-//! What a search tells while it goes on: a progress bar, notices and the log.
+//! What a search reports while it goes on: a progress bar, notices and the log.
 
 use std::fmt;
 use std::io;
@@ -14,14 +14,14 @@ use crate::commands::exit::Exit;
 use crate::commands::output::shown;
 use crate::commands::{terminal, warn};
 
-/// How often the log is told of progress.
+/// How often progress is logged.
 const LOG_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Keeps what is found, and tells how far the search is.
+/// Keeps the results, and reports progress.
 pub(super) struct Watch<'a> {
     tasks: &'a [Task],
     results: Vec<(usize, Searched)>,
-    /// How the command ends, where a task could not be searched.
+    /// The exit if a task could not be searched.
     failed: Option<Exit>,
     bar: ProgressBar,
     logged: Option<Instant>,
@@ -42,13 +42,13 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What was found, by the places of the tasks, and how the command ends where one could not be searched.
+    /// The results, by the indices of the tasks, and the exit if one could not be searched.
     pub(super) fn end(self) -> (Vec<(usize, Searched)>, Option<Exit>) {
         self.bar.finish_and_clear();
         (self.results, self.failed)
     }
 
-    /// Tells something without the bar in between.
+    /// Warns without disturbing the bar.
     fn warn(&self, what: fmt::Arguments<'_>) {
         self.bar.suspend(|| warn(what));
     }
@@ -57,7 +57,7 @@ impl<'a> Watch<'a> {
 fn progress_bar(total: u64) -> ProgressBar {
     let bar = terminal::progress_bar(total);
     let template = "{bar:40} {human_pos} of {human_len} tasks{msg}, {eta} left";
-    // The template is ours and right; the default style is a bar all the same.
+    // The template is valid; if it were not, the default style would do.
     let style = ProgressStyle::with_template(template);
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar

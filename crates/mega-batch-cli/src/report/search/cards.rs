@@ -17,7 +17,7 @@ const STATES: [SearchState; 4] = [
     SearchState::Nothing,
 ];
 
-/// The class of a state, and its word for people.
+/// The CSS class of a state, and its word for people.
 fn words(state: SearchState) -> (&'static str, &'static str) {
     match state {
         SearchState::Solved => ("solved", "solved"),
@@ -39,7 +39,7 @@ pub(super) fn cards(results: &Results) -> String {
     html + "</div>\n<p id=\"nothing\" class=\"none\" hidden>No task is like that.</p></section>\n"
 }
 
-/// What chooses among the cards: a script shows it, which is needed for it.
+/// The form that filters the cards. It needs a script, which makes it visible.
 fn filters(results: &Results) -> String {
     let mut html = String::from(
         "<form id=\"filters\" class=\"filters\" role=\"search\" aria-label=\"Tasks\" hidden>\
@@ -161,7 +161,7 @@ fn one(task: &Task, attempt: &Attempt) -> String {
     if attempt.layers_left_out > 0 {
         add!(html, "<li>and {} more</li>", attempt.layers_left_out);
     }
-    // Lines stay lines; all else that a terminal would obey is told.
+    // Line breaks are kept; all other control characters are shown as escapes.
     let program: Vec<_> = attempt.program.lines().map(Plain).collect();
     html += "</ul><details class=\"reasons\"><summary>Program</summary><pre><code>";
     for line in program {

@@ -1,5 +1,5 @@
-//! [`Document`]: what is read of the document of a search. `crates/mega-batch/src/search/document.rs` says
-//! what its members mean.
+//! [`Document`]: the parts of a search's document that are read. `crates/mega-batch/src/search/document.rs` says what
+//! its members mean.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub(crate) struct Document {
     pub(in crate::report) input_errors: First<BadInput, 100>,
 }
 
-/// What was found, all tasks together.
+/// What was found, over all tasks.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, expecting = "an object, what was found")]
 pub(in crate::report) struct Totals {

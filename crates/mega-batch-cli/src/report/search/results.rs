@@ -1,4 +1,4 @@
-//! [`Results`]: what was found for each task, with its grids, packed as they are read.
+//! [`Results`]: what was found for each task, with its grids, packed while reading.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use crate::report::bounded::{First, Text};
 use crate::report::grids::{Grid, Grids, Place};
 use crate::report::tasks::{CARDS, GRID_BYTES, PAIRS, Pair, Share};
 
-/// So many attempts of a task are shown.
+/// The most attempts of a task that are shown.
 const ATTEMPTS: usize = 6;
 
-/// So many layers of an attempt are shown.
+/// The most layers of an attempt that are shown.
 const LAYERS: usize = 16;
 
-/// Up to so many characters of a program are kept.
+/// The most characters of a program that are kept.
 const PROGRAM: usize = 20_000;
 
 /// All tasks.
@@ -25,7 +25,7 @@ pub(in crate::report) struct Results {
     /// Those with a card, in the document's order.
     pub(super) cards: Vec<Task>,
     pub(super) total: usize,
-    /// Tasks with a card, but without grids for want of room.
+    /// Tasks with a card, but without grids for lack of room.
     pub(super) without_grids: usize,
     grid_bytes: usize,
 }
@@ -42,7 +42,7 @@ pub(super) struct Task {
     pub(super) calls: u64,
     pub(super) train: usize,
     pub(super) attempts: Vec<Attempt>,
-    /// Its grids as a line of JSON, where there is room.
+    /// Its grids as a line of JSON, if there is room.
     pub(super) data: Option<String>,
 }
 
@@ -70,15 +70,15 @@ pub(super) struct Layer {
 /// The grids of a task as the script reads them.
 #[derive(Serialize)]
 struct Data {
-    /// Each grid once.
+    /// The distinct grids.
     grids: Vec<String>,
     /// How many of the pairs are train pairs.
     trains: usize,
     /// Input and expected output of each pair.
     pairs: Vec<[Place; 2]>,
-    /// What each attempt gives on each pair; nothing on train pairs.
+    /// The output of each attempt on each pair; none on train pairs.
     best: Vec<Vec<Place>>,
-    /// What each layer of each attempt paints of the outputs of test pairs.
+    /// What each layer of each attempt paints in the outputs of test pairs.
     layers: Vec<Vec<Vec<Place>>>,
 }
 
@@ -154,7 +154,7 @@ impl Task {
         let expected: Vec<Place> = pairs[trains..].iter().map(|&[_, output]| output).collect();
         let (mut attempts, mut best, mut layers) = (Vec::new(), Vec::new(), Vec::new());
         for found in entry.attempts.kept {
-            // One for each test pair, whatever the document has.
+            // One for each test pair, however many the document has.
             let mut places = |found: First<Grid, PAIRS>| {
                 let found = found.kept.into_iter().take(expected.len());
                 let mut places: Vec<_> = found.map(|grid| grids.place(Some(grid))).collect();

@@ -1,24 +1,24 @@
-//! [`Told`]: errors and notes as lines, those of one kind once.
+//! [`GroupedErrors`]: errors and notes as lines, grouped by kind.
 
 use std::fmt;
 
 use mega_batch::escaped;
 use mega_batch::inputs::InputError;
 
-/// How many of one kind have lines of their own.
+/// Up to this many errors of one kind get lines of their own.
 const ALONE: usize = 3;
 
-/// How many places are told of one kind.
+/// How many places are listed for one kind.
 const PLACES: usize = 10;
 
-/// Errors of one kind, which differ in their places, numbers and what they quote, stand together: the first with its
-/// message, then the places of the next, with their messages where these are others.
-pub(super) struct Told<'a> {
+/// Errors grouped by kind. Those of a kind differ only in place, numbers and quoted text: the first is printed with
+/// its message, the next only with their places, and with their messages if these differ.
+pub(super) struct GroupedErrors<'a> {
     prefix: &'static str,
     kinds: Vec<Vec<&'a InputError>>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> GroupedErrors<'a> {
     pub(super) fn new(prefix: &'static str, errors: &'a [InputError]) -> Self {
         let mut kinds: Vec<Vec<&InputError>> = Vec::new();
         let mut by_kind = std::collections::HashMap::new();
@@ -31,7 +31,7 @@ impl<'a> Told<'a> {
             }
             kinds[at].push(error);
         }
-        // What is told by itself keeps its order.
+        // Errors printed one by one keep their order.
         let (many, mut few): (Vec<_>, Vec<_>) =
             kinds.into_iter().partition(|kind| kind.len() > ALONE);
         let place = |error: &InputError| errors.iter().position(|it| std::ptr::eq(it, error));
@@ -45,7 +45,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// A message without its numbers and what is quoted in it.
+/// A message without its numbers and quoted text.
 fn kind_of(message: &str) -> String {
     let quoted = message.split('`').enumerate();
     let plain = quoted.filter(|(at, _)| at % 2 == 0).map(|(_, part)| part);
@@ -53,7 +53,7 @@ fn kind_of(message: &str) -> String {
     plain.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for GroupedErrors<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for kind in &self.kinds {
             let (first, more) = (kind[0], &kind[1..]);
@@ -77,7 +77,7 @@ impl fmt::Display for Told<'_> {
     }
 }
 
-/// Where an error stands.
+/// The place of an error.
 struct Place<'a>(&'a InputError);
 
 impl fmt::Display for Place<'_> {
@@ -109,7 +109,7 @@ mod tests {
         let error = |file: &str, message: &str| InputError::whole(file.as_ref(), message);
         let mut errors = vec![error("x", "first"), error("a0", "colour 200: expected `a`")];
         errors.push(error("y", "last"));
-        let few = Told::new("", &errors).to_string();
+        let few = GroupedErrors::new("", &errors).to_string();
         assert_eq!(few, "x: first\na0: colour 200: expected `a`\ny: last\n");
         let next = |at| {
             error(
@@ -123,11 +123,11 @@ mod tests {
         };
         errors.extend((1..13).map(next));
         let places: Vec<String> = (2..10).map(|at| format!("  a{at}\n")).collect();
-        // What another one says is told too.
+        // A message that differs is printed too.
         let places = format!("  a1: colour 300: expected `b`\n{}", places.concat());
         let expected = format!(
             "- x: first\n- y: last\n- a0: colour 200: expected `a` (13 times)\n{places}  and 3 more\n"
         );
-        assert_eq!(Told::new("- ", &errors).to_string(), expected);
+        assert_eq!(GroupedErrors::new("- ", &errors).to_string(), expected);
     }
 }

@@ -1,5 +1,5 @@
-//! [`judge`]: what was measured against the targets of the tuning guides, and where it is below them
-//! what to look at.
+//! [`judge`]: compares the measured speed-ups with the targets of the tuning guides, and says what to look at if they
+//! are missed.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -11,29 +11,29 @@ use super::statistics::geometric_mean;
 use super::workload::Workload;
 use crate::table::thousands;
 
-/// Speed-ups over the sequential mode that a mode is to have.
+/// The target speed-up of a mode over the sequential mode.
 struct Target {
     name: &'static str,
     mode: BenchMode,
-    /// The kind on which it is judged; all where there is none.
+    /// The kind that it is judged by; `None` for all.
     kind: Option<Workload>,
-    /// The speed-up from and to is so many times the number of these.
+    /// What `from` and `to` are multiplied by.
     each: Each,
     from: f64,
-    /// `None` if there is no end.
+    /// `None` if there is no upper bound.
     to: Option<f64>,
-    /// As the guides have it.
+    /// The wording of the guides.
     wording: &'static str,
 }
 
 enum Each {
     Run,
-    /// Workers, as far as there are physical cores for them.
+    /// Workers, at most as many as there are physical cores.
     Worker,
     Gpu,
 }
 
-/// The targets of the tuning guides. What they say of 4 workers and of 4 GPUs counts in proportion.
+/// The targets of the tuning guides. Their figures for 4 workers and 4 GPUs are scaled in proportion.
 const TARGETS: &[Target] = &[
     Target {
         name: "sequential",
@@ -82,22 +82,22 @@ const TARGETS: &[Target] = &[
     },
 ];
 
-/// Below this speed-up a GPU's stages are told.
+/// Below this speed-up a GPU's stage times are reported.
 const SLOW_GPU: f64 = 5.0;
 
-/// Of the instructions of a batch the part that only the calling thread executes: counted for all built-in
-/// programs, each on tasks of its own (benches/notes/cores.md, "More cores").
+/// The fraction of a batch's instructions that only the calling thread executes: counted over all built-in programs,
+/// each on tasks of its own (benches/notes/cores.md, "More cores").
 const SERIAL: f64 = 0.0025;
 
-/// The speed-up that workers would have if each had a core, and memory kept up: Amdahl's law.
+/// The speed-up of this many workers by Amdahl's law, if each had a core and memory kept up.
 fn predicted(workers: usize) -> f64 {
     1.0 / (SERIAL + (1.0 - SERIAL) / workers as f64)
 }
 
-/// From this load on other processes are told of.
+/// From this load on, other running processes are mentioned.
 const LOADED: f64 = 0.5;
 
-/// What of each target is met.
+/// Judges every target.
 pub(crate) fn judge(document: &Document) -> Vec<Judgement> {
     let judge = |target: &Target| target.judge(document);
     TARGETS.iter().map(judge).collect()
@@ -111,7 +111,7 @@ impl Target {
         let count = match self.each {
             Each::Run => 1,
             Each::Worker => cores,
-            // Judged where there are several; otherwise said for the guides' number.
+            // Judged if there are several; otherwise stated for the guides' number.
             Each::Gpu => Some(environment.gpus().len())
                 .filter(|gpus| *gpus > 1)
                 .unwrap_or(4),
@@ -151,7 +151,7 @@ impl Target {
                 ));
             }
         }
-        if self.mode.is_of_devices() {
+        if self.mode.uses_devices() {
             let slow = |cell: &&Cell| cell.speedup.is_none_or(|ratio| ratio.median < SLOW_GPU);
             remarks.extend(
                 cells
@@ -172,7 +172,7 @@ impl Target {
         }
     }
 
-    /// The cells on which it is judged: the largest batches.
+    /// The cells that it is judged by: those of the largest batches.
     fn cells<'d>(&self, document: &'d Document) -> Vec<&'d Cell> {
         let largest = document.largest(self.mode);
         let of_target = |cell: &&Cell| {
@@ -202,7 +202,7 @@ fn measured(cells: &[&Cell]) -> Option<Measured> {
     })
 }
 
-/// Where the time goes of a cell that is slow on a device.
+/// Where the time of a slow cell on a device goes.
 fn what_to_look_at(cell: &Cell) -> Option<String> {
     let share: &DeviceShare = cell.on_device.as_ref()?;
     let mut parts = vec![format!(
@@ -236,7 +236,7 @@ fn what_to_look_at(cell: &Cell) -> Option<String> {
 }
 
 impl Judgement {
-    /// The speed-up that is to be had: `1.75x to 2x`.
+    /// The target speed-up: `1.75x to 2x`.
     pub(crate) fn expected(&self) -> String {
         let shown = |value: f64| {
             let text = format!("{value:.2}");
@@ -456,7 +456,7 @@ pub(super) mod tests {
             }],
         };
         for cell in &mut document.cells {
-            cell.on_device = cell.mode.is_of_devices().then(|| share.clone());
+            cell.on_device = cell.mode.uses_devices().then(|| share.clone());
         }
         let verdict = judge(&document);
         let found: Vec<_> = verdict.iter().map(|judgement| judgement.finding).collect();
@@ -464,7 +464,7 @@ pub(super) mod tests {
         assert_eq!(found, [met, Finding::NotMeasured, below, below, met]);
         assert_eq!((verdict[4].from, verdict[4].to), (15.0, None));
         assert!(verdict[4].remarks.is_empty());
-        // One remark a kind; pipelines are judged on one kind.
+        // One remark for each kind; pipelines are judged by one kind.
         assert_eq!(
             (verdict[2].remarks.len(), verdict[3].remarks.len()),
             (Workload::ALL.len(), 1)
