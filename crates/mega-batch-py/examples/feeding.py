@@ -18,7 +18,7 @@ except ImportError as error:
 
 
 def by_processor(data: TaskDataset | SynthDataset, seconds: float) -> float:
-    """Pairs a second of processors, in this process alone: the same on a machine that has other work too."""
+    """Pairs per second of processor time, in this process alone: unaffected by other work on the machine."""
     batches = iter(loader(data, workers=0))
     next(batches)
     begin, done = time.process_time(), 0

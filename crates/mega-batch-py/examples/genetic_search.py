@@ -26,13 +26,13 @@ MORE = ["vmirror", "hmirror", "rot90", "rot180", "dmirror", "trim", "tophalf", "
 
 
 def longer(program: mb.Program, primitive: str) -> mb.Program:
-    """The program with a call behind it."""
+    """The program with a call appended."""
     head, _, output = str(program).strip().rpartition("\n    return ")
     return mb.Program.parse(f"{head}\n    last{len(program)} = {primitive}({output})\n    return last{len(program)}\n")
 
 
 def task(seed: int) -> mb.Task:
-    """Pairs of a program that the search does not see."""
+    """Pairs of a program that are hidden from the search."""
     dice = np.random.default_rng(seed)
     hidden = mb.Program.parse(HIDDEN)
     pairs = list[tuple[np.ndarray, np.ndarray]]()
@@ -45,7 +45,7 @@ def task(seed: int) -> mb.Task:
 
 
 def fitness(report: mb.Report, programs: int, of: mb.Task) -> tuple[np.ndarray, np.ndarray]:
-    """The part of train cells that each program has right, and a number that is the same for those that give the same."""
+    """The fraction of right train cells of each program, and a number that identifies its behaviour."""
     results = report.results
     assert results.cells_right is not None and results.hashes is not None
     right = np.maximum(results.cells_right, 0).reshape(programs, len(of.train))
@@ -76,7 +76,7 @@ def main() -> None:
         report = engine.run(programs, of, jobs="all", train_only=True)
         good, behaviour = fitness(report, len(programs), of)
         evaluations += len(report.results)
-        # The best of each behaviour, the shorter program first where two are as good.
+        # The best of each behaviour; the shorter program wins a tie.
         order = sorted(range(len(programs)), key=lambda at: (-good[at], len(programs[at])))
         known: dict[int, mb.Program] = {}
         for at in order:

@@ -26,7 +26,7 @@ import mega_batch as mb
 
 
 def beside_the_command(text: str, tasks: dict[str, Any], arguments: argparse.Namespace) -> None:
-    """Python's time from text and lists to arrays, and the command's from files to its end."""
+    """The time of Python from text and lists to arrays, and of the command from files to its end."""
     programs = len(mb.parse_programs(text))
     some, pairs = {}, 0
     for name, task in tasks.items():
@@ -41,7 +41,7 @@ def beside_the_command(text: str, tasks: dict[str, Any], arguments: argparse.Nam
         ratios = []
         for _ in range(arguments.rounds):
             began = time.perf_counter()
-            # Programs that are wrong on a foreign task make the command end with 1.
+            # The command ends with 1 if programs are wrong on a foreign task.
             subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
             of_command = time.perf_counter() - began
             began = time.perf_counter()
@@ -67,7 +67,7 @@ def one_call(rounds: int) -> None:
 
 
 def memory() -> float:
-    """Megabytes of this process."""
+    """The memory of this process in megabytes."""
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmRSS"))
     return int(line.split()[1]) / 1024
 
@@ -98,7 +98,7 @@ def main() -> None:
     arguments = parser.parse_args()
     text = arguments.solvers.read_text()
     tasks = {path.stem: json.loads(path.read_text()) for path in sorted(arguments.tasks.glob("*.json"))}
-    # First: what the others leave free is the process's too.
+    # Runs first, since memory freed by the others would still count.
     if Path("/proc/self/status").exists():
         streamed(tasks, arguments.streamed)
     report = mb.run(text, tasks)

@@ -35,13 +35,13 @@ from mega_batch._engine import _ShardedRun
 STORE = 200 << 20
 
 CORES = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
-"""What this process may use at its beginning."""
+"""The CPUs of this process at its start."""
 
 loaded: dict[str, Any]
 
 
 class Digest:
-    """Takes results, and is the same for the same results but for times."""
+    """Collects results, and compares equal for equal results apart from times."""
 
     def __init__(self) -> None:
         self.hash = hashlib.blake2b()
@@ -55,7 +55,7 @@ class Digest:
 
 @contextmanager
 def cluster(cores: int = 0) -> Iterator[Any]:
-    """A cluster with a head of so many cores for shards."""
+    """A cluster with a head that has this many cores for shards."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -77,7 +77,7 @@ def timed(run: Callable[..., mb.Report], **arguments: Any) -> tuple[float, str, 
 
 
 def load(work: dict[str, Any]) -> None:
-    """What a process without Ray begins with."""
+    """The set-up of a process without Ray."""
     global loaded
     loaded = work
 
@@ -89,7 +89,7 @@ def evaluate_part(part: tuple[int, int]) -> int:
 
 
 def by_processes(work: dict[str, Any], count: int, pool: ProcessPoolExecutor) -> float:
-    """How long so many processes take, which have nothing to do with one another."""
+    """How long this many independent processes take."""
     parts = 20 * count
     began = time.perf_counter()
     done = sum(pool.map(evaluate_part, ((at, parts) for at in range(parts))))
@@ -108,7 +108,7 @@ class Watched(_shards.Shards):
 
 
 def cpu_seconds() -> dict[str, float]:
-    """How long the processes of the cluster, and all others, have had a core; nothing where there is no /proc."""
+    """The CPU time of the processes of the cluster, and of all others; nothing without /proc."""
     if not Path("/proc/stat").exists():
         return {}
     tick = os.sysconf("SC_CLK_TCK")
@@ -135,7 +135,7 @@ def cpu_seconds() -> dict[str, float]:
 
 
 def pin(node: int) -> None:
-    """Gives what this thread starts from now on the one core of a node."""
+    """Pins what this thread starts from now on to the one core of a node."""
     all_cores = sorted(CORES)
     os.sched_setaffinity(0, {all_cores[node % len(all_cores)]})
 
@@ -155,7 +155,7 @@ def scale(work: dict[str, Any], rounds: int, nodes: list[int], pins: bool) -> No
             list(pool.map(evaluate_part, ((0, 1000) for _ in range(count))))
         if pins:
             pin(0)
-        # The head is the first node, as is the driver.
+        # The head is the first node, and runs the driver.
         made = stack.enter_context(cluster(cores=1))
         for at in range(rounds):
             for count in nodes:
@@ -167,7 +167,7 @@ def scale(work: dict[str, Any], rounds: int, nodes: list[int], pins: bool) -> No
                     added.append(made.add_node(num_cpus=1, object_store_memory=STORE))
                 if pins:
                     pin(0)
-                # Workers start, and the clock of the run does not see it.
+                # Starts the workers outside the timed run.
                 started = 0
                 while started < count:
                     over_ray.run([program] * 100_000, work["tasks"][:1], jobs="all")
@@ -185,7 +185,7 @@ def scale(work: dict[str, Any], rounds: int, nodes: list[int], pins: bool) -> No
                 f"{name} {taken[-1]:.2f} s" for name, taken in seconds.items()
             ), "others had", ", ".join(f"{kinds['others'][-1]:.2f}" for kinds in cores.values() if kinds), "cores", flush=True)
     for name, taken in seconds.items():
-        # Those of one round, which the same clock of the machine was for.
+        # Those of one round, measured under the same conditions.
         firsts = seconds[f"{nodes[0]} {name.split()[1]}"]
         times = [first / each for first, each in zip(firsts, taken, strict=True)]
         print(f"{name}: {statistics.median(taken):.2f} s ({min(taken):.2f} to {max(taken):.2f}), "
@@ -256,7 +256,7 @@ def driver(work: dict[str, Any], rounds: int) -> None:
 
 
 class Empty:
-    """A batch of shards that are nothing."""
+    """A batch of empty shards."""
 
     jobs = 3_000
 
@@ -267,13 +267,13 @@ class Empty:
         return first + 1, 1
 
 
-def nothing(*arguments: Any) -> tuple[_shards.Made, Any]:
+def nothing(*arguments: Any) -> tuple[_shards.Outcome, Any]:
     *_, end, _ = arguments
-    return _shards.Made(1.0, end, 1), np.zeros(1, np.uint8)
+    return _shards.Outcome(1.0, end, 1), np.zeros(1, np.uint8)
 
 
 def shards_a_second(rounds: int) -> None:
-    """How many shards a driver can start and take back, all on two nodes that do nothing."""
+    """How many shards a driver can submit and collect, on two nodes that do nothing."""
     original = over_ray._evaluate
     setattr(over_ray, "_evaluate", nothing)  # noqa: B010
     try:

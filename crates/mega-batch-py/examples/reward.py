@@ -53,7 +53,7 @@ def task() -> mb.Task:
 
 
 def milliseconds(work: Callable[[], object], rounds: int) -> str:
-    """The time of a round, by the clock and of processors, which other work on the machine changes less."""
+    """The time of a round, by the clock and of processors; the latter depends less on other work."""
     taken, cpu = list[float](), list[float]()
     work()
     for _ in range(rounds):

@@ -42,7 +42,7 @@ def main() -> None:
         evaluated = mb.evaluate(of_task, made.task, outputs=True)
         right = sum(each.verdict == "match" for each in evaluated)
         first += float(mb.pass_at_k(len(evaluated), right, k=2))
-        # The test outputs are known here, and only looked at to say how good the votes are.
+        # The test outputs are known here, and used only to measure how good the votes are.
         expected = [pair.output for pair in made.task.test]
         attempts = mb.majority_attempts(evaluated)
         voted += all(

@@ -44,11 +44,11 @@ def solve_trimmed(I): return trim(I)
 def solve_folded(I): return hconcat(lefthalf(I), righthalf(vmirror(I)))
 def solve_filled(I): return fill(I, FIVE, ofcolor(I, ZERO))
 """
-"""What tasks are made of: rules that a small network learns in minutes, varied and composed."""
+"""The programs that tasks are generated from: rules that a small network learns in minutes, varied and composed."""
 
 COLOURS = 10
 OUTSIDE = COLOURS
-"""The class of what lies beside a grid in its square."""
+"""The class of cells outside the grid in its square."""
 
 
 def arguments() -> argparse.Namespace:
@@ -78,13 +78,14 @@ def arguments() -> argparse.Namespace:
 
 
 def one_hot(grids: Any, masks: Any) -> Any:
-    """Squares (n, side, side) as planes (n, 11, side, side): one for each colour, and one for what lies beside."""
+    """Squares (n, side, side) as planes (n, 11, side, side): one for each colour, and one for cells outside the
+    grid."""
     classes = torch.where(masks, grids.long(), OUTSIDE)
     return F.one_hot(classes, COLOURS + 1).movedim(-1, 1).float()
 
 
 class Block(nn.Module):  # type: ignore[misc]
-    """Two convolutions beside a short cut, scaled and shifted by what is known of the rule."""
+    """Two convolutions with a skip connection, scaled and shifted by the encoded rule."""
 
     def __init__(self, width: int, rule: int) -> None:
         super().__init__()
@@ -102,14 +103,15 @@ class Block(nn.Module):  # type: ignore[misc]
 
 
 class Network(nn.Module):  # type: ignore[misc]
-    """The pairs of a task become one vector, the rule; by it the input becomes the output, cell by cell."""
+    """The pairs of a task are encoded as one vector, the rule; with it the output is computed from the input, cell by
+    cell."""
 
     def __init__(self, width: int, side: int) -> None:
         super().__init__()
         classes = COLOURS + 1
         self.place = nn.Parameter(torch.zeros(1, width, side, side))
         self.pair = nn.Conv2d(2 * classes, width, 3, padding=1)
-        # What lies far from a cell, as in a grid that is mirrored: all rows and columns are mixed.
+        # Mixes all rows and columns, for distant cells, as in a mirrored grid.
         self.pair_mix = nn.ModuleList([nn.Linear(side * side, side * side) for _ in range(2)])
         self.pair_blocks = nn.ModuleList([Block(width, 0) for _ in range(2)])
         self.rule = nn.Sequential(nn.Linear(2 * width, 4 * width), nn.GELU(), nn.Linear(4 * width, 2 * width))
@@ -117,7 +119,7 @@ class Network(nn.Module):  # type: ignore[misc]
         self.mix = nn.ModuleList([nn.Linear(side * side, side * side) for _ in range(2)])
         self.blocks = nn.ModuleList([Block(width, 2 * width) for _ in range(4)])
         self.output = nn.Conv2d(width, classes, 1)
-        # How far each colour stays as it is.
+        # How strongly each colour stays unchanged.
         self.stays = nn.Linear(2 * width, classes)
 
     def forward(self, batch: Batch) -> Any:
@@ -150,13 +152,13 @@ def loss_of(network: Any, batch: Batch) -> Any:
 
 
 def moved(batch: Batch, device: str) -> Batch:
-    """The batch on the device: of pinned memory it is copied while the device computes."""
+    """The batch on the device: pinned memory is copied while the device computes."""
     return {name: tensor.to(device, non_blocking=True) for name, tensor in batch.items()}  # type: ignore[attr-defined, return-value]
 
 
 @torch.no_grad()  # type: ignore[untyped-decorator, unused-ignore]
 def right_parts(network: Any, batches: Any, device: str) -> tuple[float, float]:
-    """The part of output cells that are right, and of outputs that are right as a whole."""
+    """The fraction of right output cells, and of completely right outputs."""
     cells = right_cells = tasks = right_tasks = 0
     for batch in batches:
         batch = moved(batch, device)
@@ -171,7 +173,7 @@ def right_parts(network: Any, batches: Any, device: str) -> tuple[float, float]:
 
 
 def precision(asked: str, device: str) -> Any:
-    """The type of activations: half as wide where the device computes faster with it."""
+    """The type of activations: 16 bits wide if the device computes faster with it."""
     if asked == "auto":
         if device != "cuda":
             return None
@@ -180,14 +182,14 @@ def precision(asked: str, device: str) -> Any:
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
-    """Replaces the file as a whole: a training that is ended meanwhile leaves the old one."""
+    """Replaces the file atomically: a training that is killed in the meantime leaves the old one."""
     written = path.with_name(f"{path.name}.new")
     torch.save(state, written)
     os.replace(written, path)
 
 
 def random_batch(size: int, pairs: int, side: int, device: str) -> Batch:
-    """A batch of nothing in particular, full of cells."""
+    """A batch of dummy data, with full grids."""
     shape = (size, pairs, side, side)
     grids = torch.randint(0, COLOURS, shape, dtype=torch.uint8, device=device)
     mask = torch.ones(shape, dtype=torch.bool, device=device)
@@ -204,7 +206,7 @@ def main() -> None:
     begin = time.perf_counter()
 
     def made(count: int, seed: int) -> list[mb.SynthTask]:
-        # Programs that behave alike are kept: a rule is learnt on many inputs.
+        # Programs that behave alike are kept: a rule is learnt from many inputs.
         return list(
             synth.tasks(
                 asked.programs or PROGRAMS,
@@ -319,9 +321,9 @@ def main() -> None:
             for batch in batches:
                 with autocast():
                     loss = loss_of(network, moved(batch, device))
-                # Of a step in parts the gradients are added up, as if of one large batch.
+                # With accumulation the gradients of the parts add up to those of one large batch.
                 scaler.scale(loss / asked.accumulate).backward()
-                # Not `item()`: that waits for the device.
+                # Not `item()`, which waits for the device.
                 losses.append(loss.detach())
                 part += 1
                 at += 1

@@ -25,7 +25,7 @@ MOST_STEPS = 100_000
 
 
 def evaluate(engine: mb.Engine, texts: Sequence[str], grids: Sequence[Rows]) -> list[list[Outcome]]:
-    """For each text and each grid the grid that it gives, or what is wrong."""
+    """For each text and each grid the resulting grid, or the error."""
     outcomes: list[list[Outcome]] = []
     programs: list[mb.Program] = []
     places: list[int] = []
@@ -43,7 +43,7 @@ def evaluate(engine: mb.Engine, texts: Sequence[str], grids: Sequence[Rows]) -> 
     results = engine.run(programs, task, jobs="all").results
     cells, offsets, shapes = results.cells, results.offsets, results.shapes
     assert cells is not None and offsets is not None and shapes is not None
-    # Numbers of Python are faster to go through than elements of arrays.
+    # Python's numbers are faster to iterate over than array elements.
     begins, sides, kinds = offsets.tolist(), shapes.tolist(), results.error_kinds.tolist()
     of = zip(results.programs.tolist(), results.pairs.tolist(), strict=True)
     for at, (program, pair) in enumerate(of):
@@ -57,7 +57,7 @@ def evaluate(engine: mb.Engine, texts: Sequence[str], grids: Sequence[Rows]) -> 
 
 
 def by_exec(texts: Sequence[str], grids: Sequence[Rows], dsl: Mapping[str, object]) -> list[list[Any]]:
-    """The same as such trainers do it: a thread and an `exec` for each line of a program, on each grid."""
+    """The same with a thread and an `exec` for each line of a program, on each grid, as in such trainers."""
 
     def step(line: str, names: dict[str, Any], failed: list[str]) -> None:
         try:
@@ -123,7 +123,7 @@ def programs(count: int) -> list[str]:
 
 
 def rate(evaluations: int, seconds: float, work: Callable[[], object]) -> float:
-    """Evaluations a second, of as many repetitions as there is time for."""
+    """Evaluations per second, over as many repetitions as there is time for."""
     work()
     began, made = time.perf_counter(), 0
     while time.perf_counter() - began < seconds:

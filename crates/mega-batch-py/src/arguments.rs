@@ -1,4 +1,4 @@
-//! Arguments that are numbers, times, flags and words: what is wrong with one says which it is, and what was expected.
+//! Arguments that are numbers, times, flags and words: an error names the argument and says what was expected.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
 
 use crate::grids::Place;
 
-/// The end of a range that has none of its own.
+/// The end of a range without an upper bound.
 pub(crate) const ANY: i128 = u64::MAX as i128;
 
-/// An integer within these bounds; a bool is none.
+/// An integer in this range; a bool is not one.
 pub(crate) fn whole<T: TryFrom<i128>>(
     name: &str,
     value: &Bound<'_, PyAny>,
@@ -43,7 +43,7 @@ pub(crate) fn whole<T: TryFrom<i128>>(
         })
 }
 
-/// A number of seconds; `None` without a limit, which infinity and what nobody waits for say too.
+/// A number of seconds; `None` for no limit, which includes infinity and times that nobody would wait for.
 pub(crate) fn seconds(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
     /// A hundred years.
     const MOST: f64 = 3.2e9;
@@ -53,7 +53,7 @@ pub(crate) fn seconds(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<D
     }
     let found = match value.extract::<f64>() {
         Ok(found) if !value.is_instance_of::<PyBool>() => found,
-        // An integer that no float holds.
+        // An integer too large for a float.
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) && value.gt(0)? => {
             return Ok(None);
         }
@@ -85,7 +85,7 @@ pub(crate) fn text<'a>(name: &str, value: &'a Bound<'_, PyAny>) -> PyResult<&'a 
         .map_err(|_| place.value_error("half of a surrogate pair, which is no character"))
 }
 
-/// The elements of a list, or of whatever has some; `what` names it.
+/// The elements of a list or of any other iterable; `what` describes it.
 pub(crate) fn list<'py>(
     name: &str,
     what: &str,
@@ -98,7 +98,7 @@ pub(crate) fn list<'py>(
     }
 }
 
-/// Lists of integers, or None.
+/// A list of integers, or None.
 fn integers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
     if value.is_none() {
         return Ok(None);
@@ -120,7 +120,7 @@ pub(crate) fn order(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
     integers("order", value)
 }
 
-/// Paths of files, or None.
+/// A path of a file, or None.
 pub(crate) mod paths {
     use std::path::PathBuf;
 
@@ -149,7 +149,7 @@ pub(crate) mod paths {
     }
 }
 
-/// The place of one of so many elements, counted from the end where it is negative; `what` names them.
+/// The index of an element, counted from the end if it is negative; `what` names the elements.
 pub(crate) fn place_of(value: &Bound<'_, PyAny>, what: &str, len: usize) -> PyResult<usize> {
     let index = value.call_method0("__index__");
     let Ok(index) = index.and_then(|index| Ok(index.cast_into::<PyInt>()?)) else {
@@ -173,7 +173,7 @@ pub(crate) fn dialect(value: &Bound<'_, PyAny>) -> PyResult<Option<Dialect>> {
     Ok(Some(parsed))
 }
 
-/// Functions that read arguments of these names.
+/// Defines functions that read arguments of these names.
 macro_rules! arguments {
     (flags: $($flag:ident),+; texts: $($text:ident),+; seconds: $($seconds:ident),+;
         whole: $($whole:ident: $type:ty = $within:expr),+;) => {
@@ -203,7 +203,7 @@ arguments! {
         side: usize = 1..=1024, test: usize = 0..=ANY, train: usize = 0..=ANY;
 }
 
-/// A shard: its number, and how many there are.
+/// A shard: its index, and how many there are.
 pub(crate) fn shard(value: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
     let Ok((number, of)) = value.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
         return Err(Place::Named("shard").expected("a tuple of two numbers", value));
@@ -212,7 +212,7 @@ pub(crate) fn shard(value: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
     Ok((number, whole("shard[1]", &of, 0..=ANY)?))
 }
 
-/// Arguments that may be None, which says that something else decides.
+/// Arguments for which None means a default.
 pub(crate) mod optional {
     use pyo3::prelude::*;
 

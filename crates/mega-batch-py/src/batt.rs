@@ -22,7 +22,7 @@ use crate::programs::{self, PyProgram, check_name, fault};
 use crate::tasks::{PyTask, one_task};
 use crate::values;
 
-/// The number of the next batt, by which nodes know whose they are.
+/// The number of the next batt, which tells its nodes from those of others.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// A node of a `Batt`: a value on every input, or a function.
@@ -30,14 +30,14 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct PyNode {
     batt: u64,
-    /// How often nodes had been forgotten when it was made.
+    /// How often nodes had been released when it was created.
     age: u64,
     node: NodeId,
 }
 
 #[pymethods]
 impl PyNode {
-    /// Its number: nodes are numbered from 0 in the order in which they were made.
+    /// Its number: nodes are numbered from 0 in the order in which they were created.
     #[getter]
     pub(crate) fn index(&self) -> usize {
         self.node.index()
@@ -48,16 +48,16 @@ impl PyNode {
     }
 }
 
-/// What became of a call: `node` is what gives its value, None where the call failed; `is_new` says
-/// whether no node gave the same before; `error` and `input` say why and on which input it failed first.
+/// The result of a call: `node` is the node with its value, None if the call failed; `is_new` says whether no earlier
+/// node has the same value; `error` and `input` say why and on which input it failed first.
 #[pyclass(frozen, get_all, name = "Pushed", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyPushed {
     /// The node, or None.
     node: Option<PyNode>,
-    /// Whether it is a node of its own.
+    /// Whether the node is new.
     is_new: bool,
-    /// Why there is none.
+    /// Why there is no node.
     error: Option<Py<PyEvalError>>,
     /// The first input on which the call failed.
     input: Option<usize>,
@@ -75,27 +75,26 @@ impl PyPushed {
     }
 }
 
-/// A growing program over the inputs of one task: it keeps the value of every call on every input, so
-/// that a candidate costs its last call, and what gives the same is one node.
+/// A growing program over the inputs of one task: it keeps the value of every call on every input, so that a
+/// candidate costs only its last call, and calls with equal values share a node.
 ///
-/// `Batt(task)` is over all inputs of a task, the outputs of its train pairs being the targets;
-/// `Batt(inputs=[...], targets=[...])` over these grids, where a target may be None. `max_bytes` bounds
-/// its memory (MemoryError past it); with `keeps_failing` a call that fails on some inputs is a node too;
-/// without `by_reference` calls that the fast path does not take fail. Threads may share a batt. In a process that
-/// is forked while another thread works with it, its calls raise RuntimeError: it may have been half changed.
+/// `Batt(task)` is over all inputs of a task, with the outputs of its train pairs as targets; `Batt(inputs=[...],
+/// targets=[...])` is over these grids, where a target may be None. `max_bytes` limits its memory (MemoryError past
+/// it); with `keeps_failing` a call that fails on some inputs is a node too; without `by_reference` calls that the
+/// fast path does not support fail. Threads may share a batt. In a process that is forked while another thread uses
+/// it, its calls raise RuntimeError, since its state may be inconsistent.
 #[pyclass(frozen, name = "Batt", module = "mega_batch")]
 pub(crate) struct PyBatt {
     number: u64,
     state: Arc<Mutex<State>>,
-    /// The process in which the state has last been taken for the first time. In a fork of it the state may be held by
-    /// a thread that is not there.
+    /// The process that last locked the state. In a fork of it the lock may be held by a thread that does not exist.
     process: AtomicU32,
 }
 
 impl Drop for PyBatt {
     fn drop(&mut self) {
         if self.is_of_another_process() && self.state.try_lock().is_err() {
-            // What a thread was changing when the process was forked cannot be gone through.
+            // A state that a thread was changing during the fork cannot be dropped safely.
             std::mem::forget(Arc::clone(&self.state));
         }
     }
@@ -111,7 +110,7 @@ struct State {
     ages: Vec<u64>,
 }
 
-/// What a call has in one of its places.
+/// An argument of a call.
 enum Argument {
     Node(PyNode),
     Primitive(Primitive),
@@ -119,7 +118,7 @@ enum Argument {
 }
 
 impl State {
-    /// The node, if it is one of the batt of this number and not forgotten; otherwise why not.
+    /// The node, if it belongs to the batt of this number and was not released; otherwise why not.
     fn known(&self, batt: u64, node: PyNode) -> Result<NodeId, &'static str> {
         if node.batt != batt {
             return Err("a Node of another Batt");
@@ -202,24 +201,24 @@ impl PyBatt {
         })
     }
 
-    /// How many inputs there are.
+    /// The number of inputs.
     #[getter]
     fn inputs(&self, py: Python<'_>) -> PyResult<usize> {
         self.with(py, |state, _| state.batt.inputs())
     }
 
-    /// Bytes of memory that it holds.
+    /// The bytes of memory that it holds.
     #[getter]
     fn bytes(&self, py: Python<'_>) -> PyResult<usize> {
         self.with(py, |state, _| state.batt.bytes())
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         self.with(py, |state, _| state.batt.len())
     }
 
-    /// The nodes, in the order in which they were made.
+    /// The nodes, in the order in which they were created.
     #[getter]
     fn nodes(&self, py: Python<'_>) -> PyResult<Vec<PyNode>> {
         self.with(py, |state, number| {
@@ -228,8 +227,7 @@ impl PyBatt {
         })
     }
 
-    /// A node that is this value on every input: a number, a tuple, a set, a grid, or a primitive or a
-    /// constant by name.
+    /// A node with this value on every input: a number, a tuple, a set, a grid, or a primitive or a constant by name.
     fn constant(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
         let value = values::from_python(value, &Place::Named("value"))?;
         self.constant_of(py, &value)
@@ -269,11 +267,11 @@ impl PyBatt {
         Self::pushed(py, pushed, node)
     }
 
-    /// Adds calls one after the other, each a tuple of what `push` takes: what became of each.
+    /// Adds several calls, each a tuple of the arguments of `push`: the result of each.
     ///
-    /// It takes the batt once for all of them. A call has no nodes of calls beside it: these are not known before.
-    /// Raises as `push` does, with the place of the call, before any is added; MemoryError where the batt is full, with
-    /// the calls before it added.
+    /// Locks the batt once for all of them. A call cannot use the nodes of other calls in the list, which are not
+    /// known beforehand. Raises like `push`, with the index of the call, before any is added; MemoryError if the batt
+    /// is full, with the calls before it added.
     fn push_many(&self, py: Python<'_>, calls: &Bound<'_, PyAny>) -> PyResult<Vec<PyPushed>> {
         let place = Place::Named("calls");
         let mut read = Vec::new();
@@ -348,7 +346,7 @@ impl PyBatt {
             .collect()
     }
 
-    /// Adds the calls of a program: the node of its output, and `error` where it fails on all inputs.
+    /// Adds the calls of a program: the node of its output, and `error` if it fails on all inputs.
     fn add(
         &self,
         py: Python<'_>,
@@ -376,8 +374,7 @@ impl PyBatt {
         })
     }
 
-    /// The values of a node, one for each input, as `Program.__call__` gives them; an EvalError where it
-    /// has none.
+    /// The values of a node, one for each input, as from `Program.__call__`; an EvalError where it has none.
     fn values<'py>(
         &self,
         py: Python<'py>,
@@ -396,14 +393,14 @@ impl PyBatt {
         values.collect()
     }
 
-    /// A hash of 128 bits of a node's values on all inputs, the same in every batt over the same inputs.
+    /// A 128-bit hash of a node's values on all inputs, the same in every batt over the same inputs.
     fn hash(&self, py: Python<'_>, #[pyo3(from_py_with = node)] node: PyNode) -> PyResult<u128> {
         let id = self.known(py, node)?;
         self.with(py, |state, _| state.batt.hash(id))
     }
 
-    /// The type of a node's values, as `grid` or `set<object>`; None for a function, and where they have
-    /// none in common.
+    /// The type of a node's values, such as `grid` or `set<object>`; None for a function, and if they have no common
+    /// type.
     fn r#type(
         &self,
         py: Python<'_>,
@@ -413,8 +410,8 @@ impl PyBatt {
         self.with(py, |state, _| state.batt.ty(id).map(ToString::to_string))
     }
 
-    /// How many cells differ from the target of each input: None where there is no target, -1 where the
-    /// value has another size or is no grid.
+    /// How many cells differ from the target of each input: None without a target, -1 if the value has another size
+    /// or is not a grid.
     fn distance(
         &self,
         py: Python<'_>,
@@ -432,7 +429,7 @@ impl PyBatt {
     }
 
     /// How many cells of nodes, all of them by default, differ from the targets: an array of int64 of shape (nodes,
-    /// inputs), -1 where the value has another size or is no grid, -2 where there is no target.
+    /// inputs), -1 if the value has another size or is not a grid, -2 without a target.
     #[pyo3(signature = (nodes = None))]
     fn distances<'py>(
         &self,
@@ -475,8 +472,8 @@ impl PyBatt {
         Ok(array.into_pyarray(py))
     }
 
-    /// Whether a node gives the target on every input that has one, and a grid on the others; where no input has one,
-    /// nothing is a solution.
+    /// Whether a node has the target as value on every input that has one, and a grid on the others; without any
+    /// target nothing is a solution.
     fn is_solution(
         &self,
         py: Python<'_>,
@@ -486,13 +483,13 @@ impl PyBatt {
         self.with(py, |state, _| state.batt.is_solution(id))
     }
 
-    /// How many calls the program of a node has, one that is used twice counted twice.
+    /// How many calls the program of a node has; a call that is used twice counts twice.
     fn length(&self, py: Python<'_>, #[pyo3(from_py_with = node)] node: PyNode) -> PyResult<usize> {
         let id = self.known(py, node)?;
         self.with(py, |state, _| state.batt.length(id))
     }
 
-    /// The program that gives a node.
+    /// The program that computes a node.
     #[pyo3(signature = (node, name = "solve"))]
     fn program(
         &self,
@@ -507,7 +504,7 @@ impl PyBatt {
         Ok(PyProgram::new(program))
     }
 
-    /// Remembers where the batt stands: a number for `release`.
+    /// Marks the current state: returns a number for `release`.
     fn mark(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |state, _| {
             let (mark, number) = (state.batt.mark(), state.next_mark);
@@ -518,7 +515,7 @@ impl PyBatt {
         })
     }
 
-    /// Forgets the nodes that were made since a mark, and the marks that were set since.
+    /// Releases the nodes that were created since a mark, and the marks that were set since.
     fn release(
         &self,
         py: Python<'_>,
@@ -548,7 +545,7 @@ impl PyBatt {
 }
 
 impl PyBatt {
-    /// A batt that has been made.
+    /// Wraps an existing batt.
     pub(crate) fn of(batt: Batt) -> Self {
         Self {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -563,7 +560,7 @@ impl PyBatt {
         }
     }
 
-    /// A node that it had when it was made.
+    /// A node that the batt had when it was wrapped.
     pub(crate) fn node(&self, node: NodeId) -> PyNode {
         PyNode {
             batt: self.number,
@@ -572,7 +569,7 @@ impl PyBatt {
         }
     }
 
-    /// The task that is given.
+    /// The given task.
     fn task_given(task: &Bound<'_, PyAny>) -> PyResult<Task> {
         match task.cast::<PyTask>() {
             Ok(task) => Ok(task.get().task().clone()),
@@ -580,7 +577,7 @@ impl PyBatt {
         }
     }
 
-    /// The task that is given, or one of these input grids alone.
+    /// The given task, or one with only these input grids.
     pub(crate) fn task_of(given: &Bound<'_, PyAny>) -> PyResult<Task> {
         if !given.is_instance_of::<PyList>() && !given.is_instance_of::<PyTuple>() {
             return Self::task_given(given);
@@ -597,7 +594,7 @@ impl PyBatt {
         })
     }
 
-    /// Does it with the batt, without the GIL.
+    /// Runs `work` on the batt, without the GIL.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -610,9 +607,9 @@ impl PyBatt {
         self.process.load(Ordering::Relaxed) != process::id()
     }
 
-    /// The state, once no other thread has it; an error where that would never be.
+    /// Locks the state; an error if that would block for ever.
     fn lock(&self) -> PyResult<MutexGuard<'_, State>> {
-        // Another thread of this process says who it is as soon as it has the state.
+        // Another thread of this process records the process as soon as it has the lock.
         let mut waits = 100;
         while self.is_of_another_process() {
             match self.state.try_lock() {
@@ -646,7 +643,7 @@ impl PyBatt {
         node.map_err(|full| PyMemoryError::new_err(full.to_string()))
     }
 
-    /// The node, if it is one of this batt and not forgotten.
+    /// The node, if it belongs to this batt and was not released.
     fn known(&self, py: Python<'_>, node: PyNode) -> PyResult<NodeId> {
         let known = self.with(py, |state, number| state.known(number, node))?;
         known.map_err(PyValueError::new_err)
@@ -681,7 +678,7 @@ fn node(value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
     node_at(&Place::Named("node"), value)
 }
 
-/// A node of a Batt in this place.
+/// A node of a Batt at this place.
 fn node_at(place: &Place<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
     let node = value.cast::<PyNode>();
     node.map(|node| *node.get())

@@ -1,4 +1,4 @@
-//! Programs that give the same.
+//! Programs that behave alike.
 
 use std::collections::HashMap;
 
@@ -14,15 +14,15 @@ use crate::arguments;
 use crate::engine::{Callbacks, PySink, Work, read_options};
 use crate::guard;
 
-/// What stands for an evaluation without output.
+/// Stands for an evaluation without an output.
 const FAILED: u128 = u128::MAX;
 
-/// For each program the first one that gives the same on all pairs of all tasks, by its place: an array
-/// of int64. A program is the first of its behaviour where `found[i] == i`.
+/// For each program the index of the first one with the same outputs on all pairs of all tasks: an array of int64. A
+/// program is the first of its behaviour if `found[i] == i`.
 ///
-/// Outputs are compared by a hash of 128 bits. All outputs that are no grids count as the same, and so do
-/// all failures. Of a program that reaches a limit nobody knows what it would give: it is like no other, and without
-/// pairs none is. `progress` and the other keywords are those of `run` that say how evaluations are made.
+/// Outputs are compared by a 128-bit hash. All outputs that are not grids count as equal, and so do all failures. A
+/// program that reaches a limit equals no other, since its output is not known; without pairs no program equals
+/// another. `progress` and the other keywords are those of `run` that say how programs are evaluated.
 #[pyfunction]
 #[pyo3(signature = (programs, tasks, *, train_only = false, dialect = None, progress = None, **options))]
 pub(crate) fn dedup_by_behaviour<'py>(
@@ -41,7 +41,7 @@ pub(crate) fn dedup_by_behaviour<'py>(
     let batch: Batch<'_> = work.batch()?;
     let callbacks = Callbacks::new(None, progress, 1)?;
     let mut behaviours = Behaviours {
-        known: vec![Known::Nothing; batch.programs().len()],
+        known: vec![Outputs::Nothing; batch.programs().len()],
         watch: PySink::new(&callbacks, &options, &cancelled),
     };
     let run = guard::engine(py, || {
@@ -57,26 +57,26 @@ pub(crate) fn dedup_by_behaviour<'py>(
     }
     let mut first = HashMap::new();
     let found = known.into_iter().zip(0..).map(|(known, at)| match known {
-        Known::Digest(digest) => *first.entry(digest).or_insert(at),
-        Known::Nothing | Known::Limit => at,
+        Outputs::Digest(digest) => *first.entry(digest).or_insert(at),
+        Outputs::Nothing | Outputs::Limit => at,
     });
     Ok(found.collect::<Vec<_>>().into_pyarray(py))
 }
 
-/// What is known of a program.
+/// What is known of a program's outputs.
 #[derive(Debug, Clone, Copy)]
-enum Known {
+enum Outputs {
     Nothing,
-    /// A hash of what it gives, over its pairs in their order.
+    /// A hash of its outputs, over its pairs in order.
     Digest(u128),
     /// It has reached a limit.
     Limit,
 }
 
-/// What is known of each program.
+/// The outputs of all programs.
 struct Behaviours<'a> {
-    known: Vec<Known>,
-    /// Looks at signals on the way.
+    known: Vec<Outputs>,
+    /// Checks for signals.
     watch: PySink<'a>,
 }
 
@@ -88,12 +88,12 @@ impl mega_batch::Sink for Behaviours<'_> {
     ) -> std::io::Result<()> {
         let known = &mut self.known[job.program as usize];
         let before = match (&result.outcome, *known) {
-            (Outcome::Limit(_) | Outcome::Internal(_), _) | (_, Known::Limit) => {
-                *known = Known::Limit;
+            (Outcome::Limit(_) | Outcome::Internal(_), _) | (_, Outputs::Limit) => {
+                *known = Outputs::Limit;
                 return Ok(());
             }
-            (_, Known::Nothing) => 0,
-            (_, Known::Digest(digest)) => digest,
+            (_, Outputs::Nothing) => 0,
+            (_, Outputs::Digest(digest)) => digest,
         };
         let digest = match (&result.outcome, result.score) {
             (Outcome::Match | Outcome::Mismatch | Outcome::NoExpected, Some(score)) => score.digest,
@@ -102,7 +102,7 @@ impl mega_batch::Sink for Behaviours<'_> {
         let mut bytes = [0; 32];
         bytes[..16].copy_from_slice(&before.to_le_bytes());
         bytes[16..].copy_from_slice(&digest.to_le_bytes());
-        *known = Known::Digest(xxh3_128(&bytes));
+        *known = Outputs::Digest(xxh3_128(&bytes));
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! `ProgramBuilder`: a program step by step.
+//! `ProgramBuilder`: builds a program step by step.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,12 +12,12 @@ use crate::grids::Place;
 use crate::programs::{PyProgram, built, check_name};
 use crate::values;
 
-/// What a step of a `ProgramBuilder` gives, to be passed to later ones.
+/// The result of a step of a `ProgramBuilder`, to be passed to later ones.
 #[pyclass(frozen, name = "Variable", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyVariable {
     operand: Operand,
-    /// The builder that it is of.
+    /// The builder that it belongs to.
     builder: usize,
 }
 
@@ -82,7 +82,7 @@ impl PyBuilder {
         Ok(self.variable(made))
     }
 
-    /// The program that returns `output`; the builder can go on.
+    /// The program that returns `output`; the builder can still be used.
     fn finish(&self, output: &Bound<'_, PyAny>) -> PyResult<PyProgram> {
         let output = self.operand(output, &Place::Named("output"))?;
         let program = self.builder.clone().finish(output).map_err(built)?;

@@ -1,4 +1,4 @@
-//! One program on one grid: by the reference the first time, compiled from the second call on.
+//! Calls of one program on one grid: by the reference the first time, compiled from the second call on.
 
 use std::cell::RefCell;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::guard;
 
-/// A program that is called, compiled where that is possible.
+/// A program that can be called, compiled if possible.
 #[derive(Debug)]
 pub(crate) struct Callable {
     program: Program,
@@ -19,7 +19,7 @@ pub(crate) struct Callable {
 }
 
 thread_local! {
-    /// The memory of machines and interpreters, from call to call of a thread.
+    /// The machine of this thread, whose memory is reused.
     static MACHINE: RefCell<Option<Machine>> = const { RefCell::new(None) };
 }
 
@@ -39,30 +39,30 @@ impl Callable {
     fn compiled(&self) -> Option<&Compiled> {
         let compile = || Compiled::new(&arc_form::specialise(&self.program).ok()?).ok();
         if self.compiled.get().is_none() {
-            // A panic of the compiler is a program that is not compiled. Nobody waits for another thread that
-            // compiles: in a process that was forked meanwhile it would be for ever.
+            // If the compiler panics, the program stays uncompiled. No thread waits for another one to compile it: in
+            // a process forked in the meantime that would block for ever.
             let _ = self.compiled.set(guard::caught(compile).ok().flatten());
         }
         self.compiled.get()?.as_ref()
     }
 
-    /// What the program returns for this input within the default limits. What ends at a limit of the
-    /// reference is asked of a machine, as a run does, so that it does not matter which call it is.
+    /// The program's result for this input within the default limits. If the reference reaches a limit, a machine is
+    /// tried, as in a run, so that the first call gives the same as later ones.
     pub(crate) fn evaluate(&self, input: &Grid) -> PyResult<Result<Value, EvalError>> {
         let is_first = !self.was_called.swap(true, Ordering::Relaxed);
-        if !is_first && let Some(made) = self.by_machine(input) {
-            return Ok(made);
+        if !is_first && let Some(result) = self.by_machine(input) {
+            return Ok(result);
         }
-        let made = self.by_reference(input, Limits::default())?;
-        match made {
+        let result = self.by_reference(input, Limits::default())?;
+        match result {
             Err(error) if is_first && error.limit().is_some() => {
                 Ok(self.by_machine(input).unwrap_or(Err(error)))
             }
-            made => Ok(made),
+            result => Ok(result),
         }
     }
 
-    /// What the reference gives within these limits.
+    /// The result of the reference within these limits.
     pub(crate) fn by_reference(
         &self,
         input: &Grid,
@@ -71,18 +71,18 @@ impl Callable {
         guard::caught(|| Interpreter::new(limits).run(&self.program, input.clone()))
     }
 
-    /// What a machine gives, unless it leaves it to the reference.
+    /// The result of a machine, unless it bails out to the reference.
     fn by_machine(&self, input: &Grid) -> Option<Result<Value, EvalError>> {
         let compiled = self.compiled()?;
-        // A machine that has panicked is not given back.
+        // A machine that has panicked is not reused.
         let mut machine = MACHINE.take().unwrap_or_default();
-        let made = guard::caught(|| match machine.run(compiled, input) {
+        let result = guard::caught(|| match machine.run(compiled, input) {
             Ok(output) => Some(Ok(output.value())),
             Err(Stop::Error(error)) => Some(Err(error)),
             Err(Stop::BailOut(_)) => None,
         });
-        let made = made.ok()?;
+        let result = result.ok()?;
         MACHINE.set(Some(machine));
-        made
+        result
     }
 }

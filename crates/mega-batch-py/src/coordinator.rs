@@ -1,4 +1,4 @@
-//! `Coordinator`: a run that loses nothing, with a checkpoint and a submission, on this machine or by shards.
+//! `Coordinator`: a run that can be resumed, with a checkpoint and a submission, on this machine or by shards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use crate::engine::{Callbacks, PySink, Work, read_options};
 use crate::guard;
 use crate::report::PyReport;
 
-/// A run with its files, whoever evaluates.
+/// A run with its files, wherever it is evaluated.
 pub(crate) struct Coordinated {
     pub(crate) work: Work,
     options: Options,
     cancelled: Arc<AtomicBool>,
     files: Files,
-    /// The submission of the run that was made last.
+    /// The submission of the last run.
     submission: Mutex<Option<Submission>>,
 }
 
-/// Where a run is kept.
+/// The files of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     pub(crate) checkpoint: Option<PathBuf>,
@@ -36,7 +36,7 @@ pub(crate) struct Files {
 }
 
 impl Coordinated {
-    /// A run of this work; candidates are ranked where scores are made.
+    /// A run of this work; candidates are ranked if scores are computed.
     pub(crate) fn new(
         work: Work,
         options: (Options, Arc<AtomicBool>),
@@ -56,18 +56,18 @@ impl Coordinated {
         })
     }
 
-    /// What the last run left, if none is under way: a callback of that one would wait for itself.
-    fn made(&self) -> PyResult<MutexGuard<'_, Option<Submission>>> {
+    /// The submission of the last run, unless a run is in progress: its callback would deadlock.
+    fn last_submission(&self) -> PyResult<MutexGuard<'_, Option<Submission>>> {
         match self.submission.try_lock() {
-            Ok(made) => Ok(made),
-            Err(TryLockError::Poisoned(made)) => Ok(made.into_inner()),
+            Ok(submission) => Ok(submission),
+            Err(TryLockError::Poisoned(submission)) => Ok(submission.into_inner()),
             Err(TryLockError::WouldBlock) => {
                 Err(PyRuntimeError::new_err("this coordinator is running"))
             }
         }
     }
 
-    /// Runs all that is not in the checkpoint, by `run`.
+    /// Runs everything that is not in the checkpoint, with `run`.
     pub(crate) fn run(
         &self,
         py: Python<'_>,
@@ -78,7 +78,7 @@ impl Coordinated {
         ) -> Result<Finished<'a>, CoordinatorError>
         + Send,
     ) -> PyResult<PyReport> {
-        let mut made = self.made()?;
+        let mut made = self.last_submission()?;
         self.files
             .submission
             .as_deref()
@@ -116,7 +116,7 @@ impl Coordinated {
         PyReport::new(py, Arc::clone(&self.work.subject), summary, columns)
     }
 
-    /// Ends the run that is under way.
+    /// Ends the current run.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
@@ -126,7 +126,7 @@ impl Coordinated {
         py: Python<'py>,
         path: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Some(submission) = self.made()?.clone() else {
+        let Some(submission) = self.last_submission()?.clone() else {
             return Err(PyRuntimeError::new_err(
                 "to_submission: expected a run before",
             ));
@@ -135,12 +135,11 @@ impl Coordinated {
     }
 }
 
-/// A run that loses nothing: results go to `checkpoint` as they come, and a later run with `resume=True`
-/// begins with them; candidates are ranked, and the best two attempts for each test input are the
-/// submission.
+/// A run that can be resumed: results go to `checkpoint` as they come, and a later run with `resume=True` begins with
+/// them; candidates are ranked, and the best two attempts for each test input are the submission.
 ///
-/// Programs, tasks, `jobs` and the keywords that say how evaluations are made are those of `run`;
-/// scores are always made.
+/// Programs, tasks, `jobs` and the keywords that say how programs are evaluated are those of `run`; scores are always
+/// computed.
 #[pyclass(frozen, name = "Coordinator", module = "mega_batch")]
 pub(crate) struct PyCoordinator(Coordinated);
 
@@ -173,9 +172,9 @@ impl PyCoordinator {
         Coordinated::new(work, (options, cancelled), files).map(Self)
     }
 
-    /// Runs all that is not in the checkpoint, and gives the report of all. The callbacks are those of
-    /// `run`; they are handed what the checkpoint has too. Raises ValueError where the checkpoint is of
-    /// another run.
+    /// Runs everything that is not in the checkpoint, and returns the report of the whole run. The callbacks are
+    /// those of `run`; they are also called with the results in the checkpoint. Raises ValueError if the checkpoint
+    /// is of another run.
     #[pyo3(signature = (*, on_results = None, chunk = 65536, progress = None))]
     fn run(
         &self,
@@ -189,14 +188,13 @@ impl PyCoordinator {
             .run(py, &callbacks, |coordinator, sink| coordinator.run(sink))
     }
 
-    /// Ends the run that is under way, from another thread: it returns what is finished.
+    /// Ends the current run, from another thread: it returns what is finished.
     fn cancel(&self) {
         self.0.cancel();
     }
 
-    /// The submission in Kaggle's form, as a dict: for each task a list of `{"attempt_1": rows,
-    /// "attempt_2": rows}`, one for each test input; with a path it is also written there, whole or not
-    /// at all. There has to be a run before.
+    /// The submission in Kaggle's form, as a dict: for each task a list of `{"attempt_1": rows, "attempt_2": rows}`,
+    /// one for each test input; with a path it is also written there, atomically. Requires an earlier run.
     #[pyo3(signature = (path = None))]
     fn to_submission<'py>(
         &self,
@@ -215,7 +213,7 @@ impl PyCoordinator {
     }
 }
 
-/// Refuses a file in a folder that is not there, as checkpoints do: it may be mistyped, and is told before the run.
+/// Rejects a file in a missing folder, as checkpoints do: it may be mistyped, which should be known before the run.
 pub(crate) fn check_folder(file: &Path) -> PyResult<()> {
     let folder = folder_of(file);
     let found = fs::metadata(folder).map_err(|error| of_folder(error, folder));
@@ -224,7 +222,7 @@ pub(crate) fn check_folder(file: &Path) -> PyResult<()> {
     })
 }
 
-/// A submission as a dict, written to a file where there is one.
+/// A submission as a dict; also written to the file if one is given.
 pub(crate) fn dict<'py>(
     py: Python<'py>,
     submission: &Submission,

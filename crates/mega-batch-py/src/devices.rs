@@ -1,4 +1,4 @@
-//! `devices()`: what there is to evaluate on.
+//! `devices()`: the devices that can evaluate programs.
 
 use gpu_kernels::device::{Device as _, Information};
 use mega_batch::devices::{Devices, Host, simulated};
@@ -8,10 +8,10 @@ use pyo3::prelude::*;
 use crate::guard;
 use crate::pickle::{Reduced, reduced};
 
-/// What devices are.
+/// The kinds of devices.
 const KINDS: [&str; 4] = ["cpu", "gpu", "emulated", "interpreted"];
 
-/// What evaluations can be made on. It can be pickled, has a hash, and equals what is the same.
+/// A device that can evaluate programs. It can be pickled, is hashable, and compares by value.
 #[pyclass(frozen, get_all, eq, hash, name = "Device", module = "mega_batch")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PyDevice {
@@ -21,13 +21,13 @@ pub(crate) struct PyDevice {
     name: String,
     /// Threads of the CPU; multiprocessors of a GPU.
     units: u64,
-    /// Bytes of memory in all, 0 where it is not known.
+    /// Total memory in bytes, 0 if not known.
     memory: u64,
     /// Why it cannot be used, or None.
     unavailable: Option<String>,
 }
 
-/// All of a `Device`, in the order of its fields.
+/// The fields of a `Device`, in order.
 pub(crate) type PickledDevice = (String, String, u64, u64, Option<String>);
 
 #[pymethods]
@@ -86,8 +86,8 @@ impl PyDevice {
     }
 }
 
-/// The CPU, each NVIDIA GPU, the device that the CPU emulates, and the one whose PTX it executes; what
-/// cannot be used says why.
+/// The CPU, each NVIDIA GPU, the device that the CPU emulates, and the one whose PTX it executes; those that cannot
+/// be used say why.
 #[pyfunction]
 pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<PyDevice>> {
     guard::engine(py, || {

@@ -1,4 +1,4 @@
-//! `Engine`: a runner that threads share, and the sink that makes arrays of its results.
+//! `Engine`: a runner that threads share, and the sink that collects its results in arrays.
 
 pub(crate) mod completions;
 
@@ -21,12 +21,12 @@ use crate::arguments;
 use crate::guard::{self, lock};
 use crate::options::options;
 use crate::programs::all_programs;
-use crate::progress::Told;
+use crate::progress::ProgressCallback;
 use crate::report::{PyReport, Subject};
 use crate::results::{Columns, Kept};
 use crate::tasks::all_tasks;
 
-/// Which programs are tried on which tasks.
+/// Which programs run on which tasks.
 #[derive(Debug, Clone)]
 pub(crate) enum Jobs {
     Own,
@@ -34,7 +34,7 @@ pub(crate) enum Jobs {
     Listed(Vec<Job>),
 }
 
-/// What is run.
+/// The work of a run.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) subject: Arc<Subject>,
@@ -43,7 +43,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Programs, tasks and jobs as the caller gave them.
+    /// Reads programs, tasks and jobs as the caller gave them.
     pub(crate) fn read(
         programs: &Bound<'_, PyAny>,
         tasks: &Bound<'_, PyAny>,
@@ -123,7 +123,7 @@ fn read_jobs(jobs: Option<&Bound<'_, PyAny>>) -> PyResult<Jobs> {
     };
     let jobs = items.enumerate().map(|(at, item)| {
         let item = item?;
-        // A list or an array does as well as a tuple.
+        // A list or an array is accepted like a tuple.
         let places = item.extract::<(u32, u32)>();
         let places = places.or_else(|_| Ok::<_, PyErr>(item.extract::<[u32; 2]>()?.into()));
         if let Ok((program, task)) = places {
@@ -137,11 +137,11 @@ fn read_jobs(jobs: Option<&Bound<'_, PyAny>>) -> PyResult<Jobs> {
     Ok(Jobs::Listed(jobs.collect::<PyResult<_>>()?))
 }
 
-/// What a run calls back.
+/// The callbacks of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Callbacks {
     results: Option<Py<PyAny>>,
-    progress: Told,
+    progress: ProgressCallback,
     chunk: usize,
 }
 
@@ -162,20 +162,20 @@ impl Callbacks {
         }
         Ok(Self {
             results: results.map(Bound::unbind),
-            progress: Told::new(progress.as_ref(), "evaluation")?,
+            progress: ProgressCallback::new(progress.as_ref(), "evaluation")?,
             chunk,
         })
     }
 }
 
-/// Takes results as they come, into columns, and hands these on.
+/// Collects results in columns as they come, and passes these on.
 pub(crate) struct PySink<'a> {
     callbacks: &'a Callbacks,
     kept: Kept,
     columns: Columns,
     /// Set to end the run.
     cancelled: &'a AtomicBool,
-    /// What was raised on the way.
+    /// The exception raised by a callback or a signal.
     raised: Option<PyErr>,
     notices: Vec<String>,
 }
@@ -200,7 +200,7 @@ impl<'a> PySink<'a> {
         }
     }
 
-    /// Hands on what is there.
+    /// Passes on the results collected so far.
     fn flush(&mut self) -> io::Result<()> {
         let Some(callback) = &self.callbacks.results else {
             return Ok(());
@@ -219,7 +219,7 @@ impl<'a> PySink<'a> {
         })
     }
 
-    /// What is left, once the run has ended: what was raised, what was to be told, and the results.
+    /// The end of the run: raises what was raised, gives the warnings, and returns the results.
     pub(crate) fn finish<T>(
         mut self,
         py: Python<'_>,
@@ -284,23 +284,23 @@ impl Sink for PySink<'_> {
     }
 }
 
-/// A runner, whose threads are those of one process.
-struct Running {
+/// A runner, whose threads belong to one process.
+struct ProcessRunner {
     process: u32,
     runner: Arc<Mutex<Runner>>,
-    /// The number of its threads and the names of its devices, which are asked for while it runs too.
+    /// The number of its threads and the names of its devices, kept here to be available while it runs.
     workers: usize,
     devices: Vec<String>,
-    /// Whose run is under way.
+    /// The thread whose run is in progress.
     owner: Mutex<Option<ThreadId>>,
-    /// Told when that one has ended.
+    /// Notified when that run has ended.
     ended: Condvar,
-    /// What takes its place in a process that is forked from that one, where its threads are not, and its
-    /// locks may be held by one of them for ever.
-    after_fork: OnceLock<Box<Running>>,
+    /// Its replacement in a forked process, which lacks its threads, and where its locks may be held for ever by one
+    /// of them.
+    after_fork: OnceLock<Box<ProcessRunner>>,
 }
 
-impl Running {
+impl ProcessRunner {
     fn new(py: Python<'_>, options: &Options) -> PyResult<Self> {
         let runner = guard::engine(py, || Runner::new(options))?;
         let runner = runner.map_err(|error| PyOSError::new_err(error.to_string()))?;
@@ -326,8 +326,8 @@ impl Running {
         *lock(&self.owner) == Some(thread::current().id())
     }
 
-    /// The runner, once no other thread has it, or what a signal raises on the way.
-    fn taken(&self) -> PyResult<MutexGuard<'_, Runner>> {
+    /// Waits for the runner; an error if a signal handler raises in the meantime.
+    fn wait(&self) -> PyResult<MutexGuard<'_, Runner>> {
         loop {
             match self.runner.try_lock() {
                 Ok(runner) => return Ok(runner),
@@ -345,30 +345,29 @@ impl Running {
     }
 }
 
-/// How often somebody who waits for an engine looks for signals.
+/// How often a thread that waits for an engine checks for signals.
 const SIGNALS: Duration = Duration::from_millis(50);
 
-impl Drop for Running {
+impl Drop for ProcessRunner {
     fn drop(&mut self) {
         if self.process != process::id() {
-            // To end threads that are not there waits for them.
+            // Dropping it would wait for threads that do not exist here.
             std::mem::forget(Arc::clone(&self.runner));
         }
     }
 }
 
-/// Threads that evaluate, and the programs that they have compiled, from run to run.
+/// Threads that evaluate, with the programs that they have compiled, kept from run to run.
 ///
-/// The keywords are those of `run` that say how evaluations are made. Threads may share an engine: it
-/// makes one run at a time, and the others wait without the GIL. In a process that is forked it begins anew,
-/// with threads of that process and nothing compiled. It can be pickled: what is read is an engine of the
-/// same keywords.
+/// The keywords are those of `run` that say how programs are evaluated. Threads may share an engine: it does one run
+/// at a time, and the others wait without the GIL. In a forked process it starts afresh, with threads of that process
+/// and nothing compiled. It can be pickled: unpickling gives an engine with the same keywords.
 #[pyclass(frozen, name = "Engine", module = "mega_batch")]
 pub(crate) struct PyEngine {
     options: Options,
     keywords: Py<PyDict>,
     cancelled: Arc<AtomicBool>,
-    running: Running,
+    running: ProcessRunner,
 }
 
 #[pymethods]
@@ -382,7 +381,7 @@ impl PyEngine {
         };
         let (options, cancelled) = crate::options::options(options)?;
         Ok(Self {
-            running: Running::new(py, &options)?,
+            running: ProcessRunner::new(py, &options)?,
             options,
             keywords: keywords.unbind(),
             cancelled,
@@ -408,7 +407,7 @@ impl PyEngine {
         Ok(self.running(py)?.devices.clone())
     }
 
-    /// Ends the run that is under way, from another thread: it returns what is finished.
+    /// Ends the current run, from another thread: it returns what is finished.
     fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
@@ -435,8 +434,8 @@ impl PyEngine {
         self.run_work(py, &work, &callbacks)
     }
 
-    /// Evaluates programs in texts that a model wrote: see `mega_batch.evaluate`. The engine has to make scores. Within a
-    /// callback of a run of it another engine of the same keywords does it.
+    /// Evaluates programs in texts that a model wrote: see `mega_batch.evaluate`. The engine must compute scores.
+    /// Within a callback of one of its runs, use another engine with the same keywords.
     #[pyo3(signature = (texts, tasks, *, train_only = false, dialect = None, progress = None))]
     fn evaluate(
         &self,
@@ -467,7 +466,7 @@ impl PyEngine {
         let batch = work.batch()?;
         let mut sink = PySink::new(callbacks, &self.options, &self.cancelled);
         let run = self.with_runner(py, |runner| {
-            // The last results are handed on while the engine runs, as those before them are.
+            // The last results are passed on while the engine runs, like those before them.
             let summary = runner.run_into(&batch, &mut sink)?;
             sink.flush().map(|()| summary)
         })?;
@@ -479,27 +478,27 @@ impl PyEngine {
         &self.options
     }
 
-    /// Set to end the run that is under way.
+    /// Set to end the current run.
     pub(crate) fn cancelled(&self) -> &AtomicBool {
         &self.cancelled
     }
 
     /// The runner of this process.
-    fn running(&self, py: Python<'_>) -> PyResult<&Running> {
+    fn running(&self, py: Python<'_>) -> PyResult<&ProcessRunner> {
         let mut running = &self.running;
         while running.process != process::id() {
             if let Some(forked) = running.after_fork.get() {
                 running = forked;
                 continue;
             }
-            let made = Running::new(py, &self.options)?;
-            // Of two threads that come here one keeps its own.
-            let _ = running.after_fork.set(Box::new(made));
+            let replacement = ProcessRunner::new(py, &self.options)?;
+            // If two threads get here, one of the runners is kept.
+            let _ = running.after_fork.set(Box::new(replacement));
         }
         Ok(running)
     }
 
-    /// Does it with the runner, without the GIL.
+    /// Runs `work` on the runner, without the GIL.
     pub(crate) fn with_runner<T: Send>(
         &self,
         py: Python<'_>,
@@ -512,19 +511,19 @@ impl PyEngine {
             ));
         }
         guard::engine(py, || {
-            let mut runner = running.taken()?;
+            let mut runner = running.wait()?;
             *lock(&running.owner) = Some(thread::current().id());
             self.cancelled.store(false, Ordering::Relaxed);
-            let made = guard::caught(|| work(&mut runner));
+            let result = guard::caught(|| work(&mut runner));
             *lock(&running.owner) = None;
             drop(runner);
             running.ended.notify_one();
-            made
+            result
         })?
     }
 }
 
-/// Reads keywords, for `Coordinator`.
+/// Reads the options, for `Coordinator`.
 pub(crate) fn read_options(
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<(Options, Arc<AtomicBool>)> {

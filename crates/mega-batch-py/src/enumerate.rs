@@ -1,4 +1,4 @@
-//! `enumerate`: typed programs from the bottom up, the cheapest first, with their values.
+//! `enumerate`: enumerates typed programs bottom-up, the cheapest first, with their values.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -16,15 +16,15 @@ use crate::batt::{PyBatt, PyNode};
 use crate::guard;
 use crate::results::results_of;
 
-/// A value that was enumerated, of one kind.
+/// An enumerated value of one kind.
 #[pyclass(frozen, get_all, name = "Enumerated", module = "mega_batch")]
 #[derive(Debug, Clone)]
 pub(crate) struct PyEnumerated {
     /// The node of the enumeration's Batt, which has its values, type and program.
     node: PyNode,
-    /// Its kind, a type or finer, as "grid", "colour" or "object->number".
+    /// Its kind, a type or a refinement of one, such as "grid", "colour" or "object->number".
     kind: String,
-    /// What it costs: with `by="size"` how many operations are called.
+    /// Its cost: with `by="size"` the number of operations.
     cost: u8,
 }
 
@@ -36,27 +36,27 @@ impl PyEnumerated {
     }
 }
 
-/// What an enumeration came to: a sequence of Enumerated, the cheapest first.
+/// The result of an enumeration: a sequence of Enumerated, the cheapest first.
 #[pyclass(frozen, name = "Enumeration", module = "mega_batch")]
 pub(crate) struct PyEnumeration {
-    /// The Batt that holds all values; it can be gone on with.
+    /// The Batt that holds all values; it can be extended.
     #[pyo3(get)]
     batt: Py<PyBatt>,
     values: Vec<PyEnumerated>,
-    /// Why it ended: "nodes", "calls", "memory", "time" or, where nothing is left, "exhausted".
+    /// Why it ended: "nodes", "calls", "memory", "time" or, if nothing is left, "exhausted".
     #[pyo3(get)]
     stopped: &'static str,
     /// How many calls were tried.
     #[pyo3(get)]
     calls: u64,
-    /// The greatest cost at which all was tried.
+    /// The greatest cost whose calls were all tried.
     #[pyo3(get)]
     whole_cost: u8,
 }
 
 #[pymethods]
 impl PyEnumeration {
-    /// Those of a kind.
+    /// The values of a kind.
     fn of(&self, kind: &str) -> Vec<PyEnumerated> {
         let values = self.values.iter();
         values.filter(|value| value.kind == kind).cloned().collect()
@@ -87,7 +87,7 @@ impl PyEnumeration {
     }
 }
 
-/// How an enumeration is made.
+/// The settings of an enumeration.
 struct Request {
     by_size: bool,
     primitives: bool,
@@ -96,16 +96,16 @@ struct Request {
     deadline: Option<Instant>,
 }
 
-/// The language of the engine.
+/// The engine's default language.
 fn default_language() -> &'static Language {
     static LANGUAGE: OnceLock<Language> = OnceLock::new();
     LANGUAGE.get_or_init(Language::default)
 }
 
-/// How often a signal is looked for.
+/// How often signals are checked.
 const SIGNALS: Duration = Duration::from_millis(100);
 
-/// What an enumeration gives before it is Python's.
+/// The result of an enumeration, before its conversion to Python.
 struct Enumerated {
     batt: Batt,
     values: Vec<(batt::NodeId, String, u8)>,
@@ -145,7 +145,7 @@ fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<E
     }
     values.sort_by_key(|(node, _, cost)| (*cost, *node));
     let (_, calls) = enumeration.counts();
-    // At the cost that it has come to calls may be left.
+    // At the current cost calls may be left.
     let whole_cost = enumeration
         .cost()
         .saturating_sub(u8::from(stopped != Stopped::Exhausted));
@@ -164,7 +164,7 @@ fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<E
     })
 }
 
-/// The colours that a task shows, but in outputs of test pairs.
+/// The colours of a task, except those in outputs of test pairs.
 fn colours(task: &Task) -> Vec<i32> {
     let pairs = task.train.iter().chain(&task.test);
     let inputs = pairs.map(|pair| &*pair.input);
@@ -176,19 +176,19 @@ fn colours(task: &Task) -> Vec<i32> {
     shown.into_iter().collect()
 }
 
-/// Typed programs from the bottom up: every call of a language on every value that is known, the cheapest
-/// first. Of programs that give the same on all inputs of the task the first stays, and one that fails on an
-/// input is none. The same arguments give the same values, unless it is `time_limit` that ends it.
+/// Typed programs bottom-up: every call of a language on every known value, the cheapest first. Among programs with
+/// equal values on all inputs of the task the first is kept, and one that fails on an input is dropped. The same
+/// arguments give the same values, unless `time_limit` ends it.
 ///
-/// `task` is a task, or a list of input grids. The language is the search's: primitives and derived
-/// operations, with what each costs; `primitives` leaves the derived ones out. `language` is another one, a
-/// table as docs/search.md has it, and `functions` are the derived operations that it names, as functions of
-/// the public dialect. With `by="size"` each operation costs 1.
+/// `task` is a task, or a list of input grids. The language is the search's: primitives and derived operations, with
+/// the cost of each; `primitives` leaves out the derived ones. `language` is another one, a table as in
+/// docs/search.md, and `functions` are the derived operations that it names, as functions of the public dialect. With
+/// `by="size"` each operation costs 1.
 ///
-/// It ends at `nodes` values, after `calls` calls (40 for each node by default), at `max_bytes` of memory, or
-/// after `time_limit` seconds. What is there then is given.
+/// It ends at `nodes` values, after `calls` calls (40 for each node by default), at `max_bytes` of memory, or after
+/// `time_limit` seconds, and returns the values so far.
 ///
-/// Raises ValueError for a table or functions that are none, with the line; MemoryError never.
+/// Raises ValueError for an invalid table or invalid functions, with the line; never MemoryError.
 #[pyfunction]
 #[pyo3(signature = (task, *, nodes = 10_000, calls = None, max_bytes = 536_870_912, time_limit = None,
     by = "cost", primitives = false, language = None, functions = ""))]

@@ -1,5 +1,4 @@
-//! What goes wrong, as Python sees it: programs that fail are values, text that is no program is an
-//! exception.
+//! Errors as Python sees them: programs that fail are values, text that is not a program is an exception.
 
 use std::hash::{Hash, Hasher};
 
@@ -16,8 +15,7 @@ pyo3::create_exception!(
     "Text that is no program. `line` and `column` are counted from 1, `reason` says what was expected."
 );
 
-/// The names of the kinds of errors; the place of each is its code in `Results.error_kinds`, where 0 is
-/// no error.
+/// The names of the kinds of errors; the index of each is its code in `Results.error_kinds`, where 0 is no error.
 pub(crate) const KINDS: [&str; 15] = [
     "none",
     "type",
@@ -54,7 +52,7 @@ fn code(kind: ErrorKind) -> u8 {
     }
 }
 
-/// The word for a bound.
+/// The word for a limit.
 fn limit(limit: Limit) -> &'static str {
     match limit {
         Limit::Steps => "steps",
@@ -81,7 +79,7 @@ const LIMITS: [Limit; 8] = [
 
 pub(crate) type PickledFault = (String, u32, Option<String>, Option<String>, String);
 
-/// Why an evaluation gave no value.
+/// Why an evaluation returned no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     code: u8,
@@ -93,7 +91,7 @@ pub(crate) struct Fault {
 
 impl Hash for Fault {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // The message says all the rest.
+        // The message covers all the rest.
         self.message.hash(state);
     }
 }
@@ -116,7 +114,7 @@ impl Fault {
         Self::told(13, format!("internal error: {message}"))
     }
 
-    /// A batt does not evaluate the call, and the reference was not to be asked.
+    /// A batt cannot evaluate the call, and use of the reference was not allowed.
     pub(crate) fn bail_out(message: &str) -> Self {
         Self::told(14, format!("bailed out: {message}"))
     }
@@ -131,7 +129,7 @@ impl Fault {
         }
     }
 
-    /// What is pickled of it: kind, line, primitive, limit and message.
+    /// Its state for pickling: kind, line, primitive, limit and message.
     pub(crate) fn state(&self) -> PickledFault {
         (
             KINDS[usize::from(self.code)].to_owned(),
@@ -167,28 +165,27 @@ impl Fault {
         self.code
     }
 
-    /// The line, counted from 1; 0 where there is none.
+    /// The line, counted from 1; 0 if there is none.
     pub(crate) fn line(&self) -> u32 {
         self.line
     }
 
-    /// All of it in one line.
+    /// The message, in one line.
     pub(crate) fn text(&self) -> &str {
         &self.message
     }
 
-    /// The place of the primitive among all of them, -1 where there is none.
+    /// The index of the primitive, -1 if there is none.
     pub(crate) fn primitive(&self) -> i16 {
         self.primitive.map_or(-1, |primitive| primitive as i16)
     }
 }
 
-/// Why a program gave no value: a value, not an exception.
+/// Why a program returned no value: a value, not an exception.
 ///
-/// `kind` is one of `ERROR_KINDS`; `line` is counted from 1 in the text of the program, 0 where the error
-/// has no line; `primitive` is the innermost one that failed, or None; `limit` is the bound that was
-/// reached where `kind` is "limit": "steps", "cells", "elements", "memory", "nesting", "integer",
-/// "colour" or "time".
+/// `kind` is one of `ERROR_KINDS`; `line` is counted from 1 in the text of the program, 0 if the error has no line;
+/// `primitive` is the innermost one that failed, or None; `limit` is the limit that was reached if `kind` is "limit":
+/// "steps", "cells", "elements", "memory", "nesting", "integer", "colour" or "time".
 #[pyclass(frozen, eq, hash, name = "EvalError", module = "mega_batch")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PyEvalError(pub(crate) Fault);
@@ -201,13 +198,13 @@ impl PyEvalError {
 
 #[pymethods]
 impl PyEvalError {
-    /// What was wrong: one of `ERROR_KINDS`.
+    /// The kind of error: one of `ERROR_KINDS`.
     #[getter]
     fn kind(&self) -> &'static str {
         KINDS[usize::from(self.0.code)]
     }
 
-    /// The line of the step that failed, counted from 1; 0 where there is none.
+    /// The line of the step that failed, counted from 1; 0 if there is none.
     #[getter]
     fn line(&self) -> u32 {
         self.0.line
@@ -219,13 +216,13 @@ impl PyEvalError {
         self.0.primitive.map(Primitive::name)
     }
 
-    /// The bound that was reached, where `kind` is "limit".
+    /// The limit that was reached, if `kind` is "limit".
     #[getter]
     fn limit(&self) -> Option<&'static str> {
         self.0.limit.map(limit)
     }
 
-    /// Line, primitive and what was wrong, in one line.
+    /// Line, primitive and description, in one line.
     #[getter]
     fn message(&self) -> &str {
         &self.0.message
@@ -244,7 +241,7 @@ impl PyEvalError {
     }
 }
 
-/// The exception for text that is no program; `place` says which text it is where there are several.
+/// The exception for text that is not a program; `place` says which text it is if there are several.
 pub(crate) fn program_error(py: Python<'_>, error: &ParseError, place: &str) -> PyErr {
     let colon = if place.is_empty() { "" } else { ": " };
     told(

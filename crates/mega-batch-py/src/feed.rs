@@ -1,4 +1,4 @@
-//! `_Pool`: the pairs of tasks, drawn as arrays that networks take: augmented, padded, with masks.
+//! `_Pool`: the pairs of tasks as arrays for networks: augmented, padded, with masks.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ use crate::results::{Cube, filled, shaped};
 use crate::synth::PySynthTask;
 use crate::tasks::PyTask;
 
-/// The pairs of tasks: those whose output is known, of grids within `side` rows and columns and of colours 0 to 9.
+/// The pairs of tasks: those with a known output, with grids of at most `side` rows and columns and colours 0 to 9.
 #[pyclass(frozen, name = "_Pool", module = "mega_batch")]
 pub(crate) struct PyPool {
     side: usize,
@@ -23,11 +23,11 @@ pub(crate) struct PyPool {
 
 struct Pairs {
     pairs: Vec<(Arc<Grid>, Grid)>,
-    /// How many of them are train pairs.
+    /// The number of train pairs.
     train: usize,
 }
 
-/// What is changed of each draw.
+/// The augmentation of draws.
 struct Drawing<'a> {
     seed: u64,
     changes: Changes<'a>,
@@ -35,7 +35,7 @@ struct Drawing<'a> {
     fill: u8,
 }
 
-/// Arrays of pairs, one after the other.
+/// Arrays for a number of pairs.
 struct Arrays {
     inputs: Vec<u8>,
     input_mask: Vec<bool>,
@@ -56,8 +56,8 @@ impl PyPool {
         }
     }
 
-    /// Takes the pairs of a task in, in the place of those of an earlier task where `at` says so. Whether there are
-    /// `least` of them; otherwise nothing changes.
+    /// Adds the pairs of a task, or replaces those of the earlier task `at`. Returns whether it has at least `least`
+    /// pairs; if not, nothing changes.
     #[pyo3(signature = (task, least, at = None))]
     fn add(&self, task: &Bound<'_, PyAny>, least: usize, at: Option<usize>) -> PyResult<bool> {
         let pairs = if let Ok(task) = task.cast::<PySynthTask>() {
@@ -85,7 +85,7 @@ impl PyPool {
         lock(&self.tasks).len()
     }
 
-    /// By task: how many pairs it has, an array of int64.
+    /// The number of pairs of each task, an array of int64.
     fn counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         let counts: Vec<i64> = lock(&self.tasks)
             .iter()
@@ -94,8 +94,8 @@ impl PyPool {
         counts.into_pyarray(py)
     }
 
-    /// Pairs by their tasks and their places in these: inputs (uint8, (n, side, side)), their mask (bool), outputs and
-    /// their mask. Each is augmented by itself.
+    /// Pairs by the indices of their tasks and their indices in these: inputs (uint8, (n, side, side)), their mask
+    /// (bool), outputs and their mask. Each is augmented independently.
     #[allow(
         clippy::too_many_arguments,
         clippy::type_complexity,
@@ -159,9 +159,9 @@ impl PyPool {
         ))
     }
 
-    /// So many pairs of each task: inputs (uint8, (n, count, side, side)), their mask (bool), outputs and their mask. All
-    /// pairs of a task are augmented alike. With `order` they are any, otherwise the first train pairs and, as the last
-    /// one, a test pair.
+    /// `count` pairs of each task: inputs (uint8, (n, count, side, side)), their mask (bool), outputs and their mask.
+    /// All pairs of a task are augmented alike. With `order` they are any, otherwise the first train pairs and, as
+    /// the last one, a test pair.
     #[allow(
         clippy::too_many_arguments,
         clippy::type_complexity,
@@ -233,7 +233,7 @@ impl PyPool {
 }
 
 impl PyPool {
-    /// The tasks in these places.
+    /// The tasks with these indices.
     fn chosen(&self, places: impl Iterator<Item = i64>) -> PyResult<Vec<Arc<Pairs>>> {
         let tasks = lock(&self.tasks);
         let chosen = places.map(|at| {
@@ -302,7 +302,7 @@ impl Arrays {
     }
 }
 
-/// Puts a grid, changed, at the top left of a square.
+/// Writes an augmented grid into the top left of a square.
 fn lay(grid: &Grid, change: &Augmentation, side: usize, cells: &mut [u8], mask: &mut [bool]) {
     let sides = (grid.height(), grid.width());
     let (height, width) = if change.symmetry.turns() {
@@ -313,11 +313,11 @@ fn lay(grid: &Grid, change: &Augmentation, side: usize, cells: &mut [u8], mask: 
     if height == 0 || width == 0 {
         return;
     }
-    // The colours by their numbers; cells have no others.
+    // The new colours by old ones; cells have no others.
     let table: [u8; COLOURS] =
         std::array::from_fn(|colour| recoloured(&change.colours, colour as i8) as u8);
     let from = grid.cells();
-    // Along a row of the square one goes by equal steps through the grid.
+    // Along a row of the square the index into the grid changes by a constant step.
     let place = |i, j| {
         let (row, column) = change.symmetry.source(sides, i, j);
         row * sides.1 + column

@@ -1,4 +1,4 @@
-//! Grids in and out: lists of lists, tuples of tuples and integer arrays in, arrays of `int8` out.
+//! Conversion of grids: lists of lists, tuples of tuples and integer arrays in, arrays of `int8` out.
 
 pub(crate) mod show;
 
@@ -15,14 +15,14 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
 
-/// Where a value stands in what the caller gave, as `tasks["007bbfb7"].train[0].input[2]`.
+/// The place of a value in the caller's arguments, such as `tasks["007bbfb7"].train[0].input[2]`.
 #[derive(Clone, Copy)]
 pub(crate) enum Place<'a> {
     /// An argument.
     Named(&'a str),
     /// An attribute or a key.
     Part(&'a Place<'a>, &'a str),
-    /// A key that is data.
+    /// A key from the data.
     Key(&'a Place<'a>, &'a str),
     /// An element.
     At(&'a Place<'a>, usize),
@@ -40,12 +40,12 @@ impl fmt::Display for Place<'_> {
 }
 
 impl<'a> Place<'a> {
-    /// An element of it.
+    /// The place of an element.
     pub(crate) fn at(&'a self, at: usize) -> Place<'a> {
         Place::At(self, at)
     }
 
-    /// A `ValueError` about what stands here.
+    /// A `ValueError` about the value here.
     pub(crate) fn value_error(&self, message: impl fmt::Display) -> PyErr {
         PyValueError::new_err(format!("{self}: {message}"))
     }
@@ -57,7 +57,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The name of an object's type, with the type of its elements where it is an array.
+/// The name of an object's type, with the element type if it is an array.
 pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
     if let Ok(array) = object.cast::<PyUntypedArray>() {
         return format!("an array of {}", array.dtype());
@@ -71,7 +71,7 @@ pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
 const EXPECTED: &str =
     "a grid: a list of rows, a tuple of rows, or an array of integers of 2 dimensions";
 
-/// The elements of a list, a tuple or an array of objects, which tables of other libraries have for lists.
+/// The elements of a list, a tuple or an array of objects, which tables of other libraries use for lists.
 pub(crate) fn elements<'py>(
     object: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
@@ -89,15 +89,15 @@ pub(crate) fn elements<'py>(
     }
 }
 
-/// Whether its elements are any objects of Python.
+/// Whether its elements are Python objects.
 fn is_of_objects(array: &Bound<'_, PyUntypedArray>) -> bool {
     array.dtype().kind() == b'O'
 }
 
-/// The grid that an object is. It is copied once.
+/// Converts an object to a grid, copying it once.
 ///
-/// A list or tuple of rows, each of them a list, a tuple or an array; or an array of 2 dimensions of any
-/// integer type. The rules are those of files: up to [`MAX_CELLS`] cells, colours that a byte holds.
+/// A list or tuple of rows, each of them a list, a tuple or an array; or an array of 2 dimensions of any integer
+/// type. The limits are those of files: up to [`MAX_CELLS`] cells, colours that fit a byte.
 pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Grid> {
     if let Ok(rows) = object.cast::<PyList>() {
         return of_rows(rows.len(), rows.iter(), place, colours(object.py()));
@@ -115,7 +115,7 @@ pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Gri
     if let Ok(grid) = object.cast::<show::PyGrid>() {
         return Ok(grid.get().grid().clone());
     }
-    // Tensors of other libraries and kin.
+    // Tensors of other libraries and the like.
     if !object.is_instance_of::<PyString>() && object.hasattr("__array__")? {
         let py = object.py();
         let array = py.import("numpy")?.call_method1("asarray", (object,));
@@ -123,7 +123,7 @@ pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Gri
             if !error.is_instance_of::<PyException>(py) {
                 return error;
             }
-            // As tensors that are on a GPU, or of a type that numpy does not have.
+            // Such as tensors on a GPU, or of a type that numpy lacks.
             let message = format!("{place}: no array can be made of it: {}", error.value(py));
             let raised = PyTypeError::new_err(message);
             raised.set_cause(py, Some(error));
@@ -194,7 +194,7 @@ fn of_rows<'py>(
         read += 1;
     }
     let width = width.unwrap_or(0);
-    // A list may be changed by another thread while it is read.
+    // Another thread may change a list while it is read.
     if read != height {
         return Err(place.value_error("the list was changed while it was read"));
     }
@@ -215,7 +215,7 @@ fn of_row<'py>(
     Ok(())
 }
 
-/// The integers 0 to 9, of which there is one object each in CPython: most colours are told by that.
+/// The integers 0 to 9, which are unique objects in CPython: most colours are recognised by identity.
 static COLOURS: PyOnceLock<[Py<PyInt>; 10]> = PyOnceLock::new();
 
 fn colours(py: Python<'_>) -> &'static [Py<PyInt>; 10] {
@@ -226,7 +226,7 @@ fn colours(py: Python<'_>) -> &'static [Py<PyInt>; 10] {
 
 const EXPECTED_COLOUR: &str = "a colour: an integer from -128 to 127";
 
-/// The colour at this place of a row.
+/// The colour at this index of a row.
 fn colour(
     cell: &Bound<'_, PyAny>,
     at: usize,
@@ -237,7 +237,7 @@ fn colour(
         return Ok(colour as i8);
     }
     let is_index = || {
-        // What numpy takes for an integer has it too.
+        // The integers of numpy have it too.
         !cell.is_instance_of::<PyBool>() && cell.hasattr("__index__").unwrap_or(false)
     };
     if !cell.is_exact_instance_of::<PyInt>() && !is_index() {
@@ -246,7 +246,7 @@ fn colour(
     if let Ok(colour) = cell.extract::<i64>() {
         return in_range(colour.into(), &row.at(at));
     }
-    // One of more than 64 bits, or what says that it is an integer and is none.
+    // An integer of more than 64 bits, or an object with a broken `__index__`.
     let index = cell.py().import("operator")?.call_method1("index", (cell,));
     Err(match index {
         Ok(_) => row
@@ -261,7 +261,7 @@ fn in_range(colour: i128, place: &Place<'_>) -> PyResult<i8> {
         .map_err(|_| place.value_error(format_args!("colour {colour}: expected -128 to 127")))
 }
 
-/// A row of a list of rows that is an array.
+/// A row, itself an array, in a list of rows.
 fn of_array_row(
     row: &Bound<'_, PyUntypedArray>,
     place: &Place<'_>,
@@ -280,7 +280,7 @@ fn of_array_row(
     }
 }
 
-/// The colours of a row, all of them integers of this type.
+/// The colours of a row of this integer type.
 fn take_row<T: Integer>(
     row: &Bound<'_, PyUntypedArray>,
     place: &Place<'_>,
@@ -296,7 +296,7 @@ where
     Ok(())
 }
 
-/// Refuses what is no array of integers.
+/// Rejects anything but an array of integers.
 fn check_integers(array: &Bound<'_, PyUntypedArray>, place: &Place<'_>) -> PyResult<()> {
     match array.dtype().kind() {
         b'i' | b'u' => Ok(()),
@@ -320,7 +320,7 @@ fn of_array(array: &Bound<'_, PyUntypedArray>, place: &Place<'_>) -> PyResult<Gr
     {
         return grid;
     }
-    // Of the other types numpy makes a copy; the few cells that there are make it cheap.
+    // Arrays of other types are converted by numpy, whose copy is cheap for so few cells.
     let (wide, of_wide): (_, fn(&_, &_) -> _) = if array.dtype().kind() == b'u' {
         ("uint64", of_elements::<u64>)
     } else {
@@ -331,7 +331,7 @@ fn of_array(array: &Bound<'_, PyUntypedArray>, place: &Place<'_>) -> PyResult<Gr
     of_wide(wide, place).unwrap_or_else(|| Err(place.expected(EXPECTED, wide.as_any())))
 }
 
-/// An integer as arrays hold it.
+/// An integer type of array elements.
 trait Integer: Element + Copy + Into<i128> {
     fn wide(self) -> i128 {
         self.into()
@@ -344,13 +344,13 @@ impl Integer for i32 {}
 impl Integer for i64 {}
 impl Integer for u64 {}
 
-/// The grid that an array of this type is; `None` if it is of another.
+/// The grid in an array of this type; `None` if it is of another type.
 fn of_elements<T: Integer>(
     array: &Bound<'_, PyUntypedArray>,
     place: &Place<'_>,
 ) -> Option<PyResult<Grid>> {
     let array = array.cast::<PyArray2<T>>().ok()?;
-    // What another holds for writing is not read.
+    // Arrays that are borrowed for writing are not read.
     let array = match array.try_readonly() {
         Ok(array) => array,
         Err(error) => return Some(Err(place.value_error(error))),
@@ -379,12 +379,12 @@ fn of_view<T: Integer>(view: &ArrayView2<'_, T>, place: &Place<'_>) -> PyResult<
     Ok(Grid::from_cells(height, width, cells))
 }
 
-/// The grid as an array of `int8`, rows by columns, of its own.
+/// The grid as a new array of `int8`, rows by columns.
 pub(crate) fn array<'py>(py: Python<'py>, grid: &Grid) -> Bound<'py, PyArray2<i8>> {
     let sides = (grid.height(), grid.width());
     match Array2::from_shape_vec(sides, grid.cells().to_vec()) {
         Ok(array) => array.into_pyarray(py),
-        // A grid has as many cells as its sides say.
+        // Cannot happen: a grid has as many cells as its sides say.
         Err(_) => PyArray2::zeros(py, sides, false),
     }
 }

@@ -1,5 +1,5 @@
-//! Panics of the engine, which are bugs of it: they become a `RuntimeError`, which `except Exception`
-//! catches, unlike the `PanicException` that they would be otherwise.
+//! Panics of the engine, which are bugs: they become a `RuntimeError`, which `except Exception` catches, unlike
+//! PyO3's `PanicException`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,14 +7,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// What the engine gives, made without the GIL.
+/// Runs engine code without the GIL.
 pub(crate) fn engine<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     py.detach(|| caught(work))
 }
 
-/// What it gives, or what its panic said.
+/// The result, or the message of a panic as an error.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> PyResult<T> {
-    // What a panic may leave half done is thrown away by the callers.
+    // Callers discard anything that a panic may leave inconsistent.
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -23,7 +23,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     })
 }
 
-/// The lock, whatever a panic left behind it.
+/// Locks a mutex, ignoring poisoning.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

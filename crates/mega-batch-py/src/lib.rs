@@ -1,16 +1,16 @@
 //! The Python package `mega_batch`: the library of the same name for Python, without the command.
 //!
-//! This crate is the module `mega_batch._engine`; what is around it, stubs and tests are Python's, in
-//! `python/` and `tests/`. Programs that fail are values here too; what the caller gives wrong raises
-//! `TypeError` or `ValueError`, with the place; a panic of the engine is a `RuntimeError`.
+//! This crate is the module `mega_batch._engine`; the Python code around it, stubs and tests are in `python/` and
+//! `tests/`. Programs that fail are values here too; invalid arguments raise `TypeError` or `ValueError`, with the
+//! place; a panic of the engine is a `RuntimeError`.
 //!
-//! Modules, by what Python sees of them:
+//! Modules, by their role for Python:
 //!
-//! - what it gives: `grids`, `values`, `tasks`, `programs`, `options`;
+//! - input: `grids`, `values`, `tasks`, `programs`, `options`;
 //! - a single program: `call`, `trace`, `builder`; runs: `engine` with `completions`, `coordinator`, `shards`, `progress`;
-//! - what it gets: `results`, `report`, `errors`, `grids::show`;
+//! - output: `results`, `report`, `errors`, `grids::show`;
 //! - searches: `batt`, `search`, `enumerate`, `behaviour`; training: `synth`, `feed`;
-//! - what holds for all: `arguments`, `guard` (panics as exceptions), `pickle` and `unpickle`, `devices`.
+//! - shared: `arguments`, `guard` (panics as exceptions), `pickle` and `unpickle`, `devices`.
 
 #![allow(
     clippy::needless_pass_by_value,
@@ -56,7 +56,7 @@ mod values;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What cannot happen, as an exception.
+/// An error that cannot happen, as an exception.
 fn internal(message: &str) -> PyErr {
     PyRuntimeError::new_err(format!("internal error of the engine, a bug: {message}"))
 }

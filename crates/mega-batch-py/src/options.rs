@@ -1,4 +1,4 @@
-//! How runs are made: the keywords of `run`, `Engine` and `Coordinator`.
+//! Options of runs: the keywords of `run`, `Engine` and `Coordinator`.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use crate::arguments::{ANY, flag, seconds, text, whole};
 use crate::programs::limits;
 
-/// A keyword's value by its word.
+/// The value for a keyword's word.
 fn word<T: Copy>(name: &str, value: &Bound<'_, PyAny>, words: &[(&str, T)]) -> PyResult<T> {
     let found = text(name, value)?;
     let known = words.iter().find(|(word, _)| *word == found);
@@ -23,7 +23,7 @@ fn word<T: Copy>(name: &str, value: &Bound<'_, PyAny>, words: &[(&str, T)]) -> P
     })
 }
 
-/// The options that keywords say, and the flag that ends a run.
+/// The options given by keywords, and the flag that ends a run.
 pub(crate) fn options(
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<(Options, Arc<AtomicBool>)> {

@@ -1,13 +1,13 @@
-//! What is pickled: the name of a class and what it is made of, which one function reads (`unpickle.rs`).
+//! Pickling: an object is stored as its class name and state, which one function reads (`unpickle.rs`).
 
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// What `__reduce__` gives.
+/// The result of `__reduce__`.
 pub(crate) type Reduced<'py> = (Bound<'py, PyAny>, Bound<'py, PyTuple>);
 
-/// Has `_unpickled` make an object of this class of `state`.
+/// The call of `_unpickled` that rebuilds an object of this class from `state`.
 pub(crate) fn reduced<'py>(
     py: Python<'py>,
     class: &str,

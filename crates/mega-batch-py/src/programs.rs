@@ -22,11 +22,10 @@ use crate::grids::{self, Place, type_name};
 use crate::pickle::{Reduced, reduced};
 use crate::{guard, values};
 
-/// A program of the ARC DSL: a straight line of calls from an input grid to an output.
+/// A program of the ARC DSL: a straight-line sequence of calls from an input grid to an output.
 ///
-/// Made by `Program.parse`, `parse_programs`, `read_programs` or a `ProgramBuilder`. It has a hash,
-/// equals programs that do the same in the same steps under the same names, and can be pickled.
-/// Threads may share it.
+/// Created by `Program.parse`, `parse_programs`, `read_programs` or a `ProgramBuilder`. It is hashable, equals
+/// programs with the same steps under the same names, and can be pickled. Threads may share it.
 #[pyclass(frozen, name = "Program", module = "mega_batch")]
 #[derive(Debug, Clone)]
 pub(crate) struct PyProgram(Arc<Callable>);
@@ -45,7 +44,7 @@ impl PyProgram {
         Self::of_text(py, &text, "solve", Some(dialect))
     }
 
-    /// The one program of a text.
+    /// Parses a text with one program.
     pub(crate) fn of_text(
         py: Python<'_>,
         text: &str,
@@ -68,9 +67,9 @@ impl PyProgram {
 
 #[pymethods]
 impl PyProgram {
-    /// The one program that a text is: `def NAME(I):`, `def NAME(S, I, C):`, or bare lines that end in
-    /// `O = ...`, which are called `name`. Raises ProgramError, a ValueError, with line and column, and for
-    /// None and messages of a chat, where a model has written nothing or more than text.
+    /// Parses a text with one program: `def NAME(I):`, `def NAME(S, I, C):`, or bare lines that end in `O = ...`,
+    /// which are called `name`. Raises ProgramError, a ValueError, with line and column, also for None and chat
+    /// messages, which models may return in place of text.
     #[staticmethod]
     #[pyo3(signature = (text, *, name = "solve", dialect = None))]
     fn parse(
@@ -100,7 +99,7 @@ impl PyProgram {
         self.program().source()
     }
 
-    /// The line of its `def` in its text, counted from 1; 0 where it was built.
+    /// The line of its `def` in its text, counted from 1; 0 if it was built.
     #[getter]
     fn line(&self) -> u32 {
         self.program().line()
@@ -112,22 +111,22 @@ impl PyProgram {
         self.program().dialect().name()
     }
 
-    /// The type of what it returns, as `grid` or `set<object>`; None where it is not known before it runs.
+    /// The type of what it returns, such as `grid` or `set<object>`; None if it is not known before it runs.
     #[getter]
     fn r#type(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let program = self.program();
         guard::engine(py, || type_of(program))
     }
 
-    /// 32 hexadecimal digits: the XXH3 hash of its steps, the same whatever the program and its variables
-    /// are called, in every run.
+    /// 32 hexadecimal digits: the XXH3 hash of its steps, independent of the names of the program and its variables,
+    /// and the same in every run.
     #[getter]
     fn digest(&self) -> PyResult<String> {
         let digest = digest(self.program()).map_err(built)?;
         Ok(format!("{digest:032x}"))
     }
 
-    /// The same program under another name. Raises ValueError for what is no name in Python.
+    /// The same program under another name. Raises ValueError for an invalid Python name.
     fn with_name(&self, #[pyo3(from_py_with = arguments::name)] name: &str) -> PyResult<Self> {
         check_name(name, &Place::Named("name"))?;
         Ok(Self::new(self.program().clone().with_name(name)))
@@ -171,13 +170,12 @@ impl PyProgram {
         )
     }
 
-    /// What it returns for a grid, as a value: an array of int8 for a grid, otherwise None, bool, int,
-    /// tuple, frozenset or Function; an EvalError where it fails or reaches a limit.
+    /// Its result for a grid, as a value: an array of int8 for a grid, otherwise None, bool, int, tuple, frozenset or
+    /// Function; an EvalError if it fails or reaches a limit.
     ///
-    /// The grid is a list of rows, a tuple of rows or an array of integers, up to 1,000,000 cells of
-    /// colours from -128 to 127; what is none raises TypeError or ValueError. With `max_steps` or `timeout`
-    /// (seconds) the reference interpreter makes the evaluation within these bounds. A program of the
-    /// typed dialect gets no train pairs.
+    /// The grid is a list of rows, a tuple of rows or an array of integers, up to 1,000,000 cells of colours from
+    /// -128 to 127; anything else raises TypeError or ValueError. With `max_steps` or `timeout` (seconds) the
+    /// reference interpreter evaluates it within these limits. A program of the typed dialect gets no train pairs.
     #[pyo3(signature = (grid, *, max_steps = None, timeout = None))]
     fn __call__<'py>(
         &self,
@@ -200,12 +198,12 @@ impl PyProgram {
     }
 }
 
-/// A fault as Python has it.
+/// A fault as a Python object.
 pub(crate) fn fault(py: Python<'_>, fault: Fault) -> PyResult<Bound<'_, PyAny>> {
     Ok(PyEvalError(fault).into_pyobject(py)?.into_any())
 }
 
-/// The default limits but for these.
+/// The default limits, with these changed.
 pub(crate) fn limits(max_steps: Option<u64>, timeout: Option<Duration>) -> Limits {
     let mut limits = Limits::default();
     if let Some(max_steps) = max_steps {
@@ -215,7 +213,7 @@ pub(crate) fn limits(max_steps: Option<u64>, timeout: Option<Duration>) -> Limit
     limits
 }
 
-/// A hash of the steps of a program, whatever it and its variables are called.
+/// A hash of the steps of a program, independent of its name and those of its variables.
 pub(crate) fn digest(program: &Program) -> Result<u128, BuildError> {
     let names: Vec<_> = (0..program.inputs().len())
         .map(|at| format!("i{at}"))
@@ -232,7 +230,7 @@ pub(crate) fn built(error: BuildError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Refuses what is no name of a function, which a program's text would show as it is.
+/// Rejects an invalid name of a function, which the program's text would contain verbatim.
 pub(crate) fn check_name(name: &str, place: &Place<'_>) -> PyResult<()> {
     if is_name(name) {
         return Ok(());
@@ -242,20 +240,20 @@ pub(crate) fn check_name(name: &str, place: &Place<'_>) -> PyResult<()> {
     )))
 }
 
-/// Whether a function can have this name: one is read that has it.
+/// Whether a function can have this name: whether the parser reads a function with it.
 fn is_name(name: &str) -> bool {
     let read = parsed(&format!("def {name}(I):\n    return I\n"), None, |_| {
         String::new()
     });
-    // They are values to Python, and no names.
+    // In Python these are values, not names.
     let is_value = matches!(name, "None" | "True" | "False");
     !is_value && matches!(&*read, [Ok(program)] if program.name() == name)
 }
 
-/// The text of programs. `place` says which it is where there are several.
+/// The text of programs. `place` says which it is if there are several.
 ///
-/// What a model gives instead of text, None or messages, is a `ProgramError` like text that is no program; what
-/// else is none is a `TypeError`.
+/// None or messages, which models may return in place of text, are a `ProgramError` like text that is not a program;
+/// anything else is a `TypeError`.
 pub(crate) fn program_text<'a>(
     object: &'a Bound<'_, PyAny>,
     place: &str,
@@ -299,7 +297,7 @@ fn parsed(text: &str, dialect: Option<Dialect>, name: impl Fn(usize) -> String) 
     parse_file(text, dialect, name)
 }
 
-/// What a text without programs lacks.
+/// What was expected in a text without programs.
 pub(crate) const EXPECTED_PROGRAM: &str = "expected `def NAME(I):`, or lines that end in `O = ...`";
 
 /// The error for a text without programs.
@@ -312,18 +310,17 @@ fn nothing(py: Python<'_>, text: &str) -> PyErr {
     told(py, format!("no program: {expected}"), 1, 1, expected)
 }
 
-/// Whether a text is rather the path of a file.
+/// Whether a text looks like the path of a file.
 fn is_path(text: &str) -> bool {
     let path = Path::new(text.trim_end());
     text.lines().count() == 1 && path.extension().is_some_and(|it| it == "py")
 }
 
-/// The programs of a text in its order; each that cannot be read is a ProgramError in its place, which is
-/// returned and not raised.
+/// The programs of a text in order; each that cannot be read is a ProgramError in its place, which is returned and
+/// not raised.
 ///
-/// A text without `def` is bare lines up to each `O = ...`; these programs are called `name`, the second
-/// one `name2` and so on. None, messages of a chat, and text with half of a surrogate pair are one
-/// ProgramError.
+/// A text without `def` is bare lines up to each `O = ...`; these programs are called `name`, the second one `name2`
+/// and so on. None, chat messages, and text with half of a surrogate pair are one ProgramError.
 #[pyfunction]
 #[pyo3(signature = (text, *, name = "solve", dialect = None))]
 pub(crate) fn parse_programs<'py>(
@@ -344,7 +341,7 @@ pub(crate) fn parse_programs<'py>(
     each_as_python(py, programs)
 }
 
-/// Programs, and in the places of those that cannot be read a ProgramError.
+/// Programs, with a ProgramError in place of each that cannot be read.
 pub(crate) fn each_as_python(
     py: Python<'_>,
     programs: Vec<Parsed>,
@@ -366,7 +363,7 @@ fn numbered(name: &str, number: usize) -> String {
     }
 }
 
-/// The path that an object is, where it is one.
+/// The path in an object, if it is one.
 pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     if object.is_instance_of::<PyString>() || !object.hasattr("__fspath__")? {
         return Ok(None);
@@ -374,7 +371,7 @@ pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     object.extract().map(not_standard_input).map(Some)
 }
 
-/// The path of a file, also of one that is called as the command calls the standard input.
+/// The path of a file, even if its name means the standard input for the command.
 pub(crate) fn not_standard_input(path: PathBuf) -> PathBuf {
     if path.as_os_str() == "-" {
         PathBuf::from("./-")
@@ -383,7 +380,7 @@ pub(crate) fn not_standard_input(path: PathBuf) -> PathBuf {
     }
 }
 
-/// What is wrong with files, the first ten of it.
+/// The errors of files, at most the first ten.
 pub(crate) fn input_errors(errors: &[inputs::InputError]) -> PyErr {
     const SHOWN: usize = 10;
     let mut lines: Vec<_> = errors.iter().take(SHOWN).map(ToString::to_string).collect();
@@ -393,7 +390,7 @@ pub(crate) fn input_errors(errors: &[inputs::InputError]) -> PyErr {
     PyValueError::new_err(lines.join("\n"))
 }
 
-/// The programs that an object is: see `Programs` in the stubs.
+/// The programs in an object: see `Programs` in the stubs.
 pub(crate) fn all_programs(
     object: &Bound<'_, PyAny>,
     dialect: Option<Dialect>,
@@ -483,7 +480,7 @@ fn add(
             let mut of_task = Vec::new();
             let place = Place::Key(place, &key);
             add(&value, dialect, &place, Some(&key), &mut of_task)?;
-            // Whatever their names say, and whatever the id is.
+            // Whatever their names say, they belong to this task.
             let of_task = of_task.into_iter();
             programs.extend(of_task.map(|program| program.with_task(&*key)));
         }
@@ -502,7 +499,7 @@ fn add(
     Ok(())
 }
 
-/// The programs of files, folders and texts; raises ValueError where something cannot be read.
+/// The programs of files, folders and texts; raises ValueError if something cannot be read.
 #[pyfunction]
 #[pyo3(signature = (programs, *, dialect = None))]
 pub(crate) fn read_programs(
@@ -513,19 +510,19 @@ pub(crate) fn read_programs(
     Ok(programs.into_iter().map(PyProgram::new).collect())
 }
 
-/// The type of what a program returns; `None` where it is not known before it runs.
+/// The type of what a program returns; `None` if it is not known before it runs.
 fn type_of(program: &Program) -> Option<String> {
     let form = arc_form::specialise(program).ok()?;
     let compiled = arc_cpu::Compiled::new(&form).ok()?;
     Some(compiled.output().to_string())
 }
 
-/// Mutants of a program, the same for the same seed on every machine: programs with one to three changes
-/// each. `kind` is "mutant", any change, or "variation", changes after which the program returns the same type.
+/// Mutants of a program, the same for the same seed on every machine: programs with one to three changes each. `kind`
+/// is "mutant", any change, or "variation", changes that keep the type of the result.
 ///
 /// Each differs from the program and from the others in its steps, whatever variables are called; there are fewer
-/// than `count` where no more are found, as of a program that has few mutants. With `unique=False` they are as
-/// they fall: some of them are the program itself, and some the same. Ctrl-C ends it: KeyboardInterrupt.
+/// than `count` if no more are found, as for a program with few mutants. With `unique=False` they are not filtered:
+/// some are the program itself, and some are equal. Ctrl-C ends it: KeyboardInterrupt.
 #[pyfunction]
 #[pyo3(signature = (program, seed, *, count = 1, kind = "mutant", unique = true))]
 pub(crate) fn mutate(
@@ -536,11 +533,11 @@ pub(crate) fn mutate(
     #[pyo3(from_py_with = arguments::kind)] kind: &str,
     #[pyo3(from_py_with = arguments::unique)] unique: bool,
 ) -> PyResult<Vec<PyProgram>> {
-    /// So many that are known in a row say that there are no others; of those that are to return one type, so many
-    /// times as many.
+    /// After this many known mutants in a row there are taken to be no others; if they must keep the type, after this
+    /// many times as many.
     const TRIES: u32 = 1000;
     const TRIES_OF_TYPE: u32 = 10;
-    /// How many are made until somebody is asked whether that shall go on: some milliseconds.
+    /// How many are generated between checks for signals: some milliseconds.
     const ASKED: usize = 1000;
     let is_mutant = match kind {
         "mutant" => true,

@@ -1,17 +1,17 @@
-//! What is told of how far a run is: to a function, or to a bar.
+//! Progress of a run: reported to a function, or to a bar.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
-/// A function of what is done and of all there is; `None` if nobody wants to know.
+/// A function that is called with the numbers done and in total, if one was given.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ProgressCallback {
     function: Option<Py<PyAny>>,
     is_bar: bool,
 }
 
-impl Told {
+impl ProgressCallback {
     /// `True` is a bar by tqdm, which counts in `unit`.
     pub(crate) fn new(given: Option<&Bound<'_, PyAny>>, unit: &str) -> PyResult<Self> {
         let Some(given) = given.filter(|given| !given.is_none()) else {
@@ -41,7 +41,7 @@ impl Told {
         })
     }
 
-    /// Whether anybody wants to know.
+    /// Whether a function was given.
     pub(crate) fn is_wanted(&self) -> bool {
         self.function.is_some()
     }
@@ -54,10 +54,10 @@ impl Told {
     }
 }
 
-impl Drop for Told {
+impl Drop for ProgressCallback {
     fn drop(&mut self) {
         if let Some(bar) = self.function.take().filter(|_| self.is_bar) {
-            // What a bar cannot show at its end is of no use to anyone.
+            // Errors of a bar at its end are ignored.
             Python::attach(|py| drop(bar.call_method0(py, "close")));
         }
     }

@@ -1,4 +1,4 @@
-//! `Report`: what a run came to.
+//! `Report`: the results of a run.
 
 use std::sync::Arc;
 
@@ -31,21 +31,21 @@ struct Counts {
     tasks_solved: u64,
     pairs_right: u64,
     pairs_expected: u64,
-    /// What became of each task.
+    /// The state of each task.
     by_task: Vec<&'static str>,
 }
 
-/// What a run came to: its counts, and the results of all evaluations, unless a callback took them.
+/// The results of a run: its counts, and the results of all evaluations, unless a callback took them.
 ///
 /// `len(report)` and `report[i]` are those of `report.results`. It can be pickled, and equals reports of the same
-/// programs and tasks in which all but times and `backends` is the same; like its results it has no hash.
+/// programs and tasks that differ at most in times and `backends`; like its results it is not hashable.
 #[pyclass(frozen, name = "Report", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyReport {
     subject: Arc<Subject>,
     counts: Counts,
     seconds: f64,
-    /// Who made the evaluations, as JSON.
+    /// What the backends did, as JSON.
     backends: String,
     results: Py<PyResults>,
 }
@@ -136,7 +136,7 @@ impl PyReport {
     }
 }
 
-/// Tells the logger `mega_batch` of the end of a run, where it wants to know.
+/// Logs the end of a run to the logger `mega_batch`, if it is enabled.
 fn log(py: Python<'_>, line: impl FnOnce() -> String) -> PyResult<()> {
     const INFO: u8 = 20;
     static LOGGER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -152,7 +152,7 @@ fn log(py: Python<'_>, line: impl FnOnce() -> String) -> PyResult<()> {
     Ok(())
 }
 
-/// The words for what became of a task, by the number of its [`TaskState`](mega_batch::TaskState).
+/// The words for the states of tasks, by [`TaskState`](mega_batch::TaskState).
 const STATES: [&str; 3] = ["untried", "unsolved", "solved"];
 
 #[pymethods]
@@ -163,7 +163,7 @@ impl PyReport {
         self.results.clone_ref(py)
     }
 
-    /// The programs, in the order that `Results.programs` counts.
+    /// The programs, indexed by `Results.programs`.
     #[getter]
     fn programs(&self) -> Vec<PyProgram> {
         self.subject
@@ -174,7 +174,7 @@ impl PyReport {
             .collect()
     }
 
-    /// The tasks, in the order that `Results.tasks` counts.
+    /// The tasks, indexed by `Results.tasks`.
     #[getter]
     fn tasks(&self) -> Vec<PyTask> {
         self.subject
@@ -185,25 +185,25 @@ impl PyReport {
             .collect()
     }
 
-    /// How many evaluations were made.
+    /// How many evaluations were run.
     #[getter]
     fn evaluations(&self) -> u64 {
         self.counts.totals.evaluations
     }
 
-    /// How many the batch has.
+    /// How many evaluations the batch has.
     #[getter]
     fn planned(&self) -> u64 {
         self.counts.planned
     }
 
-    /// How many were left out behind a wrong pair, with `stop_after_wrong`.
+    /// How many evaluations were skipped after a wrong pair, with `stop_after_wrong`.
     #[getter]
     fn skipped(&self) -> u64 {
         self.counts.skipped
     }
 
-    /// Whether the run came to its end: it was not cancelled, and its time was not over.
+    /// Whether the run finished: it was not cancelled, and its time was not over.
     #[getter]
     fn complete(&self) -> bool {
         self.counts.totals.evaluations + self.counts.skipped == self.counts.planned
@@ -221,7 +221,7 @@ impl PyReport {
         self.counts.totals.wrong
     }
 
-    /// Evaluations of which the expected output is not known.
+    /// Evaluations whose expected output is not known.
     #[getter]
     fn no_expected(&self) -> u64 {
         self.counts.totals.no_expected
@@ -239,7 +239,7 @@ impl PyReport {
         self.counts.totals.limits
     }
 
-    /// How many tasks a program is right on, on every pair whose output is known.
+    /// How many tasks have a program that is right on every pair whose output is known.
     #[getter]
     fn tasks_solved(&self) -> u64 {
         self.counts.tasks_solved
@@ -252,7 +252,7 @@ impl PyReport {
         states.map(|(task, it)| (task.id.clone(), *it)).collect()
     }
 
-    /// How many pairs at least one program is right on.
+    /// On how many pairs at least one program is right.
     #[getter]
     fn pairs_right(&self) -> u64 {
         self.counts.pairs_right
@@ -270,7 +270,7 @@ impl PyReport {
         self.seconds
     }
 
-    /// Evaluations a second; 0 where there are none.
+    /// Evaluations per second; 0 if there are none.
     #[getter]
     fn evaluations_per_second(&self) -> f64 {
         if self.seconds > 0.0 {
@@ -280,14 +280,14 @@ impl PyReport {
         }
     }
 
-    /// Who made the evaluations: the object `backend` of the command's JSON document, as a dict.
+    /// What the backends did: the object `backend` of the command's JSON document, as a dict.
     #[getter]
     fn backends<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("json")?.call_method1("loads", (&self.backends,))
     }
 
-    /// The results as a `pyarrow.Table`, as `Results.to_arrow` has them, with "program_name" and "task_id" before its
-    /// columns. Empty where a callback took the results.
+    /// The results as a `pyarrow.Table`, as from `Results.to_arrow`, with "program_name" and "task_id" before its
+    /// columns. Empty if a callback took the results.
     #[pyo3(signature = (*, drop_unfit = false))]
     fn to_arrow<'py>(
         slf: &Bound<'py, Self>,

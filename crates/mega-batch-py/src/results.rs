@@ -1,4 +1,4 @@
-//! Results as columns: flat arrays, an element an evaluation.
+//! Results as columns: flat arrays with one element per evaluation.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::arguments;
 use crate::errors::{Fault, PickledFault, PyEvalError};
 use crate::pickle::{Reduced, reduced};
 
-/// The names of verdicts; the place of each is its code.
+/// The names of verdicts; the index of each is its code.
 pub(crate) const VERDICTS: [&str; 5] = ["match", "mismatch", "no_expected", "error", "limit"];
 
 /// The code of an outcome.
@@ -32,7 +32,7 @@ fn verdict(outcome: &Outcome) -> u8 {
     }
 }
 
-/// What columns are kept besides those that are always there.
+/// The optional columns that are kept.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Kept {
     pub(crate) scores: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Columns {
     seconds: Vec<f64>,
     cells_right: Vec<i32>,
     hashes: Vec<u64>,
-    /// By the number of the evaluation, ascending.
+    /// By the index of the evaluation, ascending.
     faults: Vec<(u32, Fault)>,
     cells: Vec<i8>,
     offsets: Vec<i64>,
@@ -71,7 +71,7 @@ impl Columns {
         self.verdicts.len()
     }
 
-    /// Takes a result in.
+    /// Adds a result.
     pub(crate) fn push(&mut self, job: Job, result: &PairResult) {
         let at = self.verdicts.len() as u32;
         match &result.outcome {
@@ -153,7 +153,7 @@ impl Columns {
     }
 }
 
-/// An array of two columns of these elements.
+/// An array with two columns from these elements.
 fn two_columns<T: numpy::Element>(py: Python<'_>, elements: Vec<T>) -> PyResult<Py<PyArray2<T>>> {
     let rows = elements.len() / 2;
     let array = Array2::from_shape_vec((rows, 2), elements);
@@ -161,47 +161,47 @@ fn two_columns<T: numpy::Element>(py: Python<'_>, elements: Vec<T>) -> PyResult<
     Ok(array.into_pyarray(py).unbind())
 }
 
-/// Results of evaluations as flat arrays, an element an evaluation, in the order of the batch: by
-/// program, then by task, then by pair. Also a sequence of `Result`.
+/// Results of evaluations as flat arrays, one element per evaluation, in the order of the batch: by program, then by
+/// task, then by pair. Also a sequence of `Result`.
 ///
-/// They can be pickled, and equal results in which all but the times is the same; arrays can be changed, so
-/// that they have no hash.
+/// They can be pickled, and equal results that differ at most in times; they are not hashable, since arrays can be
+/// changed.
 #[pyclass(frozen, name = "Results", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyResults {
     len: usize,
-    /// uint32: the place of the program among the programs.
+    /// uint32: the index of the program.
     #[pyo3(get)]
     programs: Py<PyArray1<u32>>,
-    /// uint32: the place of the task among the tasks.
+    /// uint32: the index of the task.
     #[pyo3(get)]
     tasks: Py<PyArray1<u32>>,
     /// uint8: 0 for a train pair, 1 for a test pair, 2 for one of another split.
     #[pyo3(get)]
     splits: Py<PyArray1<u8>>,
-    /// uint32: the place of the pair in its half of the task.
+    /// uint32: the index of the pair in its split of the task.
     #[pyo3(get)]
     pairs: Py<PyArray1<u32>>,
-    /// uint8: the place of the verdict in `VERDICTS`, a `Verdict`.
+    /// uint8: the index of the verdict in `VERDICTS`, a `Verdict`.
     #[pyo3(get)]
     verdicts: Py<PyArray1<u8>>,
     /// float64: how long the evaluation took.
     #[pyo3(get)]
     seconds: Py<PyArray1<f64>>,
-    /// int32: how many cells are as expected, -1 where there is no output; None without `scores`.
+    /// int32: how many cells are as expected, -1 without an output; None without `scores`.
     #[pyo3(get)]
     cells_right: Option<Py<PyArray1<i32>>>,
-    /// uint64 of shape (n, 2): the hash of the output, its upper and its lower half; None without
-    /// `scores`. Equal for equal grids in every run; 0 for what is no grid and where there is none.
+    /// uint64 of shape (n, 2): the hash of the output, its upper and its lower half; None without `scores`. Equal for
+    /// equal grids in every run; 0 for an output that is not a grid, and without an output.
     #[pyo3(get)]
     hashes: Option<Py<PyArray2<u64>>>,
-    /// uint8: the place of the error in `ERROR_KINDS`, 0 where there is none.
+    /// uint8: the index of the error in `ERROR_KINDS`, 0 if there is none.
     #[pyo3(get)]
     error_kinds: Py<PyArray1<u8>>,
-    /// int32: the line on which the program failed, 0 where there is none.
+    /// int32: the line on which the program failed, 0 if there is none.
     #[pyo3(get)]
     error_lines: Py<PyArray1<i32>>,
-    /// int16: the place of the primitive that failed in `PRIMITIVES`, -1 where there is none.
+    /// int16: the index of the primitive that failed in `PRIMITIVES`, -1 if there is none.
     #[pyo3(get)]
     error_primitives: Py<PyArray1<i16>>,
     /// int8: the cells of all outputs, one after the other; None without `outputs`.
@@ -210,41 +210,39 @@ pub(crate) struct PyResults {
     /// int64 of length n + 1: where each output begins and ends in `cells`; None without `outputs`.
     #[pyo3(get)]
     offsets: Option<Py<PyArray1<i64>>>,
-    /// int32 of shape (n, 2): rows and columns of each output, -1 where it is no grid; None without
-    /// `outputs`.
+    /// int32 of shape (n, 2): rows and columns of each output, -1 if it is not a grid; None without `outputs`.
     #[pyo3(get)]
     shapes: Option<Py<PyArray2<i32>>>,
     faults: Arc<[(u32, Fault)]>,
 }
 
-/// What became of one evaluation. It can be pickled, has a hash, and equals results in which all but the time
-/// is the same.
+/// The result of one evaluation. It can be pickled, is hashable, and equals results that differ at most in the time.
 #[pyclass(frozen, get_all, name = "Result", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyOneResult {
-    /// The place of the program among the programs.
+    /// The index of the program.
     program: u32,
-    /// The place of the task among the tasks.
+    /// The index of the task.
     task: u32,
     /// "train", "test" or "other".
     split: &'static str,
-    /// The place of the pair in its half of the task.
+    /// The index of the pair in its split of the task.
     pair: u32,
     /// "match", "mismatch", "no_expected", "error" or "limit".
     verdict: &'static str,
     /// How long it took.
     seconds: f64,
-    /// How many cells are as expected; None without `scores` and where there is no output.
+    /// How many cells are as expected; None without `scores` and without an output.
     cells_right: Option<i32>,
-    /// The hash of the output; None without `scores` and where there is no output.
+    /// The hash of the output; None without `scores` and without an output.
     hash: Option<u128>,
     /// Why there is no output, or None.
     error: Option<Py<PyEvalError>>,
-    /// The output, an array of int8; None without `outputs` and where it is no grid.
+    /// The output, an array of int8; None without `outputs` and if it is not a grid.
     output: Option<Py<PyArray2<i8>>>,
 }
 
-/// All of a `Result`, in the order of its fields.
+/// The fields of a `Result`, in order.
 pub(crate) type PickledResult = (
     u32,
     u32,
@@ -285,7 +283,7 @@ impl PyOneResult {
         })
     }
 
-    /// All but the time and the output.
+    /// All fields except the time and the output.
     #[allow(
         clippy::type_complexity,
         reason = "it is compared and hashed as a whole"
@@ -376,7 +374,7 @@ impl PyResults {
         self.len
     }
 
-    /// The result at a place, counted from the end where it is negative; of a slice Results of their own.
+    /// The result at an index, counted from the end if it is negative; for a slice new Results.
     fn __getitem__<'py>(
         &self,
         py: Python<'py>,
@@ -389,12 +387,12 @@ impl PyResults {
         Ok(self.result(py, at)?.into_pyobject(py)?.into_any())
     }
 
-    /// The outputs as an array of int8 of shape (n, side, side), each at the top left of its square with `fill`
-    /// around it, and a mask of bool of the same shape, True where the output has a cell.
+    /// The outputs as an array of int8 of shape (n, side, side), each at the top left of its square and surrounded by
+    /// `fill`, and a mask of bool of the same shape, True where the output has a cell.
     ///
-    /// What has no output, is no grid, or has more rows or columns than `side` has no cell: its square is `fill`; so
-    /// has, with `drop_foreign`, what has colours other than 0 to 9. Raises ValueError without `outputs` and for a side that
-    /// is not from 1 to 1024, MemoryError where there is not enough memory.
+    /// The square is all `fill` and its mask empty if there is no output, it is not a grid, or it has more rows or
+    /// columns than `side`; with `drop_foreign` also if it has colours other than 0 to 9. Raises ValueError without
+    /// `outputs` and for a side that is not from 1 to 1024, MemoryError if there is not enough memory.
     #[pyo3(signature = (side = 30, fill = 0, drop_foreign = false))]
     fn padded<'py>(
         &self,
@@ -441,10 +439,10 @@ impl PyResults {
         self.of_outputs(py, "foreign", |_, _, cells| is_foreign(cells))
     }
 
-    /// The results as a `pyarrow.Table`, a row an evaluation: "program", "task", "split", "pair", "verdict", "seconds",
-    /// "error_kind", "error_line" and "error_primitive" (null where there is none); of a run with `scores` "cells_right" and
-    /// "hash" (32 hexadecimal digits); of one with `outputs` "height", "width", "too_large", "foreign" and "output", a list
-    /// of lists of int8 (null where there is none).
+    /// The results as a `pyarrow.Table`, one row per evaluation: "program", "task", "split", "pair", "verdict",
+    /// "seconds", "error_kind", "error_line" and "error_primitive" (null if there is none); with `scores`
+    /// "cells_right" and "hash" (32 hexadecimal digits); with `outputs` "height", "width", "too_large", "foreign" and
+    /// "output", a list of lists of int8 (null if there is none).
     ///
     /// `drop_unfit` leaves out the rows whose output has more than 30 rows or columns or colours other than 0 to 9, which
     /// needs `outputs`. Raises ImportError, which names the extra, without pyarrow.
@@ -470,7 +468,7 @@ impl PyResults {
         results_of(slf.as_any(), slf.get().len)
     }
 
-    /// The EvalError of the evaluation at this place, or None.
+    /// The EvalError of the evaluation at this index, or None.
     fn error(&self, #[pyo3(from_py_with = arguments::at)] at: usize) -> Option<PyEvalError> {
         self.fault(at).cloned().map(PyEvalError)
     }
@@ -507,10 +505,10 @@ impl PyResults {
     }
 }
 
-/// The columns of `Results` by name, and of each evaluation without output why.
+/// The columns of `Results` by name, and the error of each evaluation without an output.
 pub(crate) type PickledResults<'py> = (Bound<'py, PyDict>, Vec<(u32, PickledFault)>);
 
-/// Whether arrays are the same, or there are none.
+/// Whether arrays are equal, or both missing.
 pub(crate) fn same_array<T>(
     py: Python<'_>,
     a: Option<&Py<T>>,
@@ -526,7 +524,7 @@ pub(crate) fn same_array<T>(
     }
 }
 
-/// So many elements, if there is memory for them.
+/// A vector of this length, if there is memory for it.
 pub(crate) fn filled<T: Clone>(element: T, len: usize) -> PyResult<Vec<T>> {
     let mut elements = Vec::new();
     elements.try_reserve_exact(len).map_err(|_| {
@@ -536,7 +534,7 @@ pub(crate) fn filled<T: Clone>(element: T, len: usize) -> PyResult<Vec<T>> {
     Ok(elements)
 }
 
-/// Whether a grid of these cells has colours other than those of ARC.
+/// Whether a grid with these cells has colours other than those of ARC.
 fn is_foreign(cells: &[i8]) -> bool {
     cells.iter().any(|cell| !(0..10).contains(cell))
 }
@@ -554,7 +552,7 @@ pub(crate) fn table<'py>(
 /// An array of three dimensions.
 pub(crate) type Cube<'py, T> = Bound<'py, PyArray3<T>>;
 
-/// An array of this shape of these elements.
+/// An array of this shape with these elements.
 pub(crate) fn shaped<T: numpy::Element, S: Into<StrideShape<D>>, D: Dimension>(
     py: Python<'_>,
     shape: S,
@@ -566,7 +564,7 @@ pub(crate) fn shaped<T: numpy::Element, S: Into<StrideShape<D>>, D: Dimension>(
 }
 
 impl PyResults {
-    /// Which outputs are so, by their rows, columns and cells.
+    /// Which outputs satisfy a predicate on their rows, columns and cells.
     fn of_outputs<'py>(
         &self,
         py: Python<'py>,
@@ -587,7 +585,7 @@ impl PyResults {
         Ok(so.into_pyarray(py))
     }
 
-    /// The columns by name; those that are not kept are None.
+    /// The columns by name; missing ones are None.
     fn columns(&self, py: Python<'_>) -> [(&'static str, Option<Py<PyAny>>); 14] {
         fn kept<'c, T: 'c>(
             py: Python<'_>,
@@ -648,7 +646,7 @@ impl PyResults {
         })
     }
 
-    /// Some of the results, with arrays of their own.
+    /// A slice of the results, with new arrays.
     fn sliced(&self, py: Python<'_>, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
         fn part<'py, T>(column: &Py<T>, slice: &Bound<'py, PySlice>) -> PyResult<Py<T>>
         where
@@ -736,7 +734,7 @@ impl PyResults {
         })
     }
 
-    /// The output of the evaluation at this place, where it is kept and a grid.
+    /// The output of the evaluation at this index, if it was kept and is a grid.
     fn output(&self, py: Python<'_>, at: usize) -> PyResult<Option<Py<PyArray2<i8>>>> {
         if self.cells.is_none() {
             return Ok(None);
@@ -747,8 +745,8 @@ impl PyResults {
         Ok(array.map(|array| array.into_pyarray(py).unbind()))
     }
 
-    /// Rows, columns and cells of the output of the evaluation at this place, where that is a grid. Without
-    /// `outputs` there are none in any place.
+    /// Rows, columns and cells of the output of the evaluation at this index, if it is a grid. None without
+    /// `outputs`.
     fn cells_of(&self, py: Python<'_>, at: usize) -> PyResult<Option<(usize, usize, Vec<i8>)>> {
         let (Some(cells), Some(offsets), Some(shapes)) = (&self.cells, &self.offsets, &self.shapes)
         else {

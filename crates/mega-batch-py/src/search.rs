@@ -1,4 +1,4 @@
-//! `search`: programs for tasks, found by the engine itself.
+//! `search`: programs for tasks, found by the engine.
 
 use std::hash::{Hash, Hasher};
 use std::io;
@@ -26,11 +26,10 @@ use crate::guard;
 use crate::options::workers as read_workers;
 use crate::pickle::{Reduced, reduced};
 use crate::programs::PyProgram;
-use crate::progress::Told;
+use crate::progress::ProgressCallback;
 use crate::tasks::{PyTask, all_tasks};
 
-/// An attempt: a program that is right on train pairs. It can be pickled, and equals attempts in which all
-/// is the same.
+/// An attempt: a program that is right on train pairs. It can be pickled, and compares by value.
 #[pyclass(frozen, eq, hash, name = "Attempt", module = "mega_batch")]
 #[derive(Debug, PartialEq)]
 pub(crate) struct PyAttempt {
@@ -54,13 +53,13 @@ impl PyAttempt {
 
 #[pymethods]
 impl PyAttempt {
-    /// On how many train pairs it is right.
+    /// The number of train pairs on which it is right.
     #[getter]
     fn fits(&self) -> u32 {
         self.attempt.fits
     }
 
-    /// "chain", one layer that is right on all train pairs, "stack", several, or "partly".
+    /// "chain", one layer that is right on all train pairs, "stack", several layers, or "partly".
     #[getter]
     fn kind(&self) -> &'static str {
         match self.attempt.kind(self.train) {
@@ -70,7 +69,7 @@ impl PyAttempt {
         }
     }
 
-    /// How good it is, by the ranker.
+    /// Its score by the ranker.
     #[getter]
     fn score(&self) -> f64 {
         self.attempt.score
@@ -120,14 +119,14 @@ impl PyAttempt {
     }
 }
 
-/// What a search came to for a task. It can be pickled, and equals what another search came to by all but its
-/// times and bytes; it has no hash.
+/// The result of a search for one task. It can be pickled, and equals results that differ at most in times and bytes;
+/// it is not hashable.
 #[pyclass(frozen, eq, name = "Searched", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PySearched {
     searched: Searched,
     task: Arc<Task>,
-    /// The place of the task.
+    /// The index of the task.
     at: usize,
 }
 
@@ -164,14 +163,14 @@ impl PySearched {
         PyTask::new((*self.task).clone())
     }
 
-    /// The place of the task among the tasks.
+    /// The index of the task.
     #[getter]
     fn index(&self) -> usize {
         self.at
     }
 
-    /// "solved" where the test outputs are known and one of the first two answers to each is right,
-    /// "fits" where an attempt is right on all train pairs, "partly", or "nothing".
+    /// "solved" if the test outputs are known and one of the first two answers to each is right, "fits" if an attempt
+    /// is right on all train pairs, "partly", or "nothing".
     #[getter]
     fn state(&self) -> &'static str {
         match self.searched.state(&self.task) {
@@ -201,7 +200,7 @@ impl PySearched {
             .collect()
     }
 
-    /// For each test pair the grids that answer it, the best one first, arrays of int8.
+    /// For each test pair the answers, the best first, arrays of int8.
     #[getter]
     fn answers<'py>(&self, py: Python<'py>) -> Vec<Vec<Bound<'py, PyArray2<i8>>>> {
         let tests = 0..self.task.test.len();
@@ -212,7 +211,7 @@ impl PySearched {
         answers.collect()
     }
 
-    /// How many values were kept, and how many calls tried.
+    /// How many values were kept, and how many calls were tried.
     #[getter]
     fn counts(&self) -> (u64, u64) {
         (self.searched.counts.nodes, self.searched.counts.calls)
@@ -240,17 +239,17 @@ impl PySearched {
     }
 }
 
-/// Takes what is found, and looks at signals on the way.
-struct Found<'a> {
+/// Collects the results, and checks for signals.
+struct Collector<'a> {
     searched_tasks: Vec<(usize, Searched)>,
     callback: Option<Py<PyAny>>,
-    progress: Told,
+    progress: ProgressCallback,
     tasks: &'a [Task],
     cancelled: &'a AtomicBool,
     raised: Option<PyErr>,
 }
 
-impl Found<'_> {
+impl Collector<'_> {
     fn call(&mut self, call: impl FnOnce(Python<'_>, &Self) -> PyResult<()>) {
         if self.raised.is_some() {
             return;
@@ -266,7 +265,7 @@ impl Found<'_> {
     }
 }
 
-impl SearchSink for Found<'_> {
+impl SearchSink for Collector<'_> {
     fn task(&mut self, task: usize, searched: Searched) -> io::Result<()> {
         if self.callback.is_some() {
             let of = Arc::new(self.tasks[task].clone());
@@ -298,18 +297,18 @@ impl SearchSink for Found<'_> {
     fn notice(&mut self, _: Notice) {}
 }
 
-/// A task's place and what was found for it; `None` if nothing has come for a moment.
+/// A task's index and result; `None` if nothing has come for a moment.
 type Given = Option<(usize, Searched)>;
 
-/// Has Python search the tasks: what it is called with and gives, `search` says.
-struct Asked<'a> {
+/// Lets a Python callable search the tasks; `search` documents its interface.
+struct DelegatedSearch<'a> {
     by: Py<PyAny>,
     tasks: &'a [Task],
     cancelled: &'a AtomicBool,
     raised: Option<PyErr>,
 }
 
-impl Asked<'_> {
+impl DelegatedSearch<'_> {
     fn all(&self, todo: &[usize]) -> PyResult<Py<PyIterator>> {
         Python::attach(|py| {
             let task = |at: &usize| (*at, PyTask::new(self.tasks[*at].clone()));
@@ -323,7 +322,7 @@ impl Asked<'_> {
         })
     }
 
-    /// What is given next; `None` at the end.
+    /// The next result; `None` at the end.
     fn next(&self, all: &Py<PyIterator>) -> PyResult<Option<Given>> {
         Python::attach(|py| {
             py.check_signals()?;
@@ -353,9 +352,9 @@ impl Asked<'_> {
     }
 }
 
-impl SearchesTasks for Asked<'_> {
+impl SearchesTasks for DelegatedSearch<'_> {
     fn search(&mut self, todo: &[usize], take: &mut Take<'_>) -> io::Result<()> {
-        // What is found is kept: after an exception the search ends as if it were cancelled.
+        // Results so far are kept: after an exception the search ends as if it were cancelled.
         let all = match self.all(todo) {
             Ok(all) => all,
             Err(error) => {
@@ -377,16 +376,15 @@ impl SearchesTasks for Asked<'_> {
     }
 }
 
-/// Searches programs for tasks: what was found for each, in the order of the tasks.
+/// Searches programs for tasks: the result for each, in the order of the tasks.
 ///
-/// `nodes` is how many values are kept for a task (default 12,000), `attempts` how many answers are given
-/// for each test pair (default 2), `time_per_task` ends the search of a task after so many seconds, and
-/// makes the result depend on the machine. `checkpoint`, `resume` and `submission` are those of
-/// `Coordinator`. `on_task` is called with each Searched as it comes, `progress` with the tasks that are
-/// finished and all tasks; True is a bar by tqdm.
+/// `nodes` is how many values are kept for a task (default 12,000), `attempts` how many answers are given for each
+/// test pair (default 2), `time_per_task` ends the search of a task after this many seconds, which makes the result
+/// depend on the machine. `checkpoint`, `resume` and `submission` are those of `Coordinator`. `on_task` is called
+/// with each Searched as it comes, `progress` with the tasks finished and in total; True is a bar by tqdm.
 ///
-/// With `by` others search the tasks: it is called with a list of the places and tasks that are to be searched, and
-/// gives an iterator of places with a Searched, or with a text that says why there is none, and of None now and then.
+/// With `by` a callable does the searching: it is called with a list of the indices and tasks to search, and returns
+/// an iterator of indices with a Searched, or with a text that says why there is none, and of None from time to time.
 #[pyfunction]
 #[pyo3(signature = (tasks, *, solutions = None, nodes = None, attempts = None, workers = None,
     time_per_task = None, checkpoint = None, resume = false, submission = None, on_task = None,
@@ -432,16 +430,16 @@ pub(crate) fn search(
         options.search = arc_search::Options::of_nodes(nodes);
     }
     options.search.attempts = attempts.unwrap_or(options.search.attempts);
-    let mut found = Found {
+    let mut found = Collector {
         searched_tasks: Vec::new(),
         callback: on_task,
-        progress: Told::new(progress.as_ref(), "task")?,
+        progress: ProgressCallback::new(progress.as_ref(), "task")?,
         tasks: &tasks,
         cancelled: &cancelled,
         raised: None,
     };
     let workers = options.workers.map_or(1, NonZeroUsize::get);
-    let mut asked = by.map(|by| Asked {
+    let mut delegated = by.map(|by| DelegatedSearch {
         by,
         tasks: &tasks,
         cancelled: &cancelled,
@@ -457,17 +455,17 @@ pub(crate) fn search(
         if let Some(path) = submission {
             search = search.submission(path);
         }
-        match &mut asked {
+        match &mut delegated {
             Some(asked) => search.run_by(asked, workers, &mut found),
             None => search.run(&mut found),
         }
     })?;
-    let Found {
+    let Collector {
         searched_tasks: found,
         raised,
         ..
     } = found;
-    if let Some(error) = raised.or(asked.and_then(|asked| asked.raised)) {
+    if let Some(error) = raised.or(delegated.and_then(|search| search.raised)) {
         return Err(error);
     }
     run.map_err(|error| match error {

@@ -1,6 +1,6 @@
-//! `_ShardedRun`: a run whose shards other processes evaluate, and `_PackedBatch`, what they are given.
+//! `_ShardedRun`: a run whose shards other processes evaluate, and `_PackedBatch`, their input.
 //!
-//! What brings shards to and fro is Python's: `mega_batch/_shards.py` and `mega_batch/ray.py`.
+//! The transport of shards is in Python: `mega_batch/_shards.py` and `mega_batch/ray.py`.
 
 use std::io;
 use std::path::PathBuf;
@@ -23,8 +23,8 @@ use crate::report::PyReport;
 
 /// A batch for other processes, which evaluate shards of it.
 ///
-/// `_PackedBatch(data)` reads what `data()` gave: an array of uint8. Raises ValueError for other bytes, and
-/// for what another version of the engine packed.
+/// `_PackedBatch(data)` reads what `data()` returned: an array of uint8. Raises ValueError for other bytes, and for
+/// those packed by another version of the engine.
 #[pyclass(frozen, name = "_PackedBatch", module = "mega_batch._engine")]
 pub(crate) struct PyPackedBatch(Arc<PackedBatch>);
 
@@ -44,20 +44,20 @@ impl PyPackedBatch {
         Ok(bytes.into_pyarray(py))
     }
 
-    /// How many jobs it has.
+    /// The number of jobs.
     #[getter]
     fn jobs(&self) -> usize {
         self.0.job_count()
     }
 
-    /// The shard that begins with the job at this place: its end, behind so many evaluations or a few more,
-    /// and the evaluations that it makes.
+    /// The shard that begins with this job: its end, after about this many evaluations or a few more, and its number
+    /// of evaluations.
     fn shard(&self, first: usize, evaluations: u64) -> (usize, u64) {
         self.0.shard(first, evaluations)
     }
 
-    /// Evaluates the jobs from `first` to before `end`, as far as it comes in `time` seconds but one at least: an
-    /// array of uint8 for `_ShardedRun.run`, the end of what it is of, and how many evaluations that is.
+    /// Evaluates the jobs from `first` to before `end`, stopping after `time` seconds but after at least one job: an
+    /// array of uint8 for `_ShardedRun.run`, the end of the evaluated jobs, and their number of evaluations.
     #[pyo3(signature = (engine, first, end, time = None))]
     fn evaluate<'py>(
         &self,
@@ -77,16 +77,16 @@ impl PyPackedBatch {
     }
 }
 
-/// Asks Python for shards.
-struct Asked<'a> {
-    /// Called with the place of the first job; gives an array of uint8, or None where there is none yet.
+/// Gets shards from Python.
+struct PythonShards<'a> {
+    /// Called with the index of the first job; returns an array of uint8, or None if there is none yet.
     next: Py<PyAny>,
     workers: usize,
     cancelled: &'a Coordinated,
     raised: Option<PyErr>,
 }
 
-impl Shards for Asked<'_> {
+impl Shards for PythonShards<'_> {
     fn next(&mut self, first: usize) -> io::Result<Option<Vec<u8>>> {
         let called = Python::attach(|py| -> PyResult<Option<Vec<u8>>> {
             let given = self.next.bind(py).call1((first,))?;
@@ -97,7 +97,7 @@ impl Shards for Asked<'_> {
             Ok(Some(bytes.as_slice()?.to_vec()))
         });
         called.or_else(|error| {
-            // What is delivered is kept: the run ends as if it were cancelled.
+            // Delivered results are kept: the run ends as if it were cancelled.
             self.raised = Some(error);
             self.cancelled.cancel();
             Ok(None)
@@ -110,7 +110,7 @@ impl Shards for Asked<'_> {
 }
 
 /// A run whose shards other processes evaluate. Programs, tasks, `jobs`, files and keywords are those of
-/// `Coordinator`; without `ranks` candidates are not ranked, and scores are made where they are asked for.
+/// `Coordinator`; without `ranks` candidates are not ranked, and scores are computed only if asked for.
 #[pyclass(frozen, name = "_ShardedRun", module = "mega_batch._engine")]
 pub(crate) struct PyShardedRun {
     run: Coordinated,
@@ -168,9 +168,9 @@ impl PyShardedRun {
         Ok(PyPackedBatch(packed))
     }
 
-    /// Runs all that is not in the checkpoint. `shards` is called with the place of a job and gives the
-    /// results of the shard that begins with it, as `_PackedBatch.evaluate` gave them, or None where they
-    /// are not there yet. `workers` is how many threads evaluate.
+    /// Runs everything that is not in the checkpoint. `shards` is called with the index of a job and returns the
+    /// results of the shard that begins with it, as from `_PackedBatch.evaluate`, or None if they are not there yet.
+    /// `workers` is how many threads evaluate.
     #[pyo3(signature = (shards, *, workers = 1, on_results = None, chunk = 65536, progress = None))]
     fn run(
         &self,
@@ -185,22 +185,22 @@ impl PyShardedRun {
             return Err(PyTypeError::new_err("shards: expected a function"));
         }
         let callbacks = Callbacks::new(on_results, progress, chunk)?;
-        let mut asked = Asked {
+        let mut source = PythonShards {
             next: shards.unbind(),
             workers,
             cancelled: &self.run,
             raised: None,
         };
         let report = self.run.run(py, &callbacks, |coordinator, sink| {
-            coordinator.run_shards(&mut asked, sink)
+            coordinator.run_shards(&mut source, sink)
         });
-        match asked.raised {
+        match source.raised {
             Some(error) => Err(error),
             None => report,
         }
     }
 
-    /// Ends the run that is under way, from another thread: it returns what is finished.
+    /// Ends the current run, from another thread: it returns what is finished.
     fn cancel(&self) {
         self.run.cancel();
     }

@@ -1,4 +1,4 @@
-//! `synth`: tasks made of programs, and tasks in other positions and colours.
+//! `synth`: tasks generated from programs, and augmented tasks.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -17,13 +17,13 @@ use crate::guard::{self, lock};
 use crate::options::workers as read_workers;
 use crate::pickle::{Reduced, reduced};
 use crate::programs::{PyProgram, all_programs};
-use crate::progress::Told;
+use crate::progress::ProgressCallback;
 use crate::tasks::{PyTask, all_tasks};
 
-/// A task with the program that gives its outputs.
+/// A task with the program that computes its outputs.
 ///
-/// `SynthTask(task, program=None)` is one of a task and a solver of one's own, to be augmented or written. It can
-/// be pickled and has a hash.
+/// `SynthTask(task, program=None)` wraps a given task and its solver, to be augmented or written. It can be pickled
+/// and is hashable.
 #[pyclass(frozen, eq, hash, name = "SynthTask", module = "mega_batch")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PySynthTask {
@@ -54,7 +54,7 @@ impl std::hash::Hash for ProgramText {
     }
 }
 
-/// What `SynthTask` is made of, in the order of its arguments.
+/// The state of a `SynthTask`, in the order of its arguments.
 type State = (
     PyTask,
     Option<PyProgram>,
@@ -96,7 +96,7 @@ impl PySynthTask {
         self.task.clone()
     }
 
-    /// The program, `solve_` and the task's id, or None.
+    /// The program, named `solve_` and the task's id, or None.
     #[getter]
     fn program(&self) -> Option<PyProgram> {
         self.program.as_ref().map(|program| program.0.clone())
@@ -108,27 +108,27 @@ impl PySynthTask {
         &self.task.task().id
     }
 
-    /// How the program was made: "program", "mutant", "variation", "composition" or "crossover"; None where nobody
-    /// made it.
+    /// How the program was generated: "program", "mutant", "variation", "composition" or "crossover"; None if it was
+    /// not generated.
     #[getter]
     fn kind(&self) -> Option<&str> {
         self.kind.as_deref()
     }
 
-    /// The names of the programs that it was made of.
+    /// The names of the programs that it was derived from.
     #[getter]
     fn parents(&self) -> Vec<String> {
         self.parents.clone()
     }
 
-    /// 32 hexadecimal digits: a hash of what the program gives, equal for programs that are taken to behave alike, in
-    /// every run; None where nobody made it.
+    /// 32 hexadecimal digits: a hash of the program's outputs, equal for programs that are taken to behave alike, in
+    /// every run; None if the task was not generated.
     #[getter]
     fn behaviour(&self) -> Option<&str> {
         self.behaviour.as_deref()
     }
 
-    /// The number of the candidate that it was, within its seed.
+    /// The number of its candidate, within the seed.
     #[getter]
     fn candidate(&self) -> Option<u64> {
         self.candidate
@@ -140,8 +140,8 @@ impl PySynthTask {
         self.augmented_from.as_deref()
     }
 
-    /// The task as the public data has it, with "id", "program" (text), "kind", "parents", "behaviour" and
-    /// "augmented_from" beside "train" and "test".
+    /// The task in the form of the public data, with "id", "program" (text), "kind", "parents", "behaviour" and
+    /// "augmented_from" besides "train" and "test".
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("id", self.id())?;
@@ -155,13 +155,13 @@ impl PySynthTask {
         Ok(dict)
     }
 
-    /// The same in another position, other colours and another order of pairs, with the program that gives these
-    /// outputs: it takes the changes back, does what the program did, and makes them again.
+    /// The same task transformed, in other colours and with another order of pairs, with a program that computes
+    /// these outputs: it undoes the changes, does what the program did, and redoes them.
     ///
     /// `symmetry` is "identity", "rot90", "rot180", "rot270", "hmirror", "vmirror", "dmirror" or "cmirror". `colours`
-    /// says what each of 0 to 9 becomes, each of them once; other colours stay. `order` says which pair comes where,
-    /// by their places, those of train first: as many become train pairs as there were, and none of test becomes one
-    /// whose output is not known.
+    /// is a permutation of 0 to 9; other colours stay. `order` lists the indices of pairs in their new order, those
+    /// of train first: the number of train pairs stays the same, and no test pair becomes one whose output is not
+    /// known.
     ///
     /// Raises ValueError for what is none of these.
     #[pyo3(signature = (*, symmetry = "identity", colours = None, order = None))]
@@ -193,7 +193,7 @@ impl PySynthTask {
             })?;
         }
         if let Some(order) = order {
-            // An order of no pairs is one of too few, unless there are none.
+            // Without pairs an empty order is valid; otherwise it is too short.
             let count = self.pairs();
             if order.len() != count {
                 return Err(PyValueError::new_err(format!(
@@ -201,7 +201,7 @@ impl PySynthTask {
                     order.len()
                 )));
             }
-            // What is below 0 is no place either.
+            // A negative index is invalid too.
             let order = order
                 .iter()
                 .map(|at| usize::try_from(*at).unwrap_or(usize::MAX));
@@ -227,7 +227,7 @@ impl PySynthTask {
         self.changed(&augmentation)
     }
 
-    /// An augmentation as `augment` draws them, by its number.
+    /// The augmentation of this number, as `augment` draws them.
     fn _drawn(
         &self,
         seed: u64,
@@ -321,7 +321,7 @@ impl PySynthTask {
         self.task.task()
     }
 
-    /// How many pairs may change places.
+    /// The number of pairs that can be reordered.
     fn pairs(&self) -> usize {
         self.the_task().train.len() + self.the_task().test.len()
     }
@@ -346,27 +346,26 @@ impl PySynthTask {
     }
 }
 
-/// Tasks made of programs: an iterator of SynthTask. `mega_batch.synth.tasks` makes it.
+/// Tasks generated from programs: an iterator of SynthTask. `mega_batch.synth.tasks` creates it.
 ///
-/// Threads may share it: each is given other tasks. After Ctrl-C, which raises KeyboardInterrupt, it can be gone on
-/// with.
+/// Threads may share it: each gets other tasks. After Ctrl-C, which raises KeyboardInterrupt, it can be used further.
 #[pyclass(frozen, name = "Synthesis", module = "mega_batch")]
 pub(crate) struct PySynthesis {
     /// The names of the programs.
     names: Vec<String>,
     count: Option<u64>,
-    progress: Told,
-    state: Mutex<Making>,
+    progress: ProgressCallback,
+    state: Mutex<SynthesisState>,
 }
 
-struct Making {
+struct SynthesisState {
     synthesis: Synthesis,
     made: u64,
     is_over: bool,
     told: Instant,
 }
 
-/// How often signals are looked for and progress is told.
+/// How often signals are checked and progress is reported.
 const TICK: Duration = Duration::from_millis(100);
 
 #[pymethods]
@@ -438,7 +437,7 @@ impl PySynthesis {
         settings.workers = workers
             .map(|workers| read_workers("workers", workers))
             .transpose()?;
-        let progress = Told::new(progress, "task")?;
+        let progress = ProgressCallback::new(progress, "task")?;
         if count.is_none() && progress.is_wanted() {
             return Err(PyValueError::new_err(
                 "progress: expected a count of tasks, without which there is no end",
@@ -452,7 +451,7 @@ impl PySynthesis {
             names,
             count,
             progress,
-            state: Mutex::new(Making {
+            state: Mutex::new(SynthesisState {
                 synthesis,
                 made: 0,
                 is_over: false,
@@ -461,10 +460,10 @@ impl PySynthesis {
         })
     }
 
-    /// What became of the candidates so far: how many "candidates" there were, how many were "made", and how many
-    /// were dropped for each reason: "unchanged", the changes to the program came to nothing; "failed", it fails or
-    /// reaches a limit; "no_grid"; "too_large"; "foreign", colours other than 0 to 9; "identity"; "constant";
-    /// "few_inputs", too few different ones; "duplicate"; "easy".
+    /// The candidates so far: how many "candidates" there were, how many were "made" into tasks, and how many were
+    /// dropped for each reason: "unchanged", the changes to the program had no effect; "failed", it fails or reaches
+    /// a limit; "no_grid"; "too_large"; "foreign", colours other than 0 to 9; "identity"; "constant"; "few_inputs",
+    /// too few different ones; "duplicate"; "easy".
     #[getter]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counts = guard::engine(py, || *lock(&self.state).synthesis.counts())?;
@@ -522,7 +521,7 @@ impl PySynthesis {
     }
 }
 
-/// How programs are made: names, each as often as it is to be.
+/// The ways to generate programs: names, each as often as its weight.
 fn read_kinds(kinds: &Bound<'_, PyAny>) -> PyResult<Vec<Recipe>> {
     let names = Recipe::ALL.map(Recipe::name).join("\", \"");
     let expected = format!("kinds: expected a list of \"{names}\"");

@@ -16,7 +16,7 @@ use crate::grids::show;
 use crate::grids::{self, Place};
 use crate::programs::{input_errors, not_standard_input, path};
 
-/// An input grid with the output that is expected for it, where that is known.
+/// An input grid and its expected output, if known.
 #[pyclass(frozen, eq, hash, name = "Pair", module = "mega_batch")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PyPair(Pair);
@@ -37,13 +37,13 @@ impl PyPair {
         Ok(Self(Pair::new(input, output.transpose()?)))
     }
 
-    /// The input, an array of int8, rows by columns, of its own.
+    /// The input, a new array of int8, rows by columns.
     #[getter]
     fn input<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<i8>> {
         grids::array(py, &self.0.input)
     }
 
-    /// The output, an array as the input is, or None.
+    /// The output, an array like the input, or None.
     #[getter]
     fn output<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<i8>>> {
         self.0
@@ -140,7 +140,7 @@ impl PyTask {
         }))
     }
 
-    /// The id, as "007bbfb7".
+    /// The id, such as "007bbfb7".
     #[getter]
     fn id(&self) -> &str {
         &self.0.id
@@ -158,7 +158,7 @@ impl PyTask {
         self.0.test.iter().cloned().map(PyPair).collect()
     }
 
-    /// The pairs of other splits, as "arc-gen", with their names: they are run too, and counted by themselves.
+    /// The pairs of other splits, such as "arc-gen", by name: they are run too, and counted separately.
     #[getter]
     fn others(&self) -> Others {
         let others = self.0.others.iter();
@@ -169,8 +169,8 @@ impl PyTask {
         others.collect()
     }
 
-    /// The task as the public data has it: "train" and "test", lists of dicts with "input" and "output",
-    /// lists of rows.
+    /// The task in the form of the public data: "train" and "test", lists of dicts with "input" and "output", lists
+    /// of rows.
     pub(crate) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (split, pairs) in self.0.splits() {
@@ -221,7 +221,7 @@ type Others = Vec<(String, Vec<PyPair>)>;
 
 type PickledTask = (String, Vec<PyPair>, Vec<PyPair>, Others);
 
-/// The pairs that a list of them is.
+/// The pairs in a list.
 fn pairs(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Vec<Pair>> {
     let Some(items) = grids::elements(object)? else {
         return Err(place.expected("a list of pairs", object));
@@ -251,7 +251,7 @@ fn pair(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Pair> {
             object,
         ));
     };
-    // As in files, a list without rows is one that is not known.
+    // As in files, a list without rows means that the output is not known.
     let is_empty = |output: &Bound<'_, PyAny>| output.len().is_ok_and(|len| len == 0);
     let output = output.filter(|output| !output.is_none() && !is_empty(output));
     let output = output.map(|output| grids::grid(&output, &Place::Part(place, "output")));
@@ -259,7 +259,7 @@ fn pair(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Pair> {
     Ok(Pair::new(input, output.transpose()?))
 }
 
-/// The dict that an object is, or that any other mapping makes.
+/// The object if it is a dict, or a dict of any other mapping.
 pub(crate) fn dict_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
     if let Ok(dict) = object.cast::<PyDict>() {
         return Ok(Some(dict.clone()));
@@ -290,7 +290,7 @@ fn of_dict(dict: &Bound<'_, PyDict>, id: &str, place: &Place<'_>) -> PyResult<Ta
         );
     }
     if !dict.contains("train")? {
-        /// How many keys are told.
+        /// How many keys are listed.
         const TOLD: usize = 6;
         let keys = dict.keys().iter().take(TOLD);
         let keys = keys.map(|key| Ok(key.repr()?.to_string()));
@@ -324,7 +324,7 @@ fn of_dict(dict: &Bound<'_, PyDict>, id: &str, place: &Place<'_>) -> PyResult<Ta
     })
 }
 
-/// Whether a value is a list of pairs, as further splits are, rather than something else that is said of a task.
+/// Whether a value is a list of pairs, as in further splits, rather than other data of a task.
 fn is_pairs(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Some(first) = grids::elements(object)?.and_then(|items| items.into_iter().next()) else {
         return Ok(false);
@@ -335,7 +335,7 @@ fn is_pairs(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
 }
 
-/// The id that a task says, as in files; numbers, as those of rows, are ids too.
+/// The id given in a task, as in files; numbers, such as those of rows, are accepted too.
 fn said_id(dict: &Bound<'_, PyDict>, place: &Place<'_>) -> PyResult<Option<String>> {
     for key in TaskFile::ID_KEYS {
         match dict.get_item(key)?.filter(|id| !id.is_none()) {
@@ -352,7 +352,7 @@ fn said_id(dict: &Bound<'_, PyDict>, place: &Place<'_>) -> PyResult<Option<Strin
 
 const EXPECTED: &str = "tasks: a Task, a dict, a path, or a list of these";
 
-/// The tasks that an object is, and with them the outputs of Kaggle's solutions.
+/// The tasks in an object, with the outputs of Kaggle's solutions.
 pub(crate) fn all_tasks(
     object: &Bound<'_, PyAny>,
     solutions: Option<&Bound<'_, PyAny>>,
@@ -366,7 +366,7 @@ pub(crate) fn all_tasks(
     Ok(tasks)
 }
 
-/// The path that an object is; text is one too, since tasks have no text form here.
+/// The path in an object; text is one too, since tasks have no text form here.
 fn file(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     if object.is_instance_of::<PyString>() {
         return object.extract().map(not_standard_input).map(Some);
@@ -432,7 +432,7 @@ fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> P
     Ok(())
 }
 
-/// Gives tasks the outputs of solutions, a file or a dict: grids a test pair by id.
+/// Adds outputs from solutions to tasks: a file or a dict with one grid for each test pair, by id.
 fn solve(solutions: &Bound<'_, PyAny>, tasks: &mut [Task]) -> PyResult<()> {
     let whole = Place::Named("solutions");
     if let Some(path) = file(solutions)? {
@@ -484,9 +484,9 @@ fn solve(solutions: &Bound<'_, PyAny>, tasks: &mut [Task]) -> PyResult<()> {
     }
 }
 
-/// The tasks of files, folders and dicts, with the outputs of Kaggle's solutions where they are given.
+/// The tasks of files, folders and dicts, with the outputs of Kaggle's solutions if given.
 ///
-/// Raises ValueError, with file, line, column and what was expected, where something cannot be read.
+/// Raises ValueError, with file, line, column and what was expected, if something cannot be read.
 #[pyfunction]
 #[pyo3(signature = (tasks, solutions = None))]
 pub(crate) fn read_tasks(
@@ -499,7 +499,7 @@ pub(crate) fn read_tasks(
     Ok(tasks.into_iter().map(PyTask::new).collect())
 }
 
-/// The one task that an object is.
+/// The one task in an object.
 pub(crate) fn one_task(object: &Bound<'_, PyAny>) -> PyResult<Task> {
     let mut tasks = all_tasks(object, None)?;
     match (tasks.pop(), tasks.len()) {

@@ -1,4 +1,4 @@
-//! `trace`: each step of a program on a grid.
+//! `trace`: the steps of a program on a grid.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use crate::programs::{self, PyProgram, fault, limits};
 use crate::results::same_array;
 use crate::{guard, values};
 
-/// A step of a trace: its line, the variable that it sets, the type of its value where that has one, and
-/// the value or the EvalError with which the program ended there. It can be pickled, and equals what is the same; a value
-/// may be an array, so that it has no hash.
+/// A step of a trace: its line, the variable that it sets, the type of its value if it has one, and the value or the
+/// EvalError with which the program ended. It can be pickled, and compares by value; it is not hashable, since the
+/// value may be an array.
 #[pyclass(frozen, get_all, name = "TraceStep", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyTraceStep {
@@ -24,7 +24,7 @@ pub(crate) struct PyTraceStep {
     line: u32,
     /// The variable.
     name: String,
-    /// What is called, as text.
+    /// The call, as text.
     call: String,
     /// The type of the value, or None.
     r#type: Option<String>,
@@ -32,7 +32,7 @@ pub(crate) struct PyTraceStep {
     value: Py<PyAny>,
 }
 
-/// All of a `TraceStep`, in the order of its fields.
+/// The fields of a `TraceStep`, in order.
 pub(crate) type PickledStep = (u32, String, String, Option<String>, Py<PyAny>);
 
 impl PyTraceStep {
@@ -88,8 +88,8 @@ impl PyTraceStep {
     }
 }
 
-/// Each step of a program on a grid, by the reference interpreter: value and type, up to the step that
-/// fails, whose value is an EvalError.
+/// The steps of a program on a grid, by the reference interpreter: value and type, up to the step that fails, whose
+/// value is an EvalError.
 #[pyfunction]
 #[pyo3(signature = (program, grid, *, max_steps = None, timeout = None))]
 pub(crate) fn trace(

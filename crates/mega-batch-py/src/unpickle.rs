@@ -1,4 +1,4 @@
-//! The function that reads what was pickled, whatever class it is of.
+//! The function that rebuilds pickled objects of any class.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use crate::synth::PySynthTask;
 use crate::trace::PyTraceStep;
 use crate::values::PyFunction;
 
-/// Reads what was pickled; it is in the module's namespace for `pickle` alone.
+/// Rebuilds a pickled object; it is in the module's namespace only for `pickle`.
 #[pyfunction]
 pub(crate) fn _unpickled<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Values of the DSL as Python's, and back.
+//! Conversion of the DSL's values to Python and back.
 
 use std::hash::{Hash, Hasher};
 
@@ -13,20 +13,20 @@ use crate::grids::{self, Place};
 use crate::guard;
 use crate::pickle::{Reduced, reduced};
 
-/// How deeply containers may be nested that are read.
+/// The depth to which nested containers are read.
 const MOST_DEPTH: usize = 20;
 
-/// A function of the DSL as a value: a primitive, or what `compose`, `fork` and kin make.
+/// A function of the DSL as a value: a primitive, or the result of `compose`, `fork` and the like.
 ///
-/// `str(function)` is its text. It has a hash, equals functions of the same text, and can be pickled unless a grid is
-/// bound in it.
+/// `str(function)` is its text. It is hashable, equals functions with the same text, and can be pickled unless a grid
+/// is bound in it.
 #[pyclass(frozen, eq, hash, name = "Function", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyFunction(Value);
 
 impl PartialEq for PyFunction {
     fn eq(&self, other: &Self) -> bool {
-        // To the DSL, as to Python, a function equals itself alone.
+        // In the DSL, as in Python, a function equals only itself.
         self.0.to_string() == other.0.to_string()
     }
 }
@@ -37,7 +37,7 @@ impl Hash for PyFunction {
     }
 }
 
-/// Whether a grid is part of a value: its text is that of a tuple.
+/// Whether a value contains a grid, whose text is that of a tuple.
 fn has_grid(value: &Value) -> bool {
     match value {
         Value::Grid(_) => true,
@@ -60,7 +60,7 @@ fn has_grid(value: &Value) -> bool {
 }
 
 impl PyFunction {
-    /// The function of this text.
+    /// The function with this text.
     pub(crate) fn unpickled(text: String) -> PyResult<Self> {
         let none = || PyValueError::new_err(format!("Function: {text:?}"));
         if let Some(primitive) = Primitive::from_name(&text) {
@@ -101,8 +101,8 @@ impl PyFunction {
     }
 }
 
-/// A value as Python's: a grid as an array of `int8`, a location as `(row, column)`, a cell as `(colour,
-/// (row, column))`, tuples as tuples, sets as frozensets, functions as [`PyFunction`].
+/// Converts a value to Python: a grid to an array of `int8`, a location to `(row, column)`, a cell to `(colour, (row,
+/// column))`, tuples to tuples, sets to frozensets, functions to [`PyFunction`].
 pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Value::Grid(grid) => Ok(grids::array(py, grid).into_any()),
@@ -110,7 +110,7 @@ pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
     }
 }
 
-/// A value inside another: what is there has to have a hash, so that a grid is a tuple of tuples.
+/// A value inside another, which must be hashable, so that a grid becomes a tuple of tuples.
 fn inner<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Nothing => py.None().into_bound(py),
@@ -150,8 +150,8 @@ fn rows<'py>(py: Python<'py>, grid: &Grid) -> PyResult<Bound<'py, PyAny>> {
     Ok(PyTuple::new(py, rows?)?.into_any())
 }
 
-/// The value that an object is: numbers, tuples, sets, grids as arrays, primitives and constants by name,
-/// and functions.
+/// Converts a Python object to a value: numbers, tuples, sets, grids as arrays, primitives and constants by name, and
+/// functions.
 pub(crate) fn from_python(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Value> {
     read(object, place, MOST_DEPTH)
 }
@@ -209,7 +209,7 @@ fn read(object: &Bound<'_, PyAny>, place: &Place<'_>, depth: usize) -> PyResult<
     ))
 }
 
-/// The primitive or the constant of this name.
+/// The primitive or constant with this name.
 fn named(name: &str) -> Result<Value, String> {
     if let Some(primitive) = Primitive::from_name(name) {
         return Ok(Value::Primitive(primitive));
@@ -220,7 +220,7 @@ fn named(name: &str) -> Result<Value, String> {
     }
 }
 
-/// The primitive of this name.
+/// The primitive with this name.
 pub(crate) fn primitive(name: &str) -> PyResult<Primitive> {
     Primitive::from_name(name)
         .ok_or_else(|| PyValueError::new_err(format!("{name:?} is no primitive")))

@@ -1,4 +1,4 @@
-"""What tests begin with."""
+"""Fixtures."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def task() -> mb.Task:
 
 @pytest.fixture
 def largest() -> mb.Program:
-    """A program that fails where there is no object."""
+    """A program that fails if there is no object."""
     return mb.Program.parse(
         "def solve_a(I):\n    x1 = objects(I, T, F, T)\n    x2 = argmax(x1, size)\n    return subgrid(x2, I)\n"
     )

@@ -94,7 +94,7 @@ def test_marks_are_released(task: mb.Task) -> None:
         batt.values(node)
     again = batt.push("hmirror", batt.input)
     assert again.node is not None
-    # A node of the same number is another one.
+    # A node of the same number in another batt differs.
     with pytest.raises(ValueError, match="forgotten"):
         batt.values(node)
     batt.release(mark)

@@ -1,4 +1,4 @@
-"""Charts, as far as they can be asked what they show."""
+"""Charts, as far as their content can be inspected."""
 
 from __future__ import annotations
 

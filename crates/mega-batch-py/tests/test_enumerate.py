@@ -1,4 +1,4 @@
-"""Typed programs from the bottom up."""
+"""Bottom-up enumeration of typed programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_by_size_an_operation_costs_one(task: mb.Task) -> None:
         assert batt.length(value.node) <= value.cost
     # The task is solved by one call, and that is found.
     assert 1 in [value.cost for value in found.of("grid") if batt.is_solution(value.node)]
-    # The batt can be gone on with.
+    # The batt can be extended.
     assert batt.push("vmirror", found.of("grid")[0].node).node is not None
 
 

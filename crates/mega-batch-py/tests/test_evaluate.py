@@ -1,4 +1,4 @@
-"""What a language model writes: found, judged, rewarded, counted."""
+"""Programs written by language models: found, evaluated, rewarded, counted."""
 
 import copy
 import inspect
@@ -41,7 +41,7 @@ FOUND: list[tuple[str, str]] = [
     ("<think>\nO = hmirror(I)?\n</think>\nx1 = vmirror(I)\nO = identity(x1)", "identity(x1)"),
     ("\ud83d mirrored\n```\nO = vmirror(I)\n```", "vmirror(I)"),
     ("Windows\r\n```python\r\nO = vmirror(I)\r\n```\r\n", "vmirror(I)"),
-    # Tags, ends of messages, signs of lists, words before: none of them is code.
+    # Tags, ends of messages, list markers and labels are not code.
     ("<answer>O = vmirror(I)</answer>", "vmirror(I)"),
     ("<think>O = I? No.</think><answer>\nx = vmirror(I)\nO = identity(x)</answer><|im_end|>", "identity(x)"),
     (f"<think>\n`O = I`?\n</think>\n<answer>```python\n{GOOD}\n```</answer>", "rot180(x1)"),
@@ -54,7 +54,7 @@ FOUND: list[tuple[str, str]] = [
     ("Answer: O = vmirror(I)", "vmirror(I)"),
     ("**Final answer**: O = vmirror(I)\nThat is all.", "vmirror(I)"),
     ("The answer is `O = vmirror(I)`.", "vmirror(I)"),
-    # What is thought is no answer, and what stands around an answer is none.
+    # Neither thoughts nor the text around an answer are the answer.
     ("<think>try\n```python\nO = hmirror(I)\n```\nno</think>\n<answer>\nO = vmirror(I)\n</answer>", "vmirror(I)"),
     ("<think>try\n```python\nO = hmirror(I)\n```\nno</think>\nO = vmirror(I)", "vmirror(I)"),
     ("It may be O = hmirror(I).\n```\nO = hmirror(I)\n```\n</think>\n`O = vmirror(I)`", "vmirror(I)"),
@@ -66,7 +66,7 @@ FOUND: list[tuple[str, str]] = [
     ("```\nO = canvas(ZERO, (3, 3))\nx = asobject(I)\nO = paint(O, x)\n```", "paint(O, x)"),
     ("O = hmirror(I)\nO = vmirror(I)", "vmirror(I)"),
     ("x = vmirror(I)\nreturn x", "vmirror(I)"),
-    # The function that is called as the answer is, and no help or test beside it.
+    # The function with the name of an answer, not a helper or a test beside it.
     ("def solve(I):\n    return vmirror(I)\n\ndef unused(g):\n    return hmirror(g)", "vmirror(I)"),
     ("```\ndef solve(I):\n    return vmirror(I)\n\ndef verify(I):\n    return equality(solve(I), I)\n```", "vmirror(I)"),
     ("```\ndef solve(I):\n    return vmirror(I)\n```\n```\ndef show(grid):\n    return upscale(grid, 2)\n```", "vmirror(I)"),
@@ -80,7 +80,7 @@ FOUND: list[tuple[str, str]] = [
     ("Step 1: x1 = hmirror(I)\nStep 2: O = rot180(x1)", "rot180(x1)"),
     ("> ```python\n> def solve(I):\n>     return vmirror(I)\n> ```", "vmirror(I)"),
     ('{"thought": "mirrored", "code": "x1 = vmirror(I)\\nO = identity(x1)"}', "identity(x1)"),
-    # Calls of tools, sessions of Python, signs of Markdown and of formulas.
+    # Tool calls, Python sessions, marks of Markdown and of formulas.
     (json.dumps({"name": "run", "arguments": {"code": GOOD}}), "rot180(x1)"),
     (json.dumps({"tool_calls": [{"function": {"arguments": json.dumps({"program": GOOD})}}]}), "rot180(x1)"),
     (json.dumps([{"code": "O = hmirror(I)"}, {"code": "O = vmirror(I)"}]), "vmirror(I)"),
@@ -113,7 +113,7 @@ BAD: list[tuple[Any, int, str]] = [
     ("Look:\n\n```python\ndef solve(I):\n    return vmiror(I)\n```", 5, "did you mean `vmirror`"),
     ("Look:\n\ndef solve(I):\n    for x in I:\n        y = x\n    return I\n\nGood.", 4, "line 4"),
     ("```\n1 2\n3 4\n```", 1, ""),
-    # What is said of it in prose is no answer, nor is what is thought.
+    # Code in prose or in thoughts is not the answer.
     ("<think>\n```\nO = I\n```\n</think>\n<answer>I give up</answer>", 6, "expected"),
     ("O = I</think>\nNo idea.", 2, "expected"),
     ("<think>\nO = I\nand then", 1, "expected"),
@@ -156,7 +156,7 @@ def test_bad_text_is_a_verdict_with_line_and_reason(task: mb.Task, text: Any, li
     ],
 )
 def test_what_repeats_itself_takes_no_more_time_than_its_length(task: mb.Task, text: str) -> None:
-    # Of quadratic time the suite would hang here.
+    # With quadratic time the suite would hang here.
     (made,) = mb.evaluate([text], task)
     assert made.verdict == "no_program"
 
@@ -173,7 +173,7 @@ def test_verdicts_are_of_all_pairs(task: mb.Task) -> None:
     assert (made[0].right, made[0].expected, made[0].score, made[0].reason, made[0].line) == (3, 3, 1.0, None, 0)
     assert made[0].verdicts == ["match"] * 3 and [output.tolist() for output in made[0].outputs] == [[[6, 5]]]  # type: ignore[union-attr]
     assert made[1].score == 0.0 and made[2].outputs == [None]
-    # The line is the text's.
+    # The line is counted in the text.
     assert made[4].line == 4 and made[4].error is not None
     assert (made[4].error.line, made[4].error.primitive, made[4].error.kind) == (4, "first", "type")
     assert made[5].error is not None and made[5].error.limit in ("steps", "elements", "memory")
@@ -201,7 +201,7 @@ def test_equal_programs_are_evaluated_once(task: mb.Task) -> None:
     texts = ["O = vmirror(I)", "def f(I):\n    y = vmirror(I)\n    return y", "```\nO = vmirror(I)\n```", FENCED] * 50
     made = mb.evaluate(texts, task, progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (6, 6) and {each.verdict for each in made} == {"match"}
-    # The lines of each are its own, whoever is evaluated.
+    # Each has its own line numbers, whichever is evaluated.
     failing = "x1 = palette(I)\nO = argmax(x1, first)"
     lines = [each.line for each in mb.evaluate([failing, f"\n\n{failing}", "def f(I):\n\n    p = palette(I)\n\n    return argmax(p, first)"], task)]
     assert lines == [2, 4, 5]
@@ -214,7 +214,7 @@ def test_equal_programs_are_evaluated_once(task: mb.Task) -> None:
 
 
 def shuffled(lines: list[str], dice: random.Random) -> list[str]:
-    """Steps ``x = f(...)`` in another order, in which each still comes behind those that it takes."""
+    """Steps ``x = f(...)`` in another order that respects their dependencies."""
     left, made = list(lines), list[str]()
     while left:
         names = {line.split(" = ")[0] for line in left}
@@ -225,7 +225,7 @@ def shuffled(lines: list[str], dice: random.Random) -> list[str]:
 
 
 def told_of(texts: list[str], task: mb.Task, **options: Any) -> tuple[list[mb.Evaluated], int]:
-    """What texts come to, and how many evaluations were made for it."""
+    """The results of texts, and how many evaluations they took."""
     told: list[tuple[int, int]] = []
     made = mb.evaluate(texts, task, progress=lambda done, total: told.append((done, total)), **options)
     assert told[-1][0] == told[-1][1]
@@ -237,12 +237,12 @@ def test_the_order_of_steps_and_dead_steps_make_no_further_evaluation(task: mb.T
     dice = random.Random(0)
     orders = ["\n".join([*shuffled(steps, dice), "O = hmirror(e)"]) for _ in range(50)]
     assert len(set(orders)) == 5
-    # Each grid can be mirrored: a step that does so and is not needed is none.
+    # Each grid can be mirrored: an unneeded step that does so is removed.
     dead = [text.replace("O = ", f"z{at} = dmirror(b)\nO = ") for at, text in enumerate(orders)]
     without = [text.replace("b = vmirror(I)\n", "") for text in orders]
     made, evaluations = told_of(orders + dead + without, task)
     assert evaluations == 3 and {each.verdict for each in made} == {"match"}
-    # What is no pair has no first element: this step is not needed either, and fails.
+    # Something that is not a pair has no first element: this step is not needed either, but fails.
     may_fail = [text.replace("O = ", "z = first(first(palette(a)))\nO = ") for text in orders]
     made, _ = told_of(may_fail, task)
     assert {each.verdict for each in made} == {"error"}
@@ -298,7 +298,7 @@ def test_after_a_limit_on_the_first_pair_no_other_is_evaluated() -> None:
     )
     assert both[0].verdicts == ["limit"] * 4 and both[0].outputs == [None] and (both[0].expected, both[0].score) == (4, 0.0)
     assert both[1].verdicts == ["mismatch"] * 4 and both[1].outputs[0] is not None
-    # Of eight evaluations three are left out.
+    # Of eight evaluations three are skipped.
     assert told[-1] == (5, 5)
     for train, test, verdicts in [([], [pair], ["limit"]), ([pair], [], ["limit"]), ([], [], [])]:
         (each,) = mb.evaluate([LOOP], mb.Task("a", train, test))
@@ -313,7 +313,7 @@ def test_messages_are_texts(task: mb.Task) -> None:
     given: list[Any] = [message, [message], [asked, message], (message,), parts, [message, asked]]
     assert [each.verdict for each in mb.evaluate(given, task)] == ["match"] * 6
     assert mb.evaluate([[asked]], task)[0].verdict == "mismatch"
-    # What says nothing but calls a tool.
+    # A message without content that calls a tool.
     function = {"name": "submit", "arguments": json.dumps({"program": GOOD})}
     calls: list[Any] = [
         {"role": "assistant", "content": None, "tool_calls": [{"type": "function", "function": function}]},
@@ -376,7 +376,7 @@ def test_threads_share_evaluate(task: mb.Task) -> None:
 
 
 def trl_calls(reward_func: Callable[..., Any], prompts: list[Any], completions: list[Any], **columns: Any) -> Any:
-    """As the trainers of TRL call a reward function: by these keywords, and columns of the data set as lists."""
+    """As TRL's trainers call a reward function: with these keywords, and columns of the data set as lists."""
     assert isinstance(reward_func.__name__, str) and not inspect.iscoroutinefunction(reward_func)
     ids = [[1, 2, 3]] * len(completions)
     return reward_func(
@@ -397,7 +397,7 @@ def test_a_reward_is_called_as_trl_does(task: mb.Task) -> None:
 
 
 def test_a_trainer_of_trl_is_given_rewards(tmp_path: Path) -> None:
-    """A model of a few words is trained by what its completions are worth, with tasks as a column of a data set."""
+    """A model of a few words is trained by the rewards of its completions, with tasks as a column of a data set."""
     trl: Any = pytest.importorskip("trl", reason="TRL is not installed")
     datasets: Any = pytest.importorskip("datasets", reason="datasets is not installed")
     tokenizers: Any = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
@@ -478,7 +478,7 @@ def test_pass_at_k_of_many_samples_takes_no_time_for_each() -> None:
     assert mb.pass_at_k(10**12, 10**6, 10**6) == pytest.approx(-math.expm1(-1.000001), rel=1e-9)
     assert mb.pass_at_k(10**12, 10**11, 10**10) == 1.0
     assert mb.pass_at_k(10**15, 1, 1) == 1e-15
-    # Steps for several factors come to what the factors do.
+    # Steps that stand for several factors give the same as the factors.
     for samples, correct, k in [(10**9, 20_000, 30_000), (10**6, 5000, 20), (400_000, 4097, 4100), (50_000, 5000, 5000)]:
         factors = [math.log1p(-max(correct, k) / (samples - at)) for at in range(min(correct, k))]
         assert mb.pass_at_k(samples, correct, k) == pytest.approx(-math.expm1(math.fsum(factors)), rel=1e-12)
@@ -504,7 +504,7 @@ def test_what_has_no_pass_at_k_says_why(arguments: Any, error: type[Exception], 
 
 
 def test_attempts_are_voted_on() -> None:
-    # The last test pair is solved by none of those that fit.
+    # None of those that fit solves the last test pair.
     task = mb.Task("a", [([[1, 2]], [[2, 1]])], [([[3, 4]], [[3, 4]]), ([[5, 6], [7, 8]], None)])
     texts = ["O = I", "O = I\nx = O\nO = x", "O = rot180(I)", "O = vmirror(I)", "x = vmirror(I)\nO = identity(x)", "no", "O = height(I)"]
     attempts = mb.majority_attempts(mb.evaluate(texts, task, outputs=True))
@@ -534,7 +534,7 @@ def test_evaluate_is_called_within_its_callback() -> None:
     scores: list[float] = []
     mb.evaluate([GOOD], task, progress=lambda *_: scores.extend(mb.reward([GOOD], task)))
     assert scores and set(scores) == {1.0}
-    # Another thread waits, and the one that calls it too, which does not wait for the engine.
+    # Another thread waits, and so does the calling one, but not for the engine.
     engine = mb.Engine(scores=True)
     verdicts: list[str] = []
     threads = [

@@ -1,4 +1,4 @@
-"""The examples, on small sizes: each does its job and says how fast; the training is in `test_train.py`."""
+"""The examples, on small sizes: each works and prints how fast it was; the training is in `test_train.py`."""
 
 from __future__ import annotations
 

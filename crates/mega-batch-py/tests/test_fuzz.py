@@ -1,4 +1,4 @@
-"""Whatever is given: a value, a ValueError or a TypeError, and the interpreter goes on."""
+"""For any input: a value, a ValueError or a TypeError, and the interpreter survives."""
 
 import random
 from pathlib import Path
@@ -35,7 +35,7 @@ def scrap(dice: random.Random, depth: int = 3) -> Any:
 
 
 def try_all(value: Any, other: Any) -> None:
-    """Gives it to everything that takes something."""
+    """Passes it to every function that takes something."""
     program = mb.Program.parse("O = vmirror(I)")
     batt = mb.Batt(inputs=[[[1, 2]]])
     builder = mb.ProgramBuilder("a")

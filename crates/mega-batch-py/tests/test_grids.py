@@ -1,4 +1,4 @@
-"""Grids in all forms in which users have them, and what is none."""
+"""Grids in all forms that users have, and invalid ones."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is installed beside the modules: metadata, terms, and the list of what is linked."""
+"""The files installed besides the modules: metadata, licences, and the list of linked crates."""
 
 import importlib.metadata
 import json
@@ -30,7 +30,7 @@ def test_the_wheel_lists_the_crates_that_are_linked_into_it() -> None:
     assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.5")
     names = {component["name"] for component in document["components"]}
     assert names >= {"arc-dsl", "arc-cpu", "mega-batch", "mega-batch-py", "mega-batch-cli", "pyo3", "numpy", "serde"}
-    # What only builds the others is not in the wheel.
+    # Build-only dependencies are not in the wheel.
     assert not names & {"cc", "syn", "quote", "pyo3-build-config", "pyo3-macros", "serde_derive", "autocfg"}
     assert all(component["licenses"][0]["expression"] for component in document["components"])
     references = {component["bom-ref"] for component in document["components"]}

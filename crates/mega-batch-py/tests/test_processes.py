@@ -21,13 +21,13 @@ import mega_batch as mb
 PROGRAMS = ["O = vmirror(I)", "O = height(I)", "x1 = palette(I)\nO = argmax(x1, first)"]
 METHODS = [method for method in ("fork", "spawn", "forkserver") if method in multiprocessing.get_all_start_methods()]
 SECONDS = 60
-"""A process that takes longer hangs."""
+"""A process that takes longer is taken to hang."""
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 
 
 class Dataset:
-    """What a data loader hands to its workers: an engine that is made once."""
+    """What a data loader passes to its workers: an engine created beforehand."""
 
     def __init__(self, task: mb.Task, **options: Any) -> None:
         self.task = task
@@ -39,7 +39,7 @@ class Dataset:
 
 
 def in_a_fork(work: Callable[[], object]) -> int:
-    """How a forked process ends that does this: 0 where all is well, -SIGALRM where it hangs."""
+    """The exit status of a forked process that runs this: 0 on success, -SIGALRM if it hangs."""
     sys.stdout.flush()
     process = os.fork()
     if process == 0:
@@ -139,7 +139,7 @@ def test_reports_and_results_are_pickled_and_compared(task: mb.Task) -> None:
     assert read.task_states == report.task_states and read.seconds == report.seconds
     assert read.results.seconds.tolist() == report.results.seconds.tolist()
     assert again(report.results) == report.results and again(bare) == bare != report
-    # Times are another each time, and count for nothing.
+    # Times vary, and are not compared.
     assert mb.run(PROGRAMS, task, jobs="all", outputs=True, scores=True) == report
     assert mb.run(PROGRAMS[::-1], task, jobs="all", outputs=True, scores=True) != report
     assert report != 3 and report.results != 3
@@ -211,7 +211,7 @@ def test_a_batt_that_another_thread_has_at_a_fork_raises_in_the_child(task: mb.T
     while thread.is_alive() and 7 not in codes:
         codes.append(in_a_fork(in_child))
     thread.join()
-    # Before the calls begin the batt is free, and goes on in the child; it hangs in none.
+    # Before the calls begin the batt is free, and works in the child; no child hangs.
     assert set(codes) <= {0, 7} and 7 in codes
     assert in_a_fork(lambda: batt.push("vmirror", batt.input)) == 0
 

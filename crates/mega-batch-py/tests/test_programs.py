@@ -254,7 +254,7 @@ def test_a_stream_of_mutants_is_shared_out(largest: mb.Program) -> None:
     assert first(200) == first(200) != first(200, kind="variation")
     assert len({*first(500)}) == 500 and largest.digest not in first(500)
     together = {*first(400, worker=0, of=2), *first(400, worker=1, of=2)}
-    # A chunk has 64, and some of them were in an earlier chunk.
+    # A chunk has 64, some of which were in an earlier chunk.
     assert {*first(300)} <= together
     assert first(50, worker=1, of=2) != first(50, worker=0, of=2)
     few = mb.Program.parse("O = square(I)")
@@ -278,7 +278,7 @@ def test_a_stream_of_mutants_is_shared_out(largest: mb.Program) -> None:
 def test_a_stream_that_is_none_says_why(
     largest: mb.Program, arguments: dict[str, Any], error: type[Exception], message: str
 ) -> None:
-    """Where it is asked for, not where the first mutant is."""
+    """The error is raised by the call, not with the first mutant."""
     given: dict[str, Any] = {"program": largest, "seed": 1} | arguments
     with pytest.raises(error, match=message):
         mb.stream(**given)

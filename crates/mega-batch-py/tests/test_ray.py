@@ -69,7 +69,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def once_at(share: float, do: Callable[[], object]) -> Callable[[int, int], None]:
-    """Progress that does something once."""
+    """A progress callback that does something once."""
     is_done = False
 
     def progress(done: int, total: int) -> None:
@@ -136,7 +136,7 @@ def test_a_node_that_is_removed_loses_and_doubles_nothing(cluster: Any) -> None:
 
 
 def workers(function: str = "_evaluate") -> list[int]:
-    """The processes that do this."""
+    """The processes with this in their command line."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -155,7 +155,7 @@ def test_a_worker_that_is_killed_loses_and_doubles_nothing(cluster: Any) -> None
     killed: list[int] = []
 
     def kill(done: int, total: int) -> None:
-        # Between two shards a worker goes by another name.
+        # Between two shards a worker has another name.
         if not killed and total / 10 <= done < total:
             for process in workers():
                 os.kill(process, signal.SIGKILL)
@@ -189,7 +189,7 @@ def test_a_driver_that_is_killed_is_gone_on_with(cluster: Any, tmp_path: Path) -
     assert driver.stdout is not None
     for line in driver.stdout:
         done, total = map(int, line.split())
-        # A fifth of a second later what is delivered is in the file.
+        # A fifth of a second later the delivered results are in the file.
         if checkpoint.stat().st_size > 10_000 and done < total:
             driver.kill()
             break
@@ -215,7 +215,7 @@ def test_what_a_callback_raises_ends_the_run_and_leaves_the_cluster_as_it_was(cl
 
 
 NODES = 300
-"""Values of a task: some milliseconds each."""
+"""Values of a task that take some milliseconds each."""
 
 
 def tasks_and_one_that_is_none() -> list[mb.Task]:

@@ -79,7 +79,7 @@ def test_results_are_sliced(task: mb.Task) -> None:
         assert sliced.offsets is not None and sliced.cells is not None and sliced.offsets[-1] == len(sliced.cells)
         assert list(bare.results[part]) == list(bare)[part] and bare.results[part].cells is None
     assert report[:] == report.results and report[2:9][1:3] == report[3:5] != report[4:6]
-    # Their arrays are their own.
+    # They have arrays of their own.
     sliced = report[:3]
     sliced.verdicts[0] = 4
     assert report.results.verdicts[0] == 0
@@ -103,7 +103,7 @@ def test_outputs_are_padded_with_a_mask(task: mb.Task) -> None:
             rows, columns = result.output.shape
             expected[:rows, :columns] = result.output
         assert square.tolist() == expected.tolist() and of_square.tolist() == (expected >= 0).tolist()
-    # 2 by 8 is past the side, and a number is no grid.
+    # 2 by 8 exceeds the side, and a number is not a grid.
     assert results[-1].output is not None and not mask[-1].any() and not mask[8].any() and mask[0].sum() == 2
     assert results.padded()[0].shape == (24, 30, 30) and results[:0].padded()[0].shape == (0, 30, 30)
     for side in (0, 2**40):
@@ -207,7 +207,7 @@ def test_what_a_callback_raises_ends_the_run(task: mb.Task) -> None:
     engine = mb.Engine()
     with pytest.raises(KeyError, match="mine"):
         engine.run(PROGRAMS, task, jobs="all", on_results=fail, chunk=1)
-    # The engine is whole.
+    # The engine still works.
     assert engine.run(PROGRAMS, task, jobs="all").evaluations == 15
 
 
@@ -237,7 +237,7 @@ def slow_batch() -> tuple[list[mb.Program], list[mb.Task]]:
 def test_control_c_ends_a_run() -> None:
     programs, tasks = slow_batch()
     engine = mb.Engine(backend="reference", time_limit=60)
-    # A shell starts what runs in the background with the signal ignored.
+    # A shell starts background jobs with the signal ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         threading.Timer(0.5, _thread.interrupt_main).start()
@@ -357,7 +357,7 @@ def test_a_coordinator_goes_on_from_its_checkpoint(task: mb.Task, tmp_path: Path
     checkpoint, submission = tmp_path / "run.ckpt", tmp_path / "submission.json"
     programs = mb.mutate(mb.Program.parse(PROGRAMS[0]), 1, count=200)
     programs.append(mb.Program.parse("O = vmirror(I)"))
-    # An earlier run that is killed is one that ends: its checkpoint is whole at any moment.
+    # A killed run is one that ended: its checkpoint is complete at any moment.
     mb.Coordinator(programs, task, jobs="all", checkpoint=checkpoint).run()
     size = checkpoint.stat().st_size
     checkpoint.write_bytes(checkpoint.read_bytes()[: size // 2])
@@ -498,7 +498,7 @@ def test_reports_show_themselves(task: mb.Task) -> None:
 
 
 class Bar:
-    """What tqdm is to the engine."""
+    """The part of tqdm that the engine uses."""
 
     bars: list["Bar"] = []
 

@@ -1,4 +1,4 @@
-"""Which shards are evaluated where: on a pool of this process, whose nodes come, go and lose what they have."""
+"""Which node evaluates which shard: on a pool in this process, whose nodes come, go and lose their shards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import mega_batch as mb
 from mega_batch import _shards
 from mega_batch._engine import _PackedBatch, _ShardedRun
-from mega_batch._shards import Lost, Made, Shards
+from mega_batch._shards import Lost, Outcome, Shards
 
 CALLS = ["vmirror", "hmirror", "rot90", "rot180", "trim", "dmirror", "palette", "first", "height", "cmirror"]
 PROGRAMS = [f"x1 = {a}(I)\nO = {b}(x1)" for a in CALLS for b in CALLS]
@@ -29,7 +29,7 @@ def tasks() -> list[mb.Task]:
 
 
 class Pool:
-    """Nodes of this process. A shard is evaluated when it is waited for; what `rate` says is how fast."""
+    """Nodes in this process. A shard is evaluated when it is waited for; `rate` sets how fast it appears."""
 
     def __init__(self, run: _ShardedRun, nodes: dict[str, int], **options: Any) -> None:
         self.batch = _PackedBatch(run.packed().data())
@@ -62,7 +62,7 @@ class Pool:
         self.before_wait()
         return [number for number in numbers if number not in self.stuck][::-1]
 
-    def made(self, number: int) -> Made:
+    def outcome(self, number: int) -> Outcome:
         if number in self.lost:
             del self.shards[number]
             raise self.lost[number]
@@ -71,7 +71,7 @@ class Pool:
             end = (first + end + 1) // 2
         self.ends[number] = end
         evaluations = 3 * (end - first)
-        return Made(evaluations / self.rate, end, evaluations)
+        return Outcome(evaluations / self.rate, end, evaluations)
 
     def fetch(self, number: int) -> NDArray[np.uint8]:
         _, first, _ = self.shards.pop(number)
@@ -89,14 +89,14 @@ class Pool:
 
 def columns(report: mb.Report) -> dict[str, Any]:
     results = report.results
-    # Times differ, and what is computed of the columns is no column.
+    # Times differ, and properties computed from the columns are not columns.
     others = {"seconds", "error", "padded", "too_large", "foreign", "to_arrow", "to_pandas"}
     names = [name for name in dir(results) if not name.startswith("_") and name not in others]
     return {name: None if (column := getattr(results, name)) is None else column.tolist() for name in names}
 
 
 def same(found: mb.Report, expected: mb.Report) -> None:
-    """All but times and who made what."""
+    """Everything except times and backends."""
     assert columns(found) == columns(expected)
     names = ["evaluations", "planned", "skipped", "complete", "right", "wrong", "no_expected", "errors", "limits"]
     names += ["tasks_solved", "task_states", "pairs_right", "pairs_expected"]
@@ -106,7 +106,7 @@ def same(found: mb.Report, expected: mb.Report) -> None:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shards of some evaluations."""
+    """Shards of about this many evaluations."""
     monkeypatch.setattr(_shards, "FIRST", 10)
     monkeypatch.setattr(_shards, "WAIT", 0.0)
     monkeypatch.setattr(_shards, "SECONDS", 0.002)
@@ -126,7 +126,7 @@ def test_shards_give_what_one_run_gives(options: dict[str, Any]) -> None:
     assert shards.counts == {"shards": len(pool.submitted), "lost": 0, "twice": 0}
     assert len(pool.submitted) > 10 and not pool.shards
     assert {node for node, _, _ in pool.submitted} == {"a", "b"}
-    # What is cut is the batch.
+    # The shards cover the batch.
     ends = sorted((first, end) for _, first, end in pool.submitted)
     assert [first for first, _ in ends] == [0] + [end for _, end in ends[:-1]]
 
@@ -159,7 +159,7 @@ def test_a_shard_takes_about_its_time_whatever_the_node() -> None:
     made: list[int] = []
     run.run(shards, on_results=lambda results: made.append(len(results)), chunk=1)
     sizes = [3 * (end - first) for _, first, end in pool.submitted]
-    # Beginning with a few, growing to the rate times the time, and less towards the end.
+    # Sizes begin small, grow to the rate times the target time, and shrink towards the end.
     assert sizes[0] <= 24 and max(sizes) <= 100_000 * 0.002 * 2 and sizes[-1] < max(sizes)
     assert max(sizes) > 4 * sizes[0]
 
@@ -173,7 +173,7 @@ def test_shards_take_longer_where_there_are_many_nodes(monkeypatch: pytest.Monke
         pool.rate = 30_000.0
         run.run(Shards(run.packed(), pool))
         made.append(max(end - first for _, first, end in pool.submitted))
-    # Each pool sees the time that it is given.
+    # Each pool gets its time limit.
     assert made[1] > 2 * made[0]
 
 
@@ -220,7 +220,7 @@ def test_a_straggler_is_evaluated_elsewhere_and_counts_once() -> None:
     pool = Pool(run, {"a": 1, "b": 1})
     pool.stuck = {0}
     shards = Shards(run.packed(), pool, clock)
-    # All is cut before it is seen to be late.
+    # All is cut before the shard is late.
     report = run.run(shards)
     same(report, mb.run(PROGRAMS, tasks(), jobs="all"))
     firsts = [first for _, first, _ in pool.submitted]

@@ -1,4 +1,4 @@
-"""Tasks made of programs: what is made, dropped, augmented, written and read."""
+"""Generated tasks: generated, dropped, augmented, written and read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mega_batch import synth
 
 
 def gives(made: mb.SynthTask) -> bool:
-    """Whether the program gives all outputs of its task."""
+    """Whether the program computes all outputs of its task."""
     program = made.program
     assert program is not None
     pairs = made.task.train + made.task.test
@@ -148,7 +148,7 @@ def test_ctrl_c_is_heard() -> None:
     made = synth.tasks("def f(I):\n    return rot90(I)\n", kinds=["program"])
     next(made, None)
     endless = synth.tasks(count=10**9, easy_nodes=2000)
-    # Whoever runs the tests in the background may have it ignored.
+    # The signal may be ignored if the tests run in the background.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         threading.Timer(0.3, _thread.interrupt_main).start()
@@ -204,7 +204,7 @@ def test_each_symmetry_colours_and_order_do_what_they_say() -> None:
 
 
 def test_pairs_without_an_output_stay_in_test() -> None:
-    """As test-time augmentation has them: nothing is learnt of a pair whose output nobody knows."""
+    """As in test-time augmentation: pairs whose output is unknown are useless for training."""
     known = [([[at, 1, 2]], [[2, 1, at]]) for at in range(3, 6)]
     unknown: list[Any] = [([[at, 1, 2]],) for at in range(6, 9)]
     program = mb.Program.parse("def solve_a(I):\n    return vmirror(I)\n")
@@ -218,10 +218,10 @@ def test_pairs_without_an_output_stay_in_test() -> None:
             assert sum(pair.output is None for pair in each.task.test) == sum(len(pair) == 1 for pair in test)
             assert (each.augmented_from, each.parents, each.candidate) == ("a", ["b"], 4)
             assert len(each.task.others[0][1]) == 3 and each.program is not None and each.program.name == f"solve_{each.id}"
-    # Where more train pairs are unknown than there are others, one at least is known.
+    # If more train pairs are unknown than there are others, at least one is known.
     odd = mb.SynthTask(mb.Task("a", [known[0], unknown[0]], unknown[1:]))
     assert all(each.task.train[0].output is not None for each in synth.augment(odd, 0, count=20))
-    # Without another order pairs stay where they are; without an output there is nothing to be kept.
+    # Without another order pairs stay where they are; without known outputs there is nothing to preserve.
     asked = mb.SynthTask(mb.Task("a", [unknown[0], known[0]], known[1:]))
     assert all(each.task.train[0].output is None for each in synth.augment(asked, 0, count=9, order=False))
     none = mb.SynthTask(mb.Task("a", unknown[:1], unknown[1:]))
@@ -237,7 +237,7 @@ def test_an_order_moves_no_pair_without_an_output_into_train() -> None:
         with pytest.raises(ValueError, match=message):
             made.augmented(order=order)
     assert made.augmented(order=[3, 0, 2, 4, 1]).task.train[0] == made.task.test[1]
-    # One that is there already may stay.
+    # An existing one may stay.
     odd = mb.SynthTask(mb.Task("a", [unknown[0], known[0]], known[1:]))
     assert odd.augmented(order=[1, 0, 3, 2]).task.train[1].output is None
 
@@ -282,7 +282,7 @@ def test_arguments_of_augmentations_are_told_by_name(
     assert synth.augment(made, 0, count=0) == []
     with pytest.raises(error, match=message):
         synth.augment(made, **arguments)
-    # Before the first task is asked for.
+    # Raised before the first task is asked for.
     with pytest.raises(error, match=message):
         synth.augmented([made], **arguments)
     wrongs: list[tuple[Any, str]] = [(made.task, "Task"), (None, "NoneType")]
@@ -303,7 +303,7 @@ def test_a_stream_is_augmented_as_it_comes() -> None:
 
 
 def all_kinds() -> list[mb.SynthTask]:
-    """Made, augmented, and of one's own: with all that a task can have, and with as little."""
+    """Generated, augmented, and given tasks: with every optional part, and with none."""
     made = some(4)
     pair, unknown = ([[1, 2]], [[2, 1]]), ([[3, 4]],)
     typed = mb.Program.parse("def solve_b(I):\n    return vmirror_t(I)\n", dialect="typed")
@@ -345,7 +345,7 @@ def test_a_file_is_replaced_when_all_is_written(tmp_path: Path, name: str) -> No
     path.chmod(0o640)
     link = tmp_path / f"link-{name}"
     link.symlink_to(name)
-    # What is read as it is written is there until the end.
+    # A file that is read while it is being written stays until the end.
     for place in (path, link):
         assert write(place, read(path)) == len(made)
         assert list(read(path)) == made and link.is_symlink() and path.stat().st_mode & 0o777 == 0o640
@@ -368,7 +368,7 @@ def test_further_pairs_of_a_task_are_kept_or_refused(tmp_path: Path) -> None:
     made = mb.SynthTask(mb.Task("a", [pair], [pair], [("more", [pair, ([[3]],)]), ("none", [])]))
     synth.write_jsonl(path, [made])
     assert list(synth.read_jsonl(path)) == [made]
-    # Keys of others are passed over.
+    # Unknown keys are ignored.
     path.write_text(json.dumps(mb.SynthTask(mb.Task("a", [pair])).to_dict() | {"level": 3, "tags": ["easy"]}))
     assert next(synth.read_jsonl(path)).task == mb.Task("a", [pair], [])
     for name in ("train", "id", "candidate"):

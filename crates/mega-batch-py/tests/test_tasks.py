@@ -52,7 +52,7 @@ def test_tasks_are_built_and_pickled() -> None:
 
 
 class Columns(Mapping[str, Any]):
-    """A row of a table that is no dict."""
+    """A table row that is not a dict."""
 
     def __init__(self, row: dict[str, Any]) -> None:
         self.row = row
@@ -68,7 +68,7 @@ class Columns(Mapping[str, Any]):
 
 
 def objects(*elements: Any) -> Any:
-    """A list as pandas reads it of a file."""
+    """A list as pandas reads it from a file."""
     array = np.empty(len(elements), dtype=object)
     for at, element in enumerate(elements):
         array[at] = element
@@ -139,7 +139,7 @@ def test_solutions_are_alike_as_dict_and_file(tmp_path: Path) -> None:
         assert [task.test[0].output.tolist() for task in by_file] == [[[4, 3]], [[0]]]  # type: ignore[union-attr]
         report = mb.run("O = vmirror(I)", of, jobs="all", solutions=file)
         assert (report.right, report.no_expected) == (3, 0)
-    # What does not fit is said alike, with the place in a file.
+    # The errors are the same, with the place in a file.
     for bad, message in [({"a": [[[1]], [[2]]]}, "a: expected 1 output"), ({"c": [[[1]]]}, "c: a solution for a task that is not")]:
         file.write_text(json.dumps(bad))
         both: list[tuple[Any, str]] = [(bad, "solutions: "), (file, rf"{file}:1:\d+: ")]

@@ -1,4 +1,4 @@
-"""Batches for PyTorch, and what a training loop asks of its machine."""
+"""Batches for PyTorch, and measurements for a training loop."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_augmented_pairs_are_those_of_a_symmetry_and_a_permutation(tasks: list[m
 
 
 def is_of(changed: list[Any], pair: tuple[Any, Any]) -> bool:
-    """Whether both grids are those of the pair with colours renamed, 0 and 3 as they are."""
+    """Whether both grids are those of the pair with colours renamed, 0 and 3 unchanged."""
     if any(a.shape != b.shape for a, b in zip(changed, pair, strict=True)):
         return False
     new = np.concatenate([grid.ravel() for grid in changed])
@@ -124,11 +124,11 @@ def test_workers_give_the_batches_of_one_process_in_their_order(tasks: list[mb.S
     alone = rows(data)
     batches = loader(data, workers=workers, prefetch=2)
     assert rows(batches) == alone
-    # Workers that stay are told of the epoch.
+    # Persistent workers learn of the epoch.
     data.set_epoch(1)
     second = rows(batches)
     assert second != alone and second == rows(data)
-    # From a batch on, as of a training that is resumed.
+    # From a batch on, as when a training is resumed.
     data.set_epoch(1, start=3)
     assert rows(batches) == second[3 * 9 :]
 
@@ -267,7 +267,7 @@ def test_settings_of_made_tasks_are_checked_where_they_are_given() -> None:
 def test_made_tasks_end_where_no_further_ones_are_found() -> None:
     one = "def f(I):\n    return vmirror(I)\n"
     settings: dict[str, Any] = {"kinds": ["program"], "easy_nodes": 0, "batch_size": 16}
-    # A task, each of whose draws is 1 of reuse; and one batch at least.
+    # Each draw of a task uses 1/reuse of it; at least one batch is drawn.
     assert len(list(SynthDataset(one, reuse=64, **settings))) == 4
     assert len(list(loader(SynthDataset(one, reuse=2, **settings), workers=0))) == 1
 
@@ -283,7 +283,7 @@ def test_made_tasks_that_cannot_fit_are_told(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(ValueError, match="pairs: expected 1 to 3, of train=2 and test=1, found 8"):
         SynthDataset(unit="task", pairs=8, train=2, batches=1, easy_nodes=0)
     assert SynthDataset(unit="task", pairs=3, train=2, easy_nodes=0) and SynthDataset(pairs=8, train=2, easy_nodes=0)
-    # Grids of 30 rows or less hardly ever fit into 1.
+    # Hardly any grids of up to 30 rows fit into 1.
     monkeypatch.setattr(mega_batch.torch, "_PATIENCE", 300)
     data = SynthDataset(unit="task", side=1, max_side=30, pairs=4, easy_nodes=0, batches=1)
     with pytest.raises(RuntimeError, match="no task with 4 pairs within 1 rows and columns is made"):
@@ -331,12 +331,12 @@ def test_measuring_ends_where_a_data_set_gives_nothing(tasks: list[mb.SynthTask]
             best_workers(data, [workers], seconds=0.01)
     with pytest.raises(ValueError, match="dataset: expected batches, found none"):
         best_workers(SynthDataset(batches=0), [0], seconds=0.01)
-    # One that gives a batch an epoch is gone through again and again.
+    # A data set with one batch per epoch is restarted again and again.
     assert best_workers(TaskDataset(tasks, batch_size=10**4), [0], seconds=0.01).best == 0
 
 
 class Bounded:
-    """A step that runs out of memory past a size."""
+    """A step that runs out of memory above a size."""
 
     def __init__(self, most: int, error: Exception | None = None) -> None:
         self.most, self.error = most, error or torch.OutOfMemoryError("CUDA out of memory.")

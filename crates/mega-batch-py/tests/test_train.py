@@ -1,4 +1,4 @@
-"""The training example, on small sizes: it learns, goes on from a checkpoint, and finds its sizes itself."""
+"""The training example, on small sizes: it learns, resumes from a checkpoint, and finds its batch size itself."""
 
 from __future__ import annotations
 

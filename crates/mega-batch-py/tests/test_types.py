@@ -1,4 +1,4 @@
-"""The types of the package by pyright's strictest rules; mypy's are asked for by `cargo xtask wheel --check`."""
+"""The package's types under pyright's strictest rules; `cargo xtask wheel --check` runs mypy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ first: np.ndarray[tuple[int, ...], np.dtype[np.int8]] = attempts[0][0]
 def test_pyright_has_no_complaint_about_the_stubs_and_who_uses_them(tmp_path: Path) -> None:
     pytest.importorskip("pyright", reason="pyright is not installed")
     (tmp_path / "user.py").write_text(USER)
-    # What is installed is looked at as far as it is used, and a copy as a whole.
+    # The installed package is checked as far as it is used, a copy completely.
     shutil.copytree(Path(mb.__file__).parent, tmp_path / "mega_batch")
     include = ["user.py", "mega_batch/_engine.pyi", "mega_batch/typing.py"]
     settings = {"typeCheckingMode": "strict", "include": include}

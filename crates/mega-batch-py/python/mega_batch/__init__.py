@@ -52,14 +52,14 @@ from ._engine import (
     search,
     trace,
 )
-from ._engine import enumerate as enumerate  # Not in __all__: it would hide Python's own.
+from ._engine import enumerate as enumerate  # Not in __all__, where it would hide the built-in.
 from ._mutants import stream
 from ._primitives import PRIMITIVES, Primitive, primitives_text
 from ._run import run
 
 
 class Verdict(IntEnum):
-    """What became of an evaluation, as `Results.verdicts` has it."""
+    """The verdict on an evaluation, as in `Results.verdicts`."""
 
     MATCH = 0
     MISMATCH = 1

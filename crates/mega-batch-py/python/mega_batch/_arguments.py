@@ -1,4 +1,4 @@
-"""What is given for arguments: checked, and told by their names where it is something else."""
+"""Checks of arguments, whose errors name the argument."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST = 2**64 - 1
 
 
 def whole(name: str, value: Any, least: int | None = None, most: int | None = None) -> int:
-    """A whole number from ``least`` to ``most``."""
+    """An integer from ``least`` to ``most``."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -25,7 +25,7 @@ def whole(name: str, value: Any, least: int | None = None, most: int | None = No
 
 
 def truths(**values: object) -> None:
-    """Flags, which are True or False."""
+    """Checks that flags are True or False."""
     for name, value in values.items():
         if not isinstance(value, (bool, np.bool_)):
             raise TypeError(f"{name}: expected True or False, found {value!r}")

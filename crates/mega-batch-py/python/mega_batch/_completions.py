@@ -1,4 +1,4 @@
-"""What a language model writes: evaluated, as a reward, counted and voted on."""
+"""Programs written by language models: evaluated, rewarded, counted and voted on."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["compute_score", "compute_scores", "evaluate", "majority_attempts", "pass_at_k", "reward"]
 
 MAX_STEPS = 100_000
-"""The steps of an evaluation: some milliseconds."""
+"""The step limit of an evaluation: some milliseconds."""
 
 
 _engines: dict[str, Engine] = {}
-"""Engines from call to call, by their options; their threads sleep in between."""
+"""Engines kept between calls, by their options; their threads sleep in between."""
 
 _MOST_ENGINES = 4
 
@@ -48,23 +48,24 @@ def evaluate(
     progress: Progress = False,
     **options: Unpack[Options],
 ) -> list[Evaluated]:
-    """Judge programs in texts as a language model writes them: an Evaluated for each text.
+    """Judge programs in the output of a language model: an Evaluated for each text.
 
     A text is a ``str``, a message (``{"role": ..., "content": ...}``), or a list of messages, of which the
-    assistant's last one counts. Its program is the last one that can be read of its fenced code, or where there is no
-    fence of the lines that are code. What is no program, None among it, is the verdict ``"no_program"`` with ``line`` and
-    ``reason``; nothing that a text holds raises.
+    assistant's last one counts. Its program is the last readable one in its fenced code or, without a fence, in the
+    lines that look like code. A text without a program, such as None, has the verdict ``"no_program"`` with ``line``
+    and ``reason``; no text raises.
 
-    ``tasks`` is one task for all texts, or a list of one for each text. A task is what `read_tasks` takes, or JSON
-    text of one. Each program is evaluated on all pairs of its task, or on those of train with ``train_only``.
-    Programs of a task that make the same calls are evaluated once, whatever they and their variables are called, also
-    with independent steps in another order, and with steps that the output does not need and that cannot fail.
+    ``tasks`` is one task for all texts, or a list of one for each text. A task is anything that `read_tasks` takes,
+    or its JSON text. Each program is evaluated on all pairs of its task, or only on the train pairs with
+    ``train_only``. Programs of a task that make the same calls are evaluated once, whatever they and their variables
+    are called, in whatever order independent steps are, and with or without steps that the output does not need and
+    that cannot fail.
 
-    Further keywords are those of `run`; ``scores`` is on, and ``max_steps`` is 100,000 where nothing else is given, so
-    that the same texts get the same verdicts on every machine. ``outputs`` keeps what programs give for test pairs.
-    Engines are kept from call to call.
+    Further keywords are those of `run`; ``scores`` is on, and ``max_steps`` defaults to 100,000, so that the same
+    texts get the same verdicts on every machine. ``outputs`` keeps the outputs for test pairs. Engines are kept
+    between calls.
 
-    Raises TypeError and ValueError, with the place, for what is no task, and OSError where ``time_limit`` ends it.
+    Raises TypeError and ValueError, with the place, for an invalid task, and OSError if ``time_limit`` ends it.
     """
     kept: dict[str, Any] = {"max_steps": MAX_STEPS, **options, "scores": True}
     engine = _engine(kept)
@@ -82,8 +83,8 @@ def reward(
 ) -> list[float]:
     """A reward function as TRL's trainers call it: `Evaluated.score` of each completion, from 0 to 1.
 
-    TRL gives ``completions``, texts or lists of messages, and the columns of the data set as lists, of which ``task``
-    is used: dicts, or JSON text. Other columns and ``prompts`` are not looked at. Raises as `evaluate` does.
+    TRL passes ``completions``, texts or lists of messages, and the columns of the data set as lists, of which
+    ``task`` is used: dicts, or JSON text. Other columns and ``prompts`` are ignored. Raises as `evaluate` does.
     """
     evaluated = evaluate(completions, task, train_only=train_only, max_steps=max_steps)
     return [each.score for each in evaluated]
@@ -95,7 +96,7 @@ def compute_score(
     """A reward function as verl calls it for one text: `Evaluated.score`, from 0 to 1.
 
     ``ground_truth`` is the task: a dict, or JSON text. ``options`` are ``train_only`` and ``max_steps``.
-    ``data_source`` and ``extra_info`` are not looked at. `compute_scores` takes many at once, which is faster.
+    ``data_source`` and ``extra_info`` are ignored. `compute_scores` takes many texts at once, which is faster.
     """
     (score,) = reward([solution_str], [ground_truth], **options)
     return score
@@ -120,11 +121,11 @@ def pass_at_k(samples: int, correct: int, k: int) -> float: ...
 @overload
 def pass_at_k(samples: ArrayLike, correct: ArrayLike, k: int) -> NDArray[np.float64]: ...
 def pass_at_k(samples: ArrayLike, correct: ArrayLike, k: int) -> float | NDArray[np.float64]:
-    """How likely one of ``k`` samples is correct, estimated without bias from ``correct`` of ``samples``.
+    """The probability that one of ``k`` samples is correct, estimated without bias from ``correct`` of ``samples``.
 
-    It is one minus the part of all choices of ``k`` samples that hold no correct one. Of arrays, by problem, it gives an
-    array of float64 of their shape. Raises ValueError unless 0 <= correct <= samples and 1 <= k <= samples, and for what
-    is no whole number, and TypeError for what is none at all.
+    It is one minus the fraction of all choices of ``k`` samples without a correct one. For arrays, one element per
+    problem, it returns an array of float64 of their shape. Raises ValueError unless 0 <= correct <= samples and 1 <=
+    k <= samples, and for fractions, and TypeError for anything but numbers.
     """
     all_samples, all_correct, of_k = _whole("samples", samples), _whole("correct", correct), _whole("k", k)
     if of_k.ndim > 0:
@@ -144,7 +145,7 @@ def pass_at_k(samples: ArrayLike, correct: ArrayLike, k: int) -> float | NDArray
 
 
 def _whole(name: str, value: ArrayLike) -> NDArray[np.float64]:
-    """Whole numbers of an argument; as floats they do not overflow."""
+    """An argument's whole numbers, as floats, which do not overflow."""
     try:
         found = np.asarray(value)
     except ValueError:
@@ -159,16 +160,16 @@ def _whole(name: str, value: ArrayLike) -> NDArray[np.float64]:
 
 
 _STEPS = 4096
-"""Up to so many factors are multiplied one by one."""
+"""The most factors that are multiplied one by one."""
 
 
 def _likely(samples: NDArray[Any], correct: NDArray[Any], k: NDArray[Any]) -> NDArray[np.float64]:
-    # The next choice is a wrong sample too, k times; or the next correct sample is not chosen, as often as there is one:
-    # the same product, of as few factors as there are of the fewer.
+    # Either k times: the next choice is again a wrong sample. Or once for each correct sample: it is not chosen. Both
+    # give the same product; the one with fewer factors is used.
     few, many = np.minimum(correct, k), np.maximum(correct, k)
     steps = np.minimum(few, _STEPS)
-    # Where there are more, each step is for several: with so many the product is 0 for all that matters, or the logarithms
-    # of neighbouring factors differ by next to nothing.
+    # With more factors, each step stands for several: the product is then practically 0, or the logarithms of
+    # neighbouring factors are almost equal.
     width = few / np.maximum(steps, 1)
     logarithm = np.zeros(samples.shape)
     is_sure = many + few > samples
@@ -176,10 +177,10 @@ def _likely(samples: NDArray[Any], correct: NDArray[Any], k: NDArray[Any]) -> ND
         place = (step + 0.5) * width - 0.5
         part = np.where(is_sure | (step >= steps), 0, many / (samples - place))
         logarithm += np.log1p(-part)
-    # One factor alone is exact.
+    # A single factor is exact.
     is_one, all_samples = few == 1, np.maximum(samples, 1)
     likely: NDArray[np.float64] = np.where(is_one, many / all_samples, -np.expm1(width * logarithm))
-    # Without the sign of a zero.
+    # Avoids negative zero.
     return np.where(is_sure, 1.0, likely) + 0.0
 
 
@@ -194,12 +195,12 @@ def _fits(grid: NDArray[np.int8]) -> bool:
 def majority_attempts(evaluated: Iterable[Evaluated], k: int = 2) -> list[list[NDArray[np.int8]]]:
     """The outputs to submit for each test pair of one task, the best first, at most ``k``.
 
-    Programs vote for the grids that they give; `evaluate` has to be called with ``outputs=True``. What a program that
-    is right on more train pairs gives comes first, then what more programs give, then what came first. Test
-    outputs are not looked at, where they are known. Grids that no competition takes, of more than 30 rows or columns or
-    with colours other than 0 to 9, are left out.
+    Programs vote for the grids that they return; `evaluate` must be called with ``outputs=True``. Outputs are ranked
+    by how many train pairs their program is right on, then by the number of programs, then by order of appearance.
+    Known test outputs are not used. Grids that no competition accepts, with more than 30 rows or columns or with
+    colours other than 0 to 9, are left out.
 
-    Raises ValueError where a program was evaluated of whose outputs none was kept, and for a ``k`` below 0.
+    Raises ValueError if the outputs of an evaluated program were not kept, and for a ``k`` below 0.
     """
     most = _whole("k", k)
     if most.ndim > 0 or most < 0:

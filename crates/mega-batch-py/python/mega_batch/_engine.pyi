@@ -1,4 +1,4 @@
-"""The engine. Everything here is to be had from `mega_batch`."""
+"""The engine. `mega_batch` exports everything public in here."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
@@ -61,19 +61,19 @@ __all__ = [
 
 __version__: str
 ERROR_KINDS: tuple[str, ...]
-"""The kinds of errors; `Results.error_kinds` has their places."""
+"""The kinds of errors, indexed by `Results.error_kinds`."""
 VERDICTS: tuple[str, ...]
-"""The names of verdicts; `Results.verdicts` has their places."""
+"""The names of verdicts, indexed by `Results.verdicts`."""
 PALETTE: tuple[tuple[int, int, int], ...]
 """Red, green and blue of the colours 0 to 9, as ARC's viewers show them."""
 PRIMITIVES: tuple[str, ...]
-"""All primitives; `Results.error_primitives` has their places."""
+"""All primitives, indexed by `Results.error_primitives`."""
 
 _SIGNATURES: list[tuple[str, str, str, list[tuple[str, str]], str]]
-"""Of each primitive name, family, text, parameters and type of the result."""
+"""Name, family, text, parameters and result type of each primitive."""
 
 class ProgramError(ValueError):
-    """Text that is no program."""
+    """Text that is not a program."""
 
     line: int
     column: int
@@ -81,7 +81,7 @@ class ProgramError(ValueError):
 
 @final
 class EvalError:
-    """Why a program gave no value: a value, not an exception."""
+    """Why a program returned no value: a value, not an exception."""
 
     @property
     def kind(self) -> str: ...
@@ -106,7 +106,7 @@ class Function:
 
 @final
 class Grid:
-    """A grid that shows itself, in a notebook and in a terminal."""
+    """A grid that displays itself in a notebook and in a terminal."""
 
     def __new__(cls, data: GridLike) -> Grid: ...
     @property
@@ -122,7 +122,7 @@ class Grid:
 
 @final
 class Pair:
-    """An input grid with the output that is expected for it, where that is known."""
+    """An input grid and its expected output, if known."""
 
     def __new__(cls, input: GridLike, output: GridLike | None = None) -> Pair: ...
     @property
@@ -161,7 +161,7 @@ class Task:
 
 @final
 class Program:
-    """A straight line of calls of primitives, from an input grid to an output."""
+    """A straight-line sequence of calls of primitives, from an input grid to an output."""
 
     @staticmethod
     def parse(text: str, *, name: str = "solve", dialect: DialectName | None = None) -> Program: ...
@@ -188,7 +188,7 @@ class Program:
 
 @final
 class Variable:
-    """What a step of a ProgramBuilder gives."""
+    """The result of a step of a ProgramBuilder."""
 
 @final
 class ProgramBuilder:
@@ -220,7 +220,7 @@ class TraceStep:
 
 @final
 class Result:
-    """What became of one evaluation."""
+    """The result of one evaluation."""
 
     @property
     def program(self) -> int: ...
@@ -248,7 +248,7 @@ class Result:
 
 @final
 class Results:
-    """Results as flat arrays, an element an evaluation; also a sequence of Result."""
+    """Results as flat arrays, one element per evaluation; also a sequence of Result."""
 
     @property
     def programs(self) -> NDArray[np.uint32]: ...
@@ -300,7 +300,7 @@ class Results:
 
 @final
 class Report:
-    """What a run came to."""
+    """The results of a run."""
 
     @property
     def results(self) -> Results: ...
@@ -355,7 +355,7 @@ class Report:
 
 @final
 class Engine:
-    """Threads that evaluate, and the programs that they have compiled, from run to run."""
+    """Threads that evaluate, with the programs that they have compiled, kept from run to run."""
 
     def __new__(cls, **options: Unpack[Options]) -> Engine: ...
     @property
@@ -389,7 +389,7 @@ class Engine:
 
 @final
 class Evaluated:
-    """What became of one text."""
+    """The result for one text."""
 
     @property
     def verdict(self) -> VerdictName | Literal["no_program"]: ...
@@ -417,7 +417,7 @@ class Evaluated:
 
 @final
 class Coordinator:
-    """A run that loses nothing: checkpoint, ranked attempts, submission."""
+    """A run that can be resumed: checkpoint, ranked attempts, submission."""
 
     def __new__(
         cls,
@@ -499,7 +499,7 @@ class Node:
 
 @final
 class Pushed:
-    """What became of a call in a Batt."""
+    """The result of a call in a Batt."""
 
     @property
     def node(self) -> Node | None: ...
@@ -550,7 +550,7 @@ class Batt:
 
 @final
 class Enumerated:
-    """A value that was enumerated, of one kind."""
+    """An enumerated value of one kind."""
 
     @property
     def node(self) -> Node: ...
@@ -561,7 +561,7 @@ class Enumerated:
 
 @final
 class Enumeration:
-    """What an enumeration came to: a sequence of Enumerated, the cheapest first."""
+    """The result of an enumeration: a sequence of Enumerated, the cheapest first."""
 
     @property
     def batt(self) -> Batt: ...
@@ -578,7 +578,7 @@ class Enumeration:
 
 @final
 class Device:
-    """What evaluations can be made on."""
+    """A device that can evaluate programs."""
 
     @property
     def kind(self) -> Literal["cpu", "gpu", "emulated", "interpreted"]: ...
@@ -618,7 +618,7 @@ class Attempt:
 
 @final
 class Searched:
-    """What a search came to for a task."""
+    """The result of a search for one task."""
 
     @property
     def task(self) -> Task: ...
@@ -640,7 +640,7 @@ class Searched:
 
 @final
 class SynthTask:
-    """A task with the program that gives its outputs."""
+    """A task with the program that computes its outputs."""
 
     def __new__(
         cls,
@@ -687,7 +687,7 @@ class SynthTask:
 
 @final
 class Synthesis:
-    """Tasks made of programs: an iterator of SynthTask."""
+    """Tasks generated from programs: an iterator of SynthTask."""
 
     def __new__(
         cls,

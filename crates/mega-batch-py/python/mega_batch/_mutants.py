@@ -1,4 +1,4 @@
-"""`stream`: mutants without end, shared out among workers."""
+"""`stream`: an endless stream of mutants, shared out among workers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ._arguments import whole
 from ._engine import Program, mutate
 
 _CHUNK = 64
-"""How many mutants are made of a seed."""
+"""How many mutants are generated from one seed."""
 
 _EMPTY = 20
-"""After so many chunks without a new mutant there are no others."""
+"""After this many chunks without a new mutant the stream ends."""
 
 
 def stream(
@@ -25,15 +25,15 @@ def stream(
     of: int = 1,
     kind: Literal["mutant", "variation"] = "mutant",
 ) -> Iterator[Program]:
-    """Mutants of a program as `mutate` makes them, without end: the part of worker ``worker`` of ``of``.
+    """An endless stream of mutants of a program, as from `mutate`: the share of worker ``worker`` of ``of``.
 
-    The same arguments give the same mutants on every machine. What all workers are given together is the same
-    however many there are, so that a data loader with other workers sees the same programs. Each mutant of a
-    worker differs from the program and from those that it was given before; two workers may be given the
-    same. It ends where a program has no further mutants. ``seed`` is any integer.
+    The same arguments give the same mutants on every machine. All workers together get the same mutants however many
+    they are, so that a data loader with another number of workers sees the same programs. Each mutant of a worker
+    differs from the program and from the worker's earlier ones; two workers may get the same. The stream ends if a
+    program has no further mutants. ``seed`` is any integer.
 
-    Raises ValueError where ``worker`` is not from 0 to before ``of`` and for another ``kind``, TypeError for what is no
-    program or no integer, and as `mutate` does.
+    Raises ValueError unless 0 <= ``worker`` < ``of`` and for an unknown ``kind``, TypeError for anything but a
+    program or an integer, and as `mutate` does.
     """
     if not isinstance(program, Program):
         raise TypeError(f"program: expected a Program, found {type(program).__name__}")

@@ -1,4 +1,4 @@
-"""`PRIMITIVES`: the primitives with their signatures and texts."""
+"""`PRIMITIVES`: the primitives with their signatures and descriptions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ._engine import _SIGNATURES
 
 
 class Primitive(str):
-    """A primitive of the DSL: its name, with what it takes and gives.
+    """A primitive of the DSL: its name, with its signature.
 
-    ``family`` is what it belongs to, as "colours"; ``parameters`` are names and types in their order, ``returns`` is the
-    type of its result, and ``text`` says in a line what it does.
+    ``family`` is its group, such as "colours"; ``parameters`` are names and types in order, ``returns`` is the type
+    of its result, and ``text`` says in a line what it does.
     """
 
     __slots__ = ("family", "parameters", "returns", "text")
@@ -39,7 +39,7 @@ class Primitive(str):
 
     @property
     def signature(self) -> str:
-        """As ``vmirror(piece: Piece) -> Piece``."""
+        """The signature, such as ``vmirror(piece: Piece) -> Piece``."""
         parameters = ", ".join(f"{name}: {type_}" for name, type_ in self.parameters)
         return f"{self}({parameters}) -> {self.returns}"
 
@@ -48,7 +48,7 @@ class Primitive(str):
 
 
 def _plain(text: str) -> str:
-    # Links of the engine's own documentation.
+    # Removes links of the engine's own documentation.
     return re.sub(r"\[(`[^`]*`)\]\([^)]*\)", r"\1", text)
 
 
@@ -59,11 +59,10 @@ PRIMITIVES: tuple[Primitive, ...] = tuple(
 
 
 def primitives_text(names: Iterable[str] | None = None) -> str:
-    """A line for each primitive, its signature and what it does, for prompts; of those of these ``names`` or families,
-    of all by default.
+    """A line for each primitive, its signature and what it does, for prompts. ``names`` are primitives or families to
+    list; all by default.
 
-    Raises ValueError for what is the name of no primitive and of no family, and TypeError for what is no list of names, a
-    text among it.
+    Raises ValueError for an unknown name, and TypeError for anything but a list of names, such as a ``str``.
     """
     wanted = PRIMITIVES
     if names is not None:

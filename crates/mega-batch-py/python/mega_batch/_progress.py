@@ -1,4 +1,4 @@
-"""Progress bars, where tqdm is installed."""
+"""Progress bars, if tqdm is installed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 Progress = bool | Callable[[int, int], object] | None
-"""True for a bar by tqdm, or a function of what is done and of all there is."""
+"""True for a bar by tqdm, or a function that is called with the numbers done and in total."""
 
 
 class Bar:

@@ -31,31 +31,30 @@ def run(
 ) -> Report:
     """Run programs on tasks and say which outputs are right.
 
-    Programs are text (one or several programs; ``def NAME(I):``, ``def NAME(S, I, C):``, or bare lines
-    that end in ``O = ...``), Programs, a dict of text, or of lists of it, by task id, files and folders as ``pathlib.Path``,
-    or a list of these. Tasks are Tasks, dicts (``{"train": [...], "test": [...]}``, or such by id, as
-    Kaggle's challenges), files and folders, or a list of these; ``solutions`` is Kaggle's file or dict of
-    the test outputs.
+    Programs are text (one or several programs; ``def NAME(I):``, ``def NAME(S, I, C):``, or bare lines that end in
+    ``O = ...``), Programs, a dict from task id to text or to a list of texts, files and folders as ``pathlib.Path``,
+    or a list of these. Tasks are Tasks, dicts (``{"train": [...], "test": [...]}``, or a dict of such by id, like
+    Kaggle's challenges), files and folders, or a list of these; ``solutions`` is Kaggle's file or dict of the test
+    outputs.
 
-    ``jobs`` says which meet: ``"own"``, each program on the task whose id ends its name
-    (``solve_007bbfb7``), ``"all"``, every program on every task, or a list of ``(program, task)`` by
-    their places.
+    ``jobs`` says which programs run on which tasks: ``"own"``, each program on the task whose id ends its name
+    (``solve_007bbfb7``), ``"all"``, every program on every task, or a list of ``(program, task)`` indices.
 
-    The report has an element an evaluation in flat arrays. A program that fails is a verdict with a typed
-    error, never an exception. With ``on_results`` the results are handed to that function as they come,
-    ``chunk`` at a time, as Results, and the report keeps none: memory stays flat. ``progress`` is True for
-    a bar by tqdm, or a function of the evaluations done and all of them.
+    The report has flat arrays with one element per evaluation. A program that fails is a verdict with a typed error,
+    never an exception. With ``on_results`` the results are passed to that function as they come, ``chunk`` at a time,
+    as Results, and the report keeps none: memory stays bounded. ``progress`` is True for a bar by tqdm, or a function
+    that is called with the evaluations done and in total.
 
-    Further keywords: ``mode`` (``"sequential"``, ``"parallel"``, ``"gpu"``, ``"auto"``), ``workers``,
-    ``backend`` (``"reference"``, ``"compiled"``, ``"auto"``, ``"emulated"``, ``"ptx"``,
-    ``"cuda"``), ``placement``, ``merging``, ``gpus``, ``threshold``, ``batch_size``, ``keep_costs``; ``max_steps`` and ``timeout``
-    (seconds) bound an evaluation, ``time_limit`` (seconds) the run; ``outputs`` keeps the grids that
-    programs return, ``scores`` says hashes and cells right; ``stop_after_wrong`` leaves a program alone on
-    a task after the first pair that is wrong.
+    Further keywords: ``mode`` (``"sequential"``, ``"parallel"``, ``"gpu"``, ``"auto"``), ``workers``, ``backend``
+    (``"reference"``, ``"compiled"``, ``"auto"``, ``"emulated"``, ``"ptx"``, ``"cuda"``), ``placement``, ``merging``,
+    ``gpus``, ``threshold``, ``batch_size``, ``keep_costs``; ``max_steps`` and ``timeout`` (seconds) limit an
+    evaluation, ``time_limit`` (seconds) the run; ``outputs`` keeps the grids that programs return, ``scores`` adds
+    hashes and numbers of right cells; ``stop_after_wrong`` stops running a program on a task after the first wrong
+    pair.
 
-    Raises TypeError and ValueError, with the place, for what is no program, grid or task; ProgramError, a
-    ValueError with line and column, for text that is no program. Ctrl-C ends the run: KeyboardInterrupt.
-    The GIL is released while the engine works. The logger ``mega_batch`` is told of the end of each run, at INFO.
+    Raises TypeError and ValueError, with the place, for an invalid program, grid or task; ProgramError, a ValueError
+    with line and column, for text that is not a program. Ctrl-C ends the run: KeyboardInterrupt. The GIL is released
+    while the engine works. The logger ``mega_batch`` records the end of each run, at INFO.
     """
     engine = Engine(**options)
     return engine.run(

@@ -1,4 +1,4 @@
-"""Which shards of a batch are evaluated where, and when: what is to be known of a cluster is a `Pool`."""
+"""Decides which node evaluates which shard of a batch, and when; a `Pool` is the interface to a cluster."""
 
 from __future__ import annotations
 
@@ -13,97 +13,98 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Lost", "Made", "Pool", "Shards"]
+__all__ = ["Lost", "Outcome", "Pool", "Shards"]
 
 SECONDS = 1.0
-"""How long a shard is to take."""
+"""The target time of a shard, in seconds."""
 
 MANY = 300
-"""A driver keeps so many nodes busy with such shards; with more nodes shards take longer in proportion."""
+"""The nodes that a driver keeps busy with such shards; with more nodes shards take longer in proportion."""
 
 MOST = 2.0
-"""After so many times that a shard ends early: what is left of it is cut anew. Some programs take long."""
+"""A shard ends early after this many times its target time, and the rest of it becomes new shards: some programs are
+slow."""
 
 FIRST = 1000
-"""The evaluations that the first shard of a node has for each of its threads."""
+"""Evaluations in the first shard of a node, for each of its threads."""
 
 GROWTH = 4
-"""How many times as many evaluations a shard has at most as the largest one before it on its node."""
+"""A shard has at most this many times as many evaluations as the largest one before it on its node."""
 
 UNDER_WAY = 2
 """Shards that a node has at a time: the second one begins when the first one ends."""
 
 AHEAD = 8
-"""Shards for each node that are cut and not delivered, at most: the oldest one may take long."""
+"""The most shards per node that are cut and not yet delivered, since the oldest one may take long."""
 
 WAIT = 0.1
-"""How long a wait is, at most, until whoever asked is told that there is nothing yet."""
+"""The longest wait for results, in seconds, before the caller is told that there are none yet."""
 
 STRAGGLER = 4.0
-"""After so many seconds, for each shard of a node, one is evaluated elsewhere too, where nothing else is left to
-do."""
+"""A shard that takes longer than this many seconds, for each shard of its node, is also evaluated on another node, if
+there is no other work."""
 
 CRASHES = 5
-"""A shard that has ended so many workers is not tried again."""
+"""A shard that has crashed this many workers is not tried again."""
 
 LOSSES = 50
-"""Nor is one that was lost so often for whatever reason."""
+"""A shard that was lost this many times, for whatever reason, is not tried again."""
 
 REST = 0.5
-"""So many seconds a node that has lost a shard is given none; twice as long each time until it makes one."""
+"""Seconds for which a node that has lost a shard gets none; doubled each time until it finishes one."""
 
 NO_NODE = 30.0
-"""After so many seconds without any node a warning says so."""
+"""A warning is given after this many seconds without any node."""
 
 SILENT = 10.0
-"""After so many seconds in which a node that has shards has ended none a warning says so, once."""
+"""A warning is given, once, if a node with shards has finished none for this many seconds."""
 
 
 class Lost(Exception):
-    """A shard that is to be evaluated again: its node, its worker or its results are gone."""
+    """A shard must be evaluated again: its node, its worker or its results are gone."""
 
     def __init__(self, why: str, *, crashed: bool = False) -> None:
         super().__init__(why)
         self.crashed = crashed
-        """Whether the worker itself ended, perhaps by what it evaluated."""
+        """Whether the worker itself crashed, perhaps because of the programs it ran."""
 
 
-class Made(NamedTuple):
-    """What became of a shard."""
+class Outcome(NamedTuple):
+    """The outcome of a shard."""
 
     seconds: float
     """How long it took."""
     end: int
-    """Where it ended: perhaps before its end, since it took too long."""
+    """The job at which it ended, which may be before the shard's end because of the time limit."""
     evaluations: int
-    """How many evaluations were made."""
+    """How many evaluations were run."""
 
 
 class Pool(Protocol):
-    """What evaluates shards. A node goes by its name, a shard under way by a number."""
+    """Evaluates shards. A node is identified by its name, a submitted shard by a number."""
 
     def nodes(self) -> Mapping[str, int]:
-        """The nodes that can be used now, and how many threads evaluate on each."""
+        """The usable nodes, with the number of threads that evaluate on each."""
 
     def submit(self, node: str, first: int, end: int, time: float) -> int:
-        """Has the jobs from `first` to before `end` evaluated by a node, after what it has been given, as far
-        as that comes in so many seconds but one job at least."""
+        """Queues the jobs from `first` to before `end` on a node. The node stops after `time` seconds, but evaluates
+        at least one job."""
 
     def wait(self, numbers: Sequence[int], timeout: float) -> list[int]:
-        """Those that are finished or lost; waits for the first one, so many seconds at most."""
+        """Waits up to `timeout` seconds for one of these shards to finish or get lost; returns all that have."""
 
-    def made(self, number: int) -> Made:
-        """What became of a finished one. Raises Lost."""
+    def outcome(self, number: int) -> Outcome:
+        """The outcome of a finished shard. Raises Lost."""
 
     def fetch(self, number: int) -> NDArray[np.uint8]:
-        """The results of a finished one, which are given up by that. Raises Lost."""
+        """The results of a finished shard, which the pool then forgets. Raises Lost."""
 
     def drop(self, number: int) -> None:
-        """Lets go of one, finished or not: it is not asked for any more."""
+        """Releases a shard, finished or not: it will not be asked for again."""
 
 
 class Batch(Protocol):
-    """What is known of the batch: see `_engine._PackedBatch`."""
+    """The part of the batch that is needed here: see `_engine._PackedBatch`."""
 
     @property
     def jobs(self) -> int: ...
@@ -118,7 +119,7 @@ class _Shard:
 
 @dataclass(frozen=True)
 class _Flight:
-    """A shard on a node."""
+    """A shard submitted to a node."""
 
     shard: _Shard
     node: str
@@ -127,28 +128,28 @@ class _Flight:
 
 @dataclass
 class _Node:
-    """What a node has shown."""
+    """Statistics of a node."""
 
     rate: float = 0.0
-    """Evaluations a second; 0 where nothing is known."""
+    """Evaluations per second; 0 if not known."""
     largest: int = 0
-    """The evaluations of its largest shard."""
+    """The size of its largest shard, in evaluations."""
     losses: int = 0
-    """How many shards it has lost since it made one."""
+    """How many shards it has lost since it last finished one."""
     rests_until: float = 0.0
-    """When it is given shards again."""
+    """When it may get shards again."""
     heard: float = 0.0
-    """When it has last ended a shard."""
+    """When it last finished a shard."""
     is_silent: bool = False
-    """Whether it was told that it ends none."""
+    """Whether it was warned about since then."""
 
 
 class Shards:
-    """Has shards of a batch evaluated by a pool, and gives their results in the order of the batch.
+    """Has a pool evaluate shards of a batch, and delivers their results in the order of the batch.
 
-    Called with the place of a job it gives the results of the shard that begins with it, or None where they
-    are not there yet. A shard counts when it is given: one that is lost is evaluated again, one that comes
-    twice is given once. What is under way and what waits to be given is bounded.
+    Called with the index of a job it returns the results of the shard that begins there, or None if they are not
+    there yet. A shard counts once it is delivered: a lost one is evaluated again, and one that was evaluated twice is
+    delivered once. The numbers of submitted and of undelivered shards are bounded.
     """
 
     def __init__(self, batch: Batch, pool: Pool, clock: Callable[[], float] = time.monotonic) -> None:
@@ -158,7 +159,7 @@ class Shards:
         self._next: int | None = None
         """The first job that is in no shard yet."""
         self._again: list[tuple[int, int]] = []
-        """First and end of what was lost or left, as a heap."""
+        """First job and end of the ranges that were lost or not reached, as a heap."""
         self._flights: dict[int, _Flight] = {}
         self._done: dict[int, tuple[_Shard, int]] = {}
         """Finished shards by their first job, with their numbers."""
@@ -166,12 +167,12 @@ class Shards:
         self._crashes: dict[int, int] = {}
         self._losses: dict[int, int] = {}
         self._cut = (0, 0)
-        """How many jobs were cut, and their evaluations."""
+        """How many jobs were cut into shards, and their evaluations."""
         self._idle_since: float | None = None
         self._stretch = 1.0
-        """How many times as long shards are, since there are many nodes."""
+        """The factor by which shards are longer because there are many nodes."""
         self.counts = {"shards": 0, "lost": 0, "twice": 0}
-        """Shards that were given, that were lost, and that came twice."""
+        """Shards that were delivered, that were lost, and that were evaluated twice."""
         self.seconds: defaultdict[str, float] = defaultdict(float)
         """How long each node has evaluated."""
 
@@ -190,7 +191,7 @@ class Shards:
         return results
 
     def close(self) -> None:
-        """Lets go of all that is under way."""
+        """Releases all submitted shards."""
         for number in [*self._flights, *(number for _, number in self._done.values())]:
             self._pool.drop(number)
         self._flights.clear()
@@ -208,7 +209,7 @@ class Shards:
         self.counts["shards"] += 1
         self._crashes.pop(first, None)
         self._losses.pop(first, None)
-        # One that comes twice is of no use any more.
+        # Other evaluations of the same shard are no longer needed.
         for other in [at for at, flight in self._flights.items() if flight.shard.first == first]:
             self._forget(other)
         return results
@@ -219,7 +220,7 @@ class Shards:
         self.counts["twice"] += 1
 
     def _look(self, timeout: float) -> None:
-        """Sees what is finished."""
+        """Takes note of finished shards."""
         if not self._flights:
             if timeout > 0:
                 time.sleep(timeout)
@@ -230,12 +231,12 @@ class Shards:
             flight = self._flights[number]
             shard = flight.shard
             try:
-                made = self._pool.made(number)
+                outcome = self._pool.outcome(number)
             except Lost as lost:
                 del self._flights[number]
                 node = self._nodes[flight.node]
                 if not lost.crashed:
-                    # That it is gone may be known a moment later.
+                    # The pool may notice only later that the node is gone.
                     node.rests_until = self._clock() + REST * 2 ** min(node.losses, 6)
                     node.losses += 1
                 self._lose(shard, lost)
@@ -244,20 +245,20 @@ class Shards:
                 self._forget(number)
                 continue
             del self._flights[number]
-            self._done[shard.first] = (_Shard(shard.first, made.end), number)
-            if made.end < shard.end:
-                heapq.heappush(self._again, (made.end, shard.end))
+            self._done[shard.first] = (_Shard(shard.first, outcome.end), number)
+            if outcome.end < shard.end:
+                heapq.heappush(self._again, (outcome.end, shard.end))
             node = self._nodes[flight.node]
             node.losses = 0
             node.heard, node.is_silent = self._clock(), False
-            self.seconds[flight.node] += made.seconds
-            rate = made.evaluations / max(made.seconds, 1e-6)
-            # What has become slow is believed at once.
+            self.seconds[flight.node] += outcome.seconds
+            rate = outcome.evaluations / max(outcome.seconds, 1e-6)
+            # A node that has become slower is believed at once.
             node.rate = (node.rate + rate) / 2 if 0 < node.rate < rate else rate
-            node.largest = max(node.largest, made.evaluations)
+            node.largest = max(node.largest, outcome.evaluations)
 
     def _lose(self, shard: _Shard, lost: Lost) -> None:
-        """Has a shard evaluated again, unless that is under way."""
+        """Queues a shard again, unless another evaluation of it is in progress."""
         self.counts["lost"] += 1
         first = shard.first
         self._losses[first] = self._losses.get(first, 0) + 1
@@ -272,7 +273,7 @@ class Shards:
             heapq.heappush(self._again, (first, shard.end))
 
     def _fill(self) -> None:
-        """Gives nodes work."""
+        """Submits work to the nodes."""
         now = self._clock()
         known = self._pool.nodes()
         self._stretch = max(1.0, len(known) / MANY)
@@ -307,7 +308,7 @@ class Shards:
                     load[node] += 1
 
     def _tell_of_silent(self, known: Mapping[str, int], now: float) -> None:
-        """Warns of nodes that hold shards and end none: most likely theirs do not begin."""
+        """Warns about nodes that hold shards and finish none: most likely the shards do not start."""
         oldest: dict[str, float] = {}
         for flight in self._flights.values():
             oldest[flight.node] = min(oldest.get(flight.node, now), flight.began)
@@ -323,7 +324,7 @@ class Shards:
                 )
 
     def _shard_for(self, node: str, threads: int, nodes: Mapping[str, int]) -> _Shard | None:
-        """What a node is to evaluate: what was lost or left, or what follows."""
+        """The next shard for a node: a lost or unfinished range, or the next jobs."""
         if self._again:
             first, end = heapq.heappop(self._again)
             own_end, _ = self._batch.shard(first, self._size(node, threads, nodes))
@@ -335,17 +336,17 @@ class Shards:
             return None
         end, evaluations = self._batch.shard(self._next, self._size(node, threads, nodes))
         shard = _Shard(self._next, end)
-        jobs, made = self._cut
-        self._cut = (jobs + end - self._next, made + evaluations)
+        jobs, total = self._cut
+        self._cut = (jobs + end - self._next, total + evaluations)
         self._next = end
         return shard
 
     def _seconds(self) -> float:
-        """How long a shard is to take now."""
+        """The target time of a shard now."""
         return SECONDS * self._stretch
 
     def _size(self, node: str, threads: int, nodes: Mapping[str, int]) -> int:
-        """How many evaluations a node makes in the time that a shard is to take."""
+        """How many evaluations a node does in the target time."""
         known = ((name, self._nodes[name].rate) for name in nodes if name in self._nodes)
         rates = {name: rate for name, rate in known if rate}
         by_thread = sum(rates.values()) / max(sum(nodes[name] for name in rates), 1)
@@ -354,14 +355,14 @@ class Shards:
             return FIRST * threads
         largest = max(self._nodes[node].largest, FIRST * threads)
         size = min(rate * self._seconds(), largest * GROWTH)
-        # Towards the end shards are smaller, so that the nodes end together.
-        jobs, made = self._cut
-        left = (self._batch.jobs - (self._next or 0)) * made / max(jobs, 1)
+        # Towards the end shards get smaller, so that all nodes finish at the same time.
+        jobs, total = self._cut
+        left = (self._batch.jobs - (self._next or 0)) * total / max(jobs, 1)
         share = rate / max(by_thread * sum(nodes.values()), rate)
         return max(int(min(size, left * share / UNDER_WAY)), int(rate * self._seconds() / 10), 1)
 
     def _straggler(self, node: str, now: float) -> _Shard | None:
-        """What has been under way for long, on one other node. It may hold up all that is ahead."""
+        """A shard that has been running for long on just one other node, and may hold up all later ones."""
         flights = sorted(self._flights.values(), key=lambda flight: flight.shard.first)
         firsts = [flight.shard.first for flight in flights]
         for flight in flights:

@@ -1,4 +1,4 @@
-"""Results as tables of other libraries; the engine calls it."""
+"""Results as tables of other libraries; called by the engine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SPLITS = ("train", "test", "other")
 
 
 def _names(of: Report | Results) -> tuple[Results, dict[str, NDArray[Any]]]:
-    """The results, and the names of their programs and tasks where they are known."""
+    """The results, and the names of their programs and tasks if known."""
     if isinstance(of, Results):
         return of, {}
     results = of.results
@@ -58,7 +58,7 @@ def _columns(of: Report | Results) -> tuple[Results, dict[str, NDArray[Any]]]:
 
 
 def _wanted(results: Results, drop_unfit: bool) -> NDArray[Any] | None:
-    """The places of the rows that stay; None where all do."""
+    """The indices of the rows to keep; None for all."""
     if not drop_unfit:
         return None
     return np.flatnonzero(~(results.too_large | results.foreign))
@@ -106,7 +106,8 @@ def pandas(of: Report | Results, drop_unfit: bool) -> Any:
             'to_pandas needs pandas, which the extra "pandas" has: pip install "mega-batch[pandas]", or pip install pandas'
         ) from error
     results, columns = _columns(of)
-    # Whatever the rows hold, words are objects: what pandas takes them for depends on their values and on its version.
+    # Columns of words have the dtype object, whatever their values: what pandas infers depends on these and on its
+    # version.
     frame = pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in columns.items()})
     frame["error_line"] = frame["error_line"].astype("Int32")
     if results.cells is not None:

@@ -1,7 +1,7 @@
 """Charts by matplotlib: a grid, a task, a report.
 
-matplotlib is not imported before a chart is drawn: it comes with `pip install matplotlib`. Each function gives
-what it has drawn on, for `savefig` and for a notebook to show.
+matplotlib is not imported before a chart is drawn: it comes with `pip install matplotlib`. Each function returns what
+it has drawn on, for `savefig` and for a notebook to display.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _VERDICT_COLOURS = ("#2ecc40", "#ff4136", "#aaaaaa", "#ff851b", "#ffdc00")
 
 
 def _figure(**options: Any) -> Any:
-    """A new figure; it is kept by no global state, so that it goes when nobody has it."""
+    """A new figure, not registered with pyplot, so that it is freed when nobody uses it."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -34,7 +34,7 @@ def _figure(**options: Any) -> Any:
             "pip install matplotlib"
         ) from error
     figure = Figure(layout="constrained", **options)
-    # A notebook shows what has this: figures that pyplot does not know have it not.
+    # A notebook displays objects with this method, which figures unknown to pyplot lack.
     figure._repr_png_ = functools.partial(_png, figure)  # type: ignore[attr-defined]
     return figure
 
@@ -46,13 +46,13 @@ def _png(figure: Any) -> bytes:
 
 
 def plot_grid(grid: GridLike | Grid, *, ax: Any = None, title: str | None = None) -> Any:
-    """Draw a grid in ARC's colours, on these axes of matplotlib or on new ones, which are given back."""
+    """Draw a grid in ARC's colours, on the given axes of matplotlib or on new ones; returns the axes."""
     cells = Grid(grid).array
     if ax is None:
         ax = _figure(figsize=(2.5, 2.5)).subplots()
         ax._repr_png_ = ax.figure._repr_png_
     rows, columns = cells.shape
-    # White is what is none of ARC's colours.
+    # Cells with none of ARC's colours are white.
     colours = np.array([*PALETTE, (255, 255, 255)], np.uint8)
     known = np.where((cells >= 0) & (cells < len(PALETTE)), cells, len(PALETTE))
     ax.imshow(colours[known], extent=(0, columns, rows, 0), interpolation="nearest")
@@ -66,9 +66,9 @@ def plot_grid(grid: GridLike | Grid, *, ax: Any = None, title: str | None = None
 
 
 def plot_task(task: Tasks, *, outputs: Sequence[GridLike | None] = ()) -> Any:
-    """Draw the pairs of a task, a row each: input, expected output where it is known.
+    """Draw the pairs of a task, one per row: input, and expected output if known.
 
-    `outputs` are what a program gives for the test inputs: they are drawn beside them. Gives the Figure.
+    `outputs` are a program's outputs for the test inputs, drawn beside them. Returns the Figure.
     """
     found = [task] if isinstance(task, Task) else read_tasks(task)
     if len(found) != 1:
@@ -98,10 +98,9 @@ def plot_task(task: Tasks, *, outputs: Sequence[GridLike | None] = ()) -> Any:
 
 
 def plot_report(report: Report) -> Any:
-    """Draw what a report came to: evaluations by verdict, tasks by state, and how long evaluations took.
+    """Draw the results of a report: evaluations by verdict, tasks by state, and how long evaluations took.
 
-    The times are those of `report.results`: where a callback took the results, there are none. Gives the
-    Figure.
+    The times are those of `report.results`; if a callback took the results, there are none. Returns the Figure.
     """
     figure = _figure(figsize=(11, 3.2))
     figure.suptitle(str(report).splitlines()[0])
@@ -115,7 +114,7 @@ def plot_report(report: Report) -> Any:
     bars = tasks.bar(names, [states[name] for name in names], color=_VERDICT_COLOURS)
     tasks.bar_label(bars, fontsize="small")
     tasks.set_title("tasks", fontsize="small")
-    # A clock may not have gone on between beginning and end.
+    # The clock may not have advanced between beginning and end.
     seconds = np.maximum(report.results.seconds, 1e-9)
     if len(seconds):
         edges = np.logspace(np.log10(np.min(seconds) * 0.999), np.log10(np.max(seconds) * 1.001), 40)

@@ -3,9 +3,9 @@
 >>> from mega_batch import ray  # doctest: +SKIP
 >>> ray.run(programs, tasks, jobs="all")  # doctest: +SKIP
 
-They give what those of `mega_batch` give on one machine, but for times. A batch is cut into shards of about a
-second, which Ray tasks evaluate; a task owns the free cores of its node. A search is one Ray task for each ARC task, of one
-core. The driver, the process that calls this, delivers the results and keeps the checkpoint. See docs/ray.md.
+They return what those of `mega_batch` return on one machine, except for times. A batch is cut into shards of about a
+second, which Ray tasks evaluate; a task uses the free cores of its node. A search is one Ray task for each ARC task,
+on one core. The driver, the process that calls this, delivers the results and keeps the checkpoint. See docs/ray.md.
 
 Ray is not imported before a run: it comes with `pip install "ray[default]"`.
 """
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ._engine import Engine, Report, Results, Searched, Task, _PackedBatch, _ShardedRun, __version__
 from ._engine import search as _search
 from ._progress import Progress
-from ._shards import SILENT, WAIT, Lost, Made, Shards
+from ._shards import SILENT, WAIT, Lost, Outcome, Shards
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Coordinator", "run", "search"]
 
 _NODES = 1.0
-"""How many seconds a list of the nodes is good for."""
+"""For how many seconds a list of the nodes is used."""
 
 
 def _ray() -> Any:
@@ -56,7 +56,7 @@ def _connected() -> Any:
 
 
 def _check(version: str) -> None:
-    """Called on a node with the version of the driver."""
+    """Compares this node's version with the driver's."""
     if version != __version__:
         raise RuntimeError(
             f"this node has mega_batch {__version__}, the driver {version}: expected one version everywhere"
@@ -64,7 +64,7 @@ def _check(version: str) -> None:
 
 
 def _cannot_import(error: Exception) -> bool:
-    """Whether a task has failed since its node has no mega_batch."""
+    """Whether a task has failed because its node has no mega_batch."""
     return isinstance(getattr(error, "cause", None), ImportError) or "No module named 'mega_batch'" in str(error)
 
 
@@ -75,13 +75,13 @@ _NOT_INSTALLED = (
 
 
 _kept: tuple[object, _PackedBatch, Engine] | None = None
-"""What this process evaluated last: its batch, and the engine with its threads."""
+"""The batch that this process evaluated last, with its key, and the engine with its threads."""
 
 
 def _evaluate(
     version: str, batch: list[Any], options: dict[str, Any], first: int, end: int, seconds: float
-) -> tuple[Made, NDArray[np.uint8]]:
-    """What a Ray task does: what became of a shard, and its results."""
+) -> tuple[Outcome, NDArray[np.uint8]]:
+    """The body of a Ray task: evaluates a shard."""
     global _kept
     _check(version)
     began = time.perf_counter()
@@ -89,14 +89,14 @@ def _evaluate(
     if _kept is None or _kept[0] != key:
         _kept = None
         _kept = (key, _PackedBatch(_ray().get(batch[0])), Engine(**options))
-        # That is not to be taken for the speed of the node.
+        # The set-up must not count as the node's speed.
         began = time.perf_counter()
     results, end, evaluations = _kept[1].evaluate(_kept[2], first, end, seconds)
-    return Made(time.perf_counter() - began, end, evaluations), results
+    return Outcome(time.perf_counter() - began, end, evaluations), results
 
 
 def _free_cpus() -> dict[str, float]:
-    """How many CPUs of each node no task and no actor holds, where Ray says so: it has no public function for that."""
+    """How many CPUs of each node no task and no actor holds, if Ray says so: it has no public function for that."""
     try:
         from ray._private.state import available_resources_per_node
     except ImportError:
@@ -114,7 +114,7 @@ class _Nodes:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         self._affinity = NodeAffinitySchedulingStrategy
-        # The time of the run is the driver's to keep.
+        # The driver keeps the time limit of the run.
         self._options = {name: value for name, value in options.items() if name != "time_limit"}
         self._takes_gpus = options.get("mode") in ("gpu", "auto") or options.get("backend") == "cuda"
         self._cores = cores
@@ -122,11 +122,11 @@ class _Nodes:
         self._task = self._ray.remote(_evaluate)
         self._numbers = itertools.count()
         self._references: dict[int, tuple[Any, Any]] = {}
-        """Of each shard what became of it, and its results."""
+        """The outcome and the results of each shard."""
         self._under_way: dict[int, str] = {}
-        """The node of each shard that has not ended."""
+        """The node of each shard that has not finished."""
         self._listed: tuple[float, dict[str, tuple[int, int]]] = (0.0, {})
-        """When the nodes were listed, and how many of their CPUs and GPUs shards take."""
+        """When the nodes were listed, and how many of their CPUs and GPUs shards use."""
 
     def _list(self) -> dict[str, tuple[int, int]]:
         listed, before = self._listed
@@ -142,7 +142,7 @@ class _Nodes:
             if name in before and name in self._under_way.values():
                 cores, _ = before[name]
             else:
-                # What others hold is left to them, unless they hold all.
+                # Leaves others what they hold, unless they hold everything.
                 cores = self._cores or min(int(free.get(name, cpus)), cpus) or cpus
             nodes[name] = (cores, int(has.get("GPU", 0)))
         self._listed = (now, nodes)
@@ -155,7 +155,7 @@ class _Nodes:
         cores, gpus = self._list().get(node, (1, 0))
         options = {"mode": "parallel", "workers": cores, **self._options}
         if options["mode"] == "parallel" and options["workers"] == 1:
-            # Nor is there a core for a second thread, to which results would go.
+            # Nor is there a core for a second thread to pass results to.
             options["mode"] = "sequential"
         task = self._task.options(
             num_cpus=cores,
@@ -178,22 +178,22 @@ class _Nodes:
             ready += more
         return [by_reference[reference] for reference in ready]
 
-    def made(self, number: int) -> Made:
+    def outcome(self, number: int) -> Outcome:
         reference, results = self._references[number]
         self._under_way.pop(number, None)
         try:
-            made = Made(*self._get(reference))
+            outcome = Outcome(*self._get(reference))
         except BaseException:
             del self._references[number]
             raise
-        # The results come here while others are delivered.
+        # Starts fetching the results while others are delivered.
         self._ray.wait([results], timeout=0, fetch_local=True)
-        return made
+        return outcome
 
     def fetch(self, number: int) -> NDArray[np.uint8]:
         _, results = self._references.pop(number)
-        made: NDArray[np.uint8] = self._get(results)
-        return made
+        values: NDArray[np.uint8] = self._get(results)
+        return values
 
     def drop(self, number: int) -> None:
         self._under_way.pop(number, None)
@@ -218,17 +218,17 @@ class _Nodes:
 
 
 def _run(
-    made: _ShardedRun,
+    run: _ShardedRun,
     options: Mapping[str, Any],
     cores: int | None,
     on_results: Callable[[Results], object] | None,
     chunk: int,
     progress: Progress,
 ) -> Report:
-    packed = made.packed()
+    packed = run.packed()
     nodes = _Nodes(packed, options, cores)
     with closing(Shards(packed, nodes)) as shards:
-        return made.run(
+        return run.run(
             shards,
             workers=max(sum(nodes.nodes().values()), 1),
             on_results=on_results,
@@ -253,17 +253,17 @@ def run(
 ) -> Report:
     """Run programs on tasks over the nodes of a Ray cluster, and say which outputs are right.
 
-    It takes and gives what `mega_batch.run` does. Where this process is connected to no cluster,
-    ``ray.init()`` finds the one that ``RAY_ADDRESS`` names or that runs here, or starts one of this machine.
-    ``cores`` is how many cores of a node a shard takes; nodes that have fewer are left out. By default it takes those
-    that no other task or actor holds when the node has no shard, or all where others hold all. With ``mode`` ``"gpu"`` or ``"auto"`` it takes all GPUs of its node too.
+    It takes and returns the same as `mega_batch.run`. If this process is not connected to a cluster, ``ray.init()``
+    finds the one that ``RAY_ADDRESS`` names or that runs here, or starts one on this machine. ``cores`` is how many
+    cores of a node a shard uses; nodes that have fewer are left out. By default it uses those that no other task or
+    actor holds when the node has no shard, or all if others hold all. With ``mode`` ``"gpu"`` or ``"auto"`` it uses
+    all GPUs of its node too.
 
-    Nodes may come and go: what is lost is evaluated again, and nothing counts twice. Ctrl-C, errors and
-    threads are as in `mega_batch.run`. Raises ImportError where Ray is not installed, and RuntimeError where a
-    node cannot import this package or has another version of it, and for a shard that ends one worker
-    after the other.
+    Nodes may come and go: what is lost is evaluated again, and nothing counts twice. Ctrl-C, errors and threads are
+    as in `mega_batch.run`. Raises ImportError if Ray is not installed, and RuntimeError if a node cannot import this
+    package or has another version of it, and for a shard that crashes one worker after the other.
     """
-    made = _ShardedRun(
+    sharded = _ShardedRun(
         programs,
         tasks,
         ranks=False,
@@ -273,15 +273,15 @@ def run(
         dialect=dialect,
         **options,
     )
-    return _run(made, options, cores, on_results, chunk, progress)
+    return _run(sharded, options, cores, on_results, chunk, progress)
 
 
 class Coordinator:
-    """A run that loses nothing, over the nodes of a Ray cluster.
+    """A run over the nodes of a Ray cluster that can be resumed.
 
-    It takes and gives what `mega_batch.Coordinator` does, and ``cores`` as `run` has it. The checkpoint and the
-    submission are files of the driver. A checkpoint is the same whoever evaluates: a run can be gone on
-    with on one machine, or on a cluster.
+    It takes and returns the same as `mega_batch.Coordinator`, and ``cores`` as in `run`. The checkpoint and the
+    submission are files of the driver. A checkpoint does not depend on where evaluations ran: a run can be resumed on
+    one machine or on a cluster.
     """
 
     def __init__(
@@ -301,7 +301,7 @@ class Coordinator:
     ) -> None:
         self._options: dict[str, Any] = {**options, "scores": True}
         self._cores = cores
-        self._made = _ShardedRun(
+        self._run = _ShardedRun(
             programs,
             tasks,
             ranks=True,
@@ -322,26 +322,26 @@ class Coordinator:
         chunk: int = 65536,
         progress: Progress = False,
     ) -> Report:
-        """Run all that is not in the checkpoint, and give the report of all."""
-        return _run(self._made, self._options, self._cores, on_results, chunk, progress)
+        """Run everything that is not in the checkpoint, and return the report of the whole run."""
+        return _run(self._run, self._options, self._cores, on_results, chunk, progress)
 
     def cancel(self) -> None:
-        """End the run that is under way, from another thread: it returns what is finished."""
-        self._made.cancel()
+        """End the current run, from another thread: it returns what is finished."""
+        self._run.cancel()
 
     def to_submission(self, path: str | PathLike[str] | None = None) -> dict[str, list[dict[str, list[list[int]]]]]:
-        """The submission in Kaggle's form; with a path it is also written there. There has to be a run before."""
-        return self._made.to_submission(path)
+        """The submission in Kaggle's form; with a path it is also written there. Requires an earlier run."""
+        return self._run.to_submission(path)
 
 
 def _search_one(version: str, task: Task, options: dict[str, Any]) -> Searched:
-    """What a Ray task does for a search."""
+    """The body of a Ray task that searches."""
     _check(version)
     return _search([task], workers=1, **options)[0]
 
 
 def _search_all(todo: list[tuple[int, Task]], options: dict[str, Any]) -> Iterator[tuple[int, Searched | str] | None]:
-    """What nodes find, as it comes; None where nothing has come for a moment."""
+    """The nodes' results as they come; None if nothing has come for a moment."""
     ray = _connected()
     remote = ray.remote(_search_one).options(num_cpus=1)
     places = {remote.remote(__version__, task, options): at for at, task in todo}
@@ -371,7 +371,7 @@ def _search_all(todo: list[tuple[int, Task]], options: dict[str, Any]) -> Iterat
             except ray.exceptions.RuntimeEnvSetupError:
                 raise
             except ray.exceptions.RayError as error:
-                # Ray has tried again where that may help. It costs this task alone.
+                # Ray has already retried where that may help. Only this task is affected.
                 found = f"{type(error).__name__}: {next(iter(str(error).strip().splitlines()), '')}"
             yield at, found
     finally:
@@ -394,11 +394,11 @@ def search(
 ) -> list[Searched]:
     """Search programs for tasks over the nodes of a Ray cluster.
 
-    It takes and gives what `mega_batch.search` does, but for ``workers``: as many tasks are searched at a time as
-    the cluster has cores. Checkpoint and submission are files of the driver, and a search that was begun on one
-    machine can be gone on with on a cluster. A task whose node is lost is searched again, a task that ends its
-    worker several times is one that could not be searched. Raises ImportError where Ray is not
-    installed, and RuntimeError where a node cannot import this package or has another version of it.
+    It takes and returns the same as `mega_batch.search`, but without ``workers``: as many tasks are searched at a
+    time as the cluster has cores. Checkpoint and submission are files of the driver, and a search that was begun on
+    one machine can be resumed on a cluster. A task whose node is lost is searched again; a task that crashes its
+    worker several times is one that could not be searched. Raises ImportError if Ray is not installed, and
+    RuntimeError if a node cannot import this package or has another version of it.
     """
     _connected()
     options: dict[str, Any] = {"nodes": nodes, "attempts": attempts, "time_per_task": time_per_task}

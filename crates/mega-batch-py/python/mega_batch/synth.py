@@ -1,4 +1,4 @@
-"""Tasks made of programs, to train on: made, augmented, written and read.
+"""Tasks generated from programs, to train on: generated, augmented, written and read.
 
 >>> from mega_batch import synth
 >>> made = list(synth.tasks(count=2, seed=7))
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 _GROUP = 1000
-"""How many tasks are held at a time while files are written: a group of rows."""
+"""How many tasks are held at a time while files are written: a row group."""
 
 
 def tasks(
@@ -73,34 +73,36 @@ def tasks(
     workers: int | None = None,
     progress: Progress = None,
 ) -> Synthesis:
-    """Tasks made of programs: an iterator of SynthTask, each a task with the program that gives its outputs.
+    """Tasks generated from programs: an iterator of SynthTask, each a task with the program that computes its
+    outputs.
 
-    A candidate is a program and inputs; what the program gives for them is a task unless a filter drops it.
-    ``counts`` of what is returned says how many were dropped for which reason. The same arguments give the same
-    tasks on every machine, for any number of ``workers`` (threads, one for each core by default).
+    A candidate is a program and inputs; with the program's outputs it is a task unless a filter drops it. ``counts``
+    of the returned object says how many were dropped for which reason. The same arguments give the same tasks on
+    every machine, for any number of ``workers`` (threads, one for each core by default).
 
-    ``programs`` are what programs are made of, the engine's own built-in ones by default. ``kinds`` are the ways:
-    ``"program"``, one of them as it is, ``"mutant"``, with one to three changes, ``"variation"``, with changes that
-    keep types, ``"composition"``, one on what another one gives, ``"crossover"``, one with a grid of another one in
-    the place of one of its own. Each is as likely as the others; the default is all but the first. Steps on which
-    the output does not depend are taken out.
+    ``programs`` are the programs to start from, the engine's built-in ones by default. ``kinds`` are the ways to
+    derive new ones: ``"program"``, one of them unchanged, ``"mutant"``, with one to three changes, ``"variation"``,
+    with changes that keep types, ``"composition"``, one applied to the output of another, ``"crossover"``, one with
+    one of its grids replaced by a grid of another. All are equally likely; the default is all but the first. Steps on
+    which the output does not depend are removed.
 
     Inputs are generated scenes of up to ``scene_side`` rows and columns (a few programs need more), those of the
-    built-in program itself or of any; and inputs of ``tasks``, of the one to which the program belongs or of any,
-    half of them turned and mirrored. ``"both"`` has half of the candidates on each, where tasks are given.
+    built-in program itself or of any other; and inputs of ``tasks``, of the program's own task or of any other, half
+    of them rotated and mirrored. ``"both"`` uses each for half of the candidates, if tasks are given.
 
-    Dropped are tasks of which half of the outputs or more are their inputs (unless ``keep_identity``), whose outputs
-    are all the same (``keep_constant``), with grids of more than ``max_side`` rows or columns (None: any), with
-    colours other than 0 to 9 in outputs (``keep_foreign``), whose program gives the same as one before on scenes that
-    are always the same and, where these say little, on inputs of its own (``keep_duplicates``), and whose test outputs
-    a `search` of ``easy_nodes`` nodes finds (0: none is searched). An evaluation takes ``max_steps`` steps at most.
+    Dropped are tasks in which half of the outputs or more equal their inputs (unless ``keep_identity``), whose
+    outputs are all the same (``keep_constant``), with grids of more than ``max_side`` rows or columns (None: any),
+    with colours other than 0 to 9 in outputs (``keep_foreign``), whose program behaves like an earlier one on a fixed
+    set of scenes and, if these say little, on inputs of its own (``keep_duplicates``), and whose test outputs a
+    `search` of ``easy_nodes`` nodes finds (0: no search). An evaluation takes ``max_steps`` steps at most.
 
-    It ends after ``count`` tasks, or where 20,000 candidates in a row are none; without ``count`` it goes on.
-    ``shard=(part, of)`` makes a part of the candidates: all parts together make those of the whole, and each leaves out
-    duplicates of its own. ``progress`` is True for a bar by tqdm, or a function of the tasks made and of all.
+    It ends after ``count`` tasks, or after 20,000 candidates in a row without a task; without ``count`` it goes on.
+    ``shard=(part, of)`` generates a part of the candidates: all parts together generate those of the whole, and each
+    drops only its own duplicates. ``progress`` is True for a bar by tqdm, or a function that is called with the tasks
+    generated and in total.
 
-    Raises ValueError and TypeError for what is none of this, with the name of the argument. Ctrl-C raises
-    KeyboardInterrupt; the iterator can be gone on with.
+    Raises ValueError and TypeError for invalid arguments, naming them. Ctrl-C raises KeyboardInterrupt; the iterator
+    can be used further.
     """
     numbers = [("seed", seed), ("train", train), ("test", test), ("scene_side", scene_side)]
     numbers += [("easy_nodes", easy_nodes), ("max_steps", max_steps)]
@@ -152,16 +154,16 @@ def augment(
     order: bool = True,
     fixed: Sequence[int] = (0,),
 ) -> list[SynthTask]:
-    """Augmentations of a task, up to ``count`` that differ from it and from each other: the same for the same seed.
+    """Up to ``count`` augmentations of a task that differ from it and from each other, the same for the same seed.
 
-    Each has one of the eight ``symmetries``, its ``colours`` permuted but for those that are ``fixed``, and its pairs
-    in another ``order``, whereby those of train and test change places too; pairs whose output is not known are of no
-    use to train on, and stay in test. Its program is that of the task between the steps that take the changes back
-    and make them again: it gives the augmented outputs for the augmented inputs.
+    Each has one of the eight ``symmetries``, its ``colours`` permuted except those that are ``fixed``, and its pairs
+    in another ``order``, in which train and test pairs may be swapped; pairs whose output is not known are of no use
+    to train on, and stay in test. Its program undoes the changes, runs the task's program, and redoes them: it
+    computes the augmented outputs from the augmented inputs.
 
-    There are fewer than ``count`` where no others are found. Raises ValueError for a seed that is not from 0 to
-    2**64 - 1, a count below 0, or a colour that is not from 0 to 9, and TypeError, with the name of the argument, for
-    what is of another type.
+    There are fewer than ``count`` if no others are found. Raises ValueError for a seed that is not from 0 to 2**64 -
+    1, a count below 0, or a colour that is not from 0 to 9, and TypeError, with the name of the argument, for
+    arguments of another type.
     """
     changes = _Changes(seed, count, symmetries, colours, order, fixed)
     if not isinstance(made, SynthTask):
@@ -170,7 +172,7 @@ def augment(
 
 
 class _Changes:
-    """What augmentations change."""
+    """The settings of augmentations."""
 
     def __init__(
         self, seed: int, count: int, symmetries: bool, colours: bool, order: bool, fixed: Sequence[int]
@@ -200,7 +202,7 @@ class _Changes:
 
 
 def _known_first(made: SynthTask) -> SynthTask:
-    """The same with those pairs in train whose output is known; else in the order that they are in."""
+    """The same with pairs of known output moved to train; otherwise their order stays."""
     task = made.task
     pairs = task.train + task.test
     count = len(task.train)
@@ -231,7 +233,7 @@ def augmented(
     order: bool = True,
     fixed: Sequence[int] = (0,),
 ) -> Iterator[SynthTask]:
-    """Each task, and after it its augmentations, as `augment` makes them: as they come, none are kept."""
+    """Each task, followed by its augmentations as from `augment`, generated lazily."""
     return _augmented(_tasks(made), _Changes(seed, count, symmetries, colours, order, fixed))
 
 
@@ -243,8 +245,8 @@ def _augmented(made: Iterable[Any], changes: _Changes) -> Iterator[SynthTask]:
         yield from changes.of(each)
 
 
-class _Told:
-    """Progress of what is written, of which nobody knows how much there will be: of all there is as much as is done."""
+class _WriteProgress:
+    """Progress of writing tasks whose total is unknown: the total is given as the number done."""
 
     def __init__(self, progress: Progress) -> None:
         if not isinstance(progress, bool | None) and not callable(progress):
@@ -279,7 +281,7 @@ def _tasks(made: Any, name: str = "made") -> Iterable[Any]:
 
 
 _FIELDS = ("id", "train", "test", "program", "kind", "parents", "behaviour", "augmented_from", "candidate")
-"""The keys of a row, but for those of a task's further pairs."""
+"""The keys of a row, apart from those of a task's further pairs."""
 
 
 def _row(made: Any) -> dict[str, Any]:
@@ -293,23 +295,24 @@ def _row(made: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def _written(path: Path, told: _Told) -> Iterator[Path]:
-    """Where to write what is to stand at a path: there, or, where a file is, beside it until all is written.
+def _written(path: Path, reporter: _WriteProgress) -> Iterator[Path]:
+    """Yields the path to write to: the given one or, if a file exists there, a temporary one that replaces it at the
+    end.
 
-    So tasks that are read from that file as they come are there until the last one is, and the old file stays where
-    something is wrong.
+    So tasks that are read lazily from that file remain available until the last one, and an error leaves the old
+    file.
     """
     if not path.is_file():
         yield path
         return
     old = path.resolve()
-    # Renaming would not ask whether the old file may be written.
+    # Renaming would not check whether the old file may be written.
     old.open("ab").close()
     new = old.with_name(f".{old.name[:50]}.{token_hex(4)}.partial")
     try:
         yield new
     except BaseException as error:
-        if told.done:
+        if reporter.done:
             error.add_note(f"{path} is as it was, and what was written stands in {new}")
         else:
             new.unlink(missing_ok=True)
@@ -319,29 +322,29 @@ def _written(path: Path, told: _Told) -> Iterator[Path]:
 
 
 def write_jsonl(path: str | PathLike[str], made: Iterable[SynthTask], *, progress: Progress = None) -> int:
-    """Write tasks as they come, a line of JSON each, as `SynthTask.to_dict` has them, with ``candidate``; how many there
-    were.
+    """Write tasks as they come, a line of JSON each, as from `SynthTask.to_dict`, with ``candidate``; returns their
+    number.
 
-    A path that ends in ``.gz`` is compressed. A file that is there is replaced when all is written: ``made`` may be read
-    from it. ``progress`` is True, or a function of the tasks written, twice. Raises TypeError for what is no path and
-    no SynthTask.
+    A path that ends in ``.gz`` is compressed. An existing file is replaced when all is written: ``made`` may be read
+    from it. ``progress`` is True, or a function that is called with the number of tasks written, twice. Raises
+    TypeError for anything but a path and SynthTasks.
     """
     path, made = _path(path), _tasks(made)
     count = 0
-    with closing(_Told(progress)) as told:
-        with _written(path, told) as new:
+    with closing(_WriteProgress(progress)) as reporter:
+        with _written(path, reporter) as new:
             with gzip.open(new, "wt") if path.suffix == ".gz" else new.open("w", encoding="utf-8") as file:
                 for count, each in enumerate(made, 1):
                     file.write(json.dumps(_row(each), separators=(",", ":")))
                     file.write("\n")
-                    told.tell(count)
+                    reporter.tell(count)
     return count
 
 
 def read_jsonl(path: str | PathLike[str]) -> Iterator[SynthTask]:
-    """The tasks that `write_jsonl` wrote, as they are read.
+    """The tasks that `write_jsonl` wrote, read lazily.
 
-    Raises ValueError with file and line for what is none.
+    Raises ValueError with file and line for an invalid one.
     """
     return _lines(_path(path))
 
@@ -388,14 +391,14 @@ def _program(text: str) -> Program:
     try:
         return Program.parse(text)
     except ProgramError:
-        # One of the typed dialect that takes the grid alone does not look like one.
+        # Without a hint, a typed program that takes only the grid is not recognised.
         with suppress(ProgramError):
             return Program.parse(text, dialect="typed")
         raise
 
 
 def _others(fields: dict[str, Any]) -> list[tuple[str, list[Any]]]:
-    """Pairs beside train and test: of the keys of others what looks like pairs."""
+    """Pairs besides train and test: those values of unknown keys that look like pairs."""
     others: list[tuple[str, list[Any]]] = []
     for name, value in fields.items():
         if name not in _FIELDS and isinstance(value, list):
@@ -434,8 +437,8 @@ def _schema(pa: Any) -> Any:
     )
 
 
-def _batches(pa: Any, made: Iterable[SynthTask], told: _Told) -> Iterator[Any]:
-    """Record batches of rows, the last one shorter."""
+def _batches(pa: Any, made: Iterable[SynthTask], reporter: _WriteProgress) -> Iterator[Any]:
+    """Record batches of rows; the last one may be shorter."""
     schema = _schema(pa)
     rows: list[dict[str, Any]] = []
     count = 0
@@ -448,45 +451,46 @@ def _batches(pa: Any, made: Iterable[SynthTask], told: _Told) -> Iterator[Any]:
         if len(rows) == _GROUP:
             yield pa.RecordBatch.from_pylist(rows, schema=schema)
             rows = []
-        told.tell(count)
+        reporter.tell(count)
     if rows:
         yield pa.RecordBatch.from_pylist(rows, schema=schema)
 
 
 def to_arrow(made: Iterable[SynthTask]) -> Any:
-    """Tasks as a ``pyarrow.Table``, a row each, with the columns of `SynthTask.to_dict` and ``candidate``; grids are lists
-    of lists of int8.
+    """Tasks as a ``pyarrow.Table``, one per row, with the columns of `SynthTask.to_dict` and ``candidate``; grids are
+    lists of lists of int8.
 
-    Raises ImportError, which names the extra, without pyarrow, TypeError for what is no SynthTask, and ValueError for
-    tasks with pairs beside train and test.
+    Raises ImportError, which names the extra, without pyarrow, TypeError for anything but SynthTasks, and ValueError
+    for tasks with pairs besides train and test.
     """
     pa, made = _pyarrow("to_arrow"), _tasks(made)
-    with closing(_Told(None)) as told:
-        return pa.Table.from_batches(list(_batches(pa, made, told)), schema=_schema(pa))
+    with closing(_WriteProgress(None)) as reporter:
+        return pa.Table.from_batches(list(_batches(pa, made, reporter)), schema=_schema(pa))
 
 
 def write_arrow(path: str | PathLike[str], made: Iterable[SynthTask], *, progress: Progress = None) -> int:
-    """Write tasks as an Arrow file (IPC, which Feather is too), as they come; how many there were. See `to_arrow`."""
+    """Write tasks as an Arrow file (IPC, the format of Feather), as they come; returns their number. See
+    `to_arrow`."""
     pa, path, made = _pyarrow("write_arrow"), _path(path), _tasks(made)
     count = 0
-    with closing(_Told(progress)) as told, _written(path, told) as new, pa.OSFile(str(new), "wb") as file:
+    with closing(_WriteProgress(progress)) as reporter, _written(path, reporter) as new, pa.OSFile(str(new), "wb") as file:
         with pa.ipc.new_file(file, _schema(pa)) as writer:
-            for batch in _batches(pa, made, told):
+            for batch in _batches(pa, made, reporter):
                 writer.write_batch(batch)
                 count += batch.num_rows
     return count
 
 
 def write_parquet(path: str | PathLike[str], made: Iterable[SynthTask], *, progress: Progress = None) -> int:
-    """Write tasks as a Parquet file, as they come; how many there were. See `to_arrow`."""
+    """Write tasks as a Parquet file, as they come; returns their number. See `to_arrow`."""
     pa, path, made = _pyarrow("write_parquet"), _path(path), _tasks(made)
     count = 0
     with (
-        closing(_Told(progress)) as told,
-        _written(path, told) as new,
+        closing(_WriteProgress(progress)) as reporter,
+        _written(path, reporter) as new,
         pa.parquet.ParquetWriter(str(new), _schema(pa)) as writer,
     ):
-        for batch in _batches(pa, made, told):
+        for batch in _batches(pa, made, reporter):
             writer.write_batch(batch)
             count += batch.num_rows
     return count
@@ -504,7 +508,7 @@ def _of_batches(path: Path, batches: Iterable[Any]) -> Iterator[SynthTask]:
 
 
 def read_arrow(path: str | PathLike[str]) -> Iterator[SynthTask]:
-    """The tasks that `write_arrow` wrote. Raises ValueError with file and row for what is none."""
+    """The tasks that `write_arrow` wrote. Raises ValueError with file and row for an invalid one."""
     return _of_arrow(_pyarrow("read_arrow"), _path(path))
 
 
@@ -516,7 +520,7 @@ def _of_arrow(pa: Any, path: Path) -> Iterator[SynthTask]:
 
 
 def read_parquet(path: str | PathLike[str]) -> Iterator[SynthTask]:
-    """The tasks that `write_parquet` wrote. Raises ValueError with file and row for what is none."""
+    """The tasks that `write_parquet` wrote. Raises ValueError with file and row for an invalid one."""
     return _of_parquet(_pyarrow("read_parquet"), _path(path))
 
 
@@ -529,7 +533,7 @@ def _of_parquet(pa: Any, path: Path) -> Iterator[SynthTask]:
 
 @contextmanager
 def _opened(pa: Any, path: Path) -> Iterator[None]:
-    """What is no such file is told with its path."""
+    """Adds the path to the error for a file of another format."""
     try:
         yield
     except pa.ArrowInvalid as error:
@@ -584,15 +588,16 @@ def write_dataset(
     text: str = "",
     progress: Progress = None,
 ) -> dict[str, int]:
-    """Write tasks as a folder that ``datasets.load_dataset(folder)`` reads and the hub shows; how many of each split.
+    """Write tasks as a folder that ``datasets.load_dataset(folder)`` reads and the hub shows; returns the counts by
+    split.
 
     ``splits`` are tasks, which become the split "train", or tasks by split. Each split is written as it comes, in
-    Parquet files of ``rows`` rows, ``data/SPLIT-00000.parquet`` and on, and ``README.md`` is the dataset card:
-    its YAML has the files, the features, the number of rows, ``name`` (the folder's by default) and ``licence`` (an
-    identifier of the hub), and ``text`` stands below. Columns are those of `to_arrow`.
+    Parquet files of ``rows`` rows, ``data/SPLIT-00000.parquet`` and so on, and ``README.md`` is the dataset card: its
+    YAML has the files, the features, the number of rows, ``name`` (the folder's by default) and ``licence`` (an
+    identifier of the hub); ``text`` follows below. The columns are those of `to_arrow`.
 
-    Raises FileExistsError where the folder has such files, ValueError for names of splits that are none, and
-    ImportError, which names the extra, without pyarrow.
+    Raises FileExistsError if the folder has such files, ValueError for invalid names of splits, and ImportError,
+    which names the extra, without pyarrow.
     """
     pa = _pyarrow("write_dataset")
     folder, rows = _path(folder, "folder"), whole("rows", rows, 1)
@@ -609,19 +614,19 @@ def write_dataset(
     data.mkdir(parents=True, exist_ok=True)
     counts: dict[str, int] = {}
     try:
-        with closing(_Told(progress)) as told:
+        with closing(_WriteProgress(progress)) as reporter:
             for split, made in by_name.items():
-                counts[split] = _write_split(pa, data, split, made, rows, told)
+                counts[split] = _write_split(pa, data, split, made, rows, reporter)
         card.write_text(_card(folder, counts, name, licence, text), encoding="utf-8")
     except BaseException:
-        # A part of a data set is none, and would be in the way of the next try.
+        # An incomplete data set is useless, and would be in the way of the next try.
         for part in data.glob("*.parquet"):
             part.unlink()
         raise
     return counts
 
 
-def _write_split(pa: Any, data: Path, split: str, made: Iterable[SynthTask], rows: int, told: _Told) -> int:
+def _write_split(pa: Any, data: Path, split: str, made: Iterable[SynthTask], rows: int, reporter: _WriteProgress) -> int:
     count = 0
     waiting = iter(made)
     schema = _schema(pa)
@@ -631,7 +636,7 @@ def _write_split(pa: Any, data: Path, split: str, made: Iterable[SynthTask], row
         if first is None and number > 0:
             break
         with pa.parquet.ParquetWriter(str(data / f"{split}-{number:05}.parquet"), schema) as writer:
-            for batch in _batches(pa, _after(first, part), told):
+            for batch in _batches(pa, _after(first, part), reporter):
                 writer.write_batch(batch)
                 count += batch.num_rows
         if first is None:

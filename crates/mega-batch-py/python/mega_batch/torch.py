@@ -1,4 +1,4 @@
-"""Batches of ARC pairs and tasks for PyTorch, and what a training loop asks of its machine.
+"""Batches of ARC pairs and tasks for PyTorch, and measurements that help a training loop use its machine.
 
 >>> from mega_batch import synth
 >>> from mega_batch.torch import TaskDataset, loader
@@ -7,7 +7,7 @@
 >>> tuple(batch["inputs"].shape), batch["inputs"].dtype
 ((8, 30, 30), torch.uint8)
 
-It needs torch, which the extra "torch" has: ``pip install "mega-batch[torch]"``.
+Requires torch, which the extra "torch" installs: ``pip install "mega-batch[torch]"``.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ __all__ = [
 
 
 class Batch(TypedDict):
-    """What a data set gives, tensors of n pairs, or with ``unit="task"`` of n tasks of p pairs.
+    """A batch of a data set: tensors of n pairs, or with ``unit="task"`` of n tasks of p pairs.
 
-    A grid lies at the top left of its square of ``side`` rows and columns, which is ``fill`` around it; the mask is True
-    where the grid has a cell.
+    A grid is at the top left of its square of ``side`` rows and columns, which is filled with ``fill`` around it; the
+    mask is True where the grid has a cell.
     """
 
     inputs: Any
@@ -71,7 +71,7 @@ class Batch(TypedDict):
     output_mask: Any
     """bool of the same shape."""
     task: Any
-    """int64 of shape (n,): the place of each pair's task among the data set's."""
+    """int64 of shape (n,): the index of each pair's task in the data set."""
 
 
 def _number(name: str, value: Any) -> float:
@@ -81,7 +81,7 @@ def _number(name: str, value: Any) -> float:
 
 
 class _Parts:
-    """Which part of the batches this process makes: of all workers of all ranks."""
+    """The part of the batches that this process generates, among all workers of all ranks."""
 
     def __init__(self, rank: int | None, world: int | None) -> None:
         if (rank is None) != (world is None):
@@ -91,13 +91,13 @@ class _Parts:
             if rank >= world:
                 raise ValueError(f"rank: expected 0 to before {world}, found {rank}")
         if rank is None:
-            # A worker does not know of the group; the process that makes the data set does.
+            # A worker does not know the process group; the process that creates the data set does.
             is_there = torch.distributed.is_available() and torch.distributed.is_initialized()
             rank, world = (torch.distributed.get_rank(), torch.distributed.get_world_size()) if is_there else (0, 1)
         self.rank, self.world = rank, world or 1
 
     def of_worker(self) -> tuple[int, int]:
-        """The worker's number, and how many there are."""
+        """The worker's index, and the number of workers."""
         info = get_worker_info()
         return (0, 1) if info is None else (info.id, info.num_workers)
 
@@ -130,7 +130,7 @@ class _Drawing:
 
     @property
     def least(self) -> int:
-        """The pairs that a task needs."""
+        """The number of pairs that a task needs."""
         return self.pairs if self.unit == "task" else 1
 
     def batch(self, pool: _Pool, tasks: NDArray[np.int64], pairs: NDArray[np.int64], seed: int) -> Batch:
@@ -158,27 +158,27 @@ def _fixed(fixed: Any) -> list[int]:
 
 
 _INT64 = (-(2**63), 2**63 - 1)
-"""What a tensor of int64 holds."""
+"""The range of int64."""
 
 
 class TaskDataset(IterableDataset[Batch]):  # type: ignore[misc]
-    """Batches of the pairs of tasks: each pair once an epoch, in an order of its own, augmented anew.
+    """Batches of the pairs of tasks: each pair once per epoch, in a new order, newly augmented.
 
-    Use it with `loader`, or with a ``DataLoader`` of ``batch_size=None``: batches are made whole. With
-    ``unit="pair"`` a batch has ``batch_size`` pairs; with ``unit="task"`` it has as many tasks, each with ``pairs`` pairs
-    that are augmented alike, of which the last one may be taken for the one that is asked. Tasks with fewer pairs are
-    left out, as are pairs whose output is not known, and with more than ``side`` rows or columns or colours other
-    than 0 to 9.
+    Use it with `loader`, or with a ``DataLoader`` of ``batch_size=None``: it yields whole batches. With
+    ``unit="pair"`` a batch has ``batch_size`` pairs; with ``unit="task"`` it has as many tasks, each with ``pairs``
+    pairs that are augmented alike, of which the last one can serve as the query. Tasks with fewer pairs are left out,
+    as are pairs whose output is not known, and those with more than ``side`` rows or columns or colours other than 0
+    to 9.
 
-    ``symmetries`` lays each anew in one of eight ways, ``colours`` permutes colours but those that are ``fixed``,
-    ``order`` takes the pairs of a task in any order (otherwise they are the first train pairs, and a test pair last).
-    ``shuffle=False`` leaves pairs in their order, ``drop_last`` leaves out a last batch that is shorter.
+    ``symmetries`` applies one of the eight symmetries to each, ``colours`` permutes colours except those that are
+    ``fixed``, ``order`` takes the pairs of a task in any order (otherwise they are the first train pairs, and a test
+    pair last). ``shuffle=False`` keeps the order of pairs, ``drop_last`` leaves out a last batch that is shorter.
 
-    The batches of an epoch depend on ``seed``, on `set_epoch` and on the tasks alone. Ranks and workers share them out: of
-    W ranks rank r gets batches r, r + W and so on, all ranks as many. ``rank`` and ``world`` are those of
-    ``torch.distributed`` where that is initialised when the data set is made, unless they are given.
+    The batches of an epoch depend only on ``seed``, `set_epoch` and the tasks. They are shared out among ranks and
+    workers: of W ranks rank r gets batches r, r + W and so on, all ranks equally many. ``rank`` and ``world`` default
+    to those of ``torch.distributed`` if that is initialised when the data set is created.
 
-    Raises ValueError, with the name of the argument, for what is none of this, and where no pair is left.
+    Raises ValueError, with the name of the argument, for invalid arguments, and if no pair is left.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class TaskDataset(IterableDataset[Batch]):  # type: ignore[misc]
         self.drop_last = drop_last
         self._drawing = _Drawing(unit, pairs, symmetries, colours, order, _fixed(fixed), fill, side)
         self._parts = _Parts(rank, world)
-        # The epoch, and its first batch. Shared, so that workers that stay from epoch to epoch are told.
+        # The epoch, and its first batch. In shared memory, so that persistent workers see changes.
         self._epoch: Any = torch.zeros(2, dtype=torch.int64).share_memory_()
         if not isinstance(tasks, Iterable):
             raise TypeError(f"tasks: expected tasks, found {type(tasks).__name__}")
@@ -227,7 +227,7 @@ class TaskDataset(IterableDataset[Batch]):  # type: ignore[misc]
 
     @property
     def examples(self) -> int:
-        """How many pairs, or tasks, an epoch has, on all ranks together."""
+        """How many pairs, or tasks, an epoch has, over all ranks."""
         return len(self._of_task)
 
     @property
@@ -238,8 +238,8 @@ class TaskDataset(IterableDataset[Batch]):  # type: ignore[misc]
         return all_ // self._parts.world
 
     def set_epoch(self, epoch: int, start: int = 0) -> None:
-        """Have the next iterations be those of this epoch, also in workers that stay; from this batch of the rank on, as a
-        training that is resumed wants it."""
+        """Start the next iteration with this epoch, also in persistent workers, and with this batch of the rank, to
+        resume a training."""
         epoch, start = whole("epoch", epoch, *_INT64), whole("start", start, 0, _INT64[1])
         self._epoch[0] = epoch
         self._epoch[1] = start
@@ -248,7 +248,7 @@ class TaskDataset(IterableDataset[Batch]):  # type: ignore[misc]
         return self.batches
 
     def __getstate__(self) -> dict[str, Any]:
-        # The pool is made of the tasks where it is wanted.
+        # The pool is rebuilt from the tasks when needed.
         return self.__dict__ | {"_pool": None}
 
     def _filled(self) -> _Pool:
@@ -273,24 +273,25 @@ class TaskDataset(IterableDataset[Batch]):  # type: ignore[misc]
 
 
 _PATIENCE = 20_000
-"""After so many candidates in a row that are no task that fits there are no others."""
+"""After this many candidates in a row without a suitable task the data set ends."""
 
 
 class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
-    """Batches of tasks that are made meanwhile, without end.
+    """Batches of tasks that are generated in the meantime, without end.
 
-    Each worker of each rank makes tasks of its own, as `mega_batch.synth.tasks` does with ``programs``, ``tasks`` and
-    ``settings`` (but for ``count``, ``seed``, ``shard``, ``workers`` and ``progress``), and keeps the last ``pool`` of
-    them. A batch is drawn from these, augmented; after it as many new tasks are made that each one is drawn ``reuse``
-    times in the mean. The first batch comes when ``first`` tasks are made. All else is as with `TaskDataset`.
+    Each worker of each rank generates tasks of its own, as `mega_batch.synth.tasks` does with ``programs``, ``tasks``
+    and ``settings`` (except ``count``, ``seed``, ``shard``, ``workers`` and ``progress``), and keeps the last
+    ``pool`` of them. A batch is drawn from these and augmented; after it so many new tasks are generated that each is
+    drawn ``reuse`` times on average. The first batch comes when ``first`` tasks are there. Everything else is as in
+    `TaskDataset`.
 
-    ``task`` of a batch is the place in the worker's pool. What each worker gives depends on ``seed``, on how many workers
-    and ranks there are, and on the epoch (`set_epoch`). It ends after ``batches`` batches a rank, or where no further
-    tasks are found (as where 20,000 candidates in a row give none that fits), once those that there are have been drawn
-    ``reuse`` times in the mean.
+    ``task`` of a batch is the index in the worker's pool. The batches of a worker depend on ``seed``, on the numbers
+    of workers and ranks, and on the epoch (`set_epoch`). The data set ends after ``batches`` batches per rank, or if
+    no further tasks are found (as when 20,000 candidates in a row give none that fits), once the existing ones have
+    been drawn ``reuse`` times on average.
 
-    Raises ValueError and TypeError, with the name of the argument, for what is none of this, also where no task can have
-    ``pairs`` pairs; and RuntimeError, from the iterator, where not one task is found.
+    Raises ValueError and TypeError, with the name of the argument, for invalid arguments, also if no task can have
+    ``pairs`` pairs; and RuntimeError, from the iterator, if not one task is found.
     """
 
     def __init__(
@@ -332,19 +333,19 @@ class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
         settings.setdefault("max_side", min(side, 30))
         if unit == "task" and "train" not in settings:
             settings["train"] = max(pairs - whole("test", settings.get("test", 1), 0), 1)
-        # They are read here, in each worker and in each epoch anew: what gives them once is kept.
+        # They are read here once, since an iterator among them could not be read again in each worker and epoch.
         given = {"programs": programs, "tasks": tasks}
         kept = {name: list(each) if isinstance(each, Iterator) else each for name, each in given.items()}
         self._settings: dict[str, Any] = kept | settings
         self._epoch: Any = torch.zeros(1, dtype=torch.int64).share_memory_()
-        # What is wrong with the settings is told here and not in a worker.
+        # Errors in the settings are raised here and not in a worker.
         _check_settings(**self._settings)
         train, test = self._settings.get("train", 3), self._settings.get("test", 1)
         if self._drawing.least > train + test:
             raise ValueError(f"pairs: expected 1 to {train + test}, of train={train} and test={test}, found {pairs}")
 
     def set_epoch(self, epoch: int) -> None:
-        """Have the next iteration make the tasks of this epoch, also in workers that stay."""
+        """Start the next iteration with the tasks of this epoch, also in persistent workers."""
         self._epoch[0] = whole("epoch", epoch, *_INT64)
 
     def __iter__(self) -> Iterator[Batch]:
@@ -359,20 +360,20 @@ class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
         pool = _Pool(self._drawing.side)
         fresh = self.batch_size / reuse
         random = np.random.default_rng(_seed(seed, part, of))
-        oldest, owed, is_over = 0, float(first), False
-        # How many tasks were taken, the candidate that the last one was, and how many draws there were of all.
+        oldest, due, is_over = 0, float(first), False
+        # The number of tasks taken, the candidate of the last one, and the total number of draws.
         taken, last, drawn = 0, 0, 0
         batches = None if self.batches is None else range(worker, self.batches, workers)
         number = worker
         while batches is None or number < batches.stop:
-            while owed >= 1 and not is_over:
+            while due >= 1 and not is_over:
                 task = next(made, None)
                 if task is None:
                     is_over = True
                     break
                 is_full, candidate = len(pool) == most, task.candidate or 0
                 if pool.add(task, self._drawing.least, oldest if is_full else None):
-                    owed, taken, last = owed - 1, taken + 1, candidate
+                    due, taken, last = due - 1, taken + 1, candidate
                     oldest = (oldest + is_full) % most
                 else:
                     is_over = candidate - last >= _PATIENCE * of
@@ -388,7 +389,7 @@ class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
             places = (random.random(self.batch_size) * counts[tasks]).astype(np.int64)
             yield self._drawing.batch(pool, tasks, places, _seed(seed, part, number))
             number += workers
-            owed += fresh
+            due += fresh
             drawn += self.batch_size
 
 
@@ -411,12 +412,13 @@ def loader(
 ) -> Any:
     """A ``torch.utils.data.DataLoader`` over batches of a data set.
 
-    ``workers`` are processes that make batches (0: this process makes them). The default is 0 for a `TaskDataset`, whose
-    batches take less time than to come from another process, and one fewer than there are cores for a
-    `SynthDataset`, which makes tasks meanwhile; `best_workers` measures what is best. Each makes up to ``prefetch`` batches ahead and stays from epoch to epoch where ``persistent``. Memory is pinned,
-    so that ``.to(device, non_blocking=True)`` copies while the device computes, where there is a CUDA device, unless
-    ``pin_memory`` says otherwise. ``context`` is how processes are started: ``"fork"``, ``"spawn"`` or ``"forkserver"``.
-    ``timeout`` is how many seconds to wait for a batch, 0 for ever.
+    ``workers`` are processes that prepare batches (0: this process does). The default is 0 for a `TaskDataset`, whose
+    batches are quicker to prepare than to receive from another process, and one fewer than there are cores for a
+    `SynthDataset`, which generates tasks in the meantime; `best_workers` measures what is best. Each worker prepares
+    up to ``prefetch`` batches ahead and stays from epoch to epoch if ``persistent``. Memory is pinned, so that
+    ``.to(device, non_blocking=True)`` copies while the device computes, if there is a CUDA device, unless
+    ``pin_memory`` says otherwise. ``context`` is how processes are started: ``"fork"``, ``"spawn"`` or
+    ``"forkserver"``. ``timeout`` is how many seconds to wait for a batch, 0 for ever.
     """
     if not isinstance(dataset, IterableDataset):
         raise TypeError(f"dataset: expected a TaskDataset or a SynthDataset, found {type(dataset).__name__}")
@@ -443,9 +445,9 @@ class WorkerRates:
     """What `best_workers` measured."""
 
     best: int
-    """The number of workers with the highest rate; of those within a twentieth of it the smallest."""
+    """The number of workers with the highest rate; the smallest of those within a twentieth of it."""
     rates: dict[int, float]
-    """By number of workers: pairs, or tasks, a second."""
+    """Pairs, or tasks, per second by number of workers."""
 
     def __str__(self) -> str:
         lines = [f"{workers} workers: {rate:,.0f} a second" for workers, rate in self.rates.items()]
@@ -462,11 +464,11 @@ def best_workers(
 ) -> WorkerRates:
     """Measure how many workers feed a training loop best: each of ``candidates`` for ``seconds``, after a first batch.
 
-    The candidates are 0, 1, 2, 4 and so on up to the number of cores by default. ``step`` is called with each batch, as
-    the training step would be: without it nothing but the feeding is measured. ``options`` are those of `loader`. A data
-    set that ends begins anew meanwhile.
+    The candidates are 0, 1, 2, 4 and so on up to the number of cores by default. ``step`` is called with each batch,
+    as the training step would be: without it only the feeding is measured. ``options`` are those of `loader`. A data
+    set that ends is restarted.
 
-    Raises ValueError and TypeError for what is none of this, and ValueError where the data set gives no batches.
+    Raises ValueError and TypeError for invalid arguments, and ValueError if the data set yields no batches.
     """
     if not 0 < _number("seconds", seconds) < math.inf:
         raise ValueError(f"seconds: expected a number above 0, found {seconds}")
@@ -477,7 +479,7 @@ def best_workers(
         candidates = sorted({0, *(2**power for power in range(cores.bit_length()) if 2**power <= cores), cores})
     elif not isinstance(candidates, Iterable):
         raise TypeError(f"candidates: expected numbers of workers, found {candidates!r}")
-    # All are looked at before the first one is measured.
+    # All are checked before the first one is measured.
     candidates = [whole("candidates", workers, 0) for workers in candidates]
     rates: dict[int, float] = {}
     for workers in candidates:
@@ -493,7 +495,7 @@ def best_workers(
 
 
 def _rate(batches: Any, seconds: float, step: Callable[[Batch], object] | None) -> float:
-    """Examples a second."""
+    """Examples per second."""
     done, begin, has_begun = 0, 0.0, False
     while True:
         is_empty = True
@@ -502,7 +504,7 @@ def _rate(batches: Any, seconds: float, step: Callable[[Batch], object] | None) 
             if step is not None:
                 step(batch)
             if not has_begun:
-                # Processes start until the first batch is there.
+                # Until the first batch is there, processes are starting.
                 has_begun, begin = True, time.perf_counter()
                 continue
             done += len(batch["inputs"])
@@ -515,26 +517,26 @@ def _rate(batches: Any, seconds: float, step: Callable[[Batch], object] | None) 
 
 @dataclass(frozen=True)
 class MaxBatch:
-    """What `find_max_batch` found."""
+    """The result of `find_max_batch`."""
 
     size: int
-    """The largest size that went well."""
+    """The largest size that fit."""
     recommended: int
-    """The size with the margin taken off, 1 at least."""
+    """The size with the margin taken off, at least 1."""
     tried: list[tuple[int, bool, int]] = field(default_factory=list[tuple[int, bool, int]])
-    """Each size that was tried, whether it went well, and the most bytes of the device that it took (0 on a CPU)."""
+    """Each size tried, whether it fit, and the peak of device memory in bytes (0 on a CPU)."""
 
 
 def _is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
-    # The allocators of CPUs and of libraries raise this with a message alone.
+    # The allocators of CPUs and of libraries raise this type, recognisable only by the message.
     text = str(error).lower()
     return isinstance(error, RuntimeError) and ("out of memory" in text or "can't allocate memory" in text)
 
 
 def _free(model: Any) -> None:
-    """Give back what a step has left."""
+    """Free what a step has left."""
     for parameter in model.parameters():
         parameter.grad = None
     gc.collect()
@@ -551,16 +553,16 @@ def find_max_batch(
     margin: float = 0.1,
     bytes_: int | None = None,
 ) -> MaxBatch:
-    """Find the largest batch with which a training step stays within memory.
+    """Find the largest batch with which a training step fits into memory.
 
-    ``step(model, size)`` makes a step, forwards and backwards, on a batch of this size, and must not change the
-    parameters. From ``first`` on sizes are doubled until one is too large or ``most`` is reached, and then the largest
-    one between is looked for. After a step that runs out of memory, on a device or on the CPU, what it left is freed
-    and the next size tried; any other exception is raised. ``bytes_`` is a lower bound of one's own: a step that takes
-    more of the CUDA device counts as one without memory. The mode, gradients and random state of the model are as they
-    were. ``margin`` is the part that ``recommended`` leaves free.
+    ``step(model, size)`` runs a step, forwards and backwards, on a batch of this size, and must not change the
+    parameters. From ``first`` on sizes are doubled until one is too large or ``most`` is reached, followed by a
+    binary search in between. After a step that runs out of memory, on a device or on the CPU, what it left is freed
+    and the next size tried; any other exception is raised. ``bytes_`` sets a lower limit: a step that takes more of
+    the CUDA device counts as out of memory. The mode, gradients and random state of the model are restored.
+    ``margin`` is the fraction that ``recommended`` leaves free.
 
-    Raises ValueError for bounds that are none, MemoryError where even ``first`` is too large.
+    Raises ValueError for invalid limits, MemoryError if even ``first`` is too large.
     """
     first, most = whole("first", first), whole("most", most)
     bytes_ = None if bytes_ is None else whole("bytes_", bytes_, 0)
@@ -626,23 +628,23 @@ def find_max_batch(
 
 @dataclass(frozen=True)
 class MemoryReport:
-    """Where memory is, in bytes; 0 where there is none of it."""
+    """The use of memory, in bytes; 0 for what does not exist."""
 
     parameters: int
     gradients: int
     buffers: int
     optimiser: int
-    """What the optimiser keeps of each parameter."""
+    """The optimiser's state."""
     process: int
-    """The most that this process has had resident."""
+    """The peak resident memory of this process."""
     device: str
-    """The CUDA device, empty without one."""
+    """The name of the CUDA device; empty without one."""
     allocated: int
     """Bytes of tensors on it."""
     reserved: int
     """Bytes that the allocator holds."""
     most: int
-    """The most bytes of tensors so far."""
+    """The peak of `allocated`."""
     total: int
     """The device's memory."""
 
@@ -669,7 +671,7 @@ def _bytes(tensors: Iterable[Any]) -> int:
 
 
 def memory_report(model: Any = None, optimiser: Any = None) -> MemoryReport:
-    """Where memory is: of a model, of its optimiser, of this process and of the current CUDA device."""
+    """The memory used by a model, its optimiser, this process and the current CUDA device."""
     parameters = [] if model is None else list(model.parameters())
     kept: list[Any] = []
     if optimiser is not None:

@@ -1,4 +1,4 @@
-"""What functions take and give, for annotations."""
+"""Types of arguments and results, for annotations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class HasArray(Protocol):
-    """What makes an array of itself: a `Grid`, a tensor of another library."""
+    """Anything with `__array__`: a `Grid`, a tensor of another library."""
 
     def __array__(self) -> NDArray[Any]: ...
 
@@ -22,8 +22,8 @@ class HasArray(Protocol):
 Row: TypeAlias = Union[Sequence[SupportsIndex], NDArray[np.integer[Any]]]
 
 GridLike: TypeAlias = Union[Sequence[Row], NDArray[np.integer[Any]], HasArray]
-"""A list or tuple of rows, or an array of integers of shape (rows, columns): up to
-1,000,000 cells, colours from -128 to 127. What is none raises TypeError or ValueError with the place."""
+"""A list or tuple of rows, or an array of integers of shape (rows, columns): up to 1,000,000 cells, colours from -128
+to 127. Anything else raises TypeError or ValueError with the place."""
 
 PairLike: TypeAlias = Union["Pair", Mapping[str, Any], Sequence[Union[GridLike, None]]]
 """A Pair, a dict with "input" and "output", or a tuple or list of both."""
@@ -31,27 +31,28 @@ PairLike: TypeAlias = Union["Pair", Mapping[str, Any], Sequence[Union[GridLike, 
 _Text: TypeAlias = Union[str, "Program", PathLike[str]]
 _ByTask: TypeAlias = Mapping[str, Union[_Text, Sequence[_Text]]]
 Programs: TypeAlias = Union[_Text, _ByTask, Iterable[Union[_Text, _ByTask]]]
-"""Text, a Program, a path, a dict of these or lists of them by task id, or a list of these. A `str` is text."""
+"""Text, a Program, a path, a dict from task id to one of these or to a list of them, or a list of these. A `str` is
+text."""
 
 _Task: TypeAlias = Union[str, "Task", PathLike[str], Mapping[str, Any]]
 Tasks: TypeAlias = Union[_Task, Iterable[_Task]]
 """A Task, a dict, a path, or a list of these. A `str` is a path."""
 
 EvaluateTasks: TypeAlias = Union[_Task, bytes, Iterable[Union[_Task, bytes]]]
-"""One task for all texts, or one for each text; also as JSON text, in bytes too."""
+"""One task for all texts, or one for each text; also as JSON text, as `str` or bytes."""
 
 Completion: TypeAlias = Union[str, Mapping[str, Any], Sequence[Mapping[str, Any]], None]
-"""What a language model gives: text, a message with "content", or a list of messages."""
+"""The output of a language model: text, a message with "content", or a list of messages."""
 
 Solutions: TypeAlias = Union[str, PathLike[str], Mapping[str, Sequence[Any]]]
-"""Kaggle's file of solutions, or what it holds: a list of grids, one for each test pair, by task id."""
+"""Kaggle's file of solutions, or its contents: a list of grids, one for each test pair, by task id."""
 
 Value: TypeAlias = Union[None, bool, int, tuple[Any, ...], frozenset[Any], NDArray[np.int8], "Function"]
-"""What a program gives: a grid is an array of int8, a location `(row, column)`, a cell `(colour, (row,
-column))`; inside tuples and sets a grid is a tuple of tuples."""
+"""The result of a program: a grid is an array of int8, a location `(row, column)`, a cell `(colour, (row, column))`;
+inside tuples and sets a grid is a tuple of tuples."""
 
 Argument: TypeAlias = Union[None, bool, int, str, tuple[Any, ...], frozenset[Any], set[Any], GridLike, "Function"]
-"""What a call in a ProgramBuilder or a Batt takes: values, and primitives and constants by name."""
+"""An argument of a call in a ProgramBuilder or a Batt: values, and primitives and constants by name."""
 
 Jobs: TypeAlias = Union[Literal["own", "all"], Iterable[tuple[int, int]], Iterable[Sequence[int]]]
 DialectName: TypeAlias = Literal["public", "typed"]
@@ -60,7 +61,7 @@ VerdictName: TypeAlias = Literal["match", "mismatch", "no_expected", "error", "l
 
 
 class Options(TypedDict, total=False):
-    """The keywords that say how evaluations are made: see `run`."""
+    """The keywords that say how programs are evaluated: see `run`."""
 
     mode: Literal["sequential", "parallel", "gpu", "auto"]
     workers: int | None

@@ -1,6 +1,6 @@
-//! `evaluate`: what a language model writes, judged. Texts are found in messages (`completions/messages.rs`), programs
-//! in texts (`completions/code.rs`), those that do the same by their steps are evaluated once
-//! (`completions/normal.rs`), and what is no program is a verdict like any other.
+//! `evaluate`: evaluates programs written by language models. Texts are found in messages
+//! (`completions/messages.rs`), programs in texts (`completions/code.rs`), programs with equal steps are evaluated
+//! once (`completions/normal.rs`), and a text without a program gets a verdict like any other.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -35,12 +35,11 @@ mod normal;
 use messages::completion;
 use normal::{Normal, Normaliser, sorted};
 
-/// What became of one text: the program that was found in it, and what that gave on its task.
+/// The result for one text: the program found in it, and its result on the task.
 ///
-/// `verdict` is "match" where the program is right on all pairs whose output is known, "mismatch",
-/// "no_expected" where no output is known, "error" or "limit" where it fails or reaches a limit on a pair, and
-/// "no_program" where the text has none. Of several that hold the last one of these counts. It can be pickled, has a
-/// hash, and equals what is the same.
+/// `verdict` is "match" if the program is right on all pairs whose output is known, "mismatch", "no_expected" if no
+/// output is known, "error" or "limit" if it fails or reaches a limit on a pair, and "no_program" if the text has
+/// none. If several apply, the last one counts. It can be pickled, is hashable, and compares by value.
 #[pyclass(frozen, eq, hash, name = "Evaluated", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyEvaluated {
@@ -48,47 +47,47 @@ pub(crate) struct PyEvaluated {
     /// Line and reason of a text without a program.
     bad: Option<(u32, String)>,
     error: Option<PyEvalError>,
-    came: Arc<Came>,
+    result: Arc<TaskResult>,
 }
 
-/// What a program came to on its task.
+/// The result of a program on its task.
 #[derive(Debug, Default)]
-struct Came {
-    /// By pair.
+struct TaskResult {
+    /// The verdict on each pair.
     verdicts: Vec<&'static str>,
-    /// By the place of the verdict's name.
+    /// Counts by verdict, indexed by its code.
     counts: [u32; 5],
-    /// The parts of cells that are right, of all pairs whose output is known.
+    /// The sum of the fractions of right cells, over all pairs whose output is known.
     cells: f64,
     known: u32,
     error: Option<EvalError>,
     internal: Option<String>,
-    /// By test pair, where they are kept.
+    /// The outputs for test pairs, if they are kept.
     outputs: Vec<Option<Grid>>,
 }
 
 impl PartialEq for PyEvaluated {
     fn eq(&self, other: &Self) -> bool {
         let program = |of: &Self| of.program.as_ref().map(|of| of.program().clone());
-        let came = |of: &Self| (of.came.known, of.came.cells.to_bits());
-        (&self.bad, &self.error, came(self)) == (&other.bad, &other.error, came(other))
-            && self.came.verdicts == other.came.verdicts
-            && self.came.outputs == other.came.outputs
+        let result = |of: &Self| (of.result.known, of.result.cells.to_bits());
+        (&self.bad, &self.error, result(self)) == (&other.bad, &other.error, result(other))
+            && self.result.verdicts == other.result.verdicts
+            && self.result.outputs == other.result.outputs
             && program(self) == program(other)
     }
 }
 
 impl Hash for PyEvaluated {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Came {
+        let TaskResult {
             verdicts, known, ..
-        } = &*self.came;
+        } = &*self.result;
         (&self.bad, &self.error, verdicts, known).hash(state);
     }
 }
 
-/// All of an `Evaluated`: its program, the line and the reason where there is none, its error, the verdicts, how much
-/// is right of how many pairs, and the outputs.
+/// The state of an `Evaluated`: its program, the line and the reason if there is none, its error, the verdicts, how
+/// much is right of how many pairs, and the outputs.
 pub(crate) type PickledEvaluated = (
     Option<Py<PyProgram>>,
     Option<(u32, String)>,
@@ -102,19 +101,19 @@ pub(crate) type PickledEvaluated = (
 impl PyEvaluated {
     pub(crate) fn unpickled(py: Python<'_>, state: PickledEvaluated) -> PyResult<Self> {
         let (program, bad, error, names, cells, known, outputs) = state;
-        let mut came = Came {
+        let mut result = TaskResult {
             cells,
             known,
-            ..Came::default()
+            ..TaskResult::default()
         };
         for name in names {
             let Some(place) = VERDICTS.iter().position(|verdict| *verdict == name) else {
                 return Err(PyValueError::new_err(format!("Evaluated: {name:?}")));
             };
-            came.verdicts.push(VERDICTS[place]);
-            came.counts[place] += 1;
+            result.verdicts.push(VERDICTS[place]);
+            result.counts[place] += 1;
         }
-        // A program may give a grid without cells, which is none otherwise.
+        // A program may return a grid without cells, which is otherwise not accepted.
         let outputs = outputs.into_iter().map(|output| -> PyResult<_> {
             let Some(output) = output else {
                 return Ok(None);
@@ -125,12 +124,12 @@ impl PyEvaluated {
             let cells = view.iter().copied().collect();
             Ok(Some(Grid::from_cells(height, width, cells)))
         });
-        came.outputs = outputs.collect::<PyResult<_>>()?;
+        result.outputs = outputs.collect::<PyResult<_>>()?;
         Ok(Self {
             program: program.map(|program| program.get().clone()),
             bad,
             error: error.map(|error| error.get().clone()),
-            came: Arc::new(came),
+            result: Arc::new(result),
         })
     }
 }
@@ -140,16 +139,16 @@ impl PyEvaluated {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let program = self.program.clone();
         let error = self.error.clone();
-        let outputs = self.came.outputs.iter();
+        let outputs = self.result.outputs.iter();
         let outputs = outputs.map(|grid| Some(grids::array(py, grid.as_ref()?).unbind()));
-        let verdicts = self.came.verdicts.iter();
+        let verdicts = self.result.verdicts.iter();
         let state: PickledEvaluated = (
             program.map(|program| Py::new(py, program)).transpose()?,
             self.bad.clone(),
             error.map(|error| Py::new(py, error)).transpose()?,
             verdicts.map(|verdict| (*verdict).to_owned()).collect(),
-            self.came.cells,
-            self.came.known,
+            self.result.cells,
+            self.result.known,
             outputs.collect(),
         );
         reduced(py, "Evaluated", state)
@@ -158,7 +157,7 @@ impl PyEvaluated {
     /// "match", "mismatch", "no_expected", "error", "limit" or "no_program".
     #[getter]
     fn verdict(&self) -> &'static str {
-        let [matches, mismatches, _, errors, limits] = self.came.counts;
+        let [matches, mismatches, _, errors, limits] = self.result.counts;
         match () {
             () if self.bad.is_some() => "no_program",
             () if limits > 0 => "limit",
@@ -175,7 +174,7 @@ impl PyEvaluated {
         self.program.clone()
     }
 
-    /// The line of the text, counted from 1, that is no program or on which the program failed; 0 where there is
+    /// The line of the text, counted from 1, that is not a program or on which the program failed; 0 if there is
     /// none.
     #[getter]
     fn line(&self) -> u32 {
@@ -186,7 +185,7 @@ impl PyEvaluated {
         }
     }
 
-    /// Why there is no program, or why it failed; None where it did not.
+    /// Why there is no program, or why it failed; None if it did not.
     #[getter]
     fn reason(&self) -> Option<&str> {
         match (&self.bad, &self.error) {
@@ -201,40 +200,40 @@ impl PyEvaluated {
         self.error.clone()
     }
 
-    /// The verdict on each pair, those of train first, then those of test; nothing without a program. A program
-    /// that reaches a limit on the first pair is not evaluated on the others, which count as the limit too.
+    /// The verdict on each pair, those of train first, then those of test; empty without a program. A program that
+    /// reaches a limit on the first pair is not evaluated on the others, which count as reaching the limit too.
     #[getter]
     fn verdicts(&self) -> Vec<&'static str> {
-        self.came.verdicts.clone()
+        self.result.verdicts.clone()
     }
 
-    /// On how many pairs it is right.
+    /// The number of pairs on which it is right.
     #[getter]
     fn right(&self) -> u32 {
-        self.came.counts[0]
+        self.result.counts[0]
     }
 
-    /// Of how many pairs the output is known; 0 without a program.
+    /// The number of pairs whose output is known; 0 without a program.
     #[getter]
     fn expected(&self) -> u32 {
-        self.came.known
+        self.result.known
     }
 
-    /// The mean part of the cells that are right, over the pairs whose output is known: 1 where all are, 0 for
-    /// failures, for outputs of another size, and without a program.
+    /// The mean fraction of right cells, over the pairs whose output is known: 1 if all are right, 0 for failures,
+    /// for outputs of another size, and without a program.
     #[getter]
     fn score(&self) -> f64 {
-        match self.came.known {
+        match self.result.known {
             0 => 0.0,
-            known => self.came.cells / f64::from(known),
+            known => self.result.cells / f64::from(known),
         }
     }
 
-    /// With `outputs`: for each test pair what the program gives, an array of int8, or None where that is no
-    /// grid. Empty without `outputs` and without a program.
+    /// With `outputs`: the output for each test pair, an array of int8, or None if it is not a grid. Empty without
+    /// `outputs` and without a program.
     #[getter]
     fn outputs<'py>(&self, py: Python<'py>) -> Vec<Option<Bound<'py, PyArray2<i8>>>> {
-        let outputs = self.came.outputs.iter();
+        let outputs = self.result.outputs.iter();
         let arrays = outputs.map(|grid| grid.as_ref().map(|grid| grids::array(py, grid)));
         arrays.collect()
     }
@@ -242,7 +241,7 @@ impl PyEvaluated {
     fn __repr__(&self) -> String {
         let verdict = self.verdict();
         if let Some(reason) = self.reason() {
-            // It says the line.
+            // The reason includes the line.
             return format!("<Evaluated: {verdict}: {reason}>");
         }
         let (right, known) = (self.right(), self.expected());
@@ -250,25 +249,25 @@ impl PyEvaluated {
     }
 }
 
-/// The places of these among the names of verdicts.
+/// The codes of these verdicts.
 const MATCH: usize = 0;
 const MISMATCH: usize = 1;
 const ERROR: usize = 3;
 const LIMIT: usize = 4;
 
-/// A text as it was read.
+/// The program found in a text.
 #[derive(Debug)]
-enum Read {
-    /// A program, the lines of its steps, and the place of the member that is evaluated for it.
+enum TextProgram {
+    /// A program, the lines of its steps, and the index of its member.
     Program(PyProgram, Box<[u32]>, usize),
     Bad(u32, String),
 }
 
-/// The programs in what a model has written, in their order: those of its fenced code, or where there is none the
-/// lines of it that are code. Each that cannot be read is a ProgramError in its place, with the line of the text.
+/// The programs in the output of a model, in order: those in its fenced code or, if there is none, in the lines that
+/// look like code. Each that cannot be read is a ProgramError in its place, with the line of the text.
 ///
 /// `text` is a text, a message with "content", or a list of messages, of which the assistant's last one counts. None
-/// and what else is no text is one ProgramError.
+/// and anything else that is not text is one ProgramError.
 #[pyfunction]
 #[pyo3(signature = (text, *, dialect = None))]
 pub(crate) fn extract_programs<'py>(
@@ -287,8 +286,8 @@ pub(crate) fn extract_programs<'py>(
     each_as_python(py, programs)
 }
 
-/// The last program of a text that can be read, of those that are called as answers are where there are some; otherwise
-/// why the last one cannot. Where an answer cannot be read, no function beside it is one.
+/// The last readable program of a text, preferring those with the name of an answer; otherwise why the last one
+/// cannot be read. If an answer cannot be read, no other function replaces it.
 fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, (u32, String)> {
     let (mut bad, mut other) = (None, None);
     for program in code::programs(text, dialect).into_iter().rev() {
@@ -307,14 +306,14 @@ fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, (u32, S
     other.filter(|_| !is_bad_answer).ok_or_else(why)
 }
 
-/// Whether a line begins a function that is called as answers are.
+/// Whether a line begins a function with the name of an answer.
 fn defines_answer(line: &str) -> bool {
     let definition = line.trim_start().strip_prefix("def ");
     definition
         .is_some_and(|rest| code::is_answer(rest.split('(').next().unwrap_or_default().trim()))
 }
 
-/// The tasks, and which of them each of so many texts is judged by.
+/// The tasks, and the index of the task for each of this many texts.
 fn read_tasks(object: &Bound<'_, PyAny>, texts: usize) -> PyResult<(Vec<Task>, Vec<u32>)> {
     let is_one = object.is_instance_of::<PyTask>()
         || object.is_instance_of::<PyString>()
@@ -324,7 +323,7 @@ fn read_tasks(object: &Bound<'_, PyAny>, texts: usize) -> PyResult<(Vec<Task>, V
     let Some(items) = (!is_one).then(|| object.try_iter().ok()).flatten() else {
         return Ok((vec![task(object, &Place::Named("tasks"))?], vec![0; texts]));
     };
-    // An iterator may be without end.
+    // An iterator may be endless.
     let items: Vec<_> = items.take(texts + 1).collect::<PyResult<_>>()?;
     if items.len() != texts {
         let found = match object.len() {
@@ -357,7 +356,7 @@ fn read_tasks(object: &Bound<'_, PyAny>, texts: usize) -> PyResult<(Vec<Task>, V
     Ok((tasks, places))
 }
 
-/// The task that an object is: also as JSON text, as columns of data sets have it.
+/// The task in an object, which may be JSON text, as in columns of data sets.
 fn task(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Task> {
     let text = object.cast::<PyString>().map(|text| text.to_string_lossy());
     let text = match &text {
@@ -385,7 +384,7 @@ fn task(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Task> {
     })
 }
 
-/// What was read of a text.
+/// A text as it was read.
 enum Reading {
     Program(PyProgram, Box<Normal>),
     Bad(u32, String),
@@ -394,7 +393,7 @@ enum Reading {
 /// Fewer texts than this are read by one thread.
 const LEAST_TEXTS: usize = 64;
 
-/// Reads texts, on several threads where there are many.
+/// Reads texts, on several threads if there are many.
 fn read_texts(texts: &[&str], dialect: Option<Dialect>, workers: usize) -> Vec<Reading> {
     let read = |texts: &[&str]| {
         let mut normaliser = Normaliser::default();
@@ -423,35 +422,35 @@ fn read_texts(texts: &[&str], dialect: Option<Dialect>, workers: usize) -> Vec<R
     parts.into_iter().flatten().collect()
 }
 
-/// A program on a task, as the first text that has it gave it.
+/// A distinct program on a task, from the first text that has it.
 struct Member {
     task: u32,
     normal: Normal,
-    /// What it came to, once that is known.
-    came: Option<MemberResult>,
+    /// Its result, once known.
+    result: Option<MemberResult>,
 }
 
-/// What a member came to.
+/// Where the result of a member comes from.
 #[derive(Debug, Clone, Copy)]
 struct MemberResult {
-    /// The member that was evaluated, itself or another one of its family.
+    /// The member that was evaluated: itself or another one of its family.
     evaluated: usize,
-    /// The place of the step of the first error, where the order of the members is another one.
+    /// The index of the step with the first error, which depends on the order of steps.
     step: Option<usize>,
 }
 
-/// Texts and what there is to evaluate for them.
-struct Asked {
+/// The texts, and what has to be evaluated for them.
+struct Evaluation {
     tasks: Vec<Task>,
-    /// By text: how it was read.
-    read: Vec<Read>,
-    /// No two of the same steps in the same order on one task.
+    /// How each text was read.
+    read: Vec<TextProgram>,
+    /// Distinct by steps, their order, and task.
     members: Vec<Member>,
-    /// The members of each family on one task, see [`Normal::family`].
+    /// The members of each family on one task; see [`Normal::family`].
     families: Vec<Vec<usize>>,
 }
 
-impl Asked {
+impl Evaluation {
     fn of(
         texts: &[Result<String, String>],
         (tasks, task_of): (Vec<Task>, Vec<u32>),
@@ -471,10 +470,10 @@ impl Asked {
         let read = texts.iter().zip(task_of).map(|(text, task)| {
             let text = match text {
                 Ok(text) => text,
-                Err(reason) => return Read::Bad(1, reason.clone()),
+                Err(reason) => return TextProgram::Bad(1, reason.clone()),
             };
             let (program, normal) = match &readings[places[&**text]] {
-                Reading::Bad(line, reason) => return Read::Bad(*line, reason.clone()),
+                Reading::Bad(line, reason) => return TextProgram::Bad(*line, reason.clone()),
                 Reading::Program(program, normal) => (program, normal),
             };
             let member = *by_steps.entry((task, normal.same)).or_insert_with(|| {
@@ -486,11 +485,11 @@ impl Asked {
                 members.push(Member {
                     task,
                     normal: Normal::clone(normal),
-                    came: None,
+                    result: None,
                 });
                 members.len() - 1
             });
-            Read::Program(program.clone(), normal.lines.clone(), member)
+            TextProgram::Program(program.clone(), normal.lines.clone(), member)
         });
         Self {
             read: read.collect(),
@@ -500,23 +499,25 @@ impl Asked {
         }
     }
 
-    /// The members to evaluate next: one of each family, and where that one did not get to its end, those of another
-    /// order for which this says nothing.
-    fn due(&mut self, came: &[Came]) -> Vec<usize> {
+    /// The members to evaluate next: one of each family and, if that one did not finish, those in another order whose
+    /// result does not follow from it.
+    fn due(&mut self, results: &[TaskResult]) -> Vec<usize> {
         let mut due = Vec::new();
         for family in &self.families {
             let mut limits = Vec::new();
             let mut is_open = true;
             for &at in family {
-                let Some(known) = self.members[at].came.filter(|known| known.evaluated == at)
+                let Some(known) = self.members[at]
+                    .result
+                    .filter(|known| known.evaluated == at)
                 else {
                     continue;
                 };
-                let of = &came[at];
+                let of = &results[at];
                 if of.counts[ERROR] + of.counts[LIMIT] == 0 {
                     is_open = false;
                     for &other in family {
-                        self.members[other].came.get_or_insert(MemberResult {
+                        self.members[other].result.get_or_insert(MemberResult {
                             evaluated: at,
                             step: None,
                         });
@@ -531,11 +532,11 @@ impl Asked {
             if !is_open {
                 continue;
             }
-            // Who makes the same calls before the one that reached the limit reaches it there too.
-            let has_begun = self.members[family[0]].came.is_some();
+            // A member with the same calls before the one that reached the limit reaches it there too.
+            let has_begun = self.members[family[0]].result.is_some();
             let mut waiting = HashSet::new();
             for &at in family {
-                if self.members[at].came.is_some() {
+                if self.members[at].result.is_some() {
                     continue;
                 }
                 let steps = &self.members[at].normal.steps;
@@ -547,34 +548,34 @@ impl Asked {
                 let same = limits.iter().zip(&places);
                 let mut same = same.filter(|((.., before), (_, own))| own == before);
                 if let Some(((evaluated, ..), (place, _))) = same.next() {
-                    self.members[at].came = Some(MemberResult {
+                    self.members[at].result = Some(MemberResult {
                         evaluated: *evaluated,
                         step: Some(*place),
                     });
                 } else if has_begun && limits.is_empty() || waiting.insert(places) {
                     due.push(at);
                 }
-                // Of those that are alike one is evaluated, and the others wait for it.
+                // Of equivalent ones only one is evaluated now; the others wait for it.
             }
         }
         due
     }
 }
 
-/// Takes what programs come to, each of which has one job.
+/// Collects the results of programs, one job each.
 struct Judge<'a> {
     tasks: &'a [Task],
-    came: Vec<Came>,
+    results: Vec<TaskResult>,
     keeps_outputs: bool,
-    /// How many evaluations were made before, and all that there are to make.
+    /// How many evaluations were done before, and the total.
     before: u64,
     total: u64,
-    /// Looks at signals on the way.
+    /// Checks for signals.
     watch: PySink<'a>,
 }
 
-impl Came {
-    /// Counts a verdict on a pair, and the part of its cells that is right where its output is known.
+impl TaskResult {
+    /// Counts a verdict on a pair, and the fraction of its right cells if its output is known.
     fn count(&mut self, verdict: usize, pair: &Pair, score: Option<Score>) {
         self.counts[verdict] += 1;
         self.verdicts.push(VERDICTS[verdict]);
@@ -589,17 +590,17 @@ impl Came {
         };
     }
 
-    /// The place of the step of the first error: a normal program has its steps on the lines of their numbers.
+    /// The index of the step with the first error: a normal program has each step on the line of its number.
     fn step(&self) -> Option<usize> {
         (self.error?.line as usize).checked_sub(1)
     }
 
-    /// Whether it has reached a limit on the first pair, and was evaluated on no other.
+    /// Whether it has reached a limit on the first pair, and was not evaluated on others.
     fn is_at_first_limit(&self) -> bool {
         self.verdicts.first() == Some(&VERDICTS[LIMIT]) && self.internal.is_none()
     }
 
-    /// What is not evaluated after a limit counts as one.
+    /// Pairs not evaluated after a limit count as reaching it.
     fn skip(&mut self, task: &Task, train_only: bool, keeps_outputs: bool) {
         let tests: &[Pair] = if train_only { &[] } else { &task.test };
         for pair in task.train.iter().chain(tests) {
@@ -613,7 +614,7 @@ impl Came {
 
 impl Sink for Judge<'_> {
     fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
-        let came = &mut self.came[job.program as usize];
+        let of_program = &mut self.results[job.program as usize];
         let task = &self.tasks[job.task as usize];
         let mut pairs = task.splits().filter(|(of, _)| *of == result.pair.split);
         let pair = pairs
@@ -627,20 +628,20 @@ impl Sink for Judge<'_> {
             Outcome::Limit(_) => LIMIT,
         };
         if let Some(pair) = pair {
-            came.count(verdict, pair, result.score);
+            of_program.count(verdict, pair, result.score);
         }
         match result.outcome {
             Outcome::Error(error) | Outcome::Limit(error) => {
-                came.error.get_or_insert(*error);
+                of_program.error.get_or_insert(*error);
             }
             Outcome::Internal(message) => {
-                came.internal.get_or_insert(message.to_string());
+                of_program.internal.get_or_insert(message.to_string());
             }
             Outcome::Match | Outcome::Mismatch | Outcome::NoExpected => {}
         }
         if self.keeps_outputs && result.pair.split == Split::Test {
             let output = result.output.as_ref().and_then(Value::as_grid);
-            came.outputs.push(output.map(Cow::into_owned));
+            of_program.outputs.push(output.map(Cow::into_owned));
         }
         Ok(())
     }
@@ -656,10 +657,10 @@ impl Sink for Judge<'_> {
     }
 }
 
-/// A task with the first of its pairs, and one with the others.
+/// A task with only the first pair, and one with the others.
 fn parted(task: &Task) -> (Task, Task) {
     let (mut first, mut others) = (Task::default(), task.clone());
-    // Further splits are none that is asked for.
+    // Further splits are not evaluated.
     others.others.clear();
     if !others.train.is_empty() {
         first.train.push(others.train.remove(0));
@@ -669,18 +670,23 @@ fn parted(task: &Task) -> (Task, Task) {
     (first, others)
 }
 
-/// What members come to, by their places; those that others are evaluated for have nothing of their own.
-fn judged(
+/// Evaluates the members. Returns their results by index; those that share another member's result have none of their
+/// own.
+fn evaluate_members(
     engine: &PyEngine,
     py: Python<'_>,
-    asked: &mut Asked,
+    evaluation: &mut Evaluation,
     train_only: bool,
     callbacks: &Callbacks,
-) -> PyResult<Vec<Came>> {
+) -> PyResult<Vec<TaskResult>> {
     let (options, cancelled) = (engine.options(), engine.cancelled());
-    // A program that reaches a limit is evaluated on no further pair: it would take as long again on each.
-    let (first, others): (Vec<Task>, Vec<Task>) = asked.tasks.iter().map(parted).unzip();
-    let mut came: Vec<_> = asked.members.iter().map(|_| Came::default()).collect();
+    // A program that reaches a limit is not evaluated on further pairs, each of which would take as long.
+    let (first, others): (Vec<Task>, Vec<Task>) = evaluation.tasks.iter().map(parted).unzip();
+    let mut results: Vec<_> = evaluation
+        .members
+        .iter()
+        .map(|_| TaskResult::default())
+        .collect();
     let evaluations = |jobs: &[Job], tasks: &[Task]| {
         let tasks = jobs.iter().map(|job| &tasks[job.task as usize]);
         let pairs =
@@ -689,23 +695,23 @@ fn judged(
     };
     let (mut before, mut has_begun) = (0, false);
     loop {
-        let due = guard::engine(py, || asked.due(&came))?;
+        let due = guard::engine(py, || evaluation.due(&results))?;
         if due.is_empty() && has_begun {
             break;
         }
         has_begun = true;
         let programs: Vec<_> = due
             .iter()
-            .map(|at| asked.members[*at].normal.program.clone())
+            .map(|at| evaluation.members[*at].normal.program.clone())
             .collect();
         let jobs = due.iter().zip(0..).map(|(at, program)| Job {
             program,
-            task: asked.members[*at].task,
+            task: evaluation.members[*at].task,
         });
         let mut jobs: Vec<_> = jobs.collect();
         let all = jobs.clone();
-        let mut of_due: Vec<_> = due.iter().map(|_| Came::default()).collect();
-        let mut total = before + evaluations(&jobs, &asked.tasks);
+        let mut of_due: Vec<_> = due.iter().map(|_| TaskResult::default()).collect();
+        let mut total = before + evaluations(&jobs, &evaluation.tasks);
         for tasks in [&first, &others] {
             let batch = Batch::listed(&programs, tasks, jobs.clone())
                 .map_err(|error| crate::internal(&error.to_string()))?;
@@ -716,7 +722,7 @@ fn judged(
             };
             let mut judge = Judge {
                 tasks,
-                came: of_due,
+                results: of_due,
                 keeps_outputs: options.keep_outputs,
                 before,
                 total,
@@ -725,7 +731,7 @@ fn judged(
             let run = engine.with_runner(py, |runner| runner.run_into(&batch, &mut judge))?;
             let watch;
             Judge {
-                came: of_due,
+                results: of_due,
                 watch,
                 ..
             } = judge;
@@ -747,22 +753,22 @@ fn judged(
             if of.verdicts == [VERDICTS[LIMIT]] {
                 of.skip(&others[job.task as usize], train_only, options.keep_outputs);
             }
-            // Pairs behind a wrong one count, evaluated or not.
-            let task = &asked.tasks[job.task as usize];
+            // Pairs after a wrong one count, evaluated or not.
+            let task = &evaluation.tasks[job.task as usize];
             let tests: &[Pair] = if train_only { &[] } else { &task.test };
             let pairs = task.train.iter().chain(tests);
             of.known = pairs.filter(|pair| pair.output.is_some()).count() as u32;
-            asked.members[*at].came = Some(MemberResult {
+            evaluation.members[*at].result = Some(MemberResult {
                 evaluated: *at,
                 step: of.step(),
             });
-            came[*at] = of;
+            results[*at] = of;
         }
     }
-    Ok(came)
+    Ok(results)
 }
 
-/// Judges texts: see `mega_batch.evaluate`.
+/// Evaluates texts: see `mega_batch.evaluate`.
 pub(crate) fn evaluate(
     engine: &PyEngine,
     texts: &Bound<'_, PyAny>,
@@ -798,31 +804,31 @@ pub(crate) fn evaluate(
         ));
     }
     let workers = engine.workers(py)?;
-    let mut asked = guard::engine(py, || Asked::of(&texts, tasks, dialect, workers))?;
-    let came = judged(engine, py, &mut asked, train_only, &callbacks)?;
-    let came: Vec<_> = came.into_iter().map(Arc::new).collect();
-    let none = Arc::new(Came::default());
-    let evaluated = asked.read.iter().map(|read| match read {
-        Read::Bad(line, reason) => PyEvaluated {
+    let mut evaluation = guard::engine(py, || Evaluation::of(&texts, tasks, dialect, workers))?;
+    let results = evaluate_members(engine, py, &mut evaluation, train_only, &callbacks)?;
+    let results: Vec<_> = results.into_iter().map(Arc::new).collect();
+    let none = Arc::new(TaskResult::default());
+    let evaluated = evaluation.read.iter().map(|read| match read {
+        TextProgram::Bad(line, reason) => PyEvaluated {
             program: None,
             bad: Some((*line, reason.clone())),
             error: None,
-            came: Arc::clone(&none),
+            result: Arc::clone(&none),
         },
-        Read::Program(program, lines, at) => {
-            let known = asked.members[*at].came;
-            let came = known.map_or(&none, |known| &came[known.evaluated]);
-            let error = came.error.map(|mut error| {
+        TextProgram::Program(program, lines, at) => {
+            let known = evaluation.members[*at].result;
+            let result = known.map_or(&none, |known| &results[known.evaluated]);
+            let error = result.error.map(|mut error| {
                 let line = known.and_then(|known| lines.get(known.step?));
                 error.line = line.copied().unwrap_or(error.line);
                 Fault::from(&error)
             });
-            let internal = || came.internal.as_deref().map(Fault::internal);
+            let internal = || result.internal.as_deref().map(Fault::internal);
             PyEvaluated {
                 program: Some(program.clone()),
                 bad: None,
                 error: error.or_else(internal).map(PyEvalError),
-                came: Arc::clone(came),
+                result: Arc::clone(result),
             }
         }
     });

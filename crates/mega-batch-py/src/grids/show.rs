@@ -1,4 +1,4 @@
-//! Grids as notebooks and terminals show them.
+//! How notebooks and terminals display grids.
 
 use std::fmt::Write as _;
 
@@ -11,13 +11,13 @@ use crate::grids::{self, Place};
 /// The side of a cell in a notebook, in pixels.
 const CELL: usize = 12;
 
-/// The colour in which a cell is drawn that is none of ARC's.
+/// The colour of cells with none of ARC's colours.
 const OTHER: (u8, u8, u8) = (0xff, 0xff, 0xff);
 
-/// A grid that shows itself: in a notebook in its colours, in a terminal by `str`.
+/// A grid that displays itself: in colours in a notebook, by `str` in a terminal.
 ///
-/// `Grid(data)` takes a list of rows, a tuple of rows or an array of integers, as all that takes grids
-/// does; `grid.array`, or `numpy.asarray(grid)`, is an array of int8 of its own, rows by columns.
+/// `Grid(data)` takes a list of rows, a tuple of rows or an array of integers, like all functions that take grids;
+/// `grid.array`, or `numpy.asarray(grid)`, is a new array of int8, rows by columns.
 #[pyclass(frozen, eq, hash, name = "Grid", module = "mega_batch")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PyGrid(Grid);
@@ -41,7 +41,7 @@ impl PyGrid {
         (self.0.height(), self.0.width())
     }
 
-    /// An array of int8 of its own, rows by columns.
+    /// A new array of int8, rows by columns.
     #[getter]
     fn array<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<i8>> {
         grids::array(py, &self.0)
@@ -54,7 +54,7 @@ impl PyGrid {
         dtype: Option<&Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        // It is a copy in any case.
+        // It is always a copy.
         let _ = copy;
         let array = grids::array(py, &self.0);
         match dtype {
@@ -85,7 +85,7 @@ impl PyGrid {
     }
 }
 
-/// A grid as a picture.
+/// A grid as SVG.
 pub(crate) fn svg(grid: &Grid) -> String {
     let (height, width) = (grid.height() * CELL, grid.width() * CELL);
     let mut text = format!(
@@ -108,7 +108,7 @@ pub(crate) fn svg(grid: &Grid) -> String {
     text + "</svg>"
 }
 
-/// Input and output of a pair beside each other, as cells of a table.
+/// Input and output of a pair side by side, as table cells.
 pub(crate) fn pair_cells(pair: &arc_dsl::Pair) -> String {
     let output = pair.output.as_ref().map_or_else(|| "?".to_owned(), svg);
     format!(
@@ -117,7 +117,7 @@ pub(crate) fn pair_cells(pair: &arc_dsl::Pair) -> String {
     )
 }
 
-/// Text between tags.
+/// Escapes text for HTML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -1,4 +1,4 @@
-//! The code in what a model writes: fenced, or between lines of prose.
+//! Finds the code in a model's output: fenced, or between lines of prose.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,15 +7,15 @@ use arc_dsl::{Dialect, ParseError, Program, Reading, read_file, says_program};
 
 type Parsed = Result<Program, ParseError>;
 
-/// What is read below the blocks before it, at most so many times as much as the text has.
+/// At most this many times the text's length is read again together with the blocks before it.
 const BELOW: usize = 16;
 
-/// The programs of a text in their order, with its lines: of the answer, where it is told from thoughts.
+/// The programs of a text in order, with its line numbers; only those of the answer, if it is separate from thoughts.
 ///
-/// Each block of code is read for itself, and where no program of it can be read, below the blocks before it, in which
-/// its functions and first steps may be. What stands within a line of prose is looked at last.
+/// Each block of code is read alone and, if no program in it can be read, together with the blocks before it, which
+/// may hold its functions and first steps. Code within lines of prose is tried last.
 pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
-    // Half of a character, as an escape in JSON, is none in Rust; any other letter does as well.
+    // Half of a surrogate pair, as an escape in JSON, is invalid in Rust; any other character will do.
     let text = text.trim_start_matches('\u{feff}');
     let text = &*if text.contains("\\ud") {
         Cow::Owned(text.replace("\\ud", "\\u0"))
@@ -45,7 +45,7 @@ pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
         if let Some(inner) = json_of_lines(text, &lines) {
             return programs(&inner, dialect);
         }
-        // What is code alone needs no look at its lines.
+        // A text that is entirely code needs no look at its lines.
         let whole = parse(text, dialect, 0);
         if !whole.is_empty() && whole.iter().all(Result::is_ok) {
             return whole;
@@ -85,12 +85,12 @@ pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
     programs
 }
 
-/// Whether a program of this name is the answer, and no help or test beside it.
+/// Whether a program with this name is the answer, rather than a helper or a test.
 pub(super) fn is_answer(name: &str) -> bool {
     says_program(name) && !name.starts_with("verify")
 }
 
-/// Reads code before which so many lines stand.
+/// Reads code that follows this many lines.
 fn parse(text: &str, dialect: Option<Dialect>, lines_before: usize) -> Vec<Parsed> {
     let reading = Reading {
         dialect,
@@ -104,7 +104,7 @@ fn parse(text: &str, dialect: Option<Dialect>, lines_before: usize) -> Vec<Parse
     read_file(text, &reading, name).programs
 }
 
-/// The program that one line is which calls a function with the input, and sets nothing.
+/// The program in a single line that calls a function with the input and assigns nothing.
 fn expression(code: &str, before: usize, dialect: Option<Dialect>) -> Option<Program> {
     let mut lines = code
         .lines()
@@ -125,25 +125,25 @@ fn is_call(line: &str) -> bool {
     })
 }
 
-/// The text of a program under its key in JSON that is all of a text, as calls of tools are.
+/// The text of a program under its key in JSON that is the whole text, as in tool calls.
 fn whole_json(text: &str) -> Option<String> {
     let text = text.trim();
     let json = text.starts_with(['{', '[']).then_some(text)?;
     text_in(&serde_json::from_str(json).ok()?, MOST_NESTED)
 }
 
-/// The same of the last JSON between fences that say so.
+/// The same for the last JSON in a fence marked `json`.
 fn fenced_json(text: &str) -> Option<String> {
     let (_, inner) = text.rsplit_once("```json")?;
     whole_json(inner.split("```").next().unwrap_or(inner))
 }
 
-/// The same of the last JSON that begins with a line, tags before it aside.
+/// The same for the last JSON that starts a line, apart from tags before it.
 fn json_of_lines(text: &str, lines: &[Line]) -> Option<String> {
     let (mut found, mut end) = (None, 0);
     for line in lines {
         let code = line.text.trim_start();
-        // Lines are parts of the text.
+        // Lines are slices of the text.
         let start = code.as_ptr().addr() - text.as_ptr().addr();
         if start < end || !code.starts_with(['{', '[']) {
             continue;
@@ -157,7 +157,7 @@ fn json_of_lines(text: &str, lines: &[Line]) -> Option<String> {
     found
 }
 
-/// How many lists and objects the text of a program may lie in.
+/// The nesting depth up to which the text of a program is looked for.
 const MOST_NESTED: usize = 8;
 
 fn text_in(value: &serde_json::Value, depth: usize) -> Option<String> {
@@ -170,9 +170,9 @@ fn text_in(value: &serde_json::Value, depth: usize) -> Option<String> {
             let own = own.map(str::to_owned);
             own.or_else(|| object.values().find_map(|inner| text_in(inner, depth)))
         }
-        // The last one is what counts of several.
+        // Of several the last one counts.
         Value::Array(list) => list.iter().rev().find_map(|inner| text_in(inner, depth)),
-        // The arguments of a call are JSON in JSON.
+        // The arguments of a call are JSON within JSON.
         Value::String(text) if text.trim_start().starts_with('{') => {
             text_in(&serde_json::from_str(text).ok()?, depth)
         }
@@ -180,11 +180,11 @@ fn text_in(value: &serde_json::Value, depth: usize) -> Option<String> {
     }
 }
 
-/// The answer, where tags say what is none, thoughts and what stands around it; behind as many line ends as stand before
-/// it in the text.
+/// The answer, if tags separate it from thoughts and other text; preceded by as many line breaks as before it in the
+/// text.
 fn answer_of(text: &str) -> Cow<'_, str> {
     const THOUGHTS: [&str; 5] = ["think", "thinking", "thought", "reasoning", "scratchpad"];
-    // An `<output>` may as well be a grid that the program gives.
+    // An `<output>` may also be the grid that the program returns.
     const ANSWERS: [&str; 3] = ["answer", "solution", "final"];
     const CHANNEL: &str = "<|channel|>final<|message|>";
     if !text.contains('<') {
@@ -215,19 +215,19 @@ fn answer_of(text: &str) -> Cow<'_, str> {
     if (start, end) == (0, text.len()) {
         return Cow::Borrowed(text);
     }
-    // Lines stay those of the text.
+    // Keeps the line numbers of the text.
     let before = text[..start].matches('\n').count();
     Cow::Owned("\n".repeat(before) + &text[start..end])
 }
 
-/// A tag of XML, with what else stands in it.
+/// An XML tag, with its attributes.
 struct Tag<'a> {
     name: &'a str,
     closes: bool,
     place: Range<usize>,
 }
 
-/// The tags of a text, but for those that it quotes.
+/// The tags of a text, except quoted ones.
 fn tags(text: &str) -> impl Iterator<Item = Tag<'_>> {
     text.match_indices('<').filter_map(move |(start, _)| {
         if text[..start].ends_with(['`', '\'', '"']) {
@@ -253,12 +253,12 @@ fn tags(text: &str) -> impl Iterator<Item = Tag<'_>> {
     })
 }
 
-/// A line of the text without the tags around it, or one of these.
+/// A line of the text without the tags around it, or one of these tags.
 #[derive(Debug, Clone, Copy)]
 struct Line<'a> {
     number: usize,
     text: &'a str,
-    /// Whether it is a tag, or else no code, whatever block it stands in.
+    /// Whether it is a tag or otherwise not code, whatever block it is in.
     is_prose: bool,
 }
 
@@ -268,7 +268,7 @@ impl Line<'_> {
     }
 }
 
-/// The tags before a line, the line, and the tags behind it: of XML, as `<answer>`, and the ends of messages, as
+/// The tags before a line, the line, and the tags after it: XML, such as `<answer>`, and ends of messages, such as
 /// `<|im_end|>`.
 fn parts((number, line): (usize, &str)) -> Vec<Line<'_>> {
     let part = |text, is_prose| Line {
@@ -277,7 +277,7 @@ fn parts((number, line): (usize, &str)) -> Vec<Line<'_>> {
         is_prose,
     };
     let mut parts = Vec::new();
-    // What is quoted.
+    // A Markdown quote.
     let quoted = line.trim_start().strip_prefix('>');
     let mut text = quoted.map_or(line, |it| it.strip_prefix(' ').unwrap_or(it));
     while let Some((tag, rest)) = text
@@ -308,7 +308,7 @@ fn parts((number, line): (usize, &str)) -> Vec<Line<'_>> {
     parts
 }
 
-/// What stands behind the prompt of a session of Python.
+/// The text after the prompt of a Python session.
 fn behind_prompt(line: &str) -> &str {
     let inner = line.trim_start();
     let inner = inner
@@ -317,7 +317,7 @@ fn behind_prompt(line: &str) -> &str {
     inner.map_or(line, |inner| inner.strip_prefix(' ').unwrap_or(inner))
 }
 
-/// What stands between signs of Markdown or of formulas that are around all of it.
+/// The text between marks of Markdown or of formulas that enclose all of it.
 fn between_marks(text: &str) -> Option<&str> {
     const MARKS: [(&str, &str); 7] = [
         ("**", "**"),
@@ -341,7 +341,7 @@ fn between_marks(text: &str) -> Option<&str> {
     None
 }
 
-/// Whether a text is one tag, and no comparison.
+/// Whether a text is one tag, rather than a comparison.
 fn is_tag(text: &str) -> bool {
     let inner = text.strip_prefix('<').and_then(|it| it.strip_suffix('>'));
     inner.is_some_and(|inner| {
@@ -350,16 +350,16 @@ fn is_tag(text: &str) -> bool {
     })
 }
 
-/// Lines of code that stand together.
+/// Consecutive lines of code.
 #[derive(Debug)]
 struct Block {
     lines: Range<usize>,
-    /// How many spaces stand before all of it.
+    /// The spaces before each of its lines.
     indent: usize,
 }
 
 impl Block {
-    /// Whether a program begins or ends in these lines, or an error is there.
+    /// Whether these lines hold the begin or end of a program, or an error.
     fn has(&self, lines: &[Line], parsed: &Parsed) -> bool {
         let (first, last) = match parsed {
             Ok(program) => {
@@ -380,7 +380,7 @@ impl Block {
     }
 }
 
-/// The lines of blocks, with as many blank ones between them as there are in the text; and how many stand before.
+/// The text of blocks, with as many blank lines between them as in the original; and how many lines come before.
 fn laid_out(lines: &[Line], blocks: &[Block]) -> (String, usize) {
     let mut text = String::new();
     let mut ends = None;
@@ -402,10 +402,9 @@ fn laid_out(lines: &[Line], blocks: &[Block]) -> (String, usize) {
     (text, before)
 }
 
-/// The blocks between fences, three backticks or tildes and more; the last one may have no end.
+/// The blocks between fences, of three or more backticks or tildes; the last one may be unclosed.
 ///
-/// A fence may begin behind the sign of a list or behind prose, and end behind the last line of code, which is without
-/// it then.
+/// A fence may begin after a list marker or prose, and end after the last line of code, which then is without it.
 fn fenced(lines: &mut [Line]) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<(char, usize, Block)> = None;
@@ -424,7 +423,7 @@ fn fenced(lines: &mut [Line]) -> Vec<Block> {
         };
         let text = line.text.trim_end();
         let code = text.trim_end_matches(*sign);
-        // Within a string, as in a function's documentation, are fences too.
+        // Strings, such as docstrings, may contain fences.
         let is_within = in_string && line.indent() > block.indent;
         let quotes = ["\"\"\"", "\'\'\'"].map(|quotes| line.text.matches(quotes).count());
         in_string ^= quotes.iter().sum::<usize>() % 2 == 1;
@@ -445,7 +444,7 @@ fn fenced(lines: &mut [Line]) -> Vec<Block> {
         block.lines.end = lines.len();
         blocks.push(block);
     }
-    // What holds no line of code, a grid or a command, is no fence of a program.
+    // A fence without a line of code, such as a grid or a command, is not a program.
     let holds_code = |block: &Block| {
         let mut lines = lines[block.lines.clone()].iter();
         lines.any(|line| is_statement(line.text.trim()) || is_call(line.text.trim()))
@@ -457,7 +456,7 @@ fn fenced(lines: &mut [Line]) -> Vec<Block> {
         }
     }
     for block in &mut blocks {
-        // Code may also begin where the line of the fence does.
+        // The code may also be indented like the fence.
         let first = lines[block.lines.clone()]
             .iter()
             .find(|line| !line.text.trim().is_empty());
@@ -466,7 +465,7 @@ fn fenced(lines: &mut [Line]) -> Vec<Block> {
     blocks
 }
 
-/// The sign of a fence that begins in a line, how often it stands there, and how many spaces stand before code.
+/// The character of a fence that begins in a line, its length, and the indentation of its code.
 fn opening_fence(text: &str) -> Option<(char, usize, usize)> {
     let (before, sign) = ['`', '~'].into_iter().find_map(|sign| {
         let start = text.find(&sign.to_string().repeat(3))?;
@@ -480,7 +479,7 @@ fn opening_fence(text: &str) -> Option<(char, usize, usize)> {
     let is_fence = if prose.is_empty() || is_marked {
         !rest.contains('`')
     } else {
-        // Within prose, a language or a colon before tells it from code between backticks.
+        // In prose a language, or a colon before it, tells a fence from code between backticks.
         let is_language = !rest.is_empty() && rest.chars().all(char::is_alphanumeric);
         !prose.contains('`') && (is_language || rest.is_empty() && prose.ends_with(':'))
     };
@@ -488,7 +487,7 @@ fn opening_fence(text: &str) -> Option<(char, usize, usize)> {
     is_fence.then_some((sign, length, if is_marked { before.len() } else { spaces }))
 }
 
-/// What stands behind the sign of an entry of a list: a number, a dash, a star or a plus.
+/// The text after a list marker: a number, a dash, a star or a plus.
 fn behind_mark(text: &str) -> Option<&str> {
     let text = text.trim_start();
     let rest = match text.trim_start_matches(|c: char| c.is_ascii_digit()) {
@@ -498,7 +497,7 @@ fn behind_mark(text: &str) -> Option<&str> {
     rest.starts_with(' ').then_some(rest.trim_start())
 }
 
-/// What stands behind words that name it, as `Answer:` and `Step 1:` do: `O` is no type, and a type is one word.
+/// The text after a label, such as `Answer:` or `Step 1:`; `O:` is not a label, nor is a type of one word.
 fn behind_label(text: &str) -> Option<&str> {
     let (label, rest) = text.split_once(':')?;
     if rest.trim_start().starts_with("def ") && is_statement(rest.trim_start()) {
@@ -512,11 +511,11 @@ fn behind_label(text: &str) -> Option<&str> {
     (is_assigned && !label.contains(['=', '('])).then_some(rest.trim_start())
 }
 
-/// The lines that look like code, where lines of prose stand between them, without signs of lists and words before.
+/// Blocks of lines that look like code, separated by prose, without list markers and labels.
 fn between_prose(lines: &mut [Line]) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
-    // Whether a function is under way, and brackets that are open.
+    // Whether we are inside a function, and the depth of open brackets.
     let (mut in_function, mut depth) = (false, 0);
     for (at, line) in lines.iter_mut().enumerate() {
         if line.text.trim().is_empty() {
@@ -552,7 +551,7 @@ fn between_prose(lines: &mut [Line]) -> Vec<Block> {
     blocks
 }
 
-/// The code between backticks within lines of prose, the last of each line, as one block.
+/// The code between backticks within lines of prose, the last in each line, as one block.
 fn within_prose(lines: &mut [Line], is_wanted: fn(&str) -> bool) -> Vec<Block> {
     let mut block: Option<Block> = None;
     let mut found = lines.to_vec();
@@ -560,7 +559,7 @@ fn within_prose(lines: &mut [Line], is_wanted: fn(&str) -> bool) -> Vec<Block> {
         let boxed = line.text.rsplit_once("\\boxed{");
         let boxed = boxed.and_then(|(_, rest)| Some(rest.rsplit_once('}')?.0.trim()));
         let parts: Vec<&str> = line.text.split('`').collect();
-        // Parts at odd places are between backticks, and empty ones between two of several in a row.
+        // Parts at odd indices are between backticks; those between two adjacent backticks are empty.
         let parts = parts.iter().skip(1).map(|part| part.trim());
         let mut code = parts.filter_map(|part| {
             let behind_language = part.split_once(' ').map_or(part, |(_, rest)| rest);
@@ -585,7 +584,7 @@ fn within_prose(lines: &mut [Line], is_wanted: fn(&str) -> bool) -> Vec<Block> {
     block.into_iter().collect()
 }
 
-/// Whether a line begins as Python's do that are of use here, and seldom as prose does.
+/// Whether a line begins like a relevant Python statement, and unlike most prose.
 fn is_statement(line: &str) -> bool {
     let is_import = line.starts_with("import ") || line.starts_with("from ");
     if is_import {

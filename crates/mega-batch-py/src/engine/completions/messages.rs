@@ -1,15 +1,15 @@
-//! The text of a completion: a message of a chat, the last one of several, the arguments of a call of a tool.
+//! The text of a completion: a chat message, the last one of several, or the arguments of a tool call.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::grids::type_name;
 
-/// The text that a model's completion is: a `str`, a message with "content", or the last of a list of messages that is
-/// the assistant's. Otherwise why it is none.
+/// The text of a model's completion: a `str`, a message with "content", or the assistant's last message in a list.
+/// Otherwise why there is none.
 pub(super) fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
     if let Ok(text) = object.cast::<PyString>() {
-        // Half of a surrogate pair is no character, and stands in no program.
+        // Half of a surrogate pair is not a character, and occurs in no program.
         return Ok(text.to_string_lossy().into_owned());
     }
     let expected = || {
@@ -21,14 +21,14 @@ pub(super) fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
         let is_empty = content
             .as_ref()
             .is_none_or(|it| !it.is_truthy().unwrap_or(true));
-        if is_empty && let Some(arguments) = call_of_tool(message) {
+        if is_empty && let Some(arguments) = tool_call(message) {
             return Ok(arguments);
         }
         let content = content.ok_or_else(expected)?;
         let Ok(parts) = content.cast::<PyList>() else {
             return completion(&content);
         };
-        // Content in parts, of which those of text count.
+        // Content in parts, of which only text counts.
         let texts = parts.iter().filter_map(|part| {
             let text = match part.cast::<PyDict>() {
                 Ok(part) => part.get_item("text").ok()??,
@@ -62,8 +62,8 @@ pub(super) fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
     }
 }
 
-/// The arguments of the last call of a tool that a message makes, as JSON.
-fn call_of_tool(message: &Bound<'_, PyDict>) -> Option<String> {
+/// The arguments of a message's last tool call, as JSON.
+fn tool_call(message: &Bound<'_, PyDict>) -> Option<String> {
     let calls = message.get_item("tool_calls").ok()??;
     let call = calls.cast::<PyList>().ok()?.iter().next_back()?;
     let call = call.cast::<PyDict>().ok()?;
@@ -74,7 +74,7 @@ fn call_of_tool(message: &Bound<'_, PyDict>) -> Option<String> {
     as_arguments(call, "arguments")
 }
 
-/// What stands under a key as JSON: text that is some, or an object.
+/// The value under a key as JSON: non-empty text, or an object.
 fn as_arguments(call: &Bound<'_, PyDict>, key: &str) -> Option<String> {
     let arguments = call.get_item(key).ok()??;
     if let Ok(text) = arguments.cast::<PyString>() {

@@ -1,5 +1,5 @@
-//! Programs as they are evaluated: without the steps that change nothing, on lines of their own, and with hashes
-//! by which those are known that make the same calls.
+//! Programs in normal form for evaluation: without dead steps, each step on the line of its number, and with hashes
+//! that identify programs with equal calls.
 
 use std::fmt::Write as _;
 
@@ -11,18 +11,18 @@ use xxhash_rust::xxh3::xxh3_128;
 #[derive(Debug, Clone)]
 pub(super) struct Normal {
     pub(super) program: Program,
-    /// The hash of each step: equal where the same is called on the same, whatever variables are called.
+    /// The hash of each step: equal for equal calls on equal arguments, whatever variables are called.
     pub(super) steps: Box<[u128]>,
     /// The line of each step in the text.
     pub(super) lines: Box<[u32]>,
     /// Equal for programs of the same steps in the same order.
     pub(super) same: u128,
-    /// Equal for programs of the same steps in any order. Where one of them gets to its end, so do the others, with
-    /// the same output; which of several steps that fail comes first depends on the order.
+    /// Equal for programs with the same steps in any order. If one of them finishes, so do the others, with the same
+    /// output; which of several failing steps comes first depends on the order.
     pub(super) family: u128,
 }
 
-/// Makes programs normal.
+/// Normalises programs.
 #[derive(Debug, Default)]
 pub(super) struct Normaliser {
     specialiser: Option<Specialiser>,
@@ -51,12 +51,12 @@ impl Normaliser {
         }
     }
 
-    /// The program without the steps that its output does not need and that cannot fail; `None` if it has none.
+    /// The program without the steps that its output does not need and that cannot fail; `None` if there are none.
     fn without_dead(&mut self, program: &Program) -> Option<Program> {
         if needed(program, |_| false).iter().all(|needed| *needed) {
             return None;
         }
-        // The form keeps what may fail, which is known by its line.
+        // The form keeps steps that may fail, which are identified by their lines.
         let specialiser = self.specialiser.get_or_insert_with(|| {
             Specialiser::new(Options {
                 rewrite: false,
@@ -66,7 +66,7 @@ impl Normaliser {
         let form = specialiser
             .specialise(&program.clone().with_lines(1..))
             .ok()?;
-        // Behind what always fails it has nothing, and it may fail at a step before the one that fails in the program.
+        // The form ends after a step that always fails, but the program may fail at an earlier one.
         if always_fails(&form.body) {
             return None;
         }
@@ -118,7 +118,7 @@ pub(super) fn sorted(steps: &[u128]) -> Vec<u128> {
     sorted
 }
 
-/// Which steps the output needs, or one of those that stay.
+/// The steps that the output, or one of the steps to keep, depends on.
 fn needed(program: &Program, stays: impl Fn(usize) -> bool) -> Vec<bool> {
     fn mark(needed: &mut [bool], slot: Slot, inputs: usize) {
         if let Some(step) = slot.index().checked_sub(inputs) {
@@ -154,7 +154,7 @@ fn always_fails(region: &Region) -> bool {
     })
 }
 
-/// Marks the steps, by their lines counted from 1, of which instructions come.
+/// Marks the steps, identified by line numbers from 1, that instructions come from.
 fn mark_lines(region: &Region, stays: &mut [bool]) {
     for instruction in &region.instructions {
         let step = (instruction.line as usize).checked_sub(1);
@@ -167,7 +167,7 @@ fn mark_lines(region: &Region, stays: &mut [bool]) {
     }
 }
 
-/// A hash of what each step makes, and one of what is returned.
+/// A hash of each step's value, and one of the returned value.
 fn hashes(program: &Program) -> (Vec<u128>, u128) {
     let inputs = program.inputs().len();
     let mut variables: Vec<u128> = (0..inputs as u128).collect();
@@ -200,7 +200,7 @@ fn operand(bytes: &mut Vec<u8>, variables: &[u128], operand: &Operand) {
         Operand::Primitive(primitive) => tagged(bytes, 3, *primitive as u128),
         Operand::Constant(constant) => tagged(bytes, 4, *constant as u128),
         Operand::Literal(value) => {
-            // Its text, since values of two types can be equal.
+            // Its text, since values of different types can be equal.
             let mut text = String::new();
             let _ = write!(text, "{value}");
             tagged(bytes, 5, text.len() as u128);
