@@ -435,7 +435,7 @@ impl PyEngine {
     }
 
     /// Evaluates programs in texts that a model wrote: see `mega_batch.evaluate`. The engine must compute scores.
-    /// Within a callback of one of its runs, use another engine with the same keywords.
+    /// Within a callback of one of its runs a new engine with the same keywords is used.
     #[pyo3(signature = (texts, tasks, *, train_only = false, dialect = None, progress = None))]
     fn evaluate(
         &self,

@@ -160,10 +160,10 @@ impl PySynthTask {
     ///
     /// `symmetry` is "identity", "rot90", "rot180", "rot270", "hmirror", "vmirror", "dmirror" or "cmirror". `colours`
     /// is a permutation of 0 to 9; other colours stay. `order` lists the indices of pairs in their new order, those
-    /// of train first: the number of train pairs stays the same, and no test pair becomes one whose output is not
-    /// known.
+    /// of train first: the number of train pairs stays the same, and a test pair whose output is not known must stay
+    /// one.
     ///
-    /// Raises ValueError for what is none of these.
+    /// Raises ValueError for invalid arguments.
     #[pyo3(signature = (*, symmetry = "identity", colours = None, order = None))]
     fn augmented(
         &self,

@@ -347,7 +347,7 @@ fn scaling(document: &Document, suffix: &str) -> Result<Option<Chart>> {
     };
     let mut kinds = Workload::ALL.to_vec();
     kinds.retain(|kind| document.scaling.iter().any(|scale| scale.kind == *kind));
-    // The first two colours stand for the base.
+    // The first two colours are those of the reference and the base.
     let colour = |at: usize| SERIES[(2 + at) % SERIES.len()];
     let title = format!("More workers and GPUs, {}", document.environment.folder());
     let below = format!(

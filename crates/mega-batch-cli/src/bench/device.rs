@@ -168,7 +168,7 @@ pub(crate) enum DeviceBenchError {
         /// Those of them that were wrong.
         wrong: usize,
     },
-    /// The device's result is malformed, or this is a bug of ours.
+    /// The device's result was malformed, or the host code has a bug.
     #[error("the host panicked over what the device gave")]
     Panicked,
     /// A program of the benchmark cannot be built.

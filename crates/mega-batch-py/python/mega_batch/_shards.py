@@ -41,7 +41,7 @@ WAIT = 0.1
 """The longest wait for results, in seconds, before the caller is told that there are none yet."""
 
 STRAGGLER = 4.0
-"""A shard that takes longer than this many seconds, for each shard of its node, is also evaluated on another node, if
+"""A shard that has taken longer than this many seconds, times `UNDER_WAY`, is also evaluated on another node, if
 there is no other work."""
 
 CRASHES = 5

@@ -497,7 +497,8 @@ fn behind_mark(text: &str) -> Option<&str> {
     rest.starts_with(' ').then_some(rest.trim_start())
 }
 
-/// The text after a label, such as `Answer:` or `Step 1:`; `O:` is not a label, nor is a type of one word.
+/// The text after a label, such as `Answer:` or `Step 1:`, as opposed to a variable with a type: `O` is not a type, and
+/// a variable is one word.
 fn behind_label(text: &str) -> Option<&str> {
     let (label, rest) = text.split_once(':')?;
     if rest.trim_start().starts_with("def ") && is_statement(rest.trim_start()) {
