@@ -1,5 +1,5 @@
-//! What each derived operation costs: steps, time a call on grids of two sizes, and how often it has no
-//! value; the slowest first.
+//! The cost of each derived operation: steps, time per call on grids of each size, and how often it has no value; the
+//! slowest first.
 //!
 //! ```text
 //! cargo run --release --package arc-search --example derived [NAME...]
@@ -23,16 +23,16 @@ const GRIDS: usize = 40;
 const TIMES: usize = 6;
 const ROUNDS: u32 = 6;
 
-/// What came of one operation.
+/// The measured cost of one operation.
 struct Cost {
     name: String,
     steps: usize,
-    /// Microseconds a call, by size.
+    /// Microseconds per call, by size.
     micros: Vec<f64>,
     bailed_out: usize,
     failed: usize,
     calls: usize,
-    /// The type of what it gives.
+    /// The type of its value.
     ty: String,
 }
 
@@ -115,7 +115,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Microseconds a call of a function on a grid.
+/// Microseconds per call of a function on a grid.
 fn measure(
     function: &arc_dsl::Program,
     example: &Example,
@@ -143,7 +143,7 @@ fn measure(
         }
     }
     batt.release(mark);
-    // The least of several times: other processes do not make a call faster.
+    // The minimum of several timings: other processes can only make a call slower.
     let mut least = f64::INFINITY;
     for _ in 0..TIMES {
         let start = Instant::now();
@@ -156,7 +156,7 @@ fn measure(
     Ok(least)
 }
 
-/// Arguments like those of the example, of the batt's grid and another one: `None` if it has none.
+/// Arguments like those of the example, taken from the batt's grid and another one; `None` if there are none.
 fn arguments(
     batt: &mut Batt,
     example: &Example,

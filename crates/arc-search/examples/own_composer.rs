@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release --package arc-search --example own_composer`
 //!
-//! The composer tries every piece on top of every other one, where the greedy one takes what paints most:
-//! it finds no three layers, and no two are missed. The ranker counts layers before all else.
+//! The composer tries every piece on top of every other one, whereas the greedy one takes the piece that paints most:
+//! it finds no stacks of three layers, but misses none of two. The ranker puts fewer layers first.
 
 use std::error::Error;
 
@@ -18,8 +18,8 @@ use arc_search::{Language, Options, Searcher};
 struct Pairwise;
 
 impl Pairwise {
-    /// On how many train pairs it is right to paint these pieces, the first one on top: nothing that is
-    /// seen is wrong, and all that is not 0 in the output is painted.
+    /// On how many train pairs these two pieces are right, the first one on top: no visible cell is wrong, and every
+    /// cell that is not 0 in the output is painted.
     fn fits(pieces: &Pieces, top: usize, below: Option<usize>) -> u32 {
         let frame = &pieces.frame;
         let is_right = |train: &usize| {
@@ -41,7 +41,7 @@ impl Composer for Pairwise {
     fn compose(&self, pieces: &Pieces, take: &mut dyn FnMut(Stack) -> bool) {
         let every_pair = (1u32 << pieces.frame.train.min(31)) - 1;
         for top in 0..pieces.all.len() {
-            // What is wrong on top stays wrong.
+            // A wrong cell of the top piece stays wrong.
             let is_wrong = pieces.all[top].dirty & every_pair == every_pair;
             let others = (0..pieces.all.len()).filter(|other| *other != top);
             for below in std::iter::once(None).chain(others.map(Some)) {
@@ -87,7 +87,7 @@ impl Ranker for FewestLayers {
 fn main() -> Result<(), Box<dyn Error>> {
     let mut options = Options::default();
     options.nodes = 1_000;
-    // All pairs of them are tried.
+    // All pairs of pieces are tried.
     options.pieces = 500;
     let searcher = || Searcher::new(Language::default(), options.clone());
     let mut own = searcher().with_composer(Pairwise).with_ranker(FewestLayers);

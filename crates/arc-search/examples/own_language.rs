@@ -1,16 +1,16 @@
-//! A search with a language of its own: operations written in the DSL, what calls cost, what it begins with.
+//! A search with a custom language: operations written in the DSL, the costs of calls, and the seeds.
 //!
 //! `cargo run --release --package arc-search --example own_language`
 //!
-//! The tasks are made here. Each asks for something that no primitive does, so that what solves it has to
-//! be put together of the operations below.
+//! The example generates its tasks. Each needs something that no primitive does, so a solution has to combine the
+//! operations below.
 
 use std::error::Error;
 
 use arc_dsl::{Grid, Interpreter, Pair, Program, Task, Value, parse_programs};
 use arc_search::{Language, Options, Searcher};
 
-/// Operations of the language. They are functions of the DSL; those below may call those above.
+/// Operations of the language, as functions of the DSL. A function may call those above it.
 const DERIVED: &str = "
 # The rim of the grid, in this colour.
 def rimmed(I, a):
@@ -29,8 +29,8 @@ def lines_through(a):
     return mapply(fork(combine, hfrontier, vfrontier), a)
 ";
 
-/// What is called and what it costs. A kind is any word: `spots` are locations of which there are few, so
-/// that no lines are drawn through every cell of a colour.
+/// The calls and their costs. A kind is any word: `spots` are locations of which there are few, so that no lines are
+/// drawn through every cell of a colour.
 const TABLE: &str = "
 [calls]
 2 grid -> grid: vmirror hmirror widened
@@ -45,7 +45,7 @@ const TABLE: &str = "
 1 colour: COLOUR
 ";
 
-/// What the tasks ask for. The search does not see it.
+/// The programs that the tasks ask for. The search does not see them.
 const ASKED: &str = "
 def solve_doubled(I):
     return hconcat(I, vmirror(I))
@@ -58,7 +58,7 @@ def solve_crossed(I):
 ";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // What is wrong in a language is told with the line in which it stands.
+    // An error in a language names the line.
     let language = Language::parse(DERIVED, TABLE)?;
     println!("{language}\n");
     let mut options = Options::default();

@@ -1,8 +1,8 @@
-//! A search with one more proposer.
+//! A search with an additional proposer.
 //!
 //! `cargo run --release --package arc-search --example own_proposer`
 //!
-//! It does one step until nothing changes: a colour of the task spreads over what is empty.
+//! It repeats one step until nothing changes: a colour of the task spreads over empty cells.
 
 use std::error::Error;
 
@@ -26,12 +26,12 @@ const STEPS: [(&str, &str); 5] = [
 /// What a step costs.
 const COST: u8 = 6;
 
-/// Proposes what a step has made when nothing changes any more.
+/// Proposes the fixed point of a step.
 struct Settled(Vec<Program>);
 
 impl Settled {
     fn new() -> Result<Self, Box<dyn Error>> {
-        // Sixty times is enough on any grid: what is still changing then is no answer.
+        // Sixty repetitions are enough on any grid: if it still changes then, it is no answer.
         let text = STEPS.iter().enumerate().map(|(number, (_, step))| {
             format!(
                 "def settled_{number}(g, c):\n    own = rbind(ofcolor, c)\n    there = compose({step}, own)\n    empty = fork(intersection, there, rbind(ofcolor, 0))\n    step = fork(paint, identity, compose(lbind(recolor, c), empty))\n    settled = power(step, 60)\n    return settled(g)\n\n"
@@ -85,7 +85,7 @@ impl Proposer for Settled {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Colour 3 spreads along diagonals, as far as it comes.
+    // Colour 3 spreads along diagonals as far as it can.
     let text = "def solve(I):\n    x = compose(lbind(mapply, ineighbors), rbind(ofcolor, 3))\n    y = fork(intersection, x, rbind(ofcolor, 0))\n    f = power(fork(paint, identity, compose(lbind(recolor, 3), y)), 40)\n    return f(I)\n";
     let program = arc_dsl::parse_programs(text).remove(0)?;
     let mut tasks = Vec::new();

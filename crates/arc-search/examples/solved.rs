@@ -1,15 +1,14 @@
-//! How many test pairs of a folder of tasks the search answers right, and what of it takes how long.
+//! How many test pairs of a folder of tasks the search answers correctly, and how long each part takes.
 //!
 //! `cargo run --release --package arc-search --example solved -- TASKS [NODES] [--off PART]... [--show] [--list]`
 //!
-//! TASKS is a folder of tasks as JSON with their test outputs, NODES how many values are kept for a task.
-//! `--off` switches a part off: `colours` (renamed), `repeats` (once more with colours as they are), `ground` (once more
-//! with 0 for the most common colour), `pairs`
-//! (stacks that fit some train pairs alone), `layers` (more than one), `derived` (operations that are no
-//! primitives), `patches` (pieces that are no grids), `bits` (by what was used), `costs` (of primitives on each
-//! other), `invariants` (by which answers are ranked), and proposers by their names. `--show` prints the programs that are right, `--list` a
-//! line for each task. `--learn` prints the table of the language with bits by what was right, `--estimate` the
-//! estimates by which answers are ranked.
+//! TASKS is a folder of tasks as JSON with their test outputs, NODES the number of values kept for a task. `--off`
+//! switches a part off: `colours` (renaming), `repeats` (a second search without renaming), `ground` (another search
+//! with 0 for the most common colour), `pairs` (stacks that fit only some train pairs), `layers` (stacks of more than
+//! one layer), `derived` (operations other than primitives), `patches` (pieces other than grids), `bits` (costs by
+//! use), `costs` (of primitives called on each other), `invariants` (in the ranking of answers), and proposers by
+//! their names. `--show` prints the programs that are right, `--list` a line for each task. `--learn` prints the
+//! table of the language with costs by the operations in right answers, `--estimate` the weights that rank answers.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -23,13 +22,13 @@ use arc_search::language::Uses;
 use arc_search::rank::{ByFit, ESTIMATES, Known, estimate_of, known};
 use arc_search::{Attempt, Found, Language, Options, Searcher};
 
-/// How many answers are looked at.
+/// How many answers are considered.
 const ATTEMPTS: usize = 20;
 
-/// How many uses the bits of the table are worth where they are learned anew.
+/// How many uses the old bits of the table count for when they are learned again.
 const OLD_USES: f64 = 300.0;
 
-/// What is asked for on the command line.
+/// The command line.
 struct Asked {
     arguments: Vec<String>,
 }
@@ -44,7 +43,7 @@ impl Asked {
         two.any(|two| two[0] == "--off" && two[1] == part)
     }
 
-    /// All that is switched off: what is no proposer switches none off.
+    /// All parts that are switched off. Names that are no proposer's have no effect as such.
     fn off(&self) -> Vec<String> {
         let two = self.arguments.windows(2).filter(|two| two[0] == "--off");
         two.map(|two| two[1].clone()).collect()
@@ -124,7 +123,7 @@ impl Asked {
     }
 }
 
-/// A task, what was found for it, and how long that took.
+/// A task, the result of its search, and the time that it took.
 type Searched<'t> = (&'t Task, Found, Duration);
 
 /// Searches all tasks, on as many threads as there are cores.
@@ -149,7 +148,7 @@ fn search<'t>(asked: &Asked, tasks: &'t [Task]) -> Result<Vec<Searched<'t>>, Box
     Ok(results)
 }
 
-/// What is known of an attempt.
+/// The features of an attempt.
 fn known_of(attempt: &Attempt, train: usize) -> Known {
     let broken: usize = attempt.broken.iter().map(Vec::len).sum();
     let broken = broken as f64 / attempt.broken.len().max(1) as f64;
@@ -162,8 +161,8 @@ fn known_of(attempt: &Attempt, train: usize) -> Known {
     )
 }
 
-/// Weights by which what is known says most nearly which answers are right: logistic regression, a little
-/// drawn towards 0.
+/// Weights that predict best from the features which answers are right: logistic regression with a little
+/// regularisation towards 0.
 fn weights(answers: &[(Known, bool)]) -> Known {
     let mut weights = [0.0; 4];
     for round in 0..4_000 {
@@ -184,7 +183,7 @@ fn weights(answers: &[(Known, bool)]) -> Known {
     weights
 }
 
-/// What answers came to.
+/// Statistics of the answers.
 #[derive(Default)]
 struct Tally {
     tests: usize,
@@ -194,12 +193,12 @@ struct Tally {
     stacks: usize,
     partly: usize,
     uses: Uses,
-    /// What is known of each answer, and whether it is right, by estimate.
+    /// The features of each answer and whether it is right, by estimate.
     estimated: [Vec<(Known, bool)>; ESTIMATES.len()],
 }
 
 impl Tally {
-    /// Counts the answers to a task; gives for each test pair the place of the one that is right.
+    /// Counts the answers to a task; returns for each test pair the position of the right one.
     fn take(&mut self, asked: &Asked, task: &Task, found: &Found) -> String {
         let mut line = String::new();
         for (test, pair) in task.test.iter().enumerate() {
@@ -229,7 +228,7 @@ impl Tally {
             } else {
                 self.chains += 1;
             }
-            // A task counts about once, however many test pairs it has and layers the answer.
+            // A task counts about once, no matter how many test pairs it has and how many layers the answer has.
             let weight = 1.0 / (attempt.layers.len() as f64).sqrt() / task.test.len() as f64;
             self.uses.add(&attempt.uses, weight);
             if asked.has("--show") {

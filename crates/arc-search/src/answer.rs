@@ -1,4 +1,4 @@
-//! [`Context`]: what was made for a task, of which the best proposals become attempts.
+//! [`Context`]: the values of a task's search; turns the best proposals into attempts.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -16,14 +16,14 @@ use crate::pieces::{Cells, Frame, Layer};
 use crate::propose::Proposal;
 use crate::rank::{Answers, CANDIDATES, Ranker};
 
-/// How many proposals are looked at for each candidate.
+/// How many proposals are examined for each candidate.
 const PROPOSALS: usize = 20;
 
-/// What was made for a task.
+/// The state of a task's search.
 pub(crate) struct Context<'m> {
     pub(crate) batt: &'m Batt,
     pub(crate) enumeration: &'m Enumeration<'m>,
-    /// Where the outputs have their bits.
+    /// The layout of the bits of the outputs.
     pub(crate) frame: &'m Frame,
     /// The empty grid of the output's size.
     pub(crate) blank: NodeId,
@@ -32,22 +32,22 @@ pub(crate) struct Context<'m> {
     pub(crate) renamed: &'m Task,
 }
 
-/// A proposal that gives other answers than those before it.
+/// A proposal whose answers differ from those of all before it.
 struct Candidate<'p> {
     proposal: &'p Proposal,
-    /// What is seen of it, the top one first.
+    /// Its visible layers, the top one first.
     layers: Vec<Layer>,
     /// The answers, in renamed colours.
     outputs: Vec<Grid>,
     broken: Vec<Vec<&'static str>>,
     score: f64,
-    /// What other proposers propose that gives the same: of each the best.
+    /// Of each other proposer the best proposal that gives the same answers.
     same: Vec<&'p Proposal>,
 }
 
 impl Context<'_> {
-    /// Makes attempts of these proposals, the best of which stand first: so many for each test pair, at most. The best
-    /// attempt stands first, and each is an answer to a test pair that none before it is.
+    /// Turns these proposals, sorted from best to worst, into attempts: at most `most` for each test pair. The best
+    /// attempt comes first, and each answers some test pair differently from all before it.
     pub(crate) fn attempts(
         &self,
         task: &Task,
@@ -61,9 +61,9 @@ impl Context<'_> {
             .map(|pair| inverse(&self.normalisation.names(&pair.input)))
             .collect();
         let mut candidates = self.candidates(proposals);
-        self.judge(&mut candidates, ranker);
+        self.rank(&mut candidates, ranker);
         let mut attempts: Vec<Attempt> = Vec::new();
-        let mut answers = Different::new(task.test.len(), most);
+        let mut answers = DistinctAnswers::new(task.test.len(), most);
         for candidate in candidates {
             let outputs = candidate.outputs.iter().zip(&names);
             let outputs: Vec<_> = outputs
@@ -80,7 +80,7 @@ impl Context<'_> {
         attempts
     }
 
-    /// The proposals with different answers, those with the best scores.
+    /// The proposals with distinct answers, those with the best scores.
     fn candidates<'p>(&self, proposals: &'p [(f64, Proposal)]) -> Vec<Candidate<'p>> {
         let mut candidates: Vec<Candidate<'_>> = Vec::new();
         let (mut painted, mut known) = (FxHashSet::default(), FxHashMap::default());
@@ -105,7 +105,7 @@ impl Context<'_> {
                 score: *score,
                 same: Vec::new(),
             };
-            // Without test inputs nothing tells them apart but what they paint.
+            // Without test inputs proposals differ only in what they paint.
             if new.outputs.is_empty() {
                 candidates.push(new);
                 continue;
@@ -127,7 +127,7 @@ impl Context<'_> {
         candidates
     }
 
-    /// What these layers give for the test inputs. One grid alone may have any size.
+    /// The outputs of these layers for the test inputs. A single grid may have any size.
     fn outputs(
         &self,
         layers: &[Layer],
@@ -153,8 +153,8 @@ impl Context<'_> {
         Some(tests.map(|input| canvas.grid(input, self.frame)).collect())
     }
 
-    /// Puts candidates into order by what they answer.
-    fn judge(&self, candidates: &mut [Candidate<'_>], ranker: &dyn Ranker) {
+    /// Sorts candidates by the scores of their answers.
+    fn rank(&self, candidates: &mut [Candidate<'_>], ranker: &dyn Ranker) {
         let pairs = self.renamed.train.iter();
         let pairs = pairs.filter_map(|pair| Some((&*pair.input, pair.output.as_ref()?)));
         let invariants = Invariants::of(pairs);
@@ -170,11 +170,11 @@ impl Context<'_> {
             };
             candidate.score = ranker.of_answers(candidate.score, &answers);
         }
-        // Of those that are as good the first one stays first.
+        // The sort is stable: among equal scores the first one stays first.
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
     }
 
-    /// The attempt that a candidate is, unless its program gives other outputs.
+    /// The attempt for a candidate; `None` if its program gives other outputs.
     fn attempt(
         &self,
         task: &Task,
@@ -188,7 +188,7 @@ impl Context<'_> {
         let name = format!("solve_{}", task.id);
         let program =
             attempt::program(self.batt, &name, self.blank, layers, self.normalisation).ok()?;
-        // What is handed in is what the program gives, or nothing.
+        // Only what the program really gives is returned as an answer.
         let given = attempt::outputs(&program, task.test.iter().map(|pair| &*pair.input));
         if given.as_ref() != Some(&outputs) {
             debug_assert!(false, "another output than was painted: {program}");
@@ -201,7 +201,8 @@ impl Context<'_> {
         let paints = self.paints(layers, names);
         let layers = layers.iter().zip(paints);
         let layers = layers.map(|(layer, paints)| match (&proposal.rule, *layer) {
-            // A rule may be long for what the enumeration has made by a call: the program is that.
+            // If the enumeration reached this grid by a call too, the attempt shows that call, since the program
+            // contains it; a rule may be longer.
             (Some(rule), Layer::All(node)) if !self.enumeration.has_called(node) => LayerText {
                 part: "rule",
                 expression: rule.clone(),
@@ -225,7 +226,7 @@ impl Context<'_> {
         })
     }
 
-    /// What is seen of each layer, by layer and test input.
+    /// The visible part of each layer, by layer and test input.
     fn paints(&self, layers: &[Layer], names: &[Names]) -> Vec<Vec<Grid>> {
         let frame = self.frame;
         let (mut canvas, mut layer_cells) = (Cells::new(frame), Cells::new(frame));
@@ -252,14 +253,14 @@ impl Context<'_> {
     }
 }
 
-/// The different answers to each test pair, at most so many.
-pub(crate) struct Different {
+/// The distinct answers to each test pair, up to a maximum.
+pub(crate) struct DistinctAnswers {
     answers: Vec<Vec<(usize, Grid)>>,
     most: usize,
     attempts: usize,
 }
 
-impl Different {
+impl DistinctAnswers {
     pub(crate) fn new(tests: usize, most: usize) -> Self {
         Self {
             answers: vec![Vec::new(); tests],
@@ -273,8 +274,8 @@ impl Different {
         answers.len() < self.most && answers.iter().all(|(_, answer)| answer != output)
     }
 
-    /// Whether one of these is an answer that was not given before. Where there is nothing to be answered,
-    /// the first ones are.
+    /// Whether one of these is an answer that was not given before. If there are no test pairs, the first `most`
+    /// attempts count as new.
     pub(crate) fn is_new(&self, outputs: &[Grid]) -> bool {
         if self.answers.is_empty() {
             return self.attempts < self.most;
@@ -283,7 +284,7 @@ impl Different {
         outputs.any(|(test, output)| self.is_new_to(test, output))
     }
 
-    /// Takes the answers of one more attempt.
+    /// Records the answers of one more attempt.
     pub(crate) fn take(&mut self, outputs: &[Grid]) {
         for (test, output) in outputs.iter().enumerate() {
             if self.is_new_to(test, output) {
@@ -293,7 +294,7 @@ impl Different {
         self.attempts += 1;
     }
 
-    /// For each test pair the attempts that answer it, by their numbers.
+    /// For each test pair the indices of the attempts that answer it.
     pub(crate) fn by_test(&self) -> Vec<Vec<usize>> {
         let answers = self.answers.iter();
         let numbers = answers.map(|answers| answers.iter().map(|(attempt, _)| *attempt));

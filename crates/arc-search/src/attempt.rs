@@ -18,48 +18,48 @@ pub struct Attempt {
     pub outputs: Vec<Grid>,
     /// The program that gives these outputs for the inputs.
     pub program: Program,
-    /// On how many train pairs it is right.
+    /// The number of train pairs on which it is right.
     pub fits: u32,
-    /// The pieces that lie over each other, the top one first: one for a chain of calls. They are
-    /// expressions of the language's operations.
+    /// The pieces that are painted over each other, the top one first; a chain of calls has one. Each is written as
+    /// an expression of the language's operations.
     pub layers: Vec<LayerText>,
     /// The greatest cost of a piece.
     pub cost: u8,
-    /// What all of it costs.
+    /// The sum of the costs.
     pub total: u32,
-    /// The [name](crate::propose::Proposer::name) of who proposed it.
+    /// The [name](crate::propose::Proposer::name) of its proposer.
     pub by: &'static str,
-    /// What the answer to each test pair breaks of what all train pairs have in common, by
+    /// The invariants of the train pairs that the answer to each test pair breaks, by
     /// [name](crate::invariants::Invariants::broken).
     pub broken: Vec<Vec<&'static str>>,
     /// Whether its program renames colours.
     pub renames: bool,
-    /// How good it is, by the ranker.
+    /// Its score by the ranker.
     pub score: f64,
-    /// What of the language it is made of.
+    /// The operations and seeds of the language that it uses.
     pub uses: Uses,
 }
 
-/// A layer in words.
+/// A layer as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayerText {
-    /// Which part of it is painted: `all` of a grid, what is `shown` or `hidden` of it, an `object`, locations
-    /// that are `filled`, or all that a `rule` gives.
+    /// The part that is painted: `all` of a grid, its `shown` or `hidden` cells, an `object`, locations that are
+    /// `filled`, or the whole result of a `rule`.
     pub part: &'static str,
-    /// What is painted, a rule in words.
+    /// The value that is painted, or the rule in words.
     pub expression: String,
-    /// The colour in which locations are filled.
+    /// The colour of filled locations.
     pub colour: Option<String>,
-    /// What it paints of the output of each test pair: -1 where it paints nothing, or another layer lies on
+    /// The cells of the output of each test pair that it paints: -1 where it paints nothing or another layer lies on
     /// top of it.
     pub paints: Vec<Grid>,
 }
 
-/// The most letters of an expression, beside the last operation's.
+/// The maximum length of an expression in characters, except for its last operation.
 const MOST_LETTERS: usize = 400;
 
 impl Layer {
-    /// Counts what of the language it is made of.
+    /// Counts the operations and seeds of the language that it uses.
     pub(crate) fn count(self, enumeration: &Enumeration<'_>, uses: &mut Uses) {
         match self {
             Layer::All(node) | Layer::Shown(node) | Layer::Hidden(node) | Layer::Object(node) => {
@@ -89,7 +89,7 @@ impl Layer {
     }
 }
 
-/// How a layer is painted: G is the grid that it is of, B what lies below it.
+/// How a layer is painted: G is its grid, B what lies below it.
 const LAYERS: &str = "
 def shown_over(B, G):
     return paint(B, difference(asobject(G), toobject(ofcolor(G, 0), G)))
@@ -102,7 +102,7 @@ def hidden_over(B, G):
 static FUNCTIONS: LazyLock<Vec<Program>> =
     LazyLock::new(|| parse_functions(LAYERS).into_iter().flatten().collect());
 
-/// The layers that are seen: not those under a whole grid.
+/// The visible layers: those down to the first whole grid.
 pub(crate) fn seen(layers: &[Layer]) -> &[Layer] {
     let whole = layers
         .iter()
@@ -169,14 +169,14 @@ pub(crate) fn program(
     normalisation.around(&program)
 }
 
-/// Whether a value is a grid that an answer may be: of at most 30 by 30 cells, of ten colours.
+/// Whether a grid can be an answer: at most 30 by 30 cells in the ten colours.
 pub(crate) fn is_answer(grid: &Grid) -> bool {
     (1..=30).contains(&grid.height())
         && (1..=30).contains(&grid.width())
         && grid.cells().iter().all(|colour| (0..10).contains(colour))
 }
 
-/// What a program gives for these inputs by the reference, where all of it are grids.
+/// The outputs of a program for these inputs by the reference; `None` if one of them is no grid.
 pub(crate) fn outputs<'g>(
     program: &Program,
     inputs: impl Iterator<Item = &'g Grid>,
@@ -200,7 +200,7 @@ mod tests {
     const ROWS: usize = 4;
     const COLUMNS: usize = 5;
 
-    /// All kinds of layers of an output of 4 rows and 5 columns, and the empty one.
+    /// All kinds of layers of an output of 4 rows and 5 columns, and the empty grid.
     fn layers(batt: &mut Batt) -> (Vec<Layer>, NodeId) {
         let mut grids = Vec::new();
         for expression in ["vmirror(I)", "hmirror(I)", "replace(I, 1, 0)"] {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     proptest! {
-        /// A program gives what its layers give, painted from the bottom to the top.
+        /// A program gives the same as its layers painted from the bottom to the top.
         #[test]
         fn the_program_paints_its_layers(
             inputs in prop::collection::vec(grids(ROWS, COLUMNS, 0..4), 1..4),

@@ -1,16 +1,14 @@
-//! [`Normalisation`]: colours that play the same part in each pair get the same name.
+//! [`Normalisation`]: colours that play the same part in every pair get the same name.
 //!
-//! Where pairs differ in their colours, a program that names colours fits one of them. So the colours of each
-//! input are renamed by what the input shows: those that are free go by how many cells they have, most first.
-//! A colour keeps its name where it plays the same part in all train pairs: where all outputs have it and no
-//! input, where all inputs have it and no output, where only outputs have it, and where all outputs have the
-//! same colours and it is one of them. 0, which operations take for the background, keeps its name where an
-//! input has it.
+//! If pairs differ in their colours, a program that names colours fits only one of them. So the colours of each input
+//! are renamed by what the input shows: the free colours are ordered by their number of cells, most first. A colour
+//! keeps its name if it plays the same part in all train pairs: if all outputs have it and no input; if all inputs
+//! have it and no output; if only outputs have it; or if all outputs have the same colours and it is one of them. 0,
+//! which operations take for the background, keeps its name if an input has it.
 //!
-//! Operations take 0 for the background. Where the most common colour of an input is another one, the two can be
-//! [swapped](Normalisation::on_ground) before.
+//! If the most common colour of an input is not 0, the two can be [swapped](Normalisation::on_ground) first.
 //!
-//! The renaming is undone in what a program gives, by the same input; both are [written as
+//! The renaming is undone in the output of a program, by the same input; both are [written as
 //! steps](Normalisation::around) of the program.
 
 use std::cmp::Reverse;
@@ -20,8 +18,8 @@ use arc_dsl::{
     BuildError, Grid, Operand, Pair, Program, ProgramBuilder, Task, Value, parse_functions,
 };
 
-/// How the steps of renaming are made: of the free colours, ascending, come pairs of new and old names. Of several
-/// colours that are the most common the least is the ground.
+/// The steps of renaming: the free colours, in ascending order, become pairs of new and old names. Among equally
+/// common colours the smallest is the ground.
 const STEPS: &str = "
 def ground(g):
     return first(order((0, 1, 2, 3, 4, 5, 6, 7, 8, 9), compose(invert, lbind(colorcount, g))))
@@ -48,15 +46,15 @@ static FUNCTIONS: LazyLock<Vec<Program>> =
 /// How many colours there are.
 pub(crate) const COLOURS: usize = 10;
 
-/// New names of colours, by their old ones.
+/// New names of colours, indexed by the old ones.
 pub(crate) type Names = [u8; COLOURS];
 
-const AS_THEY_ARE: Names = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+const IDENTITY: Names = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-/// Which colours are renamed; see the [module](self).
+/// The colours that are renamed; see the [module](self).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Normalisation {
-    /// Ascending.
+    /// In ascending order.
     free: Vec<u8>,
     /// Whether 0 and the most common colour are swapped first.
     swaps: bool,
@@ -71,9 +69,9 @@ fn counts(grid: &Grid) -> [usize; 16] {
     counts
 }
 
-/// The names where 0 and the most common colour of a grid are swapped.
+/// The names that swap 0 and the most common colour of a grid.
 fn swap(grid: &Grid) -> Names {
-    let mut names = AS_THEY_ARE;
+    let mut names = IDENTITY;
     let counts = counts(grid);
     let ground = (0..COLOURS).rev().max_by_key(|colour| counts[*colour]);
     names.swap(0, ground.unwrap_or(0));
@@ -88,7 +86,7 @@ fn colours(grid: &Grid) -> u16 {
 }
 
 impl Normalisation {
-    /// That of a task.
+    /// The normalisation of a task.
     pub fn of(task: &Task) -> Self {
         let (mut in_any, mut in_all, mut out_any, mut out_all) = (0, !0, 0, !0);
         for Pair { input, output } in &task.train {
@@ -111,22 +109,22 @@ impl Normalisation {
         let normalisation = Self { free, swaps: false };
         if inputs
             .clone()
-            .all(|input| normalisation.names(input) == AS_THEY_ARE)
+            .all(|input| normalisation.names(input) == IDENTITY)
         {
             return Self::default();
         }
         normalisation
     }
 
-    /// That of a task in which 0 and the most common colour of each input are swapped first: no colour is renamed
-    /// where 0 is the most common one of all inputs.
+    /// The normalisation of a task that swaps 0 and the most common colour of each input: the identity if 0 is the
+    /// most common one of all inputs.
     pub fn on_ground(task: &Task) -> Self {
         let swaps = Self {
             free: Vec::new(),
             swaps: true,
         };
         let mut inputs = task.train.iter().chain(&task.test).map(|pair| &pair.input);
-        if inputs.all(|input| swap(input) == AS_THEY_ARE) {
+        if inputs.all(|input| swap(input) == IDENTITY) {
             return Self::default();
         }
         let free = Self::of(&swaps.task(task)).free;
@@ -143,7 +141,7 @@ impl Normalisation {
         self.swaps
     }
 
-    /// A task with its colours renamed, for each pair by its input, without test outputs.
+    /// A task with the colours of each pair renamed by its input, without test outputs.
     pub(crate) fn task(&self, task: &Task) -> Task {
         let rename_pair = |pair: &Pair| {
             let names = self.names(&pair.input);
@@ -161,21 +159,21 @@ impl Normalisation {
         }
     }
 
-    /// The names of colours for an input.
+    /// The new names of colours for an input.
     pub(crate) fn names(&self, input: &Grid) -> Names {
-        let first = if self.swaps { swap(input) } else { AS_THEY_ARE };
+        let first = if self.swaps { swap(input) } else { IDENTITY };
         let counts = counts(input);
         let mut ordered = self.free.clone();
         // A swap is its own inverse.
         ordered.sort_by_key(|colour| Reverse(counts[usize::from(first[usize::from(*colour)])]));
-        let mut names = AS_THEY_ARE;
+        let mut names = IDENTITY;
         for (from, to) in ordered.iter().zip(&self.free) {
             names[usize::from(*from)] = *to;
         }
         first.map(|name| names[usize::from(name)])
     }
 
-    /// The program whose steps are those of another one on the renamed input, with its result renamed back.
+    /// The program that runs another one on the renamed input and renames its result back.
     ///
     /// ```
     /// use arc_dsl::{Grid, Interpreter, Pair, Task, parse_programs};
@@ -185,7 +183,7 @@ impl Normalisation {
     /// let train = vec![pair(&[[0, 3, 3]], &[[3, 3, 0]])?, pair(&[[0, 4, 4]], &[[4, 4, 0]])?];
     /// let task = Task { id: "example".to_owned(), train, test: Vec::new(), ..Task::default() };
     /// let program = parse_programs("def solve(I): return fill(I, 1, ofcolor(I, 2))").remove(0)?;
-    /// // The most common of the colours that are free is called 1.
+    /// The most common of the free colours is named 1.
     /// let program = Normalisation::of(&task).around(&program)?;
     /// let output = Interpreter::default().run(&program, grid(&[[5, 5, 0]])?)?;
     /// assert_eq!(output.to_string(), "((5, 5, 0),)");
@@ -231,7 +229,7 @@ impl Normalisation {
 pub(crate) fn rename(grid: &Grid, names: &Names) -> Grid {
     let mut renamed = grid.clone();
     for colour in renamed.cells_mut() {
-        // What is no colour stays.
+        // Values that are no colours stay.
         if let Some(name) = usize::try_from(*colour)
             .ok()
             .and_then(|colour| names.get(colour))
@@ -242,7 +240,7 @@ pub(crate) fn rename(grid: &Grid, names: &Names) -> Grid {
     renamed
 }
 
-/// The renaming back.
+/// The names that undo a renaming.
 pub(crate) fn inverse(names: &Names) -> Names {
     let mut back = *names;
     for (from, to) in names.iter().enumerate() {
@@ -289,7 +287,7 @@ mod tests {
             ],
             &[],
         );
-        // Both inputs have 1 and 2, which would go by how often they stand there.
+        // Both inputs have 1 and 2, which would be ordered by their number of cells.
         assert_eq!(Normalisation::of(&task).free, [0, 3, 4, 5, 6, 7, 8, 9]);
     }
 
@@ -323,7 +321,7 @@ mod tests {
             swaps: false,
         };
         let names = normalisation.names(&grid(&[[7, 7, 5], [2, 2, 2], [3, 7, 2]]));
-        // 7 thrice; 3 and 5 once each, in their order; 1 never. The others stay.
+        // 7 three times; 3 and 5 once each, in their order; 1 never. The others stay.
         assert_eq!(names, [0, 7, 2, 3, 4, 5, 6, 1, 8, 9]);
         let renamed = rename(&grid(&[[7, 3, 5], [1, 2, -1]]), &names);
         assert_eq!(renamed, grid(&[[1, 3, 5], [7, 2, -1]]));
@@ -345,8 +343,8 @@ mod tests {
     }
 
     proptest! {
-        /// The steps of a program do what renaming does, with any program in the middle: one that names
-        /// colours, too.
+        /// The steps of a program do the same as the renaming functions, around any program, including one that names
+        /// colours.
         #[test]
         fn the_steps_rename_and_rename_back(
             input in grids(4, 3, 0..10),

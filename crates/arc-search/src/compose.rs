@@ -1,10 +1,10 @@
-//! [`Composer`]: pieces painted over each other. Most outputs are a grid with other things on top of it.
+//! [`Composer`]: paints pieces over each other. Most outputs are a grid with other things on top of it.
 //!
-//! [`Greedy`] goes from the top layer down: of the pieces that paint nothing wrong among the cells that are
-//! still open it takes the one that paints most of them. That is the set cover heuristic (Chvátal, "A Greedy
-//! Heuristic for the Set-Covering Problem", 1979) with layers that hide what is wrong below them. It is done
-//! with the cheapest pieces alone and with ever more of them, for all train pairs and for some of them: what
-//! is right on some pairs alone is an attempt too.
+//! [`Greedy`] goes from the top layer down: among the pieces that paint no open cell wrong it takes the one that
+//! paints most open cells. That is the set cover heuristic (Chvátal, "A Greedy Heuristic for the Set-Covering
+//! Problem", 1979) with layers that hide wrong cells below them. It is repeated with more and more pieces, the
+//! cheapest first, and for all train pairs as well as for subsets: a stack that is right only on some pairs is an
+//! attempt too.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -16,34 +16,33 @@ use crate::pieces::{Layer, Pieces};
 /// Pieces painted over each other, on an empty grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stack {
-    /// The pieces by their numbers, the top one first.
+    /// The indices of the pieces, the top one first.
     pub layers: Vec<u32>,
-    /// On how many train pairs it is right.
+    /// The number of train pairs on which it is right.
     pub fits: u32,
     /// The greatest cost of a piece.
     pub cost: u8,
-    /// What its pieces cost together.
+    /// The sum of its pieces' costs.
     pub total: u32,
 }
 
-/// Makes stacks of pieces.
+/// Builds stacks of pieces.
 pub trait Composer {
-    /// Hands on stacks that are right on a train pair at least, in an order of its own that depends on the
-    /// pieces alone. It ends as soon as it is told `false`.
+    /// Passes stacks that are right on at least one train pair to `take`, in an order that depends only on the
+    /// pieces. It ends as soon as `take` returns `false`.
     fn compose(&self, pieces: &Pieces, take: &mut dyn FnMut(Stack) -> bool);
 }
 
 /// The greedy composer, see the [module](self).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Greedy {
-    /// The most layers of a stack. Default 10.
+    /// The maximum number of layers of a stack. Default 10.
     pub layers: usize,
-    /// Of so many train pairs all subsets are tried, the first ones. Default 5.
+    /// All subsets of this many train pairs, the first ones, are tried. Default 5.
     pub pairs: u32,
-    /// Whether stacks are made for all train pairs alone. Default false.
+    /// Whether stacks are built only for all train pairs together. Default false.
     pub all_pairs: bool,
-    /// Costs are passed over up to which there are fewer than so many times the pieces as up to the last
-    /// one. Default 1.3.
+    /// A stage ends at a cost only if it has at least this factor times the pieces of the stage before. Default 1.3.
     pub growth: f64,
 }
 
@@ -63,7 +62,7 @@ struct Canvas<'p> {
     pieces: &'p Pieces,
     /// Painted cells.
     covered: Vec<u64>,
-    /// Those of them that are wrong.
+    /// The painted cells that are wrong.
     wrong: Vec<u64>,
 }
 
@@ -91,7 +90,7 @@ impl<'p> Canvas<'p> {
         }
     }
 
-    /// On how many train pairs it is right, with 0 where nothing is painted.
+    /// The number of train pairs on which it is right, with 0 in unpainted cells.
     fn fits(&self) -> u32 {
         let frame = &self.pieces.frame;
         let is_right = |input: &usize| {
@@ -116,7 +115,7 @@ impl<'p> Canvas<'p> {
             .sum()
     }
 
-    /// Whether a piece paints nothing wrong that is open in these pairs.
+    /// Whether a piece paints no open cell of these pairs wrong.
     fn is_clean(&self, piece: usize, pairs: u32) -> bool {
         let dirty = self.pieces.all[piece].dirty & pairs;
         if dirty == 0 {
@@ -134,13 +133,12 @@ impl<'p> Canvas<'p> {
             })
     }
 
-    /// The piece that paints most of what is open in one pair, and nothing wrong in some: of those that paint
-    /// as much the first one.
+    /// The piece that paints most open cells of one pair and no cell of `pairs` wrong; among equal pieces the first.
     fn best(&self, order: &Order, pairs: u32) -> Option<usize> {
         let mut best = (0, usize::MAX);
         for painted in &order.pieces {
             let piece = painted.piece as usize;
-            // No piece paints more of what is open than in all.
+            // No piece paints more open cells than it has cells.
             if painted.cells < best.0 {
                 break;
             }
@@ -158,19 +156,18 @@ impl<'p> Canvas<'p> {
     }
 }
 
-/// The pieces that paint something of one pair, by how many cells of it they paint, most first.
+/// The pieces that paint something of one pair, sorted by the number of its cells that they paint, descending.
 struct Order {
     words: Range<usize>,
     pieces: Vec<Painted>,
 }
 
-/// What a piece paints of one pair.
+/// The part of one pair that a piece paints.
 #[derive(Clone, Copy)]
 struct Painted {
     cells: u32,
     piece: u32,
-    /// The first word with a cell that it paints wrong, if any, and these cells. Most pieces are found to be
-    /// wrong by them alone.
+    /// The first word in which it paints cells wrong, if any, and these cells. They are enough to reject most pieces.
     word: usize,
     wrong: u64,
 }
@@ -198,7 +195,7 @@ impl Order {
         }
     }
 
-    /// The same of the first so many pieces.
+    /// The order restricted to the first `count` pieces.
     fn up_to(&self, count: usize) -> Self {
         let pieces = self.pieces.iter().copied();
         Self {
@@ -210,11 +207,11 @@ impl Order {
     }
 }
 
-/// The most train pairs of which all subsets are tried, whatever is asked for.
+/// The maximum number of train pairs all subsets of which are tried, whatever the options say.
 const MOST_PAIRS: u32 = 16;
 
 impl Greedy {
-    /// The subsets of train pairs for which stacks are made.
+    /// The subsets of train pairs for which stacks are built.
     fn subsets(&self, train: usize) -> Vec<u32> {
         let all = !0u32 >> (32 - train.clamp(1, 32));
         if self.all_pairs {
@@ -225,7 +222,7 @@ impl Greedy {
         std::iter::once(all).chain(others).collect()
     }
 
-    /// After how many pieces each stage ends.
+    /// The number of pieces at the end of each stage.
     fn stages(&self, pieces: &Pieces) -> Vec<usize> {
         let mut stages: Vec<usize> = Vec::new();
         for at in 1..=pieces.all.len() {
@@ -247,10 +244,10 @@ impl Greedy {
 impl Composer for Greedy {
     fn compose(&self, pieces: &Pieces, take: &mut dyn FnMut(Stack) -> bool) {
         let mut canvas = Canvas::new(pieces);
-        // Many subsets and stages come to the same stack.
+        // Many subsets and stages give the same stack.
         let mut known: FxHashSet<Vec<u32>> = FxHashSet::default();
         for (number, piece) in pieces.all.iter().enumerate() {
-            // What is right alone.
+            // Single pieces that are right.
             if piece.dirty == 0 && matches!(piece.layer, Layer::All(_)) {
                 let layers = vec![number as u32];
                 known.insert(layers.clone());

@@ -1,9 +1,9 @@
-//! [`Enumeration`]: every call of a language on everything that is known, the cheapest first.
+//! [`Enumeration`]: every call of a language on all known values, the cheapest first.
 //!
-//! What a call costs is what its row costs and what its arguments cost together. Calls are tried in the order
-//! of their costs, then of the rows, then of the arguments, until there are so many nodes: what is tried
-//! depends on no clock. Of calls that give the same on all inputs the first stays (the batt sees to that), and
-//! a call that fails on an input, a test input too, is none.
+//! The cost of a call is that of its row plus those of its arguments. Calls are tried in the order of their costs,
+//! then of the rows, then of the arguments, up to a number of nodes: no clock decides what is tried. Among calls that
+//! give the same on all inputs only the first is kept (the batt sees to that). A call that fails on any input,
+//! including a test input, is dropped.
 //!
 //! Enumerating by cost with observational equivalence is as in Udupa et al., "TRANSIT" (PLDI 2013), and
 //! Albarghouthi et al., "Recursive Program Synthesis" (CAV 2013).
@@ -13,30 +13,30 @@ use arc_dsl::parse_programs;
 
 use crate::language::{Kind, Language, Operation, Producer, Seed, Uses, seed_text};
 
-/// The dearest node.
+/// The maximum cost of a node.
 pub(crate) const MOST_COST: usize = 40;
 
-/// A node, and what it costs.
+/// A node and its cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
     /// The node.
     pub node: NodeId,
-    /// What it costs.
+    /// Its cost.
     pub cost: u8,
 }
 
 /// Why an enumeration has stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// There are as many nodes as there should be.
+    /// The number of nodes has reached its bound.
     Nodes,
-    /// As many calls have been tried as may be.
+    /// The number of calls has reached its bound.
     Calls,
     /// The batt is full.
     Memory,
-    /// Nothing is left that costs no more than the greatest cost.
+    /// Every call up to the maximum cost has been tried.
     Exhausted,
-    /// It was told to.
+    /// The caller asked for it.
     Interrupted,
 }
 
@@ -52,9 +52,9 @@ enum Origin {
     /// It is no node of the enumeration.
     #[default]
     Other,
-    /// This expression, and which seed it is: whether one of colours, and its place.
+    /// This expression; for a seed of the language, whether it is one of colours, and its index.
     Seed(Box<str>, Option<(bool, u16)>),
-    /// A call of the operation at this place of a row.
+    /// A call of the operation with this index in a row.
     Call {
         row: u16,
         operation: u16,
@@ -62,37 +62,37 @@ enum Origin {
     },
 }
 
-/// What has been made for a task, by kind and cost.
+/// The values found for a task, by kind and cost.
 #[derive(Debug)]
 pub struct Enumeration<'l> {
     language: &'l Language,
     /// The functions of the language, as the batt knows them.
     functions: &'l [Defined],
     nodes: Vec<[Vec<NodeId>; MOST_COST + 1]>,
-    /// What each node of the batt comes from.
+    /// The origin of each node of the batt.
     origins: Vec<Origin>,
-    /// Of each node of the batt a bit for each kind of which it is there.
+    /// For each node of the batt a bit for each kind that it was added to.
     taken: Vec<u64>,
-    /// Where it goes on.
+    /// The cost at which it continues.
     cost: usize,
-    made: usize,
+    count: usize,
     calls: u64,
     bounds: Bounds,
     chosen: Vec<NodeId>,
 }
 
-/// Where an enumeration ends.
+/// When an enumeration ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// It goes no further than the cost at which there are so many nodes.
+    /// It stops after the cost at which there are this many nodes.
     pub enough: usize,
-    /// The most nodes.
+    /// The maximum number of nodes.
     pub nodes: usize,
-    /// The most calls that are tried.
+    /// The maximum number of calls.
     pub calls: u64,
 }
 
-/// How many calls are tried between two questions whether to stop. On large grids one takes up to 30 ms.
+/// How many calls are tried between two checks for interruption. On large grids a call takes up to 30 ms.
 const CALLS_A_QUESTION: u64 = 8;
 
 impl<'l> Enumeration<'l> {
@@ -108,7 +108,7 @@ impl<'l> Enumeration<'l> {
             origins: Vec::new(),
             taken: Vec::new(),
             cost: 1,
-            made: 0,
+            count: 0,
             calls: 0,
             bounds: Bounds {
                 enough: 0,
@@ -119,7 +119,7 @@ impl<'l> Enumeration<'l> {
         }
     }
 
-    /// Adds the seeds of the language, those of colours for each of these.
+    /// Adds the seeds of the language, and the colour seeds for each of these colours.
     pub fn seed(&mut self, batt: &mut Batt, colours: &[i32]) {
         for (seed, place) in self.language.seeds().iter().zip(0..) {
             self.seed_one(batt, seed, 0, (false, place));
@@ -148,8 +148,8 @@ impl<'l> Enumeration<'l> {
         }
     }
 
-    /// Adds a node that is this expression, unless it is there. What costs less than the calls that are tried
-    /// is taken by later ones alone.
+    /// Adds a node for this expression, unless it is there. A node that costs less than the calls being tried is used
+    /// by later ones only.
     pub fn add(&mut self, node: NodeId, kind: Kind, cost: u8, expression: &str) {
         self.take(node, kind, usize::from(cost), || {
             Origin::Seed(expression.into(), None)
@@ -169,11 +169,11 @@ impl<'l> Enumeration<'l> {
             }
             self.taken[place] |= bit;
             self.nodes[kind.index()][cost.min(MOST_COST)].push(node);
-            self.made += 1;
+            self.count += 1;
         }
     }
 
-    /// Counts what of the language a node is made of.
+    /// Counts the operations and seeds of the language in a node's expression.
     pub fn count(&self, node: NodeId, uses: &mut Uses) {
         match self.origins.get(node.index()) {
             Some(Origin::Seed(_, Some((is_of_colour, place)))) => uses.seed(*is_of_colour, *place),
@@ -192,12 +192,12 @@ impl<'l> Enumeration<'l> {
         }
     }
 
-    /// Whether the enumeration has made a node by a call.
+    /// Whether the enumeration found a node by a call.
     pub fn has_called(&self, node: NodeId) -> bool {
         matches!(self.origins.get(node.index()), Some(Origin::Call { .. }))
     }
 
-    /// A node as an expression of the language's operations, of at most so many letters.
+    /// A node as an expression of the language's operations, abbreviated once it has more than `letters` characters.
     pub fn expression(&self, node: NodeId, letters: usize) -> String {
         let mut text = String::new();
         self.write(node, letters, &mut text);
@@ -225,8 +225,8 @@ impl<'l> Enumeration<'l> {
         }
     }
 
-    /// Goes on to the end of the cost at which there are so many nodes, to the most nodes at the latest, or
-    /// until so many calls have been tried.
+    /// Continues until the end of the cost at which there are `bounds.enough` nodes, or until there are
+    /// `bounds.nodes` nodes or `bounds.calls` calls.
     pub fn run(
         &mut self,
         batt: &mut Batt,
@@ -247,14 +247,14 @@ impl<'l> Enumeration<'l> {
                 }
             }
             self.cost += 1;
-            if self.made >= bounds.enough {
+            if self.count >= bounds.enough {
                 return Stopped::Nodes;
             }
         }
         Stopped::Exhausted
     }
 
-    /// Chooses the arguments that are left, which cost so much together.
+    /// Chooses the remaining arguments, whose costs add up to `left`.
     fn extend(
         &mut self,
         batt: &mut Batt,
@@ -262,15 +262,15 @@ impl<'l> Enumeration<'l> {
         left: usize,
         interrupted: &mut dyn FnMut() -> bool,
     ) -> Result<(), Stopped> {
-        let about = &self.language.rows()[row];
+        let description = &self.language.rows()[row];
         let at = self.chosen.len();
-        let Some(kind) = about.takes.get(at) else {
+        let Some(kind) = description.takes.get(at) else {
             return self.try_calls(batt, row, interrupted);
         };
-        let is_last = at + 1 == about.takes.len();
-        let least = (about.commutes && at == 1).then(|| self.chosen[0]);
+        let is_last = at + 1 == description.takes.len();
+        let least = (description.commutes && at == 1).then(|| self.chosen[0]);
         for own in if is_last { left } else { 0 }..=left {
-            // What costs less than the call is all there: a row costs something.
+            // All nodes cheaper than the call are known: every row costs at least 1.
             for place in 0..self.nodes[kind.index()][own].len() {
                 let node = self.nodes[kind.index()][own][place];
                 if least.is_none_or(|least| least <= node) {
@@ -290,9 +290,9 @@ impl<'l> Enumeration<'l> {
         interrupted: &mut dyn FnMut() -> bool,
     ) -> Result<(), Stopped> {
         let language = self.language;
-        let about = &language.rows()[row];
-        for (number, operation) in about.operations.iter().enumerate() {
-            if self.made >= self.bounds.nodes {
+        let description = &language.rows()[row];
+        for (number, operation) in description.operations.iter().enumerate() {
+            if self.count >= self.bounds.nodes {
                 return Err(Stopped::Nodes);
             }
             if self.calls >= self.bounds.calls {
@@ -315,13 +315,13 @@ impl<'l> Enumeration<'l> {
                     arguments,
                 };
                 let later = self.surcharge(*operation);
-                self.take(node, about.gives, self.cost + later, || origin);
+                self.take(node, description.gives, self.cost + later, || origin);
             }
         }
         Ok(())
     }
 
-    /// What a node is charged because no program does with its arguments what it does.
+    /// An extra charge if programs seldom call this primitive on the producers of its arguments.
     fn surcharge(&self, operation: Operation) -> usize {
         let Operation::Primitive(consumer) = operation else {
             return 0;
@@ -353,19 +353,19 @@ impl<'l> Enumeration<'l> {
         nodes.flat_map(|(nodes, cost)| nodes.iter().map(move |node| Known { node: *node, cost }))
     }
 
-    /// The nodes of a kind that cost so much.
+    /// The nodes of a kind at this cost.
     pub fn at_cost(&self, kind: Kind, cost: u8) -> &[NodeId] {
         self.nodes[kind.index()]
             .get(usize::from(cost))
             .map_or(&[], Vec::as_slice)
     }
 
-    /// How many nodes there are, and how many calls were tried.
+    /// The number of nodes and of calls tried.
     pub fn counts(&self) -> (usize, u64) {
-        (self.made, self.calls)
+        (self.count, self.calls)
     }
 
-    /// The cost that it has come to.
+    /// The cost that it has reached.
     pub fn cost(&self) -> u8 {
         self.cost.min(MOST_COST) as u8
     }

@@ -1,10 +1,10 @@
-//! [`Invariants`]: what all train pairs of a task have in common, which an answer to a test input ought to have
-//! too. Few of the answers that are right break any of it, most of the others do.
+//! [`Invariants`]: the properties that all train pairs of a task share, so that an answer to a test input should have
+//! them too. Few of the right answers break any of them; most of the wrong ones do.
 //!
-//! A property says something of an input and its output: that the output has three colours, that no cell of
-//! colour 5 has changed. What it says alike of all train pairs is an invariant; where it says something else
-//! of a test input and an answer, the answer breaks it. Properties know nothing of how an answer was made. They are
-//! as general as could be, and all weigh the same, so that none is tuned.
+//! A property says something of an input and its output: that the output has three colours, that no cell of colour 5
+//! has changed. If it says the same of all train pairs, it is an invariant; an answer of which it says something else
+//! breaks it. Properties do not look at how an answer was computed. They are as general as possible and all have the
+//! same weight, so there is nothing to tune.
 
 use arc_dsl::Grid;
 
@@ -12,24 +12,24 @@ mod facts;
 mod properties;
 
 use crate::colours::COLOURS;
-use facts::{Both, ColourPairs};
+use facts::{ColourPairs, PairFacts};
 use properties::PROPERTIES;
 
-/// What all train pairs have in common; see the [module](self).
+/// The invariants of all train pairs of a task; see the [module](self).
 #[derive(Debug, Clone, Default)]
 pub struct Invariants {
-    /// Property, number, and what is said of all train pairs.
+    /// Property, its parameter, and its value for all train pairs.
     said: Vec<(usize, usize, u64)>,
-    /// What changes there are in all train pairs, where their changes are the same.
+    /// The changes of colours in all train pairs, if they are the same in each.
     same_changes: Option<ColourPairs>,
-    /// What cells became in any train pair, where all outputs have the size of their inputs.
+    /// The changes of colours in any train pair, if all outputs have the size of their inputs.
     became: Option<ColourPairs>,
 }
 
 impl Invariants {
-    /// Those of inputs and their outputs.
+    /// The invariants of these inputs and their outputs.
     pub fn of<'g>(pairs: impl Iterator<Item = (&'g Grid, &'g Grid)>) -> Self {
-        let pairs = pairs.map(|(input, output)| Both::of(input, output));
+        let pairs = pairs.map(|(input, output)| PairFacts::of(input, output));
         let pairs: Vec<_> = pairs.collect();
         let mut said = Vec::new();
         for (at, property) in PROPERTIES.iter().enumerate() {
@@ -59,7 +59,7 @@ impl Invariants {
         }
     }
 
-    /// What an answer to an input breaks of it, by name.
+    /// The invariants that an answer to an input breaks, by name.
     ///
     /// ```
     /// use arc_dsl::Grid;
@@ -74,7 +74,7 @@ impl Invariants {
     /// # Ok::<(), arc_dsl::GridError>(())
     /// ```
     pub fn broken(&self, input: &Grid, output: &Grid) -> Vec<&'static str> {
-        let both = Both::of(input, output);
+        let both = PairFacts::of(input, output);
         let said = self.said.iter().filter(|(property, number, said)| {
             let told = (PROPERTIES[*property].of)(&both, *number);
             told.is_some_and(|told| told != *said)
@@ -88,7 +88,7 @@ impl Invariants {
             if differs(self.same_changes) {
                 broken.push("which colours change to which");
             }
-            // Of a colour that was never seen nothing is known.
+            // Nothing is known about a colour that no train pair has.
             let row = |from: usize| ((1 << COLOURS) - 1) << (from * COLOURS);
             let is_new = |became: ColourPairs| {
                 let known = (0..COLOURS).filter(|from| became & row(*from) != 0);

@@ -1,4 +1,4 @@
-//! [`Language`]: what a search calls and begins with, and what each of it costs.
+//! [`Language`]: what a search calls and starts with, and the costs.
 //!
 //! A language is text. It has four parts, each after a line with its name in brackets; `#` begins a comment:
 //!
@@ -16,16 +16,15 @@
 //! 1 colour: COLOUR
 //! ```
 //!
-//! A line of calls says how many bits it takes to say, of a value of the kind that it gives, that it is such a
-//! call, the kinds of what it takes and gives, and what is called: primitives, or
-//! [derived operations](derived); with a star the order of the first two arguments is all one. Kinds are finer
-//! than types, which tell neither a colour from a number nor what a function is for. Seeds are what every
-//! program may begin with, as expressions of the DSL without blanks; those of colours are made for each colour
-//! that a task has, `COLOUR` standing for it. The kind `blank` has one value, which is there once the size of
-//! the output is [predicted](crate::size): a grid of that size in colour 0.
+//! A line of calls has the bits that it takes to say that a value of the resulting kind is such a call, the kinds of
+//! the arguments and of the result, and the operations: primitives or [derived operations](derived). A star means
+//! that the first two arguments commute. Kinds are finer than types, which distinguish neither colours from numbers
+//! nor functions by their purpose. Seeds are what every program may start with, as expressions of the DSL without
+//! blanks; colour seeds are instantiated for each colour of a task, which replaces `COLOUR`. The kind `blank` has one
+//! value, which exists once the size of the output is [predicted](crate::size): a grid of that size in colour 0.
 //!
-//! What a call costs is its bits and what its arguments cost. The part of kinds says what values of a kind are
-//! charged more than that, because programs seldom need one; who makes a grid of it is given that back.
+//! The cost of a call is its bits plus the costs of its arguments. The section `kinds` adds charges to values of
+//! kinds that programs seldom need; a call that turns one into a grid gets the charge back.
 
 mod costs;
 mod counts;
@@ -44,7 +43,7 @@ pub use producer::Producer;
 use table::MOST_COST;
 pub use uses::Uses;
 
-/// The kinds that the search itself knows: what can be painted, or says how large a grid is.
+/// The kinds that the search itself uses: those that can be painted or that say how large a grid is.
 pub const KNOWN_KINDS: [&str; 6] = ["grid", "object", "indices", "colour", "number", "blank"];
 
 /// The derived operations of the [default](Language::default) language, as functions of the public dialect.
@@ -64,10 +63,10 @@ pub const DERIVED: &str = concat!(
     include_str!("language/derived/choices.py")
 );
 
-/// Its calls and seeds.
+/// The calls and seeds of the default language.
 const TABLE: &str = include_str!("language/table.txt");
 
-/// A kind of values.
+/// A kind of value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Kind(u8);
 
@@ -85,48 +84,48 @@ impl Kind {
     /// The empty grid of the output's size.
     pub const BLANK: Kind = Kind(5);
 
-    /// Its place among the [kinds](Language::kinds).
+    /// Its index among the [kinds](Language::kinds).
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 }
 
-/// What is called.
+/// An operation that can be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// A primitive.
     Primitive(Primitive),
-    /// The function at this place of [`Language::functions`].
+    /// The function with this index in [`Language::functions`].
     Function(u16),
 }
 
-/// Operations that cost the same and take and give the same.
+/// Operations of the same cost, arguments and result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// How many bits it takes to say that such a call gives a value of this kind.
+    /// The bits that it takes to say that a value of this kind is such a call.
     pub bits: u8,
-    /// Whether the order of the first two arguments is all one.
+    /// Whether the first two arguments commute.
     pub commutes: bool,
     /// The kinds of the arguments, 1 to 4.
     pub takes: Vec<Kind>,
     /// The kind of the result.
     pub gives: Kind,
-    /// What is called.
+    /// The operations that can be called.
     pub operations: Vec<Operation>,
 }
 
-/// What a program may begin with.
+/// A value that a program may start with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seed {
-    /// How many bits it takes to say that it is a value of this kind.
+    /// The bits that it takes to say that a value of this kind is this one.
     pub bits: u8,
     /// Its kind.
     pub kind: Kind,
-    /// The expression, of the DSL.
+    /// The expression, in the DSL.
     pub expression: String,
 }
 
-/// What a search calls and begins with, see the [module](self).
+/// What a search calls and starts with; see the [module](self).
 #[derive(Debug, Clone)]
 pub struct Language {
     kinds: Vec<String>,
@@ -134,26 +133,26 @@ pub struct Language {
     rows: Vec<Row>,
     seeds: Vec<Seed>,
     colour_seeds: Vec<Seed>,
-    /// What each kind is charged.
+    /// The extra charge of each kind.
     charges: Vec<u8>,
     costs: Option<Costs>,
 }
 
-/// Why a text is no language.
+/// Why a text is not a language.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LanguageError {
-    /// A derived operation is wrong.
+    /// A derived operation is invalid.
     #[error("derived operations: {0}")]
     Function(#[from] ParseError),
-    /// A line of the table is wrong.
+    /// A line of the table is invalid.
     #[error("line {line} of the table: expected {expected}, found {found}")]
     Line {
         /// The line, counted from 1.
         line: usize,
-        /// What should stand there.
+        /// What the line should have there.
         expected: &'static str,
-        /// What does.
+        /// What it has instead.
         found: String,
     },
 }
@@ -198,7 +197,7 @@ impl Language {
         &self.kinds
     }
 
-    /// The kind at this place among them.
+    /// The kind with this index.
     pub fn kind_at(&self, place: usize) -> Option<Kind> {
         let place = u8::try_from(place).ok();
         place
@@ -211,35 +210,35 @@ impl Language {
         &self.functions
     }
 
-    /// What is called, in the order in which it is tried at the same cost.
+    /// The rows of calls, in the order in which they are tried at the same cost.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// What every program may begin with.
+    /// The values that every program may start with.
     pub fn seeds(&self) -> &[Seed] {
         &self.seeds
     }
 
-    /// What there is for each colour of a task, with `COLOUR` for the colour.
+    /// The seeds for each colour of a task, with `COLOUR` for the colour.
     pub fn colour_seeds(&self) -> &[Seed] {
         &self.colour_seeds
     }
 
-    /// What one more such call costs beside its arguments: its bits, and what its kind is charged more than
-    /// those of its arguments; at least 1.
+    /// The cost of such a call without its arguments: its bits, and the charge of its kind less those of its
+    /// arguments; at least 1.
     pub fn cost(&self, row: &Row) -> u8 {
         let charge = |kind: &Kind| i32::from(self.charges[kind.index()]);
         let taken: i32 = row.takes.iter().map(charge).sum();
         (i32::from(row.bits) + charge(&row.gives) - taken).clamp(1, MOST_COST.into()) as u8
     }
 
-    /// What a seed costs: its bits, and what its kind is charged.
+    /// The cost of a seed: its bits and the charge of its kind.
     pub fn cost_of_seed(&self, seed: &Seed) -> u8 {
         seed.bits.saturating_add(self.charges[seed.kind.index()])
     }
 
-    /// The same without what the derived operations bring: primitives alone.
+    /// This language without its derived operations: primitives alone.
     #[must_use]
     pub fn of_primitives(mut self) -> Self {
         for row in &mut self.rows {
@@ -249,7 +248,7 @@ impl Language {
         self
     }
 
-    /// The same with each call as likely as any other of its kind.
+    /// This language with all calls of the same kind equally likely.
     #[must_use]
     pub fn unweighted(mut self) -> Self {
         let mut counts = vec![0usize; self.kinds.len()];
@@ -262,8 +261,8 @@ impl Language {
         self
     }
 
-    /// The same with every operation costing 1, those of what programs begin with too: a value then costs how
-    /// many are called.
+    /// This language with a cost of 1 for every operation, including those in seeds: the cost of a value is then the
+    /// number of operations in it.
     #[must_use]
     pub fn by_size(mut self) -> Self {
         for row in &mut self.rows {
@@ -277,13 +276,13 @@ impl Language {
         self.with_costs(None)
     }
 
-    /// The same with these costs of calls of primitives on each other.
+    /// This language with these costs of calls of primitives on each other.
     #[must_use]
     pub fn with_costs(self, costs: Option<Costs>) -> Self {
         Self { costs, ..self }
     }
 
-    /// What calls of primitives on each other cost, by programs; `None` if that is not looked at.
+    /// The costs of calls of primitives on each other, learned from programs; `None` if they are not used.
     pub fn costs(&self) -> Option<&Costs> {
         self.costs.as_ref()
     }
@@ -304,14 +303,14 @@ impl Language {
     }
 }
 
-/// The text of the program that is an expression, for this colour.
+/// The program text of an expression, for this colour.
 pub(crate) fn seed_text(expression: &str, colour: i32) -> String {
     let expression = expression.replace("COLOUR", &colour.to_string());
     format!("def seed(I):\n    return {expression}\n")
 }
 
 impl fmt::Display for Language {
-    /// How large it is.
+    /// Writes its size only.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let operations: usize = self.rows.iter().map(|row| row.operations.len()).sum();
         let (rows, functions) = (self.rows.len(), self.functions.len());
@@ -355,7 +354,7 @@ mod tests {
             ),
             (
                 "[calls]\n2 grid -> grid: trim fill",
-                "line 2 of the table: expected an operation that takes so many arguments, found `fill`",
+                "line 2 of the table: expected an operation that takes this number of arguments, found `fill`",
             ),
             (
                 "[calls]\n# none\n2 grid: trim",

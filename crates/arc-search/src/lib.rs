@@ -1,20 +1,19 @@
-//! From the train pairs of an ARC task to attempts at its test outputs, each of them a program.
+//! From the train pairs of an ARC task to attempts at its test outputs, each of which is a program.
 //!
-//! A [`Searcher`] goes through these stages, each in a module of its own:
+//! A [`Searcher`] goes through these stages, each in its own module:
 //!
-//! 1. [`colours`]: colours are renamed, for each input by what it shows.
-//! 2. [`size`]: how large the outputs are is predicted.
-//! 3. [`enumerate`]: calls of the [`language`] are made on all inputs, the cheapest first.
-//! 4. [`pieces`]: what of it can be painted becomes bits over the cells of the outputs.
+//! 1. [`colours`]: the colours of each input are renamed by what it shows.
+//! 2. [`size`]: the sizes of the outputs are predicted.
+//! 3. [`enumerate`]: calls of the [`language`] are evaluated on all inputs, the cheapest first.
+//! 4. [`pieces`]: values that can be painted become bits over the cells of the outputs.
 //! 5. [`compose`]: pieces are painted over each other.
-//! 6. [`propose`]: whoever [proposes](propose::Proposer) answers; stacks of pieces are one of them.
-//! 7. [`rank`]: the best different answers, judged by the [invariants] of the task too, become
-//!    [attempts](attempt), and each of them a program.
+//! 6. [`propose`]: [proposers](propose::Proposer) propose answers; stacks of pieces come from one of them.
+//! 7. [`rank`]: the best distinct answers, ranked by the [invariants] of the task too, become [attempts](attempt),
+//!    each with its program.
 //!
-//! Where colours were renamed and no attempt fits all train pairs, a task is searched once more with its colours as
-//! they are.
+//! If colours were renamed and no attempt fits all train pairs, the task is searched again with the original colours.
 //!
-//! It knows no files, threads or clocks. The same task gives the same attempts on every machine.
+//! The crate uses no files, threads or clocks. The same task gives the same attempts on every machine.
 
 mod answer;
 pub mod attempt;

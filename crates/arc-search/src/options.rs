@@ -1,42 +1,43 @@
-//! [`Options`]: how tasks are searched.
+//! [`Options`]: the settings of a search.
 
-/// How tasks are searched.
+/// The settings of a search.
 #[derive(Debug, Clone)]
 #[allow(clippy::struct_excessive_bools, reason = "each switches a part off")]
 #[non_exhaustive]
 pub struct Options {
-    /// Values that are kept for a task, at most, each time that it is searched, but for its seeds, which all are. Default 12,000.
+    /// The maximum number of values kept in each search of a task, except for seeds, which are all kept. Default
+    /// 12,000.
     pub nodes: usize,
-    /// Calls that are tried for a task, at most, each time that it is searched. Default 40 for each node.
+    /// The maximum number of calls tried in each search of a task. Default 40 per node.
     pub calls: u64,
-    /// Bytes that these values may take. Default 512 MiB.
+    /// The maximum memory of these values in bytes. Default 512 MiB.
     pub bytes: usize,
-    /// Pieces that are kept, at most. Default 20,000.
+    /// The maximum number of pieces. Default 20,000.
     pub pieces: usize,
-    /// Answers that are given for each test pair, at most. Default 2.
+    /// The maximum number of answers for each test pair. Default 2.
     pub attempts: usize,
-    /// Proposals that are ranked, at most. Default 10,000.
+    /// The maximum number of proposals that are ranked. Default 10,000.
     pub stacks: usize,
     /// Whether colours are renamed. Default true.
     pub renames: bool,
-    /// Whether a task is searched once more with its colours as they are, where no attempt with renamed ones fits
-    /// all train pairs. Default true.
+    /// Whether a task is searched again with its original colours if no attempt with renamed ones fits all train
+    /// pairs. Default true.
     pub repeats: bool,
-    /// Whether a task is searched once more with 0 for the most common colour of each input, where that is another one
-    /// and no attempt fits all train pairs before. Default true.
+    /// Whether a task is searched again with 0 swapped with the most common colour of each input, if that differs and
+    /// no attempt has fit all train pairs so far. Default true.
     pub grounds: bool,
-    /// Whether objects and locations are pieces, beside grids. Default true.
+    /// Whether objects and locations are pieces, in addition to grids. Default true.
     pub patches: bool,
-    /// The [proposers](crate::propose::Proposer::name) that are switched off: `stacks`, `cells`, `objects`, or one's own. Default
-    /// none.
+    /// The [proposers](crate::propose::Proposer::name) that are switched off: `stacks`, `cells`, `objects`, or a
+    /// custom one. Default none.
     pub off: Vec<String>,
 }
 
-/// Calls that are tried for each value that is asked for.
+/// Calls that are tried for each value.
 const CALLS_A_NODE: u64 = 40;
 
 impl Options {
-    /// The default with so many values for a task, and 40 calls for each.
+    /// The default with this many values for a task, and 40 calls for each.
     pub fn of_nodes(nodes: usize) -> Self {
         Self {
             nodes,

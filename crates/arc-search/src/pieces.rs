@@ -1,4 +1,4 @@
-//! [`Pieces`]: what can be painted of what a search has made, as bits over the cells of the outputs.
+//! [`Pieces`]: the values of a search that can be painted, as bits over the cells of the outputs.
 
 use arc_cpu::batt::{Batt, NodeId};
 use arc_dsl::{Container, Grid, Loc, Task, Value};
@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::enumerate::Enumeration;
 use crate::language::Kind;
 
-/// What a piece paints.
+/// The cells that a piece paints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layer {
     /// All cells of a grid of the output's size.
@@ -22,15 +22,15 @@ pub enum Layer {
     Filled(NodeId, NodeId),
 }
 
-/// Where the bits of each input stand: cells row by row, from a new word on for each input. Those of train
-/// pairs come first.
+/// The layout of bits: the cells of each input's output row by row, each input starting at a new word, train pairs
+/// first.
 #[derive(Debug, Clone)]
 pub struct Frame {
     /// The sizes of the outputs, those of test pairs predicted.
     pub sizes: Vec<(usize, usize)>,
-    /// Where the words of each input begin; and the end.
+    /// The first word of each input, and the end.
     pub starts: Vec<usize>,
-    /// How many of the inputs are of train pairs.
+    /// The number of train pairs among the inputs.
     pub train: usize,
 }
 
@@ -53,50 +53,49 @@ impl Frame {
         self.starts[input]..self.starts[input + 1]
     }
 
-    /// How many words the train pairs have.
+    /// The number of words of the train pairs.
     pub fn train_words(&self) -> usize {
         self.starts[self.train]
     }
 
-    /// How many cells the output of an input has.
+    /// The number of cells of the output of an input.
     pub fn cells(&self, input: usize) -> usize {
         self.sizes[input].0 * self.sizes[input].1
     }
 }
 
-/// What is said of a piece beside its bits.
+/// The description of a piece, without its bits.
 #[derive(Debug, Clone, Copy)]
 pub struct Piece {
     /// What it paints.
     pub layer: Layer,
     /// What it costs.
     pub cost: u8,
-    /// A bit for each train pair in which some cell is painted wrong.
+    /// A bit for each train pair in which it paints a cell wrong.
     pub dirty: u32,
 }
 
 /// The pieces of a task, the cheapest first.
 #[derive(Debug)]
 pub struct Pieces {
-    /// Where bits stand.
+    /// The layout of the bits.
     pub frame: Frame,
     /// The pieces.
     pub all: Vec<Piece>,
     /// For each piece a bit for each cell of a train pair's output that it paints.
     paints: Vec<u64>,
-    /// The same of those that it paints in another colour than the output has.
+    /// For each piece a bit for each cell that it paints in another colour than the output has.
     wrong: Vec<u64>,
     /// A bit for each cell of a train pair's output that is not 0.
     pub shown: Vec<u64>,
     known: FxHashSet<(u64, u64)>,
 }
 
-/// The greatest cost of a colour in which locations are painted.
+/// The maximum cost of a colour for filled locations.
 const MOST_COLOUR_COST: u8 = 2;
 
 impl Pieces {
-    /// The pieces of what has been made, at most so many: of grids, and where that is asked for of objects and
-    /// locations.
+    /// The pieces of an enumeration, up to a maximum: grids, and with `with_patches` objects and locations too.
     pub fn of(
         batt: &Batt,
         enumeration: &Enumeration<'_>,
@@ -121,21 +120,21 @@ impl Pieces {
             known: FxHashSet::default(),
         };
         let targets = Targets::of(task, &pieces.frame);
-        let mut made = Painting::new(&pieces.frame);
+        let mut painting = Painting::new(&pieces.frame);
         for cost in 0..=crate::enumerate::MOST_COST as u8 {
             for layer in layers(enumeration, cost, with_patches) {
                 if pieces.all.len() >= most {
                     pieces.truncate(most);
                     return pieces;
                 }
-                pieces.add(batt, &targets, layer, cost, &mut made);
+                pieces.add(batt, &targets, layer, cost, &mut painting);
             }
         }
         pieces.truncate(most);
         pieces
     }
 
-    /// Leaves so many: a grid is up to three pieces.
+    /// Truncates the list to `most` pieces: a grid adds up to three at once.
     fn truncate(&mut self, most: usize) {
         let words = self.frame.train_words();
         self.all.truncate(most);
@@ -155,53 +154,60 @@ impl Pieces {
         &self.wrong[piece * words..][..words]
     }
 
-    fn add(&mut self, batt: &Batt, targets: &Targets, node: Node, cost: u8, made: &mut Painting) {
+    fn add(
+        &mut self,
+        batt: &Batt,
+        targets: &Targets,
+        paintable: Paintable,
+        cost: u8,
+        painting: &mut Painting,
+    ) {
         let frame = &self.frame;
-        match node {
-            Node::Grid(grid) => {
-                if made.read_grid(batt, grid, frame).is_none() {
+        match paintable {
+            Paintable::Grid(grid) => {
+                if painting.read_grid(batt, grid, frame).is_none() {
                     return;
                 }
-                made.compare(targets);
+                painting.compare(targets);
                 let layers = [Layer::All(grid), Layer::Shown(grid), Layer::Hidden(grid)];
                 let masks = [Mask::All, Mask::Shown, Mask::Hidden];
                 for (layer, mask) in layers.into_iter().zip(masks) {
-                    self.add_layer(layer, cost, made, mask);
+                    self.add_layer(layer, cost, painting, mask);
                 }
             }
-            Node::Object(object) => {
-                if made.read_object(batt, object, frame).is_some() {
-                    made.compare(targets);
-                    self.add_layer(Layer::Object(object), cost, made, Mask::All);
+            Paintable::Object(object) => {
+                if painting.read_object(batt, object, frame).is_some() {
+                    painting.compare(targets);
+                    self.add_layer(Layer::Object(object), cost, painting, Mask::All);
                 }
             }
-            Node::Filled(node, colour) => {
-                if made.read_locs(batt, node, frame).is_some()
-                    && made.fill(batt, colour, frame).is_some()
+            Paintable::Filled(node, colour) => {
+                if painting.read_locs(batt, node, frame).is_some()
+                    && painting.fill(batt, colour, frame).is_some()
                 {
-                    made.compare(targets);
-                    self.add_layer(Layer::Filled(node, colour), cost, made, Mask::All);
+                    painting.compare(targets);
+                    self.add_layer(Layer::Filled(node, colour), cost, painting, Mask::All);
                 }
             }
         }
     }
 
-    /// Adds what is painted of the cells that were made under this mask, unless nothing of it is right, or another
-    /// piece paints the same.
-    fn add_layer(&mut self, layer: Layer, cost: u8, made: &Painting, mask: Mask) {
+    /// Adds the piece that paints the painted cells under this mask, unless none of them is right or another piece
+    /// paints the same.
+    fn add_layer(&mut self, layer: Layer, cost: u8, painting: &Painting, mask: Mask) {
         let first = self.paints.len();
         let mut hash = Hash::default();
         let (mut dirty, mut any_right) = (0u32, false);
         let masked = |word: usize| match mask {
-            Mask::All => made.painted[word],
-            Mask::Shown => made.painted[word] & made.shown(word),
-            Mask::Hidden => made.painted[word] & !made.shown(word),
+            Mask::All => painting.painted[word],
+            Mask::Shown => painting.painted[word] & painting.shown(word),
+            Mask::Hidden => painting.painted[word] & !painting.shown(word),
         };
         for input in 0..self.frame.train {
             let mut is_wrong = false;
             for word in self.frame.words(input) {
                 let masked = masked(word);
-                let wrong = masked & made.wrong[word];
+                let wrong = masked & painting.wrong[word];
                 self.paints.push(masked);
                 self.wrong.push(wrong);
                 is_wrong |= wrong != 0;
@@ -212,11 +218,11 @@ impl Pieces {
             dirty |= u32::from(is_wrong) << input.min(31);
         }
         if any_right {
-            // What is painted for test inputs tells pieces apart that are the same on the train pairs.
-            for word in self.frame.train_words()..made.painted.len() {
+            // Pieces that agree on the train pairs may still differ on the test inputs.
+            for word in self.frame.train_words()..painting.painted.len() {
                 let masked = masked(word);
                 hash.take(masked);
-                for plane in &made.planes {
+                for plane in &painting.planes {
                     hash.take(plane[word] & masked);
                 }
             }
@@ -230,7 +236,7 @@ impl Pieces {
     }
 }
 
-/// Which of the painted cells a layer paints.
+/// The painted cells that belong to a layer.
 #[derive(Clone, Copy)]
 enum Mask {
     All,
@@ -240,7 +246,7 @@ enum Mask {
     Hidden,
 }
 
-/// The outputs of train pairs, by the bits of their colours: all four where it is none.
+/// The bits of the colours of train outputs; all four are set for values that are no colour.
 struct Targets([Vec<u64>; 4]);
 
 impl Targets {
@@ -258,24 +264,24 @@ impl Targets {
     }
 }
 
-/// Adds the bits of a colour to those of a cell, which has none.
+/// Sets the bits of a cell's colour; the cell must have none set.
 fn put_code(planes: &mut [Vec<u64>; 4], first: usize, at: usize, colour: i32) {
     for (bit, plane) in planes.iter_mut().enumerate() {
         plane[first + at / 64] |= (colour as u64 >> bit & 1) << (at % 64);
     }
 }
 
-/// What a node paints, before it is said which part of it is a piece: bits for the cells of all outputs.
+/// All cells that a node paints, before masks: bits for the cells of all outputs.
 struct Painting {
-    /// Those that it paints.
+    /// The cells that it paints.
     painted: Vec<u64>,
-    /// The bits of their colours, 0 where nothing is painted.
+    /// The bits of their colours, 0 in unpainted cells.
     planes: [Vec<u64>; 4],
-    /// Those of train pairs that it paints in another colour than the output has.
+    /// The cells of train pairs that it paints in another colour than the output has.
     wrong: Vec<u64>,
     /// All cells.
     all: Vec<u64>,
-    /// The locations that were read last, which are painted in many colours, and whether they could be.
+    /// The locations that were read last, since many colours fill them, and whether reading succeeded.
     locs: (Option<NodeId>, bool),
 }
 
@@ -296,7 +302,7 @@ impl Painting {
         }
     }
 
-    /// Those cells of a word that are painted in another colour than 0.
+    /// The painted cells of a word whose colour is not 0.
     fn shown(&self, word: usize) -> u64 {
         let [a, b, c, d] = &self.planes;
         a[word] | b[word] | c[word] | d[word]
@@ -308,7 +314,7 @@ impl Painting {
         self.planes.iter_mut().for_each(|plane| plane.fill(0));
     }
 
-    /// Reads a grid; `None` if it has another size than an output, or what is no colour.
+    /// Reads a grid; `None` if its size differs from an output's or a value is no colour.
     fn read_grid(&mut self, batt: &Batt, grid: NodeId, frame: &Frame) -> Option<()> {
         self.clear();
         for (input, size) in frame.sizes.iter().enumerate() {
@@ -350,7 +356,7 @@ impl Painting {
         Some(())
     }
 
-    /// Reads an object where it lies within the outputs; `None` if what is no colour would be seen.
+    /// Reads the part of an object within the outputs; `None` if a visible value is no colour.
     fn read_object(&mut self, batt: &Batt, object: NodeId, frame: &Frame) -> Option<()> {
         self.clear();
         for (input, size) in frame.sizes.iter().enumerate() {
@@ -363,7 +369,7 @@ impl Painting {
                         };
                         is_colour(cell.colour).then_some(())?;
                         let bit = 1 << (at % 64);
-                        // The last of several cells at one location is seen.
+                        // The last of several cells at one location is visible.
                         for plane in &mut self.planes {
                             plane[first + at / 64] &= !bit;
                         }
@@ -405,7 +411,7 @@ impl Painting {
         Some(())
     }
 
-    /// Paints the locations that were read in a colour; `None` if one would be seen in what is no colour.
+    /// Paints the locations that were read in a colour; `None` if a visible value is no colour.
     fn fill(&mut self, batt: &Batt, colour: NodeId, frame: &Frame) -> Option<()> {
         for input in 0..frame.sizes.len() {
             let colour = batt.value(colour, input).ok()?.as_int()?;
@@ -424,7 +430,7 @@ impl Painting {
         Some(())
     }
 
-    /// Finds out which of the cells that are painted are wrong.
+    /// Computes the painted cells that are wrong.
     fn compare(&mut self, targets: &Targets) {
         for (word, wrong) in self.wrong.iter_mut().enumerate() {
             let both = self.planes.iter().zip(&targets.0);
@@ -436,13 +442,13 @@ impl Painting {
     }
 }
 
-/// The place of a location in the order of cells; `None` if it lies outside.
+/// The index of a location in the order of cells; `None` if it lies outside.
 pub(crate) fn place(loc: Loc, (rows, columns): (usize, usize)) -> Option<usize> {
     let (i, j) = (usize::try_from(loc.i).ok()?, usize::try_from(loc.j).ok()?);
     (i < rows && j < columns).then_some(i * columns + j)
 }
 
-/// A hash of 128 bits: pieces that have the same are taken for the same.
+/// A 128-bit hash: pieces with equal hashes count as equal.
 #[derive(Default)]
 struct Hash(u64, u64);
 
@@ -461,43 +467,43 @@ impl Hash {
     }
 }
 
-/// What can be painted before it is said which part of it.
+/// What is painted, before masks.
 #[derive(Clone, Copy)]
-enum Node {
+enum Paintable {
     Grid(NodeId),
     Object(NodeId),
     Filled(NodeId, NodeId),
 }
 
-/// What nodes of this cost can be painted.
+/// The paintable values of this cost.
 fn layers<'e>(
     enumeration: &'e Enumeration<'_>,
     cost: u8,
     with_patches: bool,
-) -> impl Iterator<Item = Node> + 'e {
+) -> impl Iterator<Item = Paintable> + 'e {
     let grids = enumeration.at_cost(Kind::GRID, cost).iter();
     let objects = enumeration.at_cost(Kind::OBJECT, cost).iter();
     let filled = (0..=MOST_COLOUR_COST.min(cost)).flat_map(move |of_colour| {
         let locs = enumeration.at_cost(Kind::INDICES, cost - of_colour).iter();
         locs.flat_map(move |locs| {
             let colours = enumeration.at_cost(Kind::COLOUR, of_colour).iter();
-            colours.map(|colour| Node::Filled(*locs, *colour))
+            colours.map(|colour| Paintable::Filled(*locs, *colour))
         })
     });
-    let patches = objects.map(|node| Node::Object(*node)).chain(filled);
+    let patches = objects.map(|node| Paintable::Object(*node)).chain(filled);
     grids
-        .map(|node| Node::Grid(*node))
+        .map(|node| Paintable::Grid(*node))
         .chain(patches.filter(move |_| with_patches))
 }
 
-/// The colour of a cell that is not painted.
-pub(crate) const NONE: i8 = -1;
+/// The value of an unpainted cell.
+pub(crate) const UNPAINTED: i8 = -1;
 
 fn is_colour(colour: i32) -> bool {
     (0..10).contains(&colour)
 }
 
-/// What one layer paints, by input and cell.
+/// The cells that one layer paints, by input.
 pub(crate) struct Cells {
     pub(crate) all: Vec<Vec<i8>>,
 }
@@ -506,22 +512,22 @@ impl Cells {
     pub(crate) fn new(frame: &Frame) -> Self {
         Self {
             all: (0..frame.sizes.len())
-                .map(|input| vec![NONE; frame.cells(input)])
+                .map(|input| vec![UNPAINTED; frame.cells(input)])
                 .collect(),
         }
     }
 
-    /// Reads what a layer paints; `None` if it has another size, or paints what is no colour.
+    /// Reads the cells of a layer; `None` if its size differs or a value is no colour.
     pub(crate) fn read(&mut self, batt: &Batt, layer: Layer, frame: &Frame) -> Option<()> {
         match layer {
             Layer::All(grid) => self.read_grid(batt, grid, frame)?,
             Layer::Shown(grid) => {
                 self.read_grid(batt, grid, frame)?;
-                self.leave(|colour| colour == 0);
+                self.erase(|colour| colour == 0);
             }
             Layer::Hidden(grid) => {
                 self.read_grid(batt, grid, frame)?;
-                self.leave(|colour| colour != 0);
+                self.erase(|colour| colour != 0);
             }
             Layer::Object(object) => self.read_object(batt, object, frame)?,
             Layer::Filled(locs, colour) => self.read_filled(batt, locs, colour, frame)?,
@@ -529,10 +535,10 @@ impl Cells {
         Some(())
     }
 
-    fn leave(&mut self, is_left: impl Fn(i8) -> bool) {
+    fn erase(&mut self, is_erased: impl Fn(i8) -> bool) {
         for colour in self.all.iter_mut().flatten() {
-            if is_left(*colour) {
-                *colour = NONE;
+            if is_erased(*colour) {
+                *colour = UNPAINTED;
             }
         }
     }
@@ -554,26 +560,26 @@ impl Cells {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.all.iter_mut().for_each(|cells| cells.fill(NONE));
+        self.all.iter_mut().for_each(|cells| cells.fill(UNPAINTED));
     }
 
-    /// Paints what another layer paints where nothing is yet, and leaves of that layer what is seen of it.
+    /// Paints another layer below this one, and removes from that layer the cells that are not visible.
     pub(crate) fn paint_below(&mut self, other: &mut Cells) {
         let below = other.all.iter_mut().flatten();
         for (colour, below) in self.all.iter_mut().flatten().zip(below) {
-            if *colour == NONE {
+            if *colour == UNPAINTED {
                 *colour = *below;
             } else {
-                *below = NONE;
+                *below = UNPAINTED;
             }
         }
     }
 
-    /// Paints what is still open.
+    /// Fills the unpainted cells.
     pub(crate) fn fill(&mut self, colour: i8) {
         let cells = self.all.iter_mut().flatten();
         cells
-            .filter(|cell| **cell == NONE)
+            .filter(|cell| **cell == UNPAINTED)
             .for_each(|cell| *cell = colour);
     }
 
@@ -616,7 +622,7 @@ impl Cells {
         Some(())
     }
 
-    /// Paints a cell; `None` if it would be seen in what is no colour.
+    /// Paints a cell; `None` if a visible value is no colour.
     fn paint(&mut self, input: usize, size: (usize, usize), loc: Loc, colour: i32) -> Option<()> {
         if let Some(at) = place(loc, size) {
             is_colour(colour).then_some(())?;

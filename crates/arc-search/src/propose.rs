@@ -1,5 +1,5 @@
-//! [`Proposer`]: who proposes answers, of what has been made for a task. [`Stacks`] proposes pieces painted over
-//! each other. What all of them propose is joined, ranked and checked as one.
+//! [`Proposer`]: proposes answers from the values of a task. [`Stacks`] proposes pieces painted over each other. The
+//! proposals of all proposers are merged, ranked and checked together.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,16 +12,16 @@ use crate::language::Kind;
 use crate::options::Options;
 use crate::pieces::{Frame, Layer, Pieces};
 
-/// What has been made for a task.
+/// The state of a task's search.
 #[derive(Debug)]
 pub struct Scene<'s> {
     /// The values. A proposer may add calls to them.
     pub batt: &'s mut Batt,
-    /// What the enumeration has made of them.
+    /// The enumeration of these values.
     pub enumeration: &'s Enumeration<'s>,
-    /// The task, with its colours renamed where they are.
+    /// The task, with its colours renamed if they are.
     pub task: &'s Task,
-    /// Where the outputs have their bits.
+    /// The layout of the bits of the outputs.
     pub frame: &'s Frame,
     /// How the task is searched.
     pub options: &'s Options,
@@ -31,24 +31,24 @@ pub struct Scene<'s> {
     pub colours: &'s [i32],
     /// The proposer's own [functions](Proposer::functions), as the batt knows them.
     pub functions: &'s [Defined],
-    /// How much could be painted of it.
+    /// How many pieces there are.
     pub pieces: usize,
-    /// Set once nobody waits for the answers any more: then a proposer ends as soon as it can.
+    /// Set once nobody waits for the answers any more: a proposer then ends as soon as it can.
     pub is_abandoned: &'s AtomicBool,
 }
 
-/// An answer, before it is known what it answers.
+/// An answer before its outputs for the test inputs are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// What is painted over each other on an empty grid, the top one first.
+    /// The layers that are painted over each other on an empty grid, the top one first.
     pub layers: Vec<Layer>,
-    /// On how many train pairs it is right.
+    /// The number of train pairs on which it is right.
     pub fits: u32,
     /// The greatest cost of a layer.
     pub cost: u8,
-    /// What all of it costs.
+    /// The sum of the costs.
     pub total: u32,
-    /// Where it is a rule, the rule in words.
+    /// For a rule, the rule in words.
     pub rule: Option<String>,
     /// The [name](Proposer::name) of the proposer.
     pub by: &'static str,
@@ -59,19 +59,19 @@ pub trait Proposer {
     /// The name by which it is [switched off](crate::Options::off).
     fn name(&self) -> &'static str;
 
-    /// Functions that it calls in the batt, where they have the same order in [`Scene::functions`].
+    /// Functions that it calls in the batt; [`Scene::functions`] has them in the same order.
     fn functions(&self) -> &[Program] {
         &[]
     }
 
-    /// Whether it looks at what the enumeration has made. What does not is asked of colours as they are too, where
-    /// answers with renamed ones fit already. Default true.
+    /// Whether it uses the values of the enumeration. A proposer that does not is also asked with the original
+    /// colours when answers with renamed ones fit already. Default true.
     fn needs_values(&self) -> bool {
         true
     }
 
-    /// Hands on answers that are right on a train pair at least, in an order of its own that depends on the scene
-    /// alone. It ends as soon as it is told `false`.
+    /// Passes answers that are right on at least one train pair to `take`, in an order that depends only on the
+    /// scene. It ends as soon as `take` returns `false`.
     fn propose(&self, scene: &mut Scene<'_>, take: &mut dyn FnMut(Proposal) -> bool);
 }
 
@@ -80,8 +80,8 @@ pub struct Stacks {
     composer: Box<dyn Composer + Send>,
 }
 
-/// Proposes the values of the enumeration that are right on all train pairs and have other sizes than were predicted
-/// for the test pairs, each alone; gives whether more is asked for.
+/// Proposes, each alone, the values of the enumeration that are right on all train pairs and have other sizes than
+/// predicted for the test pairs; returns whether more proposals are wanted.
 fn propose_of_other_sizes(
     scene: &Scene<'_>,
     by: &'static str,
@@ -112,7 +112,7 @@ fn propose_of_other_sizes(
 }
 
 impl Stacks {
-    /// Those of this composer.
+    /// The stacks of this composer.
     pub fn of(composer: impl Composer + Send + 'static) -> Self {
         Self {
             composer: Box::new(composer),

@@ -1,43 +1,43 @@
-//! [`Ranker`]: which of the proposals that fit are given as attempts.
+//! [`Ranker`]: selects the proposals that become attempts.
 
 use crate::propose::Proposal;
 
-/// Says how good a proposal is, and the answers that it gives.
+/// Scores proposals and their answers.
 pub trait Ranker {
-    /// The greater, the better. Of proposals that are as good the one stays first that was made first.
+    /// The score of a proposal; greater is better. Among equal scores the proposal that came first stays first.
     fn score(&self, proposal: &Proposal) -> f64;
 
-    /// How good the answers of a proposal are that has this score: the greater, the better. It is asked of the
-    /// best proposals alone, [`CANDIDATES`] with different answers. Unless it is said otherwise, the score.
+    /// The score of a proposal's answers, given the proposal's score; greater is better. It is called only for the
+    /// best proposals, up to [`CANDIDATES`] with distinct answers. By default it returns the given score.
     fn of_answers(&self, score: f64, answers: &Answers<'_>) -> f64 {
         let _ = answers;
         score
     }
 }
 
-/// How many proposals with different answers are compared by their answers.
+/// How many proposals with distinct answers are compared by their answers.
 pub const CANDIDATES: usize = 60;
 
-/// What a proposal gives for the test inputs.
+/// The answers of a proposal to the test inputs.
 #[derive(Debug, Clone, Copy)]
 pub struct Answers<'a> {
     /// The proposal.
     pub proposal: &'a Proposal,
-    /// What other proposers propose that gives the same: of each the best.
+    /// Of each other proposer the best proposal that gives the same answers.
     pub same: &'a [&'a Proposal],
     /// How many train pairs the task has.
     pub train: usize,
-    /// What each answer breaks of what all train pairs have in common, by
-    /// [name](crate::invariants::Invariants::broken).
+    /// The invariants of the train pairs that each answer breaks, by [name](crate::invariants::Invariants::broken).
     pub broken: &'a [Vec<&'static str>],
 }
 
-/// What is known of a proposal: 1, its cost by 20, the square root of how many invariants its answers break, and
-/// a third of its layers but the first, or the train pairs on which it is wrong.
+/// The features of a proposal: 1, its cost divided by 20, the square root of the number of invariants that its
+/// answers break, and a third of the number of layers after the first, or the number of train pairs on which it is
+/// wrong.
 pub type Known = [f64; 4];
 
-/// What is known of a proposal that fits so many train pairs, costs so much and has so many layers, and whose
-/// answers break so many invariants, for a task of so many train pairs.
+/// The features of a proposal with these numbers of fitting train pairs, cost and layers, whose answers break this
+/// many invariants, for a task of this many train pairs.
 pub fn known(fits: u32, total: u32, layers: usize, broken: f64, train: usize) -> Known {
     let wrong = train.saturating_sub(fits as usize);
     let last = if wrong > 0 {
@@ -48,10 +48,10 @@ pub fn known(fits: u32, total: u32, layers: usize, broken: f64, train: usize) ->
     [1.0, f64::from(total) / 20.0, broken.sqrt(), last]
 }
 
-/// For the proposals of a proposer that are right on all train pairs, or of any that are not, what each that is
-/// [known] of them says of whether the answers are right: weights of log odds.
+/// Weights of the [known] features for the log odds that the answers of a proposal are right: for proposals that are
+/// right on all train pairs by their proposer, and for all others under `partly`.
 ///
-/// They are learned on the even-numbered training tasks of ARC-AGI-1, by `--example solved -- TASKS --estimate`.
+/// They were learned on the even-numbered training tasks of ARC-AGI-1, with `--example solved -- TASKS --estimate`.
 #[allow(clippy::approx_constant, reason = "weights that were learned")]
 pub const ESTIMATES: [(&str, Known); 4] = [
     ("stacks", [2.44, -1.02, -2.06, 0.69]),
@@ -60,29 +60,29 @@ pub const ESTIMATES: [(&str, Known); 4] = [
     ("objects", [2.90, -3.14, -1.23, 0.00]),
 ];
 
-/// Whose estimate a proposal goes by: of what is not there that of stacks.
+/// The index of the estimate for a proposal; other proposers use that of stacks.
 pub fn estimate_of(by: &str, is_exact: bool) -> usize {
     let name = if is_exact { by } else { "partly" };
     let place = ESTIMATES.iter().position(|(known, _)| *known == name);
     place.unwrap_or(0)
 }
 
-/// By the train pairs on which a proposal is right, less a little for what it costs and for each piece, and less
-/// something for the invariants that its answers break.
+/// Scores by the number of train pairs on which a proposal is right, minus a little for its costs and for each piece,
+/// and minus a penalty for the invariants that its answers break.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ByFit {
-    /// What one more of the greatest cost takes away. Default 0.
+    /// The penalty per unit of the greatest cost. Default 0.
     pub cost: f64,
-    /// What a piece takes away. Default 0.02.
+    /// The penalty per piece. Default 0.02.
     pub piece: f64,
-    /// What one more of the costs together takes away. Default 0.02.
+    /// The penalty per unit of the sum of the costs. Default 0.02.
     pub total: f64,
-    /// What broken invariants take away, times the square root of how many an answer breaks: they depend on each
-    /// other, so that the second one says less than the first. Default 0.8.
-    /// Where answers are estimated nothing but 0 counts, by which invariants are not looked at.
+    /// The penalty for broken invariants, multiplied by the square root of how many an answer breaks: they depend on
+    /// each other, so the second one says less than the first. Default 0.8. With `estimates` only whether it is 0
+    /// matters, in which case invariants are ignored.
     pub broken: f64,
-    /// Whether answers are put into order by [`ESTIMATES`] of how likely they are right, those that several
-    /// proposers give adding up. Otherwise by what is said above. Default true.
+    /// Whether answers are ranked by the probability that they are right, by [`ESTIMATES`], combined over all
+    /// proposers that give them; otherwise by the fields above. Default true.
     pub estimates: bool,
 }
 
@@ -129,10 +129,10 @@ impl Ranker for ByFit {
                     .sum::<f64>()
                     .exp())
         };
-        // It is wrong where all are.
+        // The answer is wrong only if all of its proposals are.
         let all = answers.same.iter().copied().chain([answers.proposal]);
         let wrong: f64 = all.map(|proposal| wrong(&proposal)).product();
-        // What is all but certain is no infinite score, which no document holds.
+        // Keeps the score finite: JSON has no infinity.
         let wrong = wrong.clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON);
         ((1.0 - wrong) / wrong).ln()
     }

@@ -1,8 +1,8 @@
 //! Rules: what happens to each cell or each object, by conditions that the train pairs show.
 //!
-//! What a rule is made of stands in [`TABLE`], a line a row: expressions of the public DSL, each with a cost and
-//! words. Nothing of it is written twice: each row is a function that the batt compiles and evaluates on its bit
-//! planes, and that same function is what a program has in the end. Learning goes by the values that it gives.
+//! The parts of rules are in [`TABLE`], one row per line: expressions of the public DSL, each with a cost and words.
+//! Each row is written once: it is a function that the batt compiles and evaluates on its bit planes, and the final
+//! program contains that same function. Learning uses the values of these functions.
 
 pub mod cells;
 mod learn;
@@ -31,15 +31,15 @@ pub const HELPERS: &str = include_str!("rules/helpers.py");
 pub struct Row {
     /// What it costs, in bits.
     pub cost: u32,
-    /// It in words.
+    /// Its description in words.
     pub words: String,
-    /// It in the DSL.
+    /// Its expression in the DSL.
     pub expression: String,
     /// Whether there is one for each colour.
     pub by_colour: bool,
 }
 
-/// The rows of a section. Lines that cannot be read are left out; a test reads all of them.
+/// The rows of a section. Invalid lines are skipped; a test parses all of them.
 fn rows(table: &str, section: &str) -> Vec<Row> {
     let head = format!("[{section}]");
     let lines = table.lines().map(str::trim);
@@ -58,7 +58,7 @@ fn rows(table: &str, section: &str) -> Vec<Row> {
     lines.filter_map(row).collect()
 }
 
-/// The functions of a text that stands on the helpers and the derived operations: those whose names begin so.
+/// The functions of a text that calls the helpers and the derived operations: those whose names start with `prefix`.
 fn functions(text: &str, prefix: &str) -> Result<Vec<Program>, ParseError> {
     let text = format!("{DERIVED}\n{HELPERS}\n{text}");
     let functions = parse_functions(&text).into_iter();
@@ -70,7 +70,7 @@ fn functions(text: &str, prefix: &str) -> Result<Vec<Program>, ParseError> {
         .collect()
 }
 
-/// The node of a call; `None` if it fails on an input, or there is no room.
+/// The node of a call; `None` if it fails on an input or the batt is full.
 fn call(batt: &mut Batt, called: impl Into<Called>, arguments: &[NodeId]) -> Option<NodeId> {
     batt.push(called, arguments).ok()?.node()
 }
@@ -89,8 +89,8 @@ fn colours_of_outputs(scene: &Scene<'_>) -> Option<Rows> {
     Some(has)
 }
 
-/// Proposes rules, each with its cost, its grid and in words, the cheapest first: of those with the same grids the
-/// first, so many at most.
+/// Proposes rules, each with its cost, grid and words, the cheapest first; among equal grids the first, up to a
+/// maximum.
 fn propose(
     scene: &mut Scene<'_>,
     rules: impl IntoIterator<Item = (u32, NodeId, String)>,
@@ -103,7 +103,7 @@ fn propose(
         if known.len() >= most {
             return;
         }
-        // The answers may have other sizes than were predicted.
+        // The answers may differ in size from the prediction.
         if scene.batt.is_solution(grid) && known.insert(grid) {
             let goes_on = take(Proposal {
                 layers: vec![Layer::All(grid)],

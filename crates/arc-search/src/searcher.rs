@@ -1,4 +1,4 @@
-//! [`Searcher`]: the stages one after the other.
+//! [`Searcher`]: runs the stages one after the other.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arc_cpu::batt::{self, Batt, Defined, NodeId};
 use arc_dsl::{Grid, Pair, Task};
 
-use crate::answer::{Context, Different};
+use crate::answer::{Context, DistinctAnswers};
 use crate::attempt::Attempt;
 use crate::colours::Normalisation;
 use crate::compose::Composer;
@@ -20,30 +20,30 @@ use crate::rules::cells::Cells;
 use crate::rules::objects::Objects;
 use crate::size::{self, KnownSize, Prediction};
 
-/// What a search has done for a task.
+/// The work that a search did for a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// How often it was searched: once, or again with its colours as they are and with 0 for the most common one; not at
-    /// all where the size of its outputs could not be predicted.
+    /// How often the task was searched: once, or again with its original colours and with 0 for the most common one;
+    /// 0 if the sizes of its outputs could not be predicted.
     pub passes: u32,
     /// Values that were kept.
     pub nodes: usize,
-    /// The cost that the enumeration has come to.
+    /// The cost that the enumeration reached.
     pub cost: u8,
     /// Calls that were tried.
     pub calls: u64,
-    /// Calls on one input.
+    /// Calls, counted once per input.
     pub evaluations: u64,
-    /// What can be painted.
+    /// Pieces that can be painted.
     pub pieces: usize,
-    /// Stacks and rules that are right on a train pair.
+    /// Stacks and rules that are right on at least one train pair.
     pub stacks: usize,
-    /// Bytes that the values took.
+    /// Memory of the values in bytes.
     pub bytes: usize,
 }
 
 impl Counts {
-    /// Takes what was done in one more way: sums, and the greatest cost and memory.
+    /// Adds the work of another pass: sums, but the maximum of costs and memory.
     fn add(&mut self, other: &Self) {
         *self = Self {
             passes: self.passes + other.passes,
@@ -58,26 +58,26 @@ impl Counts {
     }
 }
 
-/// What was found for a task.
+/// The result of the search of a task.
 #[derive(Debug, Clone, Default)]
 pub struct Found {
-    /// The attempts, the best one first. Each is an answer for a test pair at least that none before it is;
-    /// of a task without test pairs they are the best ones.
+    /// The attempts, the best one first. Each answers at least one test pair differently from all before it; for a
+    /// task without test pairs they are the best ones.
     pub attempts: Vec<Attempt>,
-    /// For each test pair the attempts that answer it, by their numbers, the best one first.
+    /// For each test pair the indices of the attempts that answer it, the best one first.
     pub answers: Vec<Vec<usize>>,
-    /// Whether colours were renamed, at first at least.
+    /// Whether colours were renamed, at least in the first pass.
     pub renamed: bool,
-    /// What was done.
+    /// The work that was done.
     pub counts: Counts,
     /// Why the enumeration ended.
     pub stopped: Option<Stopped>,
-    /// The size of the output of each test pair, where it was predicted.
+    /// The size of the output of each test pair, if it was predicted.
     pub sizes: Vec<(usize, usize)>,
 }
 
 impl Found {
-    /// Whether an enumeration ended before its bounds of values and calls were met.
+    /// Whether an enumeration ended before its bounds of values and calls were reached.
     fn is_cut(&self) -> bool {
         matches!(self.stopped, Some(Stopped::Memory | Stopped::Interrupted))
     }
@@ -89,11 +89,11 @@ impl Found {
     }
 }
 
-/// Searches tasks, one after the other, in memory that it keeps.
+/// Searches tasks one after the other, reusing its memory.
 pub struct Searcher {
     language: Language,
     options: Options,
-    /// With their functions.
+    /// Each with its functions.
     proposers: Vec<(Box<dyn Proposer + Send>, Vec<Defined>)>,
     ranker: Box<dyn Ranker + Send>,
     batt: Batt,
@@ -101,10 +101,10 @@ pub struct Searcher {
     is_abandoned: Arc<AtomicBool>,
 }
 
-/// How many nodes are looked at for the size of the output.
+/// How many nodes are examined to predict the size of the output.
 const NODES_FOR_SIZE: usize = 1_000;
 
-/// How many different sizes are.
+/// How many distinct sizes are used.
 const SIZES: usize = 100;
 
 impl Searcher {
@@ -131,13 +131,13 @@ impl Searcher {
         .with_proposer(Objects::default())
     }
 
-    /// The same with another composer.
+    /// This searcher with another composer.
     #[must_use]
     pub fn with_composer(self, composer: impl Composer + Send + 'static) -> Self {
         self.with_proposer(Stacks::of(composer))
     }
 
-    /// The same with one more proposer, or with another one in the place of that of the same name.
+    /// This searcher with an additional proposer, which replaces one of the same name.
     #[must_use]
     pub fn with_proposer(mut self, proposer: impl Proposer + Send + 'static) -> Self {
         let functions = proposer.functions().iter();
@@ -152,7 +152,7 @@ impl Searcher {
         self
     }
 
-    /// The same with another ranker.
+    /// This searcher with another ranker.
     #[must_use]
     pub fn with_ranker(self, ranker: impl Ranker + Send + 'static) -> Self {
         Self {
@@ -161,7 +161,7 @@ impl Searcher {
         }
     }
 
-    /// The same that gives up a task once this is set: what it has found then is to be thrown away.
+    /// This searcher, giving up a task once the flag is set: its result is then meaningless.
     #[must_use]
     pub fn abandoned_by(self, is_abandoned: Arc<AtomicBool>) -> Self {
         Self {
@@ -175,8 +175,8 @@ impl Searcher {
         &self.language
     }
 
-    /// Searches a task. What `interrupted` says ends the enumeration early: the result then depends on when it
-    /// said so.
+    /// Searches a task. When `interrupted` returns `true`, the enumeration ends early: the result then depends on the
+    /// time of that.
     pub fn search(&mut self, task: &Task, interrupted: &mut dyn FnMut() -> bool) -> Found {
         let mut found = Found {
             answers: vec![Vec::new(); task.test.len()],
@@ -201,9 +201,9 @@ impl Searcher {
                 &mut found,
             ));
         }
-        // Of those that are as good the first one stays first.
+        // The sort is stable: among equal scores the first one stays first.
         attempts.sort_by(|a, b| b.score.total_cmp(&a.score));
-        let mut answers = Different::new(task.test.len(), self.options.attempts);
+        let mut answers = DistinctAnswers::new(task.test.len(), self.options.attempts);
         for attempt in attempts {
             if answers.is_new(&attempt.outputs) {
                 answers.take(&attempt.outputs);
@@ -214,10 +214,10 @@ impl Searcher {
         found
     }
 
-    /// How colours are named, each time that a task is searched.
+    /// The naming of colours in each pass over a task.
     fn normalisations(&self, task: &Task) -> Vec<Normalisation> {
-        let as_they_are = Normalisation::default();
-        let mut all = vec![as_they_are.clone()];
+        let unchanged = Normalisation::default();
+        let mut all = vec![unchanged.clone()];
         if self.options.renames {
             let renaming = Normalisation::of(task);
             if !renaming.is_identity() {
@@ -231,13 +231,13 @@ impl Searcher {
         all
     }
 
-    /// Searches a task with its colours renamed; gives the attempts, the best one first. What needs no values is
-    /// asked alone where none are made.
+    /// Searches a task with its colours renamed; returns the attempts, the best one first. Without `enumerates`
+    /// only proposers that need no values are asked.
     fn search_as(
         &mut self,
         task: &Task,
         normalisation: &Normalisation,
-        makes_values: bool,
+        enumerates: bool,
         interrupted: &mut dyn FnMut() -> bool,
         found: &mut Found,
     ) -> Vec<Attempt> {
@@ -265,7 +265,7 @@ impl Searcher {
             calls: self.options.calls,
         };
         let frame = frame(&renamed, &prediction);
-        if makes_values {
+        if enumerates {
             found.stopped = Some(enumeration.run(&mut self.batt, &bounds, interrupted));
             found.sizes = frame.sizes[frame.train..].to_vec();
         }
@@ -285,7 +285,7 @@ impl Searcher {
         let most = self.options.stacks;
         let is_asked = |proposer: &dyn Proposer| {
             let is_on = self.options.off.iter().all(|off| off != proposer.name());
-            is_on && (makes_values || !proposer.needs_values())
+            is_on && (enumerates || !proposer.needs_values())
         };
         let proposers = self.proposers.iter();
         for (proposer, functions) in proposers.filter(|(proposer, _)| is_asked(&**proposer)) {
@@ -302,13 +302,13 @@ impl Searcher {
                 !self.is_abandoned.load(Ordering::Relaxed)
             });
         }
-        // Of those that are as good the first one stays first.
+        // The sort is stable: among equal scores the first one stays first.
         proposals.sort_by(|a, b| b.0.total_cmp(&a.0));
         let pieces = scene.pieces;
         let counts = self.batt.counts();
         found.counts.add(&Counts {
-            passes: u32::from(makes_values),
-            nodes: if makes_values {
+            passes: u32::from(enumerates),
+            nodes: if enumerates {
                 enumeration.counts().0
             } else {
                 0
@@ -360,8 +360,7 @@ impl Searcher {
     }
 }
 
-/// Where the outputs of a task have their bits: those of train pairs in their sizes, those of test pairs in the
-/// predicted ones.
+/// The layout of the bits of a task's outputs: train outputs in their sizes, test outputs in the predicted ones.
 fn frame(task: &Task, prediction: &Prediction) -> Frame {
     let sizes = prediction
         .sizes
@@ -380,7 +379,7 @@ fn pairs(task: &Task) -> impl Iterator<Item = &Pair> {
     task.train.iter().chain(&task.test)
 }
 
-/// The colours that more than half of the train pairs have.
+/// The colours of more than half of the train pairs.
 fn colours(task: &Task) -> Vec<i32> {
     let has = |pair: &&Pair, colour: i8| {
         let mut grids = pair.output.iter().chain([&*pair.input]);
@@ -393,7 +392,7 @@ fn colours(task: &Task) -> Vec<i32> {
         .collect()
 }
 
-/// The different sizes of grids, at most so many.
+/// The distinct sizes of grids, up to a maximum.
 fn known_sizes(batt: &Batt, grids: impl Iterator<Item = NodeId>, most: usize) -> Vec<KnownSize> {
     let mut known: Vec<KnownSize> = Vec::new();
     for grid in grids {

@@ -1,9 +1,9 @@
-//! How large the output is: an expression of the input's size, or of what was made of it.
+//! The size of the output: an expression of the size of the input, or of that of a grid computed from it.
 //!
-//! Sizes that are tried are, the simplest first: always the same one; `a` times a known size and `b` more, by
-//! rows and columns alike or apart; the sum of two known sizes by rows, columns or both; and the number of
-//! rows and that of columns each by a rule of its own. What is right on most train pairs is taken, of those
-//! the simplest. A known size is that of the input, or of a grid that was made of it: the cheaper, the simpler.
+//! These rules are tried, the simplest first: a constant size; `a` times a known size plus `b`, with the same or
+//! separate factors for rows and columns; the sum of two known sizes in rows, columns or both; and separate rules for
+//! the number of rows and of columns. The rule that is right on most train pairs wins, the simplest among equals. A
+//! known size is that of the input or of a grid computed from it: the cheaper the grid, the simpler the size.
 
 use arc_cpu::batt::{Batt, NodeId};
 use arc_dsl::{Primitive, Task, Value};
@@ -11,35 +11,35 @@ use arc_dsl::{Primitive, Task, Value};
 /// Rows and columns.
 type Size = (i32, i32);
 
-/// The largest factor and summand that are tried, and the longest side that a task has.
+/// The largest factor and summand that are tried, and the longest side in tasks.
 const FACTORS: i32 = 5;
 const SUMMANDS: i32 = 3;
 const SIDE: i32 = 30;
 
-/// A size that is known on all inputs.
+/// A size known for all inputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownSize {
-    /// The grid that has it.
+    /// The grid of this size.
     pub grid: NodeId,
     /// The size by input.
     pub sizes: Vec<Size>,
 }
 
-/// How one side of the output follows.
+/// The rule for one side of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     /// It is always this.
     Always(i32),
-    /// So often the side of the known size of this number, and so much more.
+    /// The side of the known size with this index, times the factor, plus the summand.
     Of(usize, i32, i32),
 }
 
-/// How the size of the output follows from known sizes.
+/// The rule for the size of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
-    /// Its sides each for itself.
+    /// A rule for each side.
     Sides(Side, Side),
-    /// The known size of the first number, with the rows, the columns or both of the second one added.
+    /// The known size with the first index, plus the rows, the columns or both of the second.
     Sum(usize, usize, bool, bool),
 }
 
@@ -49,9 +49,9 @@ pub struct Prediction {
     rule: Rule,
     /// The size by input.
     pub sizes: Vec<Size>,
-    /// On how many train pairs it is right.
+    /// The number of train pairs on which it is right.
     pub right: usize,
-    /// How far the rule is from the simplest one.
+    /// The distance of the rule from the simplest one.
     pub loss: f64,
 }
 
@@ -84,7 +84,7 @@ impl Rule {
     }
 }
 
-/// Gathers the best rule.
+/// Finds the best rule.
 struct Best<'k> {
     known: &'k [KnownSize],
     targets: Vec<Size>,
@@ -94,7 +94,7 @@ struct Best<'k> {
 
 impl Best<'_> {
     fn try_rule(&mut self, rule: Rule, loss: f64) {
-        // The usual case first: worse than what there is.
+        // The usual case first: it is worse than the best so far.
         let least = self.found.map_or(0, |(right, ..)| right);
         let mut missed = 0;
         for (input, target) in self.targets.iter().enumerate() {
@@ -121,7 +121,7 @@ impl Best<'_> {
         }
     }
 
-    /// The best rules for one side: those that are right on most pairs, of these the simplest.
+    /// The best rule for one side: right on most pairs, the simplest among equals.
     fn one_side(&self, of: fn(Size) -> i32) -> (Side, f64) {
         let mut best = (0, f64::INFINITY, Side::Always(1));
         let mut consider = |rule: Side, loss: f64| {
@@ -149,11 +149,10 @@ impl Best<'_> {
     }
 }
 
-/// The most known sizes of which each is added to each.
+/// The number of known sizes that are added in pairs.
 const MOST_ADDED: usize = 40;
 
-/// The size of the output, by known sizes, the simplest of which stands first. `None` if a train pair
-/// has no output.
+/// The size of the output, by known sizes, the simplest of which comes first. `None` if a train pair has no output.
 pub fn predict(task: &Task, known: &[KnownSize]) -> Option<Prediction> {
     let targets = task.train.iter().map(|pair| {
         let grid = pair.output.as_ref()?;
@@ -167,7 +166,7 @@ pub fn predict(task: &Task, known: &[KnownSize]) -> Option<Prediction> {
         found: None,
     };
     if let Some(first) = best.targets.first().copied() {
-        // That the same size comes again and again says more than that a multiple fits.
+        // A constant size is more telling than a multiple that fits.
         best.try_rule(
             Rule::Sides(Side::Always(first.0), Side::Always(first.1)),
             1.5,
@@ -211,7 +210,7 @@ fn square(range: std::ops::RangeInclusive<i32>) -> impl Iterator<Item = (i32, i3
         .flat_map(move |a| range.clone().map(move |b| (a, b)))
 }
 
-/// The node of an empty grid of the predicted size; `None` if the batt has no room, or a call fails.
+/// The node of an empty grid of the predicted size; `None` if the batt is full or a call fails.
 pub fn blank(batt: &mut Batt, prediction: &Prediction, known: &[KnownSize]) -> Option<NodeId> {
     let size = match prediction.rule {
         Rule::Sides(Side::Always(rows), Side::Always(columns)) => pair(batt, rows, columns)?,
@@ -273,8 +272,8 @@ mod tests {
     use super::*;
     use crate::testing::{batt, node, task};
 
-    /// What is predicted for inputs of these sizes where outputs are of those, with the sizes of these
-    /// expressions known beside the input's. The blank node has it on all inputs.
+    /// The prediction for inputs of these sizes and outputs of those, with the sizes of these expressions known in
+    /// addition to the input's. Checks that the blank node has it on all inputs.
     fn predicted(train: &[(Size, Size)], test: &[Size], known: &[&str]) -> Prediction {
         let grid = |size: &Size| Grid::filled(size.0 as usize, size.1 as usize, 3);
         let pairs = train
@@ -341,7 +340,7 @@ mod tests {
 
     #[test]
     fn two_sizes_added_by_rows_by_columns_and_both() {
-        // Halves of odd sides tell a sum from a multiple.
+        // Halves of odd sides distinguish a sum from a multiple.
         let half = ["lefthalf(tophalf(I))"];
         let train = [((4, 6), (6, 3)), ((5, 8), (7, 4))];
         assert_eq!(of_test(&train, (7, 10), &half), (10, 5));

@@ -1,4 +1,4 @@
-//! What the tests of several modules make and compare with: tasks, and the slow and obvious versions.
+//! Shared test helpers: tasks, and the slow and obvious versions to compare with.
 
 use arc_cpu::Batt;
 use arc_cpu::batt::{Bounds, NodeId};
@@ -37,19 +37,19 @@ pub(crate) fn node(batt: &mut Batt, expression: &str) -> NodeId {
     batt.add(&program(expression)).unwrap().output().unwrap()
 }
 
-/// The program that is an expression.
+/// The program of an expression.
 pub(crate) fn program(expression: &str) -> Program {
     let text = format!("def solve(I):\n    return {expression}\n");
     parse_programs(&text).remove(0).unwrap()
 }
 
-/// What a program gives by the reference.
+/// The output of a program by the reference.
 pub(crate) fn given(program: &Program, input: &Grid) -> Grid {
     let value = Interpreter::default().run(program, Value::from(input.clone()));
     value.unwrap().as_grid().unwrap().into_owned()
 }
 
-/// Grids of so many rows and columns, in these colours.
+/// Grids of this size in these colours.
 pub(crate) fn grids(
     rows: usize,
     columns: usize,
@@ -59,8 +59,7 @@ pub(crate) fn grids(
     cells.prop_map(move |cells| Grid::from_cells(rows, columns, cells))
 }
 
-/// What a layer paints of an output of this size, cell by cell: a colour, or nothing. Nothing at all where it
-/// does not fit.
+/// The cells that a layer paints of an output of this size: a colour or nothing; `None` if the layer does not fit.
 pub(crate) fn painted(
     batt: &Batt,
     layer: Layer,
@@ -113,7 +112,7 @@ pub(crate) fn painted(
     Some(cells)
 }
 
-/// Grids as tasks have them, not empty.
+/// Grids like those of tasks, not empty.
 pub(crate) fn scenes(seed: u64, count: usize) -> Vec<Grid> {
     let mut generator = arc_dsl::generate::Generator::with_scenes(seed, 4 * count);
     let grids = std::iter::repeat_with(|| generator.value(arc_dsl::Type::Grid));

@@ -1,4 +1,4 @@
-//! What the greedy composer hands on, against layers painted over each other cell by cell.
+//! The stacks of the greedy composer, compared with layers painted over each other cell by cell.
 
 use arc_cpu::Batt;
 use arc_dsl::{Cell, Grid, Loc, Object, Task, Value};
@@ -69,7 +69,7 @@ fn slowly(batt: &Batt, pieces: &Pieces, task: &Task, layers: &[u32]) -> Vec<bool
     task.train.iter().enumerate().map(is_right).collect()
 }
 
-/// Checks all that is said of a stack.
+/// Checks every claim of a stack.
 fn check(batt: &Batt, pieces: &Pieces, task: &Task, stack: &Stack) {
     let right = slowly(batt, pieces, task, &stack.layers);
     let count = right.iter().filter(|right| **right).count();
@@ -87,8 +87,8 @@ fn check(batt: &Batt, pieces: &Pieces, task: &Task, stack: &Stack) {
 }
 
 proptest! {
-    /// Targets are painted of the objects, and with cells of their own some of them: stacks are right on
-    /// all pairs, on some and on none.
+    /// Targets are painted from the objects, some with additional cells: stacks are right on all pairs, on some and
+    /// on none.
     #[test]
     fn stacks_are_right_on_as_many_pairs_as_they_say(
         inputs in prop::collection::vec((grids(4, 5, 0..4), 0..3_usize, any::<u16>()), 1..5),
@@ -126,7 +126,7 @@ proptest! {
             check(&batt, &pieces, &task, &stack);
             prop_assert!(stack.layers.len() <= greedy.layers);
         }
-        // Whatever is right alone is there.
+        // Every single piece that is right is among them.
         for piece in 0..pieces.all.len() as u32 {
             let right = slowly(&batt, &pieces, &task, &[piece]);
             if matches!(pieces.all[piece as usize].layer, Layer::All(_)) && !right.contains(&false) {
@@ -137,7 +137,7 @@ proptest! {
     }
 }
 
-/// A task whose only output these objects make, which cost the same.
+/// A task whose only output is painted by these objects, which cost the same.
 fn one_pair(output: Grid) -> Task {
     task(&[(grid(&[[9]]), output)], &[])
 }
@@ -200,7 +200,7 @@ fn stacks_have_no_more_layers_than_they_may() {
     assert_eq!([count(0), count(3), count(4), count(9)], [0, 0, 1, 1]);
 }
 
-/// What is right on one of these pairs alone, and wrong on the others.
+/// Pieces that are right on only one of these pairs and wrong on the others.
 fn fitting(pairs: usize, right: usize) -> Task {
     let train = (0..pairs).map(|pair| {
         let colour = if pair == right { 1 } else { 2 };
@@ -288,7 +288,7 @@ fn it_ends_when_it_is_told_to() {
 fn there_may_be_more_pairs_than_a_word_has_bits() {
     let object: CellsAndCost<'_> = (&[(1, 0, 0), (1, 0, 1)], 1);
     for (pairs, wrong) in [(31, 30), (32, 31), (33, 32), (40, 36), (70, 64)] {
-        // Right on all pairs but one, which is a bit of no word of its own.
+        // Right on all pairs but one; the pairs from the 32nd on share a bit.
         let train = (0..pairs).map(|pair| {
             let colour = if pair == wrong { 2 } else { 1 };
             (grid(&[[9]]), grid(&[[colour, colour]]))

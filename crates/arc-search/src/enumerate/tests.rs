@@ -1,4 +1,4 @@
-//! What an enumeration makes, and in which order: against hand-made languages and every expression there is.
+//! The nodes of an enumeration and their order, compared with small languages and exhaustive lists of expressions.
 
 use std::collections::BTreeMap;
 
@@ -24,13 +24,13 @@ const ENDLESS: Bounds = Bounds {
     calls: u64::MAX,
 };
 
-/// What came of an enumeration.
+/// The result of an enumeration.
 #[derive(Debug, PartialEq)]
 struct Enumerated {
     stopped: Stopped,
     /// Kinds, costs and expressions of the nodes.
     nodes: Vec<(String, u8, String)>,
-    /// How many nodes it says that there are, and how many calls it has tried.
+    /// The number of nodes and of calls tried that it reports.
     counts: (usize, u64),
 }
 
@@ -91,7 +91,7 @@ fn enumerated_until(
 fn the_cheapest_call_comes_first_and_what_it_gives_is_there_once() {
     let table = "[calls]\n3 grid -> grid: hmirror\n2 grid -> grid: vmirror\n[seeds]\n1 grid: I";
     let made = enumerated("", table, &one_task(), &ENDLESS);
-    // Turned by both it costs 6 either way: the row that stands first is tried first.
+    // Turned by both it costs 6 either way: the row that comes first is tried first.
     let expected = [
         (1, "I"),
         (3, "vmirror(I)"),
@@ -109,7 +109,7 @@ fn seeds_of_colours_are_there_for_each_colour() {
         "[seeds]\n1 number: THREE FIVE\n[colours]\n2 colour: COLOUR\n3 number: add(COLOUR,ONE)";
     let made = enumerated("", table, &one_task(), &ENDLESS);
     assert_eq!(made.of("colour"), [(2, "2"), (2, "7")]);
-    // 2 and 1 are 3, which is there.
+    // 2 plus 1 is 3, which exists.
     let numbers = [(1, "THREE"), (1, "FIVE"), (3, "add(7,ONE)")];
     assert_eq!(made.of("number"), numbers);
 }
@@ -124,7 +124,7 @@ fn a_call_that_fails_on_a_test_input_is_none() {
         made.of("grid").len()
     };
     assert_eq!(grids(grid(&[[0, 3, 0]])), 2);
-    // Nothing lies there.
+    // This grid has no object.
     assert_eq!(grids(grid(&[[0, 0, 0]])), 1);
 }
 
@@ -144,7 +144,7 @@ fn a_seed_that_fails_on_an_input_is_none() {
 #[test]
 fn arguments_that_commute_are_tried_once() {
     let calls = |star: &str, operation: &str| {
-        // What is made of a call costs too much to be called on again.
+        // The result of a call costs too much to be an argument again.
         let table = format!(
             "[calls]\n1{star} grid grid -> other: {operation}\n[seeds]\n15 grid: I vmirror(I) hmirror(I)"
         );
@@ -199,7 +199,7 @@ fn it_stops_at_so_many_nodes_and_at_so_many_calls() {
         ..ENDLESS
     };
     let made = enumerated(RICH_DERIVED, RICH, &one_task(), &bounds);
-    // The cost at which there are enough is gone through to its end.
+    // The cost at which there are enough nodes is completed.
     assert!(made.counts.0 > 20 && made.stopped == Stopped::Nodes);
     let dearest = made.nodes.iter().map(|node| node.1).max().unwrap();
     let of_it = |made: &Enumerated| made.nodes.iter().filter(|node| node.1 <= dearest).count();
@@ -276,7 +276,7 @@ fn slowly(most: u8, inputs: &[Grid]) -> BTreeMap<Vec<String>, u8> {
                 let value = Interpreter::default().run(&program, input.clone());
                 Some(value.ok()?.as_grid()?.to_string())
             });
-            // What fails on an input is none, as a grid below one of another width.
+            // An expression that fails on an input is dropped, such as `vconcat` of grids of different widths.
             if let Some(grids) = grids.collect() {
                 least.entry(grids).or_insert(cost as u8);
             }
@@ -340,7 +340,7 @@ fn by_size_a_value_costs_the_calls_of_its_expression() {
         let kind = language.kind_at(place).unwrap();
         for Known { node, cost } in enumeration.of(kind) {
             *costs.entry(cost).or_default() += 1;
-            // A value of several kinds is the expression of the first.
+            // A value of several kinds has the expression of the first.
             let calls = enumeration.expression(node, 1_000).matches('(').count();
             assert!(calls <= usize::from(cost), "{calls} {cost}");
         }

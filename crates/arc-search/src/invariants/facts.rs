@@ -1,15 +1,15 @@
-//! [`Both`]: what properties ask of an input and its output.
+//! [`PairFacts`]: the facts about an input and its output that properties use.
 
 use arc_dsl::Grid;
 use rustc_hash::FxHashSet;
 
 use crate::colours::COLOURS;
 
-/// How many symmetries a grid may have: mirrored by rows, by columns, at either diagonal, and half a turn.
+/// The number of symmetries of a grid: mirrored by rows, by columns, at either diagonal, and half a turn.
 pub(super) const SYMMETRIES: usize = 5;
 
-/// How components are told apart: of one colour with diagonals, without, and of any colours with diagonals.
-/// Cells of colour 0 are in none.
+/// The kinds of components: of one colour with diagonals, of one colour without, and of any colours with diagonals.
+/// Cells of colour 0 belong to none.
 pub(super) const CONNECTIVITIES: [Connectivity; 3] = [
     Connectivity {
         of_one_colour: true,
@@ -38,20 +38,20 @@ pub(super) fn colour_pair(from: usize, to: usize) -> ColourPairs {
     1 << (from * COLOURS + to)
 }
 
-/// What properties ask of one grid.
+/// The facts about one grid that properties use.
 pub(super) struct Facts<'g> {
     pub(super) grid: &'g Grid,
     pub(super) counts: [u32; COLOURS],
     pub(super) symmetries: [bool; SYMMETRIES],
     pub(super) components: [u32; CONNECTIVITIES.len()],
-    /// Different rows, different columns.
+    /// The numbers of distinct rows and columns.
     pub(super) lines: [usize; 2],
-    /// A bit for each side that a cell touches that is not 0.
+    /// A bit for each side that a cell other than 0 touches.
     pub(super) touched: u8,
 }
 
 fn index(colour: i8) -> usize {
-    // What is no colour cannot be in an answer; it shall not be out of bounds either.
+    // An answer has only colours; the index of anything else merely has to be in bounds.
     usize::try_from(colour).unwrap_or(0).min(COLOURS - 1)
 }
 
@@ -117,7 +117,7 @@ impl<'g> Facts<'g> {
     }
 }
 
-/// How many components a grid has.
+/// The number of components of a grid.
 fn components(grid: &Grid, connectivity: Connectivity) -> u32 {
     let (rows, columns) = (grid.height(), grid.width());
     let cells = grid.cells();
@@ -167,21 +167,21 @@ pub(super) fn is_within(small: &Grid, large: &Grid) -> bool {
     })
 }
 
-/// An input, its output, and what has changed where both have one size.
-pub(super) struct Both<'g> {
+/// An input, its output, and the changes if both have the same size.
+pub(super) struct PairFacts<'g> {
     pub(super) input: Facts<'g>,
     pub(super) output: Facts<'g>,
     pub(super) changes: Option<Changes>,
 }
 
-/// What cells became.
+/// The changes of cells.
 pub(super) struct Changes {
     /// By colour of the input and of the output.
     pub(super) counts: [[u32; COLOURS]; COLOURS],
 }
 
 impl Changes {
-    /// The pairs of colours that were seen, with those that stayed the same or without.
+    /// The pairs of colours that occur, with or without those that stay the same.
     pub(super) fn pairs(&self, with_same: bool) -> ColourPairs {
         let all = (0..COLOURS).flat_map(|from| (0..COLOURS).map(move |to| (from, to)));
         let seen = all.filter(|(from, to)| self.counts[*from][*to] > 0);
@@ -189,7 +189,7 @@ impl Changes {
             .fold(0, |all, (from, to)| all | colour_pair(from, to))
     }
 
-    /// How many cells of a colour are another one in the output; how many are the same.
+    /// How many cells of a colour change, and how many stay.
     pub(super) fn of_input(&self, colour: usize) -> (u32, u32) {
         let (all, same) = (
             self.counts[colour].iter().sum::<u32>(),
@@ -198,14 +198,14 @@ impl Changes {
         (all - same, same)
     }
 
-    /// How many cells came to have a colour.
+    /// How many cells change to a colour.
     pub(super) fn to_output(&self, colour: usize) -> u32 {
         let others = (0..COLOURS).filter(|from| *from != colour);
         others.map(|from| self.counts[from][colour]).sum()
     }
 }
 
-impl<'g> Both<'g> {
+impl<'g> PairFacts<'g> {
     pub(super) fn of(input: &'g Grid, output: &'g Grid) -> Self {
         let is_same_size = (input.height(), input.width()) == (output.height(), output.width());
         let changes = is_same_size.then(|| {

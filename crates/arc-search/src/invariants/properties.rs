@@ -1,23 +1,23 @@
-//! [`PROPERTIES`]: what may be said of an input and its output.
+//! [`PROPERTIES`]: the properties of an input and its output.
 
-use super::facts::{Both, CONNECTIVITIES, Changes, Facts, SYMMETRIES, is_within};
+use super::facts::{CONNECTIVITIES, Changes, Facts, PairFacts, SYMMETRIES, is_within};
 use crate::colours::COLOURS;
 
-/// Something that may be said of an input and its output, for each of so many numbers.
+/// A property of an input and its output, one for each parameter below `numbers`.
 pub(super) struct Property {
     pub(super) name: &'static str,
-    /// Colours, symmetries or the like; 1 where it is about the whole.
+    /// The number of parameters: colours, symmetries and so on; 1 if the property has none.
     pub(super) numbers: usize,
-    /// Whether 0 says nothing that an answer could break.
+    /// Whether a value of 0 is no invariant.
     pub(super) if_any: bool,
-    /// What it says, where it can be told.
-    pub(super) of: fn(&Both<'_>, usize) -> Option<u64>,
+    /// The value of the property, if it is defined.
+    pub(super) of: fn(&PairFacts<'_>, usize) -> Option<u64>,
 }
 
 const fn value(
     name: &'static str,
     numbers: usize,
-    of: fn(&Both<'_>, usize) -> Option<u64>,
+    of: fn(&PairFacts<'_>, usize) -> Option<u64>,
 ) -> Property {
     Property {
         name,
@@ -30,7 +30,7 @@ const fn value(
 const fn holds(
     name: &'static str,
     numbers: usize,
-    of: fn(&Both<'_>, usize) -> Option<u64>,
+    of: fn(&PairFacts<'_>, usize) -> Option<u64>,
 ) -> Property {
     Property {
         name,
@@ -45,20 +45,21 @@ fn told(is_so: bool) -> Option<u64> {
     Some(is_so.into())
 }
 
-/// Of a colour that the input has.
-fn of_input(both: &Both<'_>, colour: usize, says: fn(u32, u32) -> bool) -> Option<u64> {
+/// A property of a colour that the input has.
+fn of_input(both: &PairFacts<'_>, colour: usize, says: fn(u32, u32) -> bool) -> Option<u64> {
     let (before, after) = (both.input.counts[colour], both.output.counts[colour]);
     (before > 0).then(|| says(before, after).into())
 }
 
-/// Of a colour that the input has, where sizes are the same: how many of its cells changed, and stayed.
-fn of_changes(both: &Both<'_>, colour: usize, says: fn(u32, u32) -> bool) -> Option<u64> {
+/// A property of a colour that the input has, if the sizes are the same, by the numbers of its cells that changed and
+/// stayed.
+fn of_changes(both: &PairFacts<'_>, colour: usize, says: fn(u32, u32) -> bool) -> Option<u64> {
     let (changed, same) = both.changes.as_ref()?.of_input(colour);
     (changed + same > 0).then(|| says(changed, same).into())
 }
 
-/// Colours that cells had which changed, or came to have.
-fn changed_colours(both: &Both<'_>, has: fn(&Changes, usize) -> bool) -> Option<u64> {
+/// The colours of which `has` is true, as bits.
+fn changed_colours(both: &PairFacts<'_>, has: fn(&Changes, usize) -> bool) -> Option<u64> {
     let changes = both.changes.as_ref()?;
     let colours = (0..COLOURS).filter(|colour| has(changes, *colour));
     Some(colours.fold(0, |all, colour| all | 1 << colour))

@@ -1,9 +1,9 @@
-//! A worked example for each property, and what holds for all of them.
+//! A worked example for each property, and what holds for all properties.
 
 use arc_dsl::{Grid, Interpreter, Value};
 use proptest::prelude::*;
 
-use super::facts::Both;
+use super::facts::PairFacts;
 use super::*;
 use crate::testing::{grids, program};
 
@@ -19,7 +19,7 @@ fn invariants(pairs: &[(Grid, Grid)]) -> Invariants {
     Invariants::of(pairs.iter().map(|(input, output)| (input, output)))
 }
 
-/// Where an answer breaks something that another one does not.
+/// An answer that breaks an invariant, and one that does not.
 struct Example {
     property: &'static str,
     train: &'static [(&'static str, &'static str)],
@@ -172,7 +172,7 @@ proptest! {
 
     #[test]
     fn components_are_the_objects_of_the_reference(grid in grids(4, 5, 0..3)) {
-        let both = Both::of(&grid, &grid);
+        let both = PairFacts::of(&grid, &grid);
         for (which, diagonals) in [(0, true), (1, false)] {
             prop_assert_eq!(u64::from(both.input.components[which]), objects(&grid, diagonals));
         }

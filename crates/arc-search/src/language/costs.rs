@@ -1,4 +1,4 @@
-//! [`Costs`]: how many bits a call takes, by what programs call.
+//! [`Costs`]: how many bits a call takes, by the calls in programs.
 
 use std::collections::BTreeMap;
 
@@ -13,49 +13,48 @@ const TABLE: &str = include_str!("costs.txt");
 
 /// How many bits a call takes: `-log2` of its probability.
 ///
-/// Probabilities are shares of [`Counts`], smoothed by the method of Witten and Bell (*The
-/// zero-frequency problem*, IEEE Transactions on Information Theory 37, 1991, method C; interpolated as
-/// in Chen and Goodman, *An empirical study of smoothing techniques for language modeling*, 1998). Of
-/// `n` observations that show `t` different things, what was seen `c` times has the probability
-/// `(c + t q) / (n + t)`, where `q` is its probability by less context:
+/// Probabilities are shares of [`Counts`], smoothed by the method of Witten and Bell (*The zero-frequency problem*,
+/// IEEE Transactions on Information Theory 37, 1991, method C; interpolated as in Chen and Goodman, *An empirical
+/// study of smoothing techniques for language modeling*, 1998). Given `n` observations of `t` different things, one
+/// that was seen `c` times has the probability `(c + t q) / (n + t)`, where `q` is its probability with less context:
 ///
-/// * given its producer, an argument's consumer and place have for `q` their probability alone;
-/// * alone, a place of a primitive has the same probability as its other places, in proportion to that
-///   of the primitive;
-/// * a primitive has for `q` one part in as many as there are primitives.
+/// * for an argument's consumer and place given its producer, `q` is their probability without the producer;
+/// * without the producer, all places of a primitive are equally likely, in proportion to the probability of the
+///   primitive;
+/// * for a primitive, `q` is 1 divided by the number of primitives.
 ///
 /// So nothing is impossible, and there is nothing to tune.
 ///
-/// [`Costs::default`] has the committed table, which `cargo xtask costs` made of the public solvers of
-/// ARC-AGI-1's training tasks. By its shares a call's primitive takes 6.04 bits on average, an argument's
-/// consumer and place take 6.78 alone and 3.14 given the producer. Smoothed, each program by the costs of the
+/// [`Costs::default`] has the committed table, which `cargo xtask costs` generated from the public solvers of
+/// ARC-AGI-1's training tasks. By its shares a call's primitive takes 6.04 bits on average, an argument's consumer
+/// and place take 6.78 alone and 3.14 given the producer. Smoothed, with each program measured by the costs of the
 /// other nine tenths of the programs, these are 6.10, 6.83 and 4.30.
 #[derive(Debug, Clone)]
 pub struct Costs {
     /// Bits of each primitive.
     primitives: Vec<f32>,
-    /// Bits of an argument of each primitive at one of its places, whatever produces it.
+    /// Bits of an argument of each primitive at one of its places, for an unknown producer.
     alone: Vec<f32>,
-    /// By [`key`], bits of each argument that was seen.
+    /// Bits of each argument that was seen, by [`key`].
     seen: FxHashMap<u32, f32>,
-    /// By [`Producer::index`], bits by which one that was not seen is above `alone`; none where nothing was
-    /// seen of the producer.
+    /// By [`Producer::index`], the bits to add to `alone` for an argument that was not seen; 0 or missing for a
+    /// producer that was not seen.
     unseen: Vec<f32>,
 }
 
 impl Costs {
-    /// The costs by a table, as [`Counts`] are written.
+    /// The costs of a table, which [`Counts`] write.
     pub fn parse(text: &str) -> Result<Self, CostError> {
         Counts::parse(text).map(|counts| Self::from(&counts))
     }
 
-    /// Bits of a call of this primitive.
+    /// The bits of a call of this primitive.
     pub fn primitive(&self, primitive: Primitive) -> f32 {
         self.primitives[primitive as usize]
     }
 
-    /// Bits of an argument at this place of this consumer, whatever produces it; infinitely many at a
-    /// place that the consumer does not have.
+    /// The bits of an argument at this place of this consumer, for an unknown producer; infinite if the consumer does
+    /// not have the place.
     pub fn alone(&self, consumer: Primitive, place: usize) -> f32 {
         if place < consumer.parameters().len() {
             self.alone[consumer as usize]
@@ -64,7 +63,7 @@ impl Costs {
         }
     }
 
-    /// Bits of an argument at this place of this consumer, where what `producer` gives is used.
+    /// The bits of an argument at this place of this consumer, given its producer.
     pub fn bigram(&self, consumer: Primitive, place: usize, producer: Producer) -> f32 {
         let seen = self.seen.get(&key(consumer, place, producer));
         seen.copied().unwrap_or_else(|| {
@@ -73,16 +72,16 @@ impl Costs {
         })
     }
 
-    /// Bits as a whole number, the nearest one, from 1 on: a call is never for nothing.
+    /// Bits rounded to the nearest integer, at least 1: no call is free.
     pub fn rounded(bits: f32) -> u8 {
         bits.round().clamp(1.0, 255.0) as u8
     }
 }
 
-/// By the committed table.
+/// From the committed table.
 impl Default for Costs {
     fn default() -> Self {
-        // A test reads the table; if it could not be read, all primitives would cost the same.
+        // A test parses the table; if parsing failed, all primitives would cost the same.
         Self::parse(TABLE).unwrap_or_else(|_| Self::from(&Counts::default()))
     }
 }
@@ -139,13 +138,13 @@ struct Observed {
 }
 
 impl Observed {
-    /// One more thing that was seen so many times.
+    /// Adds one more thing that was seen `count` times.
     fn add(&mut self, count: u32) {
         self.total += f64::from(count);
         self.different += 1.0;
     }
 
-    /// The probability of what was seen so many times and has the probability `lower` by less context.
+    /// The probability of a thing that was seen `count` times and has the probability `lower` with less context.
     fn probability(self, count: u32, lower: f64) -> f64 {
         if self.total == 0.0 {
             return lower;
@@ -154,7 +153,7 @@ impl Observed {
     }
 }
 
-/// An argument as a number of its own.
+/// A distinct number for each argument.
 fn key(consumer: Primitive, place: usize, producer: Producer) -> u32 {
     let place = place.min(0xff) as u32;
     (consumer as u32) << 24 | place << 16 | producer.index() as u32
@@ -208,14 +207,14 @@ rot90 0 1 rot90
             probability(costs.alone(Primitive::Hconcat, 1)),
             hconcat / places,
         );
-        // Of the input 3 uses of 2 kinds, of what `rot90` gives 2 of 2.
+        // The input has 3 uses of 2 kinds, the result of `rot90` 2 of 2.
         let bigram = |p, place, producer| probability(costs.bigram(p, place, producer));
         let (input, turned) = (Producer::Input, Producer::Result(Primitive::Rot90));
         let expected = (2.0 + 2.0 * rot90 / places) / 5.0;
         assert_near(bigram(Primitive::Rot90, 0, input), expected);
         assert_near(bigram(Primitive::Fill, 2, turned), 0.5 * other / places);
         assert_near(bigram(Primitive::Hconcat, 1, input), 0.4 * hconcat / places);
-        // Of other producers nothing is known.
+        // Nothing is known about other producers.
         let filled = Producer::Result(Primitive::Fill);
         assert_near(bigram(Primitive::Hconcat, 1, filled), hconcat / places);
     }
@@ -276,7 +275,7 @@ rot90 0 1 rot90
         );
     }
 
-    /// The figures of the documentation of [`Costs`], and that the table is as it is generated.
+    /// The figures in the documentation of [`Costs`], and that the table is the generated one.
     #[test]
     fn the_committed_table_is_whole_and_as_it_is_said_to_be() {
         let counts = Counts::parse(TABLE).unwrap();

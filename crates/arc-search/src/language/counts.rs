@@ -1,4 +1,4 @@
-//! [`Counts`]: how often programs call each primitive, and on what; as a table in text.
+//! [`Counts`]: how often programs call each primitive, and on what; with a text format.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use super::producer::Producer;
 pub struct Use {
     /// The primitive that is called.
     pub consumer: Primitive,
-    /// The argument's place among the parameters, from 0.
+    /// The argument's index among the parameters, from 0.
     pub place: usize,
     /// What the argument comes from.
     pub producer: Producer,
@@ -21,10 +21,10 @@ pub struct Use {
 
 /// How often programs call each primitive, and what the arguments of these calls come from.
 ///
-/// Its text has a line `NAME CALLS` for each primitive that is called, and below it lines `NAME PLACE
-/// COUNT PRODUCER ..`: each of these producers has made the argument at this place so many times.
-/// Every argument of every call comes from something, so the counts of a place add up to the calls, and
-/// a text in which they do not is refused. Lines that begin with `#` are passed over.
+/// Its text has a line `NAME CALLS` for each primitive that is called, and below it lines `NAME PLACE COUNT PRODUCER
+/// ..`: each of these producers gave the argument at this place so often. Every argument of every call has a
+/// producer, so the counts of a place add up to the calls; a text in which they do not is an error. Lines that start
+/// with `#` are comments.
 ///
 /// ```
 /// use arc_dsl::Primitive;
@@ -42,32 +42,32 @@ pub struct Counts {
     uses: BTreeMap<(Primitive, usize), BTreeMap<Producer, u32>>,
 }
 
-/// What is wrong with a table.
+/// An error in a table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: expected {expected}, found {found}")]
 #[non_exhaustive]
 pub struct CostError {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is needed there.
+    /// What the line should have there.
     pub expected: String,
-    /// What stands there.
+    /// What it has instead.
     pub found: String,
 }
 
-/// Bits that the next choice takes on average, by the shares of [`Counts`].
+/// Average bits of the next choice, by the shares of [`Counts`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entropies {
     /// Which primitive is called.
     pub call: f64,
     /// The consumer and the place of an argument.
     pub alone: f64,
-    /// The same where its producer is known.
+    /// The same given the producer.
     pub given_producer: f64,
 }
 
 impl Counts {
-    /// Counts a call whose arguments come from these producers, one a parameter.
+    /// Counts a call whose arguments come from these producers, one per parameter.
     pub fn call(&mut self, consumer: Primitive, producers: &[Producer]) {
         debug_assert_eq!(producers.len(), consumer.parameters().len());
         increase(self.calls.entry(consumer).or_default(), 1);
@@ -90,14 +90,14 @@ impl Counts {
         }
     }
 
-    /// The primitives that are called, and how often, in the order of their table.
+    /// The primitives that are called and their counts, in the order of their table.
     pub fn calls(&self) -> impl Iterator<Item = (Primitive, u32)> {
         self.calls
             .iter()
             .map(|(&primitive, &count)| (primitive, count))
     }
 
-    /// The arguments that occur, and how often, by consumer, place and producer.
+    /// The arguments that occur and their counts, by consumer, place and producer.
     pub fn uses(&self) -> impl Iterator<Item = (Use, u32)> {
         self.uses
             .iter()
@@ -113,14 +113,14 @@ impl Counts {
             })
     }
 
-    /// How many bits choices take that have the shares counted here; 0 where nothing is counted.
+    /// The entropies of the counted choices; 0 without counts.
     pub fn entropies(&self) -> Entropies {
         let mut producers = BTreeMap::<Producer, u32>::new();
         for (used, count) in self.uses() {
             increase(producers.entry(used.producer).or_default(), count);
         }
         let places = self.uses.values().map(|counts| counts.values().sum());
-        // The entropy of both together is that of the producer and, given it, that of the rest.
+        // The joint entropy is that of the producer plus that of the rest given the producer.
         let both = entropy(self.uses().map(|(_, count)| count));
         Entropies {
             call: entropy(self.calls.values().copied()),
@@ -132,7 +132,7 @@ impl Counts {
     /// Reads a table.
     pub fn parse(text: &str) -> Result<Self, CostError> {
         let mut counts = Counts::default();
-        // Where the calls of each primitive stand.
+        // The line of each primitive's calls.
         let mut lines = BTreeMap::new();
         for (line, text) in (1..).zip(text.lines()) {
             let fields: Vec<_> = text.split_whitespace().collect();
@@ -189,7 +189,7 @@ impl Counts {
         Ok(counts)
     }
 
-    /// Whether every argument of every call has its producer.
+    /// Checks that every argument of every call has a producer.
     fn check(&self, lines: &BTreeMap<Primitive, usize>) -> Result<(), CostError> {
         for (&consumer, &line) in lines {
             let calls = self
@@ -214,7 +214,7 @@ impl Counts {
     }
 }
 
-/// The table, by consumer and place; of a place the most common producers first.
+/// The table, by consumer and place; the most common producers of a place come first.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (primitive, calls) in self.calls() {
@@ -239,12 +239,12 @@ impl fmt::Display for Counts {
     }
 }
 
-/// A count is data: at its largest it stays.
+/// Counts are input data, so they saturate.
 fn increase(count: &mut u32, by: u32) {
     *count = count.saturating_add(by);
 }
 
-/// The entropy of choices that were made so many times each, in bits.
+/// The entropy in bits of choices with these counts.
 fn entropy(counts: impl Iterator<Item = u32>) -> f64 {
     let (mut total, mut sum) = (0.0, 0.0);
     for count in counts.map(f64::from) {

@@ -1,11 +1,11 @@
-//! The derived operations, what they take, and an example of each.
+//! The derived operations, their parameters, and an example of each.
 //!
-//! They are text, [`DERIVED`]: functions of the public dialect that stand on the primitives and on those
-//! above them, a file a family: colours and two grids, lines, areas and their borders, symmetry and
-//! tilings, parts, objects, choices. 0 is the background in them, *empty*, whatever the most common colour is, and
-//! what is not empty is *shown*. A *thing* is a component of what is shown, of any colours; a *piece* one
-//! of a single colour; a *blob* is where a thing lies, a *gap* a component of what is empty. The examples are text too;
-//! they say by their arguments what a function takes.
+//! They are text, [`DERIVED`]: functions of the public dialect that call primitives and the functions above them, in
+//! a file per family: colours and two grids, lines, areas and their borders, symmetry and tilings, parts, objects,
+//! choices. In them 0 is the background, *empty*, whatever the most common colour is, and cells that are not empty
+//! are *shown*. A *thing* is a component of shown cells of any colours, a *piece* one of a single colour, a *blob*
+//! the locations of a thing, and a *gap* a component of empty cells. The examples are text too; the types of the
+//! parameters follow from their arguments.
 //!
 //! ```
 //! use arc_search::language::derived::{Parameter, examples, functions};
@@ -23,7 +23,7 @@ use arc_dsl::{Grid, ParseError, Program, Value, parse_functions, parse_value};
 
 use super::DERIVED;
 
-/// Examples of the derived operations, worked out by hand: a call a paragraph, and after `=` what it gives.
+/// Examples of the derived operations, worked out by hand: a call per paragraph, and after `=` its value.
 pub const EXAMPLES: &str = concat!(
     include_str!("derived/grids.txt"),
     "\n",
@@ -40,7 +40,7 @@ pub const EXAMPLES: &str = concat!(
     include_str!("derived/choices.txt")
 );
 
-/// What a derived operation takes.
+/// The type of a parameter of a derived operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Parameter {
     /// A grid.
@@ -59,19 +59,19 @@ pub enum Parameter {
     Pair,
 }
 
-/// A call of a derived operation, and what it gives.
+/// A call of a derived operation and its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
     /// The name of the function.
     pub function: String,
-    /// What it is given.
+    /// The arguments.
     pub arguments: Vec<Value>,
-    /// What it gives for that.
+    /// The value for these arguments.
     pub value: Value,
 }
 
 impl Example {
-    /// What the function takes, by the arguments: `None` if one of them is something else.
+    /// The types of the parameters, by the arguments; `None` if one has another type.
     pub fn parameters(&self) -> Option<Vec<Parameter>> {
         self.arguments.iter().map(parameter).collect()
     }
@@ -81,7 +81,7 @@ impl Example {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("example {number}: {why}")]
 pub struct Unreadable {
-    /// Which it is, from 1 on.
+    /// Its number, from 1 on.
     pub number: usize,
     /// Why.
     pub why: String,
@@ -130,7 +130,7 @@ fn example(paragraph: &str) -> Result<Example, String> {
     })
 }
 
-/// The value as a grid where it is one, as programs are given them.
+/// The value as a grid if it is one, since programs take grids in that form.
 fn as_grid(value: Value) -> Value {
     match value.as_grid() {
         Some(grid) => Value::from(Grid::clone(&grid)),

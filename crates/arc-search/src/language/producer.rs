@@ -19,8 +19,8 @@ use arc_dsl::{Constant, Primitive, ValueKind};
 pub enum Producer {
     /// The input grid.
     Input,
-    /// A call of a primitive. What the call of a function value gives comes from the primitive that
-    /// made the function.
+    /// A call of a primitive. The result of calling a function value counts as that of the primitive that created the
+    /// function.
     Result(Primitive),
     /// A primitive passed as a function.
     Function(Primitive),
@@ -30,7 +30,7 @@ pub enum Producer {
     Literal(ValueKind),
 }
 
-/// The kinds that literals are of.
+/// The kinds of literals.
 const LITERALS: [ValueKind; 11] = [
     ValueKind::Nothing,
     ValueKind::Boolean,
@@ -65,8 +65,7 @@ impl Producer {
         result.or_else(|| Constant::from_name(name).map(Producer::Constant))
     }
 
-    /// Its place among all producers, the same as long as the tables of primitives, constants and kinds
-    /// are.
+    /// Its index among all producers, stable as long as the tables of primitives, constants and kinds are.
     pub(super) fn index(self) -> usize {
         let primitives = Primitive::ALL.len();
         let constants = Constant::ALL.len() + Constant::TYPED.len();
@@ -80,7 +79,7 @@ impl Producer {
     }
 }
 
-/// By what they are, then in the order of the table of primitives, of constants or of kinds.
+/// By variant, then in the order of the tables of primitives, constants and kinds.
 impl Ord for Producer {
     fn cmp(&self, other: &Self) -> Ordering {
         self.index().cmp(&other.index())
@@ -105,7 +104,7 @@ impl fmt::Display for Producer {
     }
 }
 
-/// All producers that text can name.
+/// All producers that have a text.
 #[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = Producer> {
     let results = Primitive::ALL.iter().map(|&p| Producer::Result(p));

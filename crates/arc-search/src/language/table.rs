@@ -1,4 +1,4 @@
-//! The text of a [`Language`]: reading and writing it.
+//! The text format of a [`Language`].
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Kind, Language, LanguageError, Operation, Row, Seed, seed_text};
 
-/// The parts of a table, in their order.
+/// The sections of a table, in their order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Kinds,
@@ -31,14 +31,14 @@ impl Part {
 /// The greatest cost.
 pub(super) const MOST_COST: u8 = 100;
 
-/// What is wrong with a line.
-struct Wrong {
+/// An error in a line.
+struct LineError {
     expected: &'static str,
     found: String,
 }
 
-fn wrong(expected: &'static str, found: &str) -> Wrong {
-    Wrong {
+fn line_error(expected: &'static str, found: &str) -> LineError {
+    LineError {
         expected,
         found: found.to_owned(),
     }
@@ -47,57 +47,58 @@ fn wrong(expected: &'static str, found: &str) -> Wrong {
 /// Reads a table line by line.
 struct Reader {
     language: Language,
-    /// The places of the derived operations.
+    /// The indices of the derived operations.
     names: FxHashMap<String, u16>,
     part: Option<Part>,
 }
 
 impl Reader {
-    fn line(&mut self, text: &str) -> Result<(), Wrong> {
+    fn line(&mut self, text: &str) -> Result<(), LineError> {
         let bracketed = text
             .strip_prefix('[')
             .and_then(|name| name.strip_suffix(']'));
         if let Some(name) = bracketed {
             let part = Part::of(name);
-            self.part =
-                Some(part.ok_or_else(|| wrong("[kinds], [calls], [seeds] or [colours]", text))?);
+            self.part = Some(
+                part.ok_or_else(|| line_error("[kinds], [calls], [seeds] or [colours]", text))?,
+            );
             return Ok(());
         }
         let part = self
             .part
-            .ok_or_else(|| wrong("[kinds] or [calls] first", text))?;
+            .ok_or_else(|| line_error("[kinds] or [calls] first", text))?;
         if part == Part::Kinds {
             return self.charge(text);
         }
         let (head, names) = text
             .split_once(": ")
-            .ok_or_else(|| wrong("`bits kinds: what they are`", text))?;
+            .ok_or_else(|| line_error("`bits kinds: what they are`", text))?;
         let (bits, kinds) = head
             .split_once(' ')
-            .ok_or_else(|| wrong("bits and kinds", head))?;
+            .ok_or_else(|| line_error("bits and kinds", head))?;
         let commutes = bits.ends_with('*');
         let number = bits.trim_end_matches('*').parse().ok();
         let number = number.filter(|bits| *bits <= MOST_COST);
-        let number = number.ok_or_else(|| wrong("at most 100 bits", bits))?;
+        let number = number.ok_or_else(|| line_error("at most 100 bits", bits))?;
         match part {
             Part::Kinds | Part::Calls => self.row(number, commutes, kinds, names),
             Part::Seeds | Part::Colours => self.seeds(part, number, kinds, names),
         }
     }
 
-    fn kind(&mut self, name: &str) -> Result<Kind, Wrong> {
+    fn kind(&mut self, name: &str) -> Result<Kind, LineError> {
         self.language
             .kind(name)
-            .ok_or_else(|| wrong("at most 64 kinds", name))
+            .ok_or_else(|| line_error("at most 64 kinds", name))
     }
 
     /// `charge: kinds`
-    fn charge(&mut self, text: &str) -> Result<(), Wrong> {
+    fn charge(&mut self, text: &str) -> Result<(), LineError> {
         let (charge, kinds) = text
             .split_once(": ")
-            .ok_or_else(|| wrong("`charge: kinds`", text))?;
+            .ok_or_else(|| line_error("`charge: kinds`", text))?;
         let charge = charge.parse().ok().filter(|charge| *charge <= MOST_COST);
-        let charge = charge.ok_or_else(|| wrong("a charge of at most 100", text))?;
+        let charge = charge.ok_or_else(|| line_error("a charge of at most 100", text))?;
         for name in kinds.split_whitespace() {
             let kind = self.kind(name)?;
             self.language.charges[kind.index()] = charge;
@@ -106,14 +107,14 @@ impl Reader {
     }
 
     /// `bits kinds -> kind: operations`
-    fn row(&mut self, bits: u8, commutes: bool, kinds: &str, names: &str) -> Result<(), Wrong> {
+    fn row(&mut self, bits: u8, commutes: bool, kinds: &str, names: &str) -> Result<(), LineError> {
         let (takes, gives) = kinds
             .split_once(" -> ")
-            .ok_or_else(|| wrong("`kinds -> kind`", kinds))?;
+            .ok_or_else(|| line_error("`kinds -> kind`", kinds))?;
         let takes: Vec<_> = takes.split_whitespace().collect();
         let are_alike = takes.len() > 1 && takes[0] == takes[1];
         if takes.is_empty() || takes.len() > 4 || (commutes && !are_alike) {
-            return Err(wrong(
+            return Err(line_error(
                 "1 to 4 kinds, with a star the first two alike",
                 kinds,
             ));
@@ -135,29 +136,35 @@ impl Reader {
         Ok(())
     }
 
-    fn operation(&self, name: &str, arguments: usize) -> Result<Operation, Wrong> {
+    fn operation(&self, name: &str, arguments: usize) -> Result<Operation, LineError> {
         let function = self
             .names
             .get(name)
             .map(|number| Operation::Function(*number));
         let operation = function.or_else(|| Primitive::from_name(name).map(Operation::Primitive));
         let expected = "a primitive or a derived operation";
-        let operation = operation.ok_or_else(|| wrong(expected, name))?;
+        let operation = operation.ok_or_else(|| line_error(expected, name))?;
         if self.language.parameters(operation) != arguments {
-            return Err(wrong("an operation that takes so many arguments", name));
+            return Err(line_error(
+                "an operation that takes this number of arguments",
+                name,
+            ));
         }
         Ok(operation)
     }
 
     /// `bits kind: expressions`
-    fn seeds(&mut self, part: Part, bits: u8, kind: &str, names: &str) -> Result<(), Wrong> {
+    fn seeds(&mut self, part: Part, bits: u8, kind: &str, names: &str) -> Result<(), LineError> {
         let kind = self.kind(kind)?;
         for expression in names.split_whitespace() {
             if !parse_programs(&seed_text(expression, 1))
                 .iter()
                 .all(Result::is_ok)
             {
-                return Err(wrong("expressions of the DSL without blanks", expression));
+                return Err(line_error(
+                    "expressions of the DSL without blanks",
+                    expression,
+                ));
             }
             let seed = Seed {
                 bits,
@@ -174,7 +181,7 @@ impl Reader {
 }
 
 impl Language {
-    /// The language of these derived operations and this table.
+    /// The language with these derived operations and this table.
     ///
     /// ```
     /// use arc_search::language::Language;
@@ -206,7 +213,7 @@ impl Language {
             } else {
                 reader.line(text)
             };
-            read.map_err(|Wrong { expected, found }| LanguageError::Line {
+            read.map_err(|LineError { expected, found }| LanguageError::Line {
                 line: number + 1,
                 expected,
                 found: format!("`{}`", found.chars().take(60).collect::<String>()),
@@ -215,7 +222,7 @@ impl Language {
         Ok(reader.language)
     }
 
-    /// The table of the language, which [`parse`](Self::parse) reads: the calls of the same bits and kinds in a
+    /// The table of the language, which [`parse`](Self::parse) reads: calls of the same bits and kinds are on one
     /// line.
     pub fn table(&self) -> String {
         let mut text = String::from("[kinds]\n");

@@ -1,4 +1,4 @@
-//! [`Uses`]: what of a language was used, and what it should cost by that.
+//! [`Uses`]: how often each part of a language was used, and the costs that follow.
 
 use rustc_hash::FxHashMap;
 
@@ -7,13 +7,13 @@ use super::{Language, Row};
 /// How often operations and seeds of a language were used.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Uses {
-    /// By row and place in it.
+    /// By row and index in it.
     calls: FxHashMap<(u16, u16), f64>,
-    /// By whether it is one of a colour, and its place.
+    /// By whether it is a colour seed, and its index.
     seeds: FxHashMap<(bool, u16), f64>,
 }
 
-/// How many colours a task has, about: a seed of colours stands for so many values.
+/// About how many colours a task has: a colour seed stands for this many values.
 const COLOURS: f64 = 4.0;
 
 impl Uses {
@@ -37,12 +37,12 @@ impl Uses {
 }
 
 impl Language {
-    /// The same language with bits by what was used: of the `n` uses of a kind, what was used `c` times and had
-    /// the probability `p` has now `(c + s p) / (n + s)`, where `s` says how many uses the old bits are worth.
-    /// Operations of the same bits and kinds share a row.
+    /// This language with bits learned from uses: among the `n` uses of a kind, an operation that was used `c` times
+    /// and had the probability `p` now has `(c + s p) / (n + s)`, where `s` is the number of uses that the old bits
+    /// count for. Operations of the same bits and kinds share a row.
     #[must_use]
     pub fn by_uses(&self, uses: &Uses, s: f64) -> Self {
-        // The old probabilities of a kind and its uses, together.
+        // For each kind the sum of the old probabilities and of the uses.
         let mut kinds = vec![(0.0, 0.0); self.kinds.len()];
         let old = |bits: u8| (-f64::from(bits)).exp2();
         let used = |row: usize, place: usize| {
@@ -74,7 +74,7 @@ impl Language {
         let bits = |kind: super::Kind, count: f64, before: u8, values: f64| {
             let (probability, n) = kinds[kind.index()];
             let share = (count + s * old(before) * values / probability) / (n + s);
-            // Each of the values that it stands for takes its part.
+            // A colour seed's share is divided among its values.
             (-(share / values).log2()).round().clamp(0.0, 60.0) as u8
         };
         let mut rows: Vec<Row> = Vec::new();
@@ -122,7 +122,7 @@ mod tests {
         let mut uses = Uses::default();
         (0..12).for_each(|_| uses.call(0, 1));
         let learned = language.by_uses(&uses, 4.0);
-        // (12 + 4 / 4) / 16, 1 / 16 and 2 / 16; of a kind that was not used all is as likely as before.
+        // (12 + 4 / 4) / 16, 1 / 16 and 2 / 16; the bits of a kind without uses stay as before.
         let expected = "[kinds]\n3: object\n[calls]\n4 grid -> grid: rot90\n0 grid -> grid: trim\n\
                         0 grid -> object: asobject\n[seeds]\n3 grid: I\n[colours]\n2 colour: COLOUR\n";
         assert_eq!(learned.table(), expected);

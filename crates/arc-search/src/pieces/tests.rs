@@ -1,4 +1,4 @@
-//! Pieces against the slow version: each layer painted cell by cell.
+//! Pieces compared with the slow version: each layer painted cell by cell.
 
 use arc_dsl::{Cell, Indices, Object};
 use proptest::prelude::*;
@@ -7,11 +7,11 @@ use super::*;
 use crate::language::Language;
 use crate::testing::{batt, grid, grids, node, painted, task};
 
-/// What stands for a piece: what it paints in the outputs of train pairs, what of it is wrong, and what it
-/// paints in those of test pairs.
+/// What identifies a piece: the cells that it paints in the outputs of train pairs, which of them are wrong, and its
+/// cells in those of test pairs.
 type Painted = (Vec<Vec<bool>>, Vec<Vec<bool>>, Vec<Vec<Option<i8>>>);
 
-/// A layer as it is painted slowly; `None` if it does not fit or nothing of it is right.
+/// A layer painted slowly; `None` if it does not fit or no cell is right.
 fn slowly(batt: &Batt, layer: Layer, task: &Task, frame: &Frame) -> Option<Painted> {
     let cells = (0..frame.sizes.len()).map(|input| painted(batt, layer, input, frame.sizes[input]));
     let mut cells = cells.collect::<Option<Vec<_>>>()?;
@@ -44,7 +44,7 @@ fn bits(words: &[u64], frame: &Frame) -> Vec<Vec<bool>> {
         .collect()
 }
 
-/// What can be painted, in the order of what it costs.
+/// Values that can be painted, in the order of their costs.
 struct Paintable<'l> {
     batt: Batt,
     task: Task,
@@ -81,7 +81,7 @@ impl<'l> Paintable<'l> {
         self.layers.push((cost, Layer::Object(object)));
     }
 
-    /// Locations in each of these colours, which cost nothing.
+    /// Locations in each of these colours, which are free.
     fn filled(&mut self, locs: &[(i32, i32)], cost: u8, colours: &[NodeId]) {
         let locs = locs.iter().map(|(i, j)| Loc::new(*i, *j));
         let locs = Value::from(locs.collect::<Indices>());
@@ -113,7 +113,7 @@ impl<'l> Paintable<'l> {
         )
     }
 
-    /// Says how many pieces there are, which have to be what each layer paints, once.
+    /// Checks that the pieces are exactly the distinct layers, and returns their number.
     fn check(&self, frame: &Frame) -> usize {
         let pieces = self.pieces(frame, usize::MAX);
         let mut expected: Vec<(u8, Layer, Painted)> = Vec::new();
@@ -165,8 +165,8 @@ fn locations() -> impl Strategy<Value = Vec<(i32, i32)>> {
 }
 
 proptest! {
-    /// Of random grids, objects and locations, some of which lie off the output, on outputs of less than a word and of
-    /// several, in which rows begin anywhere.
+    /// Random grids, objects and locations, some of them outside the output, on outputs of less than a word and of
+    /// several words, in which rows start anywhere.
     #[test]
     fn bits_are_what_layers_paint(
         outputs in (grids(3, 4, 0..3), grids(9, 21, 0..3)),
@@ -225,7 +225,7 @@ fn grids_of_another_size_than_an_output_are_no_pieces() {
     let mut made = Paintable::new(task(&pairs, std::slice::from_ref(&one)), &language);
     let input = made.batt.input();
     made.grid(input, 1);
-    // All of it, and what is shown of it, which is the same.
+    // All of it, and its shown cells, which are the same.
     assert_eq!(made.check(&made.frame(&[(1, 3)])), 1);
     // On the test pair alone.
     assert_eq!(made.check(&made.frame(&[(3, 1)])), 0);
@@ -249,7 +249,7 @@ fn pieces_that_paint_the_same_are_one_unless_a_test_pair_tells_them_apart() {
     };
     // All, shown and hidden of one grid.
     assert_eq!(count(grid(&[[1, 0, 1, 1]])), 3);
-    // What is hidden is the same in both.
+    // The hidden cells are the same in both.
     assert_eq!(count(grid(&[[5, 0, 1, 1]])), 5);
 }
 
@@ -259,7 +259,7 @@ fn where_a_piece_paints_on_a_test_pair_alone_tells_it_apart() {
     let output = grid(&[[1, 0]]);
     let task = task(&[(output.clone(), output.clone())], &[output]);
     let mut made = Paintable::new(task, &language);
-    // Off the train pair's output, the last one off both.
+    // Outside the train pair's output, the last one outside both.
     for column in [2, 3, 4] {
         made.object(&[(1, 0, 0), (1, 0, column)], 1);
     }

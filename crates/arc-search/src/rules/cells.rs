@@ -1,8 +1,8 @@
-//! [`Cells`]: rules of cells. A grid, but where some conditions hold another grid, or a colour.
+//! [`Cells`]: rules of cells: a base grid, and another grid or a colour where some conditions hold.
 //!
-//! A condition says that a grid of the output's size has a value at the cell, or that it has not: a grid that the
-//! enumeration has made, or a look at the input, of which the [table](super::TABLE) has a row each. All conditions of
-//! a rule hold at once. Each has to hold wherever the grid is wrong, so that few are left to be put together.
+//! A condition says that a grid of the output's size has, or does not have, a value at the cell: a grid of the
+//! enumeration, or a look at the input, each of which is a row of the [table](super::TABLE). All conditions of a rule
+//! must hold together. Each must hold wherever the base grid is wrong, so only few remain to be combined.
 
 use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
@@ -18,7 +18,7 @@ use crate::language::Kind;
 use crate::pieces::{self, Frame};
 use crate::propose::{Proposal, Proposer, Scene};
 
-/// The rows of the table that are looks, and their functions.
+/// The looks of the table, and their functions.
 pub(super) static LOOKS: LazyLock<(Vec<Row>, Vec<Program>)> = LazyLock::new(|| {
     let rows = rows(TABLE, "looks");
     let texts = rows.iter().enumerate().map(|(at, row)| {
@@ -28,7 +28,7 @@ pub(super) static LOOKS: LazyLock<(Vec<Row>, Vec<Program>)> = LazyLock::new(|| {
             row.expression
         )
     });
-    // A test reads them all.
+    // A test parses them all.
     let functions = super::functions(&texts.collect::<String>(), "look_").unwrap_or_default();
     (rows, functions)
 });
@@ -36,15 +36,15 @@ pub(super) static LOOKS: LazyLock<(Vec<Row>, Vec<Program>)> = LazyLock::new(|| {
 /// The proposer of rules of cells; see the [module](self).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cells {
-    /// Of so many grids of the enumeration there are conditions, the cheapest. Default 3,000.
+    /// The number of grids of the enumeration, the cheapest, that give conditions. Default 3,000.
     pub grids: usize,
-    /// So many grids are tried as what conditions are exceptions of, those that are most nearly right. Default 24.
+    /// The number of grids that are tried as a base, those with the fewest errors. Default 24.
     pub bases: usize,
-    /// So many rules are proposed, the cheapest with different answers. Default 10.
+    /// The maximum number of rules, the cheapest with distinct answers. Default 10.
     pub rules: usize,
-    /// The most that a rule costs. Default 60.
+    /// The maximum cost of a rule. Default 60.
     pub cost: u32,
-    /// So often are the cells of conditions compared, at most. Default 2,000,000.
+    /// The maximum number of times that the cells of conditions are compared. Default 2,000,000.
     pub steps: u64,
 }
 
@@ -64,7 +64,7 @@ impl Default for Cells {
 struct Grid {
     node: NodeId,
     cost: u32,
-    /// The row of a look, and the colour for which it is.
+    /// The index of a look and its colour.
     look: Option<(usize, i32)>,
 }
 
@@ -75,42 +75,42 @@ enum Paint {
     Grid(usize),
 }
 
-/// A grid has a value, or has not.
+/// A grid has, or does not have, a value.
 struct Condition {
     grid: usize,
     value: i8,
     is_not: bool,
 }
 
-/// A rule: what is painted first, and then each colour or grid where its conditions hold.
+/// A rule: the base, and then each colour or grid that is painted where its conditions hold.
 struct Rule {
     cost: u32,
     base: Paint,
     then: Vec<(Paint, Vec<usize>)>,
 }
 
-/// What there is to make rules of.
+/// The state of the search for rules.
 struct Search<'c> {
     options: &'c Cells,
     frame: &'c Frame,
     grids: Vec<Grid>,
     conditions: Vec<Condition>,
-    /// Where each condition holds, by cells of the train outputs.
+    /// The cells of the train outputs where each condition holds.
     holds: Conditions,
     paints: Vec<(Paint, u32)>,
-    /// Where each paint is wrong.
+    /// The cells where each paint is wrong.
     wrong: Rows,
-    /// For each colour the cells that have it in the outputs.
+    /// For each colour the cells of the train outputs that have it.
     targets: Rows,
     /// All cells.
     all: Vec<u64>,
 }
 
-/// How many values a grid of a batt may have.
+/// The number of values that a grid of a batt can have.
 const VALUES: usize = 16;
 
 impl<'c> Search<'c> {
-    /// Reads the grids, and sees which conditions there are.
+    /// Reads the grids and collects the conditions.
     fn of<'s: 'c>(options: &'c Cells, scene: &mut Scene<'s>) -> Option<Self> {
         let frame = scene.frame;
         let words = frame.train_words();
@@ -120,7 +120,7 @@ impl<'c> Search<'c> {
             let both = all.iter_mut().zip(targets.of(colour));
             both.for_each(|(all, target)| *all |= target);
         }
-        // A cell in what is no colour.
+        // Some cell's value is no colour.
         let cells: usize = (0..frame.train).map(|input| frame.cells(input)).sum();
         if count(&all) as usize != cells {
             return None;
@@ -161,7 +161,7 @@ impl<'c> Search<'c> {
         Some(search)
     }
 
-    /// Adds what is told by looks at the inputs, where outputs have their sizes.
+    /// Adds the looks at the inputs, if outputs have the sizes of their inputs.
     fn look(&mut self, scene: &mut Scene<'_>, known: &mut FxHashSet<Vec<u64>>) -> Option<()> {
         let inputs = scene.task.train.iter().chain(&scene.task.test);
         let mut both = inputs.zip(&scene.frame.sizes);
@@ -200,7 +200,7 @@ impl<'c> Search<'c> {
         Some(())
     }
 
-    /// Adds a grid with these cells: what it paints, unless it is a look, and what it tells.
+    /// Adds a grid with these cells: its conditions, and unless it is a look also its paint.
     fn add(&mut self, grid: Grid, cells: &[Vec<i8>], known: &mut FxHashSet<Vec<u64>>) {
         let words = self.frame.train_words();
         let mut has = Rows::new(VALUES, words);
@@ -243,7 +243,7 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// In how many train pairs some of these cells lie.
+    /// The number of train pairs that have some of these cells.
     fn support(&self, bits: &[u64]) -> usize {
         let has = |input: &usize| bits[self.frame.words(*input)].iter().any(|bits| *bits != 0);
         (0..self.frame.train).filter(has).count()
@@ -270,12 +270,12 @@ impl<'c> Search<'c> {
             }
         }
         rules.retain(|rule| rule.cost <= self.options.cost);
-        // Of those that cost as much the first one stays first.
+        // The sort is stable: among equal costs the first one stays first.
         rules.sort_by_key(|rule| rule.cost);
         rules
     }
 
-    /// Rules with one more grid or colour than the base.
+    /// Rules that paint one more grid or colour over the base.
     fn one_exception(&mut self, base: usize, must: &[u64], rules: &mut Vec<Rule>) {
         let holding = self.holds.holding(must);
         self.holds.steps += self.paints.len() as u64;
@@ -294,7 +294,7 @@ impl<'c> Search<'c> {
         }
     }
 
-    /// Rules with conditions of its own for each colour that the base has not.
+    /// Rules with separate conditions for each colour where the base is wrong.
     fn colour_by_colour(&mut self, base: usize, must: &[u64], rules: &mut Vec<Rule>) {
         let missing = (0..10).filter(|colour| meets(self.targets.of(*colour), must));
         let missing: Vec<usize> = missing.collect();
@@ -337,7 +337,7 @@ impl<'c> Search<'c> {
     }
 }
 
-/// The most letters of an expression in the words of a rule.
+/// The maximum length of an expression in the words of a rule.
 const MOST_LETTERS: usize = 100;
 
 impl Search<'_> {
@@ -346,7 +346,7 @@ impl Search<'_> {
     }
 
     /// The node of a rule.
-    fn make(&self, rule: &Rule, blank: NodeId, batt: &mut Batt) -> Option<NodeId> {
+    fn build(&self, rule: &Rule, blank: NodeId, batt: &mut Batt) -> Option<NodeId> {
         let mut grid = match rule.base {
             Paint::Grid(grid) => self.grids[grid].node,
             Paint::Colour(colour) => {
@@ -392,7 +392,7 @@ impl Search<'_> {
     }
 
     /// A rule in words.
-    fn tell(&self, rule: &Rule, scene: &Scene<'_>) -> String {
+    fn describe(&self, rule: &Rule, scene: &Scene<'_>) -> String {
         let paint = |paint: Paint| match paint {
             Paint::Colour(colour) => colour.to_string(),
             Paint::Grid(grid) => {
@@ -425,10 +425,10 @@ impl Proposer for Cells {
             return;
         };
         let mut made = Vec::new();
-        // Some cannot be made.
+        // Some cannot be built.
         for rule in search.rules().into_iter().take(4 * self.rules) {
-            if let Some(node) = search.make(&rule, scene.blank, scene.batt) {
-                made.push((rule.cost, node, search.tell(&rule, scene)));
+            if let Some(node) = search.build(&rule, scene.blank, scene.batt) {
+                made.push((rule.cost, node, search.describe(&rule, scene)));
             }
         }
         super::propose(scene, made, self.rules, self.name(), take);

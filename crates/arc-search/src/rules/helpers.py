@@ -1,17 +1,17 @@
-# A grid moved so many rows and columns, with 10 where nothing comes from.
+# A grid moved by this many rows and columns, with 10 in the cells that nothing moves to.
 def from_there(g, d):
     return paint(canvas(10, shape(g)), shift(asobject(g), d))
 
-# What is seen of each cell in a direction: the first shown cell, or 10 for the border.
+# The first shown cell in a direction from each cell, or 10 for the border.
 def first_seen(g, d):
     return smeared(from_there(g, d), d)
 
-# How many of these locations are neighbours along rows and columns.
+# The number of these locations that are neighbours along rows and columns.
 def straight_neighbors(g, x):
     f = fork(astuple, compose(size, compose(lbind(intersection, x), dneighbors)), identity)
     return paint(canvas(0, shape(g)), apply(f, asindices(g)))
 
-# How many of these locations are neighbours.
+# The number of these locations that are neighbours.
 def all_neighbors(g, x):
     f = fork(astuple, compose(size, compose(lbind(intersection, x), neighbors)), identity)
     return paint(canvas(0, shape(g)), apply(f, asindices(g)))
@@ -28,19 +28,19 @@ def odd_rows(g):
 def odd_columns(g):
     return marked(g, sfilter(asindices(g), compose(fork(greater, identity, compose(double, halve)), last)))
 
-# How many of these locations are in the row, nine at most.
+# The number of these locations in the row, nine at most.
 def in_row(g, x):
     n = compose(size, compose(lbind(intersection, x), hfrontier))
     f = compose(minimum, compose(lbind(insert, 9), compose(initset, n)))
     return paint(canvas(0, shape(g)), apply(fork(astuple, f, identity), asindices(g)))
 
-# How many of these locations are in the column, nine at most.
+# The number of these locations in the column, nine at most.
 def in_column(g, x):
     n = compose(size, compose(lbind(intersection, x), vfrontier))
     f = compose(minimum, compose(lbind(insert, 9), compose(initset, n)))
     return paint(canvas(0, shape(g)), apply(fork(astuple, f, identity), asindices(g)))
 
-# The components of one colour by all eight neighbours, and those of what is empty by four.
+# The components of one colour by all eight neighbours, and those of empty cells by four.
 def regions(g):
     return combine(pieces(g), gaps(g))
 
@@ -48,28 +48,28 @@ def regions(g):
 def straight_regions(g):
     return objects(g, T, F, F)
 
-# Components painted in what a function gives, nine at most.
+# Components painted in the value of a function, nine at most.
 def painted_by(g, x, f):
     n = compose(minimum, compose(lbind(insert, 9), compose(initset, f)))
     return paint(canvas(0, shape(g)), mapply(fork(recolor, n, identity), x))
 
-# How many of the four neighbours have the colour of the cell.
+# The number of the four neighbours with the colour of the cell.
 def same_neighbors(g):
     own = compose(lbind(ofcolor, g), lbind(index, g))
     f = fork(astuple, compose(size, fork(intersection, dneighbors, own)), identity)
     return paint(canvas(0, shape(g)), apply(f, asindices(g)))
 
-# How many neighbours have the colour of the cell.
+# The number of neighbours with the colour of the cell.
 def all_same_neighbors(g):
     own = compose(lbind(ofcolor, g), lbind(index, g))
     f = fork(astuple, compose(size, fork(intersection, neighbors, own)), identity)
     return paint(canvas(0, shape(g)), apply(f, asindices(g)))
 
-# From the cells of an object on in a direction, up to the border.
+# The locations from the cells of an object in a direction, up to the border.
 def rays(g, d):
     return compose(lbind(mapply, rbind(shoot, d)), toindices)
 
-# The same over empty cells alone.
+# The same, only the empty cells.
 def rays_below(g, d):
     return compose(lbind(intersection, ofcolor(g, 0)), compose(lbind(mapply, rbind(shoot, d)), toindices))
 
@@ -84,11 +84,11 @@ def rays_until(g, d):
 def around_object(f):
     return fork(difference, compose(lbind(mapply, f), toindices), toindices)
 
-# The cells of an object of which this is said from the corner of its box on.
+# The cells of an object at locations that satisfy this relative to the corner of its box.
 def part_of_object(p):
     return fork(shift, compose(rbind(sfilter, p), compose(toindices, normalize)), ulcorner)
 
-# An object without the others of its set: the one of most cells.
+# An object moved so that its upper left corner is that of another one.
 def at_the_place_of(x):
     return compose(lbind(shift, normalize(x)), ulcorner)
 
@@ -105,7 +105,7 @@ def parts_as_objects(g):
     x = objects(marked(g, separators(g)), T, F, F)
     return apply(rbind(toobject, g), colorfilter(x, 0))
 
-# From a cell of an object's box on in a direction, up to the next shown cell that is none of its own.
+# The locations from a cell of an object's box in a direction, up to the next shown cell that is not its own.
 def ray_from(g, f, d):
     ray = compose(rbind(shoot, d), f)
     met = compose(lbind(intersection, shown_at(g)), fork(difference, ray, toindices))
@@ -128,16 +128,16 @@ def rays_falling(g):
 def rays_rising(g):
     return fork(combine, ray_from(g, urcorner, UP_RIGHT), ray_from(g, llcorner, DOWN_LEFT))
 
-# From where the border of an object's box is open, out of the box to the border of the grid.
+# From the openings in the border of an object's box, out of the box to the border of the grid.
 def rays_out(g, d):
     first = fork(difference, compose(rbind(shift, d), delta), backdrop)
     return compose(lbind(intersection, asindices(g)), compose(lbind(mapply, rbind(shoot, d)), first))
 
-# What an object's box has beside the object, and rays out of it.
+# The cells of an object's box outside the object, and rays out of it.
 def flood(g):
     out = fork(combine, fork(combine, rays_out(g, UP), rays_out(g, DOWN)), fork(combine, rays_out(g, LEFT), rays_out(g, RIGHT)))
     return fork(combine, delta, out)
 
-# An object so that its middle is that of another one.
+# An object moved so that its middle is that of another one.
 def around_the_middle_of(x):
     return compose(lbind(shift, x), compose(rbind(subtract, center(x)), center))

@@ -1,6 +1,6 @@
-//! Learning by bits: which conditions hold wherever they have to and nowhere where they must not.
+//! Learning with bits: conditions that hold wherever they must and nowhere that they must not.
 
-/// Rows of bits, all as long.
+/// Rows of bits of equal length.
 #[derive(Debug)]
 pub(super) struct Rows {
     words: usize,
@@ -8,7 +8,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// So many rows that are empty.
+    /// This many rows of zeros.
     pub(super) fn new(count: usize, words: usize) -> Self {
         Self {
             words,
@@ -49,10 +49,10 @@ pub(super) fn both(a: &[u64], b: &[u64]) -> Vec<u64> {
     a.iter().zip(b).map(|(a, b)| a & b).collect()
 }
 
-/// Conditions that all hold, by their numbers, and what they cost together.
+/// The sum of the costs of conditions that must all hold, and their indices.
 pub(super) type Conjunction = (u32, Vec<usize>);
 
-/// What can be asked of cells or objects.
+/// The conditions on cells or objects.
 #[derive(Debug)]
 pub(super) struct Conditions {
     pub(super) holds: Rows,
@@ -61,11 +61,11 @@ pub(super) struct Conditions {
     pub(super) steps: u64,
 }
 
-/// Of so many conditions two are put together, and of so many three.
+/// Of this many conditions pairs are tried, and of these many triples.
 const PAIRED: usize = 250;
 const TRIPLES: [usize; 3] = [40, 80, 160];
 
-/// What a third condition costs beside its own.
+/// The extra cost of a third condition.
 const THIRD: u32 = 4;
 
 impl Conditions {
@@ -77,7 +77,7 @@ impl Conditions {
         }
     }
 
-    /// The conditions that hold wherever they have to.
+    /// The conditions that hold wherever they must.
     pub(super) fn holding(&mut self, must: &[u64]) -> Vec<usize> {
         self.steps += self.costs.len() as u64;
         let holds = |condition: &usize| {
@@ -87,8 +87,8 @@ impl Conditions {
         (0..self.costs.len()).filter(holds).collect()
     }
 
-    /// Conjunctions of these conditions that hold nowhere where they must not, the cheapest first: of two only where
-    /// none does alone, of three only where no two do.
+    /// Conjunctions of these conditions that hold nowhere that they must not, the cheapest first: pairs only if no
+    /// single condition works, triples only if no pair does.
     pub(super) fn conjunctions(
         &mut self,
         holding: &[usize],
@@ -139,7 +139,7 @@ impl Conditions {
             }
         }
         self.steps += steps as u64;
-        // Of those that cost as much the first one stays first.
+        // The sort is stable: among equal costs the first one stays first.
         found.sort_by_key(|(cost, _)| *cost);
         found.truncate(most);
         found

@@ -1,10 +1,11 @@
-//! [`Objects`]: rules of objects. What is painted for each object of a grid, or which object is the output, by
+//! [`Objects`]: rules of objects: what is painted for each object of a grid, or which object is the output, by
 //! conditions on the objects.
 //!
-//! An abstraction of the [table](super::TABLE) says which objects there are. Each action is made for all of them, and
-//! those for which it paints nothing wrong are remembered as bits, with the cells that it explains. Sets of at most
-//! three actions that explain all that changes are looked for from the cell on that fewest explain. Then each action
-//! gets conditions that hold for the objects that need it, and for none for which it is wrong.
+//! An abstraction of the [table](super::TABLE) says which objects there are. Each action is evaluated for all of
+//! them; the objects for which it paints nothing wrong are kept as bits, with the cells that it explains. Then sets
+//! of at most three actions that explain all changes are searched, always branching on the cell that the fewest
+//! actions explain. Each action of a set gets conditions that hold for the objects that need it and for none for
+//! which it is wrong.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -20,36 +21,37 @@ use crate::colours::COLOURS;
 use crate::pieces;
 use crate::propose::{Proposal, Proposer, Scene};
 
-/// The rows of the table that rules of objects are made of, and their functions.
+/// The rows of the table for rules of objects, and their functions.
 pub(super) struct Language {
     pub(super) abstractions: Vec<Row>,
     pub(super) features: Vec<Entry>,
     pub(super) actions: Vec<Entry>,
     pub(super) crops: Vec<Entry>,
-    /// For each abstraction one, in their order, and those of the others.
+    /// One for each abstraction, in their order, followed by those of the other rows.
     pub(super) functions: Vec<Program>,
 }
 
-/// A row with the places of its functions.
+/// A row with the indices of its functions.
 pub(super) struct Entry {
     pub(super) row: Row,
-    /// Of a feature by colour, of which there is one for each.
+    /// The colour, if there is a feature for each colour.
     pub(super) colour: i32,
-    /// What is given for all objects of a tuple: of an action cells, or locations where there is a colour for them.
+    /// The value for each object of a tuple: for an action cells, or locations if they have a separate colour.
     pub(super) each: Each,
     pub(super) painted_in: Option<Colour>,
-    /// What does it for a set of objects: paints them, chooses those of a value, or gives the grid of the first one.
+    /// The function for a set of objects: paints them, selects those with a value, or returns the grid of the first
+    /// one.
     pub(super) for_set: usize,
 }
 
-/// The colour of locations, which are asked for once for all colours.
+/// The colour of locations, which are evaluated once for all colours.
 pub(super) enum Colour {
     OfRule,
-    /// For each object one that a function gives.
+    /// A function gives the colour of each object.
     OfEach(Each),
 }
 
-/// A function that gives something for each object of a tuple.
+/// A function that returns a value for each object of a tuple.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Each {
     pub(super) function: usize,
@@ -86,7 +88,7 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
             (row, colour)
         })
     });
-    // What stands behind the name of each function.
+    // The text after the name of each function.
     let mut texts: Vec<String> = Vec::new();
     let mut define = |takes: &str, result: &str| {
         let takes_colour = result.contains("COLOUR");
@@ -160,7 +162,7 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
         features,
         actions,
         crops,
-        // A test reads them all.
+        // A test parses them all.
         functions: super::functions(&text.collect::<String>(), "rule_").unwrap_or_default(),
     }
 });
@@ -168,15 +170,15 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
 /// The proposer of rules of objects; see the [module](self).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Objects {
-    /// Grids with more objects are not looked at. Default 60.
+    /// The maximum number of objects; grids with more are skipped. Default 60.
     pub objects: usize,
-    /// So many rules are proposed, the cheapest with different answers. Default 10.
+    /// The maximum number of rules, the cheapest with distinct answers. Default 10.
     pub rules: usize,
-    /// The most that a rule costs. Default 60.
+    /// The maximum cost of a rule. Default 60.
     pub cost: u32,
-    /// So many sets of actions of an abstraction are tried, the cheapest. Default 60.
+    /// The maximum number of sets of actions of an abstraction, the cheapest. Default 60.
     pub sets: usize,
-    /// So often is an action tried for a cell of an abstraction, at most. Default 30,000.
+    /// The maximum number of times that an action is tried for a cell of an abstraction. Default 30,000.
     pub steps: u64,
 }
 
@@ -192,39 +194,39 @@ impl Default for Objects {
     }
 }
 
-/// A feature has a value, or has not.
+/// A feature has, or does not have, a value.
 struct Condition {
     feature: usize,
     value: Value,
     is_not: bool,
 }
 
-/// Cells of each object: the place of their first word, and the words.
+/// Cells of each object: the index of their first word, and the words.
 type Marks = Vec<(usize, Vec<u64>)>;
 
-/// An action, made for all objects.
+/// An action, evaluated for all objects.
 struct Action {
     row: usize,
     colour: i32,
-    /// The objects for which all that it paints is right.
+    /// The objects for which everything that it paints is right.
     agrees: Vec<u64>,
-    /// The cells that it paints, for each object of those.
+    /// The cells that it paints, for each of these objects.
     paints: Marks,
 }
 
 /// The objects of an abstraction.
-struct Objective<'o> {
+struct AbstractedObjects<'o> {
     options: &'o Objects,
     abstraction: usize,
     set: NodeId,
     tuple: NodeId,
-    /// Where the objects of each train pair begin; and the end.
+    /// The first object of each train pair, and the end.
     starts: Vec<usize>,
     conditions: Vec<Condition>,
     holds: Conditions,
 }
 
-/// What is painted, as cells with their colours; `None` if it is something else.
+/// A value as coloured cells; `None` if it is something else.
 fn cells(value: &Value) -> Option<&[Cell]> {
     match value {
         Value::Object(object) => Some(object.as_slice()),
@@ -233,7 +235,8 @@ fn cells(value: &Value) -> Option<&[Cell]> {
     }
 }
 
-/// The node of a call, as of [`super::call`]; `None` too once nobody waits for it. On large grids a call takes long.
+/// The node of a call, as by [`super::call`]; `None` also once the search is abandoned, since a call on large grids
+/// takes long.
 fn call(scene: &mut Scene<'_>, called: impl Into<Called>, arguments: &[NodeId]) -> Option<NodeId> {
     if scene.is_abandoned.load(Ordering::Relaxed) {
         return None;
@@ -248,7 +251,7 @@ fn elements(batt: &Batt, node: NodeId, input: usize) -> Option<Vec<Value>> {
     Some(elements.iter().map(Cow::into_owned).collect())
 }
 
-impl<'o> Objective<'o> {
+impl<'o> AbstractedObjects<'o> {
     /// The objects of an abstraction; `None` if a train pair has none, or too many.
     fn of(options: &'o Objects, abstraction: usize, scene: &mut Scene<'_>) -> Option<Self> {
         let input = scene.batt.input();
@@ -283,8 +286,8 @@ impl<'o> Objective<'o> {
         self.count().div_ceil(64)
     }
 
-    /// What a function gives for all objects, by train pair.
-    fn given(&self, scene: &mut Scene<'_>, by: Each, colour: i32) -> Option<Vec<Value>> {
+    /// The values of a function for all objects, by train pair.
+    fn values_of(&self, scene: &mut Scene<'_>, by: Each, colour: i32) -> Option<Vec<Value>> {
         let mut arguments = vec![scene.batt.input(), self.set, self.tuple];
         if by.by_colour {
             arguments.push(scene.batt.constant(&Value::Int(colour)).ok()?);
@@ -301,8 +304,8 @@ impl<'o> Objective<'o> {
         Some(all)
     }
 
-    /// Asks all features of all objects.
-    fn ask(&mut self, scene: &mut Scene<'_>) {
+    /// Evaluates all features of all objects.
+    fn evaluate_features(&mut self, scene: &mut Scene<'_>) {
         if !self.conditions.is_empty() {
             return;
         }
@@ -311,7 +314,7 @@ impl<'o> Objective<'o> {
             if feature.row.by_colour && !scene.colours.contains(&feature.colour) {
                 continue;
             }
-            let Some(given) = self.given(scene, feature.each, feature.colour) else {
+            let Some(given) = self.values_of(scene, feature.each, feature.colour) else {
                 continue;
             };
             let mut values: Vec<Value> = Vec::new();
@@ -342,7 +345,7 @@ impl<'o> Objective<'o> {
         }
     }
 
-    /// The objects for which a condition of a step hold.
+    /// The set of objects for which all these conditions hold.
     fn chosen(&self, scene: &mut Scene<'_>, conditions: &[usize]) -> Option<NodeId> {
         let mut chosen = self.set;
         for at in conditions {
@@ -361,8 +364,8 @@ impl<'o> Objective<'o> {
         Some(chosen)
     }
 
-    /// What is done, in a colour, with the objects for which conditions hold, in words.
-    fn tell(&self, words: &str, colour: i32, conditions: &[usize]) -> String {
+    /// An action with its colour and conditions, in words.
+    fn describe(&self, words: &str, colour: i32, conditions: &[usize]) -> String {
         let conditions = conditions.iter().map(|at| {
             let condition = &self.conditions[*at];
             let words = &LANGUAGE.features[condition.feature].row.words;
@@ -381,7 +384,7 @@ impl<'o> Objective<'o> {
         format!("where {}: {words}", conditions.join(" and "))
     }
 
-    /// The cells of the train outputs that these cells differ from.
+    /// The cells of the train outputs that differ from these cells.
     fn differs(scene: &Scene<'_>, cells: &[Vec<i8>]) -> Vec<u64> {
         let mut wrong = Rows::new(1, scene.frame.train_words());
         for (input, pair) in scene.task.train.iter().enumerate() {
@@ -396,7 +399,7 @@ impl<'o> Objective<'o> {
         wrong.of(0).to_vec()
     }
 
-    /// All actions that are right for an object.
+    /// All actions that are right for at least one object.
     fn actions(&self, scene: &mut Scene<'_>) -> Option<Vec<Action>> {
         let has = super::colours_of_outputs(scene)?;
         let mut actions = Vec::new();
@@ -408,19 +411,19 @@ impl<'o> Objective<'o> {
             for colour in colours {
                 let painted = match &entry.painted_in {
                     None => {
-                        let given = self.given(scene, *each, *colour);
+                        let given = self.values_of(scene, *each, *colour);
                         given.and_then(|given| self.painted(scene, &given))
                     }
                     Some(painted_in) => {
                         let key = (*each, if each.by_colour { *colour } else { 0 });
                         let marks = marks.entry(key).or_insert_with(|| {
-                            let given = self.given(scene, *each, *colour)?;
+                            let given = self.values_of(scene, *each, *colour)?;
                             self.marks(scene, &given)
                         });
                         marks.as_ref().and_then(|marks| match painted_in {
                             Colour::OfRule => self.agreeing(marks, &has, |_| *colour),
                             Colour::OfEach(each) => {
-                                let colours = self.given(scene, *each, *colour)?;
+                                let colours = self.values_of(scene, *each, *colour)?;
                                 let colours = colours.iter().map(Value::as_int);
                                 let colours = colours.collect::<Option<Vec<_>>>()?;
                                 self.agreeing(marks, &has, |object| colours[object])
@@ -438,12 +441,12 @@ impl<'o> Objective<'o> {
                 }
             }
         }
-        // Of those that cost as much the first one stays first.
+        // The sort is stable: among equal costs the first one stays first.
         actions.sort_by_key(|action| LANGUAGE.actions[action.row].row.cost);
         Some(actions)
     }
 
-    /// The locations that are given for each object, as far as they lie within the outputs; `None` if something else is.
+    /// The locations for each object, as far as they lie within the outputs; `None` if a value is something else.
     fn marks(&self, scene: &Scene<'_>, given: &[Value]) -> Option<Marks> {
         let mut all = Vec::with_capacity(given.len());
         for input in 0..scene.frame.train {
@@ -467,7 +470,8 @@ impl<'o> Objective<'o> {
         Some(all)
     }
 
-    /// For which objects the outputs have a colour at these locations, and those of them; `None` if for none.
+    /// The objects whose locations all have this colour in the outputs, and these locations; `None` if there are
+    /// none.
     fn agreeing(
         &self,
         marks: &Marks,
@@ -492,7 +496,7 @@ impl<'o> Objective<'o> {
         any.then(|| (agrees.of(0).to_vec(), paints))
     }
 
-    /// For which objects what is painted is right, and its cells; `None` if it is for none.
+    /// The objects for which everything painted is right, and their cells; `None` if there are none.
     fn painted(&self, scene: &Scene<'_>, given: &[Value]) -> Option<(Vec<u64>, Marks)> {
         let mut agrees = Rows::new(1, self.words());
         let mut paints = Vec::with_capacity(given.len());
@@ -521,8 +525,8 @@ impl<'o> Objective<'o> {
         any.then(|| (agrees.of(0).to_vec(), paints))
     }
 
-    /// Rules that paint something for objects.
-    fn painting(&mut self, scene: &mut Scene<'_>, found: &mut Vec<Found>) -> Option<()> {
+    /// Rules that paint something for each object.
+    fn painting_rules(&mut self, scene: &mut Scene<'_>, found: &mut Vec<FoundRule>) -> Option<()> {
         let inputs = scene
             .task
             .train
@@ -530,10 +534,10 @@ impl<'o> Objective<'o> {
             .map(|pair| pair.input.cells().to_vec());
         let inputs: Vec<_> = inputs.collect();
         let actions = self.actions(scene)?;
-        // On the input itself, and on the input without its objects.
+        // Over the input itself, and over the input without its objects.
         let own = Self::differs(scene, &inputs);
         let input = scene.batt.input();
-        self.sets(scene, &actions, &own, input, 0, found);
+        self.try_sets(scene, &actions, &own, input, 0, found);
         let zero = scene.batt.constant(&Value::Int(0)).ok()?;
         let locs = call(scene, Primitive::Merge, &[self.set])?;
         let locs = call(scene, Primitive::Toindices, &[locs])?;
@@ -544,19 +548,19 @@ impl<'o> Objective<'o> {
             cells.push(value.as_grid()?.cells().to_vec());
         }
         let wrong = Self::differs(scene, &cells);
-        self.sets(scene, &actions, &wrong, emptied, 1, found);
+        self.try_sets(scene, &actions, &wrong, emptied, 1, found);
         Some(())
     }
 
-    /// Tries the sets of actions that explain what is wrong.
-    fn sets(
+    /// Tries the sets of actions that explain the wrong cells.
+    fn try_sets(
         &mut self,
         scene: &mut Scene<'_>,
         actions: &[Action],
         wrong: &[u64],
         base: NodeId,
         cost: u32,
-        found: &mut Vec<Found>,
+        found: &mut Vec<FoundRule>,
     ) {
         let frame = scene.frame;
         let changed = (0..frame.train)
@@ -585,14 +589,14 @@ impl<'o> Objective<'o> {
         sets.sort_by_key(|(cost, _)| *cost);
         sets.truncate(self.options.sets);
         for (_, set) in sets {
-            self.ask(scene);
-            self.conditioned(scene, actions, &set, wrong, base, cost, found);
+            self.evaluate_features(scene);
+            self.add_conditioned(scene, actions, &set, wrong, base, cost, found);
         }
     }
 
     /// The rules with this set of actions.
     #[allow(clippy::too_many_arguments, reason = "what a rule is made of")]
-    fn conditioned(
+    fn add_conditioned(
         &mut self,
         scene: &mut Scene<'_>,
         actions: &[Action],
@@ -600,9 +604,9 @@ impl<'o> Objective<'o> {
         wrong: &[u64],
         base: NodeId,
         cost: u32,
-        found: &mut Vec<Found>,
+        found: &mut Vec<FoundRule>,
     ) -> Option<()> {
-        // Cells that one object alone explains.
+        // Cells that only one object explains.
         let (mut once, mut twice) = (vec![0; wrong.len()], vec![0; wrong.len()]);
         for (first, bits) in set.iter().flat_map(|action| &actions[*action].paints) {
             for (at, bits) in bits.iter().enumerate() {
@@ -654,7 +658,7 @@ impl<'o> Objective<'o> {
                 let (own, conditions) = &conjunctions[choice.min(conjunctions.len() - 1)];
                 total += row.cost + own + 1;
                 words.push_str("; ");
-                words.push_str(&self.tell(&row.words, action.colour, conditions));
+                words.push_str(&self.describe(&row.words, action.colour, conditions));
                 let chosen = self.chosen(scene, conditions)?;
                 let mut arguments = vec![scene.batt.input(), self.set, chosen];
                 if row.by_colour {
@@ -669,10 +673,10 @@ impl<'o> Objective<'o> {
         Some(())
     }
 
-    /// Rules that choose the object that is the output.
-    fn choosing(&mut self, scene: &mut Scene<'_>, found: &mut Vec<Found>) {
+    /// Rules that select the object that is the output.
+    fn choosing_rules(&mut self, scene: &mut Scene<'_>, found: &mut Vec<FoundRule>) {
         for crop in &LANGUAGE.crops {
-            let Some(given) = self.given(scene, crop.each, 0) else {
+            let Some(given) = self.values_of(scene, crop.each, 0) else {
                 continue;
             };
             let mut right = Rows::new(3, self.words());
@@ -687,7 +691,7 @@ impl<'o> Objective<'o> {
                 is_possible &= !own.is_empty();
                 for object in &own {
                     right.set(0, *object);
-                    // Of several that are the same one is enough.
+                    // If several objects are equal, one is enough.
                     if own.len() == 1 {
                         right.set(1, *object);
                     }
@@ -699,7 +703,7 @@ impl<'o> Objective<'o> {
             if !is_possible {
                 continue;
             }
-            self.ask(scene);
+            self.evaluate_features(scene);
             let holding = self.holds.holding(right.of(1));
             for (own, conditions) in self.holds.conjunctions(&holding, right.of(2), CHOICES) {
                 let abstraction = &LANGUAGE.abstractions[self.abstraction];
@@ -712,7 +716,7 @@ impl<'o> Objective<'o> {
                     let words = format!(
                         "{}; {}",
                         abstraction.words,
-                        self.tell(&crop.row.words, 0, &conditions)
+                        self.describe(&crop.row.words, 0, &conditions)
                     );
                     found.push((abstraction.cost + crop.row.cost + own + 2, grid, words));
                 }
@@ -721,17 +725,17 @@ impl<'o> Objective<'o> {
     }
 }
 
-/// How many values of a feature are asked for.
+/// The maximum number of values of a feature that become conditions.
 const VALUES: usize = 20;
 
-/// So many conjunctions of conditions are tried for an action.
+/// The number of conjunctions of conditions that are tried for an action.
 const CHOICES: usize = 4;
 
-/// What it costs more that an action is needed in one train pair alone.
+/// The extra cost of an action that only one train pair needs.
 const RARE: u32 = 5;
 
-/// A rule: what it costs, its grid, and it in words.
-type Found = (u32, NodeId, String);
+/// A rule: its cost, its grid, and its words.
+type FoundRule = (u32, NodeId, String);
 
 /// The search for sets of actions that explain all open cells.
 struct Cover<'c> {
@@ -742,12 +746,12 @@ struct Cover<'c> {
     most: usize,
 }
 
-/// The most actions of a rule.
+/// The maximum number of actions of a rule.
 const MOST_ACTIONS: usize = 3;
 
 impl Cover<'_> {
     fn extend(&mut self, open: &[u64], chosen: &mut Vec<usize>, frame: &pieces::Frame) {
-        // The first open cell of each pair; of these the one that fewest actions explain.
+        // The first open cell of each pair; among them the one that the fewest actions explain.
         let cells = (0..frame.train).filter_map(|input| {
             let mut words = frame.words(input);
             words
@@ -807,19 +811,19 @@ impl Proposer for Objects {
         let is_same = sizes.all(|(pair, size)| (pair.input.height(), pair.input.width()) == *size);
         let (mut found, mut known) = (Vec::new(), FxHashSet::default());
         for abstraction in 0..LANGUAGE.abstractions.len() {
-            let Some(mut objects) = Objective::of(self, abstraction, scene) else {
+            let Some(mut objects) = AbstractedObjects::of(self, abstraction, scene) else {
                 continue;
             };
             if known.insert(objects.set) {
                 if is_same {
-                    objects.painting(scene, &mut found);
+                    objects.painting_rules(scene, &mut found);
                 } else {
-                    objects.choosing(scene, &mut found);
+                    objects.choosing_rules(scene, &mut found);
                 }
             }
         }
         found.retain(|(cost, ..)| *cost <= self.cost);
-        // Of those that cost as much the first one stays first.
+        // The sort is stable: among equal costs the first one stays first.
         found.sort_by_key(|(cost, ..)| *cost);
         super::propose(scene, found, self.rules, self.name(), take);
     }

@@ -1,4 +1,4 @@
-//! What the tables say can be read, and machines make of it what the reference makes.
+//! The tables can be parsed, and machines compute the same with them as the reference.
 
 use arc_cpu::batt::Why;
 use arc_cpu::{BailOut, Batt, Bounds, Pushed};
@@ -22,14 +22,13 @@ fn every_line_of_the_table_is_a_row() {
     }
 }
 
-/// What a function makes of these arguments by a machine, if it does, and that the reference makes the same of them.
-/// Whether it has a value.
+/// Whether a function has a value for these arguments on a machine; fails if the reference computes another one.
 fn agrees(batt: &mut Batt, function: &Program, arguments: &[NodeId]) -> Result<bool, String> {
     let defined = batt.define(function.clone()).unwrap();
     let given = arguments.iter().map(|node| batt.value(*node, 0).unwrap());
     let expected = Interpreter::default().run_on(function, given.collect::<Vec<_>>());
     match batt.push(defined, arguments).unwrap() {
-        // A location in two colours is nothing that a machine paints.
+        // A machine does not paint a location in two colours.
         Pushed::Failed(failed)
             if expected.is_ok() && failed.why != Why::BailOut(BailOut::Overlap) =>
         {
@@ -43,8 +42,8 @@ fn agrees(batt: &mut Batt, function: &Program, arguments: &[NodeId]) -> Result<b
     }
 }
 
-/// Asks a function on grids, with arguments beside the input: on half of them it has a value, unless it may fail on
-/// more.
+/// Calls a function on grids with further arguments: it must have a value on half of them, unless it may fail more
+/// often.
 fn agrees_on_scenes(
     function: &Program,
     least: usize,
@@ -96,7 +95,7 @@ fn machines_give_for_objects_what_the_reference_gives() {
             return;
         }
         let by_colour = functions[at].inputs().contains(&"COLOUR".to_owned());
-        // Of pieces and of things by turns.
+        // Pieces and things in turn.
         let arguments = |batt: &mut Batt, number: i32| {
             let which = functions[number as usize % 2 * 2].clone();
             let (input, which) = (batt.input(), batt.define(which)?);

@@ -1,4 +1,4 @@
-//! Whole searches: of tasks with a known answer, twice, and of tasks at the edge of what there is.
+//! Whole searches: of tasks with a known answer, repeated, and of edge cases.
 
 use arc_dsl::{Grid, Interpreter, Value, builtin};
 
@@ -11,7 +11,7 @@ fn searcher(options: Options) -> Searcher {
     Searcher::new(Language::default(), options)
 }
 
-/// Searches a task and checks all that is promised of what is found.
+/// Searches a task and checks all that the documentation promises of the result.
 fn searched(searcher: &mut Searcher, task: &Task) -> Found {
     let found = searcher.search(task, &mut || false);
     let tests = task.test.len();
@@ -36,7 +36,7 @@ fn searched(searcher: &mut Searcher, task: &Task) -> Found {
         let given: Vec<_> = given.collect();
         let right = given.iter().filter(|(_, is_right)| *is_right).count();
         let other_size = given.iter().filter(|(is_sized, _)| !is_sized).count();
-        // Layers may be right where the size is not.
+        // Layers may be right although the size is not.
         let fits = attempt.fits as usize;
         assert!(
             (right..=right + other_size).contains(&fits),
@@ -55,7 +55,7 @@ fn searched(searcher: &mut Searcher, task: &Task) -> Found {
             assert!(!grids[..place].contains(grid), "twice the same answer");
         }
     }
-    // Of a task without test pairs they answer none.
+    // Without test pairs no attempt is an answer.
     let answering = if task.test.is_empty() {
         0
     } else {
@@ -68,7 +68,7 @@ fn searched(searcher: &mut Searcher, task: &Task) -> Found {
     found
 }
 
-/// Whether all tests are answered right, at this place at the latest.
+/// Whether all tests have the right answer among the first `places`.
 fn is_solved(found: &Found, task: &Task, places: usize) -> bool {
     let tests = task.test.iter().enumerate();
     tests.into_iter().all(|(test, pair)| {
@@ -127,7 +127,7 @@ fn what_was_searched_before_changes_nothing() {
 
 #[test]
 fn things_on_top_of_a_grid_are_found_as_layers() {
-    // The grid mirrored, where it shows something, on top of the grid itself.
+    // The grid mirrored, in its shown cells, on top of the grid itself.
     let over = |rows: [[i32; 4]; 3]| {
         let mut output = rows;
         for (row, input) in output.iter_mut().zip(rows) {
@@ -156,7 +156,7 @@ fn things_on_top_of_a_grid_are_found_as_layers() {
         .map(|layer| (layer.part, layer.expression.as_str()))
         .collect();
     assert_eq!(parts, [("shown", "vmirror(I)"), ("all", "I")]);
-    // Where it paints nothing stands -1; the layer below shows what the one on top leaves open.
+    // -1 where it paints nothing; the layer below shows there.
     let top = grid(&[[-1, 6, -1, 8], [2, -1, -1, -1], [-1, -1, 4, 4]]);
     let below = grid(&[[8, -1, 6, -1], [-1, 0, 0, 2], [4, 4, -1, -1]]);
     assert_eq!(best.layers[0].paints, [top]);
@@ -201,7 +201,7 @@ fn colours_that_change_from_pair_to_pair_are_renamed_and_back() {
     let test = grid(&[[4, 4, 9], [9, 4, 4], [4, 4, 4]]);
     let expected = grid(&[[0, 0, 4], [4, 0, 0], [0, 0, 0]]);
     let task = task(&pairs, &[test]);
-    // It can say which colour is replaced by its name alone.
+    // Only by name can it say which colour is replaced.
     let table = "[calls]\n1 grid colour colour -> grid: switch replace\n[seeds]\n1 grid: I\n\
                  [colours]\n1 colour: COLOUR";
     let solved = |renames| {
@@ -210,7 +210,7 @@ fn colours_that_change_from_pair_to_pair_are_renamed_and_back() {
             language,
             Options {
                 renames,
-                // Rules of objects find the colour by what it is of.
+                // Rules of objects find the colour by its object.
                 off: vec!["objects".to_owned()],
                 ..Options::of_nodes(400)
             },
@@ -224,7 +224,7 @@ fn colours_that_change_from_pair_to_pair_are_renamed_and_back() {
 
 #[test]
 fn where_no_answer_with_renamed_colours_fits_they_are_searched_as_they_are() {
-    // 5 becomes 6, of which there are now more and now fewer.
+    // 5 becomes 6; sometimes there are more 5s and sometimes fewer.
     let pairs = [
         (grid(&[[5, 5, 1], [6, 1, 1]]), grid(&[[6, 6, 1], [6, 1, 1]])),
         (grid(&[[2, 2, 5], [2, 6, 6]]), grid(&[[2, 2, 6], [2, 6, 6]])),
@@ -256,7 +256,7 @@ fn where_no_answer_with_renamed_colours_fits_they_are_searched_as_they_are() {
 
 #[test]
 fn where_nothing_fits_the_most_common_colour_is_searched_as_black() {
-    // What is most becomes 3.
+    // The most common colour becomes 3.
     let pairs = [
         (grid(&[[5, 5, 1]]), grid(&[[3, 3, 1]])),
         (grid(&[[6, 0, 6]]), grid(&[[3, 0, 3]])),
@@ -282,7 +282,7 @@ fn where_nothing_fits_the_most_common_colour_is_searched_as_black() {
 
 #[test]
 fn an_answer_may_have_another_size_than_was_predicted() {
-    // The object of most cells is cut out. All outputs have two rows and two columns, but that of the test input.
+    // The object of most cells is cropped. All outputs but that of the test input have two rows and two columns.
     let pairs = [
         (grid(&[[5, 5, 0, 7], [5, 5, 0, 0]]), grid(&[[5, 5], [5, 5]])),
         (grid(&[[1, 0, 4, 4], [0, 0, 4, 4]]), grid(&[[4, 4], [4, 4]])),
@@ -377,7 +377,7 @@ fn no_more_is_done_than_may_be() {
     assert_eq!(found.stopped, Some(Stopped::Interrupted));
 }
 
-/// What is right alone, and then the same with each other piece below it, where it is not seen.
+/// A piece that is right alone, and then the same with each other piece hidden below it.
 struct WithOneBelow;
 
 impl Composer for WithOneBelow {
@@ -423,7 +423,7 @@ fn the_best_stacks_stay_where_there_are_too_many() {
 
 #[test]
 fn colours_that_no_task_has_are_no_answer() {
-    // On the test input alone a cell becomes what is no colour.
+    // On the test input alone a cell gets a value that is no colour.
     let pairs = [
         (grid(&[[1, 2]]), grid(&[[1, 2]])),
         (grid(&[[3, 0]]), grid(&[[3, 0]])),

@@ -1,22 +1,22 @@
-# The components of what is empty, neighbours along rows and columns.
+# The components of empty cells, with neighbours along rows and columns.
 def gaps(g):
     return colorfilter(objects(silhouette(g, 1), T, F, F), 0)
 
-# The empty cells from which no way along rows and columns leads to the border.
+# The empty cells with no path along empty rows and columns to the border.
 def enclosed(g):
     x = mfilter(gaps(g), compose(flip, rbind(bordering, g)))
     return toindices(x)
 
-# The empty cells from which a way along rows and columns leads to the border.
+# The empty cells with a path along empty rows and columns to the border.
 def outside(g):
     x = mfilter(gaps(g), rbind(bordering, g))
     return toindices(x)
 
-# What is enclosed, in this colour.
+# The enclosed cells in this colour.
 def filled(g, c):
     return fill(g, c, enclosed(g))
 
-# What is enclosed, in the colour of what encloses it on the left.
+# The enclosed cells in the colour of the cell that encloses them on the left.
 def filled_alike(g):
     return paint(g, toobject(enclosed(g), smeared(g, RIGHT)))
 
@@ -42,9 +42,9 @@ def spread(g):
     x = dilated(dilated(dilated(g)))
     return dilated(dilated(dilated(x)))
 
-# The empty gaps that have a cell of a colour beside them, in that colour.
+# The gaps that touch a cell of a colour, in that colour.
 def flooded(g, c):
-    # With a location far away, so that there is one.
+    # With a location far away, so that the set is not empty.
     x = insert((-9, -9), ofcolor(g, c))
     return fill(g, c, mfilter(gaps(g), rbind(adjacent, x)))
 
@@ -59,12 +59,12 @@ def with_neighbors(x):
     a = combine(x, combine(shift(x, UP), shift(x, DOWN)))
     return combine(a, combine(shift(a, LEFT), shift(a, RIGHT)))
 
-# What is shown outlined in this colour, without the corners.
+# The shown cells outlined in this colour, without the corners.
 def outlined_straight(g, c):
     x = shown_at(g)
     return fill(g, c, difference(with_neighbors_straight(x), x))
 
-# What is shown outlined in this colour.
+# The shown cells outlined in this colour.
 def outlined(g, c):
     x = shown_at(g)
     return fill(g, c, difference(with_neighbors(x), x))
@@ -82,19 +82,19 @@ def inside(g):
     a = intersection(x, intersection(shift(x, UP), shift(x, DOWN)))
     return intersection(a, intersection(shift(a, LEFT), shift(a, RIGHT)))
 
-# What is shown without its inside.
+# The shown cells without the inside.
 def hollowed(g):
     return fill(g, 0, inside(g))
 
-# What is shown without its inside, corners thin.
+# The shown cells without the inside, with thin corners.
 def hollowed_straight(g):
     return fill(g, 0, inside_straight(g))
 
-# The borders of what is shown in this colour.
+# The borders of the shown areas in this colour.
 def bordered(g, c):
     return fill(g, c, difference(shown_at(g), inside(g)))
 
-# The inside of what is shown in this colour.
+# The inside of the shown areas in this colour.
 def inner_filled(g, c):
     return fill(g, c, inside(g))
 
@@ -106,8 +106,8 @@ def denoised(g):
     c = combine(a, combine(shift(b, LEFT), shift(b, RIGHT)))
     return fill(g, 0, difference(x, c))
 
-# The cells that do not have a colour, in components of neighbours along rows and columns, each in the
-# largest of its colours.
+# The cells without this colour, in components of neighbours along rows and columns, each in the largest of its
+# colours.
 def rooms_colored(g, c):
     x = objects(fill(canvas(0, shape(g)), 1, ofcolor(g, c)), T, F, F)
     y = apply(rbind(toobject, g), colorfilter(x, 0))
@@ -131,12 +131,12 @@ def smallest_holes_filled(g, c):
 def square_holes_filled(g, c):
     return fill(g, c, mfilter(holes(g), square))
 
-# The empty cells from which no way, through corners neither, leads to the border.
+# The empty cells with no path to the border, not even through corners.
 def enclosed_tightly(g):
     x = colorfilter(objects(silhouette(g, 1), T, T, F), 0)
     return toindices(mfilter(x, compose(flip, rbind(bordering, g))))
 
-# A grid moved so many rows and columns, with -1 where nothing comes from.
+# A grid moved by this many rows and columns, with -1 in the cells that nothing moves to.
 def moved(g, d):
     return paint(canvas(-1, shape(g)), shift(asobject(g), d))
 
@@ -151,6 +151,6 @@ def smoothed(g):
     x = around(g)
     return paint(g, toobject(difference(asindices(g), ofcolor(x, -1)), x))
 
-# A grid without the cells whose neighbours along rows and columns have all their colour.
+# A grid without the cells whose neighbours along rows and columns all have the cell's colour.
 def hollowed_by_color(g):
     return fill(g, 0, shown_at(cellwise(around(g), g, 0)))

@@ -11,12 +11,12 @@ def color_boxes(g):
     x = partition(g)
     return apply(rbind(subgrid, g), order(difference(x, colorfilter(x, 0)), ulcorner))
 
-# The things alone, each in a grid of its size, the upper ones first.
+# Each thing in a separate grid of its size, the upper ones first.
 def things_apart(g):
     f = fork(paint, compose(lbind(canvas, 0), shape), normalize)
     return apply(f, order(things(g), ulcorner))
 
-# The shown colours alone, each in a grid of its size, the upper ones first.
+# Each shown colour in a separate grid of its size, the upper ones first.
 def colors_apart(g):
     x = partition(g)
     f = fork(paint, compose(lbind(canvas, 0), shape), normalize)
@@ -127,7 +127,7 @@ def smeared_down_left(g):
 def crop_object(g, x):
     return subgrid(x, g)
 
-# An object alone, in a grid of its size.
+# An object in a separate grid of its size.
 def apart(x):
     return paint(canvas(0, shape(x)), normalize(x))
 

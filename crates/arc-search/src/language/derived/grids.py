@@ -1,20 +1,20 @@
-# What is not 0 in a grid, as an object.
+# The cells of a grid that are not 0, as an object.
 def shown(g):
     return difference(asobject(g), toobject(ofcolor(g, 0), g))
 
-# Where a grid is not 0.
+# The locations of a grid that are not 0.
 def shown_at(g):
     return difference(asindices(g), ofcolor(g, 0))
 
-# All that is shown in one colour.
+# All shown cells in one colour.
 def silhouette(g, c):
     return fill(g, c, shown_at(g))
 
-# One colour alone.
+# Only one colour.
 def only(g, c):
     return fill(g, 0, difference(asindices(g), ofcolor(g, c)))
 
-# What is empty gets the most common shown colour, and what is shown becomes empty.
+# The empty cells in the most common shown colour, and the shown cells empty.
 def inverted(g):
     return fill(canvas(mostcolor(shown(g)), shape(g)), 0, shown_at(g))
 
@@ -30,31 +30,31 @@ def masked(a, b):
 def masked_out(a, b):
     return fill(a, 0, shown_at(b))
 
-# What is shown in one of the two but not in both.
+# The cells shown in exactly one of the two.
 def exclusive(a, b):
     return paint(masked_out(a, b), toobject(ofcolor(a, 0), b))
 
-# Where both are empty, in this colour.
+# The cells that are empty in both, in this colour.
 def neither(a, b, c):
     return fill(canvas(0, shape(a)), c, intersection(ofcolor(a, 0), ofcolor(b, 0)))
 
-# The part that holds all that is shown.
+# The part with all shown cells.
 def crop_shown(g):
     return subgrid(shown_at(g), g)
 
-# The part that holds all cells of a colour.
+# The part with all cells of a colour.
 def crop_color(g, c):
     return subgrid(ofcolor(g, c), g)
 
-# A patch of a grid alone, what is around it empty.
+# Only a patch of a grid, the rest empty.
 def kept(g, x):
     return paint(canvas(0, shape(g)), toobject(x, g))
 
-# What is added to a grid by another one, in this colour.
+# The cells that another grid adds to a grid, in this colour.
 def added(g, x, c):
     return fill(g, c, difference(ofcolor(g, 0), ofcolor(x, 0)))
 
-# One row of so many cells of a colour.
+# One row of this many cells of a colour.
 def bar(n, c):
     return canvas(c, astuple(1, n))
 
@@ -91,11 +91,11 @@ def main_replaced(g, c):
 def rare_replaced(g, c):
     return replace(g, leastcolor(shown(g)), c)
 
-# The most common shown colour alone.
+# Only the most common shown colour.
 def main_alone(g):
     return only(g, mostcolor(shown(g)))
 
-# The least common shown colour alone.
+# Only the least common shown colour.
 def rare_alone(g):
     return only(g, leastcolor(shown(g)))
 
@@ -107,6 +107,6 @@ def framed(g, c):
 def surrounded(g, c):
     return paint(canvas(c, add(shape(g), 2)), shift(asobject(g), UNITY))
 
-# A grid enlarged by how many colours it shows.
+# A grid enlarged by the number of its shown colours.
 def enlarged_by_colors(g):
     return upscale(g, size(remove(0, palette(g))))

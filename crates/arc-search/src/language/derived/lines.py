@@ -1,8 +1,8 @@
-# The empty cells of a grid filled from another one moved by so many rows and columns.
+# The empty cells of a grid filled from another one moved by this many rows and columns.
 def pulled(a, b, d):
     return paint(a, shift(toobject(shift(ofcolor(a, 0), invert(d)), b), d))
 
-# The empty cells from each shown cell on in a direction, up to the next shown one, in its colour.
+# The empty cells from each shown cell in a direction, up to the next shown cell, in its colour.
 def smeared(g, d):
     d2 = double(d)
     d4 = double(d2)
@@ -76,7 +76,7 @@ def connected_diagonally(g):
     b = cellwise(smeared(g, UP_RIGHT), smeared(g, DOWN_LEFT), 0)
     return overlay(a, b)
 
-# Rays of a colour from its cells on in a direction, over everything.
+# Rays of a colour from its cells in a direction, over everything.
 def rays_over(g, c, d):
     d2 = double(d)
     d4 = double(d2)
@@ -87,19 +87,19 @@ def rays_over(g, c, d):
     g8 = fill(g4, c, shift(ofcolor(g4, c), d8))
     return fill(g8, c, shift(ofcolor(g8, c), double(d8)))
 
-# Rays of a colour from its cells on in a direction, under what is shown.
+# Rays of a colour from its cells in a direction, under the shown cells.
 def rays_under(g, c, d):
     return overlay(g, rays_over(g, c, d))
 
-# Rays of a colour from its cells on in a direction, up to what is shown.
+# Rays of a colour from its cells in a direction, up to the next shown cell.
 def rays_up_to(g, c, d):
     return fill(g, c, ofcolor(smeared(g, d), c))
 
-# Where the rows of the cells of a colour are empty, in that colour.
+# The empty cells in the rows of the cells of a colour, in that colour.
 def rows_of(g, c):
     return fill(g, c, intersection(mapply(hfrontier, ofcolor(g, c)), ofcolor(g, 0)))
 
-# Where the columns of the cells of a colour are empty, in that colour.
+# The empty cells in the columns of the cells of a colour, in that colour.
 def columns_of(g, c):
     return fill(g, c, intersection(mapply(vfrontier, ofcolor(g, c)), ofcolor(g, 0)))
 

@@ -1,22 +1,22 @@
-# Where something is shown, in components by all eight neighbours, as objects of colour 1.
+# The shown locations, in components by all eight neighbours, as objects of colour 1.
 def blobs(g):
     return colorfilter(objects(silhouette(g, 1), T, T, F), 1)
 
-# What is shown, in components by all eight neighbours, of any colours.
+# The shown cells, in components by all eight neighbours, of any colours.
 def things(g):
     return apply(rbind(toobject, g), blobs(g))
 
-# What is shown, in components by the neighbours along rows and columns, of any colours.
+# The shown cells, in components by the neighbours along rows and columns, of any colours.
 def straight_things(g):
     x = colorfilter(objects(silhouette(g, 1), T, F, F), 1)
     return apply(rbind(toobject, g), x)
 
-# What is shown, in components of one colour by all eight neighbours.
+# The shown cells, in components of one colour by all eight neighbours.
 def pieces(g):
     x = objects(g, T, T, F)
     return difference(x, colorfilter(x, 0))
 
-# What is shown, in components of one colour by the neighbours along rows and columns.
+# The shown cells, in components of one colour by the neighbours along rows and columns.
 def straight_pieces(g):
     x = objects(g, T, F, F)
     return difference(x, colorfilter(x, 0))
@@ -37,16 +37,16 @@ def crop_largest(g):
 def crop_smallest(g):
     return subgrid(argmin(blobs(g), size), g)
 
-# Where the bounding boxes of things are empty, in this colour.
+# The empty cells in the bounding boxes of things, in this colour.
 def boxes_filled(g, c):
     return fill(g, c, intersection(mapply(backdrop, blobs(g)), ofcolor(g, 0)))
 
-# Where the bounding boxes of pieces are empty, in the colour of the piece.
+# The empty cells in the bounding boxes of pieces, in the colour of the piece.
 def boxes_filled_alike(g):
     x = mapply(fork(recolor, color, backdrop), pieces(g))
     return overlay(g, paint(g, x))
 
-# The outlines of the boxes of things in this colour where they are empty.
+# The empty cells on the outlines of the boxes of things, in this colour.
 def boxes_outlined(g, c):
     return fill(g, c, intersection(mapply(outbox, blobs(g)), ofcolor(g, 0)))
 
@@ -66,7 +66,7 @@ def least_colored(x):
 def widest_spread(x):
     return argmax(x, compose(size, backdrop))
 
-# The highest object.
+# The tallest object.
 def tallest(x):
     return argmax(x, height)
 
@@ -74,19 +74,19 @@ def tallest(x):
 def widest(x):
     return argmax(x, width)
 
-# The object that begins first from above.
+# The object whose top is the highest.
 def topmost(x):
     return argmin(x, uppermost)
 
-# The object that ends last downwards.
+# The object whose bottom is the lowest.
 def bottommost(x):
     return argmax(x, lowermost)
 
-# The object that begins first from the left.
+# The object whose left end is leftmost.
 def leftmost_of(x):
     return argmin(x, leftmost)
 
-# The object that ends last to the right.
+# The object whose right end is rightmost.
 def rightmost_of(x):
     return argmax(x, rightmost)
 
@@ -111,7 +111,7 @@ def at_edge(x, g):
 def off_edge(x, g):
     return sfilter(x, compose(flip, rbind(bordering, g)))
 
-# The objects that are as they are with left and right exchanged.
+# The objects that are symmetric left to right.
 def symmetric_ones(x):
     return sfilter(x, fork(equality, identity, vmirror))
 
@@ -139,16 +139,16 @@ def rectangles_colored(g, c):
 
 # The things that enclose something in this colour.
 def rings_colored(g, c):
-    # With a location far away, so that there is one.
+    # With a location far away, so that the set is not empty.
     x = insert((-9, -9), enclosed(g))
     return fill(g, c, mfilter(blobs(g), rbind(adjacent, x)))
 
-# Things of fewer than so many cells removed.
+# Things of fewer than this many cells removed.
 def without_small(g, n):
     x = mfilter(blobs(g), compose(lbind(greater, n), size))
     return fill(g, 0, x)
 
-# The things in colours from 1 to 9, the largest first; all that are left in 9.
+# The things in colours from 1 to 9, the largest first; all further ones in 9.
 def ranked(g):
     x = blobs(g)
     y = order(x, compose(invert, size))
@@ -209,11 +209,11 @@ def attracted(g, c):
     y = sfilter(pieces(g), compose(flip, matcher(color, c)))
     return paint(only(g, c), mapply(fork(shift, identity, rbind(gravitate, x)), y))
 
-# A grid with the largest thing alone.
+# A grid with only the largest thing.
 def largest_alone(g):
     return kept(g, argmax(blobs(g), size))
 
-# A grid with the smallest thing alone.
+# A grid with only the smallest thing.
 def smallest_alone(g):
     return kept(g, argmin(blobs(g), size))
 

@@ -38,11 +38,11 @@ def left_over_right(g):
 def right_over_left(g):
     return overlay(righthalf(g), lefthalf(g))
 
-# What one of the left and the right half shows.
+# The cells shown in exactly one of the left and the right half.
 def left_or_right_alone(g):
     return exclusive(lefthalf(g), righthalf(g))
 
-# Where neither the left nor the right half shows anything, in this colour.
+# The cells shown in neither the left nor the right half, in this colour.
 def neither_left_nor_right(g, c):
     return neither(lefthalf(g), righthalf(g), c)
 
@@ -58,11 +58,11 @@ def top_over_bottom(g):
 def bottom_over_top(g):
     return overlay(bottomhalf(g), tophalf(g))
 
-# What one of the upper and the lower half shows.
+# The cells shown in exactly one of the upper and the lower half.
 def top_or_bottom_alone(g):
     return exclusive(tophalf(g), bottomhalf(g))
 
-# Where neither the upper nor the lower half shows anything, in this colour.
+# The cells shown in neither the upper nor the lower half, in this colour.
 def neither_top_nor_bottom(g, c):
     return neither(tophalf(g), bottomhalf(g), c)
 
@@ -72,11 +72,11 @@ def quarters(g):
     y = astuple(lefthalf(bottomhalf(g)), righthalf(bottomhalf(g)))
     return combine(x, y)
 
-# The rows and columns of one colour that is not 0, as indices.
+# The rows and columns of a single colour other than 0, as indices.
 def separators(g):
     return toindices(mfilter(frontiers(g), compose(positive, color)))
 
-# The grids between rows and columns of one colour, row by row.
+# The grids between rows and columns of a single colour, row by row.
 def parts(g):
     x = fill(canvas(0, shape(g)), 1, separators(g))
     y = colorfilter(objects(x, T, F, F), 0)
@@ -94,21 +94,21 @@ def without_empty_columns(g):
 def without_empty_lines(g):
     return without_empty_columns(without_empty_rows(g))
 
-# A grid without the rows that are as the one above.
+# A grid without the rows that equal the one above.
 def without_equal_rows(g):
     x = vconcat(canvas(-1, astuple(1, width(g))), g)
     y = sfilter(pair(x, g), compose(flip, fork(equality, first, last)))
     return of_rows(apply(last, y))
 
-# A grid without the rows and columns that are as the one before.
+# A grid without the rows and columns that equal the one before.
 def without_equal_lines(g):
     return dmirror(without_equal_rows(dmirror(without_equal_rows(g))))
 
-# The rows of a grid in the order of how many cells they show.
+# The rows of a grid, sorted by the number of their shown cells.
 def rows_sorted(g):
     return of_rows(order(g, compose(size, rbind(sfilter, positive))))
 
-# The columns of a grid in the order of how many cells they show.
+# The columns of a grid, sorted by the number of their shown cells.
 def columns_sorted(g):
     return dmirror(rows_sorted(dmirror(g)))
 
@@ -120,25 +120,25 @@ def fullest(x):
 def emptiest(x):
     return argmax(x, rbind(colorcount, 0))
 
-# The grid that is there least often.
+# The grid that occurs least often.
 def odd_grid(x):
     return leastcommon(x)
 
-# The grid that is as it is with left and right exchanged.
+# The grid that is symmetric left to right.
 def symmetric_grid(x):
     return extract(x, fork(equality, identity, vmirror))
 
-# The most common colour of each of the blocks into which another grid's size divides the grid.
+# The most common colour of each block, where the grid is divided into as many blocks as another grid has cells.
 def summarized(g, t):
     f = compose(lbind(apply, mostcolor), rbind(hsplit, width(t)))
     return of_rows(apply(f, vsplit(g, height(t))))
 
-# The largest colour of each of the blocks into which another grid's size divides the grid.
+# The largest colour of each block, where the grid is divided into as many blocks as another grid has cells.
 def peaks(g, t):
     f = compose(lbind(apply, compose(maximum, palette)), rbind(hsplit, width(t)))
     return of_rows(apply(f, vsplit(g, height(t))))
 
-# The colours that are shown, one below the other, the most common one first.
+# The shown colours, one below the other, the most common one first.
 def colors_ranked(g):
     x = sfilter(partition(g), compose(positive, color))
     y = apply(color, order(x, compose(invert, size)))

@@ -57,7 +57,7 @@ def mirrored_before(g):
 def turned_around(g):
     return vconcat(hconcat(g, rot90(g)), hconcat(rot270(g), rot180(g)))
 
-# A grid with a copy of itself on it, so many rows and columns away.
+# A grid with a copy of itself on it, moved by this many rows and columns.
 def pasted(g, d):
     return paint(g, shift(asobject(g), d))
 
@@ -77,7 +77,7 @@ def tiled(g, t):
     b4 = pasted(b3, double(double(double(w))))
     return pasted(b4, double(double(double(double(w)))))
 
-# A grid enlarged to the size of another one, as far as that can be divided.
+# A grid enlarged to the size of another one, as far as that is a multiple.
 def scaled(g, t):
     return hupscale(vupscale(g, divide(height(t), height(g))), divide(width(t), width(g)))
 
@@ -108,7 +108,7 @@ def fractal(g):
 def fractal_inverted(g):
     return outer(inverted(g), g)
 
-# The cells of a colour filled from the grid moved so far, and as far again, up to 15 times.
+# The cells of a colour filled from the grid moved by this much, repeatedly, up to 15 times.
 def refilled(g, c, d):
     d2 = double(d)
     d4 = double(d2)
@@ -128,8 +128,8 @@ def continued(g, c):
     a = refilled(refilled(g, c, tojvec(m)), c, toivec(n))
     return refilled(refilled(a, c, tojvec(invert(m))), c, toivec(invert(n)))
 
-# The cells of a colour filled from the mirror images about axes up to 2 cells off the middle, where
-# the other cells are symmetric about such.
+# The cells of a colour filled from the mirror images about axes up to 2 cells off the middle, if the other cells are
+# symmetric about such an axis.
 def mended(g, c):
     k = difference(asobject(g), toobject(ofcolor(g, c), g))
     i = toindices(k)
@@ -144,7 +144,7 @@ def mended(g, c):
     z = shift(difference(asobject(vmirror(b)), toobject(ofcolor(vmirror(b), -1), vmirror(b))), tojvec(n))
     return replace(paint(b, toobject(ofcolor(b, -1), paint(b, z))), -1, c)
 
-# The smallest part of a grid of which it is made by repetition.
+# The smallest part whose repetition gives the grid.
 def repeated_part(g):
     x = asobject(g)
     return crop(g, ORIGIN, astuple(vperiod(x), hperiod(x)))

@@ -20,7 +20,7 @@ fn all() -> Vec<(Program, Vec<Example>)> {
         .collect()
 }
 
-/// The value of a call of the function by a batt that asks no reference.
+/// The value of a call of the function by a batt, which never calls the reference.
 fn by_batt(function: &Program, arguments: &[Value]) -> Result<Value, Why> {
     let mut batt = Batt::new(&[Grid::filled(1, 1, 0)], &[], Bounds::for_search());
     let defined = batt.define(function.clone()).unwrap();
@@ -78,8 +78,7 @@ fn examples_come_out_by_the_reference_and_by_a_batt() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Grids as tasks have them: some of the generator's, which are small, and larger ones that are made of
-/// those by tiling.
+/// Grids like those of tasks: small ones of the generator, and larger ones tiled from them.
 fn grids(seed: u64, count: usize) -> Vec<Grid> {
     let mut generator = Generator::with_scenes(seed, count);
     let interpreter = Interpreter::default();
@@ -112,7 +111,7 @@ fn objects(batt: &mut Batt) -> Option<NodeId> {
     batt.push(Primitive::Objects, &arguments).unwrap().node()
 }
 
-/// Arguments of these sorts from the batt's grid and others.
+/// Arguments of these types from the batt's grid and others.
 fn arguments(
     batt: &mut Batt,
     parameters: &[Parameter],
@@ -127,7 +126,7 @@ fn arguments(
             Parameter::Grid if nodes.is_empty() => input,
             Parameter::Grid => batt.constant(&Value::from(other.clone())).unwrap(),
             Parameter::Color => {
-                // Mostly one that is there.
+                // Mostly a colour of the grid.
                 let cells = own.cells();
                 let there = i32::from(cells[number as usize * 5 % cells.len()]);
                 let color = if number % 4 == 0 { number % 10 } else { there };
@@ -203,7 +202,7 @@ fn machines_give_what_the_reference_gives() {
         assert!(calls > 150, "{name}: {calls} calls");
         let least = if MAY_GROW.contains(&name) { 8 } else { 4 };
         assert!(values > calls / least, "{name}: {values} values");
-        // What grows past 32 rows or columns has no value for the machine.
+        // A grid of more than 32 rows or columns has no value on the machine.
         let most = if MAY_GROW.contains(&name) {
             calls
         } else {
@@ -248,7 +247,7 @@ fn few_functions_fail_on_plain_grids() {
     assert!(failing == MAY_FAIL, "{failing:?}");
 }
 
-/// Functions that have no value where nothing is shown, or on a grid of one cell.
+/// Functions that have no value for an empty grid or a grid of one cell.
 const MAY_FAIL: &[&str] = &[
     "bottom_over_top",
     "box_symmetric_all_ways",
@@ -283,7 +282,7 @@ const MAY_FAIL: &[&str] = &[
     "without_smallest",
 ];
 
-/// Functions whose grids may be too large for machines.
+/// Functions whose results may be too large for machines.
 const MAY_GROW: &[&str] = &[
     "cells_counted",
     "mirrored_right",
