@@ -1,6 +1,5 @@
-//! Mutants of the kernels' PTX that the conformance suite does not notice, run on the interpreted
-//! device: `cargo run --release -p arc-check --example mutants -- SEED COUNT [CASES]`,
-//! with so many cases of each operation (240).
+//! Mutants of the kernels' PTX that the conformance suite does not detect, run on the interpreted device: `cargo run
+//! --release -p arc-check --example mutants -- SEED COUNT [CASES]`, with CASES cases of each operation (default 240).
 
 use std::process::ExitCode;
 

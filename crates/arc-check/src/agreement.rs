@@ -1,9 +1,9 @@
-//! Whether the evaluators agree: the reference interpreter, the form's own, the compiled path, batts.
+//! Whether the evaluators agree: the reference interpreter, the form evaluator, the compiled path, batts.
 //!
-//! A [`Checker`] runs a program on an input in every way there is and says what came of it.
-//! [`random`] makes programs and inputs to check by the thousand, and a [`Tally`] counts. A
-//! disagreement comes with the program and the input, and [`Disagreement::shrunk`] makes both as
-//! small as they can be while the evaluators still disagree.
+//! A [`Checker`] runs a program on an input with every evaluator of the CPU and compares the results. [`random`]
+//! generates programs and inputs to check by the thousand, and a [`Tally`] counts. A disagreement comes with the
+//! program and the input, and [`Disagreement::shrunk`] reduces both as far as possible while the evaluators still
+//! disagree.
 //!
 //! ```
 //! use arc_check::agreement::{Checker, Prepared, Tally};
@@ -18,10 +18,10 @@
 //!
 //! # What agreement is
 //!
-//! Two values agree that are equal and print as the same text. Two errors agree that are of one
-//! kind (the same variant; of limits the same limit) and at one line. What an evaluator bails out
-//! is counted and nothing more, and where the reference ends at a bound that others count in
-//! another way (see [`arc_form`]) nothing is compared. A panic agrees with nothing.
+//! Two values agree if they are equal and print as the same text. Two errors agree if they are of the same kind (the
+//! same variant; for limits the same limit) and have the same line. Bail-outs are counted but not compared, and
+//! neither is an evaluation in which the reference hits a limit that the others count differently (see [`arc_form`]).
+//! A panic never agrees.
 
 use std::any::Any;
 use std::fmt;
@@ -39,14 +39,14 @@ mod tally;
 pub use cases::{CHUNK, random};
 pub use tally::{Counts, Reasons, Tally};
 
-/// What is held against the reference.
+/// An evaluator that is compared with the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Path {
     /// The form's own evaluator.
     Form,
     /// The compiled path on vectors that every CPU has.
     Baseline,
-    /// The compiled path on wide vectors, where the CPU has them.
+    /// The compiled path on wide vectors, if the CPU has them.
     Wide,
     /// A batt, in which the program shares calls with those checked before it on the same input.
     Merged,
@@ -57,10 +57,10 @@ pub enum Path {
 }
 
 impl Path {
-    /// Those that a [`Checker`] takes.
+    /// The evaluators that a [`Checker`] runs.
     pub const HOST: &'static [Path] = &[Path::Form, Path::Baseline, Path::Wide, Path::Merged];
 
-    /// Its name, as tables have it.
+    /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Path::Form => "form",
@@ -72,13 +72,13 @@ impl Path {
         }
     }
 
-    /// Whether this machine can take it.
+    /// Whether this machine supports it.
     pub fn is_here(self) -> bool {
         self != Path::Wide || Vectors::detect() == Vectors::Wide
     }
 }
 
-/// Why there is nothing to run.
+/// Why there is no form or no compiled code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Missing {
     Form(Unspecialised),
@@ -86,7 +86,7 @@ enum Missing {
     Panic(String),
 }
 
-/// A program in all its shapes.
+/// A program with its form and compiled code.
 #[derive(Debug, Clone)]
 pub struct Prepared<'p> {
     program: &'p Program,
@@ -97,14 +97,14 @@ pub struct Prepared<'p> {
 }
 
 impl<'p> Prepared<'p> {
-    /// The program with its form and what the form is compiled to.
+    /// Builds the form of the program and compiles it.
     pub fn new(program: &'p Program) -> Self {
         Self::with(program, &Options::default())
     }
 
-    /// The same by way of a form that is made so.
+    /// The same with a form built with these options.
     ///
-    /// Without folding, calls on values that are known stay, and the evaluators make them.
+    /// Without folding, calls on known values stay in the form, so the evaluators evaluate them.
     pub fn with(program: &'p Program, options: &Options) -> Self {
         let form = caught(|| arc_form::specialise_with(program, options).map_err(Missing::Form))
             .unwrap_or_else(|panic| Err(Missing::Panic(panic)));
@@ -124,7 +124,7 @@ impl<'p> Prepared<'p> {
         }
     }
 
-    /// How deep loops stand inside each other in its form; `None` if it has none.
+    /// The nesting depth of the loops in its form; `None` if it has none.
     pub fn loop_depth(&self) -> Option<usize> {
         let form = self.form.as_ref().ok();
         form.map(|form| form.body.loop_depth())
@@ -136,18 +136,18 @@ impl<'p> Prepared<'p> {
     }
 }
 
-/// What an evaluator gave.
+/// The result of an evaluator.
 #[derive(Debug, Clone)]
 pub enum Gave {
     /// A value.
     Value(Value),
     /// An error of the program.
     Error(EvalError),
-    /// Nothing: the reference has to do it, for this reason.
+    /// It bailed out to the reference, for this reason.
     BailedOut(String),
-    /// Nothing: the program has no form, for this reason.
+    /// The program has no form, for this reason.
     NoForm(String),
-    /// Nothing: the form is not compiled, for this reason.
+    /// The form is not compiled, for this reason.
     NotCompiled(String),
     /// It panicked with this message.
     Panic(String),
@@ -166,45 +166,45 @@ impl fmt::Display for Gave {
     }
 }
 
-/// What comparing an evaluator with the reference says.
+/// The result of comparing an evaluator with the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Verdict {
+pub(crate) enum Comparison {
     /// The same value.
     SameValue,
     /// The same error.
     SameError,
-    /// Nothing to compare: bailed out, or there is nothing to run.
+    /// Nothing to compare: it bailed out, or there is no form or compiled code.
     Nothing,
-    /// The reference ended at a bound that is counted otherwise here.
+    /// The reference hit a limit that this evaluator counts differently.
     Bound,
     /// They disagree.
     Differs,
 }
 
-impl Verdict {
-    /// Whether both got to the same end.
+impl Comparison {
+    /// Whether both gave the same value or error.
     pub(crate) fn is_same(self) -> bool {
-        matches!(self, Verdict::SameValue | Verdict::SameError)
+        matches!(self, Comparison::SameValue | Comparison::SameError)
     }
 }
 
-/// Runs programs in every way that the CPU has; keeps its buffers from one run to the next.
+/// Runs programs with every evaluator of the CPU; keeps its buffers between runs.
 #[derive(Debug, Default)]
 pub struct Checker {
     interpreter: Interpreter,
     evaluator: Evaluator,
-    /// One machine for both versions: it must not matter what it ran before.
+    /// One machine for both versions: what it ran before must not matter.
     machine: Machine,
-    /// The batt of the last input, which is begun anew for another one: that must not matter either.
+    /// The batt of the last input, restarted for another one; what it ran before must not matter either.
     batt: Option<Box<Batt>>,
     input: Option<Grid>,
 }
 
-/// A batt with more memory than this is given back.
+/// The maximum memory of a batt; one that is full is replaced.
 const BATT_BYTES: usize = 64 << 20;
 
 impl Checker {
-    /// One whose evaluators all have these bounds.
+    /// A checker whose evaluators all have these limits.
     pub fn with_limits(limits: &Limits) -> Self {
         Self {
             interpreter: Interpreter::new(limits.clone()),
@@ -215,10 +215,10 @@ impl Checker {
         }
     }
 
-    /// Runs the program on the input in every way and counts what came of it. The evaluation is
-    /// kept in the tally where an evaluator disagrees with the reference.
+    /// Runs the program on the input with every evaluator and counts the results. The tally keeps the evaluation if
+    /// an evaluator disagrees with the reference.
     ///
-    /// What the reference gave is returned.
+    /// Returns the result of the reference.
     pub fn check(
         &mut self,
         prepared: &Prepared<'_>,
@@ -228,7 +228,7 @@ impl Checker {
         self.check_all(prepared, input, tally).0
     }
 
-    /// As [`Checker::check`], and says whether all got to what the reference gave.
+    /// Like [`Checker::check`], and also returns whether all evaluators gave the reference's result.
     pub(crate) fn check_all(
         &mut self,
         prepared: &Prepared<'_>,
@@ -239,10 +239,10 @@ impl Checker {
         let (mut differs, mut all) = (false, true);
         for &path in Path::HOST {
             if let Some(gave) = self.run(path, prepared, input) {
-                let verdict = compare(path, &reference, &gave);
-                differs |= verdict == Verdict::Differs;
-                all &= verdict.is_same();
-                tally.count(path, &gave, verdict);
+                let comparison = compare(path, &reference, &gave);
+                differs |= comparison == Comparison::Differs;
+                all &= comparison.is_same();
+                tally.count(path, &gave, comparison);
             }
         }
         tally.evaluations += 1;
@@ -276,7 +276,7 @@ impl Checker {
                 .as_ref()
                 .map(|compiled| self.run_compiled(compiled, input)),
             Path::Merged => Some(self.run_merged(prepared.program, input)),
-            // Devices are given many evaluations at a time.
+            // Devices get many evaluations at a time.
             Path::Emulated | Path::Interpreted => None,
         }
     }
@@ -292,7 +292,7 @@ impl Checker {
             Ok(Err(arc_cpu::Stop::Error(error))) => Gave::Error(error),
             Ok(Err(arc_cpu::Stop::BailOut(bail_out))) => Gave::BailedOut(bail_out.to_string()),
             Err(panic) => {
-                // What the panic has left behind is not to be trusted.
+                // The panic may have left the machine in an inconsistent state.
                 self.machine = Machine::new(self.interpreter.limits());
                 Gave::Panic(panic)
             }
@@ -317,7 +317,7 @@ impl Checker {
             }
             let gave = caught(|| {
                 let merged = batt.add(program)?;
-                // Its bounds are those of each call.
+                // A batt applies its limits to each call, so the sum is checked here.
                 let is_over = merged.steps() > limits.max_steps;
                 Ok((!is_over).then(|| batt.result(&merged, 0)))
             });
@@ -326,7 +326,7 @@ impl Checker {
                 Ok(Ok(Some(Err(error)))) if error.limit().is_none() => Gave::Error(error),
                 Ok(Ok(_)) => Gave::BailedOut("a limit".to_owned()),
                 Ok(Err(Refused::Full(_))) => {
-                    // A new one has room, with which the program is tried again.
+                    // A new batt has room, so the program is tried again.
                     self.batt = None;
                     continue;
                 }
@@ -345,7 +345,7 @@ impl Checker {
         let reference = self.interpreter.run(prepared.program, input.clone());
         Path::HOST.iter().any(|&path| {
             let gave = self.run(path, prepared, input);
-            gave.is_some_and(|gave| compare(path, &reference, &gave) == Verdict::Differs)
+            gave.is_some_and(|gave| compare(path, &reference, &gave) == Comparison::Differs)
         })
     }
 }
@@ -360,7 +360,7 @@ impl Missing {
     }
 }
 
-/// Why a batt does not take a program, in words that many programs share.
+/// Why a batt rejects a program, without the part that differs between programs.
 fn why(refused: &Refused) -> String {
     match refused {
         Refused::BailOut { reason, .. } => reason.to_string(),
@@ -372,7 +372,7 @@ fn why(refused: &Refused) -> String {
     }
 }
 
-/// What `run` gives, or the message of its panic.
+/// The result of `run`, or the message of its panic.
 fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic: Box<dyn Any + Send>| {
         match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
@@ -383,30 +383,30 @@ fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Whether what this evaluator gave is a disagreement with the reference.
+/// Whether the result of this evaluator is a disagreement with the reference.
 pub fn differs(path: Path, reference: &Result<Value, EvalError>, gave: &Gave) -> bool {
-    compare(path, reference, gave) == Verdict::Differs
+    compare(path, reference, gave) == Comparison::Differs
 }
 
-fn compare(path: Path, reference: &Result<Value, EvalError>, gave: &Gave) -> Verdict {
+fn compare(path: Path, reference: &Result<Value, EvalError>, gave: &Gave) -> Comparison {
     match (reference, gave) {
-        (_, Gave::Panic(_)) => Verdict::Differs,
-        (_, Gave::BailedOut(_) | Gave::NoForm(_) | Gave::NotCompiled(_)) => Verdict::Nothing,
-        // A function equals itself alone, and a batt has made its own.
+        (_, Gave::Panic(_)) => Comparison::Differs,
+        (_, Gave::BailedOut(_) | Gave::NoForm(_) | Gave::NotCompiled(_)) => Comparison::Nothing,
+        // A function equals only itself, and the batt has created its own.
         (Ok(a), Gave::Value(b))
             if (a == b || path == Path::Merged) && a.to_string() == b.to_string() =>
         {
-            Verdict::SameValue
+            Comparison::SameValue
         }
         (Err(a), Gave::Error(b)) if a.line == b.line && same_kind(a.kind, b.kind) => {
-            Verdict::SameError
+            Comparison::SameError
         }
-        (Err(error), _) if is_counted_otherwise(error) => Verdict::Bound,
-        _ => Verdict::Differs,
+        (Err(error), _) if is_counted_differently(error) => Comparison::Bound,
+        _ => Comparison::Differs,
     }
 }
 
-/// Whether both are the same variant, of limits the same limit.
+/// Whether both are the same variant and, for limits, the same limit.
 fn same_kind(a: ErrorKind, b: ErrorKind) -> bool {
     match (a, b) {
         (ErrorKind::Limit(a), ErrorKind::Limit(b)) => a == b,
@@ -414,10 +414,10 @@ fn same_kind(a: ErrorKind, b: ErrorKind) -> bool {
     }
 }
 
-/// Whether a form may get further than this: the bounds that it counts in another way.
-pub(crate) fn is_counted_otherwise(error: &EvalError) -> bool {
-    // Elements for the weight of functions, which forms have not got; cells where a step whose value nothing
-    // needs would make a grid that is too large.
+/// Whether the error is a limit that a form counts differently, so that it may get further.
+pub(crate) fn is_counted_differently(error: &EvalError) -> bool {
+    // Elements, since forms have no weight of functions; cells, since a step whose value is unused may compute a grid
+    // that is too large.
     let limits = [
         Limit::Steps,
         Limit::Memory,
@@ -435,7 +435,7 @@ pub struct Disagreement {
     pub program: Program,
     /// The input.
     pub input: Grid,
-    /// How its form is made.
+    /// The options of its form.
     pub options: Options,
 }
 
@@ -454,7 +454,7 @@ impl Disagreement {
         }
     }
 
-    /// The primitives that it calls, ascending: what tells faults apart.
+    /// The primitives that it calls, ascending: they distinguish faults.
     pub fn primitives(&self) -> Vec<&'static str> {
         let mut names: Vec<_> = self
             .program
@@ -471,7 +471,7 @@ impl Disagreement {
     }
 }
 
-/// The program, the input, and what each evaluator gave.
+/// The program, the input, and the result of each evaluator.
 impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.program)?;
@@ -510,32 +510,32 @@ mod tests {
     #[test]
     fn values_agree_that_are_equal_and_print_alike() {
         let is = |a: Value, b: Value| compare(Path::Form, &Ok(a), &Gave::Value(b));
-        assert_eq!(is(Value::Int(1), Value::Int(1)), Verdict::SameValue);
-        assert_eq!(is(Value::Int(1), Value::Int(2)), Verdict::Differs);
-        // Equal as values are, but not the same value.
-        assert_eq!(is(Value::Int(1), Value::Bool(true)), Verdict::Differs);
+        assert_eq!(is(Value::Int(1), Value::Int(1)), Comparison::SameValue);
+        assert_eq!(is(Value::Int(1), Value::Int(2)), Comparison::Differs);
+        // These are equal as values, but differ.
+        assert_eq!(is(Value::Int(1), Value::Bool(true)), Comparison::Differs);
     }
 
     #[test]
     fn errors_agree_that_are_of_one_kind_at_one_line() {
         let is = |a, b| compare(Path::Form, &Err(a), &Gave::Error(b));
         let (empty, none) = (ErrorKind::Empty, ErrorKind::NoMatch);
-        assert_eq!(is(error(2, empty), error(2, empty)), Verdict::SameError);
-        assert_eq!(is(error(2, empty), error(3, empty)), Verdict::Differs);
-        assert_eq!(is(error(2, empty), error(2, none)), Verdict::Differs);
+        assert_eq!(is(error(2, empty), error(2, empty)), Comparison::SameError);
+        assert_eq!(is(error(2, empty), error(3, empty)), Comparison::Differs);
+        assert_eq!(is(error(2, empty), error(2, none)), Comparison::Differs);
         let (colour, integer) = (Limit::Colour.into(), Limit::Integer.into());
-        assert_eq!(is(error(2, colour), error(2, integer)), Verdict::Differs);
+        assert_eq!(is(error(2, colour), error(2, integer)), Comparison::Differs);
         let steps = error(2, Limit::Steps.into());
-        assert_eq!(is(steps, error(4, empty)), Verdict::Bound);
+        assert_eq!(is(steps, error(4, empty)), Comparison::Bound);
         let value = Gave::Value(Value::Int(0));
         assert_eq!(
             compare(Path::Form, &Err(error(2, empty)), &value),
-            Verdict::Differs
+            Comparison::Differs
         );
         let gave = Gave::Error(error(2, empty));
         assert_eq!(
             compare(Path::Form, &Ok(Value::Int(0)), &gave),
-            Verdict::Differs
+            Comparison::Differs
         );
     }
 
@@ -548,13 +548,13 @@ mod tests {
             Gave::NotCompiled(String::new()),
         ];
         for gave in gave {
-            assert_eq!(compare(Path::Form, &value, &gave), Verdict::Nothing);
+            assert_eq!(compare(Path::Form, &value, &gave), Comparison::Nothing);
         }
         let panic = caught(|| panic!("{} of them", 3)).unwrap_err();
         assert_eq!(panic, "3 of them");
         assert_eq!(
             compare(Path::Form, &value, &Gave::Panic(panic)),
-            Verdict::Differs
+            Comparison::Differs
         );
     }
 

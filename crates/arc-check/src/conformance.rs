@@ -1,9 +1,8 @@
-//! Whether a device gives what the reference gives: every operation on random operands, and whole
-//! programs.
+//! Whether a device computes what the reference computes: every operation on random operands, and whole programs.
 //!
-//! The one suite for all devices: tests run it on the emulated one, `mega-batch selfcheck` on the
-//! user's own. A device may bail out of a case for the reasons that its operation's specification gives
-//! (`reasons.rs`); it may not give another value, nor any value where the reference fails.
+//! This suite is the same for all devices: tests run it on the emulated one, `mega-batch selfcheck` on the user's
+//! own. A device may bail out of a case for the reasons that the operation's specification allows (`reasons.rs`); it
+//! may not return another value, nor any value if the reference fails.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,22 +26,21 @@ pub mod suite;
 
 pub use cases::Cases;
 pub use lists::{ListCase, check_lists};
-pub(crate) use results::{Batch, Ended, NotRun};
+pub(crate) use results::{Batch, DeviceResult, NotRun};
 pub use results::{ResultCase, ResultTally, degenerate_results, random_results, results};
 
-/// One operation on values that the device holds.
+/// One operation on values in device representations.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// Its index into [`OPERATIONS`].
     pub opcode: usize,
-    /// What its instruction says beside the operands.
+    /// The immediate of its instruction.
     pub immediate: Immediate,
-    /// The primitive's arguments, flags and functions among them.
+    /// The primitive's arguments, including flags and functions.
     pub arguments: Vec<Value>,
-    /// How far the windows of patches go on before their locations, as far as they can: rows and
-    /// columns.
+    /// How many rows and columns the windows of patches extend before their locations, as far as possible.
     pub before: (usize, usize),
-    /// What the reference gives, or how it fails.
+    /// The value of the reference, or its error.
     pub expected: Result<Value, ErrorKind>,
 }
 
@@ -52,7 +50,7 @@ impl Case {
         &OPERATIONS[self.opcode]
     }
 
-    /// The expected value as the device would hold it; of what it does not hold there is no right one.
+    /// The expected value as the device would hold it; `None` if the device cannot hold it.
     fn held(&self) -> Option<Value> {
         let mut pool = Pool::default();
         let representation = self.operation().gives;
@@ -60,7 +58,7 @@ impl Case {
         pool.value(representation, place.ok()?)
     }
 
-    /// Whether a value that the device gave is the expected one.
+    /// Whether a value from the device is the expected one.
     fn agrees(&self, found: &Value) -> bool {
         let Ok(expected) = &self.expected else {
             return false;
@@ -73,14 +71,14 @@ impl Case {
         }
         match self.held() {
             Some(held) if held == *found => true,
-            // A truth value in a tuple or a set counts as an integer.
+            // A truth value in a tuple or a set compares as an integer.
             None if expected == found => true,
             _ => self.immediate.clipped && seen(expected) == seen(found),
         }
     }
 }
 
-/// Of a patch, what lies in rows and columns 0 to 31, which is all that a clipped one has to have.
+/// The part of a patch in rows and columns 0 to 31, which is all that a clipped one must have.
 fn seen(value: &Value) -> Option<Value> {
     let sides = 0..LANES as i32;
     let inside = |loc: &Loc| sides.contains(&loc.i) && sides.contains(&loc.j);
@@ -114,14 +112,14 @@ impl fmt::Display for Case {
     }
 }
 
-/// A case in which the device does not give what the reference gives.
+/// A case in which the device's result differs from the reference's.
 #[derive(Debug, Clone)]
 pub struct Difference {
     /// The case.
     pub case: Case,
-    /// What the device gave, or why it bailed out.
+    /// The device's value, or why it bailed out.
     pub found: Result<Value, BailOut>,
-    /// Whether it is held as operations rely on, with nothing beside its cells.
+    /// Whether its representation is clean as operations require: no bits set outside its cells.
     pub clean: bool,
 }
 
@@ -161,10 +159,10 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What came of an operation's or of programs' cases.
+/// The results of the cases of an operation or of programs.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
-    /// Cases in which the device gave the reference's value.
+    /// Cases in which the device computed the reference's value.
     pub same: u64,
     /// Cases in which the reference fails and the device bails out.
     pub failing: u64,
@@ -174,7 +172,7 @@ pub struct Tally {
     pub different: u64,
     /// The first of them.
     pub first: Option<Box<Difference>>,
-    /// The same of operations on lists, as text.
+    /// The first of operations on lists, as text.
     pub first_of_lists: Option<String>,
 }
 
@@ -189,7 +187,7 @@ impl Tally {
         self.first.get_or_insert_with(|| Box::new(difference));
     }
 
-    /// Adds what came of other cases.
+    /// Adds the results of other cases.
     pub fn add(&mut self, other: Tally) {
         self.same += other.same;
         self.failing += other.failing;
@@ -214,8 +212,8 @@ impl fmt::Display for Tally {
     }
 }
 
-/// A program of the one instruction of a case. It has a first argument that the instruction does not
-/// take, so that no operand lies at the beginning of the pool.
+/// A program with the one instruction of a case. It has a first argument that the instruction does not take, so that
+/// no operand lies at the beginning of the pool.
 fn program_of(case: &Case) -> Option<DeviceProgram> {
     let mut builder = Builder::default();
     builder.parameter(Representation::Object);
@@ -233,12 +231,12 @@ fn program_of(case: &Case) -> Option<DeviceProgram> {
         .ok()
 }
 
-/// Runs cases in one launch, and compares.
+/// Runs cases in one launch and compares.
 pub fn check<D: Device>(
     engine: &Engine<D>,
     mut cases: Vec<Case>,
 ) -> Result<BTreeMap<usize, Tally>, DeviceError> {
-    // A warp makes evaluations of one program side by side, where they are next to each other.
+    // A warp runs adjacent evaluations of the same program side by side.
     cases.sort_by_key(|case| (case.opcode, u32::from(case.immediate.bits())));
     let mut programs: Vec<DeviceProgram> = Vec::new();
     let mut numbers: BTreeMap<(usize, u32), u32> = BTreeMap::new();
@@ -255,7 +253,7 @@ pub fn check<D: Device>(
             programs.len() as u32 - 1
         });
         let arguments = pool.end();
-        // Whatever is held as an object.
+        // The unused first argument: any object.
         let first = Value::from(arc_dsl::Cell::new(3, Loc::new(1, 2)));
         let first = pool.push(Representation::Object, &Value::set([first]));
         if first.is_err() {
@@ -263,7 +261,7 @@ pub fn check<D: Device>(
         }
         for (value, representation) in case.arguments.iter().zip(case.operation().takes) {
             if representation.is_operand() {
-                // Cases hold only what fits.
+                // Cases hold only values that fit.
                 if let Ok(place) = pool.push(*representation, value)
                     && matches!(
                         representation,
@@ -312,23 +310,23 @@ pub fn check<D: Device>(
     Ok(tallies)
 }
 
-/// The device program of a program, or why the host alone runs it.
+/// The device program of a program, or why only the host can run it.
 pub fn compiled(program: &Program) -> Result<DeviceProgram, String> {
     let form =
         arc_form::specialise(program).map_err(|error| format!("no first-order form: {error}"))?;
     encode(&form).map_err(|reason: HostOnly| reason.summary())
 }
 
-/// What came of programs.
+/// The results of programs.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramTally {
     /// Programs that the device runs.
     pub device: u64,
     /// Programs that only the host runs, by reason.
     pub host_only: BTreeMap<String, u64>,
-    /// Their evaluations.
+    /// Evaluations with the reference's value.
     pub same: u64,
-    /// Evaluations that fail in the reference and bailed out.
+    /// Evaluations that fail in the reference and that the device bailed out of.
     pub failing: u64,
     /// Evaluations that the device bailed out of, by reason.
     pub bail_outs: BTreeMap<BailOut, u64>,
@@ -339,7 +337,7 @@ pub struct ProgramTally {
 }
 
 impl ProgramTally {
-    /// Adds what came of other programs.
+    /// Adds the results of other programs.
     pub fn add(&mut self, other: ProgramTally) {
         self.device += other.device;
         for (reason, count) in other.host_only {
@@ -377,10 +375,11 @@ pub fn programs<D: Device>(
                         Err(bail_out) => *tally.bail_outs.entry(bail_out).or_default() += 1,
                         Ok(arguments) => {
                             let reference = interpreter.run(program, input.clone());
-                            let judged = Judged::of(input, &reference, launched.len());
-                            let expected = judged.expected.as_ref();
+                            let expected_verdict =
+                                ExpectedVerdict::of(input, &reference, launched.len());
+                            let expected = expected_verdict.expected.as_ref();
                             let expected = expected.and_then(|grid| pool.push_grid(grid).ok());
-                            launched.push((program, input, reference, judged));
+                            launched.push((program, input, reference, expected_verdict));
                             evaluations.push(Evaluation {
                                 program: encoded.len() as u32 - 1,
                                 arguments,
@@ -397,7 +396,7 @@ pub fn programs<D: Device>(
     let loaded = engine.load(&encoded)?;
     let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
     for (number, (launched, verdict)) in launched.into_iter().zip(verdicts).enumerate() {
-        let (program, input, expected, judged) = launched;
+        let (program, input, expected, expected_verdict) = launched;
         match verdict {
             Verdict::BailedOut { .. } if expected.is_err() => tally.failing += 1,
             Verdict::BailedOut { reason, .. } => {
@@ -405,7 +404,7 @@ pub fn programs<D: Device>(
             }
             Verdict::Done { .. } => {
                 let found = results.value(number).unwrap_or(Value::Nothing);
-                if expected.as_ref() == Ok(&found) && judged.agrees(verdict) {
+                if expected.as_ref() == Ok(&found) && expected_verdict.agrees(verdict) {
                     tally.same += 1;
                 } else {
                     tally.different += 1;
@@ -427,16 +426,16 @@ pub fn programs<D: Device>(
     Ok(tally)
 }
 
-/// What the device has to say of a result without its being fetched.
+/// The verdict that the device must give without its result being fetched.
 #[derive(Debug)]
-struct Judged {
-    /// The grid that it is compared with: the right one, another one, or none.
+struct ExpectedVerdict {
+    /// The grid to compare with: the right one, another one, or none.
     expected: Option<Grid>,
     verdict: Verdict,
     is_empty: bool,
 }
 
-impl Judged {
+impl ExpectedVerdict {
     fn of(input: &Grid, reference: &Result<Value, EvalError>, number: usize) -> Self {
         let result = reference.as_ref().ok().and_then(Value::as_grid);
         let expected = match number % 4 {
@@ -475,7 +474,7 @@ impl Judged {
         }
     }
 
-    /// The empty tuple is a grid without rows or a pair that is missing, of which nothing is said.
+    /// The empty tuple is either an empty grid or a missing pair, so its verdict is not checked.
     fn agrees(&self, verdict: Verdict) -> bool {
         self.is_empty || self.verdict == verdict
     }

@@ -1,10 +1,10 @@
-//! All evaluators that need no GPU on the same cases: the reference, the form's evaluator, the compiled
-//! path, a batt, the emulated device and the interpreted PTX.
+//! All evaluators that need no GPU on the same cases: the reference, the form evaluator, the compiled path, a batt,
+//! the emulated device and the interpreted PTX.
 //!
-//! The CPU's are compared as [`agreement`] says. A device may bail out, where the
-//! reference fails and where it gives a value, which is counted by reason; both devices have to end
-//! each evaluation alike, reason included. What a random program gives is compared on the device,
-//! whatever its type; what a program gives on a foreign input is fetched, with its verdict.
+//! Those of the CPU are compared as [`agreement`] describes. A device may bail out, whether the reference fails or
+//! not, which is counted by reason; both devices have to end each evaluation in the same way, including the reason.
+//! The result of a random program is compared on the device, whatever its type; the result of a program on a foreign
+//! input is fetched, with its verdict.
 
 use std::fmt;
 
@@ -13,47 +13,47 @@ use arc_form::Options;
 use gpu_kernels::Engine;
 use gpu_kernels::device::{Device, DeviceError, Unavailable};
 
-use crate::agreement::{self, Checker, Gave, Path, Prepared, Verdict, is_counted_otherwise};
-use crate::conformance::{self, Batch, Ended, NotRun, ResultCase, random_results};
+use crate::agreement::{self, Checker, Comparison, Gave, Path, Prepared, is_counted_differently};
+use crate::conformance::{self, Batch, DeviceResult, NotRun, ResultCase, random_results};
 use crate::selfcheck::device::NotChecked;
 use crate::simulated::{EmulatedDevice, InterpretedDevice, emulated, interpreted};
 
-/// How many random cases that run everywhere one seed makes: few enough that the work divides among cores.
+/// The number of random cases per seed that run on all evaluators: few enough to divide the work among cores.
 pub const PORTION: u64 = 250;
 
-/// How many evaluations that run everywhere a launch is to have, about: memory stays flat.
+/// The approximate number of evaluations per launch that run on all evaluators: this bounds the memory.
 pub(crate) const LAUNCH: u64 = 250;
 
-/// How many launches of a portion there are at most, should hardly anything run.
+/// The maximum number of launches per portion, in case hardly anything runs.
 const ROUNDS: u64 = 64;
 
-/// How many differences are told.
-const TOLD: usize = 5;
+/// The maximum number of differences that are reported.
+const MAX_REPORTED: usize = 5;
 
-/// What came of cases that all evaluators were given.
+/// The results of cases that all evaluators got.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
-    /// What came of each evaluator.
+    /// The results by evaluator.
     pub evaluators: agreement::Tally,
-    /// Evaluations in which all of them got to what the reference gives: its value, or that it fails.
+    /// Evaluations in which all evaluators gave the reference's value, or failed like it.
     pub everywhere: u64,
     /// The first evaluations on which a device differs, as text.
     pub first: Vec<String>,
 }
 
 impl Tally {
-    /// Evaluators that differ, summed over all evaluations.
+    /// The number of differing results, summed over all evaluators.
     pub fn different(&self) -> u64 {
         let all = self.evaluators.by_path.values();
         all.map(|counts| counts.differ).sum()
     }
 
-    /// Adds what came of other cases.
+    /// Adds the results of other cases.
     pub fn add(&mut self, other: Tally) {
         self.evaluators.add(other.evaluators);
         self.everywhere += other.everywhere;
         self.first.extend(other.first);
-        self.first.truncate(TOLD);
+        self.first.truncate(MAX_REPORTED);
     }
 }
 
@@ -71,8 +71,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Evaluators that need no GPU. They are kept from one portion of cases to the next, which must not
-/// matter.
+/// The evaluators that need no GPU. They are kept from one portion of cases to the next, which must not matter.
 #[derive(Debug)]
 pub struct Everywhere {
     checker: Checker,
@@ -83,7 +82,7 @@ pub struct Everywhere {
 /// The devices.
 #[derive(Debug)]
 struct Devices {
-    /// In which order the emulated one's lanes run.
+    /// Determines the order in which the emulated device's lanes run.
     number: u64,
     emulated: Engine<EmulatedDevice>,
     interpreted: Engine<InterpretedDevice>,
@@ -98,23 +97,23 @@ impl Devices {
         })
     }
 
-    fn run_emulated(&mut self, batch: &Batch) -> Result<Vec<Ended>, NotChecked> {
+    fn run_emulated(&mut self, batch: &Batch) -> Result<Vec<DeviceResult>, NotChecked> {
         let number = self.number;
         ended(&mut self.emulated, || emulated(number), batch)
     }
 
-    fn run_interpreted(&mut self, batch: &Batch) -> Result<Vec<Ended>, NotChecked> {
+    fn run_interpreted(&mut self, batch: &Batch) -> Result<Vec<DeviceResult>, NotChecked> {
         ended(&mut self.interpreted, interpreted, batch)
     }
 }
 
-/// How evaluations end on a device. Where a kernel breaks a rule the device is lost, and each evaluation
-/// is made by one of its own, to tell which it was.
+/// How evaluations end on a device. If a kernel breaks a rule, the device is lost, and each evaluation is repeated on
+/// a new device to find the one that did.
 fn ended<D: Device>(
     engine: &mut Engine<D>,
     open: impl Fn() -> Result<Engine<D>, Unavailable>,
     batch: &Batch,
-) -> Result<Vec<Ended>, NotChecked> {
+) -> Result<Vec<DeviceResult>, NotChecked> {
     match batch.run(engine) {
         Err(DeviceError::Kernel { .. }) => {}
         all => return Ok(all?),
@@ -124,7 +123,7 @@ fn ended<D: Device>(
     for at in 0..batch.len() {
         match batch.run_part(engine, at..at + 1) {
             Err(DeviceError::Kernel { reason, .. }) => {
-                all.push(Ended::Broken(reason));
+                all.push(DeviceResult::Broken(reason));
                 *engine = open()?;
             }
             one => all.extend(one?),
@@ -134,27 +133,27 @@ fn ended<D: Device>(
 }
 
 /// An evaluation that waits for the devices.
-struct Waiting {
+struct Pending {
     program: Program,
     input: Grid,
     reference: Result<Value, EvalError>,
-    /// Whether the CPU's evaluators got to the same end.
+    /// Whether the CPU's evaluators agreed.
     is_same: bool,
 }
 
 impl Everywhere {
-    /// The devices are opened; `number` decides in which order the emulated one's lanes run.
+    /// Opens the devices; `number` determines the order in which the emulated one's lanes run.
     ///
     /// # Errors
-    /// A device that is not there.
+    /// A device is unavailable.
     pub fn new(number: u64) -> Result<Self, Unavailable> {
         Self::with_limits(number, &Limits::default())
     }
 
-    /// The same, or the CPU's evaluators alone in a build without simulated devices.
+    /// The same, or only the CPU's evaluators in a build without simulated devices.
     ///
     /// # Errors
-    /// A device of this build that is not there.
+    /// A device of this build is unavailable.
     pub fn of_this_build(number: u64) -> Result<Self, Unavailable> {
         match Self::new(number) {
             Err(Unavailable::NotSimulated) => Ok(Everywhere {
@@ -165,10 +164,10 @@ impl Everywhere {
         }
     }
 
-    /// The same with these bounds for the CPU's evaluators.
+    /// The same with these limits for the CPU's evaluators.
     ///
     /// # Errors
-    /// A device that is not there.
+    /// A device is unavailable.
     pub fn with_limits(number: u64, limits: &Limits) -> Result<Self, Unavailable> {
         Ok(Everywhere {
             checker: Checker::with_limits(limits),
@@ -176,13 +175,13 @@ impl Everywhere {
         })
     }
 
-    /// Checks random programs, each of which has a loop in its form, on an input each, until so many ran
-    /// on all evaluators: well-typed programs, calls of primitives that take functions, variations of
-    /// built-in programs. What some evaluator has no program for, or bails out of, is counted beside
-    /// them. The same seed makes the same cases on every machine.
+    /// Checks random programs with a loop in their form, on one input each, until `count` ran on all evaluators:
+    /// well-typed programs, calls of primitives that take functions, variations of built-in programs. Cases that some
+    /// evaluator has no program for, or bails out of, are counted separately. The same seed gives the same cases on
+    /// every machine.
     ///
     /// # Errors
-    /// A device that fails.
+    /// A device failed.
     pub fn random(&mut self, seed: u64, count: u64) -> Result<Tally, NotChecked> {
         let mut tally = Tally::default();
         for round in 0..ROUNDS {
@@ -190,7 +189,7 @@ impl Everywhere {
             if missing == 0 {
                 break;
             }
-            // Two fifths of the cases have a loop, two fifths of these run everywhere.
+            // Two fifths of the cases have a loop, and two fifths of these run on all evaluators.
             let cases = (missing * 6).clamp(100, 6 * LAUNCH);
             let mut portion = self.portion();
             for case in random_results(seed.wrapping_add(round), cases) {
@@ -211,7 +210,7 @@ impl Everywhere {
     /// Checks programs, each on its inputs.
     ///
     /// # Errors
-    /// A device that fails.
+    /// A device failed.
     pub fn programs<'p>(
         &mut self,
         programs: impl IntoIterator<Item = (&'p Program, &'p [&'p Grid])>,
@@ -231,13 +230,13 @@ impl Everywhere {
     }
 }
 
-/// Evaluations that the CPU has made, and the devices are to make in one launch.
+/// Evaluations that the CPU has done and that the devices are to do in one launch.
 #[derive(Default)]
 struct Portion {
     has_devices: bool,
     tally: Tally,
     batch: Batch,
-    waiting: Vec<Waiting>,
+    pending: Vec<Pending>,
 }
 
 impl Portion {
@@ -245,13 +244,13 @@ impl Portion {
         let evaluators = &mut self.tally.evaluators;
         let (reference, is_same) = checker.check_all(prepared, &case.input, evaluators);
         let added = self.batch.add_compared(case, &reference).map(|_| ());
-        let waiting = Waiting {
+        let pending = Pending {
             program: case.program.clone(),
             input: case.input.clone(),
             reference,
             is_same,
         };
-        self.wait(waiting, added);
+        self.add_pending(pending, added);
     }
 
     fn program(&mut self, checker: &mut Checker, program: &Program, inputs: &[&Grid]) {
@@ -268,29 +267,31 @@ impl Portion {
                 Some(reason) => Err(NotRun::HostOnly(reason.clone())),
                 None => self.batch.add_fetched(input, &reference),
             };
-            let waiting = Waiting {
+            let pending = Pending {
                 program: program.clone(),
                 input: input.clone(),
                 reference,
                 is_same,
             };
-            self.wait(waiting, added);
+            self.add_pending(pending, added);
         }
     }
 
-    /// What no device is given is counted at once.
-    fn wait(&mut self, waiting: Waiting, added: Result<(), NotRun>) {
+    /// Cases that no device gets are counted at once.
+    fn add_pending(&mut self, pending: Pending, added: Result<(), NotRun>) {
         if !self.has_devices {
-            self.tally.everywhere += u64::from(waiting.is_same);
+            self.tally.everywhere += u64::from(pending.is_same);
             return;
         }
         let gave = match added {
-            Ok(()) => return self.waiting.push(waiting),
+            Ok(()) => return self.pending.push(pending),
             Err(NotRun::HostOnly(reason)) => Gave::NotCompiled(reason),
             Err(NotRun::Input(reason)) => Gave::BailedOut(reason.to_string()),
         };
         for path in [Path::Emulated, Path::Interpreted] {
-            self.tally.evaluators.count(path, &gave, Verdict::Nothing);
+            self.tally
+                .evaluators
+                .count(path, &gave, Comparison::Nothing);
         }
     }
 
@@ -302,62 +303,65 @@ impl Portion {
         let of_emulated = devices.run_emulated(&self.batch)?;
         let of_interpreted = devices.run_interpreted(&self.batch)?;
         let both = of_emulated.into_iter().zip(of_interpreted);
-        for (waiting, (emulated, interpreted)) in self.waiting.iter().zip(both) {
-            let (gave, verdict) = waiting.compared(&emulated);
-            tally.evaluators.count(Path::Emulated, &gave, verdict);
+        for (pending, (emulated, interpreted)) in self.pending.iter().zip(both) {
+            let (gave, comparison) = pending.compared(&emulated);
+            tally.evaluators.count(Path::Emulated, &gave, comparison);
             // Bailing out for another reason is a difference too.
             let (other_gave, other) = if interpreted == emulated {
-                (gave, verdict)
+                (gave, comparison)
             } else {
-                (waiting.compared(&interpreted).0, Verdict::Differs)
+                (pending.compared(&interpreted).0, Comparison::Differs)
             };
             tally
                 .evaluators
                 .count(Path::Interpreted, &other_gave, other);
-            tally.everywhere += u64::from(waiting.is_same && verdict.is_same() && other.is_same());
-            let differs = [verdict, other].contains(&Verdict::Differs);
-            if differs && tally.first.len() < TOLD {
-                tally.first.push(waiting.told(&emulated, &interpreted));
+            tally.everywhere +=
+                u64::from(pending.is_same && comparison.is_same() && other.is_same());
+            let differs = [comparison, other].contains(&Comparison::Differs);
+            if differs && tally.first.len() < MAX_REPORTED {
+                tally.first.push(pending.describe(&emulated, &interpreted));
             }
         }
         Ok(tally)
     }
 }
 
-impl Waiting {
-    /// How a device ended, beside the reference.
-    fn compared(&self, ended: &Ended) -> (Gave, Verdict) {
-        let bound = self.reference.as_ref().is_err_and(is_counted_otherwise);
+impl Pending {
+    /// The result of a device compared with the reference.
+    fn compared(&self, ended: &DeviceResult) -> (Gave, Comparison) {
+        let bound = self.reference.as_ref().is_err_and(is_counted_differently);
         match (ended, &self.reference) {
-            (Ended::BailedOut(reason), reference) => {
-                let verdict = match reference {
-                    _ if bound => Verdict::Bound,
-                    Ok(_) => Verdict::Nothing,
-                    Err(_) => Verdict::SameError,
+            (DeviceResult::BailedOut(reason), reference) => {
+                let comparison = match reference {
+                    _ if bound => Comparison::Bound,
+                    Ok(_) => Comparison::Nothing,
+                    Err(_) => Comparison::SameError,
                 };
-                (Gave::BailedOut(reason.to_string()), verdict)
+                (Gave::BailedOut(reason.to_string()), comparison)
             }
-            (Ended::Broken(rule), _) => (Gave::Panic(rule.clone()), Verdict::Differs),
-            (Ended::Same, Ok(value)) => (Gave::Value(value.clone()), Verdict::SameValue),
-            (Ended::Same | Ended::Unlike(_), _) if bound => {
-                (Gave::Value(Value::Nothing), Verdict::Bound)
+            (DeviceResult::Broken(rule), _) => (Gave::Panic(rule.clone()), Comparison::Differs),
+            (DeviceResult::Same, Ok(value)) => (Gave::Value(value.clone()), Comparison::SameValue),
+            (DeviceResult::Same | DeviceResult::Unlike(_), _) if bound => {
+                (Gave::Value(Value::Nothing), Comparison::Bound)
             }
-            (Ended::Same | Ended::Unlike(_), _) => (Gave::Value(Value::Nothing), Verdict::Differs),
+            (DeviceResult::Same | DeviceResult::Unlike(_), _) => {
+                (Gave::Value(Value::Nothing), Comparison::Differs)
+            }
         }
     }
 
-    fn told(&self, emulated: &Ended, interpreted: &Ended) -> String {
+    fn describe(&self, emulated: &DeviceResult, interpreted: &DeviceResult) -> String {
         let reference = match &self.reference {
             Ok(value) => value.to_string(),
             Err(error) => format!("error: {error}"),
         };
-        let ended = |ended: &Ended| match ended {
-            Ended::BailedOut(reason) => format!("bails out: {reason}"),
-            Ended::Same => "the same".to_owned(),
-            Ended::Unlike(found) => found.clone(),
-            Ended::Broken(rule) => format!("breaks a rule: {rule}"),
+        let ended = |ended: &DeviceResult| match ended {
+            DeviceResult::BailedOut(reason) => format!("bails out: {reason}"),
+            DeviceResult::Same => "the same".to_owned(),
+            DeviceResult::Unlike(found) => found.clone(),
+            DeviceResult::Broken(rule) => format!("breaks a rule: {rule}"),
         };
-        let Waiting { program, input, .. } = self;
+        let Pending { program, input, .. } = self;
         format!(
             "{program}\ninput: {input}\nreference: {reference}\nemulated: {}\ninterpreted: {}",
             ended(emulated),

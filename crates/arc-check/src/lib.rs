@@ -1,12 +1,12 @@
-//! Whether all that evaluate ARC programs agree.
+//! Checks that all evaluators of ARC programs agree.
 //!
-//! - [`agreement`] runs a program in every way that the CPU has, by the reference interpreter, the
-//!   evaluator of forms and the compiled path, and compares what comes of it.
-//! - [`everywhere`] adds the devices that need no GPU, all on the same cases.
-//! - [`conformance`] holds a device against the reference, operation by operation and by programs.
-//! - `mutation` changes single instructions of the device's PTX, and sees whether that would notice.
+//! - [`agreement`] runs a program with every evaluator of the CPU: the reference interpreter, the form evaluator, the
+//!   compiled path and batts, and compares the results.
+//! - [`everywhere`] adds the devices that need no GPU, on the same cases.
+//! - [`conformance`] compares a device with the reference, operation by operation and by programs.
+//! - `mutation` changes single instructions of the device's PTX and checks that the suite detects it.
 //! - [`selfcheck`] does all that by the million, on all cores.
-//! - [`shrink()`] makes a program and an input small that still do what they are looked at for.
+//! - [`shrink()`] reduces a program and an input while a property still holds.
 
 pub mod agreement;
 pub mod conformance;

@@ -1,8 +1,7 @@
-//! Whether the suite would notice: PTX with one instruction changed, run through it.
+//! Mutation testing of the suite: PTX with one instruction changed is run through it.
 //!
-//! A mutant is killed where a result differs, a bail-out has another reason, or the interpreted device
-//! names a broken rule. What survives is an instruction whose change makes no difference, or one that
-//! the suite does not see.
+//! A mutant is killed if a result differs, a bail-out has another reason, or the interpreted device reports a broken
+//! rule. If it survives, either the change makes no difference or the suite does not cover it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,15 +17,15 @@ use crate::conformance::suite::{Extent, Failure, Test};
 /// How an instruction is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
-    /// Two operands of one kind change places.
+    /// Two operands of the same kind are swapped.
     Swap,
     /// Another opcode for the same operands.
     Opcode,
-    /// A number is greater or less by one.
+    /// A number is incremented or decremented by one.
     Number,
     /// A predicate is negated.
     Predicate,
-    /// A barrier is left out; a lane has its own value instead of another's.
+    /// A barrier is removed, or a lane reads its own value instead of another's.
     Dropped,
 }
 
@@ -38,7 +37,7 @@ const CHANGES: [Change; 5] = [
     Change::Dropped,
 ];
 
-/// Opcodes that take the same operands.
+/// Pairs of opcodes that take the same operands.
 const OTHERS: &[(&str, &str)] = &[
     ("add.s32", "sub.s32"),
     ("add.s64", "sub.s64"),
@@ -62,7 +61,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("mul.wide.u32", "mul.wide.s32"),
 ];
 
-/// Where the order of operands makes no difference.
+/// Opcodes for which the order of operands makes no difference.
 const COMMUTATIVE: &[&str] = &[
     "add.", "and.", "or.", "xor.", "mul.", "min.", "max.", "setp.eq", "setp.ne",
 ];
@@ -72,19 +71,19 @@ const COMMUTATIVE: &[&str] = &[
 pub struct Mutant {
     /// The line, from 1 on.
     pub line: u32,
-    /// The instruction as it was, and as it is.
+    /// The original instruction.
     pub before: String,
-    /// As it is.
+    /// The changed instruction.
     pub after: String,
     module: Arc<Module>,
 }
 
-/// What came of a mutant.
+/// The fate of a mutant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// By which test, and how.
+    /// Killed by this test, for this reason.
     Killed(String, String),
-    /// No test that executes it noticed.
+    /// No test that executes the instruction detected it.
     Survived,
     /// No test executes it.
     NotExecuted,
@@ -104,7 +103,7 @@ impl Dice {
     }
 }
 
-/// So many mutants of a PTX, the same for the same seed.
+/// The first `count` mutants of a PTX, the same for the same seed.
 pub fn mutants(text: &str, seed: u64, count: usize) -> Vec<Mutant> {
     let Ok(module) = Module::parse(text) else {
         return Vec::new();
@@ -113,7 +112,7 @@ pub fn mutants(text: &str, seed: u64, count: usize) -> Vec<Mutant> {
     let lines: Vec<&str> = text.lines().collect();
     let mut dice = Dice(seed);
     let mut made: Vec<Mutant> = Vec::new();
-    // What does not apply to an instruction, or makes no PTX of it, is thrown again.
+    // A change that does not apply, or gives invalid PTX, is drawn again.
     for _ in 0..count.saturating_mul(200) {
         if made.len() == count {
             break;
@@ -138,7 +137,7 @@ pub fn mutants(text: &str, seed: u64, count: usize) -> Vec<Mutant> {
     made
 }
 
-/// The line with its one instruction changed; `None` if the change does not apply.
+/// The line with its instruction changed; `None` if the change does not apply.
 fn changed(line: &str, change: Change, dice: &mut Dice) -> Option<String> {
     let statement = line.trim().strip_suffix(';')?;
     let (guard, rest) = match statement.strip_prefix('@') {
@@ -204,7 +203,7 @@ fn changed(line: &str, change: Change, dice: &mut Dice) -> Option<String> {
     Some(format!("\t{guard}{new_opcode} {};", new.join(", ")))
 }
 
-/// Operands, at commas that stand in no braces and brackets.
+/// The operands, split at commas outside of braces and brackets.
 fn parts(operands: &str) -> Vec<&str> {
     let mut depth = 0;
     let mut all = Vec::new();
@@ -224,18 +223,18 @@ fn parts(operands: &str) -> Vec<&str> {
     all
 }
 
-/// Which tests execute which lines of the PTX as it is.
+/// Which tests execute which lines of the unchanged PTX.
 #[derive(Debug, Clone, Default)]
 pub struct Reached {
     extent: Extent,
     tests: BTreeMap<u32, BTreeSet<Test>>,
-    /// Instructions of warps that the suite executes.
+    /// Warp instructions that the suite executes.
     pub instructions: u64,
     /// The time of its launches.
     pub time: Duration,
 }
 
-/// A warp that goes on for longer is in a loop without end.
+/// A warp that takes more steps is in an endless loop.
 const STEPS: u64 = 1 << 24;
 
 fn device(module: Option<Arc<Module>>) -> Result<InterpretedDevice, Unavailable> {
@@ -248,10 +247,10 @@ fn device(module: Option<Arc<Module>>) -> Result<InterpretedDevice, Unavailable>
 }
 
 impl Reached {
-    /// Runs the suite, so many cases of each operation.
+    /// Runs the suite on the unchanged PTX, with `cases` cases of each operation.
     ///
     /// # Errors
-    /// What of it fails before anything is changed.
+    /// A test fails.
     pub fn new(cases: usize) -> Result<Self, String> {
         let extent = Extent {
             cases,
@@ -286,10 +285,10 @@ impl Reached {
         tests.map(|test| test.name()).collect()
     }
 
-    /// Runs the tests that execute what was changed.
+    /// Runs the tests that execute the changed line.
     ///
     /// # Errors
-    /// Where a mutant cannot be run at all.
+    /// A mutant cannot be run at all.
     pub fn outcome(&self, mutant: &Mutant) -> Result<Outcome, Unavailable> {
         let Some(tests) = self.tests.get(&mutant.line) else {
             return Ok(Outcome::NotExecuted);
@@ -299,13 +298,13 @@ impl Reached {
             match test.run(&engine, self.extent) {
                 Ok(_) => {}
                 Err(failure) => {
-                    let told = match failure {
-                        // More cases that fail are fewer that are compared.
+                    let reason = match failure {
+                        // If more cases fail, fewer are compared.
                         Failure::Few { what, .. } => format!("few are compared: {what}"),
                         Failure::Different { first, .. } => first,
                         other => other.to_string(),
                     };
-                    let first = told.lines().next().unwrap_or_default().to_owned();
+                    let first = reason.lines().next().unwrap_or_default().to_owned();
                     return Ok(Outcome::Killed(test.name(), first));
                 }
             }
@@ -326,7 +325,7 @@ mod tests {
                 .collect();
             found.sort();
             found.dedup();
-            // Some throws find nothing to change; others of the same line do.
+            // Some draws find nothing to change; others of the same line do.
             if found.len() > 1 {
                 found.retain(Option::is_some);
             }
@@ -364,14 +363,14 @@ mod tests {
     #[test]
     fn mutants_are_the_same_for_the_same_seed() {
         let text = gpu_kernels::device::image::PTX;
-        let told = |seed| {
+        let reason = |seed| {
             let all = mutants(text, seed, 3);
             all.iter()
                 .map(|m| (m.line, m.after.clone()))
                 .collect::<Vec<_>>()
         };
-        let first = told(5);
-        assert_eq!((first.len(), &told(5)), (3, &first));
-        assert_ne!(told(6), first);
+        let first = reason(5);
+        assert_eq!((first.len(), &reason(5)), (3, &first));
+        assert_ne!(reason(6), first);
     }
 }

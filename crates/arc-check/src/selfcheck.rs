@@ -1,7 +1,7 @@
-//! Whether all evaluators agree on this machine, on all of its cores.
+//! Whether all evaluators agree on this machine, using all of its cores.
 //!
-//! Cases are divided among the cores in portions that do not depend on their number, so that the
-//! same arguments check the same cases everywhere.
+//! Cases are divided among the cores in portions that do not depend on the number of cores, so the same arguments
+//! check the same cases everywhere.
 
 use std::cell::RefCell;
 
@@ -16,11 +16,11 @@ pub mod device;
 pub mod everywhere;
 
 thread_local! {
-    /// The evaluators of a worker: what one portion leaves in them must not matter to the next.
+    /// The evaluators of a worker: the state that one portion leaves must not matter to the next.
     static CHECKER: RefCell<Checker> = RefCell::default();
 }
 
-/// Checks so many random programs and inputs. `done` is told how many are through, in portions.
+/// Checks `cases` random programs and inputs. Calls `done` with the number of cases finished, portion by portion.
 pub fn random(cases: u64, seed: u64, done: impl Fn(u64) + Sync) -> Tally {
     let portions = (0..cases.div_ceil(CHUNK)).into_par_iter();
     gather(portions.map(|chunk| {
@@ -34,10 +34,10 @@ pub fn random(cases: u64, seed: u64, done: impl Fn(u64) + Sync) -> Tally {
     }))
 }
 
-/// Checks each program on the inputs of its own task, where that is there, and `cases` times one of
-/// the programs on an input of another task.
+/// Checks each program on the inputs of its own task, if that is given, and `cases` times one of the programs on an
+/// input of another task.
 ///
-/// With `vary`, the latter are run by mutants of the program too, and so are its own inputs.
+/// With `vary`, mutants of the program also run on the latter and on its own inputs.
 pub fn programs(
     programs: &[Program],
     tasks: &[Task],
@@ -50,7 +50,7 @@ pub fn programs(
     let ids = TaskIds::new(inputs.iter().map(|(id, _)| *id));
     let count = programs.len() as u64;
     gather(programs.par_iter().enumerate().map(|(at, program)| {
-        // The first programs take one more each, where the cases do not divide.
+        // The first programs take one more each if the cases do not divide evenly.
         let share = cases / count + u64::from((at as u64) < cases % count);
         let prepared = Prepared::new(program);
         let mut tally = Tally::default();
@@ -97,9 +97,9 @@ fn pick<'g>(inputs: &[(&str, &'g Grid)], number: u64) -> Option<&'g Grid> {
     inputs.get(at as usize).map(|(_, input)| *input)
 }
 
-/// Disagreements made small, at most so many, no two of which call the same primitives.
+/// Disagreements after shrinking, at most `most`, no two of which call the same primitives.
 pub fn shrunk(disagreements: &[Disagreement], most: usize) -> Vec<Disagreement> {
-    // Most of many are of a few faults; these are found among the first ones.
+    // Many disagreements come from few faults, which the first ones show.
     let first = &disagreements[..disagreements.len().min(8 * most)];
     let all: Vec<_> = first.par_iter().map(Disagreement::shrunk).collect();
     let mut different: Vec<Disagreement> = Vec::new();
@@ -112,7 +112,7 @@ pub fn shrunk(disagreements: &[Disagreement], most: usize) -> Vec<Disagreement> 
     different
 }
 
-/// All tallies as one, in the order of the portions.
+/// The sum of all tallies, in the order of the portions.
 fn gather(portions: impl ParallelIterator<Item = Tally>) -> Tally {
     portions.reduce(Tally::default, |mut all, tally| {
         all.add(tally);
@@ -120,7 +120,7 @@ fn gather(portions: impl ParallelIterator<Item = Tally>) -> Tally {
     })
 }
 
-/// A number that looks random, the same for the same arguments.
+/// A pseudo-random number that depends only on the arguments.
 fn mixed(seed: u64, program: u64, case: u64) -> u64 {
     let parts = [program, case];
     parts

@@ -1,4 +1,4 @@
-//! [`shrink`]: a program and an input made smaller while something still holds of them.
+//! [`shrink`]: reduces a program and an input while a property still holds.
 
 use std::borrow::Cow;
 use std::iter;
@@ -8,20 +8,18 @@ use std::time::{Duration, Instant};
 use arc_dsl::generate::Sketch;
 use arc_dsl::{Cell, ContainerKind, Grid, Interpreter, Loc, Operand, Program, Slot, Value};
 
-/// How often `fails` is asked at most, and for how long: what is slow is shown before it is as small as it could
-/// be.
+/// The maximum number of calls of `fails` and the maximum time: a slow case is reported before it is minimal.
 const MOST_TRIALS: u32 = 10_000;
 const MOST_TIME: Duration = Duration::from_secs(20);
 
-/// How many ways of making one value smaller are tried.
+/// The maximum number of smaller versions of one value that are tried.
 const MOST_SMALLER: usize = 64;
 
-/// The smallest program and input found for which `fails` still holds, as it must for those given.
+/// The smallest program and input found for which `fails` still holds, as it must for the given ones.
 ///
-/// Steps are taken out from the end and wherever something simpler can stand for what they give:
-/// their own arguments, the input, or the value that they have in the reference. Then literals are
-/// made smaller, rows and columns of the input are taken away, and its colours become 0. Lines are
-/// counted anew.
+/// Steps are removed from the end, and wherever something simpler can replace their result: their own arguments, the
+/// input, or the value that they have in the reference. Then literals are reduced, rows and columns of the input are
+/// removed, and its colours become 0. Lines are renumbered.
 ///
 /// ```
 /// use arc_check::shrink;
@@ -52,7 +50,7 @@ pub fn shrink(
     loop {
         let left = shrinker.sketch.steps.len();
         let mut smaller = shrinker.cut();
-        smaller |= shrinker.take_steps_out();
+        smaller |= shrinker.remove_steps();
         smaller |= shrinker.simplify_operands();
         smaller |= shrinker.shrink_input();
         if !smaller && shrinker.sketch.steps.len() == left {
@@ -72,7 +70,7 @@ struct Shrinker<F> {
 }
 
 impl<F: FnMut(&Program, &Grid) -> bool> Shrinker<F> {
-    /// Takes this program for the smallest, if it still fails.
+    /// Keeps this program as the smallest if it still fails.
     fn try_sketch(&mut self, sketch: Sketch) -> bool {
         let Ok(program) = sketch.build() else {
             return false;
@@ -104,19 +102,19 @@ impl<F: FnMut(&Program, &Grid) -> bool> Shrinker<F> {
         (self.fails)(program, input)
     }
 
-    /// Takes off the end what is not needed.
+    /// Removes unneeded steps from the end.
     fn cut(&mut self) -> bool {
         (0..self.sketch.steps.len()).any(|steps| self.try_sketch(self.sketch.prefix(steps)))
     }
 
-    /// Takes out each step that something else can stand for, the last first.
-    fn take_steps_out(&mut self) -> bool {
+    /// Removes each step that something else can replace, the last first.
+    fn remove_steps(&mut self) -> bool {
         let mut any = false;
         for step in (0..self.sketch.steps.len()).rev() {
             any |= self
-                .instead_of(step)
+                .replacements(step)
                 .iter()
-                .filter_map(|instead| self.sketch.without(step, instead))
+                .filter_map(|replacement| self.sketch.without(step, replacement))
                 .collect::<Vec<_>>()
                 .into_iter()
                 .any(|sketch| self.try_sketch(sketch));
@@ -124,22 +122,22 @@ impl<F: FnMut(&Program, &Grid) -> bool> Shrinker<F> {
         any
     }
 
-    /// What can stand for what a step gives, the simplest first.
-    fn instead_of(&self, step: usize) -> Vec<Operand> {
-        let mut instead = vec![Operand::Slot(Slot::INPUT)];
-        instead.extend(self.sketch.steps[step].1.iter().cloned());
+    /// What can replace the result of a step, the simplest first.
+    fn replacements(&self, step: usize) -> Vec<Operand> {
+        let mut replacement = vec![Operand::Slot(Slot::INPUT)];
+        replacement.extend(self.sketch.steps[step].1.iter().cloned());
         let part = self.sketch.prefix(step + 1).build();
         let value = part.map(|part| Interpreter::default().run(&part, self.input.clone()));
         if let Ok(Ok(value)) = value
             && is_literal(&value)
         {
-            instead.push(value.into());
+            replacement.push(value.into());
         }
-        instead.dedup();
-        instead
+        replacement.dedup();
+        replacement
     }
 
-    /// Puts the input, or something smaller, in the place of each operand.
+    /// Replaces each operand by the input or something smaller.
     fn simplify_operands(&mut self) -> bool {
         let mut any = false;
         for number in 0..self.sketch.operands() {
@@ -179,7 +177,7 @@ impl<F: FnMut(&Program, &Grid) -> bool> Shrinker<F> {
     }
 }
 
-/// Whether the value can be written out: a function belongs to the evaluation that made it.
+/// Whether the value can be a literal: a function belongs to the evaluation that created it.
 fn is_literal(value: &Value) -> bool {
     match value {
         Value::Function(_) | Value::Foreign(_) => false,
@@ -207,7 +205,7 @@ fn smaller_locs(loc: Loc) -> impl Iterator<Item = Loc> {
     i.chain(smaller_integers(loc.j).map(move |j| Loc::new(loc.i, j)))
 }
 
-/// Values, each made when it is asked for: there are as many of a container or a grid as it has elements, each as large.
+/// Values, computed lazily: a container or a grid has as many smaller versions as elements, each as large.
 type Smaller<'v, T> = Box<dyn Iterator<Item = T> + 'v>;
 
 /// Values of the same kind that are smaller, the smallest first.
@@ -258,7 +256,7 @@ fn smaller_containers(value: &Value) -> Smaller<'_, Value> {
         })
     });
     let all = halves.chain(fewer).chain(others).map(make);
-    // A set of two becomes one of one where its elements become equal: never the same again.
+    // A set of two becomes a set of one if its elements become equal; it never becomes the same set.
     Box::new(all.filter(move |other| other != value))
 }
 
@@ -350,7 +348,7 @@ mod tests {
                 patch.is_ok_and(|patch| matches!(patch, Value::Indices(p) if p.len() > 1))
             })
         });
-        // A patch written out is shorter than the steps that make one.
+        // A literal patch is shorter than the steps that compute one.
         assert_eq!(
             (small.steps().len(), input.cells().len()),
             (1, 0),

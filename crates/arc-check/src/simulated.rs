@@ -1,4 +1,4 @@
-//! The devices that need no GPU, if this is built with them: the feature `simulated`.
+//! The devices that need no GPU, if the feature `simulated` is on.
 
 use gpu_kernels::Engine;
 use gpu_kernels::device::Unavailable;
@@ -6,13 +6,13 @@ use gpu_kernels::device::Unavailable;
 #[cfg(feature = "simulated")]
 pub(crate) use gpu_sim::{emulated::EmulatedDevice, interpreted::InterpretedDevice};
 
-/// In the place of a device that is not in this build: none is ever opened.
+/// Placeholder types for devices that are not in this build: none is ever opened.
 #[cfg(not(feature = "simulated"))]
 pub(crate) use gpu_kernels::device::cuda::{
     CudaDevice as EmulatedDevice, CudaDevice as InterpretedDevice,
 };
 
-/// An emulated device; its number decides in which order lanes run.
+/// An emulated device; its number determines the order in which lanes run.
 #[cfg(feature = "simulated")]
 pub(crate) fn emulated(number: u64) -> Result<Engine<EmulatedDevice>, Unavailable> {
     use gpu_sim::emulated::{Emulation, LaneOrder};

@@ -6,10 +6,10 @@
 use arc_check::agreement::{self, CHUNK, Checker, Path, Prepared, Tally};
 use arc_dsl::{Grid, Limits, MAX_SIDE, builtin, parse_programs};
 
-/// How many chunks of random cases are checked.
+/// The number of chunks of random cases.
 const CHUNKS: u64 = 24;
 
-/// Fails with what is made of the first disagreements when they are shrunk.
+/// Fails with the first disagreements, shrunk.
 fn expect_agreement(tally: &Tally) {
     if !tally.disagreements.is_empty() {
         let shrunk = tally.disagreements.iter().take(3);
@@ -27,7 +27,7 @@ fn random_programs_and_single_calls_end_alike() {
     }
     expect_agreement(&tally);
     assert_eq!(tally.evaluations, CHUNKS * CHUNK);
-    // What bails out or has no form is no agreement: most must be compared.
+    // Bail-outs and programs without a form are not compared: most cases must be.
     assert!(
         tally.agreed(Path::Form) > tally.evaluations * 3 / 4,
         "{tally}"
@@ -60,8 +60,8 @@ fn built_in_programs_end_alike_on_their_own_inputs_and_on_those_of_others() {
     }
 }
 
-/// The elements of this set are choices between a pair of truth values and a pair, which a form holds as all that they
-/// are made of.
+/// The elements of this set are selections between a pair of truth values and a pair, which a form holds as all of
+/// their parts.
 #[test]
 fn what_weighs_more_in_a_form_is_no_limit() {
     let text = "

@@ -1,9 +1,7 @@
-//! The one conformance suite, on every device that there may be: a device that is not here is
-//! reported as ignored.
+//! The conformance suite on every kind of device: a device that is unavailable is reported as ignored.
 //!
-//! `ARC_CASES` sets the number of random cases an operation and device (240), `ARC_SEED` the seed.
-//! A test is named after device and operation, so that `cargo test --test conformance -- rot90`
-//! runs one operation on all.
+//! `ARC_CASES` sets the number of random cases per operation and device (240), `ARC_SEED` the seed. A test is named
+//! after device and operation, so that `cargo test --test conformance -- rot90` runs one operation on all devices.
 
 use std::process::ExitCode;
 
@@ -15,7 +13,7 @@ use gpu_sim::emulated::{EmulatedDevice, Emulation, LaneOrder};
 use gpu_sim::interpreted::{Interpretation, InterpretedDevice};
 use libtest_mimic::{Arguments, Trial};
 
-/// A device of the suite, made anew for each test.
+/// A device of the suite, opened anew for each test.
 trait Backend: Copy + Send + 'static {
     type Device: Device;
     fn device(self) -> Result<Self::Device, Unavailable>;

@@ -14,7 +14,7 @@ use arc_dsl::{Grid, MAX_SIDE, builtin, parse_programs};
 use gpu_sim::emulated::Emulation;
 use gpu_sim::open;
 
-/// Whether there is a C++ compiler to build the emulated device with; says why not.
+/// Whether there is a C++ compiler to build the emulated device with; prints why not.
 fn is_here() -> bool {
     let device = open::emulated(0, &Emulation::default());
     if let Err(reason) = &device {
@@ -23,7 +23,7 @@ fn is_here() -> bool {
     device.is_ok()
 }
 
-/// All agree, and at least so many evaluations ended alike on all of them.
+/// All agree, and at least `least` evaluations ended in the same way on all of them.
 fn expect_agreement(tally: &Tally, least: u64) {
     let evaluations = tally.evaluators.evaluations;
     assert_eq!(tally.different(), 0, "{tally}");
@@ -35,7 +35,7 @@ fn expect_agreement(tally: &Tally, least: u64) {
         Path::Emulated,
         Path::Interpreted,
     ] {
-        // What ran nowhere else is counted for each of them, with its reason.
+        // Evaluations that did not run on an evaluator are counted there, with the reason.
         let counts = &tally.evaluators.by_path[&path];
         let reasons = [&counts.bail_outs, &counts.not_compiled, &counts.no_form];
         let not_run: u64 = reasons.iter().flat_map(|all| all.values()).sum();
@@ -49,7 +49,7 @@ fn programs_with_loops_end_alike_everywhere() {
     if is_here() {
         let tally = everywhere::random(400, 3, |_| {}).unwrap();
         expect_agreement(&tally, 400);
-        // The same seed makes the same cases.
+        // The same seed gives the same cases.
         let again = everywhere::random(400, 3, |_| {}).unwrap();
         assert_eq!(again.to_string(), tally.to_string());
     }
@@ -74,7 +74,7 @@ fn grid<const WIDTH: usize>(rows: &[[i32; WIDTH]]) -> Grid {
     Grid::from_rows(rows).unwrap()
 }
 
-/// What came of a program of these lines on these inputs, on which all evaluators agree.
+/// The results of a program of these lines on these inputs, on which all evaluators agree.
 fn agreed(lines: &[&str], inputs: &[Grid], least: u64) -> Tally {
     let text = format!("def f(I):\n    {}\n", lines.join("\n    "));
     let program = parse_programs(&text).remove(0).unwrap();
@@ -85,7 +85,7 @@ fn agreed(lines: &[&str], inputs: &[Grid], least: u64) -> Tally {
     tally
 }
 
-/// A round of a loop may give what it was given, held in any way.
+/// A round of a loop may return what it got, in any representation.
 #[test]
 fn rounds_that_change_nothing_break_no_rule() {
     if is_here() {
@@ -105,8 +105,8 @@ fn rounds_that_change_nothing_break_no_rule() {
     }
 }
 
-/// Where the reference fails on what a set would do, no other evaluator gives a value: locations and cells
-/// together, of which one kind lies off the grid, and the rest of the box of a tuple of locations.
+/// If the reference fails on an operation for sets, no other evaluator returns a value: locations and cells together,
+/// of which one kind lies outside the grid, and the rest of the box of a tuple of locations.
 #[test]
 fn what_only_sets_of_one_kind_can_do_fails_everywhere() {
     if is_here() {
@@ -145,7 +145,7 @@ fn what_only_sets_of_one_kind_can_do_fails_everywhere() {
     }
 }
 
-/// A known grid of two columns is equal to a tuple of locations, and is one to whatever takes tuples.
+/// A known grid of two columns equals a tuple of locations, and counts as one for everything that takes tuples.
 #[test]
 fn a_known_grid_of_two_columns_is_a_tuple_of_locations() {
     if is_here() {
@@ -180,8 +180,8 @@ fn a_known_grid_of_two_columns_is_a_tuple_of_locations() {
     }
 }
 
-/// `power` of one round is the function itself, whatever its parameters are; of more rounds it takes one
-/// argument. Where only the run tells which, no evaluator knows better.
+/// `power` of one round is the function itself, whatever its parameters are; of more rounds it takes one argument. If
+/// only the evaluation determines the number, no evaluator assumes one.
 #[test]
 fn power_of_one_round_takes_what_its_function_takes() {
     if is_here() {
@@ -203,7 +203,7 @@ fn power_of_one_round_takes_what_its_function_takes() {
     }
 }
 
-/// An empty tuple of locations that is moved stays one; on the device it would be an empty set.
+/// An empty tuple of locations stays one when moved; on the device it would be an empty set.
 #[test]
 fn empty_tuples_that_are_moved_are_bailed_out_of() {
     if is_here() {

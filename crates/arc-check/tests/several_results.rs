@@ -1,5 +1,4 @@
-//! Forms of several results: each ends as its program does alone, on all evaluators, whatever
-//! becomes of the others.
+//! Forms of several results: each ends as its program does alone, on all evaluators, whatever happens to the others.
 
 #![allow(clippy::panic, reason = "a test fails by a panic, its helpers too")]
 
@@ -40,7 +39,7 @@ fn failing(number: usize) -> Program {
     }
 }
 
-/// A thousand programs, a tenth of which fail on purpose, many of them relatives of others.
+/// A thousand programs, a tenth of which fail on purpose; many are variations of others.
 fn thousand() -> Vec<Program> {
     let mut generator = Generator::with_scenes(23, 60);
     let built_ins = builtin::all();
@@ -64,7 +63,7 @@ fn thousand() -> Vec<Program> {
     made.filter(has_form).take(1000).collect()
 }
 
-/// What an evaluator made of a program, in the words in which it is compared.
+/// The result of a program, in the form in which it is compared.
 #[derive(Debug)]
 enum Gave {
     Value(Value),
@@ -80,7 +79,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts what was given where it is what the reference gives, and fails where it is not.
+    /// Counts a result that equals the reference's; panics otherwise.
     fn count(
         &mut self,
         who: &str,
@@ -129,8 +128,9 @@ fn of_outputs<'p>(form: &Form, programs: &'p [Program]) -> Vec<&'p Program> {
     numbers.map(|number| &programs[number]).collect()
 }
 
-/// Runs the form on both machines and by its own evaluator, and compares with the reference. Gives
-/// what the machine with narrow vectors did, and how often it bails out the programs alone.
+/// Runs the form on both machines and with the form evaluator, and compares with the reference. Returns the results
+/// of the form evaluator and of the machine with narrow vectors, and how often that machine bails out of the programs
+/// alone.
 fn check(form: &Form, programs: &[Program], inputs: &[Grid]) -> (Tally, Tally, usize) {
     let programs = of_outputs(form, programs);
     let (mut interpreter, mut evaluator) = (Interpreter::default(), Evaluator::default());
@@ -215,7 +215,7 @@ fn a_thousand_results_end_each_in_its_own_way() {
         machines.errors > 3 * 40 && machines.values > 3 * 350,
         "{machines:?}"
     );
-    // Others hand nothing back.
+    // Results that do not bail out alone do not bail out together.
     assert_eq!(machines.bail_outs, alone_back);
 }
 
@@ -240,7 +240,7 @@ fn a_device_has_a_verdict_for_each_result() {
         .push_grid(&input)
         .unwrap_or_else(|punt| panic!("{punt}"));
     for (program, device_program) in programs.iter().zip(encode_all(&form)) {
-        // Values that are no grids have more types on the host than kinds on the device.
+        // Values other than grids have more types on the host than representations on the device.
         let Some(device_program) = device_program
             .ok()
             .filter(|one| one.gives() == Representation::Grid)
@@ -327,6 +327,6 @@ fn random_programs_merged_end_as_each_does_alone() {
     }
     println!("{values} values, {errors} errors, {back} bailed out, {back_alone} alone");
     assert!(values > 600 && errors > 300);
-    // An error that may be that of either of two instructions done as one is rare.
+    // Rarely, an error may come from either of two instructions that were merged.
     assert!(back <= back_alone + back_alone / 100);
 }

@@ -5,22 +5,22 @@ use arc_dsl::generate::{Generator, Sketch};
 use arc_dsl::{EvalError, Grid, Operand, Primitive, Program, Slot, Type, Value, builtin};
 use arc_form::Options;
 
-/// How many cases one seed makes: few enough that the work divides among many cores, enough that
-/// making the generator does not matter.
+/// The number of cases per chunk: few enough to divide the work among many cores, enough that the cost of setting up
+/// the generator does not matter.
 pub const CHUNK: u64 = 500;
 
-/// The most steps of a well-typed and of an ill-typed program.
+/// The maximum number of steps of a well-typed and of an ill-typed program.
 const STEPS: usize = 24;
 const ILL_TYPED_STEPS: usize = 12;
 
-/// Checks so many cases, at most [`CHUNK`], of the chunk of this number: programs that are well
-/// typed, some that are not, variations of built-in programs, single calls of every primitive, and calls
-/// on values of nothing, each on inputs that suit it.
+/// Checks `cases` cases, at most [`CHUNK`], of the chunk with this number: well-typed programs, ill-typed ones,
+/// variations of built-in programs, single calls of every primitive, and calls on degenerate values, each on suitable
+/// inputs.
 ///
-/// The same seed and chunk make the same cases on every machine.
+/// The same seed and chunk give the same cases on every machine.
 pub fn random(seed: u64, chunk: u64, cases: u64, checker: &mut Checker) -> Tally {
     let mut tally = Tally::default();
-    // Seeds next to each other must not make chunks alike.
+    // Adjacent seeds must not give similar chunks.
     let mixed = seed
         .wrapping_mul(0x9E37_79B9_7F4A_7C15)
         .wrapping_add(chunk.wrapping_mul(0xD1B5_4A32_D192_ED03));
@@ -40,7 +40,7 @@ pub fn random(seed: u64, chunk: u64, cases: u64, checker: &mut Checker) -> Tally
     tally
 }
 
-/// A form as it is by default, or one whose known values are left for the evaluators.
+/// The options of a form, with or without folding of known values.
 fn options(fold: bool) -> Options {
     Options {
         fold,
@@ -48,7 +48,7 @@ fn options(fold: bool) -> Options {
     }
 }
 
-/// A grid that belongs to the generator's values, or a larger one that a built-in task has.
+/// A grid from the generator, or a larger one from a built-in task.
 fn input(generator: &mut Generator, number: u64) -> Grid {
     let built_in = builtin::all().get((number / 5) as usize % builtin::all().len());
     match (number % 5, built_in) {
@@ -60,8 +60,8 @@ fn input(generator: &mut Generator, number: u64) -> Grid {
     }
 }
 
-/// A well-typed program on two inputs. What comes after a failing step is lost, so a program that
-/// fails is checked once more up to there.
+/// A well-typed program on two inputs. Steps after a failing one do not count, so a program that fails is also
+/// checked up to that step.
 fn program(
     generator: &mut Generator,
     number: u64,
@@ -88,7 +88,7 @@ fn program(
     }
 }
 
-/// A built-in program with changes, on two inputs that the program is made for.
+/// A built-in program with changes, on two inputs of its own kind.
 fn variation(
     generator: &mut Generator,
     number: u64,
@@ -116,7 +116,7 @@ fn ill_typed(generator: &mut Generator, number: u64, checker: &mut Checker, tall
     }
 }
 
-/// A call of one primitive after the other on values of nothing.
+/// Calls of each primitive in turn on degenerate values.
 fn degenerate(generator: &mut Generator, number: u64, checker: &mut Checker, tally: &mut Tally) {
     let at = (number / 16) as usize % Primitive::ALL.len();
     let Some(primitive) = Primitive::ALL.get(at) else {
@@ -132,8 +132,8 @@ fn degenerate(generator: &mut Generator, number: u64, checker: &mut Checker, tal
     }
 }
 
-/// A call of one primitive after the other. Its arguments are known, so nothing is folded; half of
-/// the grids are the program's input.
+/// Calls of each primitive in turn. The arguments are known, so folding is off; half of the grids are the program's
+/// input.
 fn call(generator: &mut Generator, number: u64, checker: &mut Checker, tally: &mut Tally) {
     let at = (number / 8 * 3 + number % 8 - 5) as usize % Primitive::ALL.len();
     let Some(primitive) = Primitive::ALL.get(at) else {
@@ -149,8 +149,7 @@ fn call(generator: &mut Generator, number: u64, checker: &mut Checker, tally: &m
     let _ = checker.check(&Prepared::with(&case, &options(false)), &input, tally);
 }
 
-/// The part of a program that stands before a line, returning what its last step gives; nothing
-/// where no step stands there.
+/// The program before a line, returning the result of its last step; `None` if no step precedes the line.
 fn until(program: &Program, line: u32) -> Option<Program> {
     let steps = program.steps().iter();
     match steps.take_while(|step| step.line < line).count() {
@@ -159,8 +158,7 @@ fn until(program: &Program, line: u32) -> Option<Program> {
     }
 }
 
-/// The program with its input in the place of the first grid that is written out in it, and that
-/// grid.
+/// The program with its first grid literal replaced by its input, and that grid.
 fn input_for_first_grid(program: &Program) -> Option<(Program, Grid)> {
     let mut sketch = Sketch::new(program);
     for number in 0..sketch.operands() {

@@ -1,23 +1,23 @@
-//! [`Tally`]: what came of many evaluations, by evaluator.
+//! [`Tally`]: the results of many evaluations, by evaluator.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{Disagreement, Gave, Path, Verdict};
+use super::{Comparison, Disagreement, Gave, Path};
 
-/// How often each reason was given.
+/// How often each reason occurred.
 pub type Reasons = BTreeMap<String, u64>;
 
-/// What came of one evaluator.
+/// The results of one evaluator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// The reference's value.
+    /// The value of the reference.
     pub values: u64,
-    /// The reference's error.
+    /// The error of the reference.
     pub errors: u64,
-    /// The reference ended at a bound that is counted otherwise here.
+    /// The reference hit a limit that this evaluator counts differently.
     pub bounds: u64,
-    /// Something else than the reference.
+    /// A result other than the reference's.
     pub differ: u64,
     /// Bailed out to the reference, by reason.
     pub bail_outs: Reasons,
@@ -45,19 +45,19 @@ impl Counts {
     }
 }
 
-/// What came of many evaluations; prints as a table.
+/// The results of many evaluations; prints as a table.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
-    /// How many evaluations were made, each in every way.
+    /// The number of evaluations, each with every evaluator.
     pub evaluations: u64,
-    /// What came of each evaluator.
+    /// The results by evaluator.
     pub by_path: BTreeMap<Path, Counts>,
     /// The evaluations on which an evaluator disagrees with the reference.
     pub disagreements: Vec<Disagreement>,
 }
 
 impl Tally {
-    /// Adds what came of other evaluations.
+    /// Adds the results of other evaluations.
     pub fn add(&mut self, other: Tally) {
         self.evaluations += other.evaluations;
         for (path, counts) in other.by_path {
@@ -66,25 +66,25 @@ impl Tally {
         self.disagreements.extend(other.disagreements);
     }
 
-    pub(crate) fn count(&mut self, path: Path, gave: &Gave, verdict: Verdict) {
+    pub(crate) fn count(&mut self, path: Path, gave: &Gave, comparison: Comparison) {
         let counts = self.by_path.entry(path).or_default();
-        let (reasons, reason) = match (verdict, gave) {
-            (Verdict::SameValue, _) => return counts.values += 1,
-            (Verdict::SameError, _) => return counts.errors += 1,
-            (Verdict::Bound, _) => return counts.bounds += 1,
-            (Verdict::Nothing, Gave::NoForm(reason)) => (&mut counts.no_form, reason),
-            (Verdict::Nothing, Gave::NotCompiled(reason)) => (&mut counts.not_compiled, reason),
-            (Verdict::Nothing, Gave::BailedOut(reason)) => (&mut counts.bail_outs, reason),
-            (Verdict::Differs | Verdict::Nothing, _) => return counts.differ += 1,
+        let (reasons, reason) = match (comparison, gave) {
+            (Comparison::SameValue, _) => return counts.values += 1,
+            (Comparison::SameError, _) => return counts.errors += 1,
+            (Comparison::Bound, _) => return counts.bounds += 1,
+            (Comparison::Nothing, Gave::NoForm(reason)) => (&mut counts.no_form, reason),
+            (Comparison::Nothing, Gave::NotCompiled(reason)) => (&mut counts.not_compiled, reason),
+            (Comparison::Nothing, Gave::BailedOut(reason)) => (&mut counts.bail_outs, reason),
+            (Comparison::Differs | Comparison::Nothing, _) => return counts.differ += 1,
         };
-        // A reason is looked for before it is copied: there are few of them.
+        // Looked up before it is copied: there are few distinct reasons.
         match reasons.get_mut(reason) {
             Some(count) => *count += 1,
             None => drop(reasons.insert(reason.clone(), 1)),
         }
     }
 
-    /// How many evaluations one evaluator agreed on with the reference.
+    /// In how many evaluations this evaluator agreed with the reference.
     pub fn agreed(&self, path: Path) -> u64 {
         self.by_path
             .get(&path)
@@ -92,7 +92,7 @@ impl Tally {
     }
 }
 
-/// How many reasons of one sort are named.
+/// The maximum number of reasons of one kind that are printed.
 const NAMED: usize = 12;
 
 impl fmt::Display for Tally {
@@ -167,14 +167,18 @@ mod tests {
     fn counts_add_up_and_print() {
         let mut tally = Tally::default();
         let gave = |reason: &str| Gave::BailedOut(reason.to_owned());
-        for (path, gave, verdict) in [
-            (Path::Form, Gave::Value(Value::Int(1)), Verdict::SameValue),
-            (Path::Baseline, gave("too large"), Verdict::Nothing),
-            (Path::Baseline, gave("too large"), Verdict::Nothing),
-            (Path::Baseline, gave("too deep"), Verdict::Nothing),
-            (Path::Form, Gave::NoForm("dark".into()), Verdict::Nothing),
+        for (path, gave, comparison) in [
+            (
+                Path::Form,
+                Gave::Value(Value::Int(1)),
+                Comparison::SameValue,
+            ),
+            (Path::Baseline, gave("too large"), Comparison::Nothing),
+            (Path::Baseline, gave("too large"), Comparison::Nothing),
+            (Path::Baseline, gave("too deep"), Comparison::Nothing),
+            (Path::Form, Gave::NoForm("dark".into()), Comparison::Nothing),
         ] {
-            tally.count(path, &gave, verdict);
+            tally.count(path, &gave, comparison);
         }
         tally.evaluations = 3;
         let mut twice = tally.clone();

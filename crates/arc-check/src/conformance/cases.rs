@@ -1,4 +1,4 @@
-//! [`Cases`]: random operands for every operation, those of large grids and far patches among them.
+//! [`Cases`]: random operands for every operation, including large grids and far patches.
 
 use arc_dsl::generate::{Expression, Generator};
 use arc_dsl::{Cell, ErrorKind, Grid, Interpreter, Loc, Primitive, Type, Value};
@@ -13,17 +13,17 @@ mod by_lanes;
 mod grids;
 mod lists;
 
-/// Makes random cases of operations.
+/// Generates random cases of operations.
 #[derive(Debug)]
 pub struct Cases {
     generator: Generator,
     interpreter: Interpreter,
-    /// A number that settles what the generator leaves open.
+    /// The state of the random numbers for what the generator does not decide.
     state: u64,
 }
 
 impl Cases {
-    /// The same cases for the same seed.
+    /// A generator; the same seed gives the same cases.
     pub fn new(seed: u64) -> Self {
         Self {
             generator: Generator::new(seed),
@@ -41,8 +41,7 @@ impl Cases {
         (x ^ x >> 31) % bound
     }
 
-    /// A case of the operation, whose operands the device can hold; `None` if the dice made
-    /// none.
+    /// A case of the operation with operands that the device can hold; `None` if this attempt produced none.
     pub fn of(&mut self, opcode: usize) -> Option<Case> {
         let operation = &OPERATIONS[opcode];
         let structure = Structure::ALL[self.below(Structure::ALL.len() as u64) as usize];
@@ -110,8 +109,8 @@ impl Cases {
         })
     }
 
-    /// Arguments represented as the operation takes them: those of a call that suits the primitive,
-    /// or each by its representation alone.
+    /// Arguments in the representations that the operation takes: those of a suitable call of the primitive, or each
+    /// by its representation alone.
     fn arguments(&mut self, operation: &Operation, structure: Structure) -> Option<Vec<Value>> {
         let takes_objects = operation.takes.contains(&Representation::Objects);
         let by_kind = takes_objects || self.below(3) == 0;
@@ -130,7 +129,7 @@ impl Cases {
                     && pairs.all(|(value, representation)| {
                         let object = matches!(value, Value::Object(_));
                         !representation.is_operand()
-                            || is_of(value, *representation)
+                            || is_held_as(value, *representation)
                                 && (!object
                                     || operation.admits(Representation::Object, *representation))
                     })
@@ -176,7 +175,7 @@ impl Cases {
                 | Representation::List => Value::Nothing,
             });
         }
-        // An object that is looked for among objects is mostly one of them.
+        // An object to search for is mostly one of the objects.
         let objects = operation
             .takes
             .iter()
@@ -199,7 +198,7 @@ impl Cases {
         Some(values)
     }
 
-    /// An integer, now and then nothing or a large one.
+    /// An integer, occasionally `Nothing` or a large one.
     fn number(&mut self) -> Value {
         match self.below(16) {
             0 => Value::Nothing,
@@ -210,7 +209,7 @@ impl Cases {
         }
     }
 
-    /// A pair, now and then near the bounds of what the device holds.
+    /// A pair, occasionally near the limits of the device.
     fn pair(&mut self) -> Value {
         match self.below(8) {
             0 => Value::from(Loc::new(self.far(), self.far())),
@@ -224,7 +223,7 @@ impl Cases {
         match self.below(8) {
             0 => near.clamp(0, 39) + 31_970,
             1 => near.clamp(-39, 0) - 31_970,
-            // At the bounds of 16 bits and of origins, and next to them.
+            // At the limits of 16 bits and of origins, and next to them.
             2 => near.signum() + 32_767,
             3 => near.signum() - 32_767,
             4 => near.signum() + MAX_ORIGIN,
@@ -257,8 +256,8 @@ impl Cases {
         Value::set(locs.into_iter().map(cell))
     }
 
-    /// Often, where a patch stands before: that patch, or most of it, as it is or moved a little;
-    /// a cell of it in another colour now and then.
+    /// If a patch precedes, often that patch or most of it, in place or moved a little; occasionally with a cell in
+    /// another colour.
     fn similar(&mut self, representation: Representation, before: Option<&Value>) -> Option<Value> {
         if self.below(2) == 0 {
             return None;
@@ -296,8 +295,8 @@ impl Cases {
         Some(Value::set(cells))
     }
 
-    /// Some locations of a box of any size that the device holds, and now and then all of them; on
-    /// and about a grid, or now and then far off.
+    /// Some locations, occasionally all, of a box of any size that the device can hold; on and around a grid, or
+    /// occasionally far away.
     fn locations(&mut self) -> Vec<Loc> {
         let bound = if self.below(2) == 0 { 32 } else { 6 };
         let (height, width) = (self.below(bound) + 1, self.below(bound) + 1);
@@ -324,7 +323,7 @@ impl Cases {
             .collect()
     }
 
-    /// A grid of any size and of any colours that the device holds.
+    /// A grid of any size and any colours that the device can hold.
     fn large_grid(&mut self) -> Grid {
         let (height, width) = match self.below(16) {
             0 => (0, 0),
@@ -332,7 +331,7 @@ impl Cases {
             2..6 => (32, 32),
             _ => (1 + self.below(32), 1 + self.below(32)),
         };
-        // Few colours, so that some occur as often as others, or all.
+        // Few colours, so that several are equally common or all occur.
         let most = if self.below(2) == 0 { 3 } else { 16 };
         let colours = 1 + self.below(most);
         let first = self.below(16);
@@ -340,7 +339,7 @@ impl Cases {
         let mut cells: Vec<i8> = (0..height * width)
             .map(|_| ((first + self.below(colours)) % 16) as i8 - 1)
             .collect();
-        // Now and then with lines of one colour and rows that repeat.
+        // Occasionally with lines of one colour and repeated rows.
         let lines = match self.below(4) {
             0 if !cells.is_empty() => self.below(40),
             _ => 0,
@@ -381,8 +380,8 @@ impl Cases {
         grids::changed(&mut |bound| self.below(bound), cells, inside)
     }
 
-    /// Some of the objects of a grid, so made as the structure says; or, given a set of objects,
-    /// now and then some of these, or those of a grid that differs from theirs in a few cells.
+    /// Some of the objects of a grid, with this structure; given a set of objects, occasionally some of these, or
+    /// those of a grid that differs from theirs in a few cells.
     fn objects(&mut self, structure: Structure, like: Option<Value>) -> Option<Value> {
         let all = match like {
             Some(like) if self.below(3) == 0 => like,
@@ -400,7 +399,7 @@ impl Cases {
                     _ => Value::from(self.patterned_grid()),
                 };
                 let result = match structure {
-                    // No operation takes them.
+                    // No operation takes these.
                     Structure::Frontiers => return None,
                     Structure::ByColour => self
                         .interpreter
@@ -438,8 +437,8 @@ fn elements(value: &Value) -> Option<&[Value]> {
     }
 }
 
-/// Whether the device would hold such a value in this way.
-fn is_of(value: &Value, representation: Representation) -> bool {
+/// Whether the device would hold the value in this representation.
+fn is_held_as(value: &Value, representation: Representation) -> bool {
     Pool::default().push(representation, value).is_ok()
         && (representation != Representation::Int || !matches!(value, Value::Nothing))
 }

@@ -1,8 +1,8 @@
-//! [`ListCase`]: one operation on lists, or on values in the arena, as a program that makes its operands
-//! there and looks at what it gives.
+//! [`ListCase`]: one operation on lists, or on values in the arena, as a program that builds its operands on the
+//! device and checks the result there.
 //!
-//! Lists do not leave the device. What a list has to be is built before the operation runs, and its
-//! elements are then compared there, one after the other.
+//! Lists do not leave the device. The program builds the expected list before the operation runs, and then compares
+//! the elements one by one.
 
 use std::fmt;
 
@@ -17,13 +17,13 @@ use super::Tally;
 
 mod by_lanes;
 
-/// Words of an arena.
+/// Words in an arena.
 const ARENA: u32 = 1 << 14;
 
-/// Elements that are compared from each end of a list: a short one is compared whole.
+/// How many elements are compared at each end of a list: a short one is compared completely.
 const COMPARED: usize = 12;
 
-/// What the elements of a list are: values of a kind, or lists of these.
+/// The type of the elements of a list: values of a kind, or lists of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sort {
     pub(super) kind: ElementKind,
@@ -36,7 +36,7 @@ impl Sort {
         Sort { kind, listed }
     }
 
-    /// As instructions say it.
+    /// Its encoding in instructions.
     pub(super) fn key(self) -> u8 {
         if self.listed {
             self.kind.of_lists()
@@ -46,7 +46,7 @@ impl Sort {
     }
 }
 
-/// An element. Elements of one sort are ordered as the language orders them.
+/// An element. Elements of one sort have the order of the language.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Item {
     One(Value),
@@ -72,7 +72,7 @@ impl Item {
         }
     }
 
-    /// Whether it is a cell that no word holds.
+    /// Whether it is a cell that does not fit into a word.
     pub(super) fn is_far(&self) -> bool {
         let word = |value: &Value| Pool::default().push(Representation::Cell, value);
         matches!(self, Item::One(value) if word(value).is_err())
@@ -119,12 +119,12 @@ impl fmt::Display for Given {
     }
 }
 
-/// What has to come of it.
+/// The expected result.
 #[derive(Debug, Clone)]
 pub(super) enum Outcome {
     /// This value.
     Value(Representation, Value),
-    /// What was given, behind going into the arena and out of it.
+    /// The operand, after a store to the arena and a load.
     Stored(Representation, Value),
     /// This element.
     Word(Sort, Item),
@@ -134,19 +134,19 @@ pub(super) enum Outcome {
     Unordered(Sort, Vec<Item>),
     /// An empty list with room for these elements.
     Room(Sort, Vec<Item>),
-    /// As much of the arena taken as before, where something was taken and given back.
+    /// The same arena mark as before, after an allocation and its release.
     Marks,
     /// A bail-out.
     Failure,
 }
 
-/// One operation on operands that are made for it.
+/// One operation on operands built for it.
 #[derive(Debug, Clone)]
 pub struct ListCase {
     program: DeviceProgram,
-    /// What the program gives; `None` if it has to bail out.
+    /// The result of the program; `None` if it has to bail out.
     expected: Option<Value>,
-    /// For what it may bail out.
+    /// The reasons for which it may bail out.
     reasons: Vec<BailOut>,
     text: String,
 }
@@ -158,8 +158,8 @@ impl fmt::Display for ListCase {
 }
 
 impl ListCase {
-    /// The case; `None` if it needs more than an evaluation has room for. With `room` so many words
-    /// of the arena are left, at most, when the operation begins.
+    /// The case; `None` if it needs more room than an evaluation has. With `room`, at most this many words of the
+    /// arena are left when the operation starts.
     pub(super) fn new(
         operation: ListOperation,
         immediate: Immediate,
@@ -173,15 +173,15 @@ impl ListCase {
         if is_unclear(given, outcome) {
             reasons.push(BailOut::Patch);
         }
-        Self::made(
+        Self::build(
             format!("{named} with {immediate:?}, {room_left} has to give {outcome:?}"),
             reasons,
-            |maker| maker.program(operation, immediate, given, outcome, room),
+            |case_builder| case_builder.program(operation, immediate, given, outcome, room),
         )
     }
 
-    /// An operation by lanes on the elements of lists, and on values that are the same for all; nothing
-    /// where it needs more than an evaluation has room for.
+    /// An operation by lanes on the elements of lists and on uniform values; `None` if it needs more room than an
+    /// evaluation has.
     pub(super) fn by_lanes(
         (name, opcode): (&str, u16),
         immediate: Immediate,
@@ -190,25 +190,28 @@ impl ListCase {
         reasons: Vec<BailOut>,
     ) -> Option<ListCase> {
         let named = named(name, given);
-        Self::made(
+        Self::build(
             format!("{named} by lanes with {immediate:?} has to give {outcome:?}"),
             reasons,
-            |maker| maker.program_by_lanes(opcode, immediate, given, outcome),
+            |case_builder| case_builder.program_by_lanes(opcode, immediate, given, outcome),
         )
     }
 
-    fn made(
+    fn build(
         text: String,
         reasons: Vec<BailOut>,
-        program: impl FnOnce(&mut Maker) -> Option<Made>,
+        program: impl FnOnce(&mut CaseBuilder) -> Option<BuiltCase>,
     ) -> Option<ListCase> {
-        let mut maker = Maker {
+        let mut case_builder = CaseBuilder {
             builder: Builder::default(),
         };
         // No operand lies at the beginning of the pool.
-        maker.builder.parameter(Representation::Object);
-        let (result, representation, expected) = program(&mut maker)?;
-        let program = maker.builder.finish(result, representation, None).ok()?;
+        case_builder.builder.parameter(Representation::Object);
+        let (result, representation, expected) = program(&mut case_builder)?;
+        let program = case_builder
+            .builder
+            .finish(result, representation, None)
+            .ok()?;
         Some(ListCase {
             program,
             expected,
@@ -224,14 +227,14 @@ fn named(name: &str, given: &[Given]) -> String {
     format!("{name}({})", operands.join(", "))
 }
 
-/// Makes the program of a case.
-pub(super) struct Maker {
+/// Builds the program of a case.
+pub(super) struct CaseBuilder {
     builder: Builder,
 }
 
-type Made = (ValueId, Representation, Option<Value>);
+type BuiltCase = (ValueId, Representation, Option<Value>);
 
-impl Maker {
+impl CaseBuilder {
     fn program(
         &mut self,
         operation: ListOperation,
@@ -239,10 +242,10 @@ impl Maker {
         given: &[Given],
         outcome: &Outcome,
         room: Option<u32>,
-    ) -> Option<Made> {
+    ) -> Option<BuiltCase> {
         use ListOperation as L;
         let operands = self.operands(given)?;
-        // Before there is no more room.
+        // Before the arena is filled.
         let words = self.words(outcome)?;
         if let Some(room) = room {
             self.fill(ARENA - room)?;
@@ -349,14 +352,14 @@ impl Maker {
         self.builder.emit_list(operation, immediate, operands, 0)
     }
 
-    /// Takes of the arena what goes past so many words.
+    /// Allocates from the arena until `words` words are taken.
     fn fill(&mut self, words: u32) -> Option<()> {
         let mut int = |number: i32| {
             let value = Value::Int(number);
             self.builder.constant(Representation::Int, &value).ok()
         };
         let (zero, times) = (int(0)?, int(words as i32)?);
-        // A mark says how much is taken before.
+        // The mark says how much is already taken.
         let taken = self.step(ListOperation::Mark, Immediate::default(), &[]);
         let subtract = opcode("subtract")?;
         let times = self
@@ -377,7 +380,7 @@ impl Maker {
         let (representation, store) = match value {
             Value::Grid(_) => (Representation::Grid, Some(ListOperation::StoreGrid)),
             Value::Indices(_) => (Representation::Patch, Some(ListOperation::StorePatch)),
-            // An object without cells is one as a patch too.
+            // An object without cells may also be an empty patch.
             Value::Object(_) | Value::Set(_) => {
                 (Representation::Object, Some(ListOperation::StoreObject))
             }
@@ -402,7 +405,7 @@ impl Maker {
         Some(list)
     }
 
-    /// Whether two elements are the same.
+    /// Whether two elements are equal.
     fn same(&mut self, sort: Sort, a: ValueId, b: ValueId) -> ValueId {
         self.step(
             ListOperation::EqualityOfElements,
@@ -423,7 +426,7 @@ impl Maker {
         Some(self.same(Sort::of(ElementKind::Integer), size, count))
     }
 
-    /// Whether a list has so many elements, with these at its ends.
+    /// Whether a list has this many elements, with these at its ends.
     fn is_list(
         &mut self,
         sort: Sort,
@@ -447,7 +450,7 @@ impl Maker {
     }
 }
 
-/// Whether elements are compared that may lie too far from each other for that.
+/// Whether compared elements may be too far apart for the comparison.
 fn is_unclear(given: &[Given], outcome: &Outcome) -> bool {
     let is_window =
         |value: &Value| matches!(value, Value::Indices(_) | Value::Object(_) | Value::Set(_));
@@ -469,7 +472,7 @@ fn is_unclear(given: &[Given], outcome: &Outcome) -> bool {
     compared || given.iter().any(of_given)
 }
 
-/// The numbers of the elements at the ends of a list.
+/// The indices of the elements at the ends of a list.
 fn ends(count: usize) -> impl Iterator<Item = usize> {
     let last = count.saturating_sub(COMPARED).max(COMPARED);
     (0..count.min(COMPARED)).chain(last..count.max(last))
@@ -488,7 +491,7 @@ fn opcode(name: &str) -> Option<usize> {
         .position(|operation| operation.name == name)
 }
 
-/// Runs cases in one launch, and compares.
+/// Runs cases in one launch and compares.
 pub fn check_lists<D: Device>(
     engine: &Engine<D>,
     cases: Vec<ListCase>,

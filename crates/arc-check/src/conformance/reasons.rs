@@ -1,10 +1,9 @@
-//! For which reasons a device may bail out of a case: the specification of operations, as far as it is
-//! not their result.
+//! The reasons for which a device may bail out of a case: the part of the specification of operations that is not
+//! their result.
 //!
-//! The reason follows from what the reference gives: how it fails, or why the device does not hold its
-//! value. Beside that an operation may refuse an operand before it looks at the others, so that several
-//! reasons hold at once; and a few operations refuse what they could give, each for the reason that
-//! [`listed`] says.
+//! The reason follows from the reference: from its error, or from why the device cannot hold its value. In addition,
+//! an operation may reject an operand before it looks at the others, so several reasons may be valid; and a few
+//! operations reject cases that they could compute, for the reason that [`listed`] gives.
 
 use arc_dsl::{ErrorKind, Limit, Value};
 use gpu_kernels::interface::{BailOut, Representation};
@@ -13,10 +12,10 @@ use gpu_kernels::{LANES, Pool};
 
 use super::Case;
 
-/// The greatest coordinate of a window's origin.
+/// The largest coordinate of a window's origin.
 const MAX_ORIGIN: i32 = gpu_kernels::interface::MAX_ORIGIN;
 
-/// The reasons, in no order; none where it has to give a value.
+/// The allowed reasons, in any order; empty if it has to return a value.
 pub(super) fn allowed(case: &Case) -> Vec<BailOut> {
     let operation = case.operation();
     let mut all = match &case.expected {
@@ -33,7 +32,7 @@ pub(super) fn allowed(case: &Case) -> Vec<BailOut> {
     for (value, representation) in needs {
         let nothing = is_nothing(value);
         if nothing {
-            // A number is asked for, even where the reference does not look.
+            // The device needs a number even if the reference does not look at it.
             all.push(BailOut::Undefined);
         }
         let no_colour = match value {
@@ -41,7 +40,7 @@ pub(super) fn allowed(case: &Case) -> Vec<BailOut> {
             _ => nothing,
         };
         if no_colour && *representation == Representation::Int && takes_colours(operation) {
-            // So is a colour, even where no cell gets it.
+            // The same for a colour, even if no cell gets it.
             all.push(BailOut::Colour);
         }
     }
@@ -51,14 +50,14 @@ pub(super) fn allowed(case: &Case) -> Vec<BailOut> {
     );
     let result = case.expected.as_ref().ok();
     if gives_window && case.arguments.iter().chain(result).any(is_far) {
-        // The origin of the window is past the bound, though none of its locations is.
+        // The origin of the window exceeds its limit, although no location does.
         all.push(BailOut::Coordinate);
     }
     all.extend(listed(operation));
     all
 }
 
-/// How the reference fails, as the device tells it.
+/// The device's reason for an error of the reference.
 fn of_error(kind: ErrorKind, gives: Representation) -> Vec<BailOut> {
     match kind {
         // Integers of pairs have 16 bits.
@@ -68,34 +67,33 @@ fn of_error(kind: ErrorKind, gives: Representation) -> Vec<BailOut> {
         ErrorKind::Limit(Limit::Integer) => vec![BailOut::Integer],
         ErrorKind::Limit(Limit::Colour) => vec![BailOut::Colour],
         ErrorKind::Limit(Limit::Cells) => vec![BailOut::Grid],
-        // Parts that a grid does not have, or cells that no window holds.
+        // More parts than a grid has, or cells that no window can hold.
         ErrorKind::Limit(Limit::Elements) => vec![BailOut::Undefined, BailOut::Patch],
         _ => vec![BailOut::Undefined],
     }
 }
 
-/// Reasons of single operations, for which they refuse what is defined.
+/// Reasons for which single operations reject cases that are defined.
 fn listed(operation: &Operation) -> &'static [BailOut] {
     match operation.name {
-        // Nothing is no truth value, and past the bound as a number.
+        // `Nothing` is no truth value, and out of range as a number.
         "both" | "either_int" => &[BailOut::Integer],
-        // The value that is chosen is of the other kind; a grid has no columns; the elements of two
-        // sets of objects share locations; a first grid is larger than the second, whose colours are
-        // no grid's.
+        // The selected value is of the other kind; a grid has no columns; the elements of two sets of objects share
+        // locations; the first grid is larger than the second, or the second has values that are no colours.
         "branch_object_patch"
         | "branch_patch_object"
         | "frontiers"
         | "combine_of_objects"
         | "cellwise" => &[BailOut::Undefined],
-        // A side past a window's, though the other is nothing.
+        // A side larger than a window's, although the other is 0.
         "canvas" => &[BailOut::Grid],
-        // Locations that no window holds, and two colours at one of them; whichever is seen first.
+        // Locations that no window can hold, and two colours at one location; whichever is found first.
         "combine_object" => &[BailOut::Patch, BailOut::TwoColours],
         _ => &[],
     }
 }
 
-/// Whether its integers are colours that cells get, or that a set of colours has.
+/// Whether its integers are colours, of cells or in a set of colours.
 fn takes_colours(operation: &Operation) -> bool {
     matches!(
         operation.name,
@@ -111,7 +109,7 @@ fn takes_colours(operation: &Operation) -> bool {
     )
 }
 
-/// Nothing, or what a pair says it by.
+/// `Nothing`, or the empty tuple that stands for it in a pair.
 fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Nothing => true,
@@ -120,7 +118,7 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// Whether a location, or a pair, is so far out that a window may begin past the bound.
+/// Whether a location or a pair is so far out that the origin of a window may exceed its limit.
 pub(super) fn is_far(value: &Value) -> bool {
     let far = |number: i32| number.abs() > MAX_ORIGIN - LANES as i32;
     match value {

@@ -1,5 +1,5 @@
-//! Results of any type: a device hands over grids and what is held like them, no lists, so that it
-//! compares its result with the reference's by itself.
+//! Results of any type: a device can return grids and values that are held like them, but no lists, so it compares
+//! its result with the reference's itself.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,16 +12,16 @@ use arc_form::{Options, specialise_with};
 use gpu_kernels::device::{Device, DeviceError};
 use gpu_kernels::{BailOut, DeviceProgram, Engine, Evaluation, Place, Pool, Verdict, encode};
 
-use super::Judged;
+use super::ExpectedVerdict;
 
-/// What came of programs whose results were compared on the device.
+/// The results of programs whose outputs were compared on the device.
 #[derive(Debug, Clone, Default)]
 pub struct ResultTally {
     /// Evaluations whose result the device found equal to the reference's.
     pub same: u64,
-    /// Evaluations of them that have jumps or lists.
+    /// Those of them that have jumps or lists.
     pub with_arena: u64,
-    /// Evaluations that fail in the reference and bailed out.
+    /// Evaluations that fail in the reference and that the device bailed out of.
     pub failing: u64,
     /// Programs that only the host runs, by reason.
     pub host_only: BTreeMap<String, u64>,
@@ -34,7 +34,7 @@ pub struct ResultTally {
 }
 
 impl ResultTally {
-    /// Adds what came of other evaluations.
+    /// Adds the results of other evaluations.
     pub fn add(&mut self, other: ResultTally) {
         self.same += other.same;
         self.with_arena += other.with_arena;
@@ -57,11 +57,11 @@ pub struct ResultCase {
     pub program: Program,
     /// Its input.
     pub input: Grid,
-    /// Whether known values are folded when its form is made.
+    /// Whether known values are folded when its form is built.
     pub fold: bool,
 }
 
-/// Evaluations of one launch, each with what the reference gives.
+/// The evaluations of one launch, each with its expected result.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     programs: Vec<DeviceProgram>,
@@ -70,15 +70,15 @@ pub(crate) struct Batch {
     expected: Vec<Expected>,
 }
 
-/// What has to come of an evaluation.
+/// The expected result of an evaluation.
 #[derive(Debug)]
 enum Expected {
-    /// Nothing: the reference fails.
+    /// A bail-out: the reference fails.
     Failure,
-    /// The result of the comparison that was added to the program.
+    /// The comparison that was added to the program is true.
     Equal,
-    /// This value, and this said of it.
-    Value(Value, Judged),
+    /// This value and this verdict.
+    Value(Value, ExpectedVerdict),
 }
 
 /// Why an evaluation is not part of a batch.
@@ -90,27 +90,27 @@ pub(crate) enum NotRun {
     Input(BailOut),
 }
 
-/// What a device made of an evaluation.
+/// How an evaluation ended on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum DeviceResult {
     BailedOut(BailOut),
     /// With the reference's value.
     Same,
-    /// With another value, or with any where the reference fails.
+    /// With another value, or with any if the reference fails.
     Unlike(String),
-    /// The device names a rule that the kernel breaks.
+    /// The kernel broke this rule of the device.
     Broken(String),
 }
 
 impl Batch {
-    /// Adds an evaluation of a program, whose result the device compares with the reference's by itself,
-    /// whatever its type.
+    /// Adds an evaluation of a program that compares its result with the reference's on the device, whatever its
+    /// type.
     pub(crate) fn add_compared(
         &mut self,
         case: &ResultCase,
         reference: &Result<Value, EvalError>,
     ) -> Result<&DeviceProgram, NotRun> {
-        // Of what fails there is nothing to compare with.
+        // If the reference fails, there is nothing to compare with.
         let compared = reference.clone().unwrap_or(Value::Int(0));
         let program = encoded(case, &compared).map_err(NotRun::HostOnly)?;
         let expected = match reference {
@@ -123,23 +123,23 @@ impl Batch {
         Ok(&self.programs[self.programs.len() - 1])
     }
 
-    /// Adds a program, which evaluations then are of.
+    /// Adds a program, to which the evaluations added next belong.
     pub(crate) fn add_program(&mut self, program: DeviceProgram) {
         self.programs.push(program);
     }
 
-    /// Adds an evaluation of the program that was added last, whose result and verdict are fetched.
+    /// Adds an evaluation of the last program; its result and verdict are fetched.
     pub(crate) fn add_fetched(
         &mut self,
         input: &Grid,
         reference: &Result<Value, EvalError>,
     ) -> Result<(), NotRun> {
         let arguments = self.pool.push_grid(input).map_err(NotRun::Input)?;
-        let judged = Judged::of(input, reference, self.evaluations.len());
-        let given = judged.expected.as_ref();
+        let expected_verdict = ExpectedVerdict::of(input, reference, self.evaluations.len());
+        let given = expected_verdict.expected.as_ref();
         let given = given.and_then(|grid| self.pool.push_grid(grid).ok());
         let expected = match reference {
-            Ok(value) => Expected::Value(value.clone(), judged),
+            Ok(value) => Expected::Value(value.clone(), expected_verdict),
             Err(_) => Expected::Failure,
         };
         self.evaluate(arguments, given, expected);
@@ -157,38 +157,45 @@ impl Batch {
         self.expected.push(expected);
     }
 
-    /// How many evaluations there are.
+    /// The number of evaluations.
     pub(crate) fn len(&self) -> usize {
         self.evaluations.len()
     }
 
-    /// Runs all in one launch: how each evaluation ended, in their order.
-    pub(crate) fn run<D: Device>(&self, engine: &Engine<D>) -> Result<Vec<Ended>, DeviceError> {
+    /// Runs all in one launch; returns how each evaluation ended, in their order.
+    pub(crate) fn run<D: Device>(
+        &self,
+        engine: &Engine<D>,
+    ) -> Result<Vec<DeviceResult>, DeviceError> {
         self.run_part(engine, 0..self.len())
     }
 
-    /// The same for some of them.
+    /// The same for a range of them.
     pub(crate) fn run_part<D: Device>(
         &self,
         engine: &Engine<D>,
         part: Range<usize>,
-    ) -> Result<Vec<Ended>, DeviceError> {
+    ) -> Result<Vec<DeviceResult>, DeviceError> {
         let loaded = engine.load(&self.programs)?;
         let evaluations = &self.evaluations[part.clone()];
         let (verdicts, results) = engine.run(&loaded, &self.pool, evaluations)?;
         let ended = |(number, (verdict, expected)): (usize, (Verdict, &Expected))| {
             if let Verdict::BailedOut { reason, .. } = verdict {
-                return Ended::BailedOut(reason);
+                return DeviceResult::BailedOut(reason);
             }
             let found = results.value(number).unwrap_or(Value::Nothing);
             match expected {
-                Expected::Equal if found == Value::Int(1) => Ended::Same,
-                Expected::Equal => Ended::Unlike("a value that it finds unlike".to_owned()),
-                Expected::Value(value, judged) if found == *value && judged.agrees(verdict) => {
-                    Ended::Same
+                Expected::Equal if found == Value::Int(1) => DeviceResult::Same,
+                Expected::Equal => {
+                    DeviceResult::Unlike("a value other than the reference's".to_owned())
+                }
+                Expected::Value(value, expected_verdict)
+                    if found == *value && expected_verdict.agrees(verdict) =>
+                {
+                    DeviceResult::Same
                 }
                 Expected::Failure | Expected::Value(..) => {
-                    Ended::Unlike(format!("{found} with {verdict:?}"))
+                    DeviceResult::Unlike(format!("{found} with {verdict:?}"))
                 }
             }
         };
@@ -198,7 +205,7 @@ impl Batch {
     }
 }
 
-/// The program with a last step that says whether its result is this one.
+/// The program with a last step that compares its result with this value.
 fn compared(program: &Program, expected: &Value) -> Option<Program> {
     let mut builder = ProgramBuilder::new(program.name());
     let output = builder.inline(program, &[builder.input()]).ok()?;
@@ -207,7 +214,7 @@ fn compared(program: &Program, expected: &Value) -> Option<Program> {
     builder.finish(equal).ok()
 }
 
-/// The program as the device runs it, with the comparison.
+/// The device program, with the comparison.
 fn encoded(case: &ResultCase, expected: &Value) -> Result<DeviceProgram, String> {
     let program = compared(&case.program, expected).ok_or("no last step can be added")?;
     let options = Options {
@@ -218,8 +225,8 @@ fn encoded(case: &ResultCase, expected: &Value) -> Result<DeviceProgram, String>
     encode(&form).map_err(|reason| reason.summary())
 }
 
-/// Runs each program on its input, all in one launch, and has each result compared. Where the reference
-/// fails the device has to bail out.
+/// Runs each program on its input, all in one launch, and compares the results on the device. If the reference fails,
+/// the device has to bail out.
 pub fn results<D: Device>(
     engine: &Engine<D>,
     cases: Vec<ResultCase>,
@@ -241,13 +248,13 @@ pub fn results<D: Device>(
     let all = launched.into_iter().zip(ended).zip(&batch.programs);
     for (((case, reference, has_arena), ended), program) in all {
         match ended {
-            Ended::BailedOut(_) if reference.is_err() => tally.failing += 1,
-            Ended::BailedOut(reason) => *tally.bail_outs.entry(reason).or_default() += 1,
-            Ended::Same => {
+            DeviceResult::BailedOut(_) if reference.is_err() => tally.failing += 1,
+            DeviceResult::BailedOut(reason) => *tally.bail_outs.entry(reason).or_default() += 1,
+            DeviceResult::Same => {
                 tally.same += 1;
                 tally.with_arena += u64::from(has_arena);
             }
-            Ended::Unlike(_) | Ended::Broken(_) => {
+            DeviceResult::Unlike(_) | DeviceResult::Broken(_) => {
                 tally.different += 1;
                 tally
                     .first
@@ -275,8 +282,8 @@ fn described(
     )
 }
 
-/// Random programs on inputs that suit them, calls of every primitive in turn, variations of built-in
-/// programs, and calls of every primitive on values of nothing: each a quarter of the numbers.
+/// A quarter each of random programs on suitable inputs, calls of every primitive in turn, variations of built-in
+/// programs, and calls of every primitive on degenerate values.
 pub fn random_results(seed: u64, count: u64) -> Vec<ResultCase> {
     let mut generator = Generator::new(seed);
     let mut cases = Vec::new();
@@ -302,7 +309,7 @@ pub fn random_results(seed: u64, count: u64) -> Vec<ResultCase> {
             cases.push(ResultCase {
                 program,
                 input,
-                // Calls whose arguments are known would be folded away.
+                // Calls with known arguments would be folded away.
                 fold: kind == 0 && number % 2 == 0,
             });
         }
@@ -310,7 +317,7 @@ pub fn random_results(seed: u64, count: u64) -> Vec<ResultCase> {
     cases
 }
 
-/// Calls of every primitive in turn on values of nothing, and calls of others behind them.
+/// Calls of every primitive in turn on degenerate values, followed by calls of others.
 pub fn degenerate_results(seed: u64, count: u64) -> Vec<ResultCase> {
     let mut generator = Generator::new(seed);
     let cases = (0..count).filter_map(|number| degenerate(&mut generator, seed, number));
@@ -331,7 +338,7 @@ fn degenerate(generator: &mut Generator, seed: u64, number: u64) -> Option<Resul
     })
 }
 
-/// One primitive after the other, from another one on for each seed.
+/// One primitive after the other, starting at a different one for each seed.
 fn primitive(seed: u64, number: u64) -> Primitive {
     let all = Primitive::ALL;
     let at = number.wrapping_add(seed.wrapping_mul(37)) as usize % all.len();

@@ -1,4 +1,4 @@
-//! [`Family`] and [`Test`]: the suite that every device has to pass. All that runs the suite goes through
+//! [`Family`] and [`Test`]: the suite that every device has to pass. Every runner of the suite iterates over
 //! [`Test::all`].
 
 use std::borrow::Cow;
@@ -17,10 +17,10 @@ use super::{
     degenerate_results, programs, random_results, results,
 };
 
-/// Declares [`Family`], so that there is no family that is not in [`Family::ALL`].
+/// Declares [`Family`] together with [`Family::ALL`], so that it cannot miss a family.
 macro_rules! families {
     ($($(#[$about:meta])+ $family:ident $name:literal,)+) => {
-        /// What the suite tries of a device: tests of one kind.
+        /// A family of tests of one kind.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Family {
             $($(#[$about])+ $family,)+
@@ -41,32 +41,32 @@ macro_rules! families {
 }
 
 families! {
-    /// Random cases of each operation on values of the pool; a test is its opcode.
+    /// Random cases of each operation on values of the pool; a test's number is its opcode.
     Operations "operations",
-    /// Random cases of each operation on lists; a test is its place in [`ListOperation::ALL`].
+    /// Random cases of each operation on lists; a test's number is its index in [`ListOperation::ALL`].
     ListOperations "operations on lists",
-    /// Random cases of each operation by lanes; a test is its place among them.
+    /// Random cases of each operation by lanes; a test's number is its index among them.
     LaneOperations "operations by lanes",
     /// The built-in programs on inputs of their tasks.
     BuiltInPrograms "built-in programs",
     /// Random programs on random grids.
     RandomPrograms "random programs",
-    /// Programs with loops and lists, and calls of every primitive, whose results of any type are
-    /// compared on the device.
+    /// Programs with loops and lists, and calls of every primitive, whose results of any type are compared on the
+    /// device.
     Results "results of any type",
-    /// Calls of every primitive on empty grids and patches, empty containers and sizes of 0 and below,
-    /// one behind the other.
+    /// Calls of every primitive on empty grids and patches, empty containers and sizes of 0 and below, one after the
+    /// other.
     Degenerate "values of nothing",
-    /// As many grids as end in the middle of a warp's work, and many.
+    /// Numbers of grids that end in the middle of a warp's work, and large numbers.
     Batches "batches of every size",
-    /// Grids of all sizes up to what the device holds, and past it.
+    /// Grids of all sizes up to the largest that the device holds, and larger ones.
     Grids "grids of every size",
-    /// Evaluations of one program next to each other that bail out at different instructions.
+    /// Adjacent evaluations of one program that bail out at different instructions.
     SideBySide "bail-outs side by side",
 }
 
 impl Family {
-    /// How many tests it has.
+    /// The number of its tests.
     pub fn test_count(self) -> usize {
         match self {
             Family::Operations => OPERATIONS.len(),
@@ -90,23 +90,22 @@ pub struct Test {
     number: usize,
 }
 
-/// Programs of a launch, each for one case.
+/// Programs per launch, each for one case.
 const PROGRAMS: usize = 120;
 
-/// Cases of an operation, and programs with three inputs each, in a launch: memory stays flat however many
-/// there are.
+/// Cases of an operation, or programs with three inputs each, per launch: this bounds the memory.
 const PORTION: usize = 500;
 
-/// How much is tried.
+/// The size of the suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// Cases of an operation.
+    /// Cases per operation.
     pub cases: usize,
     /// Random programs.
     pub programs: usize,
-    /// Grids of the largest batch.
+    /// Grids in the largest batch.
     pub batch: usize,
-    /// What all random cases are made of.
+    /// The seed of all random cases.
     pub seed: u64,
 }
 
@@ -122,8 +121,8 @@ impl Default for Extent {
 }
 
 impl Extent {
-    /// So many cases, at least, for all operations together, and as much of the other tests as goes with
-    /// that in the suite's default. Every test has at least as many as show something.
+    /// At least this many cases for all operations together, with the other tests in the same proportion as by
+    /// default. Every test has at least as many as it needs to be meaningful.
     pub fn of(cases: u64, seed: u64) -> Extent {
         const CASES: u64 = 60;
         const PROGRAMS: u64 = 1000;
@@ -138,14 +137,14 @@ impl Extent {
     }
 }
 
-/// What came of a test's cases: evaluations, and programs that are none.
+/// The results of a test's cases, including programs that only the host runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Cases in which the device gave what the reference gives.
+    /// Cases in which the device computed the reference's value.
     pub same: u64,
     /// Cases in which the reference fails and the device bails out.
     pub failing: u64,
-    /// Other cases that the device bailed out of, for a reason that it may have.
+    /// Other cases that the device bailed out of, for an allowed reason.
     pub bail_outs: u64,
     /// Programs that only the host runs.
     pub host_only: u64,
@@ -154,12 +153,12 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Cases that the device was given.
+    /// The number of cases that the device ran.
     pub fn cases(&self) -> u64 {
         self.same + self.failing + self.bail_outs + self.different
     }
 
-    /// Adds what came of other cases.
+    /// Adds the results of other cases.
     pub fn add(&mut self, other: Counts) {
         self.same += other.same;
         self.failing += other.failing;
@@ -205,26 +204,26 @@ impl From<&ResultTally> for Counts {
     }
 }
 
-/// Why a test is not passed.
+/// Why a test failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The device gives another result, or bails out without a reason.
+    /// The device computed another result, or bailed out for a reason that is not allowed.
     #[error("{} of {} cases differ; the first:\n{first}", counts.different, counts.cases())]
     Different {
-        /// What came of all cases.
+        /// The results of all cases.
         counts: Counts,
         /// The first that differs, as text.
         first: String,
     },
-    /// So little was compared that it shows nothing.
+    /// Too little was compared to show anything.
     #[error("too few compared: {what}")]
     Few {
-        /// What came of all cases.
+        /// The results of all cases.
         counts: Counts,
-        /// How many there were of what.
+        /// What was too few.
         what: String,
     },
-    /// The cases could not be made.
+    /// The cases could not be generated.
     #[error("no cases: {0}")]
     NotMade(String),
     /// The device failed.
@@ -233,13 +232,13 @@ pub enum Failure {
     /// There is no device.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
-    /// What the device gave is of no form, or it is an error of ours.
+    /// The device returned data of no valid form, or the suite has a bug.
     #[error("the host panicked over what the device gave: {0}")]
     Panicked(String),
 }
 
 impl Failure {
-    /// What came of the cases, as far as that is known.
+    /// The results of the cases, as far as they are known.
     pub fn counts(&self) -> Counts {
         match self {
             Failure::Different { counts, .. } | Failure::Few { counts, .. } => *counts,
@@ -259,12 +258,12 @@ impl Test {
         Family::ALL.iter().flat_map(tests)
     }
 
-    /// What it is one of.
+    /// Its family.
     pub fn family(self) -> Family {
         self.family
     }
 
-    /// Whether it makes cases of one operation.
+    /// Whether it checks a single operation.
     fn is_of_operation(self) -> bool {
         match self.family {
             Family::Operations | Family::ListOperations | Family::LaneOperations => true,
@@ -278,7 +277,7 @@ impl Test {
         }
     }
 
-    /// Its name: that of the operation, or what it tries.
+    /// Its name: that of the operation, or of what it checks.
     pub fn name(self) -> String {
         let none = || "none".to_owned();
         match self.family {
@@ -299,7 +298,7 @@ impl Test {
         }
     }
 
-    /// Runs it: what came of its cases, none of which differs, and enough of which were compared.
+    /// Runs it. Passes if no case differs and enough were compared; returns the results of its cases.
     pub fn run<D: Device>(self, engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
         let none = || Failure::NotMade("there is no such operation".to_owned());
         match self.family {
@@ -307,7 +306,7 @@ impl Test {
             Family::ListOperations => {
                 let operation = *ListOperation::ALL.get(self.number).ok_or_else(none)?;
                 let compared = |tally: &Tally| match operation {
-                    // What always fails has no other cases.
+                    // An operation that always fails has no other cases.
                     ListOperation::Fail => tally.failing,
                     _ => tally.same,
                 };
@@ -330,7 +329,7 @@ impl Test {
     }
 }
 
-/// Passed, unless a case differs.
+/// Passes unless a case differs.
 fn none_differs(counts: Counts, first: Option<String>) -> Result<Counts, Failure> {
     match first {
         Some(first) => Err(Failure::Different { counts, first }),
@@ -338,7 +337,7 @@ fn none_differs(counts: Counts, first: Option<String>) -> Result<Counts, Failure
     }
 }
 
-/// Passed, unless a case differs or hardly any are compared: what is hardly ever compared shows nothing.
+/// Passes unless a case differs or too few were compared to show anything.
 fn enough(
     counts: Counts,
     first: Option<String>,
@@ -359,8 +358,10 @@ fn random_cases<D: Device>(
     opcode: usize,
     Extent { cases, seed, .. }: Extent,
 ) -> Result<Counts, Failure> {
-    let mut made = Cases::new(seed ^ (opcode as u64) << 32);
-    let mut left = (0..cases * 8).filter_map(|_| made.of(opcode)).take(cases);
+    let mut generator = Cases::new(seed ^ (opcode as u64) << 32);
+    let mut left = (0..cases * 8)
+        .filter_map(|_| generator.of(opcode))
+        .take(cases);
     let (mut tally, mut total) = (Tally::default(), 0);
     loop {
         let some: Vec<_> = left.by_ref().take(PORTION).collect();
@@ -389,10 +390,12 @@ fn list_cases<D: Device>(
     compared: impl Fn(&Tally) -> u64,
     Extent { cases, seed, .. }: Extent,
 ) -> Result<Counts, Failure> {
-    let mut made = Cases::new(seed ^ u64::from(opcode) << 32);
-    let mut left = (0..cases * 8).filter_map(|_| make(&mut made)).take(cases);
+    let mut generator = Cases::new(seed ^ u64::from(opcode) << 32);
+    let mut left = (0..cases * 8)
+        .filter_map(|_| make(&mut generator))
+        .take(cases);
     let (mut tally, mut total) = (Tally::default(), 0);
-    // Each case is a program of its own.
+    // Each case is a separate program.
     loop {
         let some: Vec<_> = left.by_ref().take(PROGRAMS).collect();
         if some.is_empty() {
@@ -410,8 +413,8 @@ fn list_cases<D: Device>(
     )
 }
 
-/// Whether what came of programs is as it has to be, however few were compared.
-pub(crate) fn judged(tally: &ProgramTally) -> Result<Counts, Failure> {
+/// Passes unless a case differs, however few were compared.
+pub(crate) fn check_programs(tally: &ProgramTally) -> Result<Counts, Failure> {
     none_differs(Counts::from(tally), tally.first.clone())
 }
 
@@ -452,11 +455,11 @@ fn random_programs<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Coun
     all_same(&tally, extent.programs as u64 * 3 / 20)
 }
 
-/// What each program gives is compared where it is, since lists stay on the device.
+/// The results are compared on the device, since lists do not leave it.
 fn results_of_any_type<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
     let count = extent.programs as u64 * 3 / 5;
-    compared_there(engine, random_results, count, extent.seed, |tally| {
-        // Bounds of memory and of rounds are hardly ever met.
+    compared_on_device(engine, random_results, count, extent.seed, |tally| {
+        // Limits of memory and of rounds are rarely hit.
         let met = [BailOut::Arena, BailOut::Rounds];
         let met = met.map(|reason| tally.bail_outs.get(&reason).copied().unwrap_or(0));
         let few = tally.with_arena < count / 8 || tally.failing < count / 200;
@@ -465,15 +468,15 @@ fn results_of_any_type<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<
 }
 
 fn values_of_nothing<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
-    // A fault has been one of some thousand programs.
+    // One fault showed in only one of several thousand programs.
     let count = extent.programs as u64 * 3;
-    compared_there(engine, degenerate_results, count, extent.seed, |tally| {
+    compared_on_device(engine, degenerate_results, count, extent.seed, |tally| {
         let enough = [tally.same / 4, tally.with_arena, tally.failing];
         enough.iter().all(|compared| *compared > count / 40)
     })
 }
 
-fn compared_there<D: Device>(
+fn compared_on_device<D: Device>(
     engine: &Engine<D>,
     cases: fn(u64, u64) -> Vec<ResultCase>,
     count: u64,
@@ -577,8 +580,8 @@ fn grids_of_every_size<D: Device>(engine: &Engine<D>) -> Result<Counts, Failure>
     none_differs(counts, first)
 }
 
-/// Each of four evaluations bails out at any of four instructions or at none, in all ways there are: each
-/// instruction makes a grid twice as wide.
+/// Each of four evaluations bails out at any of four instructions or at none, in all combinations: each instruction
+/// doubles the width of a grid.
 fn bail_outs_side_by_side<D: Device>(engine: &Engine<D>) -> Result<Counts, Failure> {
     const WIDTHS: [usize; 5] = [32, 16, 8, 4, 2];
     const SIDE_BY_SIDE: usize = 4;

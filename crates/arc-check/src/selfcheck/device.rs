@@ -1,5 +1,5 @@
-//! Whether a device gives what the reference gives: the whole [conformance suite](suite), with as many cases
-//! as are asked for.
+//! Whether a device computes what the reference computes: the whole [conformance suite](suite), of the requested
+//! size.
 
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
@@ -16,10 +16,10 @@ use rayon::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
 };
 
-/// Programs that are run at a time.
+/// Programs per launch.
 const PROGRAMS: usize = 100;
 
-/// A device that can be held against the reference.
+/// A device to compare with the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checked {
     /// The kernels on the CPU.
@@ -41,20 +41,20 @@ pub enum NotChecked {
     Device(#[from] DeviceError),
 }
 
-/// A line of the table: what came of a family of tests.
+/// A row of the table: the results of a family of tests.
 #[derive(Debug, Clone, Default)]
 pub struct Row {
-    /// The family, or what else was checked.
+    /// The name of the family or of another check.
     pub name: &'static str,
-    /// How many tests there are of it.
+    /// The number of its tests.
     pub tests: usize,
-    /// How many of these are not passed.
+    /// The number of tests that failed.
     pub failed: usize,
-    /// What came of their cases.
+    /// The results of their cases.
     pub counts: Counts,
-    /// The sum of their times, of which several run at once where the CPU is the device.
+    /// The sum of their times; on a CPU device several tests run at once.
     pub time: Duration,
-    /// The name of the first that is not passed, and why.
+    /// The name of the first test that failed, and why.
     pub first: Option<(String, String)>,
 }
 
@@ -80,25 +80,25 @@ impl Row {
     }
 }
 
-/// A test that is not passed.
+/// A test that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
     /// The name of its family.
     pub family: &'static str,
-    /// Its own name.
+    /// The name of the test.
     pub test: String,
     /// Why, with the first case that differs.
     pub why: String,
 }
 
-/// What came of a device.
+/// The results of a device.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// A row a family, in the order of [`Family::ALL`], and further ones.
+    /// A row per family, in the order of [`Family::ALL`], and further rows.
     pub rows: Vec<Row>,
-    /// Every test that is not passed.
+    /// All tests that failed.
     pub failures: Vec<Failed>,
-    /// How many tests were not run, since an end was asked for before.
+    /// How many tests were not run because the run was stopped.
     pub not_run: usize,
 }
 
@@ -108,7 +108,7 @@ impl Report {
         !self.rows.is_empty() && self.rows.iter().all(Row::is_passed)
     }
 
-    /// What came of all tests together.
+    /// The results of all tests together.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for row in &self.rows {
@@ -117,7 +117,7 @@ impl Report {
         counts
     }
 
-    /// A row a family, also where there is no test of it.
+    /// A row per family, even without tests.
     fn of_families() -> Self {
         let row = |&family: &Family| Row {
             name: family.name(),
@@ -129,7 +129,7 @@ impl Report {
         }
     }
 
-    fn add(&mut self, (test, ended, time): Ended) {
+    fn add(&mut self, (test, ended, time): TestResult) {
         if let Err(failure) = &ended {
             self.failures.push(Failed {
                 family: test.family().name(),
@@ -146,7 +146,7 @@ impl Report {
     }
 }
 
-/// The table, and the first failure of each row that is not passed.
+/// The table, and the first failure of each row that failed.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
@@ -184,17 +184,17 @@ impl fmt::Display for Report {
     }
 }
 
-/// Runs the suite on a device. `done` is told of each test that is through.
+/// Runs the suite on a device. Calls `done` for each finished test.
 ///
 /// # Errors
-/// A device that is not there.
+/// The device is unavailable.
 pub fn conformance(
     device: Checked,
     extent: Extent,
     done: impl Fn() + Sync,
 ) -> Result<Report, NotChecked> {
     match device {
-        // A GPU makes one launch at a time, and seconds go by until it is opened.
+        // A GPU runs one launch at a time, and opening it takes seconds.
         Checked::Cuda => conformance_until(extent, |_| {
             done();
             true
@@ -215,11 +215,11 @@ pub fn conformance(
     }
 }
 
-/// Runs the suite on the first NVIDIA GPU. `go_on` is shown what came of it after each test, and says
-/// whether there is to be another.
+/// Runs the suite on the first NVIDIA GPU. `go_on` gets the report after each test and returns whether to run
+/// another.
 ///
 /// # Errors
-/// A GPU that is not there.
+/// The GPU is unavailable.
 pub fn conformance_until(
     extent: Extent,
     go_on: impl FnMut(&Report) -> bool,
@@ -227,10 +227,10 @@ pub fn conformance_until(
     one_by_one(|| Ok(Engine::new(open::gpu(0)?)), extent, go_on)
 }
 
-/// A test with how it ended and how long it took.
-type Ended = (Test, Result<Counts, Failure>, Duration);
+/// A test with its result and duration.
+type TestResult = (Test, Result<Counts, Failure>, Duration);
 
-/// Runs a test. What a broken device gives may be no value at all: a panic over it costs that test.
+/// Runs a test. A broken device may return invalid values: a panic over them fails only that test.
 fn run<D: Device>(test: Test, engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
     let ended = panic::catch_unwind(AssertUnwindSafe(|| test.run(engine, extent)));
     ended.unwrap_or_else(|payload| {
@@ -240,17 +240,17 @@ fn run<D: Device>(test: Test, engine: &Engine<D>, extent: Extent) -> Result<Coun
     })
 }
 
-/// Runs each test on a device of its own, which is opened by its number.
+/// Runs each test on its own device, opened by the test's number.
 fn in_parallel<D: Device>(
     open: impl Fn(u64) -> Result<Engine<D>, Unavailable> + Sync,
     extent: Extent,
     done: impl Fn() + Sync,
 ) -> Report {
     let tests: Vec<Test> = Test::all().collect();
-    let ended: Vec<Ended> = tests
+    let ended: Vec<TestResult> = tests
         .into_par_iter()
         .enumerate()
-        // Tests next to each other take as long, and the longest are the last.
+        // Adjacent tests take about equally long, and the longest are the last.
         .with_max_len(1)
         .map(|(number, test)| {
             let began = Instant::now();
@@ -267,7 +267,7 @@ fn in_parallel<D: Device>(
     report
 }
 
-/// Runs one test after the other on one device, which is opened anew after it failed.
+/// Runs one test after the other on one device, which is reopened after a failure.
 fn one_by_one<D: Device>(
     open: impl Fn() -> Result<Engine<D>, Unavailable>,
     extent: Extent,
@@ -301,7 +301,7 @@ fn one_by_one<D: Device>(
     Ok(report)
 }
 
-/// Runs every program that the device can run on the inputs of its own task, and compares.
+/// Runs every program that the device supports on the inputs of its own task, and compares.
 pub fn programs(device: Checked, programs: &[Program], tasks: &[Task]) -> Result<Row, NotChecked> {
     let began = Instant::now();
     let ids = TaskIds::new(tasks.iter().map(|task| &*task.id));
@@ -324,7 +324,11 @@ pub fn programs(device: Checked, programs: &[Program], tasks: &[Task]) -> Result
         name: "given programs",
         ..Row::default()
     };
-    row.add("all".to_owned(), suite::judged(&sum), began.elapsed());
+    row.add(
+        "all".to_owned(),
+        suite::check_programs(&sum),
+        began.elapsed(),
+    );
     Ok(row)
 }
 

@@ -1,5 +1,4 @@
-//! Whether all evaluators that need no GPU agree, on all cores: [`crate::everywhere`] by the hundred
-//! thousand.
+//! Whether all evaluators that need no GPU agree, on all cores: [`crate::everywhere`] by the hundred thousand.
 
 use arc_dsl::generate::Generator;
 use arc_dsl::{Grid, Program, Task, TaskIds};
@@ -12,12 +11,13 @@ use super::device::NotChecked;
 use super::{inputs_of, mixed, pick};
 use crate::everywhere::{Everywhere, LAUNCH, PORTION, Tally};
 
-/// Why simulated devices are not among the evaluators, if they are left out of this build.
+/// Why this build leaves out simulated devices, if it does.
 pub fn skipped() -> Option<Unavailable> {
     (!cfg!(feature = "simulated")).then_some(Unavailable::NotSimulated)
 }
 
-/// Checks random programs with loops until at least so many ran on all evaluators. `done` is told how many are through, in portions.
+/// Checks random programs with loops until at least `cases` ran on all evaluators. Calls `done` with the number of
+/// cases finished, portion by portion.
 pub fn random(cases: u64, seed: u64, done: impl Fn(u64) + Sync) -> Result<Tally, NotChecked> {
     let portions = (0..cases.div_ceil(PORTION)).into_par_iter();
     gather(portions.map(|portion| {
@@ -28,8 +28,8 @@ pub fn random(cases: u64, seed: u64, done: impl Fn(u64) + Sync) -> Result<Tally,
     }))
 }
 
-/// Checks so many pairs of one of the programs and an input of a task that it is not for; with `vary`, pairs of
-/// a mutant of one and an input, every other of them one of its own task, where that is there.
+/// Checks `cases` pairs of a program and an input of another program's task; with `vary`, pairs of a mutant of a
+/// program and an input, every other block of them on an input of the program's own task, if that is given.
 pub fn foreign(
     programs: &[Program],
     tasks: &[Task],
@@ -43,7 +43,7 @@ pub fn foreign(
     let count = programs.len() as u64;
     gather(programs.par_iter().enumerate().map(|(at, program)| {
         let at = at as u64;
-        // The first programs take one more each, where the cases do not divide.
+        // The first programs take one more each if the cases do not divide evenly.
         let share = cases / count + u64::from(at < cases % count);
         let task = ids.of(program);
         let own = |(id, _): &(&str, &Grid)| Some(*id) == task;
@@ -61,7 +61,7 @@ pub fn foreign(
                 done(length);
                 continue;
             };
-            // Mutants that follow one another have an input in common, as in a search.
+            // Consecutive mutants share an input, as in a search.
             let all: Vec<(Program, Vec<&Grid>)> = cases
                 .map(|case| {
                     let block = case / SHARING;
@@ -83,10 +83,10 @@ pub fn foreign(
     }))
 }
 
-/// How many mutants in a row are run on the same input.
+/// How many consecutive mutants run on the same input.
 const SHARING: u64 = 16;
 
-/// All tallies as one, in the order of the portions.
+/// The sum of all tallies, in the order of the portions.
 fn gather(
     portions: impl ParallelIterator<Item = Result<Tally, NotChecked>>,
 ) -> Result<Tally, NotChecked> {

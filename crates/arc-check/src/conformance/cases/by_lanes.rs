@@ -1,4 +1,4 @@
-//! Cases of operations by lanes, and of those on columns: what a loop over as many elements has to give.
+//! Cases of operations by lanes and of operations on columns: the result must be that of a loop over the elements.
 
 use arc_dsl::Value;
 use gpu_kernels::Immediate;
@@ -12,13 +12,13 @@ use super::lists::Sketch;
 use crate::conformance::lists::{Given, Item, ListCase, Outcome, Sort};
 use crate::conformance::{Case, reasons};
 
-/// The most elements: more than there are lanes.
+/// The maximum number of elements: more than there are lanes.
 const MOST: u64 = 40;
 
 /// An operation on the operands of one element.
 struct OfOne {
     given: Vec<Item>,
-    /// What it has to give; `None` if it has to bail out.
+    /// Its expected result; `None` if it has to bail out.
     gives: Option<Item>,
     reasons: Vec<BailOut>,
 }
@@ -33,7 +33,7 @@ fn sort_of(representation: Representation) -> Option<Sort> {
     Some(Sort::of(kind))
 }
 
-/// A truth value as a number: in a pair it would be a truth value still.
+/// A truth value as an integer; in a pair it would stay a truth value.
 fn as_number(value: Value) -> Value {
     match value {
         Value::Bool(truth) => Value::Int(truth.into()),
@@ -41,7 +41,7 @@ fn as_number(value: Value) -> Value {
     }
 }
 
-/// As an element of a list would be given it; nothing of lists of lists.
+/// The operand as an element of a list; `None` for lists of lists.
 fn item(given: &Given) -> Option<Item> {
     Some(match given {
         Given::Value(_, value) => Item::One(value.clone()),
@@ -57,7 +57,7 @@ fn item(given: &Given) -> Option<Item> {
 }
 
 impl Cases {
-    /// A case of an operation by lanes; `None` if the dice made none.
+    /// A case of an operation by lanes; `None` if this attempt produced none.
     pub fn by_lanes(&mut self, opcode: u16) -> Option<ListCase> {
         let of_each = of_each(opcode)?;
         match ListOperation::of(of_each) {
@@ -115,7 +115,7 @@ impl Cases {
         let operation: &Operation = &OPERATIONS[of_each];
         let first = self.of(of_each)?;
         let taken = operation.takes.iter().zip(&first.arguments);
-        // What is no scalar is the same for all, and now and then a scalar is.
+        // Operands that are no scalars are uniform, and occasionally scalars are too.
         let mut uniform: Vec<Option<Given>> = taken
             .map(|(representation, value)| {
                 let is_one = sort_of(*representation).is_none() || self.below(5) == 0;
@@ -189,13 +189,13 @@ impl Cases {
         ListCase::by_lanes(operation, immediate, &given, &outcome, reasons)
     }
 
-    /// A case of an operation that looks at columns.
+    /// A case of an operation that reads columns.
     pub(super) fn of_columns(&mut self, operation: ListOperation) -> Option<ListCase> {
         use ListOperation as L;
         let sort = self.scalar();
         let count = match operation {
             L::PushColumn | L::PushKept => self.below(MOST),
-            // They look at one block.
+            // They read one block.
             _ => 1 + self.below(32),
         };
         let items: Vec<Item> = (0..count).map(|_| self.item(sort)).collect();

@@ -1,11 +1,11 @@
-//! Grids of every size and colour that the device holds, in patterns that are hard on floods and on
-//! the last row and column.
+//! Grids of every size and colour that the device can hold, in patterns that are hard for flood fills and for the
+//! last row and column.
 
 use arc_dsl::{Cell, Grid, Loc, Object, Value};
 
 use gpu_kernels::LANES;
 
-/// Gives a number below another, which is at least 1.
+/// Returns a random number below its argument, which is at least 1.
 pub(super) type Dice<'a> = dyn FnMut(u64) -> u64 + 'a;
 
 /// A grid of any size from 1 x 1 to 32 x 32, often the largest.
@@ -42,7 +42,7 @@ pub(super) fn patterned(below: &mut Dice<'_>) -> Grid {
             (i / period).is_multiple_of(2) && (j / (period + 1)).is_multiple_of(2)
         }),
     }
-    // Patterns are seldom whole.
+    // Some cells of the pattern are disturbed.
     for _ in 0..below(4) {
         let at = below(cells.len() as u64) as usize;
         cells[at] = any(below);
@@ -61,7 +61,7 @@ fn paint(cells: &mut [i8], width: usize, colour: i8, on: impl Fn(usize, usize) -
     }
 }
 
-/// Rings around each other, each but the outermost with a way out: one winding path between them.
+/// Concentric rings, each but the outermost with a gap: one winding path between them.
 fn winds(i: usize, j: usize, height: usize, width: usize) -> bool {
     let ring = i.min(j).min(height - 1 - i).min(width - 1 - j);
     let door = if ring % 4 == 1 {
@@ -72,7 +72,7 @@ fn winds(i: usize, j: usize, height: usize, width: usize) -> bool {
     (ring % 2 == 1) != (door && i.abs_diff(ring) <= 1 && j + 2 >= width - ring)
 }
 
-/// Some cells of a box on the grid, as they are or moved.
+/// Some cells of a box on the grid, in place or moved.
 pub(super) fn part(below: &mut Dice<'_>, grid: &Grid) -> Value {
     let span = |below: &mut Dice<'_>, side: usize| {
         let length = match below(4) {
@@ -103,8 +103,7 @@ pub(super) fn part(below: &mut Dice<'_>, grid: &Grid) -> Value {
     Value::set(cells.into_iter().map(Value::from))
 }
 
-/// The same cells with a few taken away, recoloured or added, if wanted only `inside` rows and
-/// columns 0 to 31.
+/// The same cells with a few removed, recoloured or added; with `inside` only in rows and columns 0 to 31.
 pub(super) fn changed(below: &mut Dice<'_>, cells: &Value, inside: bool) -> Value {
     let Value::Object(object) = cells else {
         return cells.clone();

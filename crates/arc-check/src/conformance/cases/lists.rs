@@ -1,5 +1,5 @@
-//! What a case of an operation on lists is made of, and what has to come of it: the specification of
-//! [`ListOperation`], by the language's own values.
+//! Operands and expected results of operations on lists: the specification of [`ListOperation`], in values of the
+//! language.
 
 use arc_dsl::{Cell, Grid, Loc, Primitive, Value};
 use gpu_kernels::interface::{BailOut, ElementKind, MAX_ORIGIN, Representation, Structure};
@@ -10,10 +10,10 @@ use super::{Cases, elements};
 use crate::conformance::lists::{Given, Item, ListCase, Outcome, Sort};
 use crate::conformance::reasons::is_far;
 
-/// Words of an arena.
+/// Words in an arena.
 const ARENA: usize = 1 << 14;
 
-/// The most elements of a list that is made element by element.
+/// The maximum number of elements of a list that is built element by element.
 const MOST: u64 = 6;
 
 const KINDS: [ElementKind; 6] = [
@@ -25,7 +25,7 @@ const KINDS: [ElementKind; 6] = [
     ElementKind::Object,
 ];
 
-/// What an operation is given and has to give, before it is a case.
+/// The operands and the expected result of an operation, before they become a case.
 pub(super) struct Sketch {
     pub(super) immediate: Immediate,
     pub(super) given: Vec<Given>,
@@ -43,7 +43,7 @@ impl Sketch {
         }
     }
 
-    /// It has to bail out, for one of these reasons.
+    /// The operation has to bail out, for one of these reasons.
     fn failing(given: Vec<Given>, reasons: &[BailOut]) -> Self {
         let mut sketch = Sketch::new(given, Outcome::Failure);
         sketch.reasons = reasons.to_vec();
@@ -55,7 +55,7 @@ impl Sketch {
         self
     }
 
-    /// It may bail out for this reason too.
+    /// It may also bail out for this reason.
     fn or(mut self, reason: BailOut) -> Self {
         self.reasons.push(reason);
         self
@@ -70,7 +70,7 @@ fn key(sort: Sort, flag: bool) -> Immediate {
     }
 }
 
-/// A value that an operation gives, or the reason why the device does not hold it.
+/// A value that an operation computes, or the reason why the device cannot hold it.
 fn held(given: Vec<Given>, representation: Representation, value: Value) -> Sketch {
     match Pool::default().push(representation, &value) {
         Ok(_) => Sketch::new(given, Outcome::Value(representation, value)),
@@ -91,7 +91,7 @@ fn ones<V: Into<Value>>(values: impl IntoIterator<Item = V>) -> Vec<Item> {
 }
 
 impl Cases {
-    /// A case of an operation on lists; `None` if the dice made none.
+    /// A case of an operation on lists; `None` if this attempt produced none.
     pub fn of_list(&mut self, operation: ListOperation) -> Option<ListCase> {
         if operation.takes().contains(&Representation::Column) {
             return self.of_columns(operation);
@@ -103,7 +103,7 @@ impl Cases {
             outcome,
             mut reasons,
         } = sketch;
-        // Now and then there is hardly any room.
+        // Occasionally there is hardly any room.
         let room = (self.below(6) == 0).then(|| self.below(60) as u32);
         if room.is_some() {
             reasons.push(BailOut::Arena);
@@ -115,7 +115,7 @@ impl Cases {
         self.below(2) == 0
     }
 
-    /// Of what elements are: those that are compared may be lists.
+    /// The sort of elements: compared elements may be lists.
     fn sort(&mut self) -> Sort {
         Sort {
             kind: KINDS[self.below(6) as usize],
@@ -142,7 +142,7 @@ impl Cases {
         Grid::from_cells(height, width, cells.collect())
     }
 
-    /// A value of a kind; mostly near others, so that they can be compared.
+    /// A value of a kind, mostly close to others so that comparisons matter.
     fn value_of(&mut self, kind: ElementKind) -> Value {
         let far = self.below(12) == 0;
         match kind {
@@ -182,7 +182,7 @@ impl Cases {
         }
     }
 
-    /// Some items of a few, so that some are there more than once.
+    /// Several items drawn from a few, so that some repeat.
     fn items(&mut self, sort: Sort) -> Vec<Item> {
         let different = 1 + self.below(4);
         let some: Vec<Item> = (0..different).map(|_| self.item(sort)).collect();
@@ -195,7 +195,7 @@ impl Cases {
         (0..count).map(pick).collect()
     }
 
-    /// Two lists that have elements in common.
+    /// Two lists with common elements.
     fn two_lists(&mut self, sort: Sort) -> (Vec<Item>, Vec<Item>) {
         let some: Vec<Item> = (0..4).map(|_| self.item(sort)).collect();
         (self.of_some(&some), self.of_some(&some))
@@ -293,7 +293,7 @@ impl Cases {
         }
     }
 
-    /// Other containers as lists.
+    /// Conversions of other containers to lists.
     fn of_container(&mut self, operation: ListOperation) -> Option<Sketch> {
         use ListOperation as L;
         let list = |kind, items| Outcome::List(Sort::of(kind), items);
@@ -394,7 +394,7 @@ impl Cases {
             ..Immediate::default()
         };
         Some(match parts {
-            // More parts than rows or columns are grids without any, of which nothing is said.
+            // More parts than rows or columns would be grids without any, which are not specified.
             Some(_) if count > 0 && count as usize > side => return None,
             Some(parts) if count > 0 => {
                 let sort = Sort::of(ElementKind::Grid);
@@ -438,7 +438,7 @@ impl Cases {
         })
     }
 
-    /// Lists as other containers.
+    /// Conversions of lists to other containers.
     fn container_of(&mut self, operation: ListOperation) -> Option<Sketch> {
         use ListOperation as L;
         let list = |items: &[Item]| Given::List(items.to_vec());
@@ -521,7 +521,7 @@ impl Cases {
         })
     }
 
-    /// What compares elements.
+    /// Operations that compare elements.
     fn comparing(&mut self, operation: ListOperation) -> Sketch {
         use ListOperation as L;
         let (sort, flag) = (self.sort(), self.chance());
@@ -553,7 +553,7 @@ impl Cases {
                 Sketch::new(vec![list(&a)], gives(all))
             }
             L::Order => {
-                // Keys of the one sort, elements of another.
+                // Keys of one sort, elements of another.
                 let of = self.sort();
                 let things: Vec<Item> = a.iter().map(|_| self.item(of)).collect();
                 let mut pairs: Vec<_> = a.iter().zip(&things).collect();
@@ -615,7 +615,7 @@ impl Cases {
         Sketch::new(given, int(best.unwrap_or(0))).with(immediate)
     }
 
-    /// What is done to lists whatever their elements are.
+    /// Operations on lists that do not depend on the kind of elements.
     fn plain(&mut self, operation: ListOperation) -> Sketch {
         use ListOperation as L;
         let (sort, flag) = (self.sort(), self.chance());
@@ -729,7 +729,7 @@ impl Cases {
         Sketch::new(given, Outcome::List(Sort::of(ElementKind::Integer), items))
     }
 
-    /// Elements of two lists as pairs.
+    /// Pairs of elements of two lists.
     fn pairs(&mut self, operation: ListOperation) -> Sketch {
         let integers = self.chance();
         let kind = if integers {
@@ -769,13 +769,13 @@ impl Cases {
     }
 }
 
-/// Into the arena and out of it.
+/// A value stored to the arena and loaded again.
 fn stored(representation: Representation, value: Value) -> Option<Sketch> {
     Pool::default().push(representation, &value).ok()?;
     let given = vec![Given::Value(representation, value.clone())];
     let far = is_far(&value);
     let sketch = Sketch::new(given, Outcome::Stored(representation, value));
-    // The origin of the window may be past the bound.
+    // The origin of the window may exceed its limit.
     Some(if far {
         sketch.or(BailOut::Coordinate)
     } else {
@@ -783,7 +783,7 @@ fn stored(representation: Representation, value: Value) -> Option<Sketch> {
     })
 }
 
-/// The set of some items.
+/// The set of these items.
 fn set_of(items: &[Item]) -> Value {
     Value::set(items.iter().flat_map(Item::values))
 }

@@ -1,4 +1,4 @@
-//! Programs of a loop by lanes: one operation on columns, for elements of lists.
+//! Programs with one loop by lanes: an operation on columns, for the elements of lists.
 
 use arc_dsl::Value;
 use gpu_kernels::interface::Representation;
@@ -6,20 +6,20 @@ use gpu_kernels::lane_operations::of_each;
 use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::{Immediate, ValueId};
 
-use super::{Given, Made, Maker, Outcome};
+use super::{BuiltCase, CaseBuilder, Given, Outcome};
 
-impl Maker {
+impl CaseBuilder {
     /// The result of an operation for the elements of lists side by side.
     ///
-    /// What it gives is put into a list, which has to be the one expected. Operations that look at
-    /// columns themselves are given them, and what they give is kept.
+    /// The results are collected in a list, which must equal the expected one. Operations that read columns get the
+    /// columns themselves, and their result is kept.
     pub(super) fn program_by_lanes(
         &mut self,
         opcode: u16,
         immediate: Immediate,
         given: &[Given],
         outcome: &Outcome,
-    ) -> Option<Made> {
+    ) -> Option<BuiltCase> {
         use ListOperation as L;
         let operands = self.operands(given)?;
         let words = self.words(outcome)?;

@@ -6,27 +6,27 @@ use gpu_sim::interpreted::{Interpretation, InterpretedDevice};
 
 use super::*;
 
-/// As few cases as there are.
+/// The smallest extent.
 fn extent() -> Extent {
     Extent::of(1, 1)
 }
 
-/// A device that gets every result wrong that is fetched, and no verdict.
-struct Wrong<D> {
+/// A device that corrupts every fetched result but no verdict.
+struct CorruptingDevice<D> {
     device: D,
-    /// Downloads since the last launch, the first of which is of verdicts.
+    /// Downloads since the last launch, the first of which is that of the verdicts.
     downloads: Cell<u32>,
-    /// What it makes of a result.
+    /// Corrupts a result.
     spoil: fn(&mut [u8]),
 }
 
-/// Each first byte of four is one less.
+/// Decrements the first of every four bytes.
 fn one_less(bytes: &mut [u8]) {
     let firsts = bytes.iter_mut().step_by(4);
     firsts.for_each(|byte| *byte = byte.checked_sub(1).unwrap_or(1));
 }
 
-impl<D: Device> Device for Wrong<D> {
+impl<D: Device> Device for CorruptingDevice<D> {
     type Buffer = D::Buffer;
     type Event = D::Event;
 
@@ -35,7 +35,7 @@ impl<D: Device> Device for Wrong<D> {
     }
 
     fn new_stream(&self) -> Result<Self, DeviceError> {
-        Ok(Wrong {
+        Ok(CorruptingDevice {
             device: self.device.new_stream()?,
             downloads: Cell::default(),
             spoil: self.spoil,
@@ -109,7 +109,7 @@ fn every_test_of_the_suite_is_in_the_table() {
 fn a_wrong_result_is_noticed_by_every_test() {
     let open = |_| {
         let downloads = Cell::default();
-        Ok(Engine::new(Wrong {
+        Ok(Engine::new(CorruptingDevice {
             device: opened()?,
             downloads,
             spoil: one_less,
@@ -118,7 +118,7 @@ fn a_wrong_result_is_noticed_by_every_test() {
     let report = in_parallel(open, extent(), || {});
     for row in &report.rows {
         assert!(!row.is_passed(), "{report}");
-        // What always fails has no result.
+        // An operation that always fails has no result.
         let exceptions = usize::from(row.name == Family::ListOperations.name());
         assert_eq!(row.failed, row.tests - exceptions, "{report}");
         assert!(row.counts.different > 0, "{report}");
@@ -127,18 +127,18 @@ fn a_wrong_result_is_noticed_by_every_test() {
     }
 }
 
-/// Sizes of grids, say, that no grid can have.
+/// Corrupted sizes of grids, for example, which no grid can have.
 #[test]
 fn what_is_no_value_costs_its_test() {
     let open = || {
-        Ok(Engine::new(Wrong {
+        Ok(Engine::new(CorruptingDevice {
             device: opened()?,
             downloads: Cell::default(),
             spoil: |bytes| bytes.fill(0xA5),
         }))
     };
     let is_panic = |failed: &Failed| failed.why.contains("the host panicked over");
-    // To the test behind the first panic.
+    // Up to the test after the first panic.
     let report = one_by_one(open, extent(), |report| {
         let last = report.failures.len() - 1;
         !report.failures.iter().take(last).any(is_panic)
@@ -148,7 +148,7 @@ fn what_is_no_value_costs_its_test() {
     assert_eq!(panicked, Some(report.failures.len() - 2), "{report}");
 }
 
-/// The device that is opened anew works: one test is lost, and no other.
+/// The reopened device works: only one test is lost.
 #[test]
 fn a_device_that_fails_passes_no_test() {
     let gone = Plan {
@@ -182,7 +182,7 @@ fn a_device_that_fails_passes_no_test() {
     let missing = || Err::<Engine<InterpretedDevice>, _>(Unavailable::NoDevice);
     let none = one_by_one(missing, extent(), |_| true);
     assert!(matches!(none, Err(NotChecked::Unavailable(_))));
-    // A device that is there no more is none that passes.
+    // A device that has disappeared does not pass.
     let report = in_parallel(|_| missing(), extent(), || {});
     assert!(
         report.rows.iter().all(|row| row.failed == row.tests),
