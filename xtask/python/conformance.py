@@ -45,8 +45,7 @@ import types
 
 TIMEOUT = 60
 
-# The bounds of a process of its own: seconds of the processor, so that other load does not count,
-# and bytes.
+# The bounds of a bounded evaluation: processor seconds, which other load does not affect, and bytes.
 BOUNDED_SECONDS = 2
 BOUNDED_MEMORY = 1 << 30
 
@@ -61,7 +60,7 @@ def sort_key(value):
     if value is None:
         return (0,)
     if isinstance(value, (int, float)):
-        # What is no number comes first.
+        # NaN comes first.
         return (1, 0, 0) if value != value else (1, 1, value)
     if isinstance(value, tuple):
         return (2, tuple(map(sort_key, value)))
@@ -83,7 +82,7 @@ def canonical(values):
     """The elements of a set in canonical order."""
     base = builtins.frozenset if isinstance(values, builtins.frozenset) else builtins.set
     values = list(base.__iter__(values))
-    # The sets that are most of all sort as they are.
+    # The most common sets sort natively.
     if all(map(is_loc, values)) or all(map(is_cell, values)):
         return builtins.sorted(values)
     return builtins.sorted(values, key=sort_key)
@@ -98,7 +97,7 @@ def literal(value):
     if isinstance(value, tuple):
         return "(" + ", ".join(map(literal, value)) + ("," if len(value) == 1 else "") + ")"
     if isinstance(value, ANY_SET):
-        # Functions that were made look alike.
+        # Different function values may have the same text.
         texts = dict.fromkeys(map(literal, canonical(value)))
         return "frozenset({" + ", ".join(texts) + "})" if value else "frozenset()"
     if getattr(value, "named", "") in RANKS:
@@ -116,7 +115,7 @@ def in_order(base, backwards):
         def __iter__(self):
             if base is builtins.set:
                 return iter(arranged(self))
-            # A frozen set is put in order once.
+            # A frozen set is sorted once.
             try:
                 return iter(self.ordered)
             except AttributeError:
@@ -205,7 +204,7 @@ def innermost(traceback, path):
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if code.co_filename == path:
-            # A lambda and a comprehension belong to the function around them.
+            # Lambdas and comprehensions belong to the enclosing function.
             name = getattr(code, "co_qualname", code.co_name).split(".")[0]
         traceback = traceback.tb_next
     return name
@@ -213,7 +212,7 @@ def innermost(traceback, path):
 
 def within_bounds(evaluate, path):
     """The result of `evaluate` as JSON, in a process that ends after it."""
-    # Where a single operation of the interpreter goes on past the timer, the system ends it.
+    # If a single operation of the interpreter outlasts the timer, the system kills the process.
     hard = BOUNDED_SECONDS + 2
     resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
     resource.setrlimit(resource.RLIMIT_AS, (BOUNDED_MEMORY, BOUNDED_MEMORY))
@@ -239,7 +238,7 @@ def in_process(evaluate, path):
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        # Whatever happens, the child never goes on with its parent's work.
+        # Whatever happens, the child never continues with the parent's work.
         try:
             os.close(reader)
             result = within_bounds(evaluate, path)
@@ -307,10 +306,10 @@ def load(directory, dialect, order):
     """The names that programs see: those of dsl.py, constants.py and the file of solvers."""
     sys.path.insert(0, directory)
     if dialect == "typed":
-        # Wanted by what runs on a GPU alone.
+        # Imported but needed only by code that runs on a GPU.
         sys.modules.setdefault("numpy", types.ModuleType("numpy"))
         os.environ["EXPECT_GPU"] = "0"
-    # The checkout is left as it is.
+    # Leave the checkout unchanged.
     sys.dont_write_bytecode = True
     dsl = types.ModuleType("dsl")
     path = os.path.join(directory, "dsl.py")
@@ -323,13 +322,13 @@ def load(directory, dialect, order):
         dsl.set = in_order(builtins.set, backwards)
         dsl._made = aged()
         dsl.max, dsl.min, dsl.sorted = map(by_size, (builtins.max, builtins.min, builtins.sorted))
-    # Others import the module by its name, some while it is made.
+    # Other modules import it by this name, some during its own import.
     sys.modules["dsl"] = dsl
     if dialect == "typed":
         import safe_dsl
 
         if order != "plain":
-            # The set that a failing call gives.
+            # The set that a failing call returns.
             safe_dsl.frozenset = dsl.frozenset
     exec(compile(tree, path, "exec"), dsl.__dict__)
     import constants

@@ -1,4 +1,4 @@
-//! The commands that are calls of cargo: `test`, `bench`.
+//! The commands that run cargo: `test`, `bench`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,19 +6,19 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
-/// The profile of all that is tested, and of `cargo xtask` itself.
+/// The profile of all tested builds, and of `cargo xtask` itself.
 pub(crate) const CHECKED: &str = "checked";
 
 /// The folder of ARC tasks that some tests read.
 const DATA: &str = "ARC_DATA_DIR";
 
-/// All tests, documentation tests included; those that read ARC's tasks where these are.
+/// All tests, including documentation tests; those that read ARC's tasks only if these are available.
 pub(crate) fn test(root: &Path) -> Result<()> {
     let data = std::env::var_os(DATA).is_some_and(|directory| !directory.is_empty());
     if data {
-        // Tests that are ignored by default are those that read the data. They come first, so that
-        // the summary of the others stands last. What arc-check ignores is devices that are not
-        // here; what `browser::` does, that there is no browser; `prove::`, no fake driver.
+        // The tests that are ignored by default are those that read the data. They run first, so that the summary of
+        // the others comes last. The skipped names are ignored for other reasons: in arc-check, devices that are
+        // unavailable; `browser::`, a missing browser; `prove::`, a missing fake driver.
         let arguments = [
             "test",
             "--profile",
@@ -38,7 +38,7 @@ pub(crate) fn test(root: &Path) -> Result<()> {
         ];
         cargo(root, &arguments, &[])?;
     }
-    // The Python package has no tests of Rust; `cargo xtask wheel --check` tests it.
+    // The Python package has no Rust tests; `cargo xtask wheel --check` tests it.
     cargo(
         root,
         &[
@@ -60,14 +60,14 @@ pub(crate) fn test(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether there is what the kernels are compiled with for the host.
+/// Whether there is a compiler that can build the kernels for the host.
 pub(crate) fn has_cpp_compiler() -> bool {
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
     let output = Command::new(compiler).arg("--version").output();
     output.is_ok_and(|output| output.status.success())
 }
 
-/// Builds the binary, as users have it where no other profile is asked for, and hands over to it.
+/// Builds the binary, by default in the users' profile, and runs it.
 pub(crate) fn bench(root: &Path, profile: &str, arguments: &[String]) -> Result<()> {
     let mut all = vec![
         "run",
@@ -86,7 +86,7 @@ pub(crate) fn bench(root: &Path, profile: &str, arguments: &[String]) -> Result<
     cargo(root, &all, &[])
 }
 
-/// Builds a binary with these arguments of `cargo build` and more variables; where it lies.
+/// Builds a binary with these arguments of `cargo build` and additional environment variables; returns its path.
 pub(crate) fn binary(
     root: &Path,
     arguments: &[&str],
@@ -108,7 +108,7 @@ pub(crate) fn binary(
     let status = output.status;
     ensure!(status.success(), "`{shown}` failed ({status})");
     let messages = String::from_utf8_lossy(&output.stdout);
-    // A line for each thing that was built or was there.
+    // One line for each artifact, built or already up to date.
     let mut built = messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -122,7 +122,7 @@ pub(crate) fn binary(
     binary.with_context(|| format!("`{shown}` has built no binary {name}"))
 }
 
-/// The target for which the compiler builds where none is named.
+/// The compiler's default target.
 pub(crate) fn host() -> Result<String> {
     let program = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(program).arg("-vV").output();
@@ -132,7 +132,7 @@ pub(crate) fn host() -> Result<String> {
     Ok(host.context("`rustc -vV` names no host")?.to_owned())
 }
 
-/// What `cargo metadata` says of the project, with these arguments.
+/// The output of `cargo metadata` for the project, with these arguments.
 pub(crate) fn metadata(root: &Path, arguments: &[&str]) -> Result<Value> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(program)
@@ -147,7 +147,7 @@ pub(crate) fn metadata(root: &Path, arguments: &[&str]) -> Result<Value> {
     serde_json::from_slice(&output.stdout).context("`cargo metadata` gave no JSON")
 }
 
-/// The commit checked out, with a mark where files differ from it; nothing outside a checkout.
+/// The checked-out commit, marked if files differ from it; `None` outside a checkout.
 fn commit(root: &Path) -> Option<String> {
     let git = Command::new("git")
         .args([
@@ -165,7 +165,7 @@ fn commit(root: &Path) -> Option<String> {
     Some(commit.trim().to_owned())
 }
 
-/// Runs cargo with these arguments and more variables.
+/// Runs cargo with these arguments and additional environment variables.
 pub(crate) fn cargo(root: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Result<()> {
     let shown = format!("cargo {}", arguments.join(" "));
     eprintln!("$ {shown}");

@@ -1,4 +1,4 @@
-//! `ci`: what has to hold before a change lands.
+//! `ci`: the checks that a change must pass before it lands.
 
 use std::fmt;
 use std::path::Path;
@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::cargo::{CHECKED, cargo, test};
 
-/// What has to hold before a change lands. The tests come late, so that their summary is near the end.
+/// Runs all checks. The tests run late, so that their summary is near the end.
 pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
     let mut stages = Stages::default();
     let clippy = [
@@ -24,8 +24,8 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
         "--deny",
         "warnings",
     ];
-    // All targets have simulated devices, since tests do; what users build has none. That it compiles the release
-    // build shows; here all of it would be compiled again.
+    // All targets have simulated devices, since the tests do; the users' build has none. The release build shows that
+    // this compiles; here everything would be compiled again.
     let clippy_without = [
         "clippy",
         "--profile",
@@ -77,7 +77,7 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
         if all {
             return crate::walkthrough::run(root).map(is_done);
         }
-        let reason = "--all follows the pages; the tests ask whether each block has its place";
+        let reason = "--all follows the pages; the tests check that each block has its place";
         Ok(Some(reason.to_owned()))
     })?;
     stages.run("the notebook for Kaggle", || {
@@ -93,12 +93,12 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
     Ok(())
 }
 
-/// The stages of `ci` that have ended: the name of each, how long it took, and why it was skipped if it was.
+/// The finished stages of `ci`: the name, the duration, and why it was skipped if it was.
 #[derive(Default)]
 struct Stages(Vec<(&'static str, Duration, Option<String>)>);
 
 impl Stages {
-    /// Runs a stage, which fails or gives the reason for which it was skipped, if any.
+    /// Runs a stage, which returns the reason if it was skipped.
     fn run(
         &mut self,
         name: &'static str,
@@ -124,12 +124,12 @@ impl fmt::Display for Stages {
     }
 }
 
-/// The digest of the kernels that were checked last.
+/// The digest of the kernels that were last checked.
 const CHECKED_KERNELS: &str = "crates/gpu-kernels/kernels/checked.txt";
 
-/// Checks what the kernels' PTX executes; and the kernels against their PTX and under the sanitizers, which takes
-/// longer than all else together, where they are no longer those that were checked last, or all is to be checked.
-/// Why part of it was skipped, if it was.
+/// Checks the instruction counts of the kernels' PTX. If the kernels have changed since the last check, or with
+/// `all`, also checks them against their PTX and under the sanitizers, which takes longer than everything else
+/// together. Returns why part of it was skipped, if it was.
 fn check_kernels(root: &Path, all: bool) -> Result<Option<String>> {
     crate::ptx::count::run(root, true, None)?;
     let digest = kernels_digest(root)?;
@@ -166,7 +166,8 @@ fn kernels_digest(root: &Path) -> Result<String> {
     Ok(format!("{:032x}", hasher.digest128()))
 }
 
-/// Packs every crate; with `all` each is compiled from its package too, so that it needs no file outside of its folder.
+/// Packages every crate; with `all` each is also compiled from its package, which shows that it needs no file outside
+/// of its folder.
 fn package(root: &Path, all: bool) -> Result<()> {
     let mut arguments = vec![
         "package",
@@ -181,7 +182,7 @@ fn package(root: &Path, all: bool) -> Result<()> {
     cargo(root, &arguments, &[])
 }
 
-/// Checks what everything is built with by deny.toml, unless there is no cargo-deny.
+/// Checks all dependencies by deny.toml, if cargo-deny is installed.
 fn deny(root: &Path) -> Result<Option<String>> {
     let version = Command::new("cargo-deny").arg("--version").output();
     if !version.is_ok_and(|version| version.status.success()) {

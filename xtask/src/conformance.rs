@@ -1,8 +1,8 @@
-//! `conformance`: every primitive and every public program, here and in the Python reference.
+//! `conformance`: compares every primitive and every public program with the Python reference.
 //!
-//! The cases come from the crate's generator and are evaluated twice in Python: as the reference
-//! is, and with its sets in canonical order. Ours must equal the second on every case; where the
-//! two differ, the order explains it.
+//! The cases come from the crate's generator and are evaluated twice in Python: by the reference as it is, and with
+//! its sets in canonical order. Ours must equal the second on every case; where the two differ, the order of sets
+//! explains it.
 
 use std::path::{Path, PathBuf};
 
@@ -26,29 +26,29 @@ use suite::Suite;
 /// Arguments of `conformance`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Checkout of the Python reference: of the arc-dsl with dsl.py, constants.py and solvers.py, or
-    /// of the typed dialect's project, with `solvers_pre.py`.
+    /// Checkout of the Python reference: the arc-dsl with dsl.py, constants.py and solvers.py, or the project of the
+    /// typed dialect with `solvers_pre.py`.
     #[arg(long, value_name = "DIR")]
     reference: PathBuf,
-    /// The dialect whose reference it is.
+    /// The dialect of the reference.
     #[arg(long, default_value_t, value_name = "NAME")]
     dialect: Dialect,
-    /// Folder of task JSON on which the programs of solvers.py are run on both sides.
+    /// Folder of task JSON on which both sides run the programs of solvers.py.
     #[arg(long, value_name = "DIR")]
     tasks: Option<PathBuf>,
-    /// Cases a primitive.
+    /// Cases per primitive.
     #[arg(long, default_value_t = 625, value_name = "N")]
     cases: usize,
     /// Seed of the cases and of the mutants.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// Compare so many evaluations of mutated programs of solvers.py instead of all else.
+    /// Compare this many evaluations of mutated programs of solvers.py instead of everything else.
     #[arg(long, value_name = "N", requires = "tasks", conflicts_with = "write")]
     mutants: Option<usize>,
-    /// Compare batts in these files, on the first tasks of the folder, instead of all else.
+    /// Compare the batts in these files on the first tasks of the folder, instead of everything else.
     #[arg(long, value_name = "PATH", num_args = 1.., requires = "tasks", conflicts_with_all = ["write", "mutants"])]
     batts: Vec<PathBuf>,
-    /// On how many tasks.
+    /// The number of these tasks.
     #[arg(long, default_value_t = 50, value_name = "N", requires = "batts")]
     batt_tasks: usize,
     /// Write evaluations of mutants that differ to this folder, as programs and tasks.
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     write: bool,
 }
 
-/// Compares, prints and, where asked, writes; fails on a difference that nothing explains.
+/// Compares and prints, and writes if asked; fails on an unexplained difference.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     let dialect = arguments.dialect;
     let reference = Reference::new(dialect, &arguments.reference)?;
@@ -73,7 +73,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         if let Some(folder) = &arguments.examples {
             found.write_examples(folder)?;
         }
-        return found.judge();
+        return found.check();
     }
     if let (false, Some(tasks)) = (arguments.batts.is_empty(), &arguments.tasks) {
         let found = batts::compare(&reference, &arguments.batts, tasks, arguments.batt_tasks)?;
@@ -134,7 +134,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The primitives of the typed dialect of which a failing call gives something else in Python.
+/// The primitives of the typed dialect for which a failing call returns something else in Python.
 fn defaults(reference: &Reference) -> Result<Vec<String>> {
     let all = TypedPrimitive::ALL;
     let commands: Vec<_> = all.iter().map(|p| Command::Default(p.name())).collect();
@@ -155,7 +155,7 @@ pub(crate) enum Called {
 }
 
 impl Called {
-    /// All that the dialect's reference has.
+    /// All primitives that the dialect's reference has.
     pub(crate) fn all(dialect: Dialect) -> Vec<Self> {
         match dialect {
             Dialect::Public => Primitive::of_reference().map(Called::Public).collect(),

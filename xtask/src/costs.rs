@@ -1,4 +1,4 @@
-//! `costs`: what programs call, counted for the costs by which a search goes through programs.
+//! `costs`: counts the calls in programs, for the costs of a search.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use arc_dsl::{Callee, Dialect, Operand, Program, parse_programs};
 use arc_search::language::{Costs, Counts, Producer};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Where the table lies.
+/// The path of the table.
 const TABLE: &str = "crates/arc-search/src/language/costs.txt";
 
-/// Programs are left out by so many parts, one at a time.
+/// The number of parts for cross-validation, each of which is left out once.
 const PARTS: usize = 10;
 
 /// Arguments of `costs`.
@@ -22,9 +22,9 @@ pub(crate) struct Arguments {
     programs: Vec<PathBuf>,
 }
 
-/// Reads the programs, writes the table, and says what was counted.
+/// Reads the programs, writes the table, and prints a summary.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
-    let mut found = Found::default();
+    let mut found = CountedPrograms::default();
     for path in &arguments.programs {
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path).with_context(|| shown.clone())?;
@@ -40,18 +40,18 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What files of programs came to.
+/// The counts of files of programs.
 #[derive(Default)]
-struct Found {
+struct CountedPrograms {
     /// The counts of each program.
     programs: Vec<Counts>,
-    /// What could not be counted, where and why.
+    /// Programs that could not be counted, with place and reason.
     skipped: Vec<String>,
-    /// Of all texts in their order.
+    /// Of all texts in order.
     digest: Xxh3,
 }
 
-impl Found {
+impl CountedPrograms {
     /// Counts the programs of a file.
     fn read(&mut self, file: &str, text: &str) {
         self.digest.update(text.as_bytes());
@@ -70,7 +70,7 @@ impl Found {
         }
     }
 
-    /// The table with its head.
+    /// The table with its header.
     fn table(&self) -> String {
         let counts = sum(&self.programs);
         format!(
@@ -82,7 +82,7 @@ impl Found {
         )
     }
 
-    /// What was counted, and how many bits choices take by that.
+    /// The totals, and the bits per choice that follow.
     fn summary(&self) -> String {
         let counts = sum(&self.programs);
         let uses: u64 = counts.uses().map(|(_, count)| u64::from(count)).sum();
@@ -108,8 +108,8 @@ impl Found {
         text
     }
 
-    /// Mean bits of a call, of an argument alone and given its producer, each program by the costs of
-    /// the other parts.
+    /// The mean bits of a call, of an argument alone and of one given its producer; each program is measured by the
+    /// costs of the other parts.
     fn left_out(&self) -> [f64; 3] {
         let mut sums = [Mean::default(); 3];
         for part in 0..PARTS {
@@ -148,23 +148,23 @@ impl Mean {
     }
 }
 
-/// The counts of all of them together.
+/// The sum of all counts.
 fn sum<'a>(programs: impl IntoIterator<Item = &'a Counts>) -> Counts {
     let mut all = Counts::default();
     programs.into_iter().for_each(|counts| all.add(counts));
     all
 }
 
-/// How many calls there are.
+/// The number of calls.
 fn calls(counts: &Counts) -> u64 {
     counts.calls().map(|(_, count)| u64::from(count)).sum()
 }
 
-/// The calls of a program. Where a function value is called, the result comes from what made the function;
-/// the call itself is none of a primitive and its arguments are not counted.
+/// The calls of a program. The result of calling a function value comes from the primitive that created the function;
+/// such a call is not counted, nor are its arguments.
 fn count(program: &Program) -> Counts {
     let mut counts = Counts::default();
-    // What each variable comes from.
+    // The producer of each variable.
     let mut variables = vec![Producer::Input; program.inputs().len()];
     for step in program.steps() {
         let made = match step.callee {
@@ -176,7 +176,7 @@ fn count(program: &Program) -> Counts {
                 Producer::Result(primitive)
             }
             Callee::Slot(function) => variables[function.index()],
-            // Another dialect has them, whose programs are skipped.
+            // Calls of another dialect, whose programs are skipped.
             Callee::Typed(_) => Producer::Input,
         };
         variables.push(made);
@@ -184,7 +184,7 @@ fn count(program: &Program) -> Counts {
     counts
 }
 
-/// What an argument comes from.
+/// The producer of an argument.
 fn producer(variables: &[Producer], argument: &Operand) -> Producer {
     match argument {
         Operand::Slot(slot) => variables[slot.index()],
@@ -218,8 +218,8 @@ def solve_c(grid):
     return fill(fill(grid, TWO, ofcolor(grid, 3)), THREE, frozenset({(0, 0)}))
 ";
 
-    fn found(text: &str) -> Found {
-        let mut found = Found::default();
+    fn found(text: &str) -> CountedPrograms {
+        let mut found = CountedPrograms::default();
         found.read("programs.py", text);
         found
     }
@@ -258,7 +258,7 @@ fill 2 1 argmax ofcolor literal:Indices
 "
         );
         assert_eq!(found.table(), expected);
-        // It is a table that the search reads.
+        // The search can parse the table.
         assert!(Costs::parse(&found.table()).is_ok());
     }
 
@@ -282,10 +282,10 @@ fill 2 1 argmax ofcolor literal:Indices
 
     #[test]
     fn bits_of_programs_left_out_are_those_by_the_others() {
-        // The programs are in parts of their own: whichever is left out, the other has one call.
+        // The programs are in separate parts: whichever is left out, the other has one call.
         let found = found("def a(I): return rot90(I)\ndef b(I): return rot90(I)\n");
         let [call, alone, given] = found.left_out();
-        // One call of one primitive and, as if seen once, any of the 160.
+        // One call of one primitive and, by smoothing, one more spread over all 160.
         let primitive = f64::midpoint(1.0, 1.0 / 160.0);
         assert!((call + primitive.log2()).abs() < 1e-4, "{call}");
         assert!(alone > call && given < alone, "{alone} {given}");

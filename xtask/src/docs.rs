@@ -1,5 +1,5 @@
-//! `docs`: the files that derive from the code: pages under docs/, and the kernels' header; and whether the pages'
-//! links lead anywhere.
+//! `docs`: generates files from the code: pages under docs/, and the kernels' header; and checks the links of the
+//! pages.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,7 +12,7 @@ mod form;
 mod interface;
 mod links;
 
-/// Writes the files, or checks that they are as they would be written; either way checks the links of all pages.
+/// Writes the files, or checks that they are up to date; always checks the links of all pages.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let files = [
         ("docs/primitives.md", primitives()),
@@ -41,14 +41,14 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
 /// The page of dialects.
 const DIALECTS: &str = "docs/dialects.md";
 
-/// That page with the names of the typed dialect as they are.
+/// The page of dialects with the current names of the typed dialect.
 fn dialects(root: &Path) -> Result<String> {
     let path = root.join(DIALECTS);
     let page = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     replaced(DIALECTS, &page.replace("\r\n", "\n"), "names", &names())
 }
 
-/// All names of the typed dialect by family: how a call is made, and what a failing one gives.
+/// All names of the typed dialect by family: how to call them, and what a failing call returns.
 fn names() -> String {
     let all = TypedPrimitive::ALL;
     let public = all.iter().filter(|primitive| primitive.public().is_some());
@@ -86,7 +86,7 @@ pub(crate) fn replaced(page: &str, old: &str, part: &str, text: &str) -> Result<
     Ok(format!("{}{text}{}", &old[..from], &old[to..]))
 }
 
-/// All primitives by family: name, signature, what it does.
+/// All primitives by family: name, signature, description.
 fn primitives() -> String {
     let mut page = format!(
         "# The primitives\n\n\
@@ -140,8 +140,8 @@ fn capitalised(word: &str) -> String {
         .unwrap_or_default()
 }
 
-/// A documentation line without its links, whose targets only rustdoc knows: of
-/// ``[`apply`](Primitive::Apply)`` the text stays.
+/// A documentation line with its links, whose targets only rustdoc knows, replaced by their text:
+/// ``[`apply`](Primitive::Apply)`` becomes `` `apply` ``.
 fn plain(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line.trim();
@@ -158,7 +158,7 @@ fn plain(line: &str) -> String {
             None => after,
         };
     }
-    // A pipe would end the cell of the table.
+    // A pipe would end the table cell.
     (text + rest).replace('|', "\\|")
 }
 
@@ -194,8 +194,8 @@ mod tests {
         assert!(!page.contains("Primitive::"));
     }
 
-    /// Paths that a page names in backticks: with a slash, or by an ending that only ours have. What begins with a
-    /// slash is none of the project: an operator, a device of the system.
+    /// Paths that a page names in backticks: with a slash, or with one of the project's file endings. Names that
+    /// begin with a slash are not files of the project but operators or devices of the system.
     fn paths(page: &str) -> Vec<&str> {
         let inline = page.split("```").step_by(2);
         let inline = inline.flat_map(|text| text.split('`').skip(1).step_by(2));
@@ -209,7 +209,7 @@ mod tests {
         inline.filter(path).collect()
     }
 
-    /// All files and folders of the project but what is built or hidden.
+    /// All files and folders of the project except build output and Git's folder.
     fn tree(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let entry = entry.unwrap();
@@ -242,7 +242,7 @@ mod tests {
             let text = std::fs::read_to_string(page).unwrap();
             for path in paths(&text) {
                 named += 1;
-                // In full from the root, or the end of a path.
+                // A full path from the root, or the end of a path.
                 let is_new = text.contains(&format!("In a new file `{path}`"));
                 if !is_new && !files.iter().any(|file| file.ends_with(path)) {
                     missing.push(format!("{}: `{path}`", page.display()));
@@ -253,7 +253,7 @@ mod tests {
         assert!(missing.is_empty(), "{missing:#?}");
     }
 
-    /// Whether code of a file is unsafe; comments may say the word.
+    /// Whether a file has unsafe code; the word in a comment does not count.
     fn is_unsafe(text: &str) -> bool {
         let code = text.lines().map(|line| line.split("//").next().unwrap());
         let unsafe_code =
@@ -314,9 +314,9 @@ mod tests {
             let declared = ["struct", "enum", "fn", "trait", "mod"]
                 .iter()
                 .any(|kind| text.contains(&format!("{kind} {last}")));
-            // A variant stands on a line of its own.
+            // A variant has its own line.
             let is_variant = text.contains(&format!("\n    {last},\n"));
-            // One that a macro declares is named where the crate gives it away.
+            // A type declared by a macro is found in the crate's re-exports.
             let mut given = text.lines().filter(|line| line.starts_with("pub use"));
             let is_given = given.any(|line| line.contains(last));
             named += 1;

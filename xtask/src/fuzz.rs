@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::cargo;
 
-/// What the compiler puts in for libFuzzer: which edges are taken, and what is compared with what.
+/// The instrumentation for libFuzzer: which edges are taken, and which values are compared.
 const FLAGS: &str = "-Cpasses=sancov-module \
      -Cllvm-args=-sanitizer-coverage-level=4 \
      -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -19,24 +19,24 @@ const FLAGS: &str = "-Cpasses=sancov-module \
      -Cllvm-args=-sanitizer-coverage-trace-compares \
      --cfg fuzzing";
 
-/// What a target may take for one input: memory in MiB, and seconds.
+/// The limits for one input: memory in MiB, and seconds.
 const MEMORY: u32 = 2048;
 const SECONDS: u32 = 20;
 
-/// What is built and found, below the root.
+/// The folder of binaries and found inputs, below the root.
 const WORK: &str = "target/fuzz";
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// How long it takes in all, divided among the targets, without the time to build them.
+    /// The total time, divided among the targets, without building them.
     #[arg(long, value_name = "N", default_value_t = 60)]
     seconds: u64,
-    /// Which targets; all where none is named.
+    /// The targets; all by default.
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
 }
 
-/// Builds the targets, runs each for its share of the time, and shows what came of each.
+/// Builds the targets, runs each for its share of the time, and prints the results.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     ensure!(
         cargo::has_cpp_compiler(),
@@ -76,7 +76,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The targets that there are: each has a folder of inputs.
+/// All targets: each has a folder of inputs.
 fn targets(root: &Path) -> Result<Vec<String>> {
     let folder = root.join("fuzz/corpus");
     let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
@@ -88,7 +88,7 @@ fn targets(root: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Those of the targets that are asked for.
+/// The requested targets.
 fn chosen(known: &[String], asked: &[String]) -> Result<Vec<String>> {
     if let Some(unknown) = asked.iter().find(|name| !known.contains(name)) {
         bail!(
@@ -100,9 +100,9 @@ fn chosen(known: &[String], asked: &[String]) -> Result<Vec<String>> {
     Ok(known.iter().filter(is_chosen).cloned().collect())
 }
 
-/// Builds the binary of all targets into a folder of its own, so that nothing else is built anew for it.
+/// Builds the binary of all targets into a separate folder, so that no other build is invalidated.
 fn build(root: &Path) -> Result<PathBuf> {
-    // With a target named, the flags are not for what runs while others are built.
+    // With an explicit target, the flags do not apply to build scripts and macros.
     let host = cargo::host()?;
     let arguments = [
         "--package",
@@ -126,22 +126,22 @@ struct Fuzzer<'a> {
     binary: PathBuf,
 }
 
-/// What came of a target.
+/// The result of a target.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Run {
+struct TargetResult {
     target: String,
     executions: u64,
     per_second: u64,
-    /// Edges of the code that were taken.
+    /// The number of edges that were taken.
     coverage: u64,
-    /// Inputs that together take them.
+    /// The number of inputs that together take them.
     corpus: u64,
-    /// The input of which something did not hold.
+    /// The failing input.
     fault: Option<PathBuf>,
 }
 
 impl Fuzzer<'_> {
-    fn run(&self, target: &str, time: Duration) -> Result<Run> {
+    fn run(&self, target: &str, time: Duration) -> Result<TargetResult> {
         let work = self.root.join(WORK);
         let found = work.join("corpus").join(target);
         let faults = work.join("faults").join(target);
@@ -152,7 +152,7 @@ impl Fuzzer<'_> {
             ["corpus", "regressions"].map(|kept| self.root.join("fuzz").join(kept).join(target));
         let log = work.join(format!("{target}.log"));
         let output = File::create(&log).with_context(|| log.display().to_string())?;
-        // New inputs go to the first folder.
+        // New inputs are written to the first folder.
         let status = Command::new(&self.binary)
             .env("FUZZ_TARGET", target)
             .arg(format!("-max_total_time={}", time.as_secs()))
@@ -165,8 +165,8 @@ impl Fuzzer<'_> {
             .stderr(output)
             .status()
             .with_context(|| format!("`{}` cannot be run", self.binary.display()))?;
-        let told = fs::read(&log).with_context(|| log.display().to_string())?;
-        let run = Run::told(target, &String::from_utf8_lossy(&told));
+        let output = fs::read(&log).with_context(|| log.display().to_string())?;
+        let run = TargetResult::parse(target, &String::from_utf8_lossy(&output));
         ensure!(
             status.success() || run.fault.is_some(),
             "{target}: libFuzzer failed ({status}), see {}",
@@ -176,9 +176,9 @@ impl Fuzzer<'_> {
     }
 }
 
-impl Run {
-    /// What libFuzzer says that came of it.
-    fn told(target: &str, log: &str) -> Self {
+impl TargetResult {
+    /// The result in libFuzzer's output.
+    fn parse(target: &str, log: &str) -> Self {
         let behind = |mark: &str| {
             let found = log.rsplit_once(mark).map(|(_, behind)| behind.trim_start());
             let digits = found.map(|text| text.split(|c: char| !c.is_ascii_digit()).next());
@@ -190,7 +190,7 @@ impl Run {
         let fault = log
             .lines()
             .find_map(|line| line.split_once("Test unit written to "));
-        Run {
+        TargetResult {
             target: target.to_owned(),
             executions: behind("stat::number_of_executed_units:"),
             per_second: behind("stat::average_exec_per_sec:"),
@@ -202,9 +202,9 @@ impl Run {
 }
 
 /// A row of the table.
-impl fmt::Display for Run {
+impl fmt::Display for TargetResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Run {
+        let TargetResult {
             target,
             executions,
             per_second,
@@ -220,8 +220,8 @@ impl fmt::Display for Run {
     }
 }
 
-/// What came of all targets, as a page has it.
-fn table(runs: &[Run]) -> String {
+/// The results of all targets as a table for a page.
+fn table(runs: &[TargetResult]) -> String {
     let mut table = "| target         | executions | executions/s | coverage | corpus | faults |\n\
                      |---|---|---|---|---|---|"
         .to_owned();
@@ -245,8 +245,8 @@ mod tests {
         let log = format!(
             "{LOG}Done 99 runs in 1 second(s)\nstat::number_of_executed_units: 99\nstat::average_exec_per_sec:     49\n"
         );
-        let run = Run::told("task", &log);
-        let expected = Run {
+        let run = TargetResult::parse("task", &log);
+        let expected = TargetResult {
             target: "task".to_owned(),
             executions: 99,
             per_second: 49,
@@ -271,7 +271,7 @@ mod tests {
         let log = format!(
             "{LOG}==1== ERROR: libFuzzer: deadly signal\nartifact_prefix='/a b/'; Test unit written to /a b/crash-1\n"
         );
-        let run = Run::told("task", &log);
+        let run = TargetResult::parse("task", &log);
         assert_eq!(run.fault, Some(PathBuf::from("/a b/crash-1")));
         assert!(run.to_string().ends_with(" 1 |"), "{run}");
     }

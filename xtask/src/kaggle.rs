@@ -1,4 +1,4 @@
-//! `kaggle`: two folders to upload to Kaggle, a dataset with the engine and a notebook that runs it.
+//! `kaggle`: writes two folders to upload to Kaggle, a dataset with the engine and a notebook that runs it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,25 +12,25 @@ mod linked;
 mod metadata;
 mod notebook;
 
-use linked::Needs;
+use linked::Requirements;
 use metadata::Names;
 
 pub(crate) use check::check_where_possible;
 
-/// The page that says what to do with the folders.
+/// The page that explains how to use the folders.
 const PAGE: &str = "docs/kaggle.md";
 
-/// Who uploads, where nobody has said it.
-const SOMEBODY: &str = "KAGGLE_USER";
+/// The uploader, if none is given.
+const DEFAULT_OWNER: &str = "KAGGLE_USER";
 
-/// The machine shape that stands for none.
+/// The machine shape that means no GPU.
 const NO_GPU: &str = "none";
 
 /// The names of the metadata's files, by which the command line tool of Kaggle finds them.
 const DATASET_METADATA: &str = "dataset-metadata.json";
 const NOTEBOOK_METADATA: &str = "kernel-metadata.json";
 
-/// The terms under which the engine may be given on.
+/// The licences under which the engine may be distributed.
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
 /// Arguments of `kaggle`.
@@ -39,10 +39,10 @@ pub(crate) struct Arguments {
     /// Where the folders `dataset` and `notebook` go [default: target/kaggle].
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Who uploads: the name in the address of your profile at Kaggle.
-    #[arg(long, value_name = "NAME", default_value = SOMEBODY)]
+    /// The uploader: the name in the address of your profile at Kaggle.
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_OWNER)]
     owner: String,
-    /// What the notebook is called; the dataset is called the same with `engine` behind it.
+    /// The title of the notebook; that of the dataset is the same followed by `engine`.
     #[arg(long, value_name = "TEXT", default_value = "mega-batch")]
     title: String,
     /// The competition: the name in its address.
@@ -51,19 +51,19 @@ pub(crate) struct Arguments {
     /// Programs that the notebook runs: `.py` files or folders of them [default: the built-in ones].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     programs: Vec<PathBuf>,
-    /// The engine, where it is not to be built.
+    /// The engine, if it is not to be built.
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// The GPUs that the notebook asks for, by Kaggle's name; `none` asks for no GPU.
+    /// The GPUs that the notebook requests, by Kaggle's name; `none` requests no GPU.
     #[arg(long, value_name = "NAME", default_value = "NvidiaTeslaT4")]
     machine_shape: String,
-    /// Writes no folders; runs the notebook here as Kaggle would, on generated tasks, and fails where a
-    /// run leaves no valid submission.
+    /// Writes no folders; runs the notebook here as Kaggle would, on generated tasks, and fails if a run leaves no
+    /// valid submission.
     #[arg(long, conflicts_with_all = ["out", "owner", "title", "competition", "programs"])]
     check: bool,
 }
 
-/// Makes the folders, or checks the notebook.
+/// Writes the folders, or checks the notebook.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     if arguments.check {
         return match check::check(root, arguments.binary.as_deref())? {
@@ -75,7 +75,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     let shape = shape(&arguments.machine_shape)?;
     let programs = programs(&arguments.programs)?;
     let binary = engine(root, arguments.binary.as_deref())?;
-    let needs = fitting(&binary)?;
+    let needs = check_requirements(&binary)?;
     let out = arguments.out.clone();
     let out = out.unwrap_or_else(|| root.join("target/kaggle"));
     let licences = LICENCES.map(|name| root.join(name));
@@ -98,9 +98,9 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         "{shown}/notebook: for {}, machine shape {}",
         names.competition, arguments.machine_shape
     );
-    if names.owner == SOMEBODY {
+    if names.owner == DEFAULT_OWNER {
         println!(
-            "note: the owner is {SOMEBODY}, whom Kaggle does not know: say --owner NAME before you upload"
+            "note: the owner is {DEFAULT_OWNER}, whom Kaggle does not know: say --owner NAME before you upload"
         );
     }
     println!("kaggle datasets create -p {shown}/dataset -r zip   # then: datasets version -m TEXT");
@@ -108,8 +108,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The machine shape, where one is asked for. Kaggle has new ones from time to time, so that its names are
-/// not listed here.
+/// The machine shape, if one is requested. Kaggle adds new ones from time to time, so the names are not checked here.
 fn shape(name: &str) -> Result<Option<&str>> {
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric());
     ensure!(
@@ -119,7 +118,7 @@ fn shape(name: &str) -> Result<Option<&str>> {
     Ok((name != NO_GPU).then_some(name))
 }
 
-/// The engine: this file, or what is built.
+/// The engine: this file, or a new build.
 fn engine(root: &Path, binary: Option<&Path>) -> Result<PathBuf> {
     if let Some(file) = binary {
         return Ok(file.to_owned());
@@ -128,9 +127,9 @@ fn engine(root: &Path, binary: Option<&Path>) -> Result<PathBuf> {
     crate::cargo::binary(root, &arguments, &[], "mega-batch")
 }
 
-/// What the engine needs, where Kaggle has it.
-fn fitting(binary: &Path) -> Result<Needs> {
-    let needs = Needs::of_file(binary)?;
+/// What the engine requires, if Kaggle has it.
+fn check_requirements(binary: &Path) -> Result<Requirements> {
+    let needs = Requirements::of_file(binary)?;
     let lacking = needs.lacking(linked::GLIBC);
     ensure!(
         lacking.is_empty(),
@@ -143,7 +142,7 @@ fn fitting(binary: &Path) -> Result<Needs> {
     Ok(needs)
 }
 
-/// The files of programs in these places. Each has another name, for they come to lie in one folder.
+/// The program files at these paths. Their names must differ, since they go into one folder.
 fn programs(places: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let is_program = |path: &Path| path.extension() == Some(OsStr::new("py"));
     let mut files: Vec<PathBuf> = Vec::new();
@@ -178,7 +177,7 @@ fn programs(places: &[PathBuf]) -> Result<Vec<PathBuf>> {
             .find(|other| other.file_name() == file.file_name());
         if let Some(same) = same {
             bail!(
-                "{} and {}: expected another name for each, since they come to lie in one folder",
+                "{} and {}: expected another name for each, since they go into one folder",
                 same.display(),
                 file.display()
             );
@@ -187,7 +186,7 @@ fn programs(places: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// What comes into the folders.
+/// The contents of the folders.
 #[derive(Debug)]
 struct Package<'a> {
     names: &'a Names,
@@ -198,10 +197,10 @@ struct Package<'a> {
 }
 
 impl Package<'_> {
-    /// Writes both folders, in the place of those that were written before.
+    /// Writes both folders, replacing those written before.
     fn write(&self, out: &Path) -> Result<()> {
         let dataset = emptied(&out.join("dataset"), DATASET_METADATA)?;
-        // First, so that a folder that is cut short is known to be ours.
+        // First, so that an incomplete folder is known to be ours.
         write_json(&dataset.join(DATASET_METADATA), &self.names.of_dataset())?;
         copy(self.binary, &dataset.join("mega-batch"))?;
         for file in self.licences {
@@ -244,8 +243,7 @@ impl Package<'_> {
     }
 }
 
-/// This folder without anything in it. One that is there is removed only where it was made by this
-/// command, which the file says that this command has written into it.
+/// The folder, emptied. An existing one is removed only if it has the file that this command writes into its folders.
 fn emptied(folder: &Path, mark: &str) -> Result<PathBuf> {
     let shown = folder.display();
     if folder.exists() {

@@ -1,4 +1,4 @@
-//! The project's own commands, by way of `cargo xtask`.
+//! The project's own commands, run as `cargo xtask`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -25,49 +25,48 @@ mod wheel;
 #[derive(Debug, Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Command {
-    /// Runs all tests, with `ARC_DATA_DIR` set those that read every ARC task too.
+    /// Runs all tests; if `ARC_DATA_DIR` is set, also those that read every ARC task.
     Test,
-    /// Checks formatting, lints, documentation, generated files and the oldest Rust that is supported, runs all tests, and
-    /// follows the documents.
+    /// Checks formatting, lints, documentation, generated files and the oldest supported Rust, runs all tests, and
+    /// checks the documents.
     Ci {
-        /// Checks the kernels too where they are as they were when they were checked last
+        /// Also checks kernels that have not changed since they were last checked
         /// (crates/gpu-kernels/kernels/checked.txt): against their PTX, and under the sanitizers.
         #[arg(long)]
         all: bool,
     },
-    /// Fails where files of a crate need each other in a circle, and says what ties them.
+    /// Fails if files of a crate depend on each other in a circle, and lists the dependencies.
     Circles,
-    /// Writes what is made of the code: docs/primitives.md, docs/device-interface.md, parts of
-    /// docs/form.md, and crates/gpu-kernels/kernels/interface.cuh; and checks the links of all pages.
+    /// Generates files from the code: docs/primitives.md, docs/device-interface.md, parts of docs/form.md, and
+    /// crates/gpu-kernels/kernels/interface.cuh; and checks the links of all pages.
     Docs {
-        /// Writes nothing; fails where a file is out of date or a link leads nowhere.
+        /// Writes nothing; fails if a file is out of date or a link is broken.
         #[arg(long)]
         check: bool,
     },
-    /// Builds mega-batch for speed and runs `mega-batch bench`, which writes into benches/results.
+    /// Builds an optimised mega-batch and runs `mega-batch bench`, which writes to benches/results.
     Bench {
-        /// The profile of cargo for which it is built.
+        /// The cargo profile of the build.
         #[arg(long, default_value = "release")]
         profile: String,
-        /// What `mega-batch bench` is to be told, as `--quick`.
+        /// Arguments of `mega-batch bench`, such as `--quick`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
     /// Compares all primitives and programs with the Python reference.
     Conformance(conformance::Arguments),
-    /// Counts what programs call and writes the table by which a search goes through programs:
+    /// Counts the calls in programs and writes the table of costs for searches:
     /// crates/arc-search/src/language/costs.txt.
     Costs(costs::Arguments),
     /// Builds crates/gpu-kernels/kernels/ptx/programs.ptx from the kernels.
     Ptx(ptx::Arguments),
-    /// Tests the kernels, compiled for the host by GCC, under the sanitizers of addresses and of
-    /// undefined behaviour.
+    /// Tests the kernels, compiled for the host by GCC, under the address and undefined behaviour sanitizers.
     Sanitize,
-    /// Looks for inputs of which something does not hold that has to, by libFuzzer.
+    /// Fuzzes parsers and evaluators with libFuzzer.
     Fuzz(fuzz::Arguments),
-    /// Makes two folders to upload to Kaggle: a dataset with the engine, and a notebook that runs it.
+    /// Writes two folders to upload to Kaggle: a dataset with the engine, and a notebook that runs it.
     Kaggle(kaggle::Arguments),
-    /// Builds the site of the Python package, where `MkDocs` is installed.
+    /// Builds the site of the Python package, if `MkDocs` is installed.
     Site(site::Arguments),
     /// Follows docs/adding-a-primitive.md and docs/adding-a-rewrite.md in a copy of the project.
     Walkthrough,

@@ -1,7 +1,7 @@
-//! The oldest Rust that builds the project, `rust-version` in Cargo.toml: no crate that it is built with may ask for a
-//! newer one, and where a toolchain of that version is installed it has to compile all crates (tests apart).
+//! The oldest Rust that builds the project, `rust-version` in Cargo.toml: no dependency may require a newer one, and
+//! if a toolchain of that version is installed, it must compile all crates (except tests).
 //!
-//! That no newer item of the standard library is used Clippy says (`incompatible_msrv`), with any toolchain.
+//! Clippy checks that no newer item of the standard library is used (`incompatible_msrv`), with any toolchain.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-/// Checks it; what was skipped, with the reason.
+/// Checks it; returns what was skipped, with the reason.
 pub(crate) fn check(root: &Path) -> Result<Option<String>> {
     let metadata = metadata(root)?;
     let ours = workspace_version(&metadata)?;
@@ -46,13 +46,13 @@ pub(crate) fn check(root: &Path) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// What `cargo metadata` says of the project and all that it is built with here.
+/// The output of `cargo metadata` for the project and all its dependencies on this platform.
 fn metadata(root: &Path) -> Result<Value> {
     let host = crate::cargo::host()?;
     crate::cargo::metadata(root, &["--filter-platform", &host])
 }
 
-/// The one version that all crates of the project have.
+/// The version that all crates of the project share.
 fn workspace_version(metadata: &Value) -> Result<String> {
     let members = metadata["workspace_members"]
         .as_array()
@@ -72,7 +72,7 @@ fn workspace_version(metadata: &Value) -> Result<String> {
     Ok(ours.context("`cargo metadata` names no crates")?.to_owned())
 }
 
-/// The crates that ask for a newer Rust than this.
+/// The crates that require a newer Rust than this.
 fn newer(metadata: &Value, ours: &str) -> Vec<String> {
     let asks = packages(metadata).filter_map(|package| {
         let version = package["rust_version"].as_str()?;
@@ -95,7 +95,7 @@ fn numbers(version: &str) -> [u32; 3] {
     numbers
 }
 
-/// Of what `rustup toolchain list` prints the toolchain of a version, as `1.89` and `1.89.0` name it.
+/// The toolchain of a version in the output of `rustup toolchain list`, named like `1.89` or `1.89.0`.
 fn toolchain(installed: &str, version: &str) -> Option<String> {
     let mut names = installed
         .lines()

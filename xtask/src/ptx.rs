@@ -1,8 +1,8 @@
-//! `ptx`: the kernels as PTX, which is committed and embedded, so that a build needs only Rust.
+//! `ptx`: compiles the kernels to PTX, which is committed and embedded, so that a build needs only Rust.
 //!
-//! One PTX for compute capability 6.0 serves every newer GPU: the driver compiles it when it is
-//! loaded. The compiler is pinned, since a newer one writes a newer version of PTX, which shuts
-//! older drivers out, and since only the same compiler makes the same bytes.
+//! One PTX for compute capability 6.0 serves every newer GPU: the driver compiles it when it loads it. The compiler
+//! is pinned, since a newer one writes a newer version of PTX, which older drivers reject, and since only the same
+//! compiler produces the same bytes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,7 +24,7 @@ mod wheels;
 use nvrtc::Nvrtc;
 use ptxas::Ptxas;
 
-/// The crate of the kernels, from which the names of files that follow begin.
+/// The crate of the kernels; the file names below are relative to it.
 pub(crate) const CRATE: &str = "crates/gpu-kernels";
 
 /// The folder of the kernels, against which their includes are resolved.
@@ -33,42 +33,41 @@ const KERNELS: &str = "kernels";
 /// The source that includes all others.
 const SOURCE: &str = "kernels/programs.cu";
 
-/// What is built of it.
+/// The compiled PTX.
 const IMAGE: &str = "kernels/ptx/programs.ptx";
 
-/// The oldest GPUs served. CUDA 13 no longer compiles for them.
+/// The oldest supported GPUs. CUDA 13 no longer compiles for them.
 const ARCHITECTURE: &str = "compute_60";
 
-/// The language of the kernels.
+/// The language standard of the kernels.
 const STANDARD: &str = "c++17";
 
 /// Arguments of `ptx`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Writes nothing; fails where the file is out of date or assembles with spills or local
-    /// memory.
+    /// Writes nothing; fails if the file is out of date or assembles with spills or local memory.
     #[arg(long)]
     check: bool,
     /// Compiles with this nvcc of CUDA 12 instead of the pinned compiler, which pip fetches.
     #[arg(long, value_name = "PATH", conflicts_with = "check")]
     nvcc: Option<PathBuf>,
-    /// Counts what the embedded PTX executes, and writes benches/results/instructions.json; with
-    /// `--check` fails where that is out of date.
+    /// Counts the instructions that the embedded PTX executes, and writes benches/results/instructions.json; with
+    /// `--check` fails if that is out of date.
     #[arg(long)]
     count: bool,
-    /// With `--count`, shows the counts of the programs of this file too.
+    /// With `--count`, also shows the counts of the programs of this file.
     #[arg(long, value_name = "FILE", requires_all = ["count", "tasks"])]
     programs: Option<PathBuf>,
-    /// The folder of their tasks.
+    /// The folder of the tasks of these programs.
     #[arg(long, value_name = "DIR", requires = "programs")]
     tasks: Option<PathBuf>,
-    /// Changes so many single instructions of the embedded PTX, chosen by a seed, and says which
-    /// changes the conformance suite does not notice.
+    /// Changes single instructions of the embedded PTX, chosen by a seed, and lists the changes that the conformance
+    /// suite does not detect.
     #[arg(long, num_args = 2, value_names = ["SEED", "COUNT"], conflicts_with_all = ["count", "check", "nvcc"])]
     mutate: Option<Vec<u64>>,
 }
 
-/// Builds the PTX, or checks what is there.
+/// Builds the PTX, or checks the committed one.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     if let Some(numbers) = &arguments.mutate {
         return mutate(root, numbers);
@@ -108,7 +107,7 @@ fn mutate(root: &Path, numbers: &[u64]) -> Result<()> {
     crate::cargo::cargo(root, &arguments, &[])
 }
 
-/// Checks where the tools can be had; otherwise says why they cannot.
+/// Checks if the tools are available; otherwise returns why they are not.
 pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
     match Tools::fetch(root) {
         Ok(tools) => check(root, &tools).map(|()| None),
@@ -132,7 +131,7 @@ impl Tools {
     }
 }
 
-/// Fails where the committed PTX is not what its sources give, or is not fit for some GPU.
+/// Fails if the committed PTX is not what its sources give, or does not assemble for some GPU without warnings.
 fn check(root: &Path, tools: &Tools) -> Result<()> {
     let image = compile(root, &tools.nvrtc)?;
     if let Some(difference) = difference(&committed(root), &image) {
@@ -149,7 +148,7 @@ fn check(root: &Path, tools: &Tools) -> Result<()> {
     Ok(())
 }
 
-/// The PTX as it is committed; empty where there is none.
+/// The committed PTX; empty if there is none.
 fn committed(root: &Path) -> String {
     std::fs::read_to_string(root.join(CRATE).join(IMAGE))
         .unwrap_or_default()
@@ -160,8 +159,7 @@ fn committed(root: &Path) -> String {
 fn compile(root: &Path, folder: &Path) -> Result<String> {
     let source = root.join(CRATE).join(SOURCE);
     let text = std::fs::read_to_string(&source).with_context(|| source.display().to_string())?;
-    // The compiler reads the headers itself. Relative to the crate, their names say nothing of
-    // this machine.
+    // The compiler reads the headers itself. Names relative to the crate do not depend on this machine.
     let folder_of_crate = root.join(CRATE);
     std::env::set_current_dir(&folder_of_crate)
         .with_context(|| folder_of_crate.display().to_string())?;
@@ -174,7 +172,7 @@ fn compile(root: &Path, folder: &Path) -> Result<String> {
     improved(&image)
 }
 
-/// What the compiler's PTX becomes before it is committed.
+/// Applies the rewrites that turn the compiler's PTX into the committed one.
 fn improved(image: &str) -> Result<String> {
     let tabulated = switches::tabulate(image)?;
     Ok(code::in_functions(&tabulated, |function| {
@@ -184,7 +182,7 @@ fn improved(image: &str) -> Result<String> {
     }))
 }
 
-/// The PTX of somebody's own nvcc.
+/// The PTX of the user's own nvcc.
 fn nvcc_compile(root: &Path, nvcc: &Path) -> Result<String> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("programs.ptx");
@@ -211,7 +209,7 @@ fn nvcc_compile(root: &Path, nvcc: &Path) -> Result<String> {
     improved(&image)
 }
 
-/// Where two texts differ first; `None` if they are equal.
+/// The first difference of two texts; `None` if they are equal.
 fn difference(found: &str, expected: &str) -> Option<String> {
     if found == expected {
         return None;

@@ -1,18 +1,17 @@
-//! `sanitize`: the kernels, compiled for the host, under the sanitizers of addresses and of
-//! undefined behaviour.
+//! `sanitize`: tests the kernels, compiled for the host, under the address and undefined behaviour sanitizers.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
 
-/// Runs the tests of the emulated device, or gives the reason why not.
+/// Runs the tests of the emulated device, or returns the reason why not.
 pub(crate) fn run(root: &Path) -> Result<Option<String>> {
     let library = match library() {
         Ok(library) => library,
         Err(reason) => return Ok(Some(reason)),
     };
-    // The sanitizer has to be loaded before all else, by the tests and not by cargo.
+    // The sanitizer must be loaded first, by the tests and not by cargo.
     let runner = format!(
         "target.'cfg(unix)'.runner = ['env', 'LD_PRELOAD={}']",
         library.display()
@@ -32,7 +31,7 @@ pub(crate) fn run(root: &Path) -> Result<Option<String>> {
         "conformance",
         "--config",
         &runner,
-        // This device is plain Rust, of which the sanitizers know nothing.
+        // This device is plain Rust, which the sanitizers do not instrument.
         "--",
         "--skip",
         "interpreted",
@@ -41,7 +40,7 @@ pub(crate) fn run(root: &Path) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// The address sanitizer's library, as GCC has it; or why there is none.
+/// The path of GCC's address sanitizer library, or why there is none.
 fn library() -> Result<PathBuf, String> {
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
     let output = Command::new(&compiler)
@@ -49,7 +48,7 @@ fn library() -> Result<PathBuf, String> {
         .output()
         .map_err(|_| format!("no C++ compiler {}", compiler.display()))?;
     let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-    // What is not found comes back without a folder.
+    // GCC prints a bare name if it does not find the library.
     if path.is_absolute() && path.is_file() {
         Ok(path)
     } else {

@@ -1,4 +1,4 @@
-//! `site`: the pages for users of the Python package as a site, by `MkDocs` where that is installed.
+//! `site`: builds the pages for users of the Python package as a site with `MkDocs`, if that is installed.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 
-/// Where the pages are put together.
+/// The folder in which the pages are assembled.
 const PAGES: &str = "target/site/pages";
 
-/// The page that `MkDocs` begins with is the package's own.
+/// The start page is that of the package.
 const FIRST: &str = "crates/mega-batch-py/README.md";
 
 /// The five jobs of `docs/python.md`, by their scripts.
@@ -23,7 +23,7 @@ const JOBS: [(&str, &str); 5] = [
     ("A training", "train.py"),
 ];
 
-/// The modules that the page of the API has.
+/// The modules on the page of the API.
 const MODULES: [&str; 5] = [
     "mega_batch",
     "mega_batch.synth",
@@ -32,7 +32,7 @@ const MODULES: [&str; 5] = [
     "mega_batch.typing",
 ];
 
-/// What has to be installed beside each other.
+/// The packages that must be installed.
 const NEEDED: &str =
     "import material, mega_batch, mkdocs, mkdocstrings, mkdocstrings_handlers.python";
 
@@ -74,7 +74,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The page without its links to files of the project that are no pages: their words stay.
+/// The page with links to files that are not pages of the site replaced by their text.
 fn without_links_outside(page: &str) -> String {
     let mut text = String::new();
     let mut rest = page;
@@ -106,13 +106,13 @@ fn missing(python: &Path) -> Option<String> {
     }
 }
 
-/// The module that Python's message says is not there.
+/// The module that Python's message reports as missing.
 fn not_installed(told: &str) -> Option<&str> {
     let (_, rest) = told.split_once("No module named '")?;
     rest.split(['\'', '.']).next()
 }
 
-/// The scripts of the five jobs, each with what it says of itself.
+/// The scripts of the five jobs, each with its own description.
 fn cookbook(root: &Path) -> Result<String> {
     let mut page = "# Cookbook\n\nEach of these is a script that runs as it stands.\n".to_owned();
     for (title, name) in JOBS {
@@ -164,7 +164,7 @@ mod tests {
                 "{name}"
             );
         }
-        // A script with a fence in it would end the page's own.
+        // A fence in a script would end that of the page.
         let fences = page.lines().filter(|line| line.starts_with("```"));
         assert_eq!(fences.count(), 2 * JOBS.len());
     }

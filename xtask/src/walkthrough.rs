@@ -1,8 +1,8 @@
-//! `walkthrough`: follows the documents that say how something is added, word by word.
+//! `walkthrough`: follows the documents that explain how to add something, literally.
 //!
-//! The project's files are copied below the target directory. Each code block of a document is put
-//! into the copy at the place that the sentence before it names, and the commands that it tells the
-//! reader to run are run there. So a document that no longer fits the code fails a check.
+//! The project's files are copied below the target directory. Each code block of a document is inserted into the copy
+//! at the place that the sentence before it names, and the commands for the reader are run there. So a document that
+//! no longer fits the code fails the check.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -22,22 +22,22 @@ use document::{Action, Place, Step};
 /// The documents that are followed, one after the other in one copy.
 const DOCUMENTS: [&str; 2] = ["docs/adding-a-primitive.md", "docs/adding-a-rewrite.md"];
 
-/// How the copies are built: what takes long is to compile, not to run.
+/// The build settings of the copy: compiling takes longer than running.
 const SETTINGS: [(&str, &str); 5] = [
     ("CARGO_PROFILE_DEV_OPT_LEVEL", "0"),
     ("CARGO_PROFILE_TEST_OPT_LEVEL", "0"),
     ("CARGO_PROFILE_DEV_DEBUG", "0"),
     ("CARGO_PROFILE_TEST_DEBUG", "0"),
-    // A copy below the project would have the project's flags twice, which the compiler refuses.
+    // A copy below the project would get the project's flags twice, which the compiler refuses.
     ("CARGO_ENCODED_RUSTFLAGS", ""),
 ];
 
 /// Files by their path from the root.
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// Follows all documents; fails at the first step that does.
+/// Follows all documents; stops at the first step that fails.
 ///
-/// Their blocks come first, and then their commands, each once: so everything is compiled once.
+/// All blocks come first and then all commands, each once, so everything is compiled only once.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let mut steps = Vec::new();
     for name in DOCUMENTS {
@@ -60,7 +60,9 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         match &step.action {
             Action::Run { command, skipped } if done.insert(command) => match skipped {
                 Some(reason) => println!("  {command}: skipped: {reason}"),
-                None => copy.run(command).with_context(|| Spot(name, step.line))?,
+                None => copy
+                    .run(command)
+                    .with_context(|| Location(name, step.line))?,
             },
             _ => {}
         }
@@ -68,26 +70,26 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Puts the blocks of all documents into the files.
+/// Inserts the blocks of all documents into the files.
 fn put_all(files: &mut Files, steps: &[(&'static str, Step)]) -> Result<()> {
     for (name, step) in steps {
         if let Action::Put { path, place, text } = &step.action {
-            put(files, path, place, text).with_context(|| Spot(name, step.line))?;
+            put(files, path, place, text).with_context(|| Location(name, step.line))?;
         }
     }
     Ok(())
 }
 
-/// Where a step stands.
-struct Spot(&'static str, usize);
+/// The location of a step.
+struct Location(&'static str, usize);
 
-impl fmt::Display for Spot {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, line {}", self.0, self.1)
     }
 }
 
-/// The project's files: what git knows, and what is new and not ignored.
+/// The project's files: those that Git tracks, and new ones that are not ignored.
 fn files(root: &Path) -> Result<Files> {
     let arguments = [
         "ls-files",
@@ -105,7 +107,7 @@ fn files(root: &Path) -> Result<Files> {
     let listed = String::from_utf8(output.stdout).context("a file's name is no text")?;
     let mut files = Files::new();
     for name in listed.split_terminator('\0') {
-        // What is deleted and not committed is still listed.
+        // Deleted files are still listed until that is committed.
         if let Ok(content) = std::fs::read(root.join(name)) {
             files.insert(name.into(), content);
         }
@@ -113,7 +115,7 @@ fn files(root: &Path) -> Result<Files> {
     Ok(files)
 }
 
-/// The project with what a document has added to it.
+/// The project with the additions of the documents.
 struct Copy {
     files: Files,
     folder: PathBuf,
@@ -128,7 +130,7 @@ impl Copy {
             words.first() == Some(&"cargo"),
             "expected a command of cargo, found `{command}`"
         );
-        // The alias builds for speed, which takes minutes.
+        // The alias uses an optimised build, which takes minutes.
         if words.get(1) == Some(&"xtask") {
             words.splice(1..2, ["run", "--quiet", "--package", "xtask", "--"]);
         }
@@ -141,9 +143,8 @@ impl Copy {
         Ok(())
     }
 
-    /// Brings the folder to the files. What was written before is left as it is, with its time, so that
-    /// nothing is compiled again; a file that a command has made anew since then is too, since the
-    /// command will look at it again.
+    /// Updates the folder to the files. Unchanged files keep their time, so that nothing is compiled again; so do
+    /// files that a command has regenerated since, since the command will check them again.
     fn write(&self) -> Result<()> {
         let list = self.folder.with_extension("written");
         let before = std::fs::read_to_string(&list).unwrap_or_default();
@@ -185,7 +186,7 @@ fn remove_others(root: &Path, folder: &Path, files: &Files) -> Result<()> {
     Ok(())
 }
 
-/// Puts the text of a block into a file.
+/// Inserts the text of a block into a file.
 fn put(files: &mut Files, path: &str, place: &Place, text: &str) -> Result<()> {
     if *place == Place::NewFile {
         let old = files.insert(path.into(), text.as_bytes().to_vec());
@@ -196,14 +197,14 @@ fn put(files: &mut Files, path: &str, place: &Place, text: &str) -> Result<()> {
         bail!("expected a file `{path}`, which is not there");
     };
     let old = std::str::from_utf8(content).with_context(|| path.to_owned())?;
-    let new = placed(old, place, text).with_context(|| path.to_owned())?;
+    let new = with_block(old, place, text).with_context(|| path.to_owned())?;
     *content = new.into_bytes();
     Ok(())
 }
 
-/// The file with the block in it, indented as what stands there is. Where an empty line parts what
-/// stands there from the block's place, one parts the block from it.
-fn placed(file: &str, place: &Place, block: &str) -> Result<String> {
+/// The file with the block inserted, indented like its surroundings. If an empty line separates the surroundings from
+/// the block's place, one also separates the block.
+fn with_block(file: &str, place: &Place, block: &str) -> Result<String> {
     let lines: Vec<&str> = file.lines().collect();
     let mut at = only_line(&lines, place)?;
     let is_empty = |line: Option<&&str>| line.is_some_and(|line| line.trim().is_empty());
@@ -226,7 +227,7 @@ fn placed(file: &str, place: &Place, block: &str) -> Result<String> {
         Place::InsteadOf(_) => replaced = 1,
         Place::NewFile => {}
     }
-    // A block that begins further in than its first column says itself how far.
+    // A block whose first line is indented already has its own depth.
     let own = block.lines().next().map_or(0, indent);
     let pad = " ".repeat(depth.saturating_sub(own));
     let owned = |line: &&str| (*line).to_owned();
@@ -241,7 +242,7 @@ fn placed(file: &str, place: &Place, block: &str) -> Result<String> {
     Ok(made.join("\n") + "\n")
 }
 
-/// The one line that a place names.
+/// The index of the only line that a place names.
 fn only_line(lines: &[&str], place: &Place) -> Result<usize> {
     let wanted = match place {
         Place::Before(line) | Place::After(line) | Place::InsteadOf(line) => line.clone(),
@@ -267,7 +268,7 @@ mod tests {
     #[test]
     fn a_block_is_put_where_the_sentence_says() {
         let file = "fn a() {\n    one();\n    two();\n}\n\n#[test]\nfn b() {\n}\n";
-        let put = |place: Place, block: &str| placed(file, &place, block).unwrap();
+        let put = |place: Place, block: &str| with_block(file, &place, block).unwrap();
         assert_eq!(
             put(Place::After("one();".into()), "more();\n"),
             file.replace("one();", "one();\n    more();")
@@ -284,10 +285,10 @@ mod tests {
             put(Place::BeforeTest("b".into()), "#[test]\nfn c() {\n}\n"),
             file.replace("#[test]", "#[test]\nfn c() {\n}\n\n#[test]")
         );
-        // Where an empty line stands, one stands again.
-        let parted = placed("a\n\nb\n", &Place::Before("b".into()), "c\n").unwrap();
+        // An empty line at the place is repeated.
+        let parted = with_block("a\n\nb\n", &Place::Before("b".into()), "c\n").unwrap();
         assert_eq!(parted, "a\n\nc\n\nb\n");
-        let parted = placed("a\n\nb\n", &Place::After("a".into()), "c\n").unwrap();
+        let parted = with_block("a\n\nb\n", &Place::After("a".into()), "c\n").unwrap();
         assert_eq!(parted, "a\n\nc\n\nb\n");
     }
 
@@ -295,18 +296,20 @@ mod tests {
     fn a_line_that_is_not_there_once_is_an_error() {
         let error = |line: &str| {
             let place = Place::Before(line.into());
-            placed("a\nb\na\n", &place, "c\n").unwrap_err().to_string()
+            with_block("a\nb\na\n", &place, "c\n")
+                .unwrap_err()
+                .to_string()
         };
         assert_eq!(error("a"), "expected the line `a` once, found it 2 times");
         assert_eq!(error("d"), "expected the line `d` once, found it 0 times");
     }
 
-    /// All but the commands, so that a line that has changed is found by the tests.
+    /// Everything but the commands, so that the tests find a line that has changed.
     #[test]
     fn every_block_of_the_documents_has_its_place() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let Ok(mut files) = files(root) else {
-            // Outside a checkout there is nothing to go by.
+            // Outside a checkout the files are unknown.
             return;
         };
         let mut all = Vec::new();

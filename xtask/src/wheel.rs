@@ -1,4 +1,4 @@
-//! `wheel`: the Python package, built and tested in environments of its own.
+//! `wheel`: builds the Python package and tests it in separate environments.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -11,14 +11,14 @@ use anyhow::{Context as _, Result, bail, ensure};
 mod sbom;
 mod sdist;
 
-/// The crate, where the package's project file, tests and examples lie too.
+/// The crate, whose folder also has the package's project file, tests and examples.
 const CRATE: &str = "crates/mega-batch-py";
 
-/// The crate of the command, which the wheel has too, and what the command is called.
+/// The crate of the command, which the wheel also contains, and the command's name.
 const COMMAND_CRATE: &str = "crates/mega-batch-cli";
 const COMMAND: &str = "mega-batch";
 
-/// The oldest Python that the wheel is for.
+/// The oldest supported Python.
 const LEAST_PYTHON: (u32, u32) = (3, 11);
 
 /// Arguments of `wheel`.
@@ -34,24 +34,24 @@ pub(crate) struct Arguments {
     /// The Python to build and test with [default: the newest one of 3.11 or later].
     #[arg(long, value_name = "FILE")]
     python: Option<PathBuf>,
-    /// Builds for glibc 2.17 (manylinux2014) with the linker of zig, which is installed from its package.
-    /// Nothing that is built otherwise is used again.
+    /// Builds for glibc 2.17 (manylinux2014) with the linker of zig, which is installed from its package. Nothing
+    /// built otherwise is reused.
     #[arg(long)]
     zig: bool,
-    /// Makes the source distribution instead, which pip builds where there is Rust; `--check` builds and installs it
+    /// Builds the source distribution instead, which pip compiles if there is Rust; `--check` builds and installs it
     /// into a fresh environment and runs the tests there.
     #[arg(long, conflicts_with = "zig")]
     sdist: bool,
-    /// The profile of cargo for which it is built.
+    /// The cargo profile of the build.
     #[arg(long, default_value = "release")]
     profile: String,
-    /// Tests it with all that it works beside, too: a cluster of Ray, torch, TRL, data sets, pyright. They are installed
-    /// from their packages, gigabytes.
+    /// Also tests it with everything that it integrates with: a Ray cluster, torch, TRL, data sets, pyright. They are
+    /// installed from their packages, gigabytes.
     #[arg(long, requires = "check")]
     all: bool,
 }
 
-/// Why there is no wheel, or that something failed.
+/// Why there is no wheel: skipped or failed.
 enum Missing {
     /// The machine lacks something.
     Skipped(String),
@@ -65,7 +65,7 @@ impl From<anyhow::Error> for Missing {
 }
 
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
-    match make(root, arguments) {
+    match build_and_test(root, arguments) {
         Ok(wheel) => {
             let bytes = fs::metadata(&wheel)?.len();
             println!("{}: {bytes} bytes", wheel.display());
@@ -76,7 +76,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// Builds and tests the wheel; why not, where the machine lacks Python or the network.
+/// Builds and tests the wheel; returns why not if the machine lacks Python or the network.
 pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
     let arguments = Arguments {
         check: true,
@@ -85,17 +85,17 @@ pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
         zig: false,
         sdist: false,
         profile: crate::cargo::CHECKED.to_owned(),
-        // Minutes, and gigabytes of packages. What decides which node evaluates what is tested without Ray.
+        // Minutes, and gigabytes of packages. The logic that assigns evaluations to nodes is tested without Ray.
         all: false,
     };
-    match make(root, &arguments) {
+    match build_and_test(root, &arguments) {
         Ok(_) => Ok(None),
         Err(Missing::Skipped(reason)) => Ok(Some(reason)),
         Err(Missing::Failed(error)) => Err(error),
     }
 }
 
-fn make(root: &Path, arguments: &Arguments) -> Result<PathBuf, Missing> {
+fn build_and_test(root: &Path, arguments: &Arguments) -> Result<PathBuf, Missing> {
     let folder = target(root)?.join("wheel");
     let python = python(arguments.python.as_deref())?;
     let build = environment(&python, &folder.join("build"))?;
@@ -106,7 +106,7 @@ fn make(root: &Path, arguments: &Arguments) -> Result<PathBuf, Missing> {
     }
     stage("the tools that build it", || install(&build, &tools))?;
     let out = arguments.out.clone().unwrap_or(folder.join("dist"));
-    // Relative to where this is called, while what is run works in other folders.
+    // Relative to the current folder, since the tools run in other folders.
     let out = std::path::absolute(out).context("the folder of the wheel")?;
     let made = if arguments.sdist {
         fs::create_dir_all(&out).with_context(|| format!("{}", out.display()))?;
@@ -124,14 +124,14 @@ fn make(root: &Path, arguments: &Arguments) -> Result<PathBuf, Missing> {
         }
         stage("the packages of the tests", || install(&test, &packages))?;
         stage("its installation", || {
-            install_made(&test, &made, arguments.sdist)
+            install_built(&test, &made, arguments.sdist)
         })?;
         stage("its tests", || test_wheel(root, &test, arguments.sdist))?;
     }
     Ok(made)
 }
 
-/// Does a part of the work, and says what it is and how long it took.
+/// Runs a part of the work, and prints its name and duration.
 fn stage<T, E>(name: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     eprintln!("wheel: {name} ...");
     let began = Instant::now();
@@ -140,7 +140,7 @@ fn stage<T, E>(name: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> 
     Ok(made)
 }
 
-/// Cargo's folder of what is built, so that the command's dependencies are built once.
+/// Cargo's target folder, so that the command's dependencies are built once.
 fn target(root: &Path) -> Result<PathBuf> {
     let metadata = crate::cargo::metadata(root, &["--no-deps"])?;
     let folder = metadata["target_directory"].as_str();
@@ -149,7 +149,7 @@ fn target(root: &Path) -> Result<PathBuf> {
         .context("`cargo metadata` tells no folder")
 }
 
-/// The Python to work with: the one that is given, or the newest that is found.
+/// The Python to use: the given one, or the newest that is found.
 fn python(given: Option<&Path>) -> Result<PathBuf, Missing> {
     if let Some(python) = given {
         let version =
@@ -183,7 +183,7 @@ fn python(given: Option<&Path>) -> Result<PathBuf, Missing> {
     }
 }
 
-/// The version of a Python that can make environments.
+/// The version of a Python that can create environments.
 fn version(python: &Path) -> Option<(u32, u32)> {
     let told = "import ensurepip, sys, venv; print(*sys.version_info[:2])";
     let output = Command::new(python).args(["-c", told]).output().ok()?;
@@ -193,7 +193,7 @@ fn version(python: &Path) -> Option<(u32, u32)> {
     output.status.success().then_some(version)
 }
 
-/// A fresh environment in a folder; its Python.
+/// Creates a fresh environment in a folder; returns its Python.
 fn environment(python: &Path, folder: &Path) -> Result<PathBuf> {
     run_command(
         Command::new(python)
@@ -208,7 +208,7 @@ fn environment(python: &Path, folder: &Path) -> Result<PathBuf> {
     Ok(folder.join(scripts).join(name))
 }
 
-/// Installs packages of the index; that they cannot be had is a reason to skip.
+/// Installs packages from the index; if they are unavailable, that is a reason to skip.
 fn install(python: &Path, packages: &[PathBuf]) -> Result<(), Missing> {
     let mut pip = pip(python);
     let output = pip.args(packages).output();
@@ -238,10 +238,10 @@ fn pip(python: &Path) -> Command {
     pip
 }
 
-/// Builds the wheel; where it lies.
+/// Builds the wheel; returns its path.
 ///
-/// The module is the library and knows no command; the command is built as a wheel of its own, for the same
-/// systems, and then laid beside the module.
+/// The module is the library without the command; the command is built as a separate wheel for the same systems and
+/// then added to the wheel of the module.
 fn build_wheel(root: &Path, python: &Path, out: &Path, arguments: &Arguments) -> Result<PathBuf> {
     let (package, command) = (out.join("package"), out.join("command"));
     for folder in [out, &package, &command] {
@@ -290,19 +290,19 @@ fn maturin(
         .arg(&arguments.profile)
         .arg("--out")
         .arg(out)
-        // A free-threaded Python is given a wheel of its own.
+        // A free-threaded Python gets a separate wheel.
         .arg("--interpreter")
         .arg(python)
         .current_dir(root.join(package));
     if arguments.zig {
         maturin.args(["--zig", "--compatibility", "manylinux2014"]);
-        // Zig is a package, found by the first Python of the path.
+        // Zig is a package, found through the first Python on the path.
         maturin.env("PATH", first_in_path(python)?);
     }
     run_command(&mut maturin)
 }
 
-/// The folders of programs, those of this Python's environment first.
+/// The executable search path, with this Python's environment first.
 fn first_in_path(python: &Path) -> Result<OsString> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let own = python.parent().map(Path::to_path_buf);
@@ -310,7 +310,7 @@ fn first_in_path(python: &Path) -> Result<OsString> {
     std::env::join_paths(folders).context("PATH cannot be extended")
 }
 
-/// Unpacks the wheel of a folder; where its files lie.
+/// Unpacks the wheel of a folder; returns the path of its files.
 fn unpack(python: &Path, folder: &Path) -> Result<PathBuf> {
     let wheel = only(folder, |path| path.extension() == Some(OsStr::new("whl")))?;
     let unpack = ["-m", "wheel", "unpack", "--dest"];
@@ -318,19 +318,19 @@ fn unpack(python: &Path, folder: &Path) -> Result<PathBuf> {
     only(folder, Path::is_dir)
 }
 
-/// What an unpacked wheel has beside its modules; made by the name of what describes it.
+/// The data folder of an unpacked wheel, named like its metadata folder.
 fn data(package: &Path) -> Result<PathBuf> {
     Ok(only_dist_info(package)?.with_extension("data"))
 }
 
-/// The folder that describes an unpacked wheel.
+/// The metadata folder of an unpacked wheel.
 fn only_dist_info(package: &Path) -> Result<PathBuf> {
     only(package, |path| {
         path.extension() == Some(OsStr::new("dist-info"))
     })
 }
 
-/// The one entry of a folder that is so.
+/// The only entry of a folder for which `is_so` holds.
 fn only(folder: &Path, is_so: impl Fn(&Path) -> bool) -> Result<PathBuf> {
     let files =
         fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
@@ -345,20 +345,20 @@ fn only(folder: &Path, is_so: impl Fn(&Path) -> bool) -> Result<PathBuf> {
     Ok(found.remove(0))
 }
 
-/// Installs the wheel or the source distribution, and nothing but it: what it needs is there. To build a source
-/// distribution pip takes maturin from the index.
-fn install_made(python: &Path, made: &Path, is_source: bool) -> Result<()> {
+/// Installs only the wheel or the source distribution: its dependencies are there. To build a source distribution pip
+/// downloads maturin from the index.
+fn install_built(python: &Path, made: &Path, is_source: bool) -> Result<()> {
     let from: &[&str] = if is_source { &[] } else { &["--no-index"] };
     run_command(pip(python).args(from).arg("--no-deps").arg(made))?;
     run_command(Command::new(python).args(["-m", "pip", "check"]))
 }
 
-/// Tests of the package and its examples, and its types; of a source distribution the tests alone.
+/// Runs the tests, the examples and the type checks of the package; for a source distribution only the tests.
 fn test_wheel(root: &Path, python: &Path, is_source: bool) -> Result<()> {
     let package = root.join(CRATE);
     let run = |module: &str, arguments: &[&str]| {
         let mut command = Command::new(python);
-        // Bytecode would lie in the checkout.
+        // Bytecode would be written into the checkout.
         command
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .current_dir(&package);
@@ -384,7 +384,7 @@ fn test_wheel(root: &Path, python: &Path, is_source: bool) -> Result<()> {
     run("mypy.stubtest", &allowed)
 }
 
-/// Runs a command, which has to succeed.
+/// Runs a command, which must succeed.
 fn run_command(command: &mut Command) -> Result<()> {
     let shown = format!("{command:?}").replace('"', "");
     eprintln!("$ {shown}");

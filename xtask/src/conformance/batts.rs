@@ -1,4 +1,4 @@
-//! Batts in files, on tasks, on both sides.
+//! Compares batts in files, on tasks, with Python.
 
 use std::fmt;
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::python::{Command, Reference, Theirs};
 use super::solvers::read_tasks;
 use super::suite::{Suite, literal};
 
-/// How the batts came out.
+/// The results of the batts.
 #[derive(Debug, Default)]
 pub(crate) struct Batts {
     files: Vec<Counts>,
@@ -27,12 +27,12 @@ struct Counts {
     candidates: usize,
     measures: usize,
     tasks: usize,
-    /// Calls of the batt: one a pair, and on train pairs another one with the expected output.
+    /// Calls of the batt: one per pair, and on train pairs another one with the expected output.
     calls: usize,
     equal: usize,
-    /// Elements of `o` and `s` in calls in which both sides give them.
+    /// Elements of `o` and `s` in calls in which both sides return them.
     elements: usize,
-    /// Calls that plain Python answers otherwise than with its sets in canonical order.
+    /// Calls with another result in plain Python than with its sets in canonical order.
     ordered: usize,
     /// Calls that raise on both sides.
     raised: usize,
@@ -46,7 +46,7 @@ struct Call<'t> {
     inputs: [usize; 3],
 }
 
-/// Runs every batt on the first so many tasks of the folder.
+/// Runs every batt on the first tasks of the folder.
 pub(crate) fn compare(
     reference: &Reference,
     batts: &[std::path::PathBuf],
@@ -62,7 +62,7 @@ pub(crate) fn compare(
     for path in batts {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let batt = parse_batt(&text).with_context(|| path.display().to_string())?;
-        // What is printed is read as the same.
+        // The printed text must parse as the same batt.
         ensure!(
             parse_batt(&batt.to_string()).as_ref() == Ok(&batt),
             "{}: printed it is another batt",
@@ -172,7 +172,7 @@ impl<'t> Call<'t> {
     }
 }
 
-/// Both lists as the driver prints them: one call's, in a tuple of one.
+/// Both lists in the driver's format: the result of one call, in a tuple of one.
 fn lists(
     batt: &BattFile,
     interpreter: &mut Interpreter,
@@ -201,7 +201,7 @@ fn lists(
     Ok(format!("(({outputs}, {scores}),)"))
 }
 
-/// Where two texts differ first, with what stands around.
+/// The first difference of two texts, with its surroundings.
 fn first_difference(ours: &str, theirs: &Theirs) -> String {
     const BEFORE: usize = 120;
     const AFTER: usize = 240;

@@ -1,4 +1,4 @@
-//! The built-in programs on inputs of theirs, on both sides.
+//! Compares the built-in programs on their own inputs with Python.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -11,26 +11,26 @@ use super::python::{Command, Reference, Theirs};
 use super::suite::{Ours, Suite};
 use super::vectors::digest;
 
-/// Inputs a program.
+/// Inputs per program.
 const INPUTS: usize = 20;
 
 /// The seed of the inputs.
 const SEED: u64 = 0;
 
-/// Input `index` has at most so many rows and columns.
+/// The maximum number of rows and columns of input `index`.
 fn max_side(index: usize) -> usize {
     [5, 10, 20, 30][index % 4]
 }
 
-/// How the built-in programs came out.
+/// The results of the built-in programs.
 #[derive(Debug, Default)]
 pub(crate) struct BuiltIns {
     programs: usize,
     evaluations: usize,
-    /// Programs that Python itself answers differently with its sets in canonical order.
+    /// Programs with another result in plain Python than with its sets in canonical order.
     ordered: Vec<&'static str>,
     differences: Vec<String>,
-    /// What the tests check: `[id]`, then `seed index max_side=digest` a line.
+    /// The vectors for the tests: `[id]`, then a line `seed index max_side=digest` per input.
     pub(crate) vectors: String,
 }
 

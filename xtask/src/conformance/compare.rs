@@ -1,4 +1,4 @@
-//! What the two sides make of each case, counted by primitive.
+//! Compares the results of both sides for each case, and counts them by primitive.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use super::Called;
 use super::python::{Results, Theirs};
 use super::suite::{Ours, Suite};
 
-/// A difference that is meant to be.
+/// An intended difference.
 #[derive(Debug)]
 pub(crate) struct Deviation {
     pub(crate) what: &'static str,
@@ -17,10 +17,10 @@ pub(crate) struct Deviation {
     explains: fn(&EvalError, Option<Called>, &Theirs) -> bool,
 }
 
-/// A literal that is longer holds more than the bounds allow.
+/// A longer literal holds more than the limits allow.
 const LARGE: usize = 1_000_000;
 
-/// All differences that are meant to be. In each, ours gives a typed error where Python goes on.
+/// All intended differences. In each, ours returns a typed error where Python continues.
 pub(crate) const DEVIATIONS: &[Deviation] = &[
     Deviation {
         what: "Integers past 2^30 - 1 in size are a limit.",
@@ -53,7 +53,7 @@ pub(crate) const DEVIATIONS: &[Deviation] = &[
                 ours.limit(),
                 None | Some(Limit::Integer | Limit::Colour | Limit::Time)
             );
-            // Only what a function value does over and over grows that large unseen.
+            // Only repeated calls of a function value grow that large without being seen in the text.
             let unseen = called.is_some_and(|called| called.family() == "functions");
             bounded
                 && match theirs {
@@ -71,12 +71,12 @@ fn integers(text: &str) -> impl Iterator<Item = i64> {
         .filter_map(|digits| digits.parse().ok())
 }
 
-/// A literal with truth values as the integers that they equal.
+/// A literal with truth values replaced by the integers that they equal.
 pub(crate) fn numbers(literal: &str) -> String {
     literal.replace("True", "1").replace("False", "0")
 }
 
-/// Whether the two sides agree on a case of `called`, or the difference that is meant to be.
+/// Whether the two sides agree on a case of `called`, or the intended difference.
 pub(crate) fn agree(
     called: Option<Called>,
     ours: &Ours,
@@ -85,7 +85,7 @@ pub(crate) fn agree(
     match (ours, theirs) {
         (Ours::Value(ours), Theirs::Value(theirs)) if numbers(ours) == numbers(theirs) => Ok(None),
         (Ours::Error(error), Theirs::Raised)
-            // A limit where Python finds the evaluation wrong would hide an error.
+            // If Python raises too, a limit on our side would hide a missing error.
             if error.limit().is_none() =>
         {
             Ok(None)
@@ -98,31 +98,31 @@ pub(crate) fn agree(
     }
 }
 
-/// How many differences a primitive are shown in full.
+/// The number of differences per primitive that are shown in full.
 const SHOWN: usize = 3;
 
-/// How many characters of a value are shown.
+/// The number of characters of a value that are shown.
 const SHOWN_OF_VALUE: usize = 400;
 
-/// How the cases of one primitive came out.
+/// The results of the cases of one primitive.
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) primitive: Called,
     pub(crate) cases: usize,
     pub(crate) distinct: usize,
-    /// Cases that give a value on our side.
+    /// Cases that have a value on our side.
     pub(crate) succeeded: usize,
     pub(crate) equal: usize,
-    /// Cases that Python itself answers differently when its sets are in canonical order.
+    /// Cases with another result in plain Python than with its sets in canonical order.
     pub(crate) ordered: usize,
-    /// Differences that are meant to be, by what they are.
+    /// The number of intended differences, by kind.
     pub(crate) intended: BTreeMap<&'static str, usize>,
-    /// The differences that nothing explains, as text to paste.
+    /// The unexplained differences, as text to paste.
     pub(crate) differences: Vec<String>,
 }
 
 impl Tally {
-    /// One tally a primitive, in the order of the table.
+    /// One tally per primitive, in the order of the table.
     pub(crate) fn of_all(suite: &Suite, results: &Results) -> Vec<Self> {
         let mut interpreter = Interpreter::default();
         suite
@@ -191,7 +191,7 @@ fn difference(expression: &str, program: &str, ours: &Ours, theirs: &Theirs) -> 
     )
 }
 
-/// The beginning of a value: where a long one differs is seen by pasting the case.
+/// The beginning of a value: pasting the case shows where long values differ.
 fn cut(text: &str) -> String {
     match text.char_indices().nth(SHOWN_OF_VALUE) {
         Some((end, _)) => format!("{}…", &text[..end]),

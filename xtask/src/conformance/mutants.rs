@@ -1,8 +1,7 @@
-//! Mutated programs of solvers.py, on both sides.
+//! Compares mutated programs of solvers.py with Python.
 //!
-//! Programs that people wrote pass arguments of the types that signatures name, and so do the cases
-//! of primitives. Python takes whatever its operations take; mutants show where ours takes less, and
-//! where it gives something else.
+//! Programs that people wrote pass arguments of the types in the signatures, and so do the cases of primitives.
+//! Python accepts whatever its operations accept; mutants show where ours accepts less or returns something else.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -23,37 +22,37 @@ use super::python::{Bounded, Command, Reference};
 use super::solvers::read_tasks;
 use super::suite::Suite;
 
-/// Of the evaluations that give a grid of colours in Python, so many in a thousand give it here.
+/// Of a thousand evaluations that return a grid of colours in Python, at least this many must return the same here.
 const LEAST_SAME: usize = 995;
 
-/// On how many inputs of its own task each mutant is evaluated.
+/// The number of inputs of its own task on which each mutant is evaluated.
 const OWN_INPUTS: usize = 2;
 
-/// One mutant in so many is evaluated on an input of another task too.
+/// One mutant in this many is also evaluated on an input of another task.
 const FOREIGN: usize = 4;
 
-/// From one task to the next of those, prime so that all have their turn.
+/// The step from one of these tasks to the next, prime so that all get their turn.
 const STRIDE: usize = 17;
 
-/// How often a mutant that is no new program is drawn again.
+/// How often a mutant that repeats a known program is drawn again.
 const DRAWS: usize = 8;
 
-/// Examples that are written for each reason.
+/// The number of examples written for each reason.
 const EXAMPLES: usize = 3;
 
-/// Lines of a list that are printed.
+/// The number of lines of a list that are printed.
 const LISTED: usize = 60;
 
 /// One mutant on one input.
 #[derive(Debug)]
 struct Evaluation {
     program: Program,
-    /// Its text, which both sides read.
+    /// Its text, which both sides parse.
     text: String,
     pair: Pair,
 }
 
-/// What Python gave, without the value.
+/// The kind of Python's result, without the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     Grid,
@@ -95,9 +94,9 @@ impl Class {
     }
 }
 
-/// What ours gave, held against Python.
+/// The comparison of our result with Python's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Verdict {
+enum Comparison {
     Same,
     OtherGrid,
     OtherValue,
@@ -105,35 +104,35 @@ enum Verdict {
     Limit,
 }
 
-impl Verdict {
-    const ALL: &'static [(Verdict, &'static str)] = &[
-        (Verdict::Same, "same"),
-        (Verdict::OtherGrid, "other grid"),
-        (Verdict::OtherValue, "other value"),
-        (Verdict::Error, "error"),
-        (Verdict::Limit, "limit"),
+impl Comparison {
+    const ALL: &'static [(Comparison, &'static str)] = &[
+        (Comparison::Same, "same"),
+        (Comparison::OtherGrid, "other grid"),
+        (Comparison::OtherValue, "other value"),
+        (Comparison::Error, "error"),
+        (Comparison::Limit, "limit"),
     ];
 
     fn of(ours: &Result<Value, EvalError>, theirs: &Bounded) -> Self {
         match ours {
-            // Python's say nothing of what they do.
-            Ok(Value::Function(_)) if matches!(theirs, Bounded::Function(_)) => Verdict::Same,
+            // The text of a Python function does not identify it.
+            Ok(Value::Function(_)) if matches!(theirs, Bounded::Function(_)) => Comparison::Same,
             Ok(value)
                 if Class::of(theirs)
                     .1
                     .is_some_and(|text| numbers(&value.to_string()) == numbers(text)) =>
             {
-                Verdict::Same
+                Comparison::Same
             }
-            Ok(Value::Grid(_)) => Verdict::OtherGrid,
-            Ok(_) => Verdict::OtherValue,
-            Err(error) if error.limit().is_some() => Verdict::Limit,
-            Err(_) => Verdict::Error,
+            Ok(Value::Grid(_)) => Comparison::OtherGrid,
+            Ok(_) => Comparison::OtherValue,
+            Err(error) if error.limit().is_some() => Comparison::Limit,
+            Err(_) => Comparison::Error,
         }
     }
 }
 
-/// How often a grid of colours and how often another value of Python's is missed for a reason.
+/// How many grids of colours and how many other values of Python are missed for a reason.
 #[derive(Debug, Clone, Copy, Default)]
 struct Missed {
     grids: usize,
@@ -154,30 +153,29 @@ struct Example {
     ours: String,
 }
 
-/// How the mutants came out.
+/// The results of the mutants.
 #[derive(Debug, Default)]
 pub(crate) struct Mutants {
     seed: u64,
     programs: usize,
-    /// How many mutants the evaluations are of.
+    /// The number of mutants in the evaluations.
     count: usize,
-    counts: BTreeMap<(Class, Verdict), usize>,
+    counts: BTreeMap<(Class, Comparison), usize>,
     /// Missed grids that are the answer of the task.
     right: usize,
-    /// Of values that Python gives and ours misses: by kind of error, by primitive, by argument, and
-    /// by all three.
+    /// The values that Python returns and ours misses: by kind of error, by primitive, by argument, and by all three.
     kinds: ByReason,
     primitives: ByReason,
     arguments: ByReason,
     reasons: ByReason,
-    /// Where Python raises and ours gives a grid: by the function that raises.
+    /// Evaluations in which Python raises and ours returns a grid: by the function that raises.
     raised: BTreeMap<String, usize>,
     examples: BTreeMap<String, Vec<Example>>,
-    /// What the evaluators made of them.
+    /// The results of our evaluators.
     tally: Tally,
 }
 
-/// Evaluates so many mutants in Python and here, here by every evaluator.
+/// Evaluates this many mutants in Python and with each of our evaluators.
 pub(crate) fn compare(
     reference: &Reference,
     directory: &Path,
@@ -227,7 +225,7 @@ pub(crate) fn compare(
     Ok(found)
 }
 
-/// So many evaluations of mutants, and how many mutants there are.
+/// This many evaluations of mutants, and the number of mutants.
 fn draw(
     jobs: &[(Program, &Task)],
     tasks: &[&Task],
@@ -249,13 +247,13 @@ fn draw(
                 break;
             }
         }
-        // What Python is given is what is read here.
+        // Use the parsed program, so that both sides evaluate the same text.
         let Some(Ok(mutant)) = parse_programs(&text).pop() else {
             continue;
         };
         seen.insert(text.clone());
         mutants += 1;
-        // Another input first in each round, so that all of them have their turn.
+        // Each round starts with another input, so that all get their turn.
         let round = number / jobs.len();
         let own = task.pair_count();
         let mut pairs: Vec<Pair> = (0..OWN_INPUTS.min(own))
@@ -263,7 +261,7 @@ fn draw(
             .collect();
         if number % FOREIGN == 0 {
             let other = tasks[number.wrapping_mul(STRIDE) % tasks.len()];
-            // What a program of another task should give is not known.
+            // The expected output of a program of another task is unknown.
             let inputs = other.pairs().map(|(_, pair)| pair.input.clone());
             pairs.extend(inputs.take(1).map(|input| Pair::new(input, None)));
         }
@@ -286,17 +284,17 @@ impl Mutants {
         ours: &Result<Value, EvalError>,
     ) {
         let (class, literal) = Class::of(&theirs);
-        let verdict = Verdict::of(ours, &theirs);
-        *self.counts.entry((class, verdict)).or_default() += 1;
+        let comparison = Comparison::of(ours, &theirs);
+        *self.counts.entry((class, comparison)).or_default() += 1;
         let reason = match (&theirs, ours) {
-            _ if verdict == Verdict::Same => return,
+            _ if comparison == Comparison::Same => return,
             (Bounded::Raised(exception, name), Ok(Value::Grid(_))) => {
                 let name = name.as_deref().unwrap_or("the program");
                 *self.raised.entry(name.to_owned()).or_default() += 1;
                 format!("a grid here, {exception} of `{name}` in Python")
             }
             (Bounded::Raised(..) | Bounded::Time | Bounded::Memory | Bounded::Died, _) => return,
-            (_, Ok(_)) if class == Class::Grid && verdict == Verdict::OtherGrid => {
+            (_, Ok(_)) if class == Class::Grid && comparison == Comparison::OtherGrid => {
                 "another grid".to_owned()
             }
             (_, Ok(_)) => "another value".to_owned(),
@@ -324,7 +322,7 @@ impl Mutants {
                 }
             }
         }
-        // Grids that are missed have examples of their own beside those of other values.
+        // Missed grids have examples separate from those of other values.
         let named = Class::ALL.iter().find(|(named, _)| *named == class);
         let title = match named {
             Some((_, name)) if literal.is_some() => format!("{reason}; Python gives {name}"),
@@ -346,20 +344,21 @@ impl Mutants {
         }
     }
 
-    /// Of all evaluations that give a grid of colours in Python, how many give it here.
+    /// Of all evaluations that return a grid of colours in Python, how many return the same here, and how many there
+    /// are.
     fn same(&self) -> (usize, usize) {
         let grids = self
             .counts
             .iter()
             .filter(|((class, _), _)| *class == Class::Grid);
-        grids.fold((0, 0), |(same, all), ((_, verdict), count)| {
-            let equal = usize::from(*verdict == Verdict::Same);
+        grids.fold((0, 0), |(same, all), ((_, comparison), count)| {
+            let equal = usize::from(*comparison == Comparison::Same);
             (same + equal * count, all + count)
         })
     }
 
-    /// Fails where evaluators disagree and where too many grids are missed.
-    pub(crate) fn judge(&self) -> Result<()> {
+    /// Fails if evaluators disagree or too many grids are missed.
+    pub(crate) fn check(&self) -> Result<()> {
         ensure!(
             self.tally.disagreements.is_empty(),
             "the evaluators disagree on mutants"
@@ -372,9 +371,8 @@ impl Mutants {
         Ok(())
     }
 
-    /// Writes each example as a program and a task with the grid of Python as its output, which
-    /// `mega-batch run` takes, with a list of all by reason. What evaluators disagree on is written
-    /// too.
+    /// Writes each example as a program and a task with Python's grid as its output, which `mega-batch run` accepts,
+    /// with a list of all by reason. Evaluations on which our evaluators disagree are written too.
     pub(crate) fn write_examples(&self, folder: &Path) -> Result<()> {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         let write = |name: String, text: &str| {
@@ -400,7 +398,7 @@ impl Mutants {
 }
 
 impl Example {
-    /// The program, named after the task, below what both sides make of it.
+    /// The program, named after the task, with the results of both sides as comments.
     fn program_file(&self, reason: &str) -> String {
         let text = self.program.to_string();
         let rest = text.split_once('(').map_or("", |(_, rest)| rest);
@@ -413,7 +411,7 @@ impl Example {
         )
     }
 
-    /// The input, and what Python gives where that is a grid that a task may have.
+    /// The input, and Python's result if it is a grid that a task may have.
     fn task(&self) -> Json {
         let rows = |grid: &Grid| grid.rows().map(<[i8]>::to_vec).collect::<Vec<_>>();
         let mut pair = json!({ "input": rows(&self.pair.input) });
@@ -428,10 +426,10 @@ impl Example {
     }
 }
 
-/// What an error is, without the place.
+/// The reason of an error, without its location.
 fn reason(error: &EvalError) -> String {
     let text = match error.kind {
-        // The number makes no other reason.
+        // Different numbers are the same reason.
         ErrorKind::NotPositive(_) => kind(error.kind).to_owned(),
         _ => EvalError { line: 0, ..*error }.to_string(),
     };
@@ -474,19 +472,19 @@ impl fmt::Display for Mutants {
             self.count, self.programs, self.seed
         )?;
         write!(f, "{:<26}{:>12}", "Python gives", "evaluations")?;
-        for (_, name) in Verdict::ALL {
+        for (_, name) in Comparison::ALL {
             write!(f, "{name:>13}")?;
         }
         writeln!(f)?;
         for &(class, name) in Class::ALL {
-            let count = |verdict| self.counts.get(&(class, verdict)).copied().unwrap_or(0);
-            let sum: usize = Verdict::ALL
+            let count = |comparison| self.counts.get(&(class, comparison)).copied().unwrap_or(0);
+            let sum: usize = Comparison::ALL
                 .iter()
-                .map(|(verdict, _)| count(*verdict))
+                .map(|(comparison, _)| count(*comparison))
                 .sum();
             write!(f, "{name:<26}{sum:>12}")?;
-            for (verdict, _) in Verdict::ALL {
-                write!(f, "{:>13}", count(*verdict))?;
+            for (comparison, _) in Comparison::ALL {
+                write!(f, "{:>13}", count(*comparison))?;
             }
             writeln!(f)?;
         }

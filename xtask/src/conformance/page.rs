@@ -18,7 +18,7 @@ fn page_of(dialect: Dialect) -> &'static str {
     }
 }
 
-/// Writes the lists anew; the programs' only where they were run.
+/// Updates the lists; that of the programs only if they were run.
 pub(crate) fn write(
     root: &Path,
     dialect: Dialect,

@@ -1,4 +1,4 @@
-//! The Python side: commands to the driver, results from it.
+//! The Python side: sends commands to the driver and reads the results.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -11,25 +11,25 @@ use serde_json::{Value as Json, json};
 
 use super::Called;
 
-/// The driver, which runs beside the reference and holds nothing of it.
+/// The driver, which runs the reference but contains nothing of it.
 const DRIVER: &str = include_str!("../../python/conformance.py");
 
-/// One line to the driver, which says more about each. All but `Pool` have a result.
+/// One line to the driver, whose text describes each command. All but `Pool` have a result.
 #[derive(Debug)]
 pub(crate) enum Command<'a> {
     /// An expression for the pool.
     Pool(&'a str),
-    /// A primitive called with these from the pool, and its result called with those.
+    /// A call of a primitive with these from the pool, and a call of its result with those.
     Case(&'static str, &'a [usize], &'a [usize]),
-    /// A function of the file of solvers called with these from the pool.
+    /// A call of a function of the file of solvers with these from the pool.
     Solver(&'a str, &'a [usize]),
-    /// The function of a file that holds a batt, called with each of these from the pool.
+    /// Calls of the function of a file that holds a batt, with each of these from the pool.
     Batt(&'a Path, &'a [[usize; 3]]),
-    /// What a failing call of a primitive gives.
+    /// The value that a failing call of a primitive returns.
     Default(&'static str),
-    /// A program's text and what it is called with.
+    /// A program's text and its input from the pool.
     Program(&'a str, usize),
-    /// The same in a process of its own with bounds; for [`Reference::evaluate_bounded`].
+    /// The same in a separate process with limits; for [`Reference::evaluate_bounded`].
     Bounded(&'a str, usize),
 }
 
@@ -49,7 +49,7 @@ impl Command<'_> {
     }
 }
 
-/// What Python makes of an evaluation.
+/// Python's result of an evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Theirs {
     /// The literal of the value.
@@ -60,7 +60,7 @@ pub(crate) enum Theirs {
     Overtime,
 }
 
-/// What Python makes of an evaluation with bounds.
+/// Python's result of an evaluation with limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Bounded {
     /// Equally long rows of colours from 0 to 9, as a literal.
@@ -108,14 +108,14 @@ impl Bounded {
     }
 }
 
-/// In which order the reference's sets iterate.
+/// The iteration order of the reference's sets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Order {
-    /// As Python happens to.
+    /// Python's own order.
     Plain,
-    /// As ours do.
+    /// The canonical order, which ours has.
     Canonical,
-    /// The other way round.
+    /// The reverse of the canonical order.
     Reversed,
 }
 
@@ -132,7 +132,7 @@ impl Order {
 /// The results of all commands that have one.
 #[derive(Debug)]
 pub(crate) struct Results {
-    /// With the reference as it is.
+    /// With the unchanged reference.
     pub(crate) plain: Vec<Theirs>,
     /// With its sets in canonical order.
     pub(crate) canonical: Vec<Theirs>,
@@ -171,7 +171,7 @@ impl Reference {
         std::fs::read_to_string(&path).with_context(|| path.display().to_string())
     }
 
-    /// The results with the reference as it is and in canonical order, evaluated at once.
+    /// The results in both orders, evaluated in parallel.
     pub(crate) fn evaluate_both(&self, commands: &[Command<'_>]) -> Result<Results> {
         std::thread::scope(|scope| {
             let plain = scope.spawn(|| self.evaluate(Order::Plain, commands));
@@ -196,7 +196,7 @@ impl Reference {
         })
     }
 
-    /// The results in canonical order of commands that have bounds.
+    /// The results of commands with limits, in canonical order.
     pub(crate) fn evaluate_bounded(&self, commands: &[Command<'_>]) -> Result<Vec<Bounded>> {
         self.drive(Order::Canonical, commands, Bounded::read)
     }

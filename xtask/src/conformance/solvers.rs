@@ -1,4 +1,4 @@
-//! The programs of solvers.py on the tasks that they are for, on both sides.
+//! Compares the programs of solvers.py on their tasks with Python.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,11 +13,11 @@ use super::compare::agree;
 use super::python::{Command, Order, Reference, Theirs};
 use super::suite::{Ours, Suite};
 
-/// How the public programs came out.
+/// The results of the public programs.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
     tasks: usize,
-    /// Programs whose task is there.
+    /// Programs whose task is available.
     count: usize,
     pairs: usize,
     ours: Right,
@@ -32,15 +32,15 @@ pub(crate) struct Programs {
 #[derive(Debug, Default)]
 struct Right {
     pairs: usize,
-    /// Tasks with a pair that is wrong.
+    /// Tasks with a wrong pair.
     failed: BTreeSet<String>,
 }
 
-/// The pairs on which a program answers differently with another order of sets.
+/// The pairs on which a program gives another answer with another order of sets.
 #[derive(Debug, Default)]
 pub(crate) struct Ordered {
     pub(crate) pairs: Vec<PairId>,
-    /// How many of them are right in plain Python, in canonical order, in its reverse.
+    /// How many of them are right in plain Python, in canonical order, and in reverse canonical order.
     pub(crate) right: [usize; 3],
 }
 
@@ -53,7 +53,7 @@ impl Right {
     }
 }
 
-/// Runs every program of solvers.py on the task that its name says.
+/// Runs every program of solvers.py on the task in its name.
 pub(crate) fn compare(reference: &Reference, directory: &Path) -> Result<Programs> {
     let tasks = read_tasks(directory)?;
     let mut found = Programs {
@@ -145,7 +145,7 @@ fn read_programs(reference: &Reference, found: &mut Programs) -> Result<Vec<Prog
     Ok(programs)
 }
 
-/// What a program of the dialect is called with, of which the expected output is nothing.
+/// The arguments of a program of the dialect; the expected output is `None`.
 fn inputs_of(dialect: Dialect, task: &Task, pair: &Pair) -> Vec<Value> {
     let input = Value::Grid(pair.input.clone());
     match dialect {

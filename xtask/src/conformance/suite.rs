@@ -1,4 +1,4 @@
-//! The cases, as text that Python and the parser read alike.
+//! The cases, as text for both Python and our parser.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -9,13 +9,13 @@ use arc_dsl::{Dialect, EvalError, Grid, Interpreter, Value, parse_programs_in};
 use super::Called;
 use super::python::Command;
 
-/// Grids from which the arguments are drawn, each with its patches.
+/// The number of grids from which the arguments are drawn, each with its patches.
 const SCENES: usize = 620;
 
-/// How many draws a case may take to be a new one.
+/// How often a repeated case is drawn again.
 const DRAWS: usize = 8;
 
-/// Calls of primitives; arguments are places in a pool of expressions.
+/// Calls of primitives; arguments are indices into a pool of expressions.
 #[derive(Debug, Default)]
 pub(crate) struct Suite {
     pub(crate) dialect: Dialect,
@@ -24,7 +24,7 @@ pub(crate) struct Suite {
     pub(crate) calls: Vec<Call>,
 }
 
-/// A case with its arguments by place.
+/// A case with its arguments by index.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) primitive: Called,
@@ -33,8 +33,8 @@ pub(crate) struct Call {
 }
 
 impl Suite {
-    /// So many cases of every primitive, distinct as far as the primitive has so many; a fifth of them
-    /// with arguments of any type.
+    /// `count` cases of every primitive, distinct as far as the primitive has that many; a fifth of them have
+    /// arguments of any type.
     pub(crate) fn generate(dialect: Dialect, seed: u64, count: usize) -> Self {
         let mut generator = Generator::with_scenes(seed, SCENES);
         let mut suite = Self {
@@ -76,7 +76,7 @@ impl Suite {
             .collect()
     }
 
-    /// The place of an expression in the pool.
+    /// The index of an expression in the pool.
     pub(crate) fn place(&mut self, text: String) -> usize {
         *self.places.entry(text).or_insert_with_key(|text| {
             self.pool.push(text.clone());
@@ -84,7 +84,7 @@ impl Suite {
         })
     }
 
-    /// What Python is to evaluate: one result a call.
+    /// The commands for Python: one result per call.
     pub(crate) fn commands(&self) -> Vec<Command<'_>> {
         let pool = self.pool.iter().map(|text| Command::Pool(text));
         let calls = self
@@ -94,7 +94,7 @@ impl Suite {
         pool.chain(calls).collect()
     }
 
-    /// The calls of each primitive in turn, with the place of the first.
+    /// The calls of each primitive in turn, with the index of the first.
     pub(crate) fn by_primitive(&self) -> impl Iterator<Item = (usize, &[Call])> {
         self.calls
             .chunk_by(|a, b| a.primitive == b.primitive)
@@ -132,7 +132,7 @@ impl Suite {
         format!("def case(I):\n    f = {made}\n    return f({applied_to})\n")
     }
 
-    /// What our interpreter makes of the call's text.
+    /// Our interpreter's result for the call's text.
     pub(crate) fn evaluate(&self, call: &Call, interpreter: &mut Interpreter) -> Ours {
         match parse_programs_in(self.dialect, &self.program(call)).pop() {
             Some(Ok(program)) => match interpreter.run(&program, Grid::default()) {
@@ -182,8 +182,7 @@ impl From<TypedCase> for Drawn {
     }
 }
 
-/// The text of a value. Python has no text for the functions that it makes, which a typed case may
-/// give.
+/// The text of a value. Python has no text for function values, which a typed case may return.
 pub(crate) fn literal(dialect: Dialect, value: &Value) -> String {
     match dialect {
         Dialect::Public => value.to_string(),
@@ -191,13 +190,13 @@ pub(crate) fn literal(dialect: Dialect, value: &Value) -> String {
     }
 }
 
-/// What our side makes of an evaluation.
+/// Our result of an evaluation.
 #[derive(Debug)]
 pub(crate) enum Ours {
     /// The literal of the value.
     Value(String),
-    /// The evaluation failed or was stopped.
+    /// The evaluation failed or hit a limit.
     Error(EvalError),
-    /// The text was not read, which is always a difference.
+    /// The text was rejected by the parser, which is always a difference.
     Unread(String),
 }

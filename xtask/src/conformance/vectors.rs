@@ -1,11 +1,10 @@
 //! The vectors that `crates/arc-dsl/tests/conformance.rs` checks without Python.
 //!
-//! `pool.txt` holds an expression a line. A file a family holds the cases: `[primitive]`, then a
-//! line a case, `12 40=(3, 4)`: the places of its arguments in the pool, after `/` those that its
-//! result is called with, and what Python gives in canonical order. That is the literal where it is
-//! short, otherwise `#` and the FNV-1a hash of it, with truth values as the integers that they
-//! equal; `!` where Python raises, `~` where it goes on but ours is meant to fail. `builtin.txt`
-//! holds the built-in programs: `[id]`, then a line an input, `seed index max_side=digest`.
+//! `pool.txt` holds one expression per line. A file per family holds the cases: `[primitive]`, then one line per
+//! case, `12 40=(3, 4)`: the indices of its arguments in the pool, after `/` those for a call of its result, and
+//! Python's result in canonical order. That is the literal if it is short, otherwise `#` and its FNV-1a hash, with
+//! truth values replaced by the integers that they equal; `!` if Python raises, `~` if it continues but ours is meant
+//! to fail. `builtin.txt` holds the built-in programs: `[id]`, then one line per input, `seed index max_side=digest`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,10 +25,10 @@ fn folder(dialect: Dialect) -> &'static str {
     }
 }
 
-/// Literals up to this long are written out.
+/// Longer literals are hashed.
 const SHORT: usize = 17;
 
-/// Writes the digests of the reference's functions, by which copies of them in program text are recognised.
+/// Writes the digests of the reference's functions, which identify copies of them in program text.
 pub(crate) fn write_digests(root: &Path, reference: &Path) -> Result<()> {
     let text = std::fs::read_to_string(reference.join("dsl.py")).context("dsl.py")?;
     let mut digests = "[\n".to_owned();
@@ -40,7 +39,7 @@ pub(crate) fn write_digests(root: &Path, reference: &Path) -> Result<()> {
     Ok(std::fs::write(file, digests + "]\n")?)
 }
 
-/// Writes all files anew.
+/// Writes all files.
 pub(crate) fn write(
     root: &Path,
     suite: &Suite,
@@ -67,7 +66,7 @@ pub(crate) fn write(
         let _ = writeln!(text, "[{primitive}]");
         for (call, theirs) in calls.iter().zip(&results[first..]) {
             let ours = suite.evaluate(call, &mut interpreter);
-            // What differs is no vector; the command fails for it.
+            // A difference is no vector; the command fails because of it.
             if let Ok(deviation) = agree(Some(call.primitive), &ours, theirs) {
                 let _ = writeln!(text, "{}", line(call, theirs, deviation.is_some()));
             }
@@ -101,7 +100,7 @@ fn line(call: &Call, theirs: &Theirs, deviates: bool) -> String {
     text
 }
 
-/// A literal, or what stands for it where it is long.
+/// A literal, or its hash if it is long.
 pub(crate) fn digest(literal: &str) -> String {
     let literal = numbers(literal);
     if literal.len() <= SHORT {

@@ -1,4 +1,4 @@
-//! docs/form.md: what stands between its marks, which is made of the code.
+//! docs/form.md: the text between its marks, which is generated.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,7 +25,7 @@ def solve_example(I):
     return O
 ";
 
-/// The page with its marked parts made anew.
+/// The page with its marked parts regenerated.
 pub(super) fn page(root: &Path) -> Result<String> {
     let path = root.join(PAGE);
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -63,7 +63,7 @@ fn fused() -> String {
     table
 }
 
-/// The example as it is after each stage, as `mega-batch explain` and `coverage` have it.
+/// The example after each stage, as `mega-batch explain` and `coverage` print it.
 fn stages() -> Result<[(&'static str, String); 4]> {
     let program = parse_programs(EXAMPLE).remove(0)?;
     let plainly = Options {

@@ -1,4 +1,4 @@
-//! `docs/device-interface.md`: the description of the device's interface as tables, between prose.
+//! `docs/device-interface.md`: the device's interface as tables, with prose in between.
 
 use std::fmt::Write as _;
 

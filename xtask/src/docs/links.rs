@@ -1,4 +1,4 @@
-//! Links between the pages: each has to lead to a file of the project, and to a heading that this file has.
+//! Links between the pages: each must lead to a file of the project and to a heading in that file.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use walkdir::{DirEntry, WalkDir};
 
-/// Fails where a link of a page leads nowhere, and names all such links with their pages.
+/// Fails if a link of a page is broken, and lists all such links with their pages.
 pub(super) fn check(root: &Path) -> Result<()> {
     let mut pages = HashMap::new();
     for entry in WalkDir::new(root)
@@ -41,13 +41,13 @@ pub(super) fn check(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether a folder or file is the project's own: neither built nor hidden.
+/// Whether a folder or file belongs to the project: neither build output nor hidden.
 fn is_ours(entry: &DirEntry) -> bool {
     let name = entry.file_name().to_string_lossy();
     entry.depth() == 0 || !(name == "target" || name.starts_with('.'))
 }
 
-/// Why a link from a page leads nowhere; `None` if it leads somewhere, or out of the project.
+/// Why a link from a page is broken; `None` if it is valid or leads outside the project.
 fn fault(
     pages: &HashMap<PathBuf, String>,
     page: &Path,
@@ -79,7 +79,7 @@ fn fault(
     (!found).then_some("the page has no such heading")
 }
 
-/// A page without its blocks of code.
+/// A page without its code blocks.
 fn prose(page: &str) -> String {
     let mut in_code = false;
     let mut text = String::new();
@@ -94,12 +94,12 @@ fn prose(page: &str) -> String {
     text
 }
 
-/// Where the links of a text lead: what stands in parentheses right behind a bracket that closes, inline code apart.
+/// The link targets of a text: the text in parentheses directly after a closing bracket, outside of inline code.
 fn targets(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for paragraph in text.split("\n\n") {
         let parts = paragraph.split("](").skip(1);
-        // An odd number of backticks before it: the link stands in code.
+        // After an odd number of backticks the link is inside code.
         let mut before = 0;
         for (part, first) in parts.zip(paragraph.split("](")) {
             before += first.matches('`').count();
@@ -112,7 +112,7 @@ fn targets(text: &str) -> Vec<&str> {
     found
 }
 
-/// The anchors of a text's headings, as GitHub makes them.
+/// The anchors of a text's headings, as GitHub generates them.
 fn headings(text: &str) -> HashSet<String> {
     let titles = text.lines().filter_map(|line| {
         let title = line.trim_start_matches('#');
@@ -127,7 +127,7 @@ fn headings(text: &str) -> HashSet<String> {
             _ => None,
         });
         let anchor: String = letters.flat_map(char::to_lowercase).collect();
-        // A heading that is there before is numbered.
+        // Repeated headings are numbered.
         let mut numbered = anchor.clone();
         let mut number = 0;
         while !anchors.insert(numbered.clone()) {

@@ -1,5 +1,5 @@
-//! The notebook run here, cell by cell, on generated tasks in a folder that stands for Kaggle's: whatever is
-//! missing or fails, it ends without an exception and leaves a valid submission.
+//! Runs the notebook here, cell by cell, on generated tasks in a folder that imitates Kaggle's: whatever is missing
+//! or fails, it must end without an exception and leave a valid submission.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,13 +27,13 @@ for number, cell in enumerate(cells):
         exec(compile(''.join(cell['source']), f'cell {number}', 'exec'), names)
 ";
 
-/// How many of the 419 test inputs of ARC-AGI-1's evaluation tasks the search has to have right.
+/// How many of the 419 test inputs of ARC-AGI-1's evaluation tasks the search must get right.
 const FOUND: usize = 130;
 
-/// The most lines that a rerun prints.
+/// The maximum number of lines that a rerun prints.
 const MOST_LINES: usize = 100;
 
-/// Runs every scenario; a reason where that cannot be done here.
+/// Runs every scenario; returns the reason if that is impossible here.
 pub(super) fn check(root: &Path, binary: Option<&Path>) -> Result<Option<String>> {
     if !cfg!(unix) {
         return Ok(Some("it is for Unix".to_owned()));
@@ -56,7 +56,7 @@ pub(super) fn check(root: &Path, binary: Option<&Path>) -> Result<Option<String>
     Ok(None)
 }
 
-/// The same for `ci`: a reason where it was skipped.
+/// The same for `ci`: returns the reason if it was skipped.
 pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
     check(root, None)
 }
@@ -66,7 +66,7 @@ fn has_python() -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
-/// Where Kaggle puts inputs; both have been seen.
+/// Where Kaggle puts inputs; both layouts have occurred.
 #[derive(Debug, Clone, Copy)]
 enum Layout {
     /// `competitions/NAME` and `datasets/OWNER/NAME`.
@@ -94,28 +94,28 @@ impl Layout {
     }
 }
 
-/// What lies in the dataset.
+/// The contents of the dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Engine {
     /// The engine, with programs or with the built-in ones.
     Real { programs: bool },
-    /// The engine, which crashes when it is first asked for a run.
+    /// The engine, which crashes in its first run.
     CrashingOnce,
     /// There is no dataset.
     Missing,
-    /// A program that crashes whatever it is asked for.
+    /// A program that crashes in every call.
     Crashing,
     /// A program that writes half a submission and crashes.
     Spoiling,
 }
 
-/// What the competition has.
+/// The files of the competition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tasks {
     Given,
-    /// The file of challenges is cut short; there is a sample submission.
+    /// The file of challenges is truncated; there is a sample submission.
     Broken,
-    /// The evaluation tasks of ARC-AGI-1, for which no program is given.
+    /// The evaluation tasks of ARC-AGI-1, without programs.
     Evaluation,
 }
 
@@ -131,7 +131,7 @@ struct Scenario {
 }
 
 impl Engine {
-    /// Whether it gets to a submission.
+    /// Whether it can produce a submission.
     fn works(self) -> bool {
         matches!(self, Engine::Real { .. } | Engine::CrashingOnce)
     }
@@ -216,8 +216,8 @@ impl Scenario {
         let path = place.path("run.ipynb");
         write_json(&path, &notebook::notebook(names)?)?;
         let said = place.run(&path, self.is_rerun, self.bench)?;
-        let checked = self.look_at(&place, &tasks, &said);
-        // What it said is what one has to look at then.
+        let checked = self.check_result(&place, &tasks, &said);
+        // The notebook's output is what one has to read in that case.
         checked.map_err(|error| anyhow!("{error:#}; the notebook printed\n{said}"))
     }
 
@@ -256,7 +256,7 @@ impl Scenario {
         )
     }
 
-    /// The dataset as Kaggle has it: nothing in it can be written or executed.
+    /// The dataset as on Kaggle: read-only and not executable.
     fn write_dataset(self, place: &Place, names: &Names, engine: &Path) -> Result<()> {
         let script = |text: &str| -> Result<PathBuf> {
             let path = place.path("script");
@@ -309,13 +309,13 @@ impl Scenario {
         Ok(())
     }
 
-    /// What has to be so after a run.
-    fn look_at(self, place: &Place, tasks: &[Task], said: &str) -> Result<()> {
+    /// Checks the result of a run.
+    fn check_result(self, place: &Place, tasks: &[Task], said: &str) -> Result<()> {
         let text = fs::read_to_string(place.working().join("submission.json"))?;
         let submission = serde_json::from_str(&text).context("submission.json")?;
         let right = right(&submission, tasks)?;
         let works = self.engine.works();
-        // Built-in tasks are made of the programs; their inputs and black cells are worth nothing.
+        // Built-in tasks are generated from the programs; for them the input and a black cell are wrong answers.
         let all: usize = tasks.iter().map(|task| task.test.len()).sum();
         let (least, most) = if self.tasks == Tasks::Evaluation {
             (FOUND, all)
@@ -386,7 +386,7 @@ impl Place {
         self.path("kaggle/working")
     }
 
-    /// Runs a notebook's cells; what they print.
+    /// Runs a notebook's cells; returns their output.
     fn run(&self, notebook: &Path, is_rerun: bool, bench: bool) -> Result<String> {
         let mut command = Command::new("python3");
         command

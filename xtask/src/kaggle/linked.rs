@@ -1,4 +1,4 @@
-//! What a binary needs of the machine that it runs on, as its own tables of dynamic linking say it.
+//! What a binary requires of the machine that it runs on, by its dynamic linking tables.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _, Sym as _};
 use object::{Endianness, elf};
 
-/// The newest version of glibc that a binary for Kaggle may need. Its image has 2.35, an older one is
-/// some room.
+/// The newest version of glibc that a binary for Kaggle may require. Kaggle's image has 2.35; an older one leaves a
+/// margin.
 pub(super) const GLIBC: Version = Version([2, 34, 0]);
 
 /// The dynamic linker of glibc.
@@ -31,7 +31,7 @@ const LIBRARIES: [&str; 7] = [
 pub(super) struct Version([u32; 3]);
 
 impl Version {
-    /// That of the name of a version of symbols, as `GLIBC_2.34`.
+    /// The version in the name of a symbol version such as `GLIBC_2.34`.
     fn of(name: &str) -> Option<Self> {
         let mut parts = [0; 3];
         let mut words = name.strip_prefix("GLIBC_")?.split('.');
@@ -56,18 +56,18 @@ impl fmt::Display for Version {
     }
 }
 
-/// What a binary needs.
+/// The requirements of a binary.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Needs {
-    /// The dynamic linker; none of a binary that is linked statically.
+pub(super) struct Requirements {
+    /// The dynamic linker; `None` for a statically linked binary.
     linker: Option<String>,
     libraries: Vec<String>,
-    /// Names of versions, each with the symbols of it. Some have none.
+    /// The symbol versions, each with its symbols. Some have none.
     versions: BTreeMap<String, Vec<String>>,
 }
 
-impl Needs {
-    /// Those of an x86-64 ELF file.
+impl Requirements {
+    /// The requirements of an x86-64 ELF file.
     pub(super) fn of_file(path: &Path) -> Result<Self> {
         let shown = path.display();
         let data = std::fs::read(path).with_context(|| shown.to_string())?;
@@ -124,13 +124,13 @@ impl Needs {
         Ok(needs)
     }
 
-    /// The newest version of glibc among them.
+    /// The newest required version of glibc.
     pub(super) fn newest(&self) -> Option<Version> {
         let versions = self.versions.keys();
         versions.filter_map(|name| Version::of(name)).max()
     }
 
-    /// What a machine with no newer glibc than this lacks, a line each.
+    /// What a machine with at most this version of glibc lacks, one item per line.
     pub(super) fn lacking(&self, most: Version) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(linker) = self.linker.as_ref().filter(|linker| *linker != LINKER) {
@@ -144,8 +144,8 @@ impl Needs {
             }
         }
         for (name, symbols) in &self.versions {
-            // What is called otherwise belongs to another library, or is no number: glibc 2.36 and
-            // newer mark what they need of the dynamic linker so.
+            // A name without the prefix belongs to another library, or has no number: glibc 2.36 and newer mark
+            // requirements on the dynamic linker in this way.
             let is_lacking = match Version::of(name) {
                 Some(version) => version > most,
                 None => name.starts_with("GLIBC_"),
@@ -188,12 +188,12 @@ mod tests {
         }
     }
 
-    fn needs(versions: &[(&str, &[&str])]) -> Needs {
+    fn needs(versions: &[(&str, &[&str])]) -> Requirements {
         let versions = versions.iter().map(|(name, symbols)| {
             let symbols = symbols.iter().map(|&symbol| symbol.to_owned());
             ((*name).to_owned(), symbols.collect())
         });
-        Needs {
+        Requirements {
             linker: Some(LINKER.to_owned()),
             libraries: vec!["libc.so.6".to_owned()],
             versions: versions.collect(),
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
     fn what_this_test_itself_needs_is_read() {
-        let needs = Needs::of_file(&std::env::current_exe().unwrap()).unwrap();
+        let needs = Requirements::of_file(&std::env::current_exe().unwrap()).unwrap();
         assert_eq!(needs.linker.as_deref(), Some(LINKER));
         assert!(needs.libraries.iter().any(|library| library == "libc.so.6"));
         let of_start = needs
@@ -240,7 +240,7 @@ mod tests {
             .find(|(_, symbols)| symbols.iter().any(|symbol| symbol == "__libc_start_main"));
         let (version, _) = of_start.expect("every program has a beginning");
         assert!(Version::of(version).is_some_and(|version| Some(version) <= needs.newest()));
-        // An old glibc has none of it.
+        // A very old glibc has none of it.
         let lacking = needs.lacking(Version([2, 2, 0]));
         assert!(
             lacking
@@ -252,8 +252,8 @@ mod tests {
 
     #[test]
     fn what_is_no_program_is_an_error() {
-        assert!(Needs::of(b"#!/bin/sh\n").is_err());
-        assert!(Needs::of(b"").is_err());
-        assert!(Needs::of(b"\x7fELF\x02\x01\x01").is_err());
+        assert!(Requirements::of(b"#!/bin/sh\n").is_err());
+        assert!(Requirements::of(b"").is_err());
+        assert!(Requirements::of(b"\x7fELF\x02\x01\x01").is_err());
     }
 }

@@ -1,27 +1,27 @@
-//! What Kaggle is told of the dataset and of the notebook: names, and the two files of metadata.
+//! The metadata for Kaggle: the names of the dataset and the notebook, and the two files.
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
-/// Who uploads, and what everything is called.
+/// The uploader and all names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Names {
     pub(super) owner: String,
     pub(super) title: String,
-    /// What the notebook is called in addresses. Kaggle makes it of the title, so that no other one will do.
+    /// The notebook's name in addresses. Kaggle derives it from the title, so it cannot be another one.
     pub(super) notebook: String,
     pub(super) dataset: String,
     pub(super) competition: String,
 }
 
-/// What stands behind a title for the dataset's.
+/// The suffix of the dataset's title.
 const OF_DATASET: &str = " engine";
 
-/// How many characters the title of a dataset has.
+/// The allowed number of characters in the title of a dataset.
 const TITLE: std::ops::RangeInclusive<usize> = 6..=50;
 
 impl Names {
-    /// Those of a title, where Kaggle takes them.
+    /// The names for a title, if Kaggle accepts them.
     pub(super) fn new(owner: &str, title: &str, competition: &str) -> Result<Self> {
         let is_name = |name: &str| {
             let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
@@ -37,7 +37,7 @@ impl Names {
             "--competition `{competition}`: expected the name in the address of the competition, as \
              `arc-prize-2026-arc-agi-2`"
         );
-        // Whatever the notebook's own bounds are, 5 characters have been enough.
+        // The notebook's own limits are unknown; 5 characters have been enough.
         let longest = TITLE.end() - OF_DATASET.len();
         ensure!(
             (5..=longest).contains(&title.len())
@@ -61,7 +61,7 @@ impl Names {
             "id": format!("{}/{}", self.owner, self.dataset),
             "title": format!("{}{OF_DATASET}", self.title),
             "subtitle": "The engine mega-batch for Linux, and programs in the ARC DSL",
-            // Programs of one's own are their author's.
+            // The programs in it belong to their authors.
             "licenses": [{"name": "other"}],
             "description": "mega-batch is licensed under either of MIT or Apache-2.0. README.md says more.",
         })
@@ -91,7 +91,7 @@ impl Names {
     }
 }
 
-/// A title as Kaggle has it in an address.
+/// A title in the form that Kaggle uses in an address.
 fn slug(title: &str) -> String {
     let mut slug = String::new();
     for c in title.chars() {

@@ -1,17 +1,18 @@
 # %% [markdown]
 # # mega-batch on Kaggle
 #
-# This notebook looks at the machine, checks and measures the engine on it, runs ARC DSL programs on the
-# competition's tasks, searches programs for the others, and leaves `submission.json` in the working folder.
+# This notebook inspects the machine, checks and benchmarks the engine on it, runs ARC DSL programs on the
+# competition's tasks, searches for programs for the remaining tasks, and leaves `submission.json` in the working
+# folder.
 #
-# When the competition runs it anew on the hidden tasks, it does nothing but run and search. Whatever fails, in
-# either case, is printed and noted; a valid `submission.json` is there from the third cell on.
+# When the competition reruns it on the hidden tasks, it only runs and searches. In both cases every failure is
+# printed and recorded; from the third cell on there is a valid `submission.json`.
 
 # %% [markdown]
 # ## Settings
 #
-# Names are those of the competition and of the dataset with the engine. Variables of the environment
-# stand above what is written here.
+# The names are those of the competition and of the dataset with the engine. Environment variables override the values
+# below.
 
 # %%
 import contextlib
@@ -32,11 +33,11 @@ COMPETITION = "arc-prize-2026-arc-agi-2"
 OWNER = "KAGGLE_USER"
 DATASET = "mega-batch-engine"
 
-# Who makes evaluations: "auto" takes the GPUs where that is expected to be faster.
+# What evaluates: "auto" uses the GPUs if that is expected to be faster.
 MODE = os.environ.get("MEGA_BATCH_MODE", "auto")
 # Hours for the notebook as a whole. Kaggle ends it after 12.
 HOURS = os.environ.get("MEGA_BATCH_HOURS", "11")
-# "0" leaves the benchmark out.
+# "0" skips the benchmark.
 BENCH = os.environ.get("MEGA_BATCH_BENCH", "1")
 
 KAGGLE = pathlib.Path(os.environ.get("MEGA_BATCH_KAGGLE_ROOT", "/kaggle"))
@@ -49,12 +50,12 @@ SUBMISSION = WORKING / "submission.json"
 # %% [markdown]
 # ## Helpers
 #
-# A step that fails is noted and the next one runs. Output of the engine is bounded in time and in lines.
+# A step that fails is recorded and the next one runs. The engine's running time and output lines are limited.
 
 # %%
-# What failed, for the last cell.
+# The failures, for the last cell.
 FAILED = []
-# How much of what a command prints is shown: so many lines from its beginning and its end, each cut.
+# How many lines of a command's output are shown from its beginning and its end, and the characters of each.
 HEAD, TAIL, WIDTH = 300, 20, 500
 # The largest file that is read as JSON, as in the engine.
 MOST_BYTES = 1 << 30
@@ -157,7 +158,7 @@ def call(arguments, seconds, heartbeat=None):
 
     def read():
         nonlocal counted
-        # A line without an end comes in pieces.
+        # A line without an end arrives in pieces.
         for line in iter(lambda: process.stdout.readline(1 << 16), b""):
             counted += 1
             (head if counted <= HEAD else tail).append(line[:WIDTH].decode(errors="replace").rstrip())
@@ -169,7 +170,7 @@ def call(arguments, seconds, heartbeat=None):
     while process.poll() is None:
         reader.join(0.2)
         if not reader.is_alive():
-            # Its output has ended, and so will it.
+            # Its output has ended, so the process will end too.
             time.sleep(0.05)
         while head:
             say(head.popleft())
@@ -178,14 +179,14 @@ def call(arguments, seconds, heartbeat=None):
             end(process, signal.SIGKILL if asked else signal.SIGTERM)
             asked, deadline = True, now + 60.0
         if heartbeat is not None and now >= next_beat:
-            # Fewer and fewer: 12 hours are some 80 lines.
+            # Less and less often: 12 hours are some 80 lines.
             pause = min(pause * 2.0, 600.0)
             next_beat = now + pause
             with contextlib.suppress(OSError, IndexError):
                 with open(heartbeat, "rb") as file:
                     file.seek(max(0, heartbeat.stat().st_size - 4096))
                     say(file.read().splitlines()[-1][:WIDTH].decode(errors="replace"))
-    # What it has started may hold its output open.
+    # Its child processes may keep its output open.
     reader.join(5.0)
     end(process, signal.SIGKILL)
     reader.join(5.0)
@@ -211,14 +212,14 @@ def engine(*arguments, seconds, good=(0,), heartbeat=None):
 # %% [markdown]
 # ## A submission first
 #
-# For each test input the input itself and one black cell: worth nothing, but valid. It stands until the
-# engine writes a better one.
+# For each test input the input itself and one black cell: wrong, but valid. It remains until the engine writes a
+# better one.
 
 # %%
 SCRATCH = pathlib.Path(tempfile.gettempdir())
 ENGINE = CHALLENGES = None
 PROGRAMS = []
-# What is handed in where there is nothing else.
+# The attempts for tasks without any other.
 FALLBACK = {}
 
 
@@ -292,8 +293,8 @@ with step("the first submission"):
 # %% [markdown]
 # ## The engine
 #
-# The dataset cannot be executed from, so that the engine is copied. Programs are those in the dataset's
-# folder `programs`; without them the built-in ones are run.
+# Files in the dataset cannot be executed, so the engine is copied. The programs are those in the dataset's folder
+# `programs`; without them the built-in ones are run.
 
 # %%
 DATASET_FOLDERS = [INPUT / "datasets" / OWNER / DATASET, INPUT / DATASET, INPUT / OWNER / DATASET]
@@ -345,9 +346,9 @@ with step("the programs"):
 # %% [markdown]
 # ## The machine
 #
-# Which GPUs there are and what a run takes of them. Where there is a GPU, the conformance suite compares
-# it with the reference; a difference means that its results are not to be trusted, and the run goes
-# without it. The rerun checks nothing: set `MODE` to "parallel" after a difference.
+# The GPUs and the settings of a run for them. If there is a GPU, the conformance suite compares it with the
+# reference; a difference means that its results cannot be trusted, and the run does not use it. The rerun checks
+# nothing: set `MODE` to "parallel" after a difference.
 
 # %%
 if not RERUN:
@@ -369,8 +370,8 @@ if not RERUN:
 # %% [markdown]
 # ## The benchmark
 #
-# The modes by kind and size of batch, in short, with what the GPU is worth. Tables and charts are in the
-# folder `bench`.
+# The modes by kind and size of batch, in brief, with the speedup of the GPU. Tables and charts are in the folder
+# `bench`.
 
 # %%
 if not RERUN and BENCH != "0":
@@ -380,9 +381,9 @@ if not RERUN and BENCH != "0":
 # %% [markdown]
 # ## The run
 #
-# Every program on every task, and then a search for the tasks on whose train pairs none is right. The
-# submission is whole at any moment. A run that crashes goes on from its checkpoint, the third time without
-# GPUs; a run or a search that has no time left ends with what it has.
+# Every program on every task, and then a search for the tasks on whose train pairs none is right. The submission is
+# valid at all times. A run that crashes continues from its checkpoint, the third time without GPUs; a run or a search
+# that has no time left ends with what it has.
 
 # %%
 KEPT = SCRATCH if RERUN else WORKING
@@ -450,7 +451,7 @@ def search_rest(tasks, submission, seconds, checkpoint=None):
         if not unsolved.read_text().strip():
             return
         chosen = ["--ids-file", unsolved]
-    # It is whole at any time, and no worse than the run's.
+    # It is valid at all times, and no worse than the run's.
     found = SCRATCH / f"{submission.stem}-found.json"
     arguments = ["search", "--tasks", tasks, *chosen, "--submission", found, "--over", submission]
     if checkpoint is not None:
@@ -499,8 +500,8 @@ with step("the submission"):
 # %% [markdown]
 # ## What it is worth
 #
-# The same programs and the same search on the tasks whose solutions are there, their score, and both runs as
-# pages for a browser.
+# The same programs and the same search on the tasks with known solutions, their score, and both runs as pages for a
+# browser.
 
 # %%
 if not RERUN:
@@ -531,7 +532,7 @@ if not RERUN:
 
 # %%
 if not FAILED and CHECKPOINT is not None and seconds_left() > 300.0:
-    # The run has come to its end, so that nothing goes on from it.
+    # The run is complete, so nothing will continue from it.
     for KEPT_FILE in (CHECKPOINT, SEARCHED):
         with contextlib.suppress(OSError):
             KEPT_FILE.unlink()

@@ -1,16 +1,16 @@
-//! The notebook: from its source, a Python file with marked cells, to the form that Kaggle takes.
+//! The notebook: converts its source, a Python file with marked cells, to Kaggle's format.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::metadata::Names;
 
-/// The source. A cell begins with a line `# %%`, one of plain words with `# %% [markdown]`.
+/// The source. A cell begins with a line `# %%`, a Markdown cell with `# %% [markdown]`.
 const SOURCE: &str = include_str!("notebook.py");
 
-/// The notebook with the names of its sources in its settings.
+/// The notebook with the names of its data sources in its settings.
 pub(super) fn notebook(names: &Names) -> Result<Value> {
-    let source = settled(SOURCE, names)?;
+    let source = with_settings(SOURCE, names)?;
     let cells = cells(&source)?;
     let cells: Vec<_> = cells.iter().enumerate().map(json_of).collect();
     Ok(json!({
@@ -25,7 +25,7 @@ pub(super) fn notebook(names: &Names) -> Result<Value> {
 }
 
 /// The source with these names as values of its settings.
-fn settled(source: &str, names: &Names) -> Result<String> {
+fn with_settings(source: &str, names: &Names) -> Result<String> {
     let settings = [
         ("COMPETITION", &names.competition),
         ("OWNER", &names.owner),
@@ -37,7 +37,7 @@ fn settled(source: &str, names: &Names) -> Result<String> {
         let mut places = lines.iter_mut().filter(|line| line.starts_with(&start));
         let place = places.next();
         let place = place.with_context(|| format!("the notebook has no setting {setting}"))?;
-        // Names are letters, digits, `-` and `_`.
+        // Names consist of letters, digits, `-` and `_`.
         *place = format!("{setting} = \"{value}\"");
         ensure!(
             places.next().is_none(),
@@ -162,10 +162,10 @@ mod tests {
 
     #[test]
     fn a_source_without_a_setting_is_an_error() {
-        let error = settled("COMPETITION = \"a\"\nDATASET = \"b\"", &names()).unwrap_err();
+        let error = with_settings("COMPETITION = \"a\"\nDATASET = \"b\"", &names()).unwrap_err();
         assert_eq!(error.to_string(), "the notebook has no setting OWNER");
         let twice = "OWNER = \"a\"\nOWNER = \"b\"\nCOMPETITION = \"a\"\nDATASET = \"b\"";
-        let error = settled(twice, &names()).unwrap_err();
+        let error = with_settings(twice, &names()).unwrap_err();
         assert_eq!(error.to_string(), "the notebook has two settings OWNER");
     }
 }

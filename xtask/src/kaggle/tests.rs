@@ -117,7 +117,7 @@ fn a_folder_is_made_anew_and_never_another_one_s() {
 #[test]
 fn an_engine_that_kaggle_cannot_run_is_an_error() {
     let folder = folder(&["engine"]);
-    let error = fitting(&folder.path().join("engine"))
+    let error = check_requirements(&folder.path().join("engine"))
         .unwrap_err()
         .to_string();
     assert!(

@@ -1,13 +1,13 @@
-//! Addresses of shared memory with 32 bits.
+//! Narrows addresses of shared memory to 32 bits.
 //!
-//! Such an address has 32 bits, and the PTX ISA lets a register of 32 bits be one. NVRTC makes 64 of
-//! them first, which no machine code needs.
+//! Such an address has 32 bits, and the PTX ISA allows a 32-bit register as one. NVRTC widens it to 64 bits first,
+//! which no machine code needs.
 
 use std::collections::HashMap;
 
 use super::code::{Instruction, Line, instructions, registers, replaced};
 
-/// Addresses of shared memory without conversions that only widen them.
+/// Removes conversions that only widen addresses of shared memory.
 pub(crate) fn narrow(lines: &mut Vec<Line>) {
     let mut uses: HashMap<&str, Uses<'_>> = HashMap::new();
     for instruction in instructions(lines) {
@@ -26,7 +26,7 @@ pub(crate) fn narrow(lines: &mut Vec<Line>) {
         .iter()
         .filter(|(_, uses)| uses.written == 1 && uses.read == uses.addresses)
         .filter_map(|(register, uses)| Some((*register, uses.widened?)))
-        // What is written once is the same wherever it is read.
+        // A register that is written once has the same value wherever it is read.
         .filter(|(_, narrow)| uses.get(narrow).is_some_and(|uses| uses.written == 1))
         .map(|(register, narrow)| (register.to_owned(), narrow.to_owned()))
         .collect();
@@ -49,14 +49,14 @@ pub(crate) fn narrow(lines: &mut Vec<Line>) {
     }
 }
 
-/// Where a register stands.
+/// The uses of a register.
 #[derive(Default)]
 struct Uses<'a> {
     /// How often it is written.
     written: usize,
-    /// The register of 32 bits that it is, where it is nothing else.
+    /// The 32-bit register that it widens, if it has no other value.
     widened: Option<&'a str>,
-    /// How often it is read, and how often as an address of shared memory.
+    /// How often it is read, and how often of these as an address of shared memory.
     read: usize,
     addresses: usize,
 }
@@ -70,7 +70,7 @@ fn address(instruction: &Instruction) -> Option<&str> {
     registers(operands.find(|operand| operand.starts_with('['))?).next()
 }
 
-/// What `cvt.u64.u32` widens.
+/// The operand that `cvt.u64.u32` widens.
 fn widened(instruction: &Instruction) -> Option<&str> {
     let is_it = instruction.opcode == "cvt.u64.u32";
     registers(instruction.operands.get(1)?)
@@ -109,16 +109,16 @@ mod tests {
     #[test]
     fn others_stay() {
         for lines in [
-            // A number of another use.
+            // A number with another use.
             "\tmov.u32 \t%r2, 1;\n\tcvt.u64.u32 \t%rd1, %r2;\n\tadd.s64 \t%rd2, %rd1, 1;\n",
             // An address of device memory.
             "\tmov.u32 \t%r2, 1;\n\tcvt.u64.u32 \t%rd1, %r2;\n\tld.global.u32 \t%r3, [%rd1];\n",
-            // What is stored is no address.
+            // A stored value is no address.
             "\tmov.u32 \t%r2, 1;\n\tcvt.u64.u32 \t%rd1, %r2;\n\tst.shared.u64 \t[%r2], %rd1;\n",
-            // A register that is written again meanwhile.
+            // The 32-bit register is written again in between.
             "\tmov.u32 \t%r2, 1;\n\tcvt.u64.u32 \t%rd1, %r2;\n\tadd.s32 \t%r2, %r2, 1;\n\
              \tld.shared.u32 \t%r3, [%rd1];\n",
-            // One of two addresses.
+            // Either of two addresses.
             "\tmov.u32 \t%r2, 1;\n\tcvt.u64.u32 \t%rd1, %r2;\n\tcvt.u64.u32 \t%rd1, %r1;\n\
              \tld.shared.u32 \t%r3, [%rd1];\n",
         ] {

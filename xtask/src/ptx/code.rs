@@ -1,8 +1,8 @@
-//! The image line by line: what its instructions read and write.
+//! The PTX line by line, with the registers that its instructions read and write.
 
 use std::fmt::{self, Write as _};
 
-/// The image with each function improved. Registers and labels are of a function each.
+/// The PTX with `improve` applied to each function. Registers and labels are local to a function.
 pub(crate) fn in_functions(image: &str, mut improve: impl FnMut(&mut Vec<Line>)) -> String {
     let mut text = String::with_capacity(image.len());
     let mut function = Vec::new();
@@ -22,7 +22,7 @@ pub(crate) fn in_functions(image: &str, mut improve: impl FnMut(&mut Vec<Line>))
     }
 }
 
-/// What stands in a line.
+/// The content of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
     Instruction(Instruction),
@@ -34,7 +34,7 @@ pub(crate) enum Line {
 }
 
 impl Line {
-    /// A table goes on in the lines that follow.
+    /// Reads a line; a table continues in the lines that follow.
     fn read<'a>(line: &str, following: &mut impl Iterator<Item = &'a str>) -> Self {
         let text = line.trim();
         if let Some(name) = text.strip_suffix(": .branchtargets") {
@@ -70,8 +70,8 @@ impl Line {
         }
     }
 
-    /// Whether it says which part of a kernel follows, or calls, and is nothing that may be gone around.
-    pub(crate) fn is_of_account(&self) -> bool {
+    /// Whether it is code, a call or a mark of a kernel's parts, rather than a label or an ignorable line.
+    pub(crate) fn is_code(&self) -> bool {
         match self {
             Line::Other(text) => {
                 let text = text.trim();
@@ -98,17 +98,17 @@ impl fmt::Display for Line {
     }
 }
 
-/// An instruction on a line of its own.
+/// An instruction on a single line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Instruction {
-    /// The predicate under which it is executed, perhaps with a `!`.
+    /// The predicate under which it is executed, possibly with a `!`.
     pub(crate) guard: Option<String>,
     pub(crate) opcode: String,
     pub(crate) operands: Vec<String>,
 }
 
 impl Instruction {
-    /// Reads one.
+    /// Parses an instruction.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let text = text.trim().strip_suffix(';')?;
         let (guard, text) = match text.strip_prefix('@') {
@@ -127,7 +127,7 @@ impl Instruction {
         })
     }
 
-    /// One that is executed always.
+    /// An instruction without a predicate.
     pub(crate) fn new<const N: usize>(opcode: &str, operands: [&str; N]) -> Self {
         Self {
             guard: None,
@@ -136,7 +136,7 @@ impl Instruction {
         }
     }
 
-    /// How many operands, from the first one on, are written: stores and branches write none.
+    /// How many operands, starting with the first, are written: stores and branches write none.
     fn results(&self) -> usize {
         let writes_none = [
             "st.", "bra", "brx", "bar", "ret", "red", "call", "trap", "exit", "membar", "fence",
@@ -149,7 +149,7 @@ impl Instruction {
 
     /// The registers that are written.
     pub(crate) fn written(&self) -> impl Iterator<Item = &str> {
-        // Two results stand with a bar between them.
+        // Two results are separated by a bar.
         self.operands[..self.results()]
             .iter()
             .flat_map(|operand| registers(operand))
@@ -177,20 +177,19 @@ impl Instruction {
         &mut self.operands[results..]
     }
 
-    /// Whether nothing but what it writes into registers comes of it. Collectives count as more: lanes
-    /// meet there.
+    /// Whether writing registers is its only effect. Collectives have another one: they synchronise lanes.
     pub(crate) fn is_pure(&self) -> bool {
         let more = ["shfl", "vote", "atom", "activemask", "ld.volatile"];
         self.results() > 0 && !more.iter().any(|opcode| self.opcode.starts_with(opcode))
     }
 
-    /// Where a branch goes to.
+    /// The target of a branch.
     pub(crate) fn target(&self) -> Option<&str> {
         let is_branch = matches!(self.opcode.as_str(), "bra" | "bra.uni");
         Some(self.operands.first().filter(|_| is_branch)?)
     }
 
-    /// Whether what follows is never come to.
+    /// Whether the next line is unreachable from it.
     pub(crate) fn ends(&self) -> bool {
         let opcodes = [
             "bra",
@@ -205,17 +204,17 @@ impl Instruction {
         self.guard.is_none() && opcodes.contains(&self.opcode.as_str())
     }
 
-    /// Whether it is the end of a block.
+    /// Whether it ends a block.
     pub(crate) fn ends_block(&self) -> bool {
         self.target().is_some() || self.ends()
     }
 
-    /// Whether it copies a register into itself.
-    pub(crate) fn is_idle(&self) -> bool {
+    /// Whether it copies a register to itself.
+    pub(crate) fn is_self_copy(&self) -> bool {
         self.moved().is_some_and(|(to, from)| to == from)
     }
 
-    /// The number or register that a move of a word copies.
+    /// The destination and the number or register of a move of a word.
     pub(crate) fn moved(&self) -> Option<(&str, &str)> {
         let mut parts = self.opcode.strip_prefix("mov.")?.chars();
         let is_integer = parts.next().is_some_and(|kind| "usb".contains(kind));
@@ -241,20 +240,20 @@ impl fmt::Display for Instruction {
     }
 }
 
-/// The registers of a text.
+/// The registers in a text.
 pub(crate) fn registers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || "%.".contains(c)))
         .filter(|word| word.starts_with('%'))
 }
 
-/// Whether it is a register and nothing else. Special ones are none: not every instruction reads them.
+/// Whether it is exactly a register. Special registers do not count: not every instruction can read them.
 pub(crate) fn is_register(operand: &str) -> bool {
     operand.starts_with('%')
         && operand.chars().skip(1).all(|c| c.is_ascii_alphanumeric())
         && operand.ends_with(|c: char| c.is_ascii_digit())
 }
 
-/// A text with a register in another's place.
+/// The text with a register replaced by another operand.
 pub(crate) fn replaced(text: &str, register: &str, by: &str) -> String {
     let mut made = String::with_capacity(text.len() + by.len());
     let mut rest = text;
@@ -262,7 +261,7 @@ pub(crate) fn replaced(text: &str, register: &str, by: &str) -> String {
         let (before, after) = rest.split_at(at);
         let after = &after[register.len()..];
         made += before;
-        // Or it is the beginning of a longer name.
+        // Otherwise it is the beginning of a longer name.
         let is_all = !after.starts_with(|c: char| c.is_ascii_alphanumeric());
         made += if is_all { by } else { register };
         rest = after;
@@ -282,7 +281,7 @@ pub(crate) fn is_number(operand: &str) -> bool {
         .starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Operands, between commas that stand in no bracket.
+/// The operands, split at commas outside of brackets.
 fn split(operands: &str) -> Vec<String> {
     let mut all = Vec::new();
     let (mut begin, mut depth) = (0, 0);

@@ -1,26 +1,26 @@
-//! Numbers and copies where they are read.
+//! Propagation of constants and copies.
 //!
-//! NVRTC moves numbers into registers although most instructions take them as they are, and copies
-//! registers. What then is never read goes: ptxas issues none of it either.
+//! NVRTC moves numbers into registers although most instructions accept them as operands, and copies registers. Moves
+//! that are then never read are removed: ptxas issues none of them either.
 
 use std::collections::{HashMap, HashSet};
 
 use super::code::{Instruction, Line, instructions, is_number, is_register, registers, replaced};
 use super::flow::{Flow, Liveness};
 
-/// Reads numbers and copied registers in place of what they were moved to, and drops what is not read.
+/// Replaces registers by the numbers or registers that were moved to them, and removes unread moves.
 pub(crate) fn propagate(lines: &mut Vec<Line>) {
     while substitute(lines) | drop_unread(lines) {}
 }
 
-/// What registers hold, by their names: numbers, or other registers.
-pub(crate) type Known = HashMap<String, String>;
+/// The values of registers by name: numbers, or other registers.
+pub(crate) type KnownValues = HashMap<String, String>;
 
-/// Whether anything was put in the place of a register.
+/// Substitutes operands; returns whether it changed anything.
 fn substitute(lines: &mut [Line]) -> bool {
     let flow = Flow::of(lines);
     let once = written_once(lines);
-    let mut after: Vec<Known> = Vec::new();
+    let mut after: Vec<KnownValues> = Vec::new();
     let mut changed = false;
     for (block, range) in flow.blocks.iter().enumerate() {
         let mut known = known_before(&flow, block, &after);
@@ -40,17 +40,17 @@ fn substitute(lines: &mut [Line]) -> bool {
     changed
 }
 
-/// What is known where a block begins: all that was known at the end of the only one before it.
-pub(crate) fn known_before(flow: &Flow, block: usize, after: &[Known]) -> Known {
+/// The values known at the beginning of a block: those at the end of its only predecessor.
+pub(crate) fn known_before(flow: &Flow, block: usize, after: &[KnownValues]) -> KnownValues {
     match flow.before[block][..] {
         [before] if block > 0 => after.get(before).cloned().unwrap_or_default(),
-        _ => Known::new(),
+        _ => KnownValues::new(),
     }
 }
 
-/// What registers hold that are written once, where that is a number or another such register: it is the
-/// same wherever it is read.
-fn written_once(lines: &[Line]) -> Known {
+/// The values of registers that are written only once, if that is a number or another such register: they are the
+/// same wherever they are read.
+fn written_once(lines: &[Line]) -> KnownValues {
     let mut times: HashMap<&str, usize> = HashMap::new();
     for register in instructions(lines).flat_map(Instruction::written) {
         *times.entry(register).or_default() += 1;
@@ -63,8 +63,8 @@ fn written_once(lines: &[Line]) -> Known {
         .collect()
 }
 
-/// What is known behind an instruction.
-pub(crate) fn follow(instruction: &Instruction, known: &mut Known) {
+/// Updates the known values after an instruction.
+pub(crate) fn follow(instruction: &Instruction, known: &mut KnownValues) {
     for register in instruction.written() {
         known.retain(|to, from| to != register && from != register);
     }
@@ -73,7 +73,7 @@ pub(crate) fn follow(instruction: &Instruction, known: &mut Known) {
     }
 }
 
-/// Where an instruction takes numbers.
+/// Which operands of an instruction may be numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbers {
     Nowhere,
@@ -94,7 +94,7 @@ impl Numbers {
     }
 }
 
-/// Puts what is known in the place of registers of an operand, and says whether there was any.
+/// Substitutes known values for the registers of an operand; returns whether it changed anything.
 fn replace<'a>(
     operand: &mut String,
     numbers: Numbers,
@@ -115,13 +115,13 @@ fn replace<'a>(
     !found.is_empty()
 }
 
-/// Drops what nothing comes of. Whether there was any.
+/// Removes instructions without effect; returns whether it changed anything.
 pub(crate) fn drop_unread(lines: &mut Vec<Line>) -> bool {
     let flow = Flow::of(lines);
     let liveness = Liveness::of(lines, &flow);
     let mut dropped = HashSet::new();
     for (block, range) in flow.blocks.iter().enumerate() {
-        // What the rest of the block reads and writes first.
+        // For each register, whether the rest of the block reads it before writing it.
         let mut read: HashMap<&str, bool> = HashMap::new();
         for (at, line) in range.clone().zip(&lines[range.clone()]).rev() {
             let Some(instruction) = line.instruction() else {
@@ -133,7 +133,8 @@ pub(crate) fn drop_unread(lines: &mut Vec<Line>) -> bool {
                     .iter()
                     .any(|next| liveness.is_read_from(*next, register)),
             };
-            if instruction.is_pure() && !instruction.written().any(is_read) || instruction.is_idle()
+            if instruction.is_pure() && !instruction.written().any(is_read)
+                || instruction.is_self_copy()
             {
                 dropped.insert(at);
                 continue;
@@ -210,13 +211,13 @@ mod tests {
     #[test]
     fn others_stay() {
         for lines in [
-            // Conversions and indices take no numbers, and special registers are read by moves alone.
+            // Conversions and indices accept no numbers, and only moves read special registers.
             "\tmov.u32 \t%r1, 7;\n\tcvt.u64.u32 \t%rd1, %r1;\n\tst.global.u64 \t[%rd2], %rd1;\n",
             "\tmov.u32 \t%r1, %tid.x;\n\tadd.s32 \t%r2, %r1, 1;\n\tst.shared.u32 \t[%r3], %r2;\n",
-            // What was copied is another one since.
+            // The copied register has changed since.
             "\tld.shared.u32 \t%r2, [%r9];\n\tmov.u32 \t%r1, %r2;\n\tadd.s32 \t%r2, %r2, 1;\n\
              \tst.shared.u32 \t[%r2], %r1;\n",
-            // Lanes meet in it.
+            // It synchronises lanes.
             "\tshfl.sync.bfly.b32 \t%r1|%p1, %r2, 1, 31, -1;\n",
         ] {
             assert_eq!(propagated(lines), lines);

@@ -1,7 +1,7 @@
-//! `ptx --count`: what the kernels execute, counted on the interpreted device.
+//! `ptx --count`: counts the instructions that the kernels execute, on the interpreted device.
 //!
-//! The counts are the same on every machine: cases and inputs are made of fixed seeds, and the device
-//! executes the embedded PTX in one order.
+//! The counts are the same on every machine: cases and inputs come from fixed seeds, and the device executes the
+//! embedded PTX in a fixed order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,21 +20,21 @@ use gpu_sim::open;
 use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Where the counts are kept.
+/// The file of the counts.
 const COUNTS: &str = "benches/results/instructions.json";
 
-/// Cases of an operation alone, and pairs of a built-in program's task.
+/// Cases of each operation, and pairs of a built-in program's task.
 const CASES: usize = 24;
 const PAIRS: u64 = 4;
 const SEED: u64 = 1;
 
-/// What stands in the image before an operation's name, where the operation begins.
+/// The mark in the PTX where an operation begins, followed by its name.
 const MARK: &str = "// arc part operation ";
 
-/// Operations that are shown of the programs of others.
+/// The number of operations shown for programs from a file.
 const SHOWN: usize = 40;
 
-/// Counts, and writes the file or compares with it. Programs of others are only shown.
+/// Counts, and writes the file or compares with it. Programs from a file are only shown.
 pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> Result<()> {
     let mut operations = operations()?;
     let names = names();
@@ -87,7 +87,7 @@ pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> R
     Ok(())
 }
 
-/// What became of the main figures.
+/// Prints how the main figures changed.
 fn show_changes(before: &Value, now: &Value) {
     for name in ["programs_alone", "programs_side_by_side"] {
         let (before, now) = (&before[name]["all"], &now[name]["all"]);
@@ -118,7 +118,7 @@ fn show_changes(before: &Value, now: &Value) {
 
 fn engine(side_by_side: u32) -> Result<Engine<InterpretedDevice>> {
     let device = open::interpreted(0, &Interpretation::default())?;
-    // One warp a block has shared memory for as many side by side as are asked for.
+    // With one warp per block, shared memory suffices for any number of evaluations side by side.
     let tuning = LaunchConfig {
         warps: 1,
         side_by_side,
@@ -127,7 +127,7 @@ fn engine(side_by_side: u32) -> Result<Engine<InterpretedDevice>> {
     Ok(Engine::with(device, tuning))
 }
 
-/// What the runs of an operation in some programs came to.
+/// The number of runs of an operation in some programs, and their instructions.
 #[derive(Debug, Clone, Copy, Default)]
 struct Runs {
     runs: u64,
@@ -138,14 +138,14 @@ struct Runs {
 #[derive(Default)]
 struct RunsByLine {
     all: BTreeMap<u32, Runs>,
-    /// Of them those in programs without an arena.
+    /// Those in programs without an arena.
     without_arena: BTreeMap<u32, Runs>,
 }
 
 /// Operations by the line of their mark.
 type Names = BTreeMap<u32, &'static str>;
 
-/// The operations of the image, as their marks name them.
+/// The names of the operations by their marks in the PTX.
 fn names() -> Names {
     let lines = (1..).zip(PTX.lines());
     lines
@@ -153,7 +153,7 @@ fn names() -> Names {
         .collect()
 }
 
-/// How often each operation ran, and its instructions in the mean.
+/// How often each operation ran, and its mean number of instructions.
 fn in_programs(by_line: &BTreeMap<u32, Runs>, names: &Names) -> BTreeMap<String, Value> {
     let mut sums: BTreeMap<&str, Runs> = BTreeMap::new();
     for (line, of_one) in by_line {
@@ -169,7 +169,7 @@ fn in_programs(by_line: &BTreeMap<u32, Runs>, names: &Names) -> BTreeMap<String,
     sums.into_iter().map(shown).collect()
 }
 
-/// The operations that most instructions went to, these first.
+/// Prints the operations with the most instructions in total, in descending order.
 fn show_operations(operations: &BTreeMap<String, Value>) {
     let figure = |of_one: &Value, name: &str| of_one[name].as_f64().unwrap_or_default();
     let all = |of_one: &Value| figure(of_one, "runs") * figure(of_one, "mean");
@@ -183,7 +183,7 @@ fn show_operations(operations: &BTreeMap<String, Value>) {
     }
 }
 
-/// How many instructions the operations took that were run: their median, and what is kept of them.
+/// The instructions per run of an operation: the median, and a summary to store.
 fn runs(counts: &Counts) -> (u64, Value) {
     let mut runs: Vec<u64> = counts
         .operations()
@@ -199,7 +199,7 @@ fn runs(counts: &Counts) -> (u64, Value) {
     )
 }
 
-/// Each operation on lists, with the steps that make its operands and look at its result.
+/// Each operation on lists, with the steps that build its operands and check its result.
 fn list_operations() -> Result<Value> {
     let mut all = Map::new();
     let engine = engine(1)?;
@@ -284,7 +284,7 @@ fn counted(program: &Program, task: &Task) -> Option<Counted> {
     })
 }
 
-/// Programs of a file with their tasks in a folder, `ID.json` each.
+/// The programs of a file with their tasks in a folder, `ID.json` each.
 fn foreign(file: &Path, folder: &Path) -> Result<Vec<Counted>> {
     let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
     let mut all = Vec::new();
@@ -305,8 +305,8 @@ fn foreign(file: &Path, folder: &Path) -> Result<Vec<Counted>> {
     Ok(all)
 }
 
-/// Instructions of an evaluation of each program and of all together, with comparison and verdict; and
-/// of the runs of operations, by the lines of their marks.
+/// Instructions per evaluation of each program and of all together, including comparison and verdict; and those of
+/// the runs of operations, by the lines of their marks.
 fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<(Value, RunsByLine)> {
     let engine = engine(side_by_side)?;
     let mut each = Map::new();
@@ -340,17 +340,17 @@ fn add_runs(by_line: &mut BTreeMap<u32, Runs>, counts: &Counts) {
     }
 }
 
-/// What some programs came to.
+/// The counts of some programs.
 #[derive(Default)]
 struct Sum {
     parts: BTreeMap<Option<Part>, PartCounts>,
     issued: u64,
     evaluations: u64,
-    /// Instructions an evaluation, of each program.
+    /// Instructions per evaluation, by program.
     rates: Vec<u64>,
 }
 
-/// One program on the pairs of its task, each given as often as evaluations go side by side.
+/// Runs one program on the pairs of its task, each as often as evaluations go side by side.
 fn evaluated(
     engine: &Engine<InterpretedDevice>,
     one: &Counted,
@@ -381,7 +381,7 @@ fn evaluated(
     Ok((engine.device().take_counts(), evaluations.len() as u64))
 }
 
-/// A tenth is as exact as anyone reads it.
+/// Rounded to tenths, which is precise enough for a reader.
 fn tenths(count: u64, of: u64) -> Value {
     json!((count as f64 * 10.0 / of.max(1) as f64).round() / 10.0)
 }

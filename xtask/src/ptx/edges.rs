@@ -1,7 +1,7 @@
-//! Moves for a path that is not taken.
+//! Sinks moves out of paths that do not need them.
 //!
-//! NVRTC moves what a block needs into a register before the branch to it, whether that is taken or not.
-//! Here such a move goes where it is needed: behind the branch, or into a block of its own on the way.
+//! NVRTC moves what a block needs into a register before the branch to it, whether that is taken or not. Here such a
+//! move is sunk to where it is needed: after the branch, or into a new block on the edge.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -9,17 +9,17 @@ use std::ops::Range;
 use super::code::{Instruction, Line};
 use super::flow::{Flow, Liveness};
 
-/// Of the labels made here.
+/// The prefix of new labels.
 const LABEL: &str = "$L_arc_edge_";
 
-/// Moves stand on the ways that need them.
+/// Sinks moves to the edges that need them.
 pub(crate) fn sink(lines: &mut Vec<Line>) {
     while let Some(made) = sunk(lines) {
         *lines = made;
     }
 }
 
-/// The lines with moves one branch further; `None` if there are none to be moved.
+/// The lines with moves sunk past one branch; `None` if there are none to sink.
 fn sunk(lines: &[Line]) -> Option<Vec<Line>> {
     let flow = Flow::of(lines);
     let liveness = Liveness::of(lines, &flow);
@@ -54,7 +54,7 @@ fn sunk(lines: &[Line]) -> Option<Vec<Line>> {
                 _ => {}
             }
         }
-        if flow.before[target] != [block] && !worth(&flow, block, target) {
+        if flow.before[target] != [block] && !is_worthwhile(&flow, block, target) {
             aside.clear();
         }
         edits.dropped.extend(behind.iter().chain(&aside));
@@ -74,7 +74,7 @@ fn sunk(lines: &[Line]) -> Option<Vec<Line>> {
                 .or_default()
                 .extend(texts(aside));
         } else if !aside.is_empty() {
-            let made = edits.way(label, texts(aside));
+            let made = edits.edge_block(label, texts(aside));
             let branch = Instruction {
                 operands: vec![made],
                 ..branch.clone()
@@ -85,13 +85,13 @@ fn sunk(lines: &[Line]) -> Option<Vec<Line>> {
     (!edits.dropped.is_empty()).then(|| edits.applied(lines))
 }
 
-/// Whether moves for the target of a block's branch may cost a branch more on the way there: not where it
-/// is that of a loop, nor where it leads around a single block.
-fn worth(flow: &Flow, block: usize, target: usize) -> bool {
+/// Whether sinking moves towards the target of a block's branch is worth an additional branch there: not for a loop's
+/// branch, nor for one that skips a single block.
+fn is_worthwhile(flow: &Flow, block: usize, target: usize) -> bool {
     target > block && flow.next[block + 1] != [target]
 }
 
-/// The moves of a block, the last one first, that may as well stand behind its end.
+/// The moves of a block, the last one first, that may be moved past its end.
 fn movable(lines: &[Line], block: Range<usize>) -> Vec<usize> {
     let (mut read, mut written) = (HashSet::new(), HashSet::new());
     let mut found = Vec::new();
@@ -119,32 +119,32 @@ fn label_line(lines: &[Line], flow: &Flow, block: usize, label: &str) -> usize {
     flow.blocks[block].clone().find(is_it).unwrap_or(begin)
 }
 
-/// What becomes of lines.
+/// The changes of lines.
 #[derive(Default)]
 struct Edits {
     dropped: HashSet<usize>,
     behind: HashMap<usize, Vec<Line>>,
     branches: HashMap<usize, Line>,
-    /// Blocks on the way to a label, and their labels.
-    ways: HashMap<String, String>,
+    /// The labels of new blocks, by their moves and target.
+    edge_blocks: HashMap<String, String>,
     at_end: Vec<Line>,
     labels: usize,
 }
 
 impl Edits {
-    /// The label of a block with these moves on the way to another.
-    fn way(&mut self, to: &str, moves: Vec<Line>) -> String {
+    /// The label of a new block with these moves on the edge to a label.
+    fn edge_block(&mut self, to: &str, moves: Vec<Line>) -> String {
         let key: String = moves
             .iter()
             .map(|line| format!("{line}\n"))
             .chain([to.to_owned()])
             .collect();
-        if let Some(label) = self.ways.get(&key) {
+        if let Some(label) = self.edge_blocks.get(&key) {
             return label.clone();
         }
         let label = format!("{LABEL}{}", self.labels);
         self.labels += 1;
-        self.ways.insert(key, label.clone());
+        self.edge_blocks.insert(key, label.clone());
         self.at_end.push(Line::Other(String::new()));
         self.at_end.push(Line::Label(label.clone()));
         self.at_end.extend(moves);
@@ -239,16 +239,16 @@ mod tests {
     #[test]
     fn others_stay() {
         for lines in [
-            // Both ways need it.
+            // Both paths need it.
             "\tmov.u32 \t%r1, 7;\n\t@%p1 bra \t$L__BB0_1;\n\tst.shared.u32 \t[%r9], %r1;\n\
              $L__BB0_1:\n\tst.shared.u32 \t[%r8], %r1;\n\tret;\n",
-            // A loop, whose rounds would have a branch more.
+            // A loop, whose iterations would have one more branch.
             "$L__BB0_1:\n\tst.shared.u32 \t[%r9], %r1;\n\tld.shared.u32 \t%r2, [%r9+4];\n\
              \tsetp.eq.s32 \t%p1, %r2, 0;\n\tmov.u32 \t%r1, %r2;\n\t@%p1 bra \t$L__BB0_1;\n\tret;\n",
-            // Around one block, as often as not.
+            // It skips one block, taken or not about equally often.
             "\tmov.u32 \t%r1, 7;\n\t@%p1 bra \t$L__BB0_1;\n\tld.shared.u32 \t%r1, [%r9];\n\
              $L__BB0_1:\n\tst.shared.u32 \t[%r8], %r1;\n\tret;\n",
-            // What it copies is written before the branch.
+            // The copied register is written before the branch.
             "\tmov.u32 \t%r1, %r2;\n\tadd.s32 \t%r2, %r2, 1;\n\t@%p1 bra \t$L__BB0_1;\n\tret;\n\
              $L__BB0_1:\n\tst.shared.u32 \t[%r2], %r1;\n\tret;\n",
         ] {

@@ -21,7 +21,7 @@ pub(crate) fn section_size(file: &[u8], wanted: &str) -> Option<u64> {
     })
 }
 
-/// So many bytes from `at` on, the least first.
+/// The little-endian number of `bytes` bytes at `at`.
 fn number(file: &[u8], at: usize, bytes: usize) -> Option<u64> {
     let bytes = file.get(at..at.checked_add(bytes)?)?;
     Some(

@@ -1,4 +1,4 @@
-//! Blocks of a function, where they go on, and which registers are read later.
+//! The basic blocks of a function, its control flow, and the liveness of registers.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -7,11 +7,11 @@ use super::code::{Instruction, Line};
 
 /// The blocks of a function, in their order.
 pub(crate) struct Flow {
-    /// Their lines: labels and comments first, a branch last.
+    /// The lines of each: labels and comments first, a branch last.
     pub(crate) blocks: Vec<Range<usize>>,
-    /// The blocks that may follow one.
+    /// The successors of each block.
     pub(crate) next: Vec<Vec<usize>>,
-    /// The blocks before one.
+    /// The predecessors of each block.
     pub(crate) before: Vec<Vec<usize>>,
     labels: HashMap<String, usize>,
 }
@@ -38,7 +38,7 @@ impl Flow {
                     blocks.push(begin..at + 1);
                     (begin, has_code) = (at + 1, false);
                 }
-                _ => has_code |= line.is_of_account(),
+                _ => has_code |= line.is_code(),
             }
         }
         blocks.push(begin..lines.len());
@@ -78,11 +78,11 @@ impl Flow {
     }
 }
 
-/// Which registers are read later.
+/// Which registers are live.
 pub(crate) struct Liveness {
-    /// Registers that some block reads of another one's.
+    /// The registers that some block reads from another one.
     numbers: HashMap<String, usize>,
-    /// By block: those that are read from its beginning on.
+    /// By block: the registers that are live at its beginning.
     begin: Vec<Vec<u64>>,
 }
 
@@ -153,7 +153,7 @@ impl Liveness {
         Self { numbers, begin }
     }
 
-    /// Whether a register is read from the beginning of a block on.
+    /// Whether a register is live at the beginning of a block.
     pub(crate) fn is_read_from(&self, block: usize, register: &str) -> bool {
         let number = self.numbers.get(register);
         number.is_some_and(|number| self.begin[block][number / 64] >> (number % 64) & 1 != 0)

@@ -1,4 +1,4 @@
-//! [`Nvrtc`]: NVIDIA's compiler of CUDA C++ to PTX, a library that is opened at run time.
+//! [`Nvrtc`]: NVIDIA's compiler from CUDA C++ to PTX, a library that is loaded at run time.
 #![allow(
     unsafe_code,
     reason = "the compiler is a C library, of which only its header says what its functions take"
@@ -11,7 +11,7 @@ use std::ptr;
 use anyhow::{Context as _, Result, ensure};
 use libloading::{Library, Symbol};
 
-/// `nvrtcProgram`, which only the library looks into.
+/// `nvrtcProgram`, an opaque pointer.
 type Program = *mut std::ffi::c_void;
 
 /// `nvrtcResult`: 0 is success.
@@ -37,7 +37,7 @@ type Create = unsafe extern "C" fn(
 #[derive(Debug)]
 pub(crate) struct Nvrtc {
     library: Library,
-    /// Opened by `library` by its bare name, which finds it since it is open already.
+    /// `library` opens it by its bare name, which succeeds because it is already open.
     _builtins: Library,
 }
 
@@ -46,8 +46,7 @@ impl Nvrtc {
     pub(crate) fn open(wheel: &Path) -> Result<Self> {
         let open = |name: &str| {
             let path = wheel.join("nvidia/cuda_nvrtc/lib").join(name);
-            // SAFETY: The wheel is pinned by its content, and its libraries do nothing but set
-            // themselves up when they are opened.
+            // SAFETY: The wheel is pinned by its hash, and opening its libraries does nothing but initialise them.
             let library = unsafe { Library::new(&path) };
             library.with_context(|| format!("{} cannot be opened", path.display()))
         };
@@ -58,7 +57,7 @@ impl Nvrtc {
         })
     }
 
-    /// The PTX of a source. Its log is an error, of which no line is without reason.
+    /// The PTX of a source. A non-empty log is an error, since every line of it has a reason.
     pub(crate) fn compile(&self, name: &str, source: &str, options: &[String]) -> Result<String> {
         let name_text = CString::new(name)?;
         let source = CString::new(source)?;
@@ -97,14 +96,14 @@ impl Nvrtc {
             )
         };
         self.succeeded("nvrtcCreateProgram", status)?;
-        // SAFETY: The program was made above, and the options are as many as is said.
+        // SAFETY: The program was created above, and the number of options is right.
         let compiled = unsafe { compile(program, options.len() as c_int, options.as_ptr()) };
         let log = self.text(program, &log_size, &log);
         let image = match compiled {
             0 => self.text(program, &ptx_size, &ptx),
             _ => Ok(String::new()),
         };
-        // SAFETY: The program was made above and is not used below.
+        // SAFETY: The program was created above and is not used below.
         let destroyed = unsafe { destroy(&raw mut program) };
 
         let log = log?;
@@ -127,24 +126,24 @@ impl Nvrtc {
         symbol.with_context(|| format!("NVRTC has no {name}"))
     }
 
-    /// A text of a program by the function of its size and that of its content.
+    /// A text of a program, given the functions that return its size and content.
     fn text(&self, program: Program, size: &Size, text: &Text) -> Result<String> {
         let mut bytes = 0;
-        // SAFETY: The program is alive, and the size is written to a place of its type.
+        // SAFETY: The program is alive, and the size is written to a variable of its type.
         let status = unsafe { size(program, &raw mut bytes) };
         self.succeeded("asking for a size", status)?;
         let mut buffer = vec![0_u8; bytes];
-        // SAFETY: The buffer has the bytes just asked for.
+        // SAFETY: The buffer has the size just returned.
         let status = unsafe { text(program, buffer.as_mut_ptr().cast()) };
         self.succeeded("asking for a text", status)?;
-        // The size counts a zero at the end.
+        // The size includes a terminating zero.
         while buffer.last() == Some(&0) {
             buffer.pop();
         }
         Ok(String::from_utf8(buffer)?)
     }
 
-    /// Fails with the library's name of the error if a call did.
+    /// Fails with the library's name of the error if a call failed.
     fn succeeded(&self, call: &str, status: Status) -> Result<()> {
         if status == 0 {
             return Ok(());

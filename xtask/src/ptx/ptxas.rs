@@ -1,4 +1,4 @@
-//! What the assembler makes of the PTX for GPUs of each generation: registers, spills, code.
+//! Assembles the PTX for GPUs of each generation and reports registers, spills and code size.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use super::elf;
 /// GPUs of each generation: P100, T4, A100, L4, H100, and the 50 series.
 const ARCHITECTURES: [u32; 6] = [60, 75, 80, 89, 90, 120];
 
-/// A warning of the assembler that is meant to be; all others are errors.
+/// An expected warning of the assembler; all others are errors.
 #[derive(Debug)]
 pub(crate) struct Exception {
-    /// What the warning's text holds: the function's name in quotes, as `'arc_copy'`.
+    /// The function's name in quotes in the warning's text, such as `'arc_copy'`.
     function: &'static str,
-    /// What else it holds, as `stack frame`.
+    /// Another part of the text, such as `stack frame`.
     warning: &'static str,
-    /// For which of the architectures.
+    /// The affected architectures.
     architectures: &'static [u32],
-    /// Why it is meant to be.
+    /// Why it is expected.
     why: &'static str,
 }
 
@@ -32,21 +32,21 @@ impl Exception {
     }
 }
 
-/// All warnings that are meant to be.
+/// All expected warnings.
 pub(crate) const EXCEPTIONS: &[Exception] = &[];
 
 /// One function of the image, assembled.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Function {
     name: String,
-    /// Registers a thread, told of a kernel but not of a function that it calls.
+    /// Registers per thread, reported for a kernel but not for a function that it calls.
     registers: Option<u32>,
     stack: u32,
     spill_stores: u32,
     spill_loads: u32,
     /// Bytes of static shared memory.
     shared: u32,
-    /// Bytes of machine code, the functions in it included.
+    /// Bytes of machine code, including the functions in it.
     code: Option<u64>,
 }
 
@@ -65,14 +65,14 @@ pub(crate) struct Ptxas {
 }
 
 impl Ptxas {
-    /// That of an unpacked wheel.
+    /// The assembler of an unpacked wheel.
     pub(crate) fn new(wheel: &Path) -> Self {
         Self {
             path: wheel.join("nvidia/cuda_nvcc/bin/ptxas"),
         }
     }
 
-    /// A report an architecture.
+    /// A report per architecture.
     pub(crate) fn assemble_for_all(&self, image: &Path) -> Result<Vec<Report>> {
         let folder = tempfile::tempdir()?;
         let assemble = |architecture| {
@@ -83,7 +83,7 @@ impl Ptxas {
     }
 
     fn assemble(&self, image: &Path, architecture: u32, object: &Path) -> Result<Report> {
-        // Without -Werror: warnings become errors below, save those that are meant to be.
+        // Without -Werror: warnings become errors below, except for the expected ones.
         let output = Command::new(&self.path)
             .args(["-v", "--warn-on-spills", "--warn-on-local-memory-usage"])
             .arg(format!("-arch=sm_{architecture}"))
@@ -108,7 +108,7 @@ impl Ptxas {
     }
 }
 
-/// Reads what `ptxas -v` says.
+/// Parses the output of `ptxas -v`.
 fn parse(architecture: u32, log: &str) -> Report {
     let mut report = Report {
         architecture,
@@ -149,7 +149,7 @@ fn parse(architecture: u32, log: &str) -> Report {
     report
 }
 
-/// Kernels by architecture; of the functions that they call, those that use local memory.
+/// A table of the kernels by architecture, and of the functions that they call if these use local memory.
 pub(crate) fn table(reports: &[Report]) -> String {
     let mut text = format!(
         "{:<24}{:>8}{:>11}{:>8}{:>8}{:>8}{:>8}{:>9}\n",
@@ -179,7 +179,7 @@ pub(crate) fn table(reports: &[Report]) -> String {
     text + "stored and loaded are bytes of spills; stack, shared and code are bytes\n"
 }
 
-/// The warnings that no exception explains, and the exceptions that explain none.
+/// The warnings without an exception, and the exceptions without a warning.
 pub(crate) fn complaints(reports: &[Report], exceptions: &[Exception]) -> Vec<String> {
     let warnings = || {
         reports.iter().flat_map(|report| {
@@ -205,7 +205,7 @@ pub(crate) fn complaints(reports: &[Report], exceptions: &[Exception]) -> Vec<St
 mod tests {
     use super::*;
 
-    /// Of a kernel with spills and one that calls a function, by ptxas 12.9.
+    /// The output of ptxas 12.9 for a kernel with spills and one that calls a function.
     const LOG: &str = "\
 ptxas warning : Local memory used for function 'arc_b', size of stack frame: 592 bytes
 ptxas warning : Registers are spilled to local memory in function 'arc_b', 736 bytes spill stores, 884 bytes spill loads

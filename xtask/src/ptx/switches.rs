@@ -1,8 +1,8 @@
-//! Switches as tables of branches.
+//! Turns switches into branch tables.
 //!
-//! NVRTC 12.2 makes a tree of comparisons of a switch, eight deep for the opcodes of the kernels.
-//! `ARC_SWITCH` (`kernels/arc.cuh`) leaves a comment where such a tree begins; here the tree is followed
-//! for each number, and an indexed branch (`brx.idx.uni` of the PTX ISA) takes its place.
+//! NVRTC 12.2 compiles a switch to a tree of comparisons, eight deep for the opcodes of the kernels. `ARC_SWITCH`
+//! (`kernels/arc.cuh`) leaves a comment where such a tree begins; here the tree is followed for each number, and an
+//! indexed branch (`brx.idx.uni` of the PTX ISA) replaces it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -10,13 +10,13 @@ use std::ops::Range;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-/// What the kernels write: the register, then how many numbers it may be.
+/// The mark that the kernels write, followed by the register and the number of cases.
 const MARK: &str = "// arc switch ";
-/// Of the labels made here.
+/// The prefix of new labels.
 const LABEL: &str = "$L_arc_switch_";
 
-/// The image with a table of branches for each marked switch. The number is the same in all lanes and
-/// less than is said, which the kernels see to.
+/// The PTX with a branch table for each marked switch. The kernels guarantee that the number is the same in all lanes
+/// and less than the number of cases.
 pub(crate) fn tabulate(image: &str) -> Result<String> {
     let lines: Vec<&str> = image.lines().collect();
     let labels: HashMap<&str, usize> = lines
@@ -39,18 +39,18 @@ pub(crate) fn tabulate(image: &str) -> Result<String> {
     Ok(edits.applied(&lines))
 }
 
-/// What becomes of lines.
+/// The changes of lines.
 #[derive(Default)]
 struct Edits {
     dropped: BTreeSet<usize>,
-    /// What stands before a line.
+    /// The text inserted before a line.
     inserted: HashMap<usize, String>,
     switches: usize,
     new_labels: HashMap<usize, String>,
 }
 
 impl Edits {
-    /// The predicates of comparisons that go, but are read by what stays of a function.
+    /// The predicates of removed comparisons that the rest of the function still reads.
     fn still_read<'a>(&self, lines: &[&'a str], function: Range<usize>) -> BTreeSet<&'a str> {
         let gone: BTreeSet<&str> = self
             .dropped
@@ -83,7 +83,7 @@ impl Edits {
     }
 }
 
-/// The comparisons behind a mark.
+/// The comparisons after a mark.
 struct Tree<'a> {
     lines: &'a [&'a str],
     labels: &'a HashMap<&'a str, usize>,
@@ -131,7 +131,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// A branch, and under which predicate.
+/// A branch and its predicate.
 struct Branch<'a> {
     unless: bool,
     predicate: Option<&'a str>,
@@ -158,43 +158,43 @@ impl<'a> Branch<'a> {
     }
 }
 
-/// How the tree goes for a number.
-struct Way<'a> {
+/// The path through the tree for a number.
+struct TreePath<'a> {
     /// The line of its first branch.
     branch: usize,
-    /// The line to which it comes.
+    /// The line where it leaves the tree.
     target: usize,
-    /// What its comparisons found.
+    /// The results of its comparisons.
     predicates: HashMap<&'a str, bool>,
 }
 
 impl<'a> Tree<'a> {
-    /// Puts a table in the place of the tree. `mark` says the register, and how many numbers there are.
+    /// Replaces the tree by a table. `mark` has the register and the number of cases.
     fn replace(&self, mark: &str, edits: &mut Edits) -> Result<()> {
         let (register, count) = mark
             .split_once(" of ")
             .context("expected `of` and a number")?;
         let (register, count) = (register.trim(), count.trim().parse::<i64>()?);
-        let ways = (0..count)
+        let paths = (0..count)
             .map(|number| self.follow(register, number, edits))
             .collect::<Result<Vec<_>>>()?;
-        let branch = ways.first().context("expected numbers")?.branch;
+        let branch = paths.first().context("expected numbers")?.branch;
         ensure!(
-            ways.iter().all(|way| way.branch == branch),
+            paths.iter().all(|path| path.branch == branch),
             "the tree begins at several places"
         );
         let read = edits.still_read(self.lines, self.function());
         let table = format!("{LABEL}{}", edits.switches);
         edits.switches += 1;
         let (mut targets, mut detours) = (Vec::new(), String::new());
-        for (number, way) in ways.iter().enumerate() {
-            let label = self.label_before(way.target).map(str::to_owned);
+        for (number, path) in paths.iter().enumerate() {
+            let label = self.label_before(path.target).map(str::to_owned);
             let label = label.unwrap_or_else(|| {
                 let made = format!("{table}_target_{number}");
-                edits.new_labels.entry(way.target).or_insert(made).clone()
+                edits.new_labels.entry(path.target).or_insert(made).clone()
             });
-            // What the tree found out on the way and others read is said on a detour.
-            let mut said: Vec<_> = way
+            // Predicates that the rest of the function reads are set on a detour.
+            let mut said: Vec<_> = path
                 .predicates
                 .iter()
                 .filter(|(name, _)| read.contains(*name))
@@ -220,8 +220,8 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// What becomes of a number.
-    fn follow(&self, register: &str, number: i64, edits: &mut Edits) -> Result<Way<'a>> {
+    /// Follows the tree for a number.
+    fn follow(&self, register: &str, number: i64, edits: &mut Edits) -> Result<TreePath<'a>> {
         let mut predicates: HashMap<&'a str, bool> = HashMap::new();
         let mut first = None;
         let mut at = self.mark + 1;
@@ -253,7 +253,7 @@ impl<'a> Tree<'a> {
             let branch = Branch::of(line);
             let known = branch.as_ref().map(|branch| match branch.predicate {
                 Some(predicate) => predicates.get(predicate).copied(),
-                // A jump on its own is a case's body, unless the tree went around it.
+                // An unconditional jump belongs to a case's body, unless the tree jumps over it.
                 None => self.is_other_way(at, register).then_some(true),
             });
             match (branch, known.flatten()) {
@@ -269,19 +269,19 @@ impl<'a> Tree<'a> {
                             .context("a branch to nowhere")?
                     };
                 }
-                // What comes before the first branch stays.
+                // Code before the first branch stays.
                 _ if first.is_none() => at += 1,
                 _ => break,
             }
         }
-        Ok(Way {
+        Ok(TreePath {
             branch: first.context("expected a tree of comparisons")?,
             target: at,
             predicates,
         })
     }
 
-    /// The lines of the function that has the tree, whose registers are its own.
+    /// The lines of the function that contains the tree.
     fn function(&self) -> Range<usize> {
         let is = |bracket: &'static str| move |line: &&str| **line == *bracket;
         let begin = self.lines[..self.mark].iter().rposition(is("{"));
@@ -289,7 +289,7 @@ impl<'a> Tree<'a> {
         begin.unwrap_or(0)..length.map_or(self.lines.len(), |length| self.mark + length)
     }
 
-    /// Whether a jump stands behind a branch of the tree.
+    /// Whether a jump directly follows a branch of the tree.
     fn is_other_way(&self, at: usize, register: &str) -> bool {
         let is_code = |line: &&str| !line.trim().is_empty();
         let before: Vec<&str> = self.lines[..at]
@@ -310,7 +310,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The label of a line, if nothing but comments stands between.
+    /// The label of a line, if only comments are in between.
     fn label_before(&self, line: usize) -> Option<&'a str> {
         let above = self.lines[..=line].iter().rev().map(|line| line.trim());
         above

@@ -1,22 +1,22 @@
-//! The pinned tools: wheels of the Python package index, unpacked below target/.
+//! The pinned tools: wheels from the Python package index, unpacked below target/.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-/// One wheel, by its content.
+/// A wheel, pinned by its hash.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     package: &'static str,
     version: &'static str,
-    /// Of the wheel for Linux on `x86_64`.
+    /// The hash of the wheel for Linux on `x86_64`.
     sha256: &'static str,
-    /// A file that it holds.
+    /// A file that it contains.
     holds: &'static str,
 }
 
-/// The compiler of CUDA C++ to PTX. Its PTX is of version 8.2, which drivers from 535 on load.
+/// The compiler from CUDA C++ to PTX. Its PTX is of version 8.2, which drivers from 535 on load.
 pub(crate) const NVRTC: Wheel = Wheel {
     package: "nvidia-cuda-nvrtc-cu12",
     version: "12.2.140",
@@ -33,7 +33,7 @@ pub(crate) const NVCC: Wheel = Wheel {
 };
 
 impl Wheel {
-    /// The folder it is unpacked in, fetched by pip where it is not there yet.
+    /// The folder that it is unpacked in; pip downloads it if necessary.
     pub(crate) fn fetch(&self, root: &Path) -> Result<PathBuf> {
         let cache = root.join("target/cuda");
         let folder = cache.join(format!("{}-{}", self.package, self.version));
@@ -45,7 +45,7 @@ impl Wheel {
             "the pinned compiler is for Linux on x86_64; elsewhere give `--nvcc PATH`"
         );
         std::fs::create_dir_all(&cache).with_context(|| cache.display().to_string())?;
-        // Unpacked aside and renamed, so that a fetch that was cut short leaves nothing behind.
+        // Unpacked elsewhere and renamed, so that an interrupted download leaves nothing behind.
         let aside = tempfile::tempdir_in(&cache)?;
         let unpacked = aside.path().join("unpacked");
         let requirements = aside.path().join("requirements.txt");
@@ -66,7 +66,7 @@ impl Wheel {
         Ok(folder)
     }
 
-    /// The line of a requirements file that admits this wheel alone.
+    /// The line of a requirements file that admits only this wheel.
     fn requirement(&self) -> String {
         format!(
             "{}=={} --hash=sha256:{}\n",
@@ -79,7 +79,7 @@ impl Wheel {
         let output = Command::new("python3")
             .args(["-m", "pip", "install", "--quiet", "--no-input", "--no-deps"])
             .args(["--disable-pip-version-check", "--only-binary=:all:"])
-            // Without a network this is not to take minutes.
+            // Without a network this must not take minutes.
             .args(["--retries=1", "--timeout=30", "--no-compile"])
             .arg("--target")
             .arg(target)

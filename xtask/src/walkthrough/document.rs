@@ -1,10 +1,9 @@
 //! A document as steps to follow: code blocks with their places, and commands.
 //!
-//! The sentence before a code block ends with its place: a file and a line of it, as in
-//! ``In `src/a.rs`, before the line `fn b() {`:``, a test (``before the test `name` ``), or a new
-//! file (``In a new file `src/c.rs`:``). A block without a language has commands, one a line, with a
-//! comment behind `#`; those whose comment says what they need beyond Rust are skipped. Blocks of
-//! the language `text` are to look at.
+//! The sentence before a code block ends with its place: a file and a line of it, as in ``In `src/a.rs`, before the
+//! line `fn b() {`:``, a test (``before the test `name` ``), or a new file (``In a new file `src/c.rs`:``). A block
+//! without a language has commands, one per line, with a comment after `#`; commands whose comment says that they
+//! need more than Rust are skipped. Blocks of the language `text` are only to be read.
 
 use anyhow::{Result, bail};
 
@@ -16,7 +15,7 @@ pub(super) struct Step {
     pub(super) action: Action,
 }
 
-/// What is to be done.
+/// The action of a step.
 #[derive(Debug, PartialEq)]
 pub(super) enum Action {
     /// Put this text into a file.
@@ -32,10 +31,10 @@ pub(super) enum Action {
     },
 }
 
-/// Where in a file a block goes.
+/// The place of a block in a file.
 #[derive(Debug, PartialEq)]
 pub(super) enum Place {
-    /// It is the file.
+    /// The block is the whole file.
     NewFile,
     /// Before this line.
     Before(String),
@@ -47,7 +46,7 @@ pub(super) enum Place {
     BeforeTest(String),
 }
 
-/// The steps of a document; an error names the line of the block that is wrong.
+/// The steps of a document; an error names the line of the invalid block.
 pub(super) fn steps(name: &str, text: &str) -> Result<Vec<Step>> {
     let mut steps = Vec::new();
     let mut paragraph = String::new();
@@ -112,9 +111,9 @@ fn command(at: usize, line: &str) -> Option<Step> {
     })
 }
 
-/// The place with which a paragraph ends.
+/// The place at the end of a paragraph.
 fn place(paragraph: &str) -> Option<(String, Place)> {
-    // What stands between backticks has the odd places.
+    // The odd parts are inside backticks.
     let parts: Vec<_> = paragraph.trim().split('`').collect();
     let owned = |text: &str| text.trim().to_owned();
     match parts[..] {

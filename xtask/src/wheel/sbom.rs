@@ -1,4 +1,4 @@
-//! The bill of materials of a wheel (PEP 770): the crates that are linked into what it brings, as `CycloneDX`.
+//! The bill of materials of a wheel (PEP 770): the crates that are linked into its binaries, as `CycloneDX`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,13 +13,13 @@ use super::{COMMAND_CRATE, CRATE, only_dist_info};
 /// A crate by its name and version.
 type Name = (String, String);
 
-/// Writes it into an unpacked wheel, in place of those that its tools wrote: these name crates that only build, and
-/// crates of other systems, and know nothing of the command.
+/// Writes it into an unpacked wheel, replacing those of the tools, which include crates that are only used to build
+/// and crates of other systems, and omit those of the command.
 pub(super) fn write(root: &Path, package: &Path) -> Result<()> {
     let host = &crate::cargo::host()?;
     let mut linked = BTreeSet::new();
     for of in [CRATE, COMMAND_CRATE] {
-        let tree = told(
+        let tree = output_of(
             cargo()
                 .args(["tree", "--locked", "--edges", "normal,no-proc-macro"])
                 .args(["--prefix", "none", "--format", "{p}", "--target", host])
@@ -44,8 +44,8 @@ fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// What a command prints.
-fn told(command: &mut Command) -> Result<String> {
+/// The output of a command.
+fn output_of(command: &mut Command) -> Result<String> {
     let output = command.stderr(Stdio::inherit()).output();
     let output = output.with_context(|| format!("{command:?} cannot be run"))?;
     ensure!(output.status.success(), "{command:?} failed");
@@ -59,7 +59,7 @@ fn name_in_tree(line: &str) -> Option<Name> {
     Some((name.to_owned(), version.to_owned()))
 }
 
-/// The document, the same for the same crates: it has no time and no number of its own.
+/// The document, which is the same for the same crates: it has no time and no serial number.
 fn document(metadata: &Value, linked: &BTreeSet<Name>) -> Result<Value> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -89,7 +89,7 @@ fn document(metadata: &Value, linked: &BTreeSet<Name>) -> Result<Value> {
             "purl": reference(name),
         });
         if let Some(licence) = text(&package["license"]) {
-            // As it was written before there were expressions.
+            // The slash is the old form, from before SPDX expressions.
             let expression = licence.replace('/', " OR ");
             component["licenses"] = json!([{ "expression": expression }]);
         }

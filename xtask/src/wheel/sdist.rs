@@ -1,4 +1,4 @@
-//! The source distribution: what pip builds where there is no wheel for a system.
+//! The source distribution, which pip builds if there is no wheel for a system.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,10 +9,10 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::{CRATE, only, run_command};
 
-/// The terms; maturin takes the crates alone.
+/// The licences; maturin packs only the crates.
 const BESIDE: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
-/// Builds it into a folder; where it lies.
+/// Builds it into a folder; returns its path.
 pub(super) fn build(root: &Path, python: &Path, out: &Path) -> Result<PathBuf> {
     let work = out.join("sdist");
     if work.exists() {
@@ -25,7 +25,7 @@ pub(super) fn build(root: &Path, python: &Path, out: &Path) -> Result<PathBuf> {
     run_command(command.current_dir(root.join(CRATE)))?;
     let is_packed = |path: &Path| path.extension() == Some(OsStr::new("gz"));
     let packed = only(&work, is_packed)?;
-    // Python's own module, which is on every system.
+    // Python's own module, which every system has.
     let tar = ["-m", "tarfile"];
     run_command(
         Command::new(python)
@@ -43,7 +43,8 @@ pub(super) fn build(root: &Path, python: &Path, out: &Path) -> Result<PathBuf> {
         fs::copy(root.join(&file), &to)
             .with_context(|| format!("{} cannot be copied", file.display()))?;
     }
-    // The lock of the whole project names crates that are not here; Cargo takes those out, and changes nothing else.
+    // The lock file of the whole project names crates that are not here; Cargo removes those and changes nothing
+    // else.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let metadata = |lock: &[&str]| {
         let mut command = Command::new(&cargo);
@@ -72,7 +73,7 @@ pub(super) fn build(root: &Path, python: &Path, out: &Path) -> Result<PathBuf> {
     Ok(archive)
 }
 
-/// The files that are added, as Git knows them.
+/// The files to add, by Git.
 fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let mut git = Command::new("git");
     let output = git.args(["ls-files", "-z"]).args(BESIDE).current_dir(root);

@@ -1,5 +1,5 @@
-//! Generated tasks as the files of a competition, and what a submission for them is worth, by another way than
-//! the engine's and the notebook's.
+//! Generated tasks as the files of a competition, and a scorer of submissions that is independent of the engine's and
+//! the notebook's.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,13 +8,13 @@ use anyhow::{Context as _, Result, ensure};
 use arc_dsl::{Grid, Task, builtin};
 use serde_json::{Value, json};
 
-/// Built-in tasks, which are generated of the built-in programs.
+/// Built-in tasks, which are generated from the built-in programs.
 pub(super) fn tasks() -> Vec<Task> {
     let all = builtin::all().iter();
     all.map(|program| program.task(1, 4, 2, 12)).collect()
 }
 
-/// The folder of ARC tasks, where there is one.
+/// The folder of ARC tasks, if there is one.
 pub(super) fn data_dir() -> Option<PathBuf> {
     std::env::var_os("ARC_DATA_DIR").map(PathBuf::from)
 }
@@ -42,7 +42,7 @@ pub(super) fn rows(grid: &Grid) -> Value {
     json!(grid.rows().collect::<Vec<_>>())
 }
 
-/// An object of tasks by their ids.
+/// A JSON object with a value for each task's id.
 pub(super) fn of_tasks(tasks: &[Task], value: impl Fn(&Task) -> Value) -> Value {
     let members = tasks.iter().map(|task| (task.id.clone(), value(task)));
     Value::Object(members.collect())
@@ -56,7 +56,7 @@ pub(super) fn solutions(tasks: &[Task]) -> Value {
     })
 }
 
-/// How many test inputs of a submission are right, where it is valid for these tasks.
+/// How many test inputs a submission gets right, if it is valid for these tasks.
 pub(super) fn right(submission: &Value, tasks: &[Task]) -> Result<usize> {
     let solutions = solutions(tasks);
     let members = submission
@@ -94,7 +94,7 @@ pub(super) fn right(submission: &Value, tasks: &[Task]) -> Result<usize> {
     Ok(right)
 }
 
-/// Whether this is a grid as Kaggle takes it.
+/// Whether this is a grid that Kaggle accepts.
 fn is_grid(value: &Value) -> bool {
     let side = 1..=arc_dsl::MAX_SIDE;
     let Some(rows) = value.as_array().filter(|rows| side.contains(&rows.len())) else {
