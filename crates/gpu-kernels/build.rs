@@ -1,10 +1,10 @@
-//! Tells the build script of gpu-sim where the sources of the kernels are.
+//! Tells the build script of gpu-sim where the kernel sources are.
 
 use std::path::Path;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // Asked for when this runs: a checkout may have moved since this was compiled.
+    // Read at run time: the checkout may have moved since this was compiled.
     let project = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let kernels = Path::new(&project).join("kernels");
     println!("cargo::metadata=sources={}", kernels.display());

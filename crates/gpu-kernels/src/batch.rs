@@ -1,4 +1,4 @@
-//! [`Engine::batch`]: a batch of grids through one program, in one launch.
+//! [`Engine::batch`]: runs one program on a batch of grids, in one launch.
 
 use arc_dsl::{Grid, Value};
 
@@ -10,9 +10,9 @@ use crate::program::DeviceProgram;
 use crate::verdict::Verdict;
 
 impl<D: Device> Engine<D> {
-    /// Runs a program of one grid on each of these grids, in one launch: its results in their order, or why
-    /// the device bailed out of an evaluation. A single operation is a program of one call, a pipeline one
-    /// of several.
+    /// Runs a program of one grid on each of these grids, in one launch. Returns the results in the order of the
+    /// grids, or why the device bailed out of an evaluation. A single operation is a program of one call, a pipeline
+    /// one of several.
     ///
     /// ```no_run
     /// use arc_dsl::{Grid, parse_programs};

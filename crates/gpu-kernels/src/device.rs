@@ -1,8 +1,8 @@
-//! [`Device`]: memory, copies and launches of one GPU, or of what simulates one.
+//! [`Device`]: memory, copies and launches of one GPU, or of a simulation of one.
 //!
-//! Calls are in order: a launch sees what was uploaded before it, and a download waits for what
+//! Calls take effect in order: a launch sees what was uploaded before it, and a download waits for what
 //! was launched before it. A device belongs to one thread at a time. Its [further streams](Device::new_stream) are
-//! the same device in an order of their own.
+//! the same device with separately ordered work.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -18,47 +18,47 @@ pub mod open;
 #[cfg(test)]
 mod testing;
 
-/// What a device is, as its driver tells.
+/// Properties of a device, as its driver reports them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Information {
-    /// Its name, as `NVIDIA H200`.
+    /// Its name, such as `NVIDIA H200`.
     pub name: String,
     /// Where it computes.
     pub kind: Kind,
-    /// Major and minor compute capability; of an emulated device what it stands in for.
+    /// Major and minor compute capability; of a simulated device, the one that it imitates.
     pub capability: (u32, u32),
     /// Number of multiprocessors.
     pub multiprocessors: u32,
-    /// Warps that a multiprocessor holds at once.
+    /// Warps resident on a multiprocessor at once.
     pub warps: u32,
-    /// Bytes of shared memory that a block may ask for.
+    /// Bytes of shared memory that a block may use.
     pub shared_bytes: u32,
-    /// Bytes of shared memory of a multiprocessor.
+    /// Bytes of shared memory per multiprocessor.
     pub multiprocessor_shared_bytes: u32,
     /// Bytes of device memory.
     pub bytes: u64,
-    /// The version of CUDA that the driver knows, as `(12, 2)`; `None` if there is no driver.
+    /// The version of CUDA that the driver supports, such as `(12, 2)`; `None` if there is no driver.
     pub driver: Option<(u32, u32)>,
 }
 
-/// How many times a suggested batch fills a GPU's resident warps at most: a launch lasts long enough by then
-/// that starting it costs little.
+/// The most waves of resident warps in a suggested batch: a launch of that length makes the cost of starting it
+/// negligible.
 const WAVES: u64 = 32;
 
-/// What share of a GPU's memory a suggested batch takes at most, as its divisor: one batch is on its way up
-/// and one down while a third is computed, and the programs take some as well.
+/// A suggested batch takes at most one part in `SHARE` of a GPU's memory: one batch is uploaded and one downloaded
+/// while a third is computed, and the programs need some too.
 const SHARE: u64 = 4;
 
-/// Bytes of device memory of an evaluation whose input, expected output and fetched result are grids, none of which
-/// it shares with others.
+/// Bytes of device memory for an evaluation whose input, expected output and fetched result are grids that it shares
+/// with no other.
 const BYTES_AT_MOST: u64 = (EVALUATION_BYTES + 3 * Representation::Grid.bytes()) as u64;
 
 impl Information {
-    /// How many evaluations a batch should have: a first guess, to be refined by what is measured.
+    /// How many evaluations a batch should have: a first estimate, to be refined by measurement.
     ///
-    /// At least `multiprocessors x warps x 4`, so that each resident warp has work once, four evaluations side
-    /// by side; at most 32 times that, and no more than a quarter of the memory holds if input, expected
-    /// output and result of an evaluation are grids. What the memory allows bounds both.
+    /// At least `multiprocessors x warps x 4`, so that each resident warp gets one work item of four evaluations side
+    /// by side; at most 32 times that. Both are limited to what fits a quarter of the memory if the input, expected
+    /// output and result of an evaluation are grids.
     pub fn suggested_batch(&self) -> RangeInclusive<u64> {
         let wave = u64::from(self.multiprocessors)
             .saturating_mul(u64::from(self.warps))
@@ -73,9 +73,9 @@ impl Information {
 pub enum Kind {
     /// On an NVIDIA GPU.
     Cuda,
-    /// On the CPU, from the same sources.
+    /// On the CPU, compiled from the same sources.
     Emulated,
-    /// On the CPU, from the PTX that GPUs are given.
+    /// On the CPU, interpreting the PTX that GPUs run.
     Interpreted,
 }
 
@@ -88,7 +88,7 @@ pub struct Memory {
     pub total: u64,
 }
 
-/// What a kernel is given.
+/// An argument of a kernel.
 #[derive(Debug)]
 pub enum Argument<'a, B> {
     /// Device memory, by its address.
@@ -104,51 +104,51 @@ pub struct Launch<'a, B> {
     pub entry: Entry,
     /// Number of blocks.
     pub blocks: u32,
-    /// Threads of a block, a multiple of 32.
+    /// Threads per block, a multiple of 32.
     pub threads: u32,
-    /// Bytes of shared memory of a block.
+    /// Bytes of shared memory per block.
     pub shared_bytes: u32,
-    /// The kernel's parameters, in order.
+    /// The kernel's arguments, in order.
     pub arguments: Vec<Argument<'a, B>>,
 }
 
-/// A GPU, or what emulates one.
+/// A GPU, or a simulation of one.
 pub trait Device {
-    /// Memory of the device, aligned to 128 bytes and free again when it is dropped.
+    /// Memory of the device, aligned to 128 bytes and freed when it is dropped.
     type Buffer;
     /// A point in the order of the device's work.
     type Event;
 
-    /// What it is.
+    /// Its properties.
     fn information(&self) -> &Information;
 
-    /// The same device with an order of its own, a second stream of a GPU: its copies go on beside the
-    /// launches of this one. Memory and faults they share; a buffer of one is for the other only once
-    /// what was asked of the first is [waited for](Device::synchronize).
+    /// A further stream of the same device, whose work is ordered separately: its copies overlap the
+    /// launches of this one. The two share memory and faults. One may use a buffer of the other only after
+    /// [waiting](Device::synchronize) for the other's work.
     fn new_stream(&self) -> Result<Self, DeviceError>
     where
         Self: Sized;
 
-    /// Its memory.
+    /// Free and total memory.
     fn memory(&self) -> Result<Memory, DeviceError>;
 
-    /// Takes so many bytes, at least one, of unspecified content.
+    /// Allocates this many bytes, at least one, of unspecified content.
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer, DeviceError>;
 
-    /// Says that the content of this memory is of no further account, since it is about to be used
-    /// for something else. An emulated device makes noise of it; others do nothing.
+    /// Declares the content of this memory dead, because the memory is about to be reused. A simulated device
+    /// invalidates it; others do nothing.
     fn discard(&self, buffer: &mut Self::Buffer) -> Result<(), DeviceError> {
         let _ = buffer;
         Ok(())
     }
 
-    /// Copies to the device, to byte `at` of the buffer. What does not fit is an error.
+    /// Copies to the device, to byte `at` of the buffer; an error if the bytes do not fit.
     fn upload(&self, from: &[u8], to: &mut Self::Buffer, at: usize) -> Result<(), DeviceError>;
 
     /// Waits, and copies from the device, from byte `at` of the buffer on.
     fn download(&self, from: &Self::Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError>;
 
-    /// Copies so many first bytes within the device.
+    /// Copies the first bytes of one buffer to another, within the device.
     fn copy(
         &self,
         from: &Self::Buffer,
@@ -159,23 +159,23 @@ pub trait Device {
     /// Sets all bytes to zero.
     fn clear(&self, buffer: &mut Self::Buffer) -> Result<(), DeviceError>;
 
-    /// Runs a kernel; on a GPU the call returns before it is through.
+    /// Runs a kernel; on a GPU the call returns before the kernel has finished.
     fn launch(&self, launch: &Launch<'_, Self::Buffer>) -> Result<(), DeviceError>;
 
-    /// Marks this point in the device's work.
+    /// Records this point in the device's work.
     fn record(&self) -> Result<Self::Event, DeviceError>;
 
-    /// Waits for both, and gives the device's time between them.
+    /// Waits for both events, and returns the device's time between them.
     fn elapsed(&self, from: &Self::Event, to: &Self::Event) -> Result<Duration, DeviceError>;
 
     /// Waits for all work.
     fn synchronize(&self) -> Result<(), DeviceError>;
 }
 
-/// What went wrong on a device that is there.
+/// An error of an open device.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
-    /// The device's memory is full; less at a time may fit.
+    /// The device's memory is full; smaller batches may fit.
     #[error("out of device memory: {requested} bytes asked for, {free} of {total} free")]
     OutOfMemory {
         /// Bytes asked for.
@@ -195,12 +195,12 @@ pub enum DeviceError {
         /// Bytes of the buffer.
         length: usize,
     },
-    /// A launch that the device cannot make, and why.
+    /// The device rejected a launch.
     #[error("kernel {kernel} was not launched: {reason}")]
     Launch {
         /// The kernel's name.
         kernel: &'static str,
-        /// What does not fit.
+        /// Why.
         reason: String,
     },
     /// The kernel broke a rule of the device, which then accepts no further work.
@@ -220,16 +220,16 @@ pub enum DeviceError {
     /// Any other error of the driver.
     #[error("driver error {code} ({name}) in {call}")]
     Driver {
-        /// What was called.
+        /// The function that was called.
         call: &'static str,
-        /// The driver's number.
+        /// The driver's error code.
         code: i32,
-        /// The driver's name of it.
+        /// The driver's name for the code.
         name: String,
     },
 }
 
-/// Why there is no such device.
+/// Why a device cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
     /// The driver's library is not installed.
@@ -238,67 +238,67 @@ pub enum Unavailable {
     /// There is a driver but no GPU.
     #[error("the NVIDIA driver finds no GPU")]
     NoDevice,
-    /// There are not so many.
+    /// There are fewer devices.
     #[error("there is no device {index}: {count} in all")]
     NoSuchDevice {
-        /// Asked for, from 0 on.
+        /// The requested index, counted from 0.
         index: usize,
         /// How many there are.
         count: usize,
     },
-    /// The GPU is older than the image allows.
+    /// The GPU is older than the image requires.
     #[error("{name} has compute capability {}.{}; {}.{} is needed", found.0, found.1, needed.0, needed.1)]
     TooOld {
         /// The device.
         name: String,
-        /// What it has.
+        /// The compute capability that it has.
         found: (u32, u32),
-        /// What the image needs.
+        /// The compute capability that the image needs.
         needed: (u32, u32),
     },
     /// The driver cannot read the image.
     #[error("the driver knows CUDA {}.{}; the kernels need {}.{}: install a newer driver", driver.0, driver.1, needed.0, needed.1)]
     DriverTooOld {
-        /// What the driver knows.
+        /// The version of CUDA that the driver supports.
         driver: (u32, u32),
-        /// What the image needs.
+        /// The version that the image needs.
         needed: (u32, u32),
     },
     /// The driver refused the image.
     #[error("the driver refused the kernels: {reason}")]
     ImageRefused {
-        /// What it says.
+        /// The driver's reason.
         reason: String,
     },
-    /// The image was built for another interface than this library has.
+    /// The image was built for another interface than this library's.
     #[error(
         "the kernels have fingerprint {found}, this library {expected:#018x}: build them anew with `cargo xtask ptx`"
     )]
     StaleImage {
-        /// That of this library.
+        /// The fingerprint of this library's interface.
         expected: u64,
-        /// That of the image, as it says.
+        /// The fingerprint that the image carries.
         found: String,
     },
-    /// The interpreter does not know all of the PTX.
+    /// The PTX contains something that the interpreter does not support.
     #[error("the interpreter does not know all of the PTX: {what}")]
     UnknownPtx {
-        /// What it does not know, each with its line.
+        /// What it does not support, each with its line.
         what: String,
     },
     /// The driver hangs.
     #[error("no answer from the driver within {} s", limit.as_secs_f64())]
     NoAnswer {
-        /// For how long it was waited for.
+        /// How long we waited.
         limit: Duration,
     },
-    /// The thread on which it was to be opened cannot be started, or has panicked.
+    /// The thread that should open the device could not be started, or panicked.
     #[error("no thread for the device: {reason}")]
     NoThread {
         /// Why.
         reason: String,
     },
-    /// Nothing compiled the kernels for the host.
+    /// This build did not compile the kernels for the host.
     #[error("no emulated device: no C++ compiler was found when this was built")]
     NoCompiler,
     /// The simulated devices were left out of this build.
@@ -307,11 +307,11 @@ pub enum Unavailable {
     /// Any other error of the driver.
     #[error("driver error {code} ({name}) in {call}")]
     Driver {
-        /// What was called.
+        /// The function that was called.
         call: &'static str,
-        /// The driver's number.
+        /// The driver's error code.
         code: i32,
-        /// The driver's name of it.
+        /// The driver's name for the code.
         name: String,
     },
 }
@@ -340,7 +340,7 @@ mod tests {
         // A T4 and an H100.
         assert_eq!(suggested(40, 32, 15 << 30), 5_120..=163_840);
         assert_eq!(suggested(132, 64, 79 << 30), 33_792..=1_081_344);
-        // Little memory bounds both ends, and no figures give an empty range.
+        // Little memory limits both ends, and no figures give an empty range.
         let small = 100 * SHARE * BYTES_AT_MOST;
         assert_eq!(suggested(40, 32, small), 100..=100);
         assert_eq!(suggested(0, 0, 0), 1..=1);

@@ -1,4 +1,4 @@
-//! From first-order forms to device programs.
+//! Compiles forms to device programs.
 
 use arc_dsl::{Primitive, Value};
 use arc_form::{Form, Instruction, Needs, Op, Operand, Output, Plan, Target, Type, plan};
@@ -21,34 +21,34 @@ mod shapes;
 
 use shapes::Shape;
 
-/// Why a form runs on the host only.
+/// Why a form can only run on the host.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum HostOnly {
-    /// A loop that no operation stands for.
+    /// A primitive with a loop that the device does not have.
     #[error("a loop: `{0}`")]
     Loop(Primitive),
-    /// No operation of the device is this primitive for operands so held.
+    /// No operation of the device implements this primitive for operands in these representations.
     #[error("no device operation for `{0}({1})`")]
     Call(Primitive, String),
-    /// A step that is no call: a choice, a set of values, a failure that is certain.
+    /// Any other step that the device cannot run, such as a failure that is certain.
     #[error("no device operation for {0}")]
     Step(&'static str),
-    /// A value of a type that the device does not hold.
+    /// A value of a type that the device cannot hold.
     #[error("a value of type {0}")]
     Type(String),
-    /// A value that is held in a way in which no operation takes it.
+    /// A value in a shape that no operation takes.
     #[error("no operation for {0}")]
     Shape(String),
-    /// A known value that the device does not hold.
+    /// A constant that the device cannot hold.
     #[error("a constant that does not fit: {0}")]
     Constant(BailOut),
-    /// It needs more values at a time than an evaluation has room for.
+    /// It has more live values at a time than an evaluation has memory for.
     #[error("{0}")]
     TooLarge(#[from] TooLarge),
 }
 
 impl HostOnly {
-    /// The reason without the types of the operands, by which programs are counted.
+    /// The reason without the types of the operands, for counting programs by reason.
     pub fn summary(&self) -> String {
         match self {
             HostOnly::Call(primitive, _) => format!("no device operation for such a `{primitive}`"),
@@ -61,30 +61,30 @@ impl HostOnly {
 #[derive(Debug, Clone, Copy)]
 struct Call {
     primitive: Primitive,
-    /// By what elements are compared; `None` if no function is taken.
+    /// The function by which elements are compared; `None` if the call takes none.
     key: Option<Key>,
-    /// Whether cells of the result outside rows and columns 0 to 31 are seen by nobody.
+    /// Whether nothing uses cells of the result outside rows and columns 0 to 31.
     clipped: bool,
     /// Line of the program's text; 0 for none.
     line: u32,
-    /// What it has to give, where that is known.
+    /// The representation that the result must have; `None` for any.
     gives: Option<Representation>,
 }
 
-/// What the encoder knows of a value.
+/// What the encoder knows about a value.
 #[derive(Debug, Clone)]
 pub(crate) enum SymbolicValue {
-    /// A value of the device, taken as so represented; the structure of a set of objects.
+    /// A value on the device and the representation in which it is used; for a set of objects, its structure.
     OnDevice(ValueId, Representation, Option<Structure>),
-    /// A value that is known.
+    /// A constant.
     Constant(Value),
-    /// A tuple whose items the encoder knows.
+    /// A tuple of separately held items.
     Tuple(Vec<SymbolicValue>),
-    /// The tuple that an operation gives one element at a time: whose elements are made on demand.
+    /// A tuple whose elements an operation computes one at a time, on demand.
     Elements(Box<Elements>),
     /// A list in the arena, with elements of this shape.
     List(ValueId, Box<Shape>),
-    /// Of a step that always fails.
+    /// The result of a step that always fails.
     Never,
 }
 
@@ -93,14 +93,14 @@ pub(crate) struct Elements {
     call: Call,
     arguments: Vec<SymbolicValue>,
     count: usize,
-    /// The first of them, made where the tuple is: what fails has to fail though nothing is used.
+    /// The first element, computed with the tuple: the evaluation must fail even if it uses no element.
     first: SymbolicValue,
 }
 
-/// The form as a program of the device that takes a grid, the input.
+/// Compiles a form to a device program with one parameter, the input grid.
 ///
-/// A set of objects is held as one object, whose elements each operation finds anew, so that how
-/// they are found has to be known here. Of a form of several results it is the first one's program.
+/// A set of objects is held as one object, which each operation splits into elements again, so how it splits must be
+/// known at compile time. A form with several results is compiled for its first result only.
 pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
     if let (
         [
@@ -120,7 +120,7 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
     }
     let plan = plan(form, &TARGET);
     let mut encoder = Encoder {
-        ways: held::Ways::of(form, &plan),
+        storage: held::StorageChoices::of(form, &plan),
         plan: Some(plan),
         values: vec![None; form.ids as usize],
         types: types_of(form),
@@ -135,7 +135,7 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
         encoder.values[instruction.id.index()] = Some(held);
     }
     let mut result = encoder.held(form.body.result());
-    // Where a grid is due, the tuple of its rows is one.
+    // A tuple of rows as the program's result is a grid.
     let is_rows = encoder
         .type_of(form.body.result())
         .is_some_and(|ty| ty == Type::tuple_of(Type::tuple_of(Type::Int)));
@@ -164,22 +164,22 @@ fn types_of(form: &Form) -> Vec<Type> {
     types
 }
 
-/// What the device can do with values: every one is held by its type, and of a patch what the lanes
-/// have.
+/// The device as a target of planning: it has one representation per type, and its patches are limited to `SIDE` rows
+/// and columns.
 pub(crate) const TARGET: Target = Target {
     name: "the device",
     representations: &[],
     window: Some(SIDE as u32),
 };
 
-/// The results of a form as programs of their own, in their order: one launch makes them all, and
-/// each has a verdict. What they have in common is made by each of them.
+/// Compiles each result of a form to a separate program, in order. One launch can evaluate all of them, each with its
+/// own verdict. Each program computes the shared steps again.
 pub fn encode_all(form: &Form) -> Vec<Result<DeviceProgram, HostOnly>> {
     let slices = (0..form.outputs.len()).filter_map(|at| form.slice(at));
     slices.map(|slice| encode(&slice)).collect()
 }
 
-/// How the device holds values of a type.
+/// The representation of values of a type; `None` for types whose values are lists or tuples.
 fn representation_of(ty: &Type) -> Option<Representation> {
     match ty {
         Type::Bool | Type::Int | Type::MaybeInt => Some(Representation::Int),
@@ -202,27 +202,26 @@ pub(crate) struct Encoder {
     /// The plan of the form; `None` if calls are encoded without one.
     plan: Option<Plan>,
     builder: Builder,
-    /// By their ids in the form, those that are made.
+    /// The values defined so far, by their ids in the form.
     values: Vec<Option<SymbolicValue>>,
-    /// By their ids in the form, the types of all.
+    /// The types of all values, by their ids in the form.
     types: Vec<Type>,
-    /// The grids whose frontiers were found, by what those are merged to.
+    /// Each set of frontiers, with the grid that they are the frontiers of.
     frontiers: Vec<(ValueId, ValueId)>,
-    /// The line of what is being encoded.
+    /// The program line of the instruction being encoded.
     line: u32,
-    /// Whether nobody sees cells outside rows and columns 0 to 31 of what is made next.
+    /// Whether nothing uses cells of the next result outside rows and columns 0 to 31.
     clipped: bool,
-    /// By their ids in the form, which sets of locations are held as lists, and which objects are
-    /// painted and nothing else.
-    ways: held::Ways,
-    /// Whether what is made next is such a set of locations.
+    /// Which sets of locations are held as lists, and which objects are only painted.
+    storage: held::StorageChoices,
+    /// Whether the next result is such a set of locations.
     listed: bool,
-    /// Whether it is such an object.
+    /// Whether the next result is such an object.
     painted: bool,
 }
 
 impl Encoder {
-    /// The next input of the program.
+    /// Adds the next parameter of the program.
     pub(crate) fn input(
         &mut self,
         representation: Representation,
@@ -235,7 +234,7 @@ impl Encoder {
         )
     }
 
-    /// The program that gives this value.
+    /// The finished program, whose result is this value.
     pub(crate) fn finish(mut self, result: &SymbolicValue) -> Result<DeviceProgram, HostOnly> {
         let (value, representation, structure) = match result {
             SymbolicValue::OnDevice(_, _, Some(Structure::Frontiers)) => {
@@ -244,7 +243,7 @@ impl Encoder {
             SymbolicValue::OnDevice(value, representation, structure) => {
                 (*value, *representation, *structure)
             }
-            // A constant grid is the one constant that is an answer.
+            // The only constant that can be a result is a grid.
             SymbolicValue::Constant(_) => (
                 self.operand(result, Representation::Grid)?,
                 Representation::Grid,
@@ -271,7 +270,7 @@ impl Encoder {
             Operand::Constant(value) => SymbolicValue::Constant(value.clone()),
             Operand::Id(id) => {
                 let held = self.values.get(id.index()).cloned().flatten();
-                // The verifier of forms sees to it that every value is made before it is used.
+                // The verifier of forms ensures that every value is defined before it is used.
                 held.unwrap_or(SymbolicValue::Constant(Value::Nothing))
             }
         }
@@ -285,9 +284,9 @@ impl Encoder {
             .collect();
         self.line = instruction.line;
         self.clipped = false;
-        self.listed = self.ways.is_listed(instruction.id);
-        self.painted = self.ways.is_painted(instruction.id);
-        // What is made of what always fails is not made.
+        self.listed = self.storage.is_listed(instruction.id);
+        self.painted = self.storage.is_painted(instruction.id);
+        // Code after a step that always fails is never reached.
         if arguments
             .iter()
             .any(|held| matches!(held, SymbolicValue::Never))
@@ -316,13 +315,13 @@ impl Encoder {
         }
     }
 
-    /// A step that always fails.
+    /// Emits a step that always fails.
     fn failed(&mut self) -> SymbolicValue {
         self.plain(ListOperation::Fail, &[]);
         SymbolicValue::Never
     }
 
-    /// The set of some values.
+    /// Emits a set of some values.
     fn set(
         &mut self,
         instruction: &Instruction,
@@ -335,15 +334,15 @@ impl Encoder {
         self.gathered(list, &element, &instruction.ty)
     }
 
-    /// Whether nobody sees cells outside rows and columns 0 to 31 of what an instruction gives.
+    /// Whether nothing uses cells of an instruction's result outside rows and columns 0 to 31.
     fn is_clipped(&self, instruction: &Instruction) -> bool {
         let plan = self.plan.as_ref();
         plan.is_some_and(|plan| plan.is_clipped(instruction.id))
     }
 
-    /// The result of a call that needs no instruction, since it lies in the pool already or is a
-    /// tuple whose items the encoder keeps apart; nothing of others.
-    fn renamed(
+    /// The result of a call whose value exists already, in the pool or as a tuple of separately held items, and of a
+    /// split whose parts are computed on demand; `None` for other calls.
+    fn existing_value(
         &mut self,
         call: Call,
         arguments: &[SymbolicValue],
@@ -396,8 +395,8 @@ impl Encoder {
         }))
     }
 
-    /// Emits the first operation that is the primitive for operands so held, for a tuple its
-    /// element of this number.
+    /// Emits the first operation that implements the primitive for these operands. If the primitive returns a tuple,
+    /// the operation computes the element at this index.
     fn emit(
         &mut self,
         call: Call,
@@ -451,8 +450,8 @@ impl Encoder {
         Ok(SymbolicValue::OnDevice(value, operation.gives, structure))
     }
 
-    /// The first operation that is the primitive for operands so held, by its opcode. All sets of
-    /// objects have to fall into elements in one way, which can be found again.
+    /// The opcode of the first operation that implements the primitive for these operands. All sets of objects among
+    /// them must split into elements in the same way, one that kernels can redo.
     fn operation_for(call: Call, arguments: &[SymbolicValue]) -> Option<usize> {
         let mut structures = structures_of(arguments);
         if let Some(structure) = structures.next()
@@ -462,7 +461,7 @@ impl Encoder {
             return None;
         }
         let fits = |operation: &Operation| {
-            // The function of a loop is a region of the form and no argument.
+            // The function of a loop is a region of the form, not an argument.
             let takes = operation
                 .takes
                 .iter()
@@ -481,7 +480,7 @@ impl Encoder {
         OPERATIONS.iter().position(fits)
     }
 
-    /// A value of the pool.
+    /// The value as an operand; a constant is added in this representation.
     fn operand(
         &mut self,
         held: &SymbolicValue,
@@ -501,7 +500,7 @@ impl Encoder {
         }
     }
 
-    /// An item of a tuple.
+    /// The item of a tuple at an index.
     fn item(
         &mut self,
         number: usize,
@@ -554,7 +553,7 @@ impl Encoder {
     }
 }
 
-/// Whether they are two integers, so that their tuple is a pair.
+/// Whether these are two integers, whose tuple is held as a pair.
 fn are_integers(arguments: &[SymbolicValue]) -> bool {
     let is_int = |held: &SymbolicValue| match held {
         SymbolicValue::OnDevice(_, representation, _) => *representation == Representation::Int,
@@ -564,7 +563,7 @@ fn are_integers(arguments: &[SymbolicValue]) -> bool {
     arguments.len() == 2 && arguments.iter().all(is_int)
 }
 
-/// Whether a value can be an operand, so represented, of the operation.
+/// Whether a value can be an operand of the operation that has this representation.
 fn serves(held: &SymbolicValue, representation: Representation, operation: &Operation) -> bool {
     match held {
         SymbolicValue::OnDevice(_, found, _) => operation.admits(*found, representation),
@@ -576,7 +575,7 @@ fn serves(held: &SymbolicValue, representation: Representation, operation: &Oper
         SymbolicValue::Constant(value) if representation == Representation::Flag => {
             matches!(value, Value::Bool(_) | Value::Int(_))
         }
-        // How a known set of objects would fall into elements is in no instruction.
+        // Instructions cannot say how a constant set of objects splits into elements.
         SymbolicValue::Constant(_) if representation == Representation::Objects => false,
         SymbolicValue::Constant(value) => {
             representation.is_operand() && Pool::default().push(representation, value).is_ok()
@@ -588,7 +587,7 @@ fn serves(held: &SymbolicValue, representation: Representation, operation: &Oper
     }
 }
 
-/// How the sets of objects among some values fall into elements.
+/// The structures of the sets of objects among some values.
 fn structures_of(held: &[SymbolicValue]) -> impl Iterator<Item = Option<Structure>> {
     held.iter().filter_map(|held| match held {
         SymbolicValue::OnDevice(_, Representation::Objects, structure) => Some(*structure),
@@ -596,7 +595,7 @@ fn structures_of(held: &[SymbolicValue]) -> impl Iterator<Item = Option<Structur
     })
 }
 
-/// The key by which a loop compares, where one primitive is its body.
+/// The key by which a loop compares, if its body is a single call of a primitive that the device has as a key.
 fn key_of(region: &arc_form::Region) -> Option<Key> {
     let ([(parameter, _)], [step]) = (region.parameters.as_slice(), region.instructions.as_slice())
     else {
@@ -610,7 +609,7 @@ fn key_of(region: &arc_form::Region) -> Option<Key> {
     Key::by(primitive).filter(|_| of_parameter && given)
 }
 
-/// How operands are represented, for people.
+/// The representations of operands, for error messages.
 fn listed(arguments: &[SymbolicValue]) -> String {
     let name = |held: &SymbolicValue| match held {
         SymbolicValue::OnDevice(_, representation, _) => {

@@ -1,4 +1,4 @@
-//! [`Engine`]: programs and arguments on a device, and launches of many evaluations at once.
+//! [`Engine`]: uploads programs and arguments to a device and launches many evaluations at once.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -15,24 +15,23 @@ use crate::program::Unit;
 use crate::verdict::Verdict;
 
 mod arenas;
+mod device_vec;
 mod programs;
-mod table;
 
 pub use programs::Programs;
 
 use arenas::Arenas;
-use programs::About;
-use table::{MOST_ROWS, Table};
+use device_vec::{DeviceVec, MAX_ELEMENTS};
+use programs::ProgramDescription;
 
-/// How launches are cut.
+/// The shape of launches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaunchConfig {
-    /// Warps of a block, 1 to 4.
+    /// Warps per block, 1 to 4.
     pub warps: u32,
-    /// Evaluations of one program that a warp makes side by side, 1 to 4.
+    /// Evaluations of one program that a warp runs side by side, 1 to 4.
     pub side_by_side: u32,
-    /// Blocks of a multiprocessor that a launch has at most; a warp goes on to the next work
-    /// until all is done.
+    /// The most blocks per multiprocessor in a launch. Warps take further work items until none is left.
     pub blocks: u32,
 }
 
@@ -56,45 +55,44 @@ impl LaunchConfig {
     }
 }
 
-/// One evaluation: a program on arguments.
+/// One evaluation: a program run on arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Evaluation {
-    /// The program, by its place among those that were [loaded](Engine::load), or came to
-    /// [them](Engine::extend) later.
+    /// The index of the program among those that were [loaded](Engine::load) or [added later](Engine::extend).
     pub program: u32,
-    /// Where its arguments lie, one after the other, in the [uploaded](Engine::upload) pool.
+    /// Where its arguments start, one after the other, in the [uploaded](Engine::upload) pool.
     pub arguments: Place,
     /// Where the expected grid lies in that pool.
     pub expected: Option<Place>,
-    /// Whether the result is to be fetched, and not only its verdict.
+    /// Whether to fetch the result too, not only the verdict.
     pub fetch: bool,
-    /// Whether the verdict is to have the [hash](crate::hash) of a result that is a grid.
+    /// Whether the verdict includes the [hash](crate::hash) of the result, if that is a grid.
     pub hash: bool,
 }
 
 /// Runs programs on one device.
 #[derive(Debug)]
 pub struct Engine<D: Device> {
-    /// Before the device that it is of.
+    /// Declared before `device`, so that they are dropped first.
     arenas: RefCell<Option<Arenas<D::Buffer>>>,
     device: D,
     config: LaunchConfig,
 }
 
-/// Arguments and expected grids on a device, where they stay and become more.
+/// Arguments and expected grids in device memory; more can be [appended](Engine::append).
 #[derive(Debug)]
 pub struct Arguments<D: Device> {
-    words: Table<D::Buffer>,
-    units: Table<D::Buffer>,
+    words: DeviceVec<D::Buffer>,
+    units: DeviceVec<D::Buffer>,
 }
 
 impl<D: Device> Arguments<D> {
-    /// Bytes of the device's memory that they take, with the room for those to come.
+    /// Bytes of device memory allocated for them, spare capacity included.
     pub fn bytes(&self) -> u64 {
         (self.words.capacity + self.units.capacity) as u64
     }
 
-    /// Where what comes next will lie.
+    /// Where the next value will be appended.
     fn end(&self) -> Place {
         Place {
             word: self.words.elements::<u32>() as u32,
@@ -111,88 +109,92 @@ pub struct Prepared<D: Device> {
     verdicts: D::Buffer,
     result_words: D::Buffer,
     result_units: D::Buffer,
-    groups: Vec<Group>,
+    groups: Vec<LaunchGroup>,
     count: usize,
-    fetched: Fetching,
+    layout: ResultLayout,
 }
 
 /// Consecutive evaluations of one program.
 #[derive(Debug)]
-struct Run {
+struct Segment {
     program: u32,
-    about: About,
+    description: ProgramDescription,
     evaluations: Range<u32>,
 }
 
 impl Run {
-    /// Works of one class are launched together: of programs that have an arena or not, and whose pools are of like size.
+    /// Segments of one class are launched together: their programs either all have an arena or all have none, and
+    /// their pools are in the same size class.
     fn class(&self) -> (bool, u32) {
-        (self.about.has_arena, size_class(self.about.pool_bytes))
+        (
+            self.description.has_arena,
+            size_class(self.description.pool_bytes),
+        )
     }
 }
 
-/// Where the results that are to be fetched will lie.
+/// The layout of the results that are to be fetched.
 #[derive(Debug, Clone, Default)]
-struct Fetching {
-    /// Of each evaluation; empty where none is fetched.
-    results: Vec<Option<Fetched>>,
-    /// Where all of them end.
+struct ResultLayout {
+    /// One entry per evaluation; empty if no result is fetched.
+    slots: Vec<Option<ResultSlot>>,
+    /// The end of the last result.
     end: Place,
 }
 
-impl Fetching {
-    fn of(runs: &[Run], evaluations: &[Evaluation]) -> Self {
+impl ResultLayout {
+    fn of(segments: &[Segment], evaluations: &[Evaluation]) -> Self {
         if !evaluations.iter().any(|evaluation| evaluation.fetch) {
             return Self::default();
         }
         let mut end = Place::default();
-        let numbered = runs.iter().flat_map(|run| {
-            let numbers = run.evaluations.clone();
-            numbers.map(|number| (number, &run.about))
+        let numbered = segments.iter().flat_map(|segment| {
+            let numbers = segment.evaluations.clone();
+            numbers.map(|number| (number, &segment.description))
         });
-        let results = numbered.map(|(number, about)| {
+        let slots = numbered.map(|(number, description)| {
             evaluations[number as usize].fetch.then(|| {
                 let place = end;
                 end.word += 1;
-                end.unit += about.gives.units();
-                Fetched {
+                end.unit += description.gives.units();
+                ResultSlot {
                     place,
-                    representation: about.gives,
-                    structure: about.structure,
+                    representation: description.gives,
+                    structure: description.structure,
                 }
             })
         });
         Self {
-            results: results.collect(),
+            slots: slots.collect(),
             end,
         }
     }
 
-    /// Words and units of all of them.
+    /// Words and units of all results.
     fn len(&self) -> (usize, usize) {
         (self.end.word as usize, self.end.unit as usize)
     }
 
-    /// The result of an evaluation, if it is fetched.
-    fn get(&self, evaluation: usize) -> Option<Fetched> {
-        *self.results.get(evaluation)?
+    /// Where the result of an evaluation lies, if it is fetched.
+    fn get(&self, evaluation: usize) -> Option<ResultSlot> {
+        *self.slots.get(evaluation)?
     }
 }
 
-/// Works that are launched together, since their pools are of like size.
+/// Work items launched together because their pools are of similar size.
 #[derive(Debug)]
-struct Group {
-    /// Which of the works.
+struct LaunchGroup {
+    /// The range of work items.
     works: Range<u32>,
     pool_bytes: u32,
     side_by_side: u32,
-    /// For how many warps there should be arenas; `None` if no program of it has one.
+    /// The number of arenas, one per warp, that the launch wants; `None` if its programs have no arena.
     arenas: Option<u32>,
 }
 
-/// Blocks of a launch, and warps of a block.
+/// Blocks of a launch, and warps per block.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+struct LaunchShape {
     blocks: u32,
     warps: u32,
 }
@@ -201,43 +203,43 @@ struct Shape {
 #[derive(Debug, Default)]
 pub struct Results {
     pool: Pool,
-    fetched: Fetching,
+    layout: ResultLayout,
 }
 
-/// Where a result lies, and how it is held.
+/// Where a result lies, and how it is represented.
 #[derive(Debug, Clone, Copy)]
-struct Fetched {
+struct ResultSlot {
     place: Place,
     representation: Representation,
     structure: Option<Structure>,
 }
 
 impl Results {
-    /// The result of an evaluation; `None` if it was not asked for. Of an evaluation of
-    /// which the device bailed out it says nothing.
+    /// The result of an evaluation; `None` if it was not requested. Meaningless if the device bailed out of the
+    /// evaluation.
     pub fn value(&self, evaluation: usize) -> Option<arc_dsl::Value> {
-        let fetched = self.fetched.get(evaluation)?;
-        let value = self.pool.value(fetched.representation, fetched.place)?;
-        Some(match fetched.structure {
-            Some(structure) if fetched.representation == Representation::Objects => {
+        let slot = self.layout.get(evaluation)?;
+        let value = self.pool.value(slot.representation, slot.place)?;
+        Some(match slot.structure {
+            Some(structure) if slot.representation == Representation::Objects => {
                 structure.elements(&value)
             }
             _ => value,
         })
     }
 
-    /// Whether the result of an evaluation is held as operations rely on; so is one that was not
-    /// asked for.
+    /// Whether the result of an evaluation satisfies the invariants that operations rely on
+    /// ([`Pool::is_clean`]); true for a result that was not requested.
     pub fn is_clean(&self, evaluation: usize) -> bool {
-        let fetched = self.fetched.get(evaluation);
-        fetched.is_none_or(|fetched| self.pool.is_clean(fetched.representation, fetched.place))
+        let slot = self.layout.get(evaluation);
+        slot.is_none_or(|slot| self.pool.is_clean(slot.representation, slot.place))
     }
 
-    /// The result of an evaluation that gives a grid.
+    /// The result of an evaluation whose program returns a grid.
     pub fn grid(&self, evaluation: usize) -> Option<arc_dsl::Grid> {
-        let fetched = self.fetched.get(evaluation)?;
-        let is_grid = fetched.representation == Representation::Grid;
-        is_grid.then(|| self.pool.grid(fetched.place)).flatten()
+        let slot = self.layout.get(evaluation)?;
+        let is_grid = slot.representation == Representation::Grid;
+        is_grid.then(|| self.pool.grid(slot.place)).flatten()
     }
 }
 
@@ -262,56 +264,57 @@ impl EvaluationRecord {
     }
 }
 
-fn refused(reason: String) -> DeviceError {
+fn launch_error(reason: String) -> DeviceError {
     DeviceError::Launch {
         kernel: Entry::Programs.symbol(),
         reason,
     }
 }
 
-/// The evaluations by runs of one program, in their order. Those of what is not there are refused.
-fn runs<D: Device>(
+/// Splits the evaluations into segments of one program each, in their order. Rejects evaluations that name a program
+/// or a place that does not exist.
+fn segments<D: Device>(
     programs: &Programs<D>,
     arguments: &Arguments<D>,
     evaluations: &[Evaluation],
-) -> Result<Vec<Run>, DeviceError> {
+) -> Result<Vec<Segment>, DeviceError> {
     let end = arguments.end();
     let past = |place: Place, words: u32, units: u32| {
         place.word as usize + words as usize > end.word as usize
             || place.unit as usize + units as usize > end.unit as usize
     };
     let grid = Representation::Grid.units();
-    let mut runs = Vec::new();
+    let mut segments = Vec::new();
     let mut start = 0;
     for of_program in evaluations.chunk_by(|a, b| a.program == b.program) {
         let program = of_program[0].program;
-        let Some(about) = programs.about().get(program as usize).copied() else {
+        let Some(description) = programs.descriptions().get(program as usize).copied() else {
             let count = programs.len();
-            return Err(refused(format!(
+            return Err(launch_error(format!(
                 "evaluation {start} is of program {program} of {count}"
             )));
         };
         let is_past = |evaluation: &Evaluation| {
-            past(evaluation.arguments, about.words, about.units)
+            past(evaluation.arguments, description.words, description.units)
                 || evaluation
                     .expected
                     .is_some_and(|place| past(place, 1, grid))
         };
         if let Some(at) = of_program.iter().position(is_past) {
-            return Err(refused(format!(
+            return Err(launch_error(format!(
                 "evaluation {} takes what lies past the arguments' end",
                 start as usize + at
             )));
         }
         let evaluations = start..start + of_program.len() as u32;
         start = evaluations.end;
-        runs.push(Run {
+        segments.push(Segment {
             program,
-            about,
+            description,
             evaluations,
         });
     }
-    Ok(runs)
+    Ok(segments)
 }
 
 impl<D: Device> Engine<D> {
@@ -320,8 +323,7 @@ impl<D: Device> Engine<D> {
         Self::with(device, LaunchConfig::default())
     }
 
-    /// An engine on this device that cuts launches so; numbers outside their range are brought
-    /// into it.
+    /// An engine on this device with this launch configuration, whose numbers are clamped to their ranges.
     pub fn with(device: D, config: LaunchConfig) -> Self {
         Self {
             arenas: RefCell::new(None),
@@ -330,8 +332,8 @@ impl<D: Device> Engine<D> {
         }
     }
 
-    /// Cuts what is prepared and launched from now on so; numbers outside their range are brought
-    /// into it.
+    /// Sets the configuration of everything prepared and launched from now on; its numbers are clamped to their
+    /// ranges.
     pub fn configure(&mut self, config: LaunchConfig) {
         self.config = config.within();
     }
@@ -341,32 +343,32 @@ impl<D: Device> Engine<D> {
         &self.device
     }
 
-    /// Puts arguments and expected grids on the device.
+    /// Uploads arguments and expected grids to the device.
     pub fn upload(&self, pool: &Pool) -> Result<Arguments<D>, DeviceError> {
         Ok(Arguments {
-            words: self.table(pool.words())?,
-            units: self.table(pool.units())?,
+            words: self.device_vec(pool.words())?,
+            units: self.device_vec(pool.units())?,
         })
     }
 
-    /// Puts more of them on the device, and gives where the first of them lies: those that were there stay in
-    /// their places, and after an error they are what there is.
+    /// Appends arguments and expected grids, and returns where the new ones start. Those already there keep their
+    /// places. An error adds nothing.
     pub fn append(&self, arguments: &mut Arguments<D>, pool: &Pool) -> Result<Place, DeviceError> {
         let first = arguments.end();
         let ends = [
             first.word as usize + pool.words().len(),
             first.unit as usize + pool.units().len(),
         ];
-        if ends.iter().any(|end| *end > MOST_ROWS) {
-            return Err(refused(format!(
-                "arguments have more than {MOST_ROWS} words or units"
+        if ends.iter().any(|end| *end > MAX_ELEMENTS) {
+            return Err(launch_error(format!(
+                "arguments have more than {MAX_ELEMENTS} words or units"
             )));
         }
-        // Nothing counts before there is room for all of it.
-        let words = self.addition(&mut arguments.words, pool.words())?;
-        let units = self.addition(&mut arguments.units, pool.units())?;
-        arguments.words.add(words);
-        arguments.units.add(units);
+        // Commit only once both uploads have succeeded.
+        let words = self.prepare_append(&mut arguments.words, pool.words())?;
+        let units = self.prepare_append(&mut arguments.units, pool.units())?;
+        arguments.words.commit(words);
+        arguments.units.commit(units);
         Ok(first)
     }
 
@@ -379,22 +381,25 @@ impl<D: Device> Engine<D> {
         Ok(buffer)
     }
 
-    /// Makes evaluations ready for launches. Evaluations that name a program or a place that is
-    /// not there are refused.
+    /// Uploads evaluations, ready to be launched. Rejects evaluations that name a program or a place that does not
+    /// exist.
     pub fn prepare(
         &self,
         programs: &Programs<D>,
         arguments: &Arguments<D>,
         evaluations: &[Evaluation],
     ) -> Result<Prepared<D>, DeviceError> {
-        let mut runs = runs(programs, arguments, evaluations)?;
-        let fetched = Fetching::of(&runs, evaluations);
-        // Programs with pools of like size stand together, and evaluations of one program; both in
-        // their order otherwise. These mostly stand together as they come, so that there are few runs of them.
-        runs.sort_by_key(|run| (run.class(), run.program));
+        let mut segments = segments(programs, arguments, evaluations)?;
+        let layout = ResultLayout::of(&segments, evaluations);
+        // Groups programs of one class, and within it the evaluations of one program, in a stable order. Callers
+        // mostly pass the evaluations of a program together, so there are few segments to sort.
+        segments.sort_by_key(|segment| (segment.class(), segment.program));
         let mut records = Vec::with_capacity(evaluations.len());
-        for number in runs.iter().flat_map(|run| run.evaluations.clone()) {
-            let result = fetched.get(number as usize).map(|fetched| fetched.place);
+        for number in segments
+            .iter()
+            .flat_map(|segment| segment.evaluations.clone())
+        {
+            let result = layout.get(number as usize).map(|slot| slot.place);
             records.push(EvaluationRecord::new(
                 &evaluations[number as usize],
                 result,
@@ -405,23 +410,25 @@ impl<D: Device> Engine<D> {
         let mut works: Vec<WorkRecord> = Vec::new();
         let mut groups = Vec::new();
         let mut at = 0;
-        for same_class in runs.chunk_by(|a, b| a.class() == b.class()) {
+        for same_class in segments.chunk_by(|a, b| a.class() == b.class()) {
             let first_work = works.len() as u32;
-            let pools = same_class.iter().map(|run| run.about.pool_bytes);
+            let pools = same_class
+                .iter()
+                .map(|segment| segment.description.pool_bytes);
             let pool_bytes = pools.max().unwrap_or_default();
-            let has_arena = same_class[0].about.has_arena;
+            let has_arena = same_class[0].description.has_arena;
             let room = self.side_by_side(pool_bytes).ok_or_else(|| {
-                refused(format!(
+                launch_error(format!(
                     "an evaluation needs {pool_bytes} bytes of shared memory, a block has {}",
                     self.device.information().shared_bytes
                 ))
             })?;
-            // What jumps goes its own way.
+            // Evaluations that jump would diverge, so a warp runs one at a time.
             let side_by_side = if has_arena { 1 } else { room };
             for of_program in same_class.chunk_by(|a, b| a.program == b.program) {
                 let count: u32 = of_program
                     .iter()
-                    .map(|run| run.evaluations.len() as u32)
+                    .map(|segment| segment.evaluations.len() as u32)
                     .sum();
                 let end = at + count;
                 while at < end {
@@ -435,22 +442,22 @@ impl<D: Device> Engine<D> {
                     at += count;
                 }
             }
-            let mut group = Group {
+            let mut group = LaunchGroup {
                 works: first_work..works.len() as u32,
                 pool_bytes,
                 side_by_side,
                 arenas: None,
             };
             if has_arena {
-                let Shape { blocks, warps } = self.shape(&group, None);
-                // Only as many as run at a time.
+                let LaunchShape { blocks, warps } = self.launch_shape(&group, None);
+                // No more than the warps that can be resident at once.
                 let resident =
                     self.device.information().warps * self.device.information().multiprocessors;
                 group.arenas = Some((blocks * warps).min(resident.max(warps)));
             }
             groups.push(group);
         }
-        let (words, units) = fetched.len();
+        let (words, units) = layout.len();
         let verdicts = evaluations.len() * size_of::<VerdictRecord>();
         Ok(Prepared {
             evaluations: self.uploaded(&records)?,
@@ -460,42 +467,42 @@ impl<D: Device> Engine<D> {
             result_units: self.device.allocate((units * size_of::<Unit>()).max(1))?,
             groups,
             count: evaluations.len(),
-            fetched,
+            layout,
         })
     }
 
-    /// How many blocks a group is launched in, and of how many warps, with as many arenas at most.
-    fn shape(&self, group: &Group, arenas: Option<u32>) -> Shape {
-        let about = self.device.information();
+    /// Blocks and warps per block for launching a group, with no more warps in all than arenas.
+    fn launch_shape(&self, group: &LaunchGroup, arenas: Option<u32>) -> LaunchShape {
+        let device = self.device.information();
         let warps = self
-            .warps(group.side_by_side * group.pool_bytes, about)
+            .warps(group.side_by_side * group.pool_bytes, device)
             .max(1);
         let warps = arenas.map_or(warps, |arenas| warps.min(arenas));
         let works = group.works.len() as u32;
         let blocks = works
             .div_ceil(warps)
-            .min(self.config.blocks * about.multiprocessors.max(1));
+            .min(self.config.blocks * device.multiprocessors.max(1));
         let blocks = arenas.map_or(blocks, |arenas| blocks.min(arenas / warps));
-        Shape { blocks, warps }
+        LaunchShape { blocks, warps }
     }
 
-    /// How many evaluations a warp makes side by side with pools of this size: as many as keep half
-    /// of the warps of a multiprocessor busy, and at least one if a block has room for it.
+    /// How many evaluations with pools of this size a warp runs side by side: the most that still let half of a
+    /// multiprocessor's warps be resident, and at least one if a block has room for it.
     fn side_by_side(&self, pool_bytes: u32) -> Option<u32> {
-        let about = self.device.information();
+        let device = self.device.information();
         (1..=self.config.side_by_side).rev().find(|count| {
             let warp = count * pool_bytes;
-            let fits = self.warps(warp, about) > 0;
-            fits && (*count == 1 || warp * (about.warps / 2) <= about.multiprocessor_shared_bytes)
+            let fits = self.warps(warp, device) > 0;
+            fits && (*count == 1 || warp * (device.warps / 2) <= device.multiprocessor_shared_bytes)
         })
     }
 
-    /// Warps of a block, each with so many bytes of shared memory.
-    fn warps(&self, warp_bytes: u32, about: &Information) -> u32 {
-        (about.shared_bytes / warp_bytes.max(1)).min(self.config.warps)
+    /// Warps per block if each warp needs this many bytes of shared memory.
+    fn warps(&self, warp_bytes: u32, device: &Information) -> u32 {
+        (device.shared_bytes / warp_bytes.max(1)).min(self.config.warps)
     }
 
-    /// Runs the evaluations; on a GPU the call returns before they are made.
+    /// Launches the evaluations; on a GPU the call returns before they have finished.
     pub fn launch(
         &self,
         programs: &Programs<D>,
@@ -503,15 +510,15 @@ impl<D: Device> Engine<D> {
         prepared: &Prepared<D>,
     ) -> Result<(), DeviceError> {
         let wanted = prepared.groups.iter().filter_map(|group| group.arenas);
-        self.make_arenas(wanted.max().unwrap_or(0))?;
+        self.ensure_arenas(wanted.max().unwrap_or(0))?;
         let arenas = self.arenas.borrow();
         let arenas = arenas
             .as_ref()
-            .ok_or_else(|| refused("no arena".to_owned()))?;
+            .ok_or_else(|| launch_error("no arena".to_owned()))?;
         for group in &prepared.groups {
             let warp_bytes = group.side_by_side * group.pool_bytes;
-            let own = group.arenas.map(|own| own.min(arenas.warps));
-            let Shape { blocks, warps } = self.shape(group, own);
+            let available = group.arenas.map(|wanted| wanted.min(arenas.warps));
+            let LaunchShape { blocks, warps } = self.launch_shape(group, available);
             let works = group.works.len() as u32;
             self.device.launch(&Launch {
                 entry: Entry::Programs,
@@ -543,22 +550,22 @@ impl<D: Device> Engine<D> {
         Ok(())
     }
 
-    /// Waits for the launch, and gives the verdicts in the order of the evaluations.
+    /// Waits for the launch, and returns the verdicts in the order of the evaluations.
     pub fn verdicts(&self, prepared: &Prepared<D>) -> Result<Vec<Verdict>, DeviceError> {
         let mut written = vec![VerdictRecord::zeroed(); prepared.count];
         self.download(&prepared.verdicts, &mut written)?;
         Ok(written.into_iter().map(Verdict::from).collect())
     }
 
-    /// Waits for the launch, and gives the results that were asked for.
+    /// Waits for the launch, and returns the requested results.
     pub fn results(&self, prepared: &Prepared<D>) -> Result<Results, DeviceError> {
-        let (words, units) = prepared.fetched.len();
+        let (words, units) = prepared.layout.len();
         let (mut words, mut units) = (vec![0; words], vec![Unit::default(); units]);
         self.download(&prepared.result_words, &mut words)?;
         self.download(&prepared.result_units, &mut units)?;
         Ok(Results {
             pool: Pool::from_parts(words, units),
-            fetched: prepared.fetched.clone(),
+            layout: prepared.layout.clone(),
         })
     }
 
@@ -571,7 +578,7 @@ impl<D: Device> Engine<D> {
         }
     }
 
-    /// Uploads, runs and fetches: verdicts and results in the order of the evaluations.
+    /// Uploads, launches and fetches; returns verdicts and results in the order of the evaluations.
     pub fn run(
         &self,
         programs: &Programs<D>,
@@ -584,7 +591,7 @@ impl<D: Device> Engine<D> {
         Ok((self.verdicts(&prepared)?, self.results(&prepared)?))
     }
 
-    /// The device's time of a launch.
+    /// Launches, and returns the time it took on the device.
     pub fn timed(
         &self,
         programs: &Programs<D>,
@@ -598,8 +605,8 @@ impl<D: Device> Engine<D> {
     }
 }
 
-/// Pools of 1, 2, 4, 8 ... KB are launched apart: shared memory decides how many warps a
-/// multiprocessor has, and the largest pool of a launch decides for all.
+/// Pools of up to 1, 2, 4, 8 ... KB go into separate launches: shared memory limits how many warps are resident on a
+/// multiprocessor, and the largest pool of a launch sets the limit for all of its warps.
 fn size_class(pool_bytes: u32) -> u32 {
     pool_bytes.div_ceil(1024).next_power_of_two()
 }

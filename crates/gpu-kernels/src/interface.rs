@@ -1,12 +1,12 @@
-//! The device's interface: all that the host and the kernels must agree on, said once.
+//! The device's interface: everything that the host and the kernels must agree on, stated once.
 //!
-//! Constants, codes, bit fields of words, records and the parameters of launches are rows of the
-//! modules below; each row makes the Rust item that the host uses and the part of the
+//! Constants, codes, bit fields of words, records and the parameters of launches are rows in the
+//! modules below; each row generates the Rust item that the host uses and the part of the
 //! [`Description`] from which `cargo xtask docs` writes `kernels/interface.cuh` and
-//! `docs/device-interface.md`. With them stands the table of [`operations`](crate::operations).
+//! `docs/device-interface.md`. The table of [`operations`](crate::operations) is part of the description too.
 //!
-//! The [`fingerprint`] is one of the header's whole text. An image carries that of the header it was
-//! compiled with, and one with another is refused: whatever changes here makes images stale.
+//! The [`fingerprint`] is a hash of the header's whole text. An image carries the fingerprint of the header it was
+//! compiled with, and opening an image with another one fails: any change here makes images stale.
 
 pub(crate) mod codes;
 pub(crate) mod constants;
@@ -22,18 +22,18 @@ pub use launches::{CopyArguments, Entry, ProgramsArguments};
 pub use signature::OperationSignature;
 pub use words::{BitField, Bits};
 
-/// A number by its name.
+/// A named number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Constant {
     /// Its name, on both sides.
     pub name: &'static str,
-    /// What it is.
+    /// Its value.
     pub value: Number,
-    /// What it says.
+    /// Its documentation.
     pub about: String,
 }
 
-/// A number of 32 bits.
+/// A 32-bit number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Number {
     /// With a sign.
@@ -54,49 +54,49 @@ impl From<u32> for Number {
     }
 }
 
-/// Numbers that stand for something.
+/// An enumeration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enumeration {
     /// The name of its type in the kernels.
     pub name: &'static str,
-    /// What they stand for.
+    /// What its codes mean.
     pub about: String,
-    /// Each of them.
+    /// Its codes.
     pub codes: Vec<Code>,
 }
 
-/// A number that stands for something.
+/// A code of an [`Enumeration`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Code {
     /// Its name in the kernels.
     pub name: &'static str,
     /// The number.
     pub number: u32,
-    /// What it stands for.
+    /// What it means.
     pub about: String,
 }
 
-/// A word whose bits are more than one thing.
+/// A word with several bit fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedWord {
     /// The name of its type in the kernels.
     pub name: &'static str,
     /// How many bits it has.
     pub bits: u32,
-    /// What it says.
+    /// Its documentation.
     pub about: String,
-    /// Its parts.
+    /// Its bit fields.
     pub fields: Vec<PackedField>,
 }
 
-/// A part of a [`PackedWord`].
+/// A bit field of a [`PackedWord`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedField {
     /// Its name.
     pub name: String,
-    /// Where it lies.
+    /// Its position in the word.
     pub bits: BitField,
-    /// What it says.
+    /// Its documentation.
     pub about: String,
 }
 
@@ -105,65 +105,65 @@ pub struct PackedField {
 pub struct Record {
     /// The name of its type, on both sides.
     pub name: &'static str,
-    /// Bytes of one.
+    /// Its size in bytes.
     pub bytes: usize,
-    /// What its address is a multiple of.
+    /// Its alignment in bytes.
     pub alignment: usize,
-    /// Whether a lane reads it as one vector, and its parts with shifts.
+    /// Whether a lane reads it as one vector, and its fields with shifts.
     pub is_vector: bool,
-    /// What it is.
+    /// Its documentation.
     pub about: String,
-    /// Its parts.
+    /// Its fields.
     pub fields: Vec<RecordField>,
 }
 
-/// A part of a [`Record`].
+/// A field of a [`Record`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordField {
     /// Its name.
     pub name: &'static str,
     /// Its type in the kernels, or that of its elements.
     pub ty: &'static str,
-    /// How many elements it has, where it is an array.
+    /// How many elements it has, if it is an array.
     pub elements: Option<usize>,
     /// Its first byte.
     pub offset: usize,
     /// Bytes of an element.
     pub bytes: usize,
-    /// What it says.
+    /// Its documentation.
     pub about: String,
 }
 
-/// A kernel and what it is given.
+/// A kernel and its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelSignature {
     /// The kernel's name.
     pub name: &'static str,
     /// What it does.
     pub about: String,
-    /// What it is given, in order.
+    /// Its parameters, in order.
     pub parameters: Vec<Parameter>,
 }
 
-/// What a kernel is given.
+/// A parameter of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// How it is passed.
     pub passed: Passed,
-    /// What it says.
+    /// Its documentation.
     pub about: String,
 }
 
-/// How a parameter is given.
+/// How a parameter is passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passed {
-    /// The address of memory that is read, which holds such elements.
+    /// The address of memory that the kernel reads, with elements of this type.
     From(&'static str),
-    /// The address of memory that is written, which holds such elements.
+    /// The address of memory that the kernel writes, with elements of this type.
     To(&'static str),
-    /// A number of 32 bits.
+    /// A 32-bit number.
     Number,
 }
 
@@ -177,14 +177,14 @@ impl Passed {
     }
 }
 
-/// All that the host and the kernels must agree on.
+/// Everything that the host and the kernels must agree on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// Numbers.
     pub constants: Vec<Constant>,
     /// Codes.
     pub enumerations: Vec<Enumeration>,
-    /// Words of more than one part.
+    /// Words with several bit fields.
     pub words: Vec<PackedWord>,
     /// Structures in device memory.
     pub records: Vec<Record>,
@@ -192,12 +192,12 @@ pub struct Description {
     pub kernels: Vec<KernelSignature>,
     /// Opcodes.
     pub operations: Vec<OperationSignature>,
-    /// Those of operations by lanes, which come next.
+    /// The opcodes of operations by lanes, which follow.
     pub lane_operations: Vec<OperationSignature>,
 }
 
 impl Description {
-    /// That of this library.
+    /// The interface of this library.
     pub fn new() -> Self {
         Self {
             constants: constants::all(),
@@ -210,7 +210,7 @@ impl Description {
         }
     }
 
-    /// What it is known by.
+    /// A hash that identifies it.
     pub fn fingerprint(&self) -> u64 {
         header::fingerprint(&header::body(self))
     }
@@ -227,19 +227,18 @@ impl Default for Description {
     }
 }
 
-/// What the interface of this library is known by. An image that was compiled with another has
-/// another number.
+/// The fingerprint of this library's interface. An image that was compiled for another interface has another one.
 pub fn fingerprint() -> u64 {
     Description::new().fingerprint()
 }
 
-/// Bytes in device memory of an evaluation beside its values, where it is the only one of its work:
-/// what it is, the work, and the verdict.
+/// Bytes in device memory of an evaluation besides its values, if it is the only one of its work: the evaluation's
+/// record, the work's, and the verdict's.
 pub const EVALUATION_BYTES: u32 = (size_of::<records::EvaluationRecord>()
     + size_of::<records::WorkRecord>()
     + size_of::<records::VerdictRecord>()) as u32;
 
-/// The lines of a documentation comment as one text.
+/// Joins the lines of a documentation comment.
 fn about(lines: &[&str]) -> String {
     let lines: Vec<_> = lines.iter().map(|line| line.trim()).collect();
     lines.join(" ").trim().to_owned()

@@ -1,14 +1,14 @@
-//! Operations by lanes: those that a loop makes for up to 32 elements at once, one a lane.
+//! Operations by lanes: those that a loop runs on up to 32 elements at once, one per lane.
 //!
-//! Their operands are *columns*, each lane with a scalar of its own, and values that are the same for all
-//! lanes. The device function is that of the operation itself: only where a scalar is read and written
-//! differs. Opcodes go on where those of [`ListOperation`] end.
+//! Their operands are *columns*, with one scalar per lane, and values shared by all lanes. The device function is that
+//! of the operation itself: only where scalars are read and written differs. The opcodes follow those of
+//! [`ListOperation`].
 
 use crate::interface::OperationSignature;
 use crate::list_operations::{self, ListOperation};
 use crate::operations::OPERATIONS;
 
-/// Of the operations on lists, those that ask nothing of other lanes.
+/// The operations on lists that need nothing from other lanes.
 const ON_LISTS: &[ListOperation] = &[
     ListOperation::Cell,
     ListOperation::ColourOfCell,
@@ -29,10 +29,10 @@ const COUNT: usize = {
     count
 };
 
-/// The opcode behind that of the last of them.
+/// The opcode after the last operation by lanes.
 pub(crate) const END: u32 = FIRST + COUNT as u32;
 
-/// Opcodes of the operations, in the order of theirs by lanes.
+/// The opcodes of the plain operations, in the order of their by-lanes opcodes.
 const ALL: [u16; COUNT] = {
     let (mut all, mut count, mut at) = ([0; COUNT], 0, 0);
     while at < OPERATIONS.len() {
@@ -51,24 +51,24 @@ const ALL: [u16; COUNT] = {
     all
 };
 
-/// The opcode by lanes of an operation; `None` if it is none that goes by lanes.
+/// The by-lanes opcode of an operation; `None` if the operation cannot run by lanes.
 pub fn by_lanes(opcode: u16) -> Option<u16> {
     let at = ALL.iter().position(|one| *one == opcode)?;
     u16::try_from(FIRST as usize + at).ok()
 }
 
-/// The opcode of the operation that another one is by lanes; nothing of other opcodes.
+/// The plain opcode of a by-lanes opcode; `None` for other opcodes.
 pub fn of_each(opcode: u16) -> Option<u16> {
     let at = u32::from(opcode).checked_sub(FIRST)?;
     ALL.get(at as usize).copied()
 }
 
-/// The opcodes of all of them.
+/// All by-lanes opcodes.
 pub fn all() -> impl Iterator<Item = u16> {
     (FIRST..END).filter_map(|opcode| u16::try_from(opcode).ok())
 }
 
-/// The device function of one of them, in `kernels/ops/`.
+/// The device function of a by-lanes opcode, in `kernels/ops/`.
 pub fn name(opcode: u16) -> &'static str {
     let of_each = usize::from(of_each(opcode).unwrap_or(opcode));
     let on_lists = || ListOperation::of(of_each as u16).map(ListOperation::name);
@@ -76,7 +76,7 @@ pub fn name(opcode: u16) -> &'static str {
     name.or_else(on_lists).unwrap_or("none")
 }
 
-/// What the kernels know of them.
+/// The signatures of the operations by lanes as the kernels see them.
 pub(crate) fn signatures() -> Vec<OperationSignature> {
     let all = list_operations::signatures();
     ALL.map(|opcode| all[usize::from(opcode)].clone()).to_vec()

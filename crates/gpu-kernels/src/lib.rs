@@ -5,11 +5,12 @@
 //!
 //! Modules, from the form to a verdict:
 //!
-//! - `encode` makes a [`DeviceProgram`] (`program`) of a form, in terms of [`operations`], [`list_operations`] and
+//! - `encode` compiles a form to a [`DeviceProgram`] (`program`) of [`operations`], [`list_operations`] and
 //!   [`lane_operations`];
-//! - `engine` puts programs and arguments (`pool`) on a [`device`] and launches them; `verdict` is what comes back;
+//! - `engine` uploads programs and arguments (`pool`) to a [`device`] and launches them; `verdict` decodes what each
+//!   evaluation returns;
 //! - `batch` runs one program on a batch of grids;
-//! - [`interface`] is all that host and kernels agree on;
+//! - [`interface`] describes everything that host and kernels must agree on;
 //! - [`device`] has the trait [`Device`](device::Device), GPUs, and a caching allocator for any device.
 
 mod batch;

@@ -1,9 +1,9 @@
-//! The operations of the kernels: one table; an opcode is an index into it.
+//! The operations of the kernels, as one table; an opcode is an index into it.
 //!
-//! A row is one device function of `kernels/ops/` and says which primitive it is for operands
-//! represented in which ways. A primitive that takes a grid or a patch has a row for each, since they
-//! are held in different ways; of the rows that fit, the first is taken. A function whose parameters
-//! are represented otherwise than its row says does not compile.
+//! A row is one device function of `kernels/ops/`: it says which primitive the function implements, and for operands
+//! in which representations. A primitive that takes a grid or a patch has a row for each, since they are represented
+//! differently; the encoder takes the first row that fits. A function whose parameters do not match its row does not
+//! compile.
 
 use arc_dsl::Primitive;
 
@@ -14,23 +14,24 @@ use crate::interface::{OperationSignature, Representation};
 pub struct Operation {
     /// The device function, in `kernels/ops/`.
     pub name: &'static str,
-    /// The primitive that it is.
+    /// The primitive that it implements.
     pub primitive: Primitive,
-    /// How the primitive's arguments are represented, in their order.
+    /// The representations of the primitive's arguments, in order.
     pub takes: &'static [Representation],
-    /// How its result is.
+    /// The representation of its result.
     pub gives: Representation,
-    /// Whether the primitive gives a tuple of such values, of which the instruction names one.
+    /// Whether the primitive returns a tuple of such values, of which the operation computes the one that the
+    /// instruction names.
     pub of_tuple: bool,
-    /// Whether each lane can make it of operands of its own, one element of a loop each: its function
-    /// calls nothing that all lanes have to call together. See [`lane_operations`](crate::lane_operations).
+    /// Whether each lane can run it on its own operands, one element of a loop per lane: its function calls nothing
+    /// that all lanes must call together. See [`lane_operations`](crate::lane_operations).
     pub by_lanes: bool,
 }
 
 impl Operation {
-    /// Whether a value can be taken as it lies for an argument that is represented otherwise. To those
-    /// primitives that are for containers of any kind an object is a set of cells: its locations do
-    /// not serve instead of it.
+    /// Whether a value in one representation can be used, without conversion, as an argument declared with another.
+    /// Primitives for containers of any kind see an object as a set of cells, so for them it cannot be used as the
+    /// patch of its locations.
     pub fn admits(&self, representation: Representation, argument: Representation) -> bool {
         let sees_cells = matches!(self.primitive.family(), "containers" | "functions");
         representation == argument || (!sees_cells && representation.serves_as(argument))
@@ -53,7 +54,7 @@ const fn row(
     }
 }
 
-/// A row of an operation that does not ask what other lanes have, though not all that it takes is scalar.
+/// A row of an operation that needs nothing from other lanes, though not all of its operands are scalar.
 const fn row_by_lanes(
     name: &'static str,
     primitive: Primitive,
@@ -70,7 +71,8 @@ const fn is_scalar(representation: Representation) -> bool {
     matches!(representation, Representation::Int | Representation::Pair)
 }
 
-/// All of them, of which there has to be one. What is scalar takes no other lanes to be made.
+/// Whether there are operands and all of them are scalar. An operation on scalars alone needs nothing from other
+/// lanes.
 const fn are_scalars(mut takes: &[Representation]) -> bool {
     let mut all = !takes.is_empty();
     while let [first, others @ ..] = takes {
@@ -80,7 +82,7 @@ const fn are_scalars(mut takes: &[Representation]) -> bool {
     all
 }
 
-/// A row of a primitive that gives a tuple, of which the operation gives one part.
+/// A row of a primitive that returns a tuple, of which the operation computes one part.
 const fn row_of_tuple(
     name: &'static str,
     primitive: Primitive,
@@ -333,7 +335,7 @@ pub const OPERATIONS: &[Operation] = {
     ]
 };
 
-/// What the kernels know of the operations.
+/// The signatures of the operations as the kernels see them.
 pub(crate) fn signatures() -> Vec<OperationSignature> {
     let signature = |operation: &Operation| {
         let operands = operation.takes.iter().filter(|taken| taken.is_operand());

@@ -1,7 +1,6 @@
-//! Values as the device holds them: a word each, and units of a word a lane.
+//! Values in the device's representation: one word each, and units of one word per lane.
 //!
-//! The rows of a grid, and of an object's colours, are as many words as there are planes: those of
-//! row 0, then of row 1.
+//! Each row of a grid, and of an object's colours, is one word per plane: the words of row 0, then those of row 1.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +13,7 @@ use crate::interface::constants::{
 use crate::interface::words::{cell, pair, size};
 use crate::interface::{BailOut, Representation, Structure};
 
-/// Words of a unit, one a lane.
+/// Words of a unit, one per lane.
 pub const LANES: usize = SIDE as usize;
 
 /// Words of a row of planes.
@@ -24,8 +23,8 @@ const ROW: usize = PLANES as usize;
 const BEFORE_COLOURS: usize = COLOURS_UNIT as usize * LANES;
 
 impl Structure {
-    /// The elements of a set of objects that is held as the object of them all; of frontiers that
-    /// object itself.
+    /// The elements of a set of objects that is held as one object of all their cells. For frontiers, that object
+    /// itself.
     pub fn elements(self, all: &Value) -> Value {
         if self == Structure::Frontiers {
             return all.clone();
@@ -33,17 +32,17 @@ impl Structure {
         let Value::Object(object) = all else {
             return Value::empty_set();
         };
-        let mut left: BTreeMap<Loc, i32> = object
+        let mut remaining: BTreeMap<Loc, i32> = object
             .as_slice()
             .iter()
             .map(|cell| (cell.loc, cell.colour))
             .collect();
         let mut elements = Vec::new();
-        while let Some((loc, colour)) = left.pop_first() {
+        while let Some((loc, colour)) = remaining.pop_first() {
             let mut element = vec![Cell::new(colour, loc)];
             match self {
                 Structure::Frontiers => {}
-                Structure::ByColour => left.retain(|loc, other| {
+                Structure::ByColour => remaining.retain(|loc, other| {
                     if *other == colour {
                         element.push(Cell::new(colour, *loc));
                     }
@@ -59,8 +58,8 @@ impl Structure {
                         for step in STEPS.iter().take(if diagonal { 8 } else { 4 }) {
                             let loc = Loc::new(cell.loc.i + step.i, cell.loc.j + step.j);
                             let joins = |other: &&i32| !univalued || **other == colour;
-                            if let Some(other) = left.get(&loc).filter(joins).copied() {
-                                left.remove(&loc);
+                            if let Some(other) = remaining.get(&loc).filter(joins).copied() {
+                                remaining.remove(&loc);
                                 element.push(Cell::new(other, loc));
                             }
                         }
@@ -73,7 +72,7 @@ impl Structure {
     }
 }
 
-/// The ways to the neighbours of a cell, those beside it first.
+/// The offsets to the neighbours of a cell, the orthogonal ones first.
 const STEPS: [Loc; 8] = [
     Loc::new(-1, 0),
     Loc::new(1, 0),
@@ -85,14 +84,14 @@ const STEPS: [Loc; 8] = [
     Loc::new(1, 1),
 ];
 
-/// Words and units of many values, one after the other.
+/// The words and units of many values, one after the other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pool {
     words: Vec<u32>,
     units: Vec<[u32; LANES]>,
 }
 
-/// Where values lie in a [`Pool`]: the first word and unit.
+/// Where values start in a [`Pool`]: the first word and unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Place {
     /// Number of the first word.
@@ -102,7 +101,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The same place, once its pool lies behind `first` in another one; nothing past the last place there is.
+    /// Where this place is once its pool has been appended at `first` of another pool; `None` on overflow.
     pub fn behind(self, first: Place) -> Option<Place> {
         Some(Place {
             word: self.word.checked_add(first.word)?,
@@ -122,13 +121,13 @@ impl Pool {
         &self.units
     }
 
-    /// Forgets the values and keeps the memory.
+    /// Removes all values and keeps the memory allocated.
     pub fn clear(&mut self) {
         self.words.clear();
         self.units.clear();
     }
 
-    /// Where the next value will lie.
+    /// Where the next value will be added.
     pub fn end(&self) -> Place {
         Place {
             word: self.words.len() as u32,
@@ -145,14 +144,14 @@ impl Pool {
         }
         let mut planes = [[0; LANES]; Representation::Grid.units() as usize];
         let rows = planes.as_flattened_mut();
-        // There are as many colours as four bits tell apart.
+        // The 16 colours are exactly the values of four bits.
         let past = |past, colour: &i8| past | colour.wrapping_sub(FIRST_COLOUR as i8);
         if !(0..COLOURS as i8).contains(&grid.cells().iter().fold(0, past)) {
             return Err(BailOut::Colour);
         }
         let mut cells = [0; LANES];
         for (row, planes) in grid.rows().zip(rows.chunks_exact_mut(ROW)) {
-            // Every row is as long, so that nothing of the one before is left.
+            // All rows have the same length, so this overwrites the whole previous row.
             cells[..width].copy_from_slice(bytemuck::cast_slice(row));
             let eights = cells.as_chunks::<8>().0.iter().take(width.div_ceil(8));
             for (at, eight) in eights.enumerate() {
@@ -169,7 +168,7 @@ impl Pool {
         Ok(place)
     }
 
-    /// Adds all that lies in another pool, and says where the first of it lies now.
+    /// Adds everything in another pool, and returns where it starts in this one.
     pub fn append(&mut self, other: &Pool) -> Place {
         let first = self.end();
         self.words.extend_from_slice(&other.words);
@@ -177,11 +176,10 @@ impl Pool {
         first
     }
 
-    /// Adds a value, so represented. Errors: why the device cannot hold it; [`BailOut::Undefined`]
+    /// Adds a value in this representation. Errors: why the device cannot hold it; [`BailOut::Undefined`]
     /// for a value that has no such representation. Then nothing is added.
     ///
-    /// A set of objects is added as the object of all their cells, an object that is to be a patch
-    /// as its locations.
+    /// A set of objects is added as one object of all their cells; an object added as a patch, as its locations.
     pub fn push(
         &mut self,
         representation: Representation,
@@ -207,7 +205,7 @@ impl Pool {
             (Representation::Patch, Value::Object(object)) => {
                 let mut locs: Vec<Loc> = object.as_slice().iter().map(|cell| cell.loc).collect();
                 locs.sort_unstable();
-                // Some primitives count the cells of an object.
+                // Some primitives count the cells of an object, and a patch would count these two as one.
                 if locs.windows(2).any(|two| two[0] == two[1]) {
                     return Err(BailOut::TwoColours);
                 }
@@ -264,7 +262,7 @@ impl Pool {
             let (i, j) = within(cell.loc, origin)?;
             let code = code_of(cell.colour)?;
             if rows[i] >> j & 1 == 1 {
-                // Of a set of objects two may share a cell.
+                // Two objects of a set may share a cell.
                 if colour_at(&planes[ROW * i..][..ROW], j) != cell.colour {
                     return Err(BailOut::TwoColours);
                 }
@@ -280,7 +278,7 @@ impl Pool {
         Ok(())
     }
 
-    /// The grid that lies there; `None` if the pool ends before it.
+    /// The grid at this place; `None` if the pool ends before it.
     pub fn grid(&self, place: Place) -> Option<Grid> {
         let size = *self.words.get(place.word as usize)?;
         let units = self.units_at(place, Representation::Grid)?.as_flattened();
@@ -293,8 +291,8 @@ impl Pool {
         Some(Grid::from_cells(height, width, cells))
     }
 
-    /// The value, so represented, that lies there, a set of objects as the object of all its cells;
-    /// `None` if the pool ends before it.
+    /// The value at this place, in this representation; a set of objects as one object of all its cells.
+    /// `None` if the pool ends before it, or if the representation has no value outside an evaluation.
     pub fn value(&self, representation: Representation, place: Place) -> Option<Value> {
         let word = *self.words.get(place.word as usize)?;
         let units = self.units_at(place, representation)?.as_flattened();
@@ -328,7 +326,7 @@ impl Pool {
                 }
             }
             Representation::Cell => Value::from(cell_of(word)),
-            // Elements lie in the arena, which is not here, and a column is no value.
+            // Elements of a list lie in the arena, which is not part of the pool; a column is no single value.
             Representation::Flag
             | Representation::Key
             | Representation::Column
@@ -337,8 +335,8 @@ impl Pool {
         })
     }
 
-    /// Whether the value that lies there is held as operations rely on: nothing past a grid's size,
-    /// no columns without rows, no colours beside an object's locations.
+    /// Whether the value at this place satisfies the invariants that operations rely on: no bits past a grid's size,
+    /// no columns without rows, no colours outside an object's locations.
     pub fn is_clean(&self, representation: Representation, place: Place) -> bool {
         let Some(units) = self.units_at(place, representation) else {
             return false;
@@ -372,8 +370,8 @@ impl Pool {
         }
     }
 
-    /// Lets the window of a patch or an object begin so many rows and columns before, as far as it
-    /// still holds all locations. An operation may leave its result so.
+    /// Moves the origin of a patch's or an object's window up and to the left by this many rows and columns, as far
+    /// as the window still holds all locations. Operations may return such windows.
     pub fn widen(
         &mut self,
         representation: Representation,
@@ -417,22 +415,22 @@ impl Pool {
             .get(first..first + representation.units() as usize)
     }
 
-    /// A pool of words and units that the device gave.
+    /// A pool of words and units, such as those downloaded from the device.
     pub(crate) fn from_parts(words: Vec<u32>, units: Vec<[u32; LANES]>) -> Self {
         Self { words, units }
     }
 }
 
-/// Bit `k` of each of eight cells, a byte each, that of the first one lowest.
+/// Bit `k` of each of eight cells, which are a byte each; the first cell's bit is the lowest.
 ///
-/// Of eight bytes with one bit each, a product moves that of each byte to its place among the topmost eight bits:
-/// Warren, Hacker's Delight, section 7-3.
+/// The multiplication gathers the low bit of each of the eight bytes in the top byte: Warren, Hacker's Delight,
+/// section 7-3.
 fn plane_of(cells: u64, k: usize) -> u32 {
     let bits = cells >> k & 0x0101_0101_0101_0101;
     (bits.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
 }
 
-/// The bits that stand for a colour, one a plane.
+/// The code of a colour, one bit per plane.
 fn code_of(colour: i32) -> Result<u32, BailOut> {
     if (FIRST_COLOUR..FIRST_COLOUR + COLOURS as i32).contains(&colour) {
         Ok(colour as u32 % COLOURS)
@@ -445,13 +443,13 @@ fn colour_of(code: u32) -> i32 {
     (code as i32 - FIRST_COLOUR) % COLOURS as i32 + FIRST_COLOUR
 }
 
-/// The colour in a column of a row's four planes.
+/// The colour in one column of a row's four planes.
 fn colour_at(planes: &[u32], column: usize) -> i32 {
     let bits = planes.iter().enumerate();
     colour_of(bits.fold(0, |code, (k, plane)| code | (plane >> column & 1) << k))
 }
 
-/// Row and column of every bit.
+/// Row and column of every set bit.
 fn bits(rows: &[u32]) -> impl Iterator<Item = (usize, usize)> {
     let rows = rows.iter().enumerate();
     rows.flat_map(|(i, row)| {
@@ -466,7 +464,7 @@ fn located(origin: u32, i: usize, j: usize) -> Loc {
     Loc::new(origin.i + i as i32, origin.j + j as i32)
 }
 
-/// The upper left corner of the bounding box; of nothing, of the grid.
+/// The upper left corner of the bounding box; (0, 0) if there are no locations.
 fn origin_of(locs: impl Iterator<Item = Loc>) -> Loc {
     locs.reduce(|a, b| Loc::new(a.i.min(b.i), a.j.min(b.j)))
         .unwrap_or_default()
@@ -482,8 +480,9 @@ fn within(loc: Loc, origin: Loc) -> Result<(usize, usize), BailOut> {
     }
 }
 
-/// The word of a window's origin. Every location of the window, and a step from it, has to be a pair. What an
-/// operation gives may begin later in its window than that does.
+/// The word of a window's origin. Every location of the window, and a step from it, must fit a pair. The host puts the
+/// origin at the first row and column with a location, which in an operation's result may lie up to 31 rows or columns
+/// into the window: hence the bound is 31 above [`MAX_ORIGIN`].
 fn origin_word(origin: Loc) -> Result<u32, BailOut> {
     const MOST: i32 = MAX_ORIGIN + LANES as i32 - 1;
     if origin.i.abs().max(origin.j.abs()) > MOST {
@@ -623,7 +622,7 @@ mod tests {
         let mut pool = Pool::default();
         let place = pool.push_grid(&Grid::filled(1, 32, 2)).unwrap();
         assert!(pool.is_clean(Representation::Grid, place));
-        // Columns without rows, in a grid whose cells are all zero.
+        // Columns without rows: height 0 and width 32, with all bits zero.
         pool.units.as_flattened_mut().fill(0);
         pool.words[0] = 32;
         assert!(!pool.is_clean(Representation::Grid, place));

@@ -1,5 +1,5 @@
-//! [`DeviceProgram`]: instructions for the launch loop, and the [`Builder`] that gives values
-//! their places in the pool.
+//! [`DeviceProgram`]: instructions for the kernel's interpreter loop, and the [`Builder`] that emits them and
+//! allocates places in the pool to values.
 
 use crate::interface::constants::{
     JUMP, JUMP_UNLESS, MAX_ROUNDS, NEXT, NEXT_BLOCK, OPERANDS, UNIT_BYTES,
@@ -16,24 +16,23 @@ use arc_dsl::Value;
 mod places;
 mod text;
 
-use places::Places;
+use places::PlaceAllocator;
 
-/// What an instruction says beside its operands.
+/// The part of an instruction that is not an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Immediate {
-    /// How the set of objects that it takes or makes falls into elements.
+    /// How the set of objects that it takes or returns splits into elements.
     pub structure: Option<Structure>,
     /// The truth value of an operation that has one.
     pub flag: bool,
-    /// The number of a comparison in [`Key`](crate::interface::Key), or of an element of a
-    /// tuple.
+    /// A [`Key`](crate::interface::Key) to compare by, or the index of an element of a tuple.
     pub key: u8,
-    /// Whether cells of the result outside rows and columns 0 to 31 are seen by nobody.
+    /// Whether nothing uses cells of the result outside rows and columns 0 to 31.
     pub clipped: bool,
 }
 
 impl Immediate {
-    /// As an instruction has it.
+    /// Encoded as in an instruction.
     pub fn bits(self) -> u16 {
         let structure = self.structure.map_or(0, Structure::number);
         let bits = immediate::STRUCTURE.put(structure)
@@ -44,7 +43,8 @@ impl Immediate {
     }
 }
 
-/// A place in the pool of an evaluation, which the [places](places::Places) keep within the bits that it has.
+/// A place in the pool of an evaluation, encoded as an operand; the [allocator](places::PlaceAllocator) keeps it within
+/// the operand's bits.
 pub(crate) fn packed(place: Place) -> u16 {
     (operand::WORD.put(place.word) | operand::UNIT.put(place.unit)) as u16
 }
@@ -59,9 +59,9 @@ pub struct DeviceProgram {
     pub(crate) units: u32,
     pub(crate) result: Place,
     pub(crate) gives: Representation,
-    /// How a set of objects that it gives falls into elements.
+    /// How a set of objects that it returns splits into elements.
     pub(crate) structure: Option<Structure>,
-    /// Whether it has loops, choices or lists: an evaluation then has an arena, and no other beside it.
+    /// Whether it has loops, choices or lists: an evaluation then has an arena, and its warp runs no other beside it.
     pub(crate) has_arena: bool,
 }
 
@@ -71,17 +71,17 @@ impl DeviceProgram {
         self.code.len()
     }
 
-    /// Whether it gives one of its parameters.
+    /// Whether it has no instructions: it returns a parameter or a constant.
     pub fn is_empty(&self) -> bool {
         self.code.is_empty()
     }
 
-    /// How what it takes is represented, in order.
+    /// The representations of its parameters, in order.
     pub fn parameters(&self) -> &[Representation] {
         &self.parameters
     }
 
-    /// How what it gives is represented.
+    /// The representation of its result.
     pub fn gives(&self) -> Representation {
         self.gives
     }
@@ -97,8 +97,8 @@ impl DeviceProgram {
             .next_multiple_of(UNIT_BYTES)
     }
 
-    /// The line in the program's text of an instruction, counted from 1 as in a
-    /// [`Verdict`](crate::Verdict); `None` if it has none.
+    /// The line in the program's text of an instruction, which is counted from 1 as in a
+    /// [`Verdict`](crate::Verdict); `None` if the instruction has none.
     pub fn line(&self, instruction: u16) -> Option<u32> {
         let at = usize::from(instruction).checked_sub(1)?;
         self.code
@@ -107,8 +107,7 @@ impl DeviceProgram {
             .filter(|line| *line > 0)
     }
 
-    /// The places of an instruction's result and operands, as `w3` for a word and `w3+u8` for a word
-    /// and units.
+    /// The places of an instruction's result and operands as text: `w3` for a word, `w3+u8` for a word and units.
     pub(crate) fn places(&self, instruction: u16) -> (String, [String; OPERANDS as usize]) {
         let name = |place: u16| {
             let (word, unit) = (
@@ -137,7 +136,7 @@ impl DeviceProgram {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ValueId(u32);
 
-/// A place in a program that jumps lead to.
+/// A jump target in a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Label(u32);
 
@@ -151,36 +150,36 @@ struct Step {
     opcode: u16,
     immediate: u16,
     operands: Vec<ValueId>,
-    /// Where a jump leads; its distance from the end comes behind the operands.
+    /// The target of a jump; its distance from the next instruction follows the operands.
     target: Option<Label>,
     result: Option<ValueId>,
     line: u16,
 }
 
-/// Makes a [`DeviceProgram`], instruction by instruction.
+/// Builds a [`DeviceProgram`], instruction by instruction.
 #[derive(Debug, Default)]
 pub struct Builder {
     representations: Vec<Representation>,
     constants: Vec<ValueId>,
-    /// The values of the constants, so that equal ones are there once.
-    known: Vec<(Representation, Value)>,
+    /// The values of the constants, to store equal ones only once.
+    constant_values: Vec<(Representation, Value)>,
     pool: Pool,
     parameters: Vec<ValueId>,
     steps: Vec<Step>,
-    /// Before which step a value has its place that more than one step gives.
+    /// Values that more than one step assigns, each with the step before which it gets its place.
     declared: Vec<(ValueId, usize)>,
-    /// Before which step each label stands, once that is known.
+    /// The step before which each label stands, once that is known.
     labels: Vec<Option<usize>>,
-    /// First and last step of each loop, those inside before those around them.
+    /// First and last step of each loop, inner loops before outer ones.
     loops: Vec<(usize, usize)>,
     has_arena: bool,
-    /// Whether something was made of a column that is not made by lanes.
+    /// Whether a column is an operand of something that cannot run by lanes.
     misused_column: bool,
 }
 
-/// How far a program that is being built had come.
+/// A position in a program that is being built, to which the builder can return.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct Checkpoint {
     steps: usize,
     declared: usize,
     labels: usize,
@@ -193,37 +192,37 @@ impl Builder {
         ValueId(self.representations.len() as u32 - 1)
     }
 
-    /// How a value is represented.
+    /// The representation of a value.
     pub fn representation(&self, value: ValueId) -> Representation {
         self.representations[value.0 as usize]
     }
 
-    /// The next parameter.
+    /// Adds the next parameter.
     pub fn parameter(&mut self, representation: Representation) -> ValueId {
         let value = self.value(representation);
         self.parameters.push(value);
         value
     }
 
-    /// A value that is known. Errors: why the device cannot hold it.
+    /// Adds a constant. Errors: why the device cannot hold it.
     pub fn constant(
         &mut self,
         representation: Representation,
         value: &Value,
     ) -> Result<ValueId, BailOut> {
-        let mut known = self.known.iter();
-        if let Some(at) = known.position(|one| one.0 == representation && one.1 == *value) {
+        let mut values = self.constant_values.iter();
+        if let Some(at) = values.position(|one| one.0 == representation && one.1 == *value) {
             return Ok(self.constants[at]);
         }
         self.pool.push(representation, value)?;
-        self.known.push((representation, value.clone()));
+        self.constant_values.push((representation, value.clone()));
         let value = self.value(representation);
         self.constants.push(value);
         Ok(value)
     }
 
-    /// An instruction of the operation with this opcode, an index into [`OPERATIONS`]. The operands
-    /// are those of its arguments that are operands.
+    /// Emits the operation with this opcode, an index into [`OPERATIONS`]. The operands are those of its arguments that
+    /// [are operands](Representation::is_operand).
     pub fn emit(
         &mut self,
         opcode: usize,
@@ -236,7 +235,7 @@ impl Builder {
         result
     }
 
-    /// An instruction on lists, or on values in the arena.
+    /// Emits an operation on lists, or on values in the arena.
     pub fn emit_list(
         &mut self,
         operation: ListOperation,
@@ -257,7 +256,7 @@ impl Builder {
         self.representation(value) == Representation::Column
     }
 
-    /// What an operation gives that is so represented of single operands: of columns it is a column.
+    /// A value for the result of an operation: a column if any operand is one, otherwise in this representation.
     fn result(&mut self, gives: Representation, operands: &[ValueId]) -> ValueId {
         let by_lanes = operands.iter().any(|operand| self.is_column(*operand));
         self.value(if by_lanes {
@@ -267,7 +266,7 @@ impl Builder {
         })
     }
 
-    /// The opcode of an operation for these operands and this result, which may be columns.
+    /// The opcode of an operation for these operands and this result: the one by lanes if any operand is a column.
     fn opcode_for(&mut self, opcode: u16, operands: &[ValueId], result: ValueId) -> u16 {
         let takes_columns = ListOperation::of(opcode)
             .is_some_and(|operation| operation.takes().contains(&Representation::Column));
@@ -289,7 +288,7 @@ impl Builder {
         self.emit_to(opcode, Immediate::default(), &[word], list, line);
     }
 
-    /// An instruction that gives a value which is there already: one that was declared.
+    /// Emits an operation whose result is an existing value, such as one that was [declared](Self::declare).
     pub fn emit_to(
         &mut self,
         opcode: u16,
@@ -310,49 +309,49 @@ impl Builder {
         });
     }
 
-    /// A value that more than one instruction gives, the first of them within what comes next.
+    /// Declares a value that more than one instruction assigns, the first of them emitted after this call.
     pub fn declare(&mut self, representation: Representation) -> ValueId {
         let value = self.value(representation);
         self.declared.push((value, self.steps.len()));
         value
     }
 
-    /// A place to jump to, which is still to be [placed](Self::place).
+    /// A new label, which is still to be [placed](Self::place).
     pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() as u32 - 1)
     }
 
-    /// The label stands before what comes next.
+    /// PlaceAllocator the label before the next instruction.
     pub fn place(&mut self, label: Label) {
         self.labels[label.0 as usize] = Some(self.steps.len());
     }
 
-    /// Goes on at the label; with a condition only where that is not true.
+    /// Emits a jump to the label; with a condition, a jump taken only if that is false.
     pub(crate) fn jump(&mut self, unless: Option<ValueId>, target: Label) {
         let opcode = if unless.is_some() { JUMP_UNLESS } else { JUMP };
         self.control(opcode, false, unless.into_iter().collect(), target, None);
     }
 
-    /// The head of a loop: gives the element of the list whose number `round` says, or goes on at the
-    /// label where there is none. See [`NEXT`].
+    /// Emits the head of a loop: returns the element of the list at index `round`, or jumps to the label if there is
+    /// none. See [`NEXT`].
     pub(crate) fn next(&mut self, list: ValueId, round: ValueId, end: Label) -> ValueId {
         let element = self.value(Representation::Word);
         self.control(NEXT, false, vec![list, round], end, Some(element));
         element
     }
 
-    /// The head of a loop that takes as many elements a round as there are lanes: gives a column of
-    /// them, and adds as many to `round`; goes on at the label where there is none.
+    /// Emits the head of a loop that takes one element per lane each round: returns a column of them and adds their
+    /// number to `round`, or jumps to the label if none is left.
     pub fn next_block(&mut self, list: ValueId, round: ValueId, end: Label) -> ValueId {
         let elements = self.value(Representation::Column);
         self.control(NEXT_BLOCK, false, vec![list, round], end, Some(elements));
         elements
     }
 
-    /// How far it has come, to go [back](Self::go_back) there.
-    pub(crate) fn progress(&self) -> Progress {
-        Progress {
+    /// The current position, to [roll back](Self::roll_back) to.
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
             steps: self.steps.len(),
             declared: self.declared.len(),
             labels: self.labels.len(),
@@ -360,8 +359,8 @@ impl Builder {
         }
     }
 
-    /// Takes back what was emitted since. Constants stay: what is emitted instead needs them too.
-    pub(crate) fn go_back(&mut self, to: &Progress) {
+    /// Removes what was emitted since the checkpoint. Constants stay: what is emitted instead needs them too.
+    pub(crate) fn roll_back(&mut self, to: &Checkpoint) {
         self.steps.truncate(to.steps);
         self.declared.truncate(to.declared);
         self.labels.truncate(to.labels);
@@ -369,13 +368,13 @@ impl Builder {
         self.misused_column = false;
     }
 
-    /// Whether something was made of a column that is not made by lanes: such a program is not to be
+    /// Whether a column is an operand of something that cannot run by lanes: such a program must not be
     /// [finished](Self::finish).
     pub(crate) fn has_misused_column(&self) -> bool {
         self.misused_column
     }
 
-    /// The head of a loop of so many rounds.
+    /// Emits the head of a loop of this many rounds.
     pub(crate) fn next_round(&mut self, rounds: ValueId, round: ValueId, end: Label) {
         self.control(NEXT, true, vec![rounds, round], end, None);
     }
@@ -404,7 +403,7 @@ impl Builder {
         });
     }
 
-    /// Goes back to the label, at which the loop begins that ends here.
+    /// Ends a loop: emits the jump back to the label at its head.
     pub fn end_loop(&mut self, head: Label) {
         self.jump(None, head);
         if let Some(first) = self.labels[head.0 as usize] {
@@ -412,73 +411,73 @@ impl Builder {
         }
     }
 
-    /// From where to where the places of values are theirs: by twice the number of a step, and one
-    /// more for what the step itself makes. Nothing before all steps counts as 0.
-    fn lives(&self, result: ValueId) -> Vec<(usize, usize)> {
-        let mut lives = vec![(0, 0); self.representations.len()];
-        let mut fresh = vec![true; lives.len()];
+    /// The live range of each value, first and last position. Step `n` reads and writes at position `2 * n + 1`; `2 * n`
+    /// is the position before it, so 0 is before all steps.
+    fn live_ranges(&self, result: ValueId) -> Vec<(usize, usize)> {
+        let mut ranges = vec![(0, 0); self.representations.len()];
+        let mut undefined = vec![true; ranges.len()];
         for value in self.constants.iter().chain(&self.parameters) {
-            fresh[value.0 as usize] = false;
+            undefined[value.0 as usize] = false;
         }
         for (value, before) in &self.declared {
-            fresh[value.0 as usize] = false;
-            lives[value.0 as usize] = (2 * before, 2 * before);
+            undefined[value.0 as usize] = false;
+            ranges[value.0 as usize] = (2 * before, 2 * before);
         }
         for (at, step) in self.steps.iter().enumerate() {
-            if let Some(made) = step.result {
-                let life = &mut lives[made.0 as usize];
-                if std::mem::take(&mut fresh[made.0 as usize]) {
-                    *life = (2 * at + 1, 2 * at + 1);
+            if let Some(value) = step.result {
+                let range = &mut ranges[value.0 as usize];
+                if std::mem::take(&mut undefined[value.0 as usize]) {
+                    *range = (2 * at + 1, 2 * at + 1);
                 }
-                life.1 = 2 * at + 1;
+                range.1 = 2 * at + 1;
             }
             for operand in &step.operands {
-                lives[operand.0 as usize].1 = 2 * at + 1;
+                ranges[operand.0 as usize].1 = 2 * at + 1;
             }
         }
-        // What is made before a loop and used in it is there until the loop ends.
+        // A value defined before a loop and used in it is live until the loop ends.
         for (first, last) in &self.loops {
-            for life in &mut lives {
-                if life.0 <= 2 * first && life.1 > 2 * first && life.1 < 2 * last + 1 {
-                    life.1 = 2 * last + 1;
+            for range in &mut ranges {
+                if range.0 <= 2 * first && range.1 > 2 * first && range.1 < 2 * last + 1 {
+                    range.1 = 2 * last + 1;
                 }
             }
         }
-        lives[result.0 as usize].1 = usize::MAX;
-        lives
+        ranges[result.0 as usize].1 = usize::MAX;
+        ranges
     }
 
-    /// The program that gives this value, taken as so represented, with every value in its place;
-    /// a set of objects falls into elements as the structure says.
+    /// Allocates places, and returns the program whose result is this value, in this representation; the structure says
+    /// how a set of objects splits into elements.
     ///
-    /// Constants come first in the pool, then parameters; a place is free again behind its value's
-    /// last use, so that a result never lies where an operand of its instruction does. Where there is
-    /// an arena, the first two words say how much of it is taken and how many rounds are left.
+    /// Constants come first in the pool, then parameters. A place is free again after its value's last use, so a result
+    /// never lies where an operand of its instruction does. If there is an arena, the first two words are how much of it
+    /// is in use and how many rounds remain.
     pub fn finish(
         self,
         result: ValueId,
         representation: Representation,
         structure: Option<Structure>,
     ) -> Result<DeviceProgram, TooLarge> {
-        let lives = self.lives(result);
-        // Jumps have 16 bits.
+        let ranges = self.live_ranges(result);
+        // Jump distances have 16 bits.
         if self.steps.len() > i16::MAX as usize {
             return Err(TooLarge);
         }
-        let mut places = Places::new(&self.representations);
+        let mut places = PlaceAllocator::new(&self.representations);
         let mut constants = self.pool.clone();
         if self.has_arena {
             constants = Pool::from_parts(
                 [&[0, MAX_ROUNDS], constants.words()].concat(),
                 constants.units().to_vec(),
             );
-            places.words.take(0, 2).ok_or(TooLarge)?;
+            places.words.allocate(0, 2).ok_or(TooLarge)?;
         }
         for value in self.constants.iter().chain(&self.parameters) {
-            places.take(*value)?;
+            places.allocate(*value)?;
         }
         let mut ends: Vec<Vec<ValueId>> = vec![Vec::new(); self.steps.len()];
-        for (value, (_, end)) in lives.iter().enumerate() {
+        for (value, (_, end)) in ranges.iter().enumerate() {
             if let Some(ends) = ends.get_mut(end / 2) {
                 ends.push(ValueId(value as u32));
             }
@@ -487,13 +486,13 @@ impl Builder {
         let mut code = Vec::with_capacity(self.steps.len());
         for (at, (step, ends)) in self.steps.iter().zip(&ends).enumerate() {
             while let Some((value, _)) = declared.next_if(|(_, before)| *before <= at) {
-                places.take(*value)?;
+                places.allocate(*value)?;
             }
-            if let Some(made) = step
+            if let Some(value) = step
                 .result
-                .filter(|made| lives[made.0 as usize].0 == 2 * at + 1)
+                .filter(|value| ranges[value.0 as usize].0 == 2 * at + 1)
             {
-                places.take(made)?;
+                places.allocate(value)?;
             }
             let mut operands = [0; _];
             let target = step.target.map(|target| self.distance(at, target));
@@ -504,12 +503,12 @@ impl Builder {
             code.push(InstructionRecord {
                 opcode: step.opcode,
                 immediate: step.immediate,
-                result: step.result.map_or(0, |made| places.packed(made)),
+                result: step.result.map_or(0, |value| places.packed(value)),
                 operands,
                 line: step.line,
             });
             for value in ends {
-                places.give_back(*value);
+                places.free(*value);
             }
         }
         Ok(DeviceProgram {
@@ -520,21 +519,21 @@ impl Builder {
                 .iter()
                 .map(|value| self.representations[value.0 as usize])
                 .collect(),
-            words: places.words.most as u32,
-            units: places.units.most as u32,
-            result: places.of[result.0 as usize],
+            words: places.words.peak as u32,
+            units: places.units.peak as u32,
+            result: places.places[result.0 as usize],
             gives: representation,
             structure,
             has_arena: self.has_arena,
         })
     }
 
-    /// How far behind the next instruction a label stands, as an operand: with a sign.
+    /// The signed distance of a label from the instruction after step `at`, as an operand.
     fn distance(&self, at: usize, label: Label) -> u16 {
         let target = self.labels[label.0 as usize].unwrap_or(self.steps.len());
         (target as i32 - at as i32 - 1) as i16 as u16
     }
 }
 
-/// A unit of the pool: a word a lane.
+/// A unit of the pool: one word per lane.
 pub(crate) type Unit = [u32; LANES];

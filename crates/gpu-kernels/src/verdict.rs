@@ -1,4 +1,4 @@
-//! [`Verdict`]: what the device says of an evaluation without its result being fetched.
+//! [`Verdict`]: what the device reports about an evaluation; reading it needs no result to be fetched.
 
 use arc_dsl::Grid;
 
@@ -12,19 +12,19 @@ use crate::interface::words::status;
 use crate::interface::{BailOut, Representation};
 use crate::pool::{LANES, Place, Pool};
 
-/// What came of an evaluation on the device.
+/// The outcome of an evaluation on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It was made.
+    /// It ran to the end.
     Done {
-        /// Whether the result is the expected grid; false where none was expected.
+        /// Whether the result is the expected grid; false if there was none.
         right: bool,
-        /// Cells that are as expected; none where the sizes differ.
+        /// Cells equal to the expected ones; 0 if the sizes differ.
         cells_right: u32,
-        /// The [`hash`] of a result that is a grid, where it was asked for.
+        /// The [`hash`] of a result that is a grid, if requested.
         hash: Option<u64>,
     },
-    /// The host has to make it.
+    /// The host has to run it.
     BailedOut {
         /// Why.
         reason: BailOut,
@@ -39,7 +39,7 @@ impl From<VerdictRecord> for Verdict {
         let number = status::BAIL_OUT.get(status) as u8;
         if number != 0 {
             return Verdict::BailedOut {
-                // A number that stands for nothing is an image of another version.
+                // An unknown number comes from an image of another version.
                 reason: BailOut::of(number).unwrap_or(BailOut::Operation),
                 instruction: status::INSTRUCTION.get(status) as u16,
             };
@@ -53,10 +53,10 @@ impl From<VerdictRecord> for Verdict {
     }
 }
 
-/// A number of 64 bits that stands for a grid: equal grids have equal ones, and different grids
-/// hardly ever. Nothing for grids that the device does not hold.
+/// A 64-bit hash of a grid: equal grids have equal hashes, different grids almost never. `None` for a grid that the
+/// device cannot hold.
 ///
-/// It is what the kernels compute: see `hash_of` in `kernels/verdict.cuh`.
+/// The kernels compute the same hash: see `hash_of` in `kernels/verdict.cuh`.
 pub fn hash(grid: &Grid) -> Option<u64> {
     let mut pool = Pool::default();
     let place = pool.push_grid(grid).ok()?;

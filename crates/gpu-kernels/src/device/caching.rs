@@ -1,12 +1,11 @@
-//! [`CachingDevice`]: a device with a caching allocator: buffers that are dropped are given out again.
+//! [`CachingDevice`]: a device with a caching allocator that reuses dropped buffers.
 //!
-//! To allocate and to free makes a GPU's driver wait for all work under way, and a launch takes a
-//! dozen buffers. Here a buffer that is dropped is kept on a list of its size, and whoever asks for as
-//! much next gets it.
+//! Allocating and freeing make a GPU's driver wait for all running work, and a launch needs a dozen
+//! buffers. A dropped buffer goes on the free list of its size class, and the next allocation of that class reuses it.
 //!
-//! Every stream of a GPU, each made by [`new_stream`](Device::new_stream), has lists of its own: what is
-//! dropped may still be in use by work under way, and only work of the same stream comes after that.
-//! Memory is counted for all streams together, and given back for all of them together.
+//! Every stream of a GPU ([`new_stream`](Device::new_stream)) has its own free lists: running work may still use a
+//! dropped buffer, and only work of the same stream is sure to run after it.
+//! Memory is counted for all streams together, and freed for all of them together.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -15,100 +14,100 @@ use std::time::Duration;
 
 use super::{Argument, Device, DeviceError, Information, Launch, Memory};
 
-/// A device that keeps the buffers that are dropped, and gives them out again.
+/// A device that caches dropped buffers and reuses them.
 ///
-/// A buffer may be dropped on any thread on which one of the device's own may be.
+/// A buffer may be dropped on any thread on which a buffer of the wrapped device may be.
 #[derive(Debug)]
 pub struct CachingDevice<D: Device> {
     device: D,
     stream: usize,
-    shelf: Shared<D::Buffer>,
+    cache: SharedCache<D::Buffer>,
 }
 
-/// Memory of a [`CachingDevice`] device.
+/// Memory of a [`CachingDevice`].
 #[derive(Debug)]
 pub struct CachedBuffer<B> {
-    /// Nothing only while it is dropped.
+    /// `None` only while this is dropped.
     buffer: Option<B>,
-    /// Bytes that were asked for; the buffer has those of its size class.
+    /// Bytes requested; the buffer has those of its size class.
     bytes: usize,
     stream: usize,
-    shelf: Shared<B>,
+    cache: SharedCache<B>,
 }
 
-/// What a device holds through [`CachingDevice`], all its streams included.
+/// The memory that a [`CachingDevice`] holds, all its streams included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemoryUsage {
-    /// Bytes of buffers that are given out.
+    /// Bytes of buffers in use.
     pub in_use: u64,
-    /// Bytes of buffers that are given out or kept.
+    /// Bytes of buffers in use or cached.
     pub reserved: u64,
-    /// The most bytes that ever were in use at a time.
+    /// The most bytes in use at any time.
     pub most: u64,
-    /// How often the device was asked to allocate.
+    /// How often the wrapped device allocated.
     pub allocations: u64,
-    /// How often a kept buffer was given out.
+    /// How often a cached buffer was reused.
     pub reuses: u64,
 }
 
-type Shared<B> = Arc<Mutex<Shelf<B>>>;
+type SharedCache<B> = Arc<Mutex<BufferCache<B>>>;
 
-/// The buffers that are kept.
+/// The cached buffers.
 #[derive(Debug)]
-struct Shelf<B> {
-    /// By stream and size class. A stream that is gone has no lists.
-    kept: BTreeMap<usize, Lists<B>>,
+struct BufferCache<B> {
+    /// By stream and size class. A stream that has been dropped has no entry.
+    free: BTreeMap<usize, FreeLists<B>>,
     /// The number of the next stream.
     next: usize,
     usage: MemoryUsage,
 }
 
-/// Buffers by their size class.
-type Lists<B> = BTreeMap<usize, Vec<B>>;
+/// Buffers by size class.
+type FreeLists<B> = BTreeMap<usize, Vec<B>>;
 
-/// The least size class.
-const LEAST: usize = 256;
+/// The smallest size class.
+const MIN_CLASS: usize = 256;
 
-/// The bytes of a buffer that is to hold so many: four sizes between a power of two and the next, so
-/// that less than a quarter of what is asked for comes on top, but for what is below [`LEAST`].
+/// The size class, in bytes, of a buffer that must hold this many bytes: there are four classes between a power of two
+/// and the next, so a buffer wastes less than a quarter of what is requested, except below [`MIN_CLASS`].
 fn size_class(bytes: usize) -> usize {
-    let bytes = bytes.max(LEAST);
+    let bytes = bytes.max(MIN_CLASS);
     let step = 1 << (bytes.ilog2() - 2);
     // What is too large for this is too large for any device.
     bytes.checked_next_multiple_of(step).unwrap_or(bytes)
 }
 
-/// Nothing leaves the lists half changed, so what a panic elsewhere left behind is whole.
-fn locked<B>(shelf: &Shared<B>) -> MutexGuard<'_, Shelf<B>> {
-    shelf.lock().unwrap_or_else(PoisonError::into_inner)
+/// Locks the cache. A poisoned lock is fine: no panic can leave the cache half changed.
+fn locked<B>(cache: &SharedCache<B>) -> MutexGuard<'_, BufferCache<B>> {
+    cache.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<B> Shelf<B> {
-    /// A new stream's number.
-    fn stream(&mut self) -> usize {
+impl<B> BufferCache<B> {
+    /// Adds a stream; returns its number.
+    fn add_stream(&mut self) -> usize {
         let stream = self.next;
         self.next += 1;
-        self.kept.insert(stream, BTreeMap::new());
+        self.free.insert(stream, BTreeMap::new());
         stream
     }
 
-    /// A kept buffer of this size class.
-    fn taken(&mut self, stream: usize, class: usize) -> Option<B> {
-        let buffer = self.kept.get_mut(&stream)?.get_mut(&class)?.pop()?;
+    /// Takes a cached buffer of this size class, if there is one.
+    fn take(&mut self, stream: usize, class: usize) -> Option<B> {
+        let buffer = self.free.get_mut(&stream)?.get_mut(&class)?.pop()?;
         self.usage.reuses += 1;
-        self.given_out(class);
+        self.count_in_use(class);
         Some(buffer)
     }
 
-    fn given_out(&mut self, class: usize) {
+    fn count_in_use(&mut self, class: usize) {
         self.usage.in_use += class as u64;
         self.usage.most = self.usage.most.max(self.usage.in_use);
     }
 
-    /// Takes a buffer back; if its stream is gone, it is the caller's to free.
-    fn dropped(&mut self, stream: usize, class: usize, buffer: B) -> Option<B> {
+    /// Caches a dropped buffer; if its stream no longer exists, returns it for the caller to free.
+    fn put_back(&mut self, stream: usize, class: usize, buffer: B) -> Option<B> {
         self.usage.in_use -= class as u64;
-        if let Some(lists) = self.kept.get_mut(&stream) {
+        if let Some(lists) = self.free.get_mut(&stream) {
             lists.entry(class).or_default().push(buffer);
             return None;
         }
@@ -116,15 +115,15 @@ impl<B> Shelf<B> {
         Some(buffer)
     }
 
-    /// Everything that is kept, which is the caller's to free.
-    fn given_up(&mut self) -> Vec<Lists<B>> {
+    /// Takes all cached buffers, for the caller to free.
+    fn take_all(&mut self) -> Vec<FreeLists<B>> {
         self.usage.reserved = self.usage.in_use;
-        self.kept.values_mut().map(mem::take).collect()
+        self.free.values_mut().map(mem::take).collect()
     }
 
-    /// What is kept for a stream that ends.
-    fn ended(&mut self, stream: usize) -> Lists<B> {
-        let lists = self.kept.remove(&stream).unwrap_or_default();
+    /// Removes a stream; returns its cached buffers, for the caller to free.
+    fn remove_stream(&mut self, stream: usize) -> FreeLists<B> {
+        let lists = self.free.remove(&stream).unwrap_or_default();
         for (class, buffers) in &lists {
             self.usage.reserved -= (class * buffers.len()) as u64;
         }
@@ -133,57 +132,57 @@ impl<B> Shelf<B> {
 }
 
 impl<D: Device> CachingDevice<D> {
-    /// Keeps the buffers of this device.
+    /// Wraps a device.
     pub fn new(device: D) -> Self {
-        let mut shelf = Shelf {
-            kept: BTreeMap::new(),
+        let mut cache = BufferCache {
+            free: BTreeMap::new(),
             next: 0,
             usage: MemoryUsage::default(),
         };
         Self {
             device,
-            stream: shelf.stream(),
-            shelf: Arc::new(Mutex::new(shelf)),
+            stream: cache.add_stream(),
+            cache: Arc::new(Mutex::new(cache)),
         }
     }
 
-    /// The device itself.
+    /// The wrapped device.
     pub fn inner(&self) -> &D {
         &self.device
     }
 
-    /// The memory that it holds, and what came of keeping it.
+    /// The memory that it holds, and how often it was reused.
     pub fn memory_usage(&self) -> MemoryUsage {
-        locked(&self.shelf).usage
+        locked(&self.cache).usage
     }
 
-    /// Gives what is kept back to the device, and says how many bytes that was.
+    /// Frees all cached buffers; returns how many bytes that was.
     pub fn cleanup(&self) -> u64 {
-        let (kept, bytes) = {
-            let mut shelf = locked(&self.shelf);
-            let before = shelf.usage.reserved;
-            let kept = shelf.given_up();
-            (kept, before - shelf.usage.reserved)
+        let (cached, bytes) = {
+            let mut cache = locked(&self.cache);
+            let before = cache.usage.reserved;
+            let cached = cache.take_all();
+            (cached, before - cache.usage.reserved)
         };
-        // The driver may wait for work when it frees; other streams go on meanwhile.
-        drop(kept);
+        // Free them without the lock: the driver may wait for work, and other streams must not.
+        drop(cached);
         bytes
     }
 
-    fn give_out(&self, buffer: D::Buffer, bytes: usize) -> CachedBuffer<D::Buffer> {
+    fn wrap(&self, buffer: D::Buffer, bytes: usize) -> CachedBuffer<D::Buffer> {
         CachedBuffer {
             buffer: Some(buffer),
             bytes,
             stream: self.stream,
-            shelf: Arc::clone(&self.shelf),
+            cache: Arc::clone(&self.cache),
         }
     }
 }
 
 impl<D: Device> Drop for CachingDevice<D> {
     fn drop(&mut self) {
-        let kept = locked(&self.shelf).ended(self.stream);
-        drop(kept);
+        let cached = locked(&self.cache).remove_stream(self.stream);
+        drop(cached);
     }
 }
 
@@ -202,8 +201,7 @@ impl<B> CachedBuffer<B> {
         }
     }
 
-    /// Fails where so many bytes from `at` on are not all within what was asked for: the buffer
-    /// itself may be longer.
+    /// Fails unless all of these bytes from `at` on are within the requested length; the buffer itself may be longer.
     fn within(&self, at: usize, bytes: usize) -> Result<(), DeviceError> {
         let length = self.bytes;
         match at.checked_add(bytes) {
@@ -217,7 +215,7 @@ impl<B> Drop for CachedBuffer<B> {
     fn drop(&mut self) {
         if let Some(buffer) = self.buffer.take() {
             let class = size_class(self.bytes);
-            let freed = locked(&self.shelf).dropped(self.stream, class, buffer);
+            let freed = locked(&self.cache).put_back(self.stream, class, buffer);
             drop(freed);
         }
     }
@@ -233,15 +231,15 @@ impl<D: Device> Device for CachingDevice<D> {
 
     fn new_stream(&self) -> Result<Self, DeviceError> {
         let device = self.device.new_stream()?;
-        let stream = locked(&self.shelf).stream();
+        let stream = locked(&self.cache).add_stream();
         Ok(Self {
             device,
             stream,
-            shelf: Arc::clone(&self.shelf),
+            cache: Arc::clone(&self.cache),
         })
     }
 
-    /// Its memory, in which what is kept is not free.
+    /// The wrapped device's memory; cached buffers do not count as free.
     fn memory(&self) -> Result<Memory, DeviceError> {
         self.device.memory()
     }
@@ -249,9 +247,9 @@ impl<D: Device> Device for CachingDevice<D> {
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer, DeviceError> {
         let bytes = bytes.max(1);
         let class = size_class(bytes);
-        let kept = locked(&self.shelf).taken(self.stream, class);
-        if let Some(buffer) = kept {
-            let mut buffer = self.give_out(buffer, bytes);
+        let cached = locked(&self.cache).take(self.stream, class);
+        if let Some(buffer) = cached {
+            let mut buffer = self.wrap(buffer, bytes);
             self.device.discard(buffer.inner_mut())?;
             return Ok(buffer);
         }
@@ -261,12 +259,12 @@ impl<D: Device> Device for CachingDevice<D> {
             }
             allocated => allocated,
         }?;
-        let mut shelf = locked(&self.shelf);
-        shelf.usage.allocations += 1;
-        shelf.usage.reserved += class as u64;
-        shelf.given_out(class);
-        drop(shelf);
-        Ok(self.give_out(buffer, bytes))
+        let mut cache = locked(&self.cache);
+        cache.usage.allocations += 1;
+        cache.usage.reserved += class as u64;
+        cache.count_in_use(class);
+        drop(cache);
+        Ok(self.wrap(buffer, bytes))
     }
 
     fn discard(&self, buffer: &mut Self::Buffer) -> Result<(), DeviceError> {

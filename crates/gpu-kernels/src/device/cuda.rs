@@ -1,11 +1,10 @@
-//! [`CudaDevice`]: an NVIDIA GPU, by its driver.
+//! [`CudaDevice`]: an NVIDIA GPU, through the CUDA driver API.
 //!
-//! One context and one module a device, shared by its streams; the driver's
-//! library is looked for when a device is asked for, so that what is built with this runs without one
-//! too.
+//! A device has one context and one module, shared by its streams. The driver's library is loaded when a device is
+//! opened, so a program built with this also runs without one.
 //!
-//! `driver` is the driver's library with its errors typed, `staging` the way of copies, `image` beside this
-//! the PTX. Unsafe code is in the first two alone, but for the launch.
+//! `driver` wraps the driver's library with typed errors, `staging` does the copies, and `image`, beside this
+//! module, has the PTX. Unsafe code is confined to the first two, except for the launch.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -30,16 +29,16 @@ use staging::Staging;
 /// Threads of a warp.
 const WARP: u32 = 32;
 
-/// Threads that a block has at most, on every GPU.
+/// The most threads per block, on every GPU.
 const MOST_THREADS: u32 = 1024;
 
 /// An NVIDIA GPU with the kernels loaded.
 #[derive(Debug)]
 pub struct CudaDevice {
     information: Information,
-    /// The kernel launched last: an error that a later call tells is its.
-    launched: Cell<Option<&'static str>>,
-    /// Before the kernels: it waits for what is under way when it is dropped.
+    /// The kernel launched last: a fault that a later call reports is attributed to it.
+    last_kernel: Cell<Option<&'static str>>,
+    /// Declared before `kernels`, so that it is dropped first: it then waits for running work.
     staging: RefCell<Staging>,
     kernels: Arc<[Kernel]>,
     stream: Arc<Stream>,
@@ -52,32 +51,32 @@ struct Kernel {
     function: Function,
     /// Bytes of each parameter.
     parameters: Vec<usize>,
-    /// Bytes of shared memory that a launch may ask for.
+    /// Bytes of dynamic shared memory that a launch may request.
     shared_bytes: u32,
 }
 
 impl CudaDevice {
-    /// The number of GPUs, at least one; otherwise why there is none.
+    /// The number of GPUs, at least one; the error says why there is none.
     pub fn count() -> Result<usize, Unavailable> {
         Driver::open().map(|driver| driver.count)
     }
 
-    /// What each GPU is, by its number, or why it is of no use; otherwise why none is. Nothing of
-    /// them is taken.
+    /// The properties of each GPU, by index, or why it cannot be used; the error says why none can be. Creates no
+    /// context.
     pub(super) fn all(expected: u64) -> Result<Vec<Result<Information, Unavailable>>, Unavailable> {
         let image = &Image::new(PTX);
-        let driver = ready(image, expected)?;
-        let about = |index| about(driver.gpu(index)?, driver, image);
-        Ok((0..driver.count).map(about).collect())
+        let driver = open_driver(image, expected)?;
+        let information = |index| usable_information(driver.gpu(index)?, driver, image);
+        Ok((0..driver.count).map(information).collect())
     }
 
-    /// A GPU by its number, with the kernels loaded, which must be built for an interface of this
-    /// fingerprint. Compiling them for the GPU takes the driver a while when it first sees them.
+    /// Opens a GPU by index and loads the kernels, which must have been built for the interface with this
+    /// fingerprint. The driver compiles them for the GPU when it first sees them, which takes a while.
     pub(super) fn new(index: usize, expected_fingerprint: u64) -> Result<Self, Unavailable> {
         let image = &Image::new(PTX);
-        let driver = ready(image, expected_fingerprint)?;
+        let driver = open_driver(image, expected_fingerprint)?;
         let gpu = driver.gpu(index)?;
-        let information = about(gpu, driver, image)?;
+        let information = usable_information(gpu, driver, image)?;
         let context = gpu.context().map_err(Failure::unavailable)?;
         let needed_driver = image.needed_driver();
         let module = Module::load(&context, image.text())
@@ -103,23 +102,24 @@ impl CudaDevice {
         let kernels = kernels.collect::<Result<_, _>>()?;
         let stream = Stream::new(&context).map_err(Failure::unavailable)?;
         let stream = Arc::new(stream);
-        let staging = Staging::new(&stream, staging::UP).map_err(Failure::unavailable)?;
+        let staging =
+            Staging::new(&stream, staging::UPLOAD_CHUNKS).map_err(Failure::unavailable)?;
         Ok(Self {
             information,
             kernels,
-            launched: Cell::new(None),
+            last_kernel: Cell::new(None),
             staging: RefCell::new(staging),
             stream,
         })
     }
 
-    /// What a failure means, given what was launched.
+    /// Converts a failure, given the kernel launched last.
     fn error(&self, failure: Failure) -> DeviceError {
         self.error_asking_for(0, failure)
     }
 
     fn error_asking_for(&self, requested: usize, failure: Failure) -> DeviceError {
-        failure.device_error(self.launched.get(), requested as u64, || {
+        failure.device_error(self.last_kernel.get(), requested as u64, || {
             let (free, total) = self
                 .stream
                 .context()
@@ -130,8 +130,8 @@ impl CudaDevice {
     }
 }
 
-/// The driver, if it reads the image and the image is for this interface.
-fn ready(image: &Image<'_>, expected: u64) -> Result<Driver, Unavailable> {
+/// Opens the driver. Fails if it is too old for the image, or the image is for another interface.
+fn open_driver(image: &Image<'_>, expected: u64) -> Result<Driver, Unavailable> {
     let driver = Driver::open()?;
     if let Some(needed) = image.needed_driver()
         && driver.version < needed
@@ -139,12 +139,16 @@ fn ready(image: &Image<'_>, expected: u64) -> Result<Driver, Unavailable> {
         let driver = driver.version;
         return Err(Unavailable::DriverTooOld { driver, needed });
     }
-    fresh(image, expected)?;
+    check_fingerprint(image, expected)?;
     Ok(driver)
 }
 
-/// What a GPU is, if it runs the image.
-fn about(gpu: Gpu, driver: Driver, image: &Image<'_>) -> Result<Information, Unavailable> {
+/// The properties of a GPU; fails if it is too old for the image.
+fn usable_information(
+    gpu: Gpu,
+    driver: Driver,
+    image: &Image<'_>,
+) -> Result<Information, Unavailable> {
     let information = information(gpu, driver).map_err(Failure::unavailable)?;
     match image.needed_capability() {
         Some(needed) if information.capability < needed => Err(Unavailable::TooOld {
@@ -156,8 +160,8 @@ fn about(gpu: Gpu, driver: Driver, image: &Image<'_>) -> Result<Information, Una
     }
 }
 
-/// Fails where the image is for another interface.
-fn fresh(image: &Image<'_>, expected: u64) -> Result<(), Unavailable> {
+/// Fails if the image is for another interface.
+fn check_fingerprint(image: &Image<'_>, expected: u64) -> Result<(), Unavailable> {
     let found = match image.fingerprint() {
         Some(found) if found == expected => return Ok(()),
         Some(found) => format!("{found:#018x}"),
@@ -166,7 +170,7 @@ fn fresh(image: &Image<'_>, expected: u64) -> Result<(), Unavailable> {
     Err(Unavailable::StaleImage { expected, found })
 }
 
-/// What the driver tells of a device.
+/// The properties of a device, as the driver reports them.
 fn information(gpu: Gpu, driver: Driver) -> Result<Information, Failure> {
     let threads = gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
     Ok(Information {
@@ -187,7 +191,7 @@ fn information(gpu: Gpu, driver: Driver) -> Result<Information, Failure> {
     })
 }
 
-/// Fails where so many bytes from `at` on are not all within a buffer.
+/// Fails unless all of these bytes from `at` on are within a buffer.
 fn within(buffer: &Buffer, at: usize, bytes: usize) -> Result<(), DeviceError> {
     let length = buffer.length;
     match at.checked_add(bytes) {
@@ -196,8 +200,8 @@ fn within(buffer: &Buffer, at: usize, bytes: usize) -> Result<(), DeviceError> {
     }
 }
 
-/// Why a launch of this shape cannot be, before the driver is asked.
-fn misshapen(
+/// Why a launch of this shape is invalid, checked before the driver is called; `None` if it is valid.
+fn launch_shape_error(
     (blocks, threads): (u32, u32),
     shared_bytes: u32,
     most_shared_bytes: u32,
@@ -224,12 +228,12 @@ impl Device for CudaDevice {
     fn new_stream(&self) -> Result<Self, DeviceError> {
         let stream = Stream::new(self.stream.context()).map_err(|failure| self.error(failure))?;
         let stream = Arc::new(stream);
-        let staging = Staging::new(&stream, staging::UP_OF_FURTHER_STREAM);
+        let staging = Staging::new(&stream, staging::UPLOAD_CHUNKS_OF_FURTHER_STREAM);
         let staging = staging.map_err(|failure| self.error(failure))?;
         Ok(Self {
             information: self.information.clone(),
             kernels: Arc::clone(&self.kernels),
-            launched: Cell::new(None),
+            last_kernel: Cell::new(None),
             staging: RefCell::new(staging),
             stream,
         })
@@ -281,7 +285,7 @@ impl Device for CudaDevice {
         let found = self.kernels.iter().find(|k| k.entry == launch.entry);
         let found = found.ok_or_else(|| refused("there is no such kernel".to_owned()))?;
         let shape = (launch.blocks, launch.threads);
-        if let Some(reason) = misshapen(shape, launch.shared_bytes, found.shared_bytes) {
+        if let Some(reason) = launch_shape_error(shape, launch.shared_bytes, found.shared_bytes) {
             return Err(refused(reason));
         }
         let address = |buffer: &Buffer| buffer.address;
@@ -297,7 +301,7 @@ impl Device for CudaDevice {
             DeviceError::Driver { .. } => refused(failure.reason()),
             error => error,
         })?;
-        self.launched.set(Some(kernel));
+        self.last_kernel.set(Some(kernel));
         Ok(())
     }
 
@@ -313,13 +317,13 @@ impl Device for CudaDevice {
             .and_then(|()| to.wait())
             .and_then(|()| from.milliseconds_to(to))
             .map_err(|failure| self.error(failure))?;
-        // In the wrong order they are no time apart.
+        // Zero if the events are in the wrong order.
         Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {
-        let through = self.stream.synchronize();
-        through.map_err(|failure| self.error(failure))
+        let synchronized = self.stream.synchronize();
+        synchronized.map_err(|failure| self.error(failure))
     }
 }
 
@@ -339,8 +343,8 @@ mod tests {
     fn an_image_for_another_interface_is_stale() {
         let of = |fingerprint| format!(".const .align 8 .u64 arc_fingerprint = {fingerprint};");
         let text = of(255);
-        assert_eq!(fresh(&Image::new(&text), 255), Ok(()));
-        let stale = |text: &str| fresh(&Image::new(text), 1);
+        assert_eq!(check_fingerprint(&Image::new(&text), 255), Ok(()));
+        let stale = |text: &str| check_fingerprint(&Image::new(text), 1);
         let expected = 1;
         let found = "0x00000000000000ff".to_owned();
         assert_eq!(
@@ -353,14 +357,14 @@ mod tests {
 
     #[test]
     fn a_launch_is_of_whole_warps_and_within_shared_memory() {
-        assert_eq!(misshapen((1, 32), 0, 0), None);
-        assert_eq!(misshapen((u32::MAX, 1024), 100, 100), None);
+        assert_eq!(launch_shape_error((1, 32), 0, 0), None);
+        assert_eq!(launch_shape_error((u32::MAX, 1024), 100, 100), None);
         for (blocks, threads) in [(0, 32), (1, 0), (1, 33), (1, 1056)] {
-            let reason = misshapen((blocks, threads), 0, 0).unwrap();
+            let reason = launch_shape_error((blocks, threads), 0, 0).unwrap();
             assert_eq!(reason, format!("{blocks} blocks of {threads} threads"));
         }
         assert_eq!(
-            misshapen((1, 32), 101, 100).unwrap(),
+            launch_shape_error((1, 32), 101, 100).unwrap(),
             "a block may have 100 bytes of shared memory, not 101"
         );
     }

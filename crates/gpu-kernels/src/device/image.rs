@@ -1,11 +1,11 @@
-//! The embedded PTX, and [`Image`]: what such a text says about itself.
+//! The embedded PTX, and [`Image`]: the requirements that a PTX text states.
 
 use super::Entry;
 
-/// The kernels that GPUs are given, built by `cargo xtask ptx`.
+/// The kernels for GPUs, built by `cargo xtask ptx`.
 pub const PTX: &str = include_str!("../../kernels/ptx/programs.ptx");
 
-/// What is read in PTX before any driver has seen it.
+/// PTX text, parsed as far as needed before it is passed to a driver.
 #[derive(Debug)]
 pub struct Image<'a> {
     text: &'a str,
@@ -21,13 +21,13 @@ impl<'a> Image<'a> {
         self.text
     }
 
-    /// The version of CUDA that a driver must know to read it; `None` if the text is no PTX.
+    /// The version of CUDA that a driver must support to read it; `None` if the text is not PTX.
     pub(super) fn needed_driver(&self) -> Option<(u32, u32)> {
         let (major, minor) = self.directive(".version")?.trim().split_once('.')?;
         cuda_of_ptx(major.parse().ok()?, minor.parse().ok()?)
     }
 
-    /// The least compute capability that it is for.
+    /// The lowest compute capability that it runs on.
     pub(super) fn needed_capability(&self) -> Option<(u32, u32)> {
         let target = self.directive(".target")?.split(',').next()?;
         let number: u32 = target.trim().strip_prefix("sm_")?.parse().ok()?;
@@ -43,11 +43,11 @@ impl<'a> Image<'a> {
         let (_, after) = line.split_once(" arc_fingerprint")?;
         let value = after.trim().strip_suffix(';')?.trim();
         if value.is_empty() {
-            // Zeros are left out.
+            // The compiler omits a zero initialiser.
             return Some(0);
         }
         let number = value.strip_prefix('=')?.trim();
-        // From 2^63 on, the compiler writes it as a negative number.
+        // The compiler writes a value from 2^63 on as a negative number.
         number
             .parse()
             .ok()
@@ -78,7 +78,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The first version of CUDA with a version of PTX: the PTX ISA, "Release History".
+/// The first version of CUDA that supports a version of PTX: the PTX ISA, "Release History".
 fn cuda_of_ptx(major: u32, minor: u32) -> Option<(u32, u32)> {
     match (major, minor) {
         (7, minor) => Some((11, minor)),

@@ -1,6 +1,6 @@
-//! Where GPUs are opened: which there are, and one by its number.
+//! Lists and opens GPUs.
 //!
-//! A driver may hang in any of its calls. [`within`] bounds how long that is waited for.
+//! A driver may hang in any call. [`within`] limits how long we wait for it.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -10,12 +10,12 @@ use super::cuda::CudaDevice;
 use super::{Information, Unavailable};
 use crate::interface::fingerprint;
 
-/// How long the opening of a device may take. The driver compiles the kernels when it first sees them:
+/// How long opening a device may take. The driver compiles the kernels when it first sees them, which takes
 /// seconds, more on a slow machine.
 pub const TIME_LIMIT: Duration = Duration::from_secs(120);
 
-/// What this gives, if it does so in time. It is made on a thread of its own, which is left alone once
-/// the time is over; what it gives after that is dropped there.
+/// Runs a function on a new thread, and returns its result if it finishes in time. After that the thread is left
+/// running, and its result is dropped there.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,14 +29,14 @@ pub const TIME_LIMIT: Duration = Duration::from_secs(120);
 /// ```
 ///
 /// # Errors
-/// [`Unavailable::NoAnswer`] where it takes longer, and [`Unavailable::NoThread`] where it panics.
+/// [`Unavailable::NoAnswer`] if it takes longer, and [`Unavailable::NoThread`] if it panics.
 pub fn within<T: Send + 'static>(
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Unavailable> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let thread = thread::Builder::new().name("opens a device".to_owned());
-    // Nobody listens any more where it is late.
+    // Sending fails if the result is late: the receiver is gone.
     let started = thread.spawn(move || drop(sender.send(work())));
     started.map_err(|error| Unavailable::NoThread {
         reason: error.to_string(),
@@ -49,14 +49,13 @@ pub fn within<T: Send + 'static>(
     })
 }
 
-/// What each GPU is, by its number, or why it cannot be used; otherwise why no GPU can. Nothing of them
-/// is taken: it takes milliseconds, where to open one takes seconds when the driver first sees the
-/// kernels.
+/// The properties of each GPU, by index, or why it cannot be used; the error says why no GPU can be. This creates no
+/// context: it takes milliseconds, whereas opening a GPU takes seconds when the driver first sees the kernels.
 pub fn gpus() -> Result<Vec<Result<Information, Unavailable>>, Unavailable> {
     CudaDevice::all(fingerprint())
 }
 
-/// The GPU of this number, from 0 on, with the kernels of this library.
+/// Opens the GPU at this index, counted from 0, and loads the kernels of this library.
 pub fn gpu(index: usize) -> Result<CudaDevice, Unavailable> {
     CudaDevice::new(index, fingerprint())
 }

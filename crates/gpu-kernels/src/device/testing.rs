@@ -1,4 +1,4 @@
-//! [`Plain`]: a device of plain memory that runs nothing, for tests of what wraps a device.
+//! [`MemoryDevice`]: a device that has memory but runs nothing, for tests of code that wraps a device.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,33 +8,33 @@ use super::{Device, DeviceError, Information, Kind, Launch, Memory};
 
 /// A device whose launches do nothing.
 #[derive(Debug)]
-pub(super) struct Plain {
+pub(super) struct MemoryDevice {
     information: Information,
-    account: Arc<Account>,
+    counters: Arc<Counters>,
 }
 
-/// What a device and its further streams came to.
+/// What a device and its further streams have allocated and launched.
 #[derive(Debug, Default)]
-pub(super) struct Account {
+pub(super) struct Counters {
     used: AtomicU64,
     allocations: AtomicU64,
     launches: AtomicU64,
 }
 
 #[derive(Debug)]
-pub(super) struct Bytes {
+pub(super) struct MemoryBuffer {
     bytes: Vec<u8>,
-    account: Arc<Account>,
+    counters: Arc<Counters>,
 }
 
-impl Drop for Bytes {
+impl Drop for MemoryBuffer {
     fn drop(&mut self) {
         let bytes = self.bytes.len() as u64;
-        self.account.used.fetch_sub(bytes, Ordering::Relaxed);
+        self.counters.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 
-impl Account {
+impl Counters {
     pub(super) fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
@@ -48,8 +48,8 @@ impl Account {
     }
 }
 
-impl Plain {
-    /// A device of so many bytes.
+impl MemoryDevice {
+    /// A device with this much memory.
     pub(super) fn new(bytes: u64) -> Self {
         Self {
             information: Information {
@@ -63,18 +63,18 @@ impl Plain {
                 bytes,
                 driver: None,
             },
-            account: Arc::default(),
+            counters: Arc::default(),
         }
     }
 
-    /// What it came to, also once it is gone.
-    pub(super) fn account(&self) -> Arc<Account> {
-        Arc::clone(&self.account)
+    /// Its counters, which outlive it.
+    pub(super) fn counters(&self) -> Arc<Counters> {
+        Arc::clone(&self.counters)
     }
 }
 
-impl Device for Plain {
-    type Buffer = Bytes;
+impl Device for MemoryDevice {
+    type Buffer = MemoryBuffer;
     type Event = Instant;
 
     fn information(&self) -> &Information {
@@ -84,17 +84,17 @@ impl Device for Plain {
     fn new_stream(&self) -> Result<Self, DeviceError> {
         Ok(Self {
             information: self.information.clone(),
-            account: self.account(),
+            counters: self.counters(),
         })
     }
 
     fn memory(&self) -> Result<Memory, DeviceError> {
         let total = self.information.bytes;
-        let free = total - self.account.used();
+        let free = total - self.counters.used();
         Ok(Memory { free, total })
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Bytes, DeviceError> {
+    fn allocate(&self, bytes: usize) -> Result<MemoryBuffer, DeviceError> {
         let Memory { free, total } = self.memory()?;
         let requested = bytes as u64;
         if requested > free {
@@ -104,41 +104,46 @@ impl Device for Plain {
                 total,
             });
         }
-        self.account.used.fetch_add(requested, Ordering::Relaxed);
-        self.account.allocations.fetch_add(1, Ordering::Relaxed);
-        Ok(Bytes {
+        self.counters.used.fetch_add(requested, Ordering::Relaxed);
+        self.counters.allocations.fetch_add(1, Ordering::Relaxed);
+        Ok(MemoryBuffer {
             bytes: vec![0; bytes],
-            account: self.account(),
+            counters: self.counters(),
         })
     }
 
-    fn discard(&self, buffer: &mut Bytes) -> Result<(), DeviceError> {
+    fn discard(&self, buffer: &mut MemoryBuffer) -> Result<(), DeviceError> {
         buffer.bytes.fill(0xa5);
         Ok(())
     }
 
-    fn upload(&self, from: &[u8], to: &mut Bytes, at: usize) -> Result<(), DeviceError> {
+    fn upload(&self, from: &[u8], to: &mut MemoryBuffer, at: usize) -> Result<(), DeviceError> {
         to.bytes[at..at + from.len()].copy_from_slice(from);
         Ok(())
     }
 
-    fn download(&self, from: &Bytes, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
+    fn download(&self, from: &MemoryBuffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
         to.copy_from_slice(&from.bytes[at..at + to.len()]);
         Ok(())
     }
 
-    fn copy(&self, from: &Bytes, to: &mut Bytes, bytes: usize) -> Result<(), DeviceError> {
+    fn copy(
+        &self,
+        from: &MemoryBuffer,
+        to: &mut MemoryBuffer,
+        bytes: usize,
+    ) -> Result<(), DeviceError> {
         to.bytes[..bytes].copy_from_slice(&from.bytes[..bytes]);
         Ok(())
     }
 
-    fn clear(&self, buffer: &mut Bytes) -> Result<(), DeviceError> {
+    fn clear(&self, buffer: &mut MemoryBuffer) -> Result<(), DeviceError> {
         buffer.bytes.fill(0);
         Ok(())
     }
 
-    fn launch(&self, _: &Launch<'_, Bytes>) -> Result<(), DeviceError> {
-        self.account.launches.fetch_add(1, Ordering::Relaxed);
+    fn launch(&self, _: &Launch<'_, MemoryBuffer>) -> Result<(), DeviceError> {
+        self.counters.launches.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 

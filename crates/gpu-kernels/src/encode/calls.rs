@@ -1,5 +1,5 @@
-//! Which operation a call of a form becomes: one that is the primitive for operands as they are held,
-//! one for operands held otherwise, or several on lists.
+//! Encodes calls: as the operation for the operands' representations, as one after converting the operands, or as
+//! several operations on lists.
 
 use arc_dsl::Primitive;
 use arc_form::{Instruction, Operand, Type};
@@ -27,11 +27,11 @@ impl Encoder {
             line: instruction.line,
             gives: None,
         };
-        if let Some(held) = self.renamed(call, arguments)? {
+        if let Some(held) = self.existing_value(call, arguments)? {
             return Ok(held);
         }
         if (self.listed || self.painted)
-            && let Some(held) = self.otherwise(primitive, instruction, arguments)?
+            && let Some(held) = self.alternative_call(primitive, instruction, arguments)?
         {
             return Ok(held);
         }
@@ -63,7 +63,7 @@ impl Encoder {
         Err(HostOnly::Call(primitive, listed(arguments)))
     }
 
-    /// A call of a primitive on what the encoder itself has made.
+    /// Emits a call of a primitive that is not in the form but added by the encoder.
     pub(super) fn primitive(
         &mut self,
         primitive: Primitive,
@@ -79,8 +79,8 @@ impl Encoder {
         self.emit(call, 0, arguments)
     }
 
-    /// The arguments held as an operation takes them that is the primitive for values so held; nothing
-    /// where there is none. What is for containers of any kind takes lists as they are.
+    /// The arguments converted to the representations of the first operation that implements the primitive for them;
+    /// `None` if there is none. Primitives for containers of any kind take lists without conversion, so they have none.
     fn converted(
         &mut self,
         call: Call,
@@ -91,7 +91,7 @@ impl Encoder {
         if matches!(family, "containers" | "functions") || call.gives.is_none() {
             return Ok(None);
         }
-        // A set is held as a tuple is, and is no grid; nor are sets rows.
+        // Sets and tuples are both held as lists, but only a tuple of tuples is a grid.
         let rows = Type::tuple_of(Type::tuple_of(Type::Int));
         let are_rows = |at: usize| self.type_of(&instruction.arguments[at]).as_ref() == Some(&rows);
         let shapes: Vec<Option<Shape>> = arguments
@@ -118,7 +118,7 @@ impl Encoder {
                 }
                 _ => return None,
             };
-            // Cells are taken for where they are.
+            // An object can be used as the patch of its locations.
             let shape = match shape {
                 Shape::Patch if element == Shape::Cell => Shape::Object,
                 other => other,
@@ -140,30 +140,32 @@ impl Encoder {
                 continue;
             }
             let taken = arguments.iter().zip(&shapes).zip(operation.takes);
-            let ways: Option<Vec<Option<Shape>>> = taken
+            let conversions: Option<Vec<Option<Shape>>> = taken
                 .enumerate()
                 .map(|(at, ((held, shape), taken))| {
                     if serves(held, *taken, operation) {
                         return Some(None);
                     }
-                    let way = wanted(held, shape.as_ref(), *taken)?;
-                    let fits = match way {
+                    let target = wanted(held, shape.as_ref(), *taken)?;
+                    let fits = match target {
                         Shape::Grid => are_rows(at),
                         Shape::Patch | Shape::Object => takes_tuples(call.primitive),
                         _ => true,
                     };
-                    fits.then_some(Some(way))
+                    fits.then_some(Some(target))
                 })
                 .collect();
-            let Some(ways) = ways else { continue };
-            let arguments = arguments.iter().zip(ways).enumerate();
-            let held = arguments.map(|(at, (held, way))| match way {
+            let Some(conversions) = conversions else {
+                continue;
+            };
+            let arguments = arguments.iter().zip(conversions).enumerate();
+            let held = arguments.map(|(at, (held, target))| match target {
                 None => Ok(held.clone()),
                 Some(shape) => {
-                    // What lies off a grid is not painted there.
+                    // Cells outside a grid are not painted on it.
                     let of = call.primitive.facts().of_argument(at);
                     self.clipped = matches!(of, Use::Painted { .. } | Use::OnGrid);
-                    if gives_operand(call.primitive) {
+                    if returns_empty_operand(call.primitive) {
                         self.not_empty(held, &instruction.arguments[at]);
                     }
                     let held = self.held_as(held, &shape);
@@ -176,7 +178,7 @@ impl Encoder {
         Ok(None)
     }
 
-    /// Bails out where a tuple has no elements.
+    /// Emits a bail-out if a tuple has no elements.
     fn not_empty(&mut self, held: &SymbolicValue, argument: &Operand) {
         if let (SymbolicValue::List(list, _), Some(Type::Tuple(_))) = (held, self.type_of(argument))
         {
@@ -186,13 +188,13 @@ impl Encoder {
     }
 }
 
-/// Whether a primitive gives an empty tuple as it is, which is no empty set.
-fn gives_operand(primitive: Primitive) -> bool {
+/// Whether a primitive returns an empty operand unchanged: for an empty tuple that is not the empty set.
+fn returns_empty_operand(primitive: Primitive) -> bool {
     matches!(primitive, Primitive::Shift | Primitive::Box)
 }
 
-/// Whether a tuple of locations or of cells is to a primitive what their set is. To others it is a grid
-/// of as many rows, as to `height` and all that asks for that; `delta` fails on one of locations.
+/// Whether a primitive treats a tuple of locations or cells like their set. Others treat it as a grid with that many
+/// rows, as `height` and all that call it do; `delta` fails on a tuple of locations.
 fn takes_tuples(primitive: Primitive) -> bool {
     use Primitive as P;
     matches!(

@@ -1,4 +1,4 @@
-//! Loops and choices: blocks of instructions with jumps between them.
+//! Encodes loops and choices as instructions with jumps.
 
 use arc_dsl::{Primitive, Value};
 use arc_form::{Instruction, Region, Type};
@@ -13,18 +13,18 @@ use crate::program::{Label, ValueId};
 pub(super) struct Loop {
     pub(super) head: Label,
     pub(super) end: Label,
-    /// How many rounds have begun.
+    /// The value that counts the rounds begun.
     pub(super) round: ValueId,
 }
 
-/// What a loop goes through, and what is given to its region.
+/// A list that a loop iterates over, and the shape of its elements.
 pub(super) struct Source {
     pub(super) list: ValueId,
     pub(super) element: Shape,
 }
 
 impl Encoder {
-    /// Begins a loop: what comes next is its head.
+    /// Begins a loop: the next instruction is its head.
     pub(super) fn begin_loop(&mut self) -> Result<Loop, HostOnly> {
         let round = self.builder.declare(Representation::Int);
         self.set_number(round, 0)?;
@@ -33,8 +33,8 @@ impl Encoder {
         Ok(Loop { head, end, round })
     }
 
-    /// The same through so many containers side by side, each with a count of its own rounds: those of the
-    /// others have to begin before the loop does.
+    /// Begins a loop over several containers in parallel, with one round counter per container; all counters are set to
+    /// zero before the loop.
     pub(super) fn begin_loops(&mut self, count: usize) -> Result<(Loop, Vec<ValueId>), HostOnly> {
         let mut others = Vec::new();
         for _ in 1..count {
@@ -63,7 +63,7 @@ impl Encoder {
         self.copy(to, Representation::Int, number)
     }
 
-    /// What a region gives for these arguments.
+    /// Encodes a region with these arguments; returns its result.
     pub(super) fn region(
         &mut self,
         region: &Region,
@@ -73,13 +73,13 @@ impl Encoder {
             self.values[id.index()] = Some(argument);
         }
         for instruction in &region.instructions {
-            let made = self.instruction(instruction)?;
-            self.values[instruction.id.index()] = Some(made);
+            let result = self.instruction(instruction)?;
+            self.values[instruction.id.index()] = Some(result);
         }
         Ok(self.held(region.result()))
     }
 
-    /// The truth value that a region gives.
+    /// A region's result as a truth value.
     pub(super) fn condition(&mut self, held: &SymbolicValue) -> Result<ValueId, HostOnly> {
         match self.held_as(held, &Shape::Int)? {
             SymbolicValue::OnDevice(value, ..) => Ok(value),
@@ -92,7 +92,7 @@ impl Encoder {
         Ok(Source { list, element })
     }
 
-    /// One of several regions, by the number that a value is.
+    /// Encodes a choice among regions: by a truth value, or by the index of the region.
     pub(super) fn choice(
         &mut self,
         instruction: &Instruction,
@@ -117,9 +117,9 @@ impl Encoder {
             } else if number == 0 {
                 self.builder.jump(Some(chosen), other);
             }
-            let made = self.region(region, Vec::new())?;
+            let chosen_value = self.region(region, Vec::new())?;
             self.line = instruction.line;
-            self.assign(&result, &shape, &made)?;
+            self.assign(&result, &shape, &chosen_value)?;
             if number < last || !is_truth {
                 self.builder.jump(None, out);
             }
@@ -132,7 +132,7 @@ impl Encoder {
         Ok(result)
     }
 
-    /// One of two values.
+    /// Encodes a choice between two values.
     pub(super) fn branch(
         &mut self,
         held: &[SymbolicValue],
@@ -151,7 +151,7 @@ impl Encoder {
         Ok(result)
     }
 
-    /// A region on its own result, so many times.
+    /// Encodes a region applied to its own result a number of times.
     pub(super) fn iterated(
         &mut self,
         instruction: &Instruction,
@@ -164,17 +164,17 @@ impl Encoder {
         self.assign(&value, &shape, &arguments[1])?;
         let one = self.begin_loop()?;
         self.builder.next_round(rounds, one.round, one.end);
-        let made = self.region(&instruction.regions[0], vec![value.clone()])?;
-        // All of it is made before any of it is in its place.
-        let made = match shape {
+        let next = self.region(&instruction.regions[0], vec![value.clone()])?;
+        // Items of the new tuple may be items of the old one, so copy them all before overwriting any.
+        let next = match shape {
             Shape::Tuple(_) => {
-                let between = self.declared(&shape)?;
-                self.assign(&between, &shape, &made)?;
-                between
+                let temporary = self.declared(&shape)?;
+                self.assign(&temporary, &shape, &next)?;
+                temporary
             }
-            _ => made,
+            _ => next,
         };
-        self.assign(&value, &shape, &made)?;
+        self.assign(&value, &shape, &next)?;
         self.end_loop(&one);
         Ok(value)
     }

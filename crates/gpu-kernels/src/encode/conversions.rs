@@ -1,15 +1,15 @@
-//! A value that is held in one way, held in another.
+//! Converts values from one shape to another.
 
 use arc_dsl::Value;
 
-use super::shapes::{Shape, unlike};
+use super::shapes::{Shape, shape_mismatch};
 use super::{Encoder, HostOnly, SymbolicValue, are_integers};
 use crate::interface::{Representation, Structure};
 use crate::list_operations::ListOperation;
 use crate::program::{Immediate, ValueId};
 
 impl Encoder {
-    /// The value held so.
+    /// Converts a value to a shape.
     pub(super) fn held_as(
         &mut self,
         held: &SymbolicValue,
@@ -31,10 +31,10 @@ impl Encoder {
                         let items = numbers.map(|at| self.element(list, &element, at, false));
                         items.collect::<Result<_, _>>()?
                     }
-                    _ => return Err(unlike(shape)),
+                    _ => return Err(shape_mismatch(shape)),
                 };
                 if items.len() != shapes.len() {
-                    return Err(unlike(shape));
+                    return Err(shape_mismatch(shape));
                 }
                 let items = items.iter().zip(shapes);
                 let items = items.map(|(item, shape)| self.held_as(item, shape));
@@ -79,7 +79,7 @@ impl Encoder {
                 let list = match held {
                     SymbolicValue::List(list, found) if **found == element => *list,
                     SymbolicValue::Tuple(_) => self.list_with(held, &element)?,
-                    _ => return Err(unlike(shape)),
+                    _ => return Err(shape_mismatch(shape)),
                 };
                 let immediate = Immediate {
                     clipped: self.clipped,
@@ -91,14 +91,16 @@ impl Encoder {
                 )
             }
             (_, SymbolicValue::Constant(_)) => {
-                let representation = shape.representation().ok_or_else(|| unlike(shape))?;
+                let representation = shape
+                    .representation()
+                    .ok_or_else(|| shape_mismatch(shape))?;
                 on_device(self.operand(held, representation)?, representation)
             }
-            _ => return Err(unlike(shape)),
+            _ => return Err(shape_mismatch(shape)),
         })
     }
 
-    /// The elements as a list, of their own shape.
+    /// A container as a list; returns the shape of its elements too.
     pub(super) fn list(&mut self, held: &SymbolicValue) -> Result<(ValueId, Shape), HostOnly> {
         let element = match Self::shape_of(held)? {
             Shape::List(element) => *element,
@@ -109,25 +111,27 @@ impl Encoder {
             Shape::Tuple(items) => {
                 let first = items.first().cloned().unwrap_or(Shape::Never);
                 if items.iter().any(|item| *item != first) {
-                    return Err(HostOnly::Shape("a tuple of unlike items".to_owned()));
+                    return Err(HostOnly::Shape(
+                        "a tuple of shape_mismatch items".to_owned(),
+                    ));
                 }
                 first
             }
-            other => return Err(unlike(&other)),
+            other => return Err(shape_mismatch(&other)),
         };
         Ok((self.list_with(held, &element)?, element))
     }
 
-    /// The elements as a list of elements of this shape.
+    /// A container as a list of elements of this shape.
     fn list_with(&mut self, held: &SymbolicValue, element: &Shape) -> Result<ValueId, HostOnly> {
-        let other = || unlike(&Shape::list_of(element.clone()));
+        let other = || shape_mismatch(&Shape::list_of(element.clone()));
         let plain = match held {
             SymbolicValue::List(list, found) if **found == *element || **found == Shape::Never => {
                 return Ok(*list);
             }
             SymbolicValue::List(list, found) => {
                 let (list, found) = (*list, (**found).clone());
-                return self.with_elements(list, &found, element);
+                return self.converted_elements(list, &found, element);
             }
             SymbolicValue::OnDevice(value, Representation::Objects, structure) => {
                 if *element != Shape::Object {
@@ -179,7 +183,7 @@ impl Encoder {
         self.list_of_items(&items, element)
     }
 
-    /// A list with these elements.
+    /// Emits a list with these items, in this shape.
     pub(super) fn list_of_items(
         &mut self,
         items: &[SymbolicValue],
@@ -199,21 +203,21 @@ impl Encoder {
         Ok(list)
     }
 
-    /// A list of elements of another shape.
-    fn with_elements(
+    /// Converts each element of a list to another shape.
+    fn converted_elements(
         &mut self,
         list: ValueId,
         found: &Shape,
         element: &Shape,
     ) -> Result<ValueId, HostOnly> {
-        let made = self.plain(ListOperation::RoomFor, &[list]);
+        let converted = self.plain(ListOperation::RoomFor, &[list]);
         let head = self.begin_loop()?;
         let word = self.builder.next(list, head.round, head.end);
         let held = self.loaded(word, found)?;
         let word = self.word(&held, element)?;
-        self.push(made, word);
+        self.push(converted, word);
         self.end_loop(&head);
-        Ok(made)
+        Ok(converted)
     }
 
     fn list_of_objects(

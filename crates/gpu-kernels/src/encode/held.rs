@@ -1,5 +1,5 @@
-//! Which sets of locations are held as lists, so that no window has to hold them, and which objects
-//! are painted and nothing else.
+//! Chooses which sets of locations are held as lists, since they may not fit a window, and finds which objects are
+//! only painted.
 
 use arc_dsl::Primitive;
 use arc_form::analysis::{Index, User};
@@ -12,22 +12,22 @@ use crate::interface::Representation;
 use crate::list_operations::ListOperation;
 use crate::program::Immediate;
 
-/// What is known of the uses of values, by their ids.
+/// How values are held, chosen by how they are used; indexed by their ids in the form.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Ways {
+pub(super) struct StorageChoices {
     listed: Vec<bool>,
     painted: Vec<bool>,
 }
 
-impl Ways {
+impl StorageChoices {
     pub(super) fn of(form: &Form, plan: &Plan) -> Self {
         let index = Index::new(form);
-        let mut ways = Self {
+        let mut choices = Self {
             listed: vec![false; index.len()],
             painted: vec![false; index.len()],
         };
-        ways.region(&form.body, &index, plan);
-        ways
+        choices.region(&form.body, &index, plan);
+        choices
     }
 
     pub(super) fn is_listed(&self, id: Id) -> bool {
@@ -38,7 +38,7 @@ impl Ways {
         self.painted.get(id.index()).is_some_and(|painted| *painted)
     }
 
-    /// Uses are decided on before what they use, and what stands around a region before what is in it.
+    /// Decides about users before the values they use, and about an instruction before the regions in it.
     fn region(&mut self, region: &Region, index: &Index<'_>, plan: &Plan) {
         for instruction in region.instructions.iter().rev() {
             let id = instruction.id;
@@ -64,7 +64,7 @@ impl Ways {
     /// Whether a use takes a list of locations as well as a patch.
     fn takes_list(&self, user: &User<'_>) -> bool {
         let Some((by, at)) = user.argument() else {
-            // What a loop merges.
+            // The result of a region, which the loop around it may merge.
             let merges = |by: &Instruction| {
                 by.primitive() == Some(Primitive::Mapply) && self.is_listed(by.id)
             };
@@ -80,11 +80,11 @@ impl Ways {
     }
 }
 
-/// Whether it gives locations that may be far from each other, in a way that can be done with lists.
+/// Whether an instruction returns locations that may be too far apart for a window, and can be encoded on lists.
 fn may_be_far(instruction: &Instruction, index: &Index<'_>) -> bool {
     let far = |operand: &Operand| {
-        let maker = index.maker(operand);
-        maker.is_some_and(|maker| maker.ty == Type::Indices && may_be_far(maker, index))
+        let definition = index.maker(operand);
+        definition.is_some_and(|by| by.ty == Type::Indices && may_be_far(by, index))
     };
     let Some(primitive) = instruction.primitive() else {
         return false;
@@ -101,9 +101,8 @@ fn may_be_far(instruction: &Instruction, index: &Index<'_>) -> bool {
 }
 
 impl Encoder {
-    /// What a call gives whose result is held otherwise than its type says; `None` if it is made
-    /// as others are.
-    pub(super) fn otherwise(
+    /// Encodes a call whose result is [listed or only painted](StorageChoices); `None` if the general encoding applies.
+    pub(super) fn alternative_call(
         &mut self,
         primitive: Primitive,
         instruction: &Instruction,

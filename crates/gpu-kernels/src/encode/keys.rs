@@ -1,4 +1,4 @@
-//! Elements by a number: sorted, the outermost one, those of one number.
+//! Encodes loops that sort, select or filter elements by a key.
 
 use arc_dsl::Primitive;
 use arc_form::{Operand, Region, Type};
@@ -10,7 +10,7 @@ use crate::list_operations::ListOperation;
 use crate::program::{Immediate, ValueId};
 
 impl Encoder {
-    /// How a key is compared: sets by how many elements they have.
+    /// A key as a comparable word, with its shape. Sets are compared by their size.
     fn key(&mut self, region: &Region, held: &SymbolicValue) -> Result<(ValueId, Shape), HostOnly> {
         let (mut held, mut shape) = (held.clone(), Self::shape_of(held)?);
         let is_set = match region.result() {
@@ -99,7 +99,7 @@ impl Encoder {
             self.builder.place(out);
             return self.loaded(best, &element);
         }
-        // Of no elements it is the key of the number 0.
+        // Without elements, the result is the key of the number 0, which the second region computes.
         let Some(shape @ (Shape::Int | Shape::Pair | Shape::Cell)) = Shape::of_type(ty) else {
             return Err(HostOnly::Type(ty.to_string()));
         };
@@ -122,7 +122,7 @@ impl Encoder {
         Ok(result)
     }
 
-    /// The elements of a list for which a primitive gives a number.
+    /// The elements of a container for which a primitive returns this number, as a set.
     pub(super) fn with_measure(
         &mut self,
         held: &SymbolicValue,
@@ -132,7 +132,7 @@ impl Encoder {
         let source = self.source(held)?;
         let (list, element) = (source.list, source.element);
         let number = self.held_as(number, &Shape::Int)?;
-        let made = self.plain(ListOperation::RoomFor, &[list]);
+        let matching = self.plain(ListOperation::RoomFor, &[list]);
         let one = self.begin_loop()?;
         let word = self.builder.next(list, one.round, one.end);
         let mark = self.plain(ListOperation::Mark, &[]);
@@ -145,15 +145,15 @@ impl Encoder {
         let kept = self.condition(&kept)?;
         self.plain(ListOperation::Release, &[mark]);
         self.builder.jump(Some(kept), one.head);
-        self.push(made, word);
+        self.push(matching, word);
         self.end_loop(&one);
-        let set = self.comparing(ListOperation::SetOfList, &element, false, &[made])?;
+        let set = self.comparing(ListOperation::SetOfList, &element, false, &[matching])?;
         Ok(SymbolicValue::List(set, Box::new(element)))
     }
 
-    /// How many elements there are.
+    /// The number of elements of a container.
     pub(super) fn size_of(&mut self, held: &SymbolicValue) -> Result<SymbolicValue, HostOnly> {
-        let is_patch = matches!(
+        let has_operation = matches!(
             held,
             SymbolicValue::OnDevice(
                 _,
@@ -165,7 +165,7 @@ impl Encoder {
                 structure,
             ) if structure.is_none_or(Structure::can_be_found)
         );
-        if is_patch {
+        if has_operation {
             return self.primitive(Primitive::Size, std::slice::from_ref(held));
         }
         let (list, _) = self.list(held)?;

@@ -1,13 +1,13 @@
-//! Loops whose bodies are scalar, made for as many elements at once as a warp has lanes.
+//! Vectorises loops with scalar bodies: each round processes one element per lane of the warp.
 //!
-//! A round takes a *column* of elements, and an operation of a column is made by lanes
-//! ([`lane_operations`](crate::lane_operations)); what does not depend on the element is made once a
-//! round. Whether all of a body goes so is known once it is encoded: where it does not, what was emitted
-//! is taken back, and the loop goes element by element.
+//! A round takes a *column* of elements, and operations on a column run by lanes
+//! ([`lane_operations`](crate::lane_operations)); steps that do not depend on the element run once per
+//! round. Whether the whole body can run by lanes is known only once it is encoded: if not, the emitted instructions
+//! are rolled back, and the loop runs element by element.
 //!
-//! Elements are looked at that a loop one by one would not come to: those behind the one that `extract`
-//! finds, and of containers side by side the others of a longer one. Where one of these fails the
-//! evaluation bails out, though the reference gives a value, which the host then makes.
+//! A round may process elements that a loop one by one would not reach: those after the one that `extract`
+//! finds, and the rest of the longer of two containers in parallel. If the body fails on one of these, the
+//! evaluation bails out although the reference returns a value; the host then runs it.
 
 use arc_form::Region;
 
@@ -18,16 +18,16 @@ use crate::interface::Representation;
 use crate::list_operations::ListOperation;
 use crate::program::ValueId;
 
-/// The head of a loop by lanes, and what is at hand in a round.
-struct Block {
+/// A loop by lanes that has begun, and the elements of a round.
+struct LaneLoop {
     one: Loop,
-    /// The elements, as they lie in their lists: a column each.
+    /// The elements as words of their lists: one column per list.
     columns: Vec<ValueId>,
-    /// What they are.
+    /// The elements as values.
     items: Vec<SymbolicValue>,
 }
 
-/// A column or a body that is none for lanes: the loop goes element by element.
+/// Not an error to report: the loop is encoded element by element instead.
 const NOT_BY_LANES: HostOnly = HostOnly::Step("a loop by lanes");
 
 impl Shape {
@@ -36,7 +36,7 @@ impl Shape {
         matches!(self, Shape::Int | Shape::Pair | Shape::Cell)
     }
 
-    /// Whether it is made of scalars that lanes can load.
+    /// Whether it consists of scalars, which lanes can load.
     fn can_be_columns(&self) -> bool {
         match self {
             Shape::Tuple(items) => items.iter().all(Shape::can_be_columns),
@@ -46,12 +46,12 @@ impl Shape {
 }
 
 impl Encoder {
-    /// A loop by lanes; `None` if it does not go so.
+    /// Encodes a loop by lanes; `None`, with nothing emitted, if that is not possible.
     fn by_lanes<T>(
         &mut self,
         region: &Region,
         sources: &[Source],
-        make: impl FnOnce(&mut Self) -> Result<T, HostOnly>,
+        encode: impl FnOnce(&mut Self) -> Result<T, HostOnly>,
     ) -> Option<T> {
         let all_scalar = sources.iter().all(|one| one.element.can_be_columns());
         if !all_scalar
@@ -62,20 +62,20 @@ impl Encoder {
         {
             return None;
         }
-        let (before, frontiers) = (self.builder.progress(), self.frontiers.len());
-        let wanted = (self.clipped, self.listed, self.painted, self.line);
-        let made = make(self)
+        let (before, frontiers) = (self.builder.checkpoint(), self.frontiers.len());
+        let flags = (self.clipped, self.listed, self.painted, self.line);
+        let encoded = encode(self)
             .ok()
             .filter(|_| !self.builder.has_misused_column());
-        if made.is_none() {
-            self.builder.go_back(&before);
+        if encoded.is_none() {
+            self.builder.roll_back(&before);
             self.frontiers.truncate(frontiers);
-            (self.clipped, self.listed, self.painted, self.line) = wanted;
+            (self.clipped, self.listed, self.painted, self.line) = flags;
         }
-        made
+        encoded
     }
 
-    fn blocks(&mut self, sources: &[Source]) -> Result<Block, HostOnly> {
+    fn begin_lane_loop(&mut self, sources: &[Source]) -> Result<LaneLoop, HostOnly> {
         let (one, rounds) = self.begin_loops(sources.len())?;
         let mut columns = Vec::new();
         for (source, round) in sources.iter().zip(rounds) {
@@ -85,14 +85,14 @@ impl Encoder {
         let items: Result<_, _> = items
             .map(|(column, source)| self.loaded(*column, &source.element))
             .collect();
-        Ok(Block {
+        Ok(LaneLoop {
             one,
             columns,
             items: items?,
         })
     }
 
-    /// The column of a scalar that a body gives.
+    /// The result of a body as a column.
     fn column(&mut self, held: &SymbolicValue, shape: &Shape) -> Result<ValueId, HostOnly> {
         let word = self.word(held, shape)?;
         let is_column = self.builder.representation(word) == Representation::Column;
@@ -103,20 +103,20 @@ impl Encoder {
         }
     }
 
-    /// Puts what a region gives for each element into a list; in which shape it is.
+    /// Appends a region's result for each element to a list; returns its shape.
     pub(super) fn collected_by_lanes(
         &mut self,
         region: &Region,
         sources: &[Source],
         further: &[SymbolicValue],
-        made: ValueId,
+        to: ValueId,
         shape: Option<&Shape>,
     ) -> Option<Shape> {
         if shape.is_some_and(|shape| !shape.is_scalar()) {
             return None;
         }
         self.by_lanes(region, sources, |this| {
-            let block = this.blocks(sources)?;
+            let block = this.begin_lane_loop(sources)?;
             let ([first, ..], [.., last]) = (&block.columns[..], &block.columns[..]) else {
                 return Err(NOT_BY_LANES);
             };
@@ -130,37 +130,32 @@ impl Encoder {
                 return Err(NOT_BY_LANES);
             }
             let column = this.column(&held, &shape)?;
-            this.push_of(ListOperation::PushColumn, made, &[column, *first, *last]);
+            this.push_of(ListOperation::PushColumn, to, &[column, *first, *last]);
             this.end_loop(&block.one);
             Ok(shape)
         })
     }
 
-    /// Puts the elements into a list that a region says are kept; false where that does not go by lanes.
-    pub(super) fn kept_by_lanes(
-        &mut self,
-        region: &Region,
-        source: &Source,
-        made: ValueId,
-    ) -> bool {
+    /// Appends the elements for which a region is true to a list; false if that cannot be encoded by lanes.
+    pub(super) fn kept_by_lanes(&mut self, region: &Region, source: &Source, to: ValueId) -> bool {
         let sources = std::slice::from_ref(source);
         let kept = self.by_lanes(region, sources, |this| {
-            let block = this.blocks(sources)?;
+            let block = this.begin_lane_loop(sources)?;
             let kept = this.region(region, block.items)?;
             let kept = this.column(&kept, &Shape::Int)?;
-            this.push_of(ListOperation::PushKept, made, &[block.columns[0], kept]);
+            this.push_of(ListOperation::PushKept, to, &[block.columns[0], kept]);
             this.end_loop(&block.one);
             Ok(())
         });
         kept.is_some()
     }
 
-    /// The word of the first element for which a region gives what is true.
+    /// The word of the first element for which a region is true; `None` if that cannot be encoded by lanes.
     pub(super) fn found_by_lanes(&mut self, region: &Region, source: &Source) -> Option<ValueId> {
         let sources = std::slice::from_ref(source);
         self.by_lanes(region, sources, |this| {
             let found = this.builder.declare(Representation::Word);
-            let block = this.blocks(sources)?;
+            let block = this.begin_lane_loop(sources)?;
             let out = this.builder.label();
             let is_it = this.region(region, block.items)?;
             let operands = [block.columns[0], this.column(&is_it, &Shape::Int)?];

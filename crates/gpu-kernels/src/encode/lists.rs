@@ -1,4 +1,4 @@
-//! Calls of primitives on lists, and on what becomes a list for them.
+//! Encodes calls of primitives on lists, and on values converted to lists.
 
 use arc_dsl::{ContainerKind, Primitive, Value};
 use arc_form::{Instruction, Operand, Type};
@@ -30,7 +30,7 @@ fn alike(a: &Type, b: &Type) -> bool {
 }
 
 impl Encoder {
-    /// What a call gives that takes or gives a list; `None` if no operation on lists does that.
+    /// Encodes a call that takes or returns a list; `None` if operations on lists cannot express it.
     pub(super) fn list_call(
         &mut self,
         primitive: Primitive,
@@ -104,7 +104,7 @@ impl Encoder {
         }))
     }
 
-    /// The same for what takes two containers, makes one, or fits no other kind.
+    /// The rest of [`list_call`](Self::list_call): calls that take two containers or create one, and others.
     fn list_of_several(
         &mut self,
         primitive: Primitive,
@@ -172,8 +172,7 @@ impl Encoder {
         }))
     }
 
-    /// Whether values that are compared are of one type: a set and a tuple are held alike, and are
-    /// unlike.
+    /// Fails unless compared values have compatible types: a set and a tuple are both held as lists, but never equal.
     fn compares_like_with_like(
         &self,
         primitive: Primitive,
@@ -232,7 +231,7 @@ impl Encoder {
         }
     }
 
-    /// A container as a list, and a value as one of its elements would be.
+    /// A container as a list, and a value as the word of an element of it.
     fn list_and_word(
         &mut self,
         held: &SymbolicValue,
@@ -260,7 +259,7 @@ impl Encoder {
         Ok((list, element))
     }
 
-    /// Elements of two containers, two by two.
+    /// The pairs of elements of two containers, for `pair` and `product`.
     fn paired(
         &mut self,
         primitive: Primitive,
@@ -282,7 +281,7 @@ impl Encoder {
         };
         let mut list = self.list_step(operation, flagged(integers), &[a, b]);
         let mut element = element;
-        // A colour and a location are held as a cell, wherever they come from.
+        // A tuple of a colour and a location is always held as a cell.
         if element == Shape::Tuple(vec![Shape::Int, Shape::Pair]) {
             let held = SymbolicValue::List(list, Box::new(element));
             element = Shape::Cell;
@@ -296,7 +295,7 @@ impl Encoder {
         self.gathered(list, &element, ty)
     }
 
-    /// Whether two values are equal whose types are.
+    /// Encodes the equality of two values of compatible types.
     fn equality(
         &mut self,
         instruction: &Instruction,

@@ -1,4 +1,4 @@
-//! Loops of the form: what goes through containers, and what becomes of what its body gives.
+//! Encodes the loops of a form: primitives that call a function for each element of a container.
 
 use arc_dsl::{Primitive, Value};
 use arc_form::{Instruction, Region, Type};
@@ -11,7 +11,7 @@ use crate::list_operations::ListOperation;
 use crate::program::{Immediate, ValueId};
 
 impl Encoder {
-    /// A call of a primitive that goes through containers.
+    /// Encodes a call of a primitive that loops over containers.
     pub(super) fn run_loop(
         &mut self,
         primitive: Primitive,
@@ -51,7 +51,7 @@ impl Encoder {
         }
     }
 
-    /// What a region gives for each item of tuples that are known, if they are.
+    /// Unrolls a loop over tuples whose items are held separately; `None` for other containers.
     fn unrolled(
         &mut self,
         region: &Region,
@@ -65,18 +65,18 @@ impl Encoder {
             }
         }
         let rounds = tuples.iter().map(Vec::len).min().unwrap_or_default();
-        let mut made = Vec::with_capacity(rounds);
+        let mut results = Vec::with_capacity(rounds);
         for round in 0..rounds {
             let items = tuples.iter().map(|items| items[round].clone()).collect();
             let held = self.region(region, items)?;
-            // What the region gives may change where it is used again.
+            // Later rounds use the region's values again, so convert the result now.
             let shape = Self::shape_of(&held)?;
-            made.push(match held {
+            results.push(match held {
                 SymbolicValue::Constant(_) => held,
                 _ => self.held_as(&held, &shape)?,
             });
         }
-        let tuple = SymbolicValue::Tuple(made);
+        let tuple = SymbolicValue::Tuple(results);
         Ok(Some(match Self::shape_of(&tuple)? {
             Shape::Tuple(items) if items == [Shape::Int, Shape::Int] => {
                 self.held_as(&tuple, &Shape::Pair)?
@@ -85,7 +85,7 @@ impl Encoder {
         }))
     }
 
-    /// The heads of loops through containers side by side; what is at hand in a round.
+    /// Begins a loop over several containers in parallel; returns the elements of a round.
     pub(super) fn heads(
         &mut self,
         sources: &[Source],
@@ -102,7 +102,7 @@ impl Encoder {
         Ok((one, items?))
     }
 
-    /// A list of what a region gives for each element, each held so if that is said.
+    /// A list of a region's results for each element, converted to a shape if one is given.
     fn collected(
         &mut self,
         region: &Region,
@@ -111,17 +111,17 @@ impl Encoder {
     ) -> Result<(ValueId, Shape), HostOnly> {
         let sources: Result<Vec<_>, _> = arguments.iter().map(|one| self.source(one)).collect();
         let sources = sources?;
-        let made = self.plain(ListOperation::RoomFor, &[sources[0].list]);
-        if let Some(shape) = self.collected_by_lanes(region, &sources, &[], made, shape) {
-            return Ok((made, shape));
+        let results = self.plain(ListOperation::RoomFor, &[sources[0].list]);
+        if let Some(shape) = self.collected_by_lanes(region, &sources, &[], results, shape) {
+            return Ok((results, shape));
         }
         let (one, items) = self.heads(&sources)?;
-        let shape = self.push_result(region, items, made, shape)?;
+        let shape = self.push_result(region, items, results, shape)?;
         self.end_loop(&one);
-        Ok((made, shape))
+        Ok((results, shape))
     }
 
-    /// One round: what the region gives, put into a list.
+    /// Encodes one round: appends the region's result to a list.
     fn push_result(
         &mut self,
         region: &Region,
@@ -137,7 +137,7 @@ impl Encoder {
         };
         let word = self.word(&held, &shape)?;
         self.push(list, word);
-        // Scalars have nothing of theirs in the arena.
+        // A scalar uses no memory in the arena, so free what the round allocated.
         if matches!(shape, Shape::Int | Shape::Pair | Shape::Cell) {
             self.plain(ListOperation::Release, &[mark]);
         }
@@ -150,24 +150,24 @@ impl Encoder {
         arguments: &[SymbolicValue],
     ) -> Result<(ValueId, Shape), HostOnly> {
         let (first, second) = (self.source(&arguments[0])?, self.source(&arguments[1])?);
-        let made = self.plain(ListOperation::RoomForPairs, &[first.list, second.list]);
+        let results = self.plain(ListOperation::RoomForPairs, &[first.list, second.list]);
         let (outer, item) = self.heads(&[second])?;
         let sources = [first];
-        let by_lanes = self.collected_by_lanes(region, &sources, &item, made, None);
+        let by_lanes = self.collected_by_lanes(region, &sources, &item, results, None);
         let shape = if let Some(shape) = by_lanes {
             shape
         } else {
             let (inner, mut items) = self.heads(&sources)?;
             items.extend(item);
-            let shape = self.push_result(region, items, made, None)?;
+            let shape = self.push_result(region, items, results, None)?;
             self.end_loop(&inner);
             shape
         };
         self.end_loop(&outer);
-        Ok((made, shape))
+        Ok((results, shape))
     }
 
-    /// A list as the value of a type that its elements make.
+    /// Converts a list of elements to a container type.
     pub(super) fn gathered(
         &mut self,
         list: ValueId,
@@ -194,7 +194,7 @@ impl Encoder {
         })
     }
 
-    /// A patch or an object to which others come.
+    /// Declares an empty patch or object, to which others are [added](Self::add).
     fn empty(&mut self, shape: &Shape) -> Result<SymbolicValue, HostOnly> {
         let sum = self.declared(shape)?;
         self.assign(&sum, shape, &SymbolicValue::Constant(Value::empty_set()))?;
@@ -254,7 +254,7 @@ impl Encoder {
             self.end_loop(&one);
             return Ok(sum);
         }
-        let element = inner_of(ty)?;
+        let element = element_shape_of(ty)?;
         let lists = Shape::list_of(element.clone());
         let (list, _) = self.collected(region, arguments, Some(&lists))?;
         let all = self.plain(ListOperation::Flattened, &[list]);
@@ -262,7 +262,7 @@ impl Encoder {
         self.gathered(all, &element, ty)
     }
 
-    /// All containers of a container as one of the type.
+    /// Merges the containers in a container into one of this type.
     pub(super) fn merge(
         &mut self,
         held: &SymbolicValue,
@@ -281,7 +281,7 @@ impl Encoder {
         if *ty == Type::Grid {
             return self.merged_grids(held);
         }
-        let element = inner_of(ty)?;
+        let element = element_shape_of(ty)?;
         let list = if let Some(items) = self.items_of(held)? {
             self.list_of_items(&items, &Shape::list_of(element.clone()))?
         } else {
@@ -295,14 +295,14 @@ impl Encoder {
         self.gathered(all, &element, ty)
     }
 
-    /// Grids one below the other.
+    /// Merges a container of grids: stacks them vertically.
     fn merged_grids(&mut self, held: &SymbolicValue) -> Result<SymbolicValue, HostOnly> {
         let Some(items) = self.items_of(held)? else {
             let (list, element) = self.list(held)?;
             if element != Shape::Grid {
                 return Err(HostOnly::Type("grid of other than grids".to_owned()));
             }
-            // Of none it is no grid.
+            // Fails if there is no grid.
             let sum = self.declared(&Shape::Grid)?;
             let first = self.element(list, &element, 0, false)?;
             self.assign(&sum, &Shape::Grid, &first)?;
@@ -333,7 +333,7 @@ impl Encoder {
         ty: &Type,
         clipped: bool,
     ) -> Result<SymbolicValue, HostOnly> {
-        // Elements of objects that are held as one stay so.
+        // A set of objects held as one object stays one.
         let structured = match held {
             SymbolicValue::OnDevice(_, Representation::Objects, Some(structure))
                 if structure.can_be_found() =>
@@ -354,21 +354,21 @@ impl Encoder {
         }
         let source = self.source(held)?;
         let element = source.element.clone();
-        let made = self.kept(region, &source)?;
-        let held = SymbolicValue::List(made, Box::new(element.clone()));
+        let kept = self.kept(region, &source)?;
+        let held = SymbolicValue::List(kept, Box::new(element.clone()));
         self.clipped = clipped;
         match ty {
-            // What is kept of a set is ascending.
+            // A filtered set stays in ascending order.
             Type::Set(_) => Ok(held),
-            _ => self.gathered(made, &element, ty),
+            _ => self.gathered(kept, &element, ty),
         }
     }
 
-    /// A list of the elements that a region says are kept.
+    /// A list of the elements for which a region is true.
     fn kept(&mut self, region: &Region, source: &Source) -> Result<ValueId, HostOnly> {
-        let made = self.plain(ListOperation::RoomFor, &[source.list]);
-        if self.kept_by_lanes(region, source, made) {
-            return Ok(made);
+        let list = self.plain(ListOperation::RoomFor, &[source.list]);
+        if self.kept_by_lanes(region, source, list) {
+            return Ok(list);
         }
         let one = self.begin_loop()?;
         let word = self.builder.next(source.list, one.round, one.end);
@@ -378,9 +378,9 @@ impl Encoder {
         let kept = self.condition(&kept)?;
         self.plain(ListOperation::Release, &[mark]);
         self.builder.jump(Some(kept), one.head);
-        self.push(made, word);
+        self.push(list, word);
         self.end_loop(&one);
-        Ok(made)
+        Ok(list)
     }
 
     fn filtered_and_merged(
@@ -440,8 +440,8 @@ impl Encoder {
     }
 }
 
-/// In which shape the elements of a container of a type are.
-fn inner_of(ty: &Type) -> Result<Shape, HostOnly> {
+/// The shape of the elements of a container type.
+fn element_shape_of(ty: &Type) -> Result<Shape, HostOnly> {
     let element = ty.element().as_ref().and_then(Shape::of_type);
     element.ok_or_else(|| HostOnly::Type(ty.to_string()))
 }

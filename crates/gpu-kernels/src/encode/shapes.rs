@@ -1,5 +1,4 @@
-//! What the elements of lists are, and how a value that is held in one way comes to be held in
-//! another.
+//! [`Shape`], and the basic instructions on values of a shape: loading, storing, comparing, assigning.
 
 use arc_form::Type;
 
@@ -9,8 +8,8 @@ use crate::interface::{ElementKind, Representation};
 use crate::list_operations::ListOperation;
 use crate::program::{Immediate, ValueId};
 
-/// How a value is held wherever it can be held in one way only: as an element of a list, and where
-/// several steps give it.
+/// How a value is held wherever that must be the same every time: as an element of a list, and as a value that
+/// several steps assign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shape {
     Int,
@@ -19,9 +18,9 @@ pub(crate) enum Shape {
     Grid,
     Patch,
     Object,
-    /// As many values, each of its own shape.
+    /// A fixed number of values, each with its own shape.
     Tuple(Vec<Shape>),
-    /// Elements of one shape.
+    /// Any number of elements of one shape.
     List(Box<Shape>),
     /// There is no such value.
     Never,
@@ -32,7 +31,7 @@ impl Shape {
         Shape::List(Box::new(element))
     }
 
-    /// In which values of the type can be held; nothing for those that may be either of two.
+    /// The shape for values of a type; `None` for a type whose values may have either of two.
     pub(super) fn of_type(ty: &Type) -> Option<Shape> {
         Some(match ty {
             Type::Never => Shape::Never,
@@ -51,7 +50,7 @@ impl Shape {
         })
     }
 
-    /// Where a value so held lies in the pool; nothing for several values.
+    /// The representation in the pool; `None` for several values.
     pub(super) fn representation(&self) -> Option<Representation> {
         Some(match self {
             Shape::Int => Representation::Int,
@@ -65,8 +64,8 @@ impl Shape {
         })
     }
 
-    /// What instructions are told of such elements that compare them: an [`ElementKind`], or that of
-    /// the elements of lists; `None` if the kernels do not compare them.
+    /// The code for instructions that compare such elements: an [`ElementKind`], or for lists that of their
+    /// elements plus [`LISTED_ELEMENTS`]; `None` if the kernels cannot compare them.
     pub(super) fn kind(&self) -> Option<u8> {
         let listed = |element: &Shape| {
             let kind = element.kind()?;
@@ -89,13 +88,13 @@ impl Shape {
     }
 }
 
-/// That a value cannot be held so.
-pub(super) fn unlike(shape: &Shape) -> HostOnly {
+/// The error that a value cannot be converted to a shape.
+pub(super) fn shape_mismatch(shape: &Shape) -> HostOnly {
     HostOnly::Shape(format!("{shape:?}").to_lowercase())
 }
 
 impl Encoder {
-    /// An instruction on lists.
+    /// Emits an operation on lists.
     pub(super) fn list_step(
         &mut self,
         operation: ListOperation,
@@ -106,12 +105,12 @@ impl Encoder {
             .emit_list(operation, immediate, operands, self.line)
     }
 
-    /// The same without an immediate.
+    /// Emits an operation on lists without an immediate.
     pub(super) fn plain(&mut self, operation: ListOperation, operands: &[ValueId]) -> ValueId {
         self.list_step(operation, Immediate::default(), operands)
     }
 
-    /// One that compares elements of a shape.
+    /// Emits an operation on lists that compares elements of a shape.
     pub(super) fn comparing(
         &mut self,
         operation: ListOperation,
@@ -119,7 +118,7 @@ impl Encoder {
         flag: bool,
         operands: &[ValueId],
     ) -> Result<ValueId, HostOnly> {
-        let kind = element.kind().ok_or_else(|| unlike(element))?;
+        let kind = element.kind().ok_or_else(|| shape_mismatch(element))?;
         let immediate = Immediate {
             key: kind,
             flag,
@@ -128,7 +127,7 @@ impl Encoder {
         Ok(self.list_step(operation, immediate, operands))
     }
 
-    /// How a value is held now, a container that is no list as a list would be.
+    /// The shape of a value; a set of objects or colours has the shape of the list it can be converted to.
     pub(super) fn shape_of(held: &SymbolicValue) -> Result<Shape, HostOnly> {
         Ok(match held {
             SymbolicValue::OnDevice(_, representation, _) => match representation {
@@ -156,7 +155,7 @@ impl Encoder {
         })
     }
 
-    /// The items of a tuple whose length is known; nothing of other values.
+    /// The items of a tuple of known length; `None` for other values.
     pub(super) fn items_of(
         &mut self,
         held: &SymbolicValue,
@@ -187,18 +186,18 @@ impl Encoder {
         }))
     }
 
-    /// Adds an element to a list that has room for it.
+    /// Appends an element to a list that has room for it.
     pub(super) fn push(&mut self, list: ValueId, word: ValueId) {
         self.builder.push(list, word, self.line);
     }
 
-    /// Adds what an operation adds to a list.
+    /// Emits an operation that appends to a list.
     pub(super) fn push_of(&mut self, operation: ListOperation, list: ValueId, of: &[ValueId]) {
         let (opcode, immediate) = (operation.opcode(), Immediate::default());
         self.builder.emit_to(opcode, immediate, of, list, self.line);
     }
 
-    /// The word that a value is as an element of a list.
+    /// The word that represents a value as an element of a list; stores the value in the arena if need be.
     pub(super) fn word(
         &mut self,
         held: &SymbolicValue,
@@ -217,7 +216,7 @@ impl Encoder {
                 return self.word_of_tuple(items, shapes);
             }
             (SymbolicValue::Never, _) => return Ok(self.plain(ListOperation::Fail, &[])),
-            _ => return Err(unlike(shape)),
+            _ => return Err(shape_mismatch(shape)),
         };
         Ok(self.plain(operation, &[value]))
     }
@@ -240,7 +239,7 @@ impl Encoder {
         Ok(list)
     }
 
-    /// The value that an element of a list is.
+    /// Loads an element of a list from its word.
     pub(super) fn loaded(
         &mut self,
         word: ValueId,
@@ -259,12 +258,14 @@ impl Encoder {
             Shape::Patch => Some(ListOperation::LoadPatch),
             Shape::Object => Some(ListOperation::LoadObject),
         };
-        let representation = shape.representation().ok_or_else(|| unlike(shape))?;
+        let representation = shape
+            .representation()
+            .ok_or_else(|| shape_mismatch(shape))?;
         let value = load.map_or(word, |load| self.plain(load, &[word]));
         Ok(SymbolicValue::OnDevice(value, representation, None))
     }
 
-    /// An element of a list, counted from the first or the last.
+    /// Loads the element of a list at an index, counted from the first or the last.
     pub(super) fn element(
         &mut self,
         list: ValueId,
@@ -281,7 +282,7 @@ impl Encoder {
         self.loaded(word, shape)
     }
 
-    /// A value that several steps give.
+    /// Declares a value that several steps assign.
     pub(super) fn declared(&mut self, shape: &Shape) -> Result<SymbolicValue, HostOnly> {
         Ok(match shape {
             Shape::Never => SymbolicValue::Never,
@@ -293,13 +294,15 @@ impl Encoder {
                 SymbolicValue::List(self.builder.declare(Representation::List), element.clone())
             }
             _ => {
-                let representation = shape.representation().ok_or_else(|| unlike(shape))?;
+                let representation = shape
+                    .representation()
+                    .ok_or_else(|| shape_mismatch(shape))?;
                 SymbolicValue::OnDevice(self.builder.declare(representation), representation, None)
             }
         })
     }
 
-    /// Lets a declared value be another one.
+    /// Assigns a value to a declared one.
     pub(super) fn assign(
         &mut self,
         to: &SymbolicValue,
@@ -322,12 +325,12 @@ impl Encoder {
             (SymbolicValue::List(to, _), SymbolicValue::List(list, _), _) => {
                 self.copy(*to, Representation::List, *list)?;
             }
-            _ => return Err(unlike(shape)),
+            _ => return Err(shape_mismatch(shape)),
         }
         Ok(())
     }
 
-    /// Copies a value to the place of another.
+    /// Emits a copy of a value to another one's place.
     pub(super) fn copy(
         &mut self,
         to: ValueId,
@@ -335,7 +338,7 @@ impl Encoder {
         value: ValueId,
     ) -> Result<(), HostOnly> {
         if to == value {
-            // A round that changes nothing: no operation writes where its operand lies.
+            // A round that leaves the value unchanged. No operation may write where its operand lies, so emit no copy.
             return Ok(());
         }
         let name = match representation {
@@ -358,5 +361,5 @@ impl Encoder {
     }
 }
 
-/// Items of a known tuple that are kept apart at most.
+/// The most items of a constant tuple that are held separately.
 const MOST_ITEMS: usize = 32;

@@ -1,5 +1,4 @@
-//! [`Arenas`]: memory in which programs with lists and loops have their elements, one arena for each warp that runs
-//! at a time.
+//! [`Arenas`]: device memory for the elements of lists, one arena for each warp that runs at a time.
 
 use super::Engine;
 use crate::device::{Device, DeviceError};
@@ -8,24 +7,24 @@ use crate::interface::constants::ARENA_WORDS;
 /// Bytes of an arena.
 const BYTES: usize = ARENA_WORDS as usize * size_of::<u32>();
 
-/// Arenas may take so much of the memory that is free, as its divisor; where that is too little, warps take turns.
+/// Arenas may take one part in `SHARE` of the free memory; if that is too little, fewer warps run at a time.
 const SHARE: u64 = 8;
 
 /// The arenas of an engine.
 #[derive(Debug)]
 pub(super) struct Arenas<B> {
     pub(super) buffer: B,
-    /// For how many warps.
+    /// The number of arenas, one per warp.
     pub(super) warps: u32,
 }
 
 impl<D: Device> Engine<D> {
-    /// Sees to it that there are arenas for so many warps, or for as many as memory is left for, one at least, and
-    /// that their content is of no account.
+    /// Ensures that there are arenas for this many warps, or for as many as memory allows, at least one. Discards
+    /// their content.
     ///
-    /// They stay for later launches, which come one after the other: each launch with arenas of its own would have
-    /// the driver allocate, and wait, wherever one is larger than those before it.
-    pub(super) fn make_arenas(&self, warps: u32) -> Result<(), DeviceError> {
+    /// Later launches reuse them, since launches run one after the other. If each launch allocated its own arenas,
+    /// the driver would allocate, and wait, whenever one is larger than those before it.
+    pub(super) fn ensure_arenas(&self, warps: u32) -> Result<(), DeviceError> {
         let mut held = self.arenas.borrow_mut();
         let mut warps = warps;
         let there = held.as_ref().map_or(0, |held| held.warps);
@@ -51,7 +50,7 @@ impl<D: Device> Engine<D> {
         }
     }
 
-    /// Gives the memory of its arenas back, once the launches that use it are through.
+    /// Frees the arenas. Call it only once the launches that use them have finished.
     pub fn drop_arenas(&self) {
         *self.arenas.borrow_mut() = None;
     }

@@ -1,30 +1,30 @@
-//! [`Programs`]: programs on a device, where they stay and become more.
+//! [`Programs`]: programs in device memory.
 
 use std::ops::Range;
 
-use super::table::{MOST_ROWS, Table};
-use super::{Engine, refused};
+use super::device_vec::{DeviceVec, MAX_ELEMENTS};
+use super::{Engine, launch_error};
 use crate::device::{Device, DeviceError};
 use crate::interface::records::{InstructionRecord, ProgramRecord};
 use crate::interface::{Representation, Structure};
 use crate::program::{DeviceProgram, Unit, packed};
 
-/// Programs on a device, each of which is named by its number in any number of launches.
+/// Programs in device memory, identified by index in any number of launches; more can be [added](Engine::extend).
 ///
-/// It may serve the launches of [another stream](Device::new_stream) too: the stream that loaded them must have
-/// been waited for before, and that stream's launches before these are extended or dropped.
+/// Launches on [another stream](Device::new_stream) may use them too: synchronize the stream that loaded them first,
+/// and wait for the other stream's launches before extending or dropping them.
 #[derive(Debug)]
 pub struct Programs<D: Device> {
-    records: Table<D::Buffer>,
-    code: Table<D::Buffer>,
-    constant_words: Table<D::Buffer>,
-    constant_units: Table<D::Buffer>,
-    about: Vec<About>,
+    records: DeviceVec<D::Buffer>,
+    code: DeviceVec<D::Buffer>,
+    constant_words: DeviceVec<D::Buffer>,
+    constant_units: DeviceVec<D::Buffer>,
+    descriptions: Vec<ProgramDescription>,
 }
 
 /// What launches need to know of a program.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct About {
+pub(super) struct ProgramDescription {
     pub(super) pool_bytes: u32,
     pub(super) gives: Representation,
     pub(super) structure: Option<Structure>,
@@ -34,16 +34,16 @@ pub(super) struct About {
     pub(super) units: u32,
 }
 
-/// The tables of programs, on their way to the device.
+/// The tables of some programs, to be uploaded.
 #[derive(Default)]
-struct Rows {
+struct ProgramTables {
     records: Vec<ProgramRecord>,
     code: Vec<InstructionRecord>,
     words: Vec<u32>,
     units: Vec<Unit>,
 }
 
-impl About {
+impl ProgramDescription {
     fn of(program: &DeviceProgram) -> Self {
         Self {
             pool_bytes: program.pool_bytes(),
@@ -56,59 +56,59 @@ impl About {
     }
 }
 
-impl Rows {
-    /// The rows of programs that come after so many instructions, words and units.
+impl ProgramTables {
+    /// The tables of programs that follow this many instructions, words and units.
     fn of(
         programs: &[DeviceProgram],
         [code, words, units]: [usize; 3],
     ) -> Result<Self, DeviceError> {
-        let mut rows = Self::default();
+        let mut tables = Self::default();
         for program in programs {
-            rows.records.push(ProgramRecord {
-                constant_word: (words + rows.words.len()) as u32,
+            tables.records.push(ProgramRecord {
+                constant_word: (words + tables.words.len()) as u32,
                 constant_words: program.constants.words().len() as u32,
-                constant_unit: (units + rows.units.len()) as u32,
+                constant_unit: (units + tables.units.len()) as u32,
                 constant_units: program.constants.units().len() as u32,
                 parameter_words: program.parameters.len() as u32,
                 parameter_units: program.parameters.iter().map(|taken| taken.units()).sum(),
                 words: program.words,
-                code: (code + rows.code.len()) as u32,
+                code: (code + tables.code.len()) as u32,
                 result: u32::from(packed(program.result)),
                 result_units: program.gives.units(),
                 result_is_grid: u32::from(program.gives == Representation::Grid),
                 spare: 0,
             });
-            rows.code.extend_from_slice(&program.code);
-            rows.code.push(InstructionRecord::END);
-            rows.words.extend_from_slice(program.constants.words());
-            rows.units.extend_from_slice(program.constants.units());
+            tables.code.extend_from_slice(&program.code);
+            tables.code.push(InstructionRecord::END);
+            tables.words.extend_from_slice(program.constants.words());
+            tables.units.extend_from_slice(program.constants.units());
             let ends = [
-                code + rows.code.len(),
-                words + rows.words.len(),
-                units + rows.units.len(),
+                code + tables.code.len(),
+                words + tables.words.len(),
+                units + tables.units.len(),
             ];
-            if ends.iter().any(|end| *end > MOST_ROWS) {
-                return Err(refused(format!(
-                    "programs have more than {MOST_ROWS} instructions or constants"
+            if ends.iter().any(|end| *end > MAX_ELEMENTS) {
+                return Err(launch_error(format!(
+                    "programs have more than {MAX_ELEMENTS} instructions or constants"
                 )));
             }
         }
-        Ok(rows)
+        Ok(tables)
     }
 }
 
 impl<D: Device> Programs<D> {
-    /// How many there are.
+    /// The number of programs.
     pub fn len(&self) -> usize {
-        self.about.len()
+        self.descriptions.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.about.is_empty()
+        self.descriptions.is_empty()
     }
 
-    /// Bytes of the device's memory that they take, with the room for those to come.
+    /// Bytes of device memory allocated for them, spare capacity included.
     pub fn bytes(&self) -> u64 {
         let tables = [
             &self.records,
@@ -119,8 +119,8 @@ impl<D: Device> Programs<D> {
         tables.iter().map(|table| table.capacity as u64).sum()
     }
 
-    pub(super) fn about(&self) -> &[About] {
-        &self.about
+    pub(super) fn descriptions(&self) -> &[ProgramDescription] {
+        &self.descriptions
     }
 
     pub(super) fn records(&self) -> &D::Buffer {
@@ -141,46 +141,48 @@ impl<D: Device> Programs<D> {
 }
 
 impl<D: Device> Engine<D> {
-    /// Puts programs on the device.
+    /// Uploads programs to the device.
     pub fn load(&self, programs: &[DeviceProgram]) -> Result<Programs<D>, DeviceError> {
-        let rows = Rows::of(programs, [0; 3])?;
+        let tables = ProgramTables::of(programs, [0; 3])?;
         Ok(Programs {
-            records: self.table(&rows.records)?,
-            code: self.table(&rows.code)?,
-            constant_words: self.table(&rows.words)?,
-            constant_units: self.table(&rows.units)?,
-            about: programs.iter().map(About::of).collect(),
+            records: self.device_vec(&tables.records)?,
+            code: self.device_vec(&tables.code)?,
+            constant_words: self.device_vec(&tables.words)?,
+            constant_units: self.device_vec(&tables.units)?,
+            descriptions: programs.iter().map(ProgramDescription::of).collect(),
         })
     }
 
-    /// Puts more programs on the device, and gives their numbers. Those that were there keep theirs,
-    /// and after an error they are what there is.
+    /// Uploads more programs, and returns their indices. Those already there keep theirs. An error adds nothing.
     pub fn extend(
         &self,
         programs: &mut Programs<D>,
         more: &[DeviceProgram],
     ) -> Result<Range<u32>, DeviceError> {
-        let first = programs.about.len();
+        let first = programs.descriptions.len();
         let numbers = u32::try_from(first)
             .ok()
             .zip(u32::try_from(first + more.len()).ok());
-        let (first, end) = numbers.ok_or_else(|| refused("more than 2^32 programs".to_owned()))?;
+        let (first, end) =
+            numbers.ok_or_else(|| launch_error("more than 2^32 programs".to_owned()))?;
         let starts = [
             programs.code.elements::<InstructionRecord>(),
             programs.constant_words.elements::<u32>(),
             programs.constant_units.elements::<Unit>(),
         ];
-        let rows = Rows::of(more, starts)?;
-        // Nothing counts before there is room for all of it.
-        let records = self.addition(&mut programs.records, &rows.records)?;
-        let code = self.addition(&mut programs.code, &rows.code)?;
-        let words = self.addition(&mut programs.constant_words, &rows.words)?;
-        let units = self.addition(&mut programs.constant_units, &rows.units)?;
-        programs.records.add(records);
-        programs.code.add(code);
-        programs.constant_words.add(words);
-        programs.constant_units.add(units);
-        programs.about.extend(more.iter().map(About::of));
+        let tables = ProgramTables::of(more, starts)?;
+        // Commit only once all uploads have succeeded.
+        let records = self.prepare_append(&mut programs.records, &tables.records)?;
+        let code = self.prepare_append(&mut programs.code, &tables.code)?;
+        let words = self.prepare_append(&mut programs.constant_words, &tables.words)?;
+        let units = self.prepare_append(&mut programs.constant_units, &tables.units)?;
+        programs.records.commit(records);
+        programs.code.commit(code);
+        programs.constant_words.commit(words);
+        programs.constant_units.commit(units);
+        programs
+            .descriptions
+            .extend(more.iter().map(ProgramDescription::of));
         Ok(first..end)
     }
 }
@@ -199,11 +201,11 @@ mod tests {
             .filter_map(|builtin| arc_form::specialise(builtin.program()).ok());
         let all: Vec<DeviceProgram> = forms.filter_map(|form| encode(&form).ok()).collect();
         assert!(all.len() > 10);
-        assert!(Rows::of(&all, [0; 3]).is_ok());
+        assert!(ProgramTables::of(&all, [0; 3]).is_ok());
         for place in 0..3 {
             let mut starts = [0; 3];
-            starts[place] = MOST_ROWS + 1;
-            let refused = Rows::of(&all, starts).err().unwrap();
+            starts[place] = MAX_ELEMENTS + 1;
+            let refused = ProgramTables::of(&all, starts).err().unwrap();
             assert!(matches!(refused, DeviceError::Launch { .. }), "{refused}");
         }
     }

@@ -1,105 +1,105 @@
-//! Where values lie in the pool of an evaluation: places are given out and taken back, as registers
-//! are.
+//! Allocates places in the pool of an evaluation to values, as registers are allocated.
 
 use super::{TooLarge, ValueId, packed};
 use crate::interface::words::operand;
 use crate::interface::{BitField, Representation};
 use crate::pool::Place;
 
-/// Places of values, given and taken back.
-pub(super) struct Places<'r> {
+/// Allocates the places of values.
+pub(super) struct PlaceAllocator<'r> {
     representations: &'r [Representation],
-    pub(super) words: Allocator,
-    pub(super) units: Allocator,
-    pub(super) of: Vec<Place>,
+    pub(super) words: RangeAllocator,
+    pub(super) units: RangeAllocator,
+    /// The place that each value has or had.
+    pub(super) places: Vec<Place>,
     /// Whether a value has its place now.
-    given: Vec<bool>,
+    is_allocated: Vec<bool>,
 }
 
-impl<'r> Places<'r> {
+impl<'r> PlaceAllocator<'r> {
     pub(super) fn new(representations: &'r [Representation]) -> Self {
         Self {
             representations,
-            words: Allocator::new(operand::WORD),
-            units: Allocator::new(operand::UNIT),
-            of: vec![Place::default(); representations.len()],
-            given: vec![false; representations.len()],
+            words: RangeAllocator::new(operand::WORD),
+            units: RangeAllocator::new(operand::UNIT),
+            places: vec![Place::default(); representations.len()],
+            is_allocated: vec![false; representations.len()],
         }
     }
 
-    pub(super) fn take(&mut self, value: ValueId) -> Result<(), TooLarge> {
+    pub(super) fn allocate(&mut self, value: ValueId) -> Result<(), TooLarge> {
         let at = value.0 as usize;
         let representation = self.representations[at];
-        // An operand of no units is the same for all lanes: the first unit has no column.
+        // Kernels take unit 0 to mean "no units, the same word for all lanes", so no column lies there.
         let first = usize::from(representation == Representation::Column);
         let unit = match representation.units() {
             0 => Some(0),
-            count => self.units.take(first, count as usize),
+            count => self.units.allocate(first, count as usize),
         };
-        self.of[at] = Place {
-            word: self.words.take(0, 1).ok_or(TooLarge)? as u32,
+        self.places[at] = Place {
+            word: self.words.allocate(0, 1).ok_or(TooLarge)? as u32,
             unit: unit.ok_or(TooLarge)? as u32,
         };
-        self.given[at] = true;
+        self.is_allocated[at] = true;
         Ok(())
     }
 
     pub(super) fn packed(&self, value: ValueId) -> u16 {
-        packed(self.of[value.0 as usize])
+        packed(self.places[value.0 as usize])
     }
 
-    pub(super) fn give_back(&mut self, value: ValueId) {
+    pub(super) fn free(&mut self, value: ValueId) {
         let at = value.0 as usize;
-        if std::mem::take(&mut self.given[at]) {
+        if std::mem::take(&mut self.is_allocated[at]) {
             let count = self.representations[at].units() as usize;
-            self.words.give_back(self.of[at].word as usize, 1);
-            self.units.give_back(self.of[at].unit as usize, count);
+            self.words.free(self.places[at].word as usize, 1);
+            self.units.free(self.places[at].unit as usize, count);
         }
     }
 }
 
-/// Which words, or units, of a pool are taken.
+/// Allocates ranges of the words, or of the units, of a pool.
 #[derive(Debug)]
-pub(super) struct Allocator {
-    /// How many there may be: as many as an operand can name.
-    room: usize,
-    taken: Vec<bool>,
-    /// How many were taken at most, counted from the first.
-    pub(super) most: usize,
+pub(super) struct RangeAllocator {
+    /// How many an operand can address.
+    limit: usize,
+    in_use: Vec<bool>,
+    /// The highest end of any range so far.
+    pub(super) peak: usize,
 }
 
-impl Allocator {
-    fn new(named_by: BitField) -> Self {
+impl RangeAllocator {
+    fn new(operand_field: BitField) -> Self {
         Self {
-            room: named_by.mask() as usize + 1,
-            taken: Vec::new(),
-            most: 0,
+            limit: operand_field.mask() as usize + 1,
+            in_use: Vec::new(),
+            peak: 0,
         }
     }
 
-    /// The first run of so many that are free, the first ones left out.
-    pub(super) fn take(&mut self, first: usize, count: usize) -> Option<usize> {
+    /// Allocates the lowest free range of `count` from index `first` on; returns its start.
+    pub(super) fn allocate(&mut self, first: usize, count: usize) -> Option<usize> {
         let mut start = first;
-        for (at, taken) in self.taken.iter().enumerate().skip(first) {
-            if *taken {
+        for (at, in_use) in self.in_use.iter().enumerate().skip(first) {
+            if *in_use {
                 start = at + 1;
             } else if at + 1 - start == count {
                 break;
             }
         }
         let end = start + count;
-        if end > self.room {
+        if end > self.limit {
             return None;
         }
-        if self.taken.len() < end {
-            self.taken.resize(end, false);
+        if self.in_use.len() < end {
+            self.in_use.resize(end, false);
         }
-        self.taken[start..end].fill(true);
-        self.most = self.most.max(end);
+        self.in_use[start..end].fill(true);
+        self.peak = self.peak.max(end);
         Some(start)
     }
 
-    fn give_back(&mut self, start: usize, count: usize) {
-        self.taken[start..start + count].fill(false);
+    fn free(&mut self, start: usize, count: usize) {
+        self.in_use[start..start + count].fill(false);
     }
 }

@@ -8,7 +8,7 @@ use crate::lane_operations;
 use crate::list_operations::ListOperation;
 
 impl fmt::Display for DeviceProgram {
-    /// An instruction a line, with the places of its operands.
+    /// One line per instruction, with the places of its result and operands.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for number in 1..=self.len() as u16 {
             let opcode = self.code[usize::from(number) - 1].opcode;

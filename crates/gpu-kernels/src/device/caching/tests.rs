@@ -1,4 +1,4 @@
-use super::super::testing::Plain;
+use super::super::testing::MemoryDevice;
 use super::*;
 use crate::device::Entry;
 
@@ -17,19 +17,19 @@ fn size_classes_waste_less_than_a_quarter() {
         let class = size_class(bytes);
         assert!(class >= bytes, "{bytes}");
         assert!(
-            class == LEAST || (class - bytes) * 4 < bytes,
+            class == MIN_CLASS || (class - bytes) * 4 < bytes,
             "{bytes}: {class}"
         );
         assert_eq!(size_class(class), class);
     }
-    assert_eq!((size_class(0), size_class(1)), (LEAST, LEAST));
+    assert_eq!((size_class(0), size_class(1)), (MIN_CLASS, MIN_CLASS));
     assert_eq!(size_class(usize::MAX), usize::MAX);
 }
 
 #[test]
 fn what_is_dropped_is_given_out_again() {
-    let device = CachingDevice::new(Plain::new(10_000));
-    let account = device.inner().account();
+    let device = CachingDevice::new(MemoryDevice::new(10_000));
+    let counters = device.inner().counters();
     let first = device.allocate(1000).unwrap();
     let second = device.allocate(1000).unwrap();
     drop(first);
@@ -41,28 +41,28 @@ fn what_is_dropped_is_given_out_again() {
         reuses,
     };
     assert_eq!(device.memory_usage(), usage(1024, 2048, 2, 0));
-    // Of the same size class, and of another one.
+    // First the same size class, then another one.
     let first = device.allocate(900).unwrap();
     assert_eq!(device.memory_usage(), usage(2048, 2048, 2, 1));
     drop((first, second));
     let other = device.allocate(300).unwrap();
     assert_eq!(device.memory_usage(), usage(320, 2368, 3, 1));
-    assert_eq!(account.used(), 2368);
+    assert_eq!(counters.used(), 2368);
     assert_eq!(device.memory().unwrap().free, 10_000 - 2368);
     assert_eq!(device.cleanup(), 2048);
     assert_eq!(device.memory_usage(), usage(320, 320, 3, 1));
-    assert_eq!(account.used(), 320);
+    assert_eq!(counters.used(), 320);
     assert_eq!(device.cleanup(), 0);
-    // What outlives the device is freed all the same.
+    // A buffer that outlives the device is freed all the same.
     drop(device);
-    assert_eq!(account.used(), 320);
+    assert_eq!(counters.used(), 320);
     drop(other);
-    assert_eq!(account.used(), 0);
+    assert_eq!(counters.used(), 0);
 }
 
 #[test]
 fn a_full_device_gets_back_what_is_kept() {
-    let device = CachingDevice::new(Plain::new(1024));
+    let device = CachingDevice::new(MemoryDevice::new(1024));
     drop(device.allocate(512).unwrap());
     drop(device.allocate(256).unwrap());
     let held = device.allocate(768).unwrap();
@@ -78,7 +78,7 @@ fn a_full_device_gets_back_what_is_kept() {
 
 #[test]
 fn copies_stay_within_what_was_asked_for() {
-    let device = CachingDevice::new(Plain::new(10_000));
+    let device = CachingDevice::new(MemoryDevice::new(10_000));
     let mut long = device.allocate(400).unwrap();
     let mut short = device.allocate(7).unwrap();
     let past = |at, bytes, length| Err(DeviceError::PastEnd { at, bytes, length });
@@ -100,7 +100,7 @@ fn copies_stay_within_what_was_asked_for() {
 
 #[test]
 fn what_was_there_before_is_not_seen() {
-    let device = CachingDevice::new(Plain::new(10_000));
+    let device = CachingDevice::new(MemoryDevice::new(10_000));
     let mut buffer = device.allocate(4).unwrap();
     device.upload(&[1, 2, 3, 4], &mut buffer, 0).unwrap();
     drop(buffer);
@@ -112,8 +112,8 @@ fn what_was_there_before_is_not_seen() {
 
 #[test]
 fn ten_thousand_launches_allocate_no_more_than_the_first() {
-    let device = CachingDevice::new(Plain::new(1 << 30));
-    let account = device.inner().account();
+    let device = CachingDevice::new(MemoryDevice::new(1 << 30));
+    let counters = device.inner().counters();
     let mut after_first = None;
     for number in 0..10_000_usize {
         // Sizes of batches differ, here within one size class each.
@@ -134,19 +134,19 @@ fn ten_thousand_launches_allocate_no_more_than_the_first() {
             .unwrap();
         drop((from, to));
         let usage = device.memory_usage();
-        let now = (account.allocations(), account.used(), usage.reserved);
+        let now = (counters.allocations(), counters.used(), usage.reserved);
         assert_eq!(*after_first.get_or_insert(now), now, "{number}");
     }
-    assert_eq!((account.allocations(), account.launches()), (2, 10_000));
+    assert_eq!((counters.allocations(), counters.launches()), (2, 10_000));
 }
 
 #[test]
 fn streams_keep_apart_what_they_count_together() {
-    let device = CachingDevice::new(Plain::new(2048));
-    let account = device.inner().account();
+    let device = CachingDevice::new(MemoryDevice::new(2048));
+    let counters = device.inner().counters();
     let stream = device.new_stream().unwrap();
     drop(device.allocate(1024).unwrap());
-    // What is kept for another stream is not given out, but given back where memory is short.
+    // A buffer cached for another stream is not reused, but freed when memory is short.
     let first = stream.allocate(1024).unwrap();
     let usage = device.memory_usage();
     assert_eq!((usage.allocations, usage.reuses), (2, 0));
@@ -159,14 +159,14 @@ fn streams_keep_apart_what_they_count_together() {
         (2048, 2048, 2048)
     );
     drop(first);
-    // A stream that is gone keeps nothing.
+    // A dropped stream caches nothing.
     drop(stream);
     assert_eq!(
-        (account.used(), device.memory_usage().reserved),
+        (counters.used(), device.memory_usage().reserved),
         (1024, 1024)
     );
     drop(second);
-    assert_eq!((account.used(), device.memory_usage().reserved), (0, 0));
+    assert_eq!((counters.used(), device.memory_usage().reserved), (0, 0));
     assert_eq!(device.allocate(1).unwrap().stream, 0);
     assert_eq!(device.new_stream().unwrap().allocate(1).unwrap().stream, 2);
 }
@@ -176,7 +176,7 @@ fn it_goes_to_another_thread() {
     fn sent<T: Send>() {}
     sent::<CachingDevice<crate::device::cuda::CudaDevice>>();
     sent::<CachedBuffer<crate::device::cuda::Buffer>>();
-    let device = CachingDevice::new(Plain::new(1024));
+    let device = CachingDevice::new(MemoryDevice::new(1024));
     let buffer = device.allocate(1).unwrap();
     std::thread::spawn(move || drop(buffer)).join().unwrap();
     assert_eq!(device.memory_usage().in_use, 0);

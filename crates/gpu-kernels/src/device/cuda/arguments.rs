@@ -1,11 +1,11 @@
-//! The parameters of a launch, packed as the driver reads them.
+//! Packs the arguments of a launch as the driver reads them.
 
 use super::super::Argument;
 
-/// Each argument in eight aligned bytes of its own, a number in the first four.
+/// Packs each argument into eight aligned bytes, a number into the first four.
 ///
-/// The driver reads as many parameters as the kernel has, whatever it is given: so it is checked
-/// here that they are as many, and of its sizes. Otherwise the error says which is not.
+/// The driver reads as many parameters as the kernel has, however many it is given. So this checks their number and
+/// sizes; the error says which one is wrong.
 pub(super) fn pack<B>(
     sizes: &[usize],
     arguments: &[Argument<'_, B>],

@@ -1,12 +1,12 @@
-//! What is used of the driver's library: calls that tell their errors, handles that free
+//! Safe wrappers for the part of the driver's library that we use: calls return errors, handles free
 //! themselves.
 //!
-//! The library is opened at run time and may be missing, old, or a stub. The bindings panic where
-//! it or a function of it is missing, so [`Driver`] is the only way in: it exists only where all
-//! functions used do.
+//! The library is opened at run time and may be missing, old, or a stub. The bindings panic if
+//! it or one of its functions is missing. So [`Driver`] and [`Gpu`] are the only way in: they check first that all
+//! functions exist.
 #![allow(
     unsafe_code,
-    reason = "the driver is a C library, of which only its documentation says what its functions take"
+    reason = "the driver is a C library, and only its documentation says what its functions take"
 )]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -19,7 +19,7 @@ use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUfunction_attribute}
 use super::super::Unavailable;
 use super::errors::{Failure, code};
 
-/// The functions with which devices are counted.
+/// The functions for counting devices.
 const COUNTING: [&str; 4] = [
     "cuGetErrorName",
     "cuDriverGetVersion",
@@ -27,7 +27,7 @@ const COUNTING: [&str; 4] = [
     "cuDeviceGetCount",
 ];
 
-/// All other functions used.
+/// All other functions that we use.
 const COMPUTING: [&str; 30] = [
     "cuCtxSetCurrent",
     "cuDeviceGet",
@@ -68,16 +68,16 @@ macro_rules! call {
     };
 }
 
-/// `Ok` if a call succeeded, else the driver's name of what went wrong.
+/// `Ok` if a call succeeded, else the failure with the driver's name for its code.
 fn succeeded(call: &'static str, status: sys::CUresult) -> Result<(), Failure> {
-    // The number and not the variant: newer drivers know more codes than the bindings.
+    // A number, not a variant: newer drivers return codes that the bindings do not have.
     let code = status as i32;
     if code == 0 {
         return Ok(());
     }
     let mut name: *const c_char = ptr::null();
     // SAFETY: The name is written to a place of its type; it is a constant of the library, and
-    // null where the code is unknown.
+    // null if the code is unknown.
     let name = unsafe {
         let _ = sys::cuGetErrorName(status, &raw mut name);
         (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
@@ -92,7 +92,7 @@ fn succeeded(call: &'static str, status: sys::CUresult) -> Result<(), Failure> {
 /// Fails on the first function that the library lacks.
 fn present(functions: &[&'static str]) -> Result<(), Unavailable> {
     for function in functions {
-        // SAFETY: The library is there, and the function's address is asked for but not called.
+        // SAFETY: The library is loaded, and the function is only looked up, not called.
         let found = unsafe {
             let library = sys::culib();
             library
@@ -110,10 +110,10 @@ fn present(functions: &[&'static str]) -> Result<(), Unavailable> {
     Ok(())
 }
 
-/// The driver, initialised; all functions of it that are used are there.
+/// The driver, initialised.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Driver {
-    /// The version of CUDA that it knows.
+    /// The version of CUDA that it supports.
     pub(super) version: (u32, u32),
     /// The number of devices, at least one.
     pub(super) count: usize,
@@ -122,14 +122,14 @@ pub(super) struct Driver {
 impl Driver {
     /// Opens the library and counts devices.
     pub(super) fn open() -> Result<Self, Unavailable> {
-        // SAFETY: Opening the driver's library runs what it does to set itself up, no more.
+        // SAFETY: Opening the driver's library runs its initialisers, nothing else.
         if !unsafe { sys::is_culib_present() } {
             return Err(Unavailable::NoDriverLibrary);
         }
         present(&COUNTING)?;
         let mut version: c_int = 0;
         let mut count: c_int = 0;
-        // SAFETY: The functions are there, and write to places of their types.
+        // SAFETY: The functions exist, and write to places of their types.
         unsafe {
             call!(cuInit(0))
                 .and_then(|()| call!(cuDriverGetVersion(&raw mut version)))
@@ -147,7 +147,7 @@ impl Driver {
         }
     }
 
-    /// A device by its number, of which nothing is taken.
+    /// A device by index, without creating a context.
     pub(super) fn gpu(self, index: usize) -> Result<Gpu, Unavailable> {
         let count = self.count;
         let no_such = || Unavailable::NoSuchDevice { index, count };
@@ -157,20 +157,20 @@ impl Driver {
         }
         present(&COMPUTING)?;
         let mut device = 0;
-        // SAFETY: The function is there, and writes to a place of its type.
+        // SAFETY: The function exists, and writes to a place of its type.
         unsafe { call!(cuDeviceGet(&raw mut device, ordinal)) }.map_err(Failure::unavailable)?;
         Ok(Gpu { device })
     }
 }
 
-/// A device that is there, all functions that are used being so too.
+/// A device that exists, in a driver that has all functions that we use.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gpu {
     device: sys::CUdevice,
 }
 
 impl Gpu {
-    /// Its context, current for this thread.
+    /// Retains its primary context and makes it current on this thread.
     pub(super) fn context(self) -> Result<Arc<Context>, Failure> {
         let device = self.device;
         let mut context = ptr::null_mut();
@@ -195,7 +195,7 @@ impl Gpu {
         Ok(until_zero(&name))
     }
 
-    /// A number that describes the device; negative ones count as zero.
+    /// An attribute of the device; negative numbers count as zero.
     pub(super) fn attribute(&self, attribute: Attribute) -> Result<u32, Failure> {
         let mut value = 0;
         // SAFETY: The value is written to a place of its type.
@@ -214,27 +214,27 @@ impl Gpu {
     }
 }
 
-/// The primary context of a device. Whatever else is here holds on to it.
+/// The primary context of a device. Every other handle here keeps it alive.
 #[derive(Debug)]
 pub(super) struct Context {
     device: sys::CUdevice,
     context: sys::CUcontext,
 }
 
-// SAFETY: The driver may be called from any thread that has the context bound, which each call
-// here does first.
+// SAFETY: The driver may be called from any thread on which the context is current, and each call
+// here makes it current first.
 unsafe impl Send for Context {}
 // SAFETY: As above; the driver does its own locking.
 unsafe impl Sync for Context {}
 
 impl Context {
-    /// Makes it that of this thread.
+    /// Makes it current on this thread.
     pub(super) fn bind(&self) -> Result<(), Failure> {
-        // SAFETY: The context is held until this is dropped.
+        // SAFETY: The context is retained until this is dropped.
         unsafe { call!(cuCtxSetCurrent(self.context)) }
     }
 
-    /// Bytes of device memory, those free and all.
+    /// Bytes of device memory: free, and in all.
     pub(super) fn memory(&self) -> Result<(u64, u64), Failure> {
         self.bind()?;
         let (mut free, mut total) = (0, 0);
@@ -246,7 +246,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: It was retained once, and all that it held is gone.
+        // SAFETY: It was retained once, and everything in it has been freed.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
     }
 }
@@ -282,8 +282,8 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if self.context.bind().is_ok() {
-            // SAFETY: It was allocated once; the driver waits for what still uses it. After a
-            // fault it fails, and the memory goes with the context.
+            // SAFETY: It was allocated once; the driver waits for work that still uses it. After a
+            // fault this fails, and the memory is freed with the context.
             let _ = unsafe { sys::cuMemFree_v2(self.address) };
         }
     }
@@ -297,7 +297,7 @@ pub(super) struct Pinned {
     length: usize,
 }
 
-// SAFETY: It is plain memory, and only its owner gets at it.
+// SAFETY: It is plain memory, and only its owner accesses it.
 unsafe impl Send for Pinned {}
 
 /// Which way pinned memory is copied.
@@ -330,10 +330,10 @@ impl Pinned {
         })
     }
 
-    /// The address of byte `at` of so many that follow it.
+    /// The address of `bytes` bytes from byte `at` on.
     ///
     /// # Panics
-    /// Where they do not fit.
+    /// If they are past the end.
     pub(super) fn part(&self, at: usize, bytes: usize) -> *mut u8 {
         let end = at.checked_add(bytes);
         assert!(end.is_some_and(|end| end <= self.length), "past the end");
@@ -351,7 +351,7 @@ impl Drop for Pinned {
     }
 }
 
-/// The order of a device's work.
+/// A stream: an ordered queue of a device's work.
 #[derive(Debug)]
 pub(super) struct Stream {
     context: Arc<Context>,
@@ -367,7 +367,7 @@ impl Stream {
     pub(super) fn new(context: &Arc<Context>) -> Result<Self, Failure> {
         context.bind()?;
         let mut stream = ptr::null_mut();
-        // Apart from the default stream, which others in this process may use.
+        // Not synchronized with the default stream, which other code in this process may use.
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: The handle is written to a place of its type.
         unsafe { call!(cuStreamCreate(&raw mut stream, flags))? };
@@ -377,12 +377,12 @@ impl Stream {
         })
     }
 
-    /// The context it is of.
+    /// Its context.
     pub(super) fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    /// Waits for all that is in it.
+    /// Waits for all work in it.
     pub(super) fn synchronize(&self) -> Result<(), Failure> {
         self.context.bind()?;
         // SAFETY: The stream is alive.
@@ -392,7 +392,7 @@ impl Stream {
     /// Copies from the host, without waiting.
     ///
     /// # Safety
-    /// `from` is pinned, holds so many bytes, and is left as it is until the copy is through.
+    /// `from` is pinned, has this many bytes, and is not changed until the copy has finished.
     pub(super) unsafe fn copy_up(
         &self,
         from: *const u8,
@@ -408,7 +408,7 @@ impl Stream {
     /// Copies to the host, without waiting.
     ///
     /// # Safety
-    /// `to` is pinned, has room for so many bytes, and is left alone until the copy is through.
+    /// `to` is pinned, has room for this many bytes, and is not accessed until the copy has finished.
     pub(super) unsafe fn copy_down(
         &self,
         from: &Buffer,
@@ -425,14 +425,14 @@ impl Stream {
     pub(super) fn copy(&self, from: &Buffer, to: &Buffer, bytes: usize) -> Result<(), Failure> {
         self.context.bind()?;
         let (from, to) = (from.address, to.address);
-        // SAFETY: Only the device's memory is touched, where the driver checks the addresses.
+        // SAFETY: Only device memory is accessed, and the driver checks its addresses.
         unsafe { call!(cuMemcpyDtoDAsync_v2(to, from, bytes, self.stream)) }
     }
 
     /// Sets all bytes of a buffer to zero.
     pub(super) fn clear(&self, buffer: &Buffer) -> Result<(), Failure> {
         self.context.bind()?;
-        // SAFETY: Only the device's memory is touched, and it has so many bytes.
+        // SAFETY: Only device memory is accessed, and the buffer has this many bytes.
         unsafe {
             call!(cuMemsetD8Async(
                 buffer.address,
@@ -446,7 +446,7 @@ impl Stream {
     /// Launches a kernel.
     ///
     /// # Safety
-    /// There is a parameter for each of the kernel's, of its size at least.
+    /// `parameters` has one for each parameter of the kernel, at least as large.
     pub(super) unsafe fn launch(
         &self,
         function: &Function,
@@ -482,7 +482,7 @@ impl Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         if self.context.bind().is_ok() {
-            // SAFETY: It was made once. What is in it still runs to its end.
+            // SAFETY: It was created once. Work still in it runs to its end.
             let _ = unsafe { sys::cuStreamDestroy_v2(self.stream) };
         }
     }
@@ -499,7 +499,7 @@ pub struct Event {
 unsafe impl Send for Event {}
 
 impl Event {
-    /// Not yet a point of any stream, so that waiting for it takes no time.
+    /// An event that is not yet recorded, so waiting for it returns at once.
     pub(super) fn new(context: &Arc<Context>) -> Result<Self, Failure> {
         context.bind()?;
         let mut event = ptr::null_mut();
@@ -512,21 +512,21 @@ impl Event {
         })
     }
 
-    /// Becomes this point of a stream.
+    /// Records the current point of a stream.
     pub(super) fn record(&self, stream: &Stream) -> Result<(), Failure> {
         self.context.bind()?;
         // SAFETY: Both are alive.
         unsafe { call!(cuEventRecord(self.event, stream.stream)) }
     }
 
-    /// Waits until the device is past it.
+    /// Waits until the device has reached it.
     pub(super) fn wait(&self) -> Result<(), Failure> {
         self.context.bind()?;
         // SAFETY: The event is alive.
         unsafe { call!(cuEventSynchronize(self.event)) }
     }
 
-    /// Milliseconds of the device from this to a later point; both must be passed.
+    /// Milliseconds on the device from this to a later event; the device must have reached both.
     pub(super) fn milliseconds_to(&self, later: &Event) -> Result<f32, Failure> {
         self.context.bind()?;
         let mut milliseconds = 0.0;
@@ -545,13 +545,13 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         if self.context.bind().is_ok() {
-            // SAFETY: It was made once.
+            // SAFETY: It was created once.
             let _ = unsafe { sys::cuEventDestroy_v2(self.event) };
         }
     }
 }
 
-/// An image on a device.
+/// An image loaded on a device.
 #[derive(Debug)]
 pub(super) struct Module {
     context: Arc<Context>,
@@ -564,27 +564,27 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// Compiles PTX for the device. An error comes with what the compiler says.
+    /// Compiles PTX for the device. An error comes with the compiler's log.
     pub(super) fn load(context: &Arc<Context>, ptx: &str) -> Result<Self, (Failure, String)> {
-        let untold = |failure| (failure, String::new());
+        let without_log = |failure| (failure, String::new());
         let ptx = CString::new(ptx).map_err(|_| {
-            untold(Failure {
+            without_log(Failure {
                 call: "cuModuleLoadDataEx",
                 code: 200,
                 name: "a zero byte in the image".to_owned(),
             })
         })?;
-        context.bind().map_err(untold)?;
+        context.bind().map_err(without_log)?;
         let mut log = [0_u8; 8192];
         let mut options = [
             sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
             sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         ];
-        // A size is passed as if it were an address; one byte stays for a zero at the end.
+        // The size is passed as a pointer value; one byte is kept for a zero at the end.
         let size = ptr::without_provenance_mut(log.len() - 1);
         let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), size];
         let mut module = ptr::null_mut();
-        // SAFETY: The image ends in a zero; there are two options, and the log has its size.
+        // SAFETY: The image ends in a zero; there are two options, and the log has the size given.
         let loaded = unsafe {
             call!(cuModuleLoadDataEx(
                 &raw mut module,
@@ -601,7 +601,7 @@ impl Module {
         })
     }
 
-    /// A kernel of it.
+    /// Looks up a kernel.
     pub(super) fn function(self: &Arc<Self>, name: &str) -> Result<Function, Failure> {
         self.context.bind()?;
         let text = CString::new(name).unwrap_or_default();
@@ -624,13 +624,13 @@ impl Module {
 impl Drop for Module {
     fn drop(&mut self) {
         if self.context.bind().is_ok() {
-            // SAFETY: It was loaded once, and no function of it is left.
+            // SAFETY: It was loaded once, and all of its functions have been dropped.
             let _ = unsafe { sys::cuModuleUnload(self.module) };
         }
     }
 }
 
-/// A kernel on a device.
+/// A kernel in a loaded image.
 #[derive(Debug)]
 pub(super) struct Function {
     _module: Arc<Module>,
@@ -643,8 +643,8 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// Lets launches ask for all shared memory that a block may have but what the kernel itself
-    /// takes, and gives how many bytes that is. Without this, more than 48 KiB is refused.
+    /// Lets launches request all shared memory that a block may have, less the kernel's static shared memory; returns
+    /// how many bytes that is. Without this, the driver refuses more than 48 KiB.
     pub(super) fn allow_shared(&self, most: u32) -> Result<u32, Failure> {
         let mut own = 0;
         // SAFETY: The function is alive, and the value is written to a place of its type.

@@ -1,4 +1,4 @@
-//! What an error of the driver means for a device.
+//! Maps error codes of the driver to errors of a device.
 
 use super::super::{DeviceError, Memory, Unavailable};
 
@@ -11,17 +11,17 @@ pub(super) struct Failure {
     pub(super) name: String,
 }
 
-/// The codes that mean something here: `CUresult` of the driver's API.
+/// The codes that are handled here: `CUresult` of the driver's API.
 pub(super) mod code {
     pub(in super::super) const OUT_OF_MEMORY: i32 = 2;
     pub(in super::super) const NO_DEVICE: i32 = 100;
     pub(in super::super) const NOT_FOUND: i32 = 500;
     pub(in super::super) const UNSUPPORTED_PTX_VERSION: i32 = 222;
-    /// The image is for other GPUs, is no PTX, or cannot be compiled here.
+    /// The image is for other GPUs, is not PTX, or cannot be compiled here.
     pub(in super::super) const IMAGE: [i32; 6] = [200, 209, 218, 221, 223, NOT_FOUND];
-    /// A kernel broke a rule: an address that is not its own, a fault, a time limit.
+    /// A kernel failed: an illegal address, another fault, a time limit.
     pub(in super::super) const KERNEL: [i32; 9] = [700, 702, 710, 714, 715, 716, 717, 718, 719];
-    /// Memory or a link broke, or the device or its context is no longer there.
+    /// A memory or link failure, or the device or its context no longer exists.
     pub(in super::super) const LOST: [i32; 9] = [3, 4, 46, 201, 214, 220, 226, 709, 999];
 }
 
@@ -31,7 +31,7 @@ impl Failure {
         format!("{} ({}) in {}", self.name, self.code, self.call)
     }
 
-    /// Why there is no such device.
+    /// Why the device cannot be opened.
     pub(super) fn unavailable(self) -> Unavailable {
         if self.code == code::NO_DEVICE {
             return Unavailable::NoDevice;
@@ -40,7 +40,7 @@ impl Failure {
         Unavailable::Driver { call, code, name }
     }
 
-    /// Why a device does not take the image, with what its compiler says.
+    /// Why the driver refused the image, with the compiler's log.
     pub(super) fn image(
         self,
         log: &str,
@@ -62,8 +62,8 @@ impl Failure {
         }
     }
 
-    /// What became of the device. Launches are not waited for, so that a kernel's fault is told by
-    /// a later call: it is that of the last kernel launched.
+    /// Converts a failure on an open device. Launches are asynchronous, so a later call reports a kernel's fault: it is
+    /// attributed to the kernel launched last.
     pub(super) fn device_error(
         self,
         launched: Option<&'static str>,

@@ -1,5 +1,5 @@
-//! [`Staging`]: pinned memory through which copies go, so that the device can make them while the
-//! host goes on.
+//! [`Staging`]: copies through pinned memory, so that uploads run asynchronously and downloads overlap with the
+//! host's own copies.
 #![allow(
     unsafe_code,
     reason = "the device copies from and to memory that is the host's as well"
@@ -11,39 +11,39 @@ use std::sync::Arc;
 use super::driver::{Buffer, Direction, Event, Pinned, Stream};
 use super::errors::Failure;
 
-/// Bytes of a part, which is waited for as a whole.
-const PART: usize = 1 << 20;
+/// Bytes of a chunk, the unit in which the host waits for copies.
+const CHUNK: usize = 1 << 20;
 
-/// Parts on the way up: what they hold may be uploaded while the device still computes.
-pub(super) const UP: usize = 16;
+/// Chunks for uploads: as much can be queued for upload while the device still computes.
+pub(super) const UPLOAD_CHUNKS: usize = 16;
 
-/// Parts on the way up of a further stream: what is uploaded there goes beside another's work, and waits for
-/// little. Pinned memory is taken from the whole host.
-pub(super) const UP_OF_FURTHER_STREAM: usize = 4;
+/// Chunks for uploads of a further stream: its uploads overlap another stream's work and rarely wait, and pinned
+/// memory is scarce, since the whole host shares it.
+pub(super) const UPLOAD_CHUNKS_OF_FURTHER_STREAM: usize = 4;
 
-/// Parts on the way down: one is copied by the device and one by the host.
-const DOWN: usize = 2;
+/// Chunks for downloads: the device fills one while the host empties the other.
+const DOWNLOAD_CHUNKS: usize = 2;
 
-/// What is copied starts at multiples of this.
+/// Each upload starts at a multiple of this in its chunk.
 const ALIGNMENT: usize = 128;
 
-/// The pinned memory of a device, and how far it is in use.
+/// The pinned memory of a stream, and how far it is in use.
 #[derive(Debug)]
 pub(super) struct Staging {
     stream: Arc<Stream>,
     up: Pinned,
     down: Pinned,
-    /// The end of each part's last use.
-    up_through: Vec<Event>,
-    down_through: Vec<Event>,
-    /// The part that uploads go to next, and how much of it is taken.
-    part: usize,
-    taken: usize,
+    /// For each chunk, the event after its last copy.
+    up_done: Vec<Event>,
+    down_done: Vec<Event>,
+    /// The chunk that the next upload goes to, and how many of its bytes are in use.
+    chunk: usize,
+    used: usize,
 }
 
 impl Staging {
-    /// With so many parts on the way up, at least one.
-    pub(super) fn new(stream: &Arc<Stream>, up: usize) -> Result<Self, Failure> {
+    /// Allocates pinned memory with this many chunks for uploads, at least one.
+    pub(super) fn new(stream: &Arc<Stream>, upload_chunks: usize) -> Result<Self, Failure> {
         let context = stream.context();
         let events = |count| {
             let events = (0..count).map(|_| Event::new(context));
@@ -51,17 +51,16 @@ impl Staging {
         };
         Ok(Self {
             stream: Arc::clone(stream),
-            up: Pinned::new(context, up * PART, Direction::Up)?,
-            down: Pinned::new(context, DOWN * PART, Direction::Down)?,
-            up_through: events(up)?,
-            down_through: events(DOWN)?,
-            part: 0,
-            taken: 0,
+            up: Pinned::new(context, upload_chunks * CHUNK, Direction::Up)?,
+            down: Pinned::new(context, DOWNLOAD_CHUNKS * CHUNK, Direction::Down)?,
+            up_done: events(upload_chunks)?,
+            down_done: events(DOWNLOAD_CHUNKS)?,
+            chunk: 0,
+            used: 0,
         })
     }
 
-    /// Copies to byte `at` of a buffer, where it fits. It waits only where all parts are on their
-    /// way.
+    /// Copies to byte `at` of a buffer, which must have room. Waits only if all chunks are being copied.
     pub(super) fn upload(
         &mut self,
         from: &[u8],
@@ -71,30 +70,30 @@ impl Staging {
         self.stream.context().bind()?;
         let mut rest = from;
         while !rest.is_empty() {
-            if self.taken == PART {
-                self.up_through[self.part].record(&self.stream)?;
-                let next = (self.part + 1) % self.up_through.len();
-                self.up_through[next].wait()?;
-                self.part = next;
-                self.taken = 0;
+            if self.used == CHUNK {
+                self.up_done[self.chunk].record(&self.stream)?;
+                let next = (self.chunk + 1) % self.up_done.len();
+                self.up_done[next].wait()?;
+                self.chunk = next;
+                self.used = 0;
             }
-            let bytes = rest.len().min(PART - self.taken);
+            let bytes = rest.len().min(CHUNK - self.used);
             let (now, later) = rest.split_at(bytes);
-            let place = self.up.part(self.part * PART + self.taken, bytes);
-            // SAFETY: This place of the part is not taken, and none of its earlier copies is
-            // under way. It is left alone until the event that is recorded after this copy.
+            let place = self.up.part(self.chunk * CHUNK + self.used, bytes);
+            // SAFETY: This place in the chunk is not in use, and its earlier copies have finished. It is left alone
+            // until the event that is recorded after this copy.
             unsafe {
                 ptr::copy_nonoverlapping(now.as_ptr(), place, bytes);
                 self.stream.copy_up(place, to, at, bytes)?;
             }
-            self.taken = (self.taken + bytes).next_multiple_of(ALIGNMENT);
+            self.used = (self.used + bytes).next_multiple_of(ALIGNMENT);
             at += bytes;
             rest = later;
         }
         Ok(())
     }
 
-    /// Waits, and copies from byte `at` of a buffer, where there is as much.
+    /// Waits, and copies from byte `at` of a buffer, which must have as many bytes.
     pub(super) fn download(
         &mut self,
         from: &Buffer,
@@ -104,23 +103,23 @@ impl Staging {
         self.stream.context().bind()?;
         let length = to.len();
         let start = |index: usize| {
-            let offset = index * PART;
-            let bytes = PART.min(length - offset.min(length));
-            let place = self.down.part(index % DOWN * PART, bytes);
+            let offset = index * CHUNK;
+            let bytes = CHUNK.min(length - offset.min(length));
+            let place = self.down.part(index % DOWNLOAD_CHUNKS * CHUNK, bytes);
             if bytes > 0 {
-                // SAFETY: The place's last copy was waited for and taken over by the host, and it
-                // is read only after the event below.
+                // SAFETY: The chunk's last copy has finished and the host has copied it out; it is read again only
+                // after the event below.
                 unsafe { self.stream.copy_down(from, at + offset, place, bytes)? };
-                self.down_through[index % DOWN].record(&self.stream)?;
+                self.down_done[index % DOWNLOAD_CHUNKS].record(&self.stream)?;
             }
             Ok(())
         };
         start(0)?;
-        for (index, part) in to.chunks_mut(PART).enumerate() {
+        for (index, part) in to.chunks_mut(CHUNK).enumerate() {
             start(index + 1)?;
-            self.down_through[index % DOWN].wait()?;
-            let place = self.down.part(index % DOWN * PART, part.len());
-            // SAFETY: The device has copied so many bytes here, and is through.
+            self.down_done[index % DOWNLOAD_CHUNKS].wait()?;
+            let place = self.down.part(index % DOWNLOAD_CHUNKS * CHUNK, part.len());
+            // SAFETY: The device has finished copying this many bytes here.
             unsafe { ptr::copy_nonoverlapping(place, part.as_mut_ptr(), part.len()) };
         }
         Ok(())
@@ -129,8 +128,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // The pinned memory is freed after this. An error is that of a device that no longer
-        // copies.
+        // The pinned memory is freed after this. An error means that the device no longer copies.
         let _ = self.stream.synchronize();
     }
 }
