@@ -1,4 +1,4 @@
-//! Compiles the kernels for the host, where there is a C++ compiler: `cfg(emulated)`.
+//! Compiles the kernels for the host if there is a C++ compiler: `cfg(emulated)`.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,12 +9,12 @@ fn main() {
     println!("cargo::rustc-check-cfg=cfg(emulated)");
     println!("cargo::rustc-check-cfg=cfg(sanitized)");
     println!("cargo::rerun-if-env-changed=ARC_SANITIZE");
-    // The build script of gpu-kernels tells.
+    // Set by the build script of gpu-kernels.
     let kernels = std::env::var_os("DEP_ARC_KERNELS_SOURCES").unwrap_or_default();
     let kernels = Path::new(&kernels);
     let host = kernels.join("host");
     if std::env::var_os("CARGO_FEATURE_EMULATED").is_none() || !host.is_dir() {
-        // Not asked for, or a copy of the crate without the kernels.
+        // Not requested, or a copy of the crate without the kernels.
         return;
     }
     println!("cargo::rerun-if-changed={}", kernels.display());
@@ -25,7 +25,7 @@ fn main() {
     println!("cargo::rustc-cfg=emulated");
     let sources = sources(kernels).expect("the sources of the kernels");
     library("arc_emulation", &host.join("emulation.cpp"), &sources, true);
-    // Kernels for tests: only these name the library, beside their declarations.
+    // Kernels for tests: the tests link this library themselves, where they declare the kernels.
     library(
         "arc_emulation_tests",
         &host.join("tests.cpp"),
@@ -39,7 +39,7 @@ fn main() {
     }
 }
 
-/// The text of all files that a kernel may include.
+/// The content of all files that a kernel may include.
 fn sources(folder: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder)? {
@@ -53,8 +53,8 @@ fn sources(folder: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
     Ok(all)
 }
 
-/// Compiles a file into a library. It takes a minute and more, and cargo runs this anew for each profile and
-/// for Clippy: what was made of the same sources by the same compiler is taken from beside them.
+/// Compiles a file into a library. That takes a minute or more, and cargo runs this again for each profile and for
+/// Clippy, so a library already built from the same sources by the same compiler is reused from the target folder.
 fn library(name: &str, file: &Path, sources: &BTreeMap<PathBuf, Vec<u8>>, is_linked: bool) {
     let mut build = compiler();
     build.file(file);
@@ -64,19 +64,22 @@ fn library(name: &str, file: &Path, sources: &BTreeMap<PathBuf, Vec<u8>>, is_lin
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
     // target/PROFILE/build/PACKAGE/out
     let target = out.ancestors().nth(4).unwrap_or(&out);
-    let kept = target.join(format!("emulated/{name}-{:016x}.a", hasher.finish()));
+    let cached = target.join(format!("emulated/{name}-{:016x}.a", hasher.finish()));
     let library = out.join(format!("lib{name}.a"));
-    if fs::copy(&kept, &library).is_err() {
+    if fs::copy(&cached, &library).is_err() {
         build.cargo_metadata(false).compile(name);
-        // Under a name of its own first: several builds may be at it.
-        let half = kept.with_extension(std::process::id().to_string());
-        let keep = || {
+        // Under a temporary name first: several builds may run at once.
+        let temporary = cached.with_extension(std::process::id().to_string());
+        let store = || {
             fs::create_dir_all(target.join("emulated"))?;
-            fs::copy(&library, &half)?;
-            fs::rename(&half, &kept)
+            fs::copy(&library, &temporary)?;
+            fs::rename(&temporary, &cached)
         };
-        if let Err(error) = keep() {
-            println!("cargo::warning={}: cannot be kept: {error}", kept.display());
+        if let Err(error) = store() {
+            println!(
+                "cargo::warning={}: cannot be cached: {error}",
+                cached.display()
+            );
         }
     }
     if is_linked {
@@ -85,14 +88,14 @@ fn library(name: &str, file: &Path, sources: &BTreeMap<PathBuf, Vec<u8>>, is_lin
     }
 }
 
-/// Whether the kernels are to be compiled for the address and undefined behaviour sanitizers:
+/// Whether to compile the kernels for the address and undefined behaviour sanitizers:
 /// `cargo xtask sanitize`.
 fn sanitized() -> bool {
     std::env::var_os("ARC_SANITIZE").is_some_and(|value| value == "1")
 }
 
-/// How a file is compiled. Without exceptions and run-time types nothing of the C++ library is
-/// linked.
+/// The compiler with its options. Without exceptions and run-time type information, nothing of the C++ library needs to
+/// be linked.
 fn compiler() -> cc::Build {
     let mut build = cc::Build::new();
     build
@@ -105,7 +108,7 @@ fn compiler() -> cc::Build {
         .flag("-std=c++17")
         .flag("-fno-exceptions")
         .flag("-fno-rtti")
-        // Stacks are switched, which a processor's shadow stack would not know.
+        // The code switches stacks, which a processor's shadow stack would not follow.
         .flag_if_supported("-fcf-protection=none")
         .flag_if_supported("-Wno-unknown-pragmas");
     if sanitized() {

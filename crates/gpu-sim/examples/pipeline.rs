@@ -1,4 +1,4 @@
-//! Runs a batch of grids through a pipeline in one launch, on the first GPU or, where there is none,
+//! Runs a pipeline on a batch of grids in one launch, on the first GPU or, if there is none,
 //! on the emulated device: `cargo run --example pipeline -p gpu-sim`.
 
 use std::error::Error;
@@ -8,7 +8,7 @@ use gpu_kernels::device::{Device, open};
 use gpu_kernels::{Engine, encode};
 use gpu_sim::emulated::Emulation;
 
-/// Crops a grid to its largest object, and turns that.
+/// Crops a grid to its largest object, and rotates that.
 const PIPELINE: &str = "\
 def solve_pipeline(I):
     x1 = objects(I, T, F, T)
@@ -31,12 +31,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Runs the pipeline on every grid, and says what came of it.
+/// Runs the pipeline on every grid, and prints the results.
 fn run<D: Device>(engine: &Engine<D>) -> Result<(), Box<dyn Error>> {
     let grids = [
         Grid::from_rows(&[[0, 3, 3, 0], [0, 3, 0, 0], [0, 0, 0, 5]])?,
         Grid::from_rows(&[[1, 0, 0], [0, 2, 2]])?,
-        // Larger than the device holds: it is for the host.
+        // Too large for the device, so the host would have to run it.
         Grid::filled(40, 40, 7),
     ];
     let program = parse_programs(PIPELINE).remove(0)?;

@@ -1,9 +1,9 @@
-//! [`EmulatedDevice`]: the kernels on the CPU.
+//! [`EmulatedDevice`]: runs the kernels on the CPU.
 //!
-//! The sources under `kernels/` are compiled by a C++ compiler, where one is found when this crate
-//! is built, and run with one fiber a lane. What a GPU leaves undefined is an error here: lanes
-//! that come to different collectives, a mask that names a lane which has left, a deadlock. It
-//! stands in for a GPU in tests; it is not fast.
+//! A C++ compiler, if one is found when this crate is built, compiles the sources under `kernels/`; each lane then runs
+//! as a fiber. What is undefined behaviour on a GPU is an error here: lanes
+//! that reach different collectives, a mask that names a lane which has exited, a deadlock. It
+//! replaces a GPU in tests; it is not fast.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher as _, Hasher as _};
@@ -13,7 +13,7 @@ use gpu_kernels::device::{
     Argument, Device, DeviceError, Information, Kind, Launch, Memory, Unavailable,
 };
 
-use crate::hosted::{Hosted, Taken, within};
+use crate::simulated::{Reservation, SimulatedGpu, within};
 
 #[cfg(emulated)]
 #[allow(unsafe_code, reason = "the kernels are a C++ library")]
@@ -21,7 +21,7 @@ mod image;
 #[allow(unsafe_code, reason = "kernels read and write memory by its address")]
 mod memory;
 
-/// Where nothing compiled the kernels.
+/// The stub for a build without compiled kernels.
 #[cfg(not(emulated))]
 mod image {
     use super::{RawArgument, Refusal, Settings};
@@ -44,8 +44,8 @@ mod image {
     }
 }
 
-/// In which order the lanes of a warp run from one collective to the next. A kernel that gives
-/// another result in another order has a race.
+/// The order in which the lanes of a warp run from one collective to the next. A kernel whose result depends on the
+/// order has a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LaneOrder {
     /// Lane 0 first.
@@ -53,11 +53,11 @@ pub enum LaneOrder {
     Ascending,
     /// Lane 31 first.
     Descending,
-    /// Another order each time, the same ones for the same seed.
+    /// A different order each time, determined by the seed.
     Random(u64),
 }
 
-/// What is emulated.
+/// Settings of emulated devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Emulation {
     /// How many devices there are.
@@ -66,12 +66,12 @@ pub struct Emulation {
     pub bytes: u64,
     /// The order of lanes.
     pub order: LaneOrder,
-    /// Seed of what memory holds before it is written; nothing for another one each time.
+    /// Seed of the content of memory before it is written; `None` for a random seed.
     pub noise: Option<u64>,
-    /// How many collectives a warp may come to in one launch: who goes on is taken to be in a loop
-    /// without end.
+    /// How many collectives a warp may reach in one launch; a warp that exceeds this is assumed to be in an endless
+    /// loop.
     pub patience: u64,
-    /// What the kernels' fingerprint has to be; nothing for any.
+    /// The fingerprint that the kernels must have; `None` for any.
     pub fingerprint: Option<u64>,
 }
 
@@ -89,10 +89,10 @@ impl Default for Emulation {
     }
 }
 
-/// A GPU of one multiprocessor that is emulated on the thread that launches.
+/// A GPU with one multiprocessor, emulated on the thread that launches.
 #[derive(Debug)]
 pub struct EmulatedDevice {
-    hosted: Hosted,
+    gpu: SimulatedGpu,
     emulation: Emulation,
     noise: Cell<u64>,
 }
@@ -101,7 +101,7 @@ pub struct EmulatedDevice {
 #[derive(Debug)]
 pub struct Buffer {
     block: memory::Block,
-    _taken: Taken,
+    _reservation: Reservation,
 }
 
 /// An argument of a kernel.
@@ -111,7 +111,7 @@ enum RawArgument {
     Number(u32),
 }
 
-/// How a kernel is run.
+/// The settings of one launch.
 #[cfg_attr(not(emulated), allow(dead_code, reason = "without kernels"))]
 struct Settings {
     blocks: u32,
@@ -124,7 +124,7 @@ struct Settings {
     patience: u64,
 }
 
-/// Why a kernel was not run to its end.
+/// Why a kernel did not run to its end.
 #[cfg_attr(not(emulated), allow(dead_code, reason = "without kernels"))]
 enum Refusal {
     Launch(String),
@@ -132,23 +132,23 @@ enum Refusal {
 }
 
 impl EmulatedDevice {
-    /// The device of this number, from 0 on.
+    /// Opens the device at this index, counted from 0.
     ///
     /// # Errors
-    /// [`Unavailable::NoCompiler`] where the kernels were not compiled,
-    /// [`Unavailable::NoSuchDevice`], and [`Unavailable::StaleImage`] for another fingerprint than
-    /// is asked for.
+    /// [`Unavailable::NoCompiler`] if the kernels were not compiled,
+    /// [`Unavailable::NoSuchDevice`], and [`Unavailable::StaleImage`] if the kernels do not have the requested
+    /// fingerprint.
     pub(crate) fn new(index: usize, emulation: &Emulation) -> Result<Self, Unavailable> {
         let found = Self::fingerprint().ok_or(Unavailable::NoCompiler)?;
         let (number, name) = ((index, emulation.devices), "emulated device");
-        let hosted = Hosted::new(number, name, Kind::Emulated, emulation.bytes)?;
+        let gpu = SimulatedGpu::new(number, name, Kind::Emulated, emulation.bytes)?;
         if let Some(expected) = emulation.fingerprint.filter(|expected| *expected != found) {
             let found = format!("{found:#018x}");
             return Err(Unavailable::StaleImage { expected, found });
         }
         let random = || std::hash::RandomState::new().build_hasher().finish();
         Ok(EmulatedDevice {
-            hosted,
+            gpu,
             emulation: emulation.clone(),
             noise: Cell::new(emulation.noise.unwrap_or_else(random)),
         })
@@ -159,21 +159,21 @@ impl EmulatedDevice {
         image::fingerprint()
     }
 
-    /// What the next memory holds at first.
+    /// The seed of the next buffer's initial content.
     fn noise(&self) -> u64 {
         let noise = self.noise.get();
         self.noise.set(noise.wrapping_add(0x9e37_79b9_7f4a_7c15));
         noise
     }
 
-    /// Runs a kernel under the name that errors give it.
+    /// Runs a kernel; errors call it by this name.
     fn run(
         &self,
         kernel: image::Kernel,
         name: &'static str,
         launch: &Launch<'_, Buffer>,
     ) -> Result<(), DeviceError> {
-        self.hosted.alive()?;
+        self.gpu.check_alive()?;
         let given: Vec<_> = launch
             .arguments
             .iter()
@@ -191,7 +191,7 @@ impl EmulatedDevice {
             blocks: launch.blocks,
             threads: launch.threads,
             shared_bytes: launch.shared_bytes,
-            most_shared_bytes: self.hosted.information.shared_bytes,
+            most_shared_bytes: self.gpu.information.shared_bytes,
             order,
             seed,
             fill: self.noise(),
@@ -204,7 +204,7 @@ impl EmulatedDevice {
                     kernel: name,
                     reason,
                 },
-                Refusal::Kernel(reason) => self.hosted.failed(name, reason),
+                Refusal::Kernel(reason) => self.gpu.failed(name, reason),
             })
     }
 }
@@ -214,58 +214,58 @@ impl Device for EmulatedDevice {
     type Event = Instant;
 
     fn information(&self) -> &Information {
-        &self.hosted.information
+        &self.gpu.information
     }
 
     fn new_stream(&self) -> Result<Self, DeviceError> {
         Ok(EmulatedDevice {
-            hosted: self.hosted.new_stream()?,
+            gpu: self.gpu.new_stream()?,
             emulation: self.emulation.clone(),
             noise: Cell::new(self.noise().rotate_left(32)),
         })
     }
 
     fn memory(&self) -> Result<Memory, DeviceError> {
-        self.hosted.memory()
+        self.gpu.memory()
     }
 
     fn allocate(&self, bytes: usize) -> Result<Buffer, DeviceError> {
         let bytes = bytes.max(1);
-        let taken = self.hosted.take(bytes)?;
+        let reservation = self.gpu.reserve(bytes)?;
         match memory::Block::new(bytes, self.noise()) {
             Some(block) => Ok(Buffer {
                 block,
-                _taken: taken,
+                _reservation: reservation,
             }),
-            None => Err(self.hosted.no_memory(taken)),
+            None => Err(self.gpu.no_memory(reservation)),
         }
     }
 
     fn discard(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
-        self.hosted.alive()?;
+        self.gpu.check_alive()?;
         buffer.block.fill(self.noise());
         Ok(())
     }
 
     fn upload(&self, from: &[u8], to: &mut Buffer, at: usize) -> Result<(), DeviceError> {
-        self.hosted.alive()?;
+        self.gpu.check_alive()?;
         let length = to.block.bytes();
         within(to.block.write(at, from), at, from.len(), length)
     }
 
     fn download(&self, from: &Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
-        self.hosted.alive()?;
+        self.gpu.check_alive()?;
         within(from.block.read(at, to), at, to.len(), from.block.bytes())
     }
 
     fn copy(&self, from: &Buffer, to: &mut Buffer, bytes: usize) -> Result<(), DeviceError> {
-        self.hosted.alive()?;
+        self.gpu.check_alive()?;
         let length = from.block.bytes().min(to.block.bytes());
         within(to.block.copy(&from.block, bytes), 0, bytes, length)
     }
 
     fn clear(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
-        self.hosted.alive()?;
+        self.gpu.check_alive()?;
         buffer.block.clear();
         Ok(())
     }
@@ -274,23 +274,23 @@ impl Device for EmulatedDevice {
         let name = launch.entry.symbol();
         let kernel = image::Kernel::named(name).ok_or_else(|| DeviceError::Launch {
             kernel: name,
-            reason: "the image has none of this name".to_owned(),
+            reason: "the image has no kernel of this name".to_owned(),
         })?;
         self.run(kernel, name, launch)
     }
 
     fn record(&self) -> Result<Instant, DeviceError> {
-        self.hosted.alive()?;
+        self.gpu.check_alive()?;
         Ok(Instant::now())
     }
 
     fn elapsed(&self, from: &Instant, to: &Instant) -> Result<Duration, DeviceError> {
-        self.hosted.alive()?;
+        self.gpu.check_alive()?;
         Ok(to.saturating_duration_since(*from))
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {
-        self.hosted.alive()
+        self.gpu.check_alive()
     }
 }
 

@@ -1,8 +1,7 @@
-//! [`Faulty`]: a device that fails by plan, so that what drives devices can be tested against every
-//! way in which they fail.
+//! [`Faulty`]: injects faults into a device according to a plan, to test how callers handle every kind of failure.
 //!
-//! Calls are counted for a device and its [further streams](Device::new_stream) together. Where one thread drives
-//! them, the same plan meets the same calls each time.
+//! Calls are counted for a device and its [further streams](Device::new_stream) together. If one thread drives
+//! them, the same plan hits the same calls each time.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,24 +11,24 @@ use gpu_kernels::device::{Device, DeviceError, Information, Launch, Memory};
 /// When a device fails, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
-    /// Single calls that fail. Of several for one call, the first counts.
+    /// Single calls that fail. If several name the same call, the first applies.
     pub faults: Vec<Fault>,
-    /// Times at which the device is not there.
+    /// Periods in which the device is lost.
     pub outages: Vec<Outage>,
 }
 
 /// A call that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
-    /// What kind of call.
+    /// The kind of call.
     pub call: Call,
-    /// Which of its kind, from 0 on.
+    /// Which call of its kind, counted from 0.
     pub number: u64,
-    /// What becomes of it.
+    /// How it fails.
     pub effect: Effect,
 }
 
-/// The calls that a fault may meet.
+/// The kinds of calls into which a fault can be injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
     /// [`Device::allocate`].
@@ -42,31 +41,31 @@ pub enum Call {
     Wait,
 }
 
-/// What becomes of a call.
+/// How a call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It fails for want of memory.
+    /// It fails as if the device were out of memory.
     OutOfMemory,
-    /// It fails as if the device were lost; for one that stays lost there is an [`Outage`].
+    /// It fails as if the device were lost; for a device that stays lost, use an [`Outage`].
     Lost,
-    /// It fails with an error of the driver that means nothing in particular.
+    /// It fails with an unspecific error of the driver.
     Driver,
-    /// It takes so many milliseconds longer.
+    /// It succeeds, this many milliseconds later.
     Slow(u64),
-    /// It does not return before the [`Handle`] lets it go, and is lost then.
+    /// It does not return until the [`Handle`] releases it, and then fails as if the device were lost.
     Hang,
 }
 
-/// A time at which the device is not there: all calls that can fail are lost.
+/// A period in which the device is lost: all calls that can fail do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outage {
-    /// The first such call, among calls of any kind, from 0 on.
+    /// The first call of the period, counting calls of any kind from 0.
     pub from: u64,
-    /// How many there are; [`u64::MAX`] for a device that does not come back.
+    /// How many calls it lasts; [`u64::MAX`] for a device that does not come back.
     pub calls: u64,
 }
 
-/// A device that fails by [plan](Plan), and is otherwise the one within.
+/// A device into which faults are injected by a [plan](Plan); otherwise it behaves like the wrapped one.
 #[derive(Debug)]
 pub struct Faulty<D> {
     device: D,
@@ -74,7 +73,7 @@ pub struct Faulty<D> {
     handle: Handle,
 }
 
-/// Lets go what hangs, and tells what was called.
+/// Releases hanging calls, and counts calls.
 #[derive(Debug, Clone, Default)]
 pub struct Handle {
     shared: Arc<(Mutex<State>, Condvar)>,
@@ -102,11 +101,11 @@ pub struct Calls {
     pub waits: u64,
 }
 
-/// What errors of a plan say.
-const BY_PLAN: &str = "by plan";
+/// The reason in injected errors.
+const FAULT_INJECTION: &str = "fault injection";
 
 impl Calls {
-    /// Counts a call: its number among all and among its kind.
+    /// Counts a call; returns its number among all calls and among its kind.
     fn count(&mut self, call: Option<Call>) -> (u64, Option<(Call, u64)>) {
         let counted = |count: &mut u64| {
             *count += 1;
@@ -146,7 +145,7 @@ impl Handle {
         state.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets all calls go that hang, and those that would hang later.
+    /// Releases all calls that hang, and those that would hang later.
     pub fn release(&self) {
         self.locked().released = true;
         self.shared.1.notify_all();
@@ -157,12 +156,12 @@ impl Handle {
         self.locked().hanging
     }
 
-    /// What was called so far.
+    /// The calls so far.
     pub fn calls(&self) -> Calls {
         self.locked().calls
     }
 
-    /// Waits to be let go.
+    /// Waits to be released.
     fn hang(&self) {
         let mut state = self.locked();
         state.hanging += 1;
@@ -175,7 +174,7 @@ impl Handle {
 }
 
 impl<D: Device> Faulty<D> {
-    /// A device that fails by this plan.
+    /// Wraps a device, to inject faults by this plan.
     pub fn new(device: D, plan: Plan) -> Self {
         Self {
             device,
@@ -184,18 +183,18 @@ impl<D: Device> Faulty<D> {
         }
     }
 
-    /// What lets hanging calls go, here and on other streams.
+    /// The handle that releases hanging calls, on this stream and others.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// The device itself.
+    /// The wrapped device.
     pub fn inner(&self) -> &D {
         &self.device
     }
 
-    /// Fails where the plan says so. `requested` is what an allocation asks for.
-    fn meet(&self, call: Option<Call>, requested: usize) -> Result<(), DeviceError> {
+    /// Counts a call, and fails if the plan says so. `requested` is the size of an allocation.
+    fn inject(&self, call: Option<Call>, requested: usize) -> Result<(), DeviceError> {
         let (all, of_kind) = self.handle.locked().calls.count(call);
         match self.plan.effect(all, of_kind) {
             None => Ok(()),
@@ -209,7 +208,7 @@ impl<D: Device> Faulty<D> {
                 total: self.device.information().bytes,
             }),
             Some(Effect::Driver) => Err(DeviceError::Driver {
-                call: BY_PLAN,
+                call: FAULT_INJECTION,
                 code: 1,
                 name: "a fault".to_owned(),
             }),
@@ -224,7 +223,7 @@ impl<D: Device> Faulty<D> {
 
 fn lost() -> DeviceError {
     DeviceError::Lost {
-        reason: BY_PLAN.to_owned(),
+        reason: FAULT_INJECTION.to_owned(),
     }
 }
 
@@ -237,7 +236,7 @@ impl<D: Device> Device for Faulty<D> {
     }
 
     fn new_stream(&self) -> Result<Self, DeviceError> {
-        self.meet(None, 0)?;
+        self.inject(None, 0)?;
         Ok(Self {
             device: self.device.new_stream()?,
             plan: Arc::clone(&self.plan),
@@ -246,57 +245,57 @@ impl<D: Device> Device for Faulty<D> {
     }
 
     fn memory(&self) -> Result<Memory, DeviceError> {
-        self.meet(None, 0)?;
+        self.inject(None, 0)?;
         self.device.memory()
     }
 
     fn allocate(&self, bytes: usize) -> Result<D::Buffer, DeviceError> {
-        self.meet(Some(Call::Allocation), bytes)?;
+        self.inject(Some(Call::Allocation), bytes)?;
         self.device.allocate(bytes)
     }
 
     fn discard(&self, buffer: &mut D::Buffer) -> Result<(), DeviceError> {
-        // It asks nothing of a GPU, and so is no call.
+        // On a GPU this does nothing, so it does not count as a call.
         self.device.discard(buffer)
     }
 
     fn upload(&self, from: &[u8], to: &mut D::Buffer, at: usize) -> Result<(), DeviceError> {
-        self.meet(Some(Call::Copy), 0)?;
+        self.inject(Some(Call::Copy), 0)?;
         self.device.upload(from, to, at)
     }
 
     fn download(&self, from: &D::Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
-        self.meet(Some(Call::Copy), 0)?;
+        self.inject(Some(Call::Copy), 0)?;
         self.device.download(from, at, to)
     }
 
     fn copy(&self, from: &D::Buffer, to: &mut D::Buffer, bytes: usize) -> Result<(), DeviceError> {
-        self.meet(Some(Call::Copy), 0)?;
+        self.inject(Some(Call::Copy), 0)?;
         self.device.copy(from, to, bytes)
     }
 
     fn clear(&self, buffer: &mut D::Buffer) -> Result<(), DeviceError> {
-        self.meet(None, 0)?;
+        self.inject(None, 0)?;
         self.device.clear(buffer)
     }
 
     fn launch(&self, launch: &Launch<'_, D::Buffer>) -> Result<(), DeviceError> {
-        self.meet(Some(Call::Launch), 0)?;
+        self.inject(Some(Call::Launch), 0)?;
         self.device.launch(launch)
     }
 
     fn record(&self) -> Result<D::Event, DeviceError> {
-        self.meet(None, 0)?;
+        self.inject(None, 0)?;
         self.device.record()
     }
 
     fn elapsed(&self, from: &D::Event, to: &D::Event) -> Result<Duration, DeviceError> {
-        self.meet(Some(Call::Wait), 0)?;
+        self.inject(Some(Call::Wait), 0)?;
         self.device.elapsed(from, to)
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {
-        self.meet(Some(Call::Wait), 0)?;
+        self.inject(Some(Call::Wait), 0)?;
         self.device.synchronize()
     }
 }

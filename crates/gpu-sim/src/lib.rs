@@ -1,14 +1,14 @@
-//! Devices that need no GPU: they run the kernels of gpu-kernels on the CPU, for tests.
+//! Simulated devices, which run the kernels of gpu-kernels on the CPU, for tests without a GPU.
 //!
 //! - [`emulated`] runs the sources, compiled by a C++ compiler for the host;
-//! - [`interpreted`] executes the PTX that GPUs are given, and parses it;
+//! - [`interpreted`] parses and executes the PTX that GPUs run;
 //! - [`faulty`] injects faults into any device;
 //! - [`open`] opens the first two.
 //!
-//! A release build of the command or of the wheel links none of it: their feature `simulated` does.
+//! The command and the wheel link this crate only with their feature `simulated`, which release builds do not have.
 
 pub mod emulated;
 pub mod faulty;
-mod hosted;
 pub mod interpreted;
 pub mod open;
+mod simulated;

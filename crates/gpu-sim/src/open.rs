@@ -1,4 +1,4 @@
-//! Where simulated devices are opened, as [`gpu_kernels::device::open`] does with GPUs.
+//! Opens simulated devices, as [`gpu_kernels::device::open`] opens GPUs.
 
 use gpu_kernels::device::Unavailable;
 use gpu_kernels::interface::fingerprint;
@@ -6,7 +6,7 @@ use gpu_kernels::interface::fingerprint;
 use crate::emulated::{EmulatedDevice, Emulation};
 use crate::interpreted::{Interpretation, InterpretedDevice};
 
-/// The emulated device of this number, from 0 on. Where the emulation names no fingerprint, the kernels
+/// Opens the emulated device at this index, counted from 0. Unless the emulation names another fingerprint, the kernels
 /// must have that of this library.
 ///
 /// # Errors
@@ -21,8 +21,7 @@ pub fn emulated(index: usize, emulation: &Emulation) -> Result<EmulatedDevice, U
     EmulatedDevice::new(index, &emulation)
 }
 
-/// The interpreted device of this number, from 0 on. Embedded PTX must have the fingerprint of this
-/// library.
+/// Opens the interpreted device at this index, counted from 0. Embedded PTX must have the fingerprint of this library.
 ///
 /// # Errors
 /// [`Unavailable::NoSuchDevice`], [`Unavailable::UnknownPtx`], and [`Unavailable::StaleImage`] for

@@ -22,7 +22,7 @@ fn device(bytes: u64) -> CachingDevice<EmulatedDevice> {
     CachingDevice::new(open::emulated(0, &emulation).unwrap())
 }
 
-/// Built-in programs from grids to grids, with or without arenas, and an input of each.
+/// Built-in programs from grids to grids, with or without arenas, and an input for each.
 fn programs(have_arena: bool) -> Vec<(DeviceProgram, Grid)> {
     let encoded = builtin::all().iter().filter_map(|builtin| {
         let encoded = encode(&arc_form::specialise(builtin.program()).ok()?).ok()?;
@@ -35,7 +35,7 @@ fn programs(have_arena: bool) -> Vec<(DeviceProgram, Grid)> {
     encoded
 }
 
-/// So many evaluations of these programs by turns, each with its input in the pool.
+/// This many evaluations, of these programs in turn, each with its input in the pool.
 fn evaluations(of: &[(DeviceProgram, Grid)], count: usize, pool: &mut Pool) -> Vec<Evaluation> {
     let of = of.iter().enumerate().cycle().take(count);
     of.map(|(program, (_, input))| Evaluation {
@@ -53,7 +53,7 @@ fn loaded<D: Device>(engine: &Engine<D>, of: &[(DeviceProgram, Grid)]) -> Progra
     engine.load(&programs).unwrap()
 }
 
-/// What they give, each with its verdict.
+/// The results of the evaluations, each with its verdict.
 fn results<D: Device>(
     engine: &Engine<D>,
     programs: &Programs<D>,
@@ -104,7 +104,7 @@ fn arguments_that_come_in_parts_are_those_that_come_at_once() {
             expected,
             "in parts of {part}"
         );
-        // Doubled room is at most twice what is needed.
+        // Doubling allocates at most twice what is needed.
         assert!(arguments.bytes() <= 2 * at_once.bytes());
     }
 }
@@ -128,7 +128,7 @@ fn launches_share_their_arenas() {
     engine.drop_arenas();
     let without = engine.device().memory_usage().in_use;
     assert!(without < now.in_use);
-    // They are made again where they are needed.
+    // They are allocated again when needed.
     let found = results(&engine, &programs, &arguments, &all);
     assert_eq!(found, expected);
 }

@@ -1,4 +1,4 @@
-//! Programs that are loaded onto a device, all at once and bit by bit.
+//! Programs loaded onto a device, all at once and in parts.
 #![cfg(emulated)]
 #![allow(
     clippy::unwrap_used,
@@ -83,7 +83,7 @@ fn programs_that_come_in_parts_give_what_they_give_at_once() {
             let first = (number * part) as u32;
             let numbers = engine.extend(&mut programs, more).unwrap();
             assert_eq!(numbers, first..first + more.len() as u32);
-            // Between extensions they are of use too.
+            // They can be run between extensions too.
             let so_far = &of[..programs.len()];
             if number % 3 == 0 {
                 let found = results(&engine, &programs, so_far);
@@ -92,7 +92,7 @@ fn programs_that_come_in_parts_give_what_they_give_at_once() {
         }
         assert_eq!(programs.len(), all.len());
         assert_eq!(results(&engine, &programs, &of), expected);
-        // Doubled room is at most twice what is needed.
+        // Doubling allocates at most twice what is needed.
         assert!(
             programs.bytes() <= 2 * at_once.bytes() + 4,
             "{}",
@@ -109,13 +109,13 @@ fn programs_that_come_in_parts_give_what_they_give_at_once() {
 fn what_was_loaded_stays_when_memory_runs_out() {
     let of = encoded();
     let all = programs_of(&of);
-    // Arenas for a warp or two fit too.
+    // Enough memory for the arenas of a warp or two as well.
     let engine = engine(2_000_000);
     let mut programs = engine.load(&all).unwrap();
     let expected = results(&engine, &programs, &of);
     let room = engine.device().memory().unwrap().free;
     let mut failures = 0;
-    // Each of the tables is the one for which there is no room at some time.
+    // As the remaining memory varies, each of the tables is at some point the one that does not fit.
     for left in (0..programs.bytes() * 4).step_by(97) {
         let held = engine.device().allocate((room - left) as usize).unwrap();
         let before = (programs.len(), programs.bytes());

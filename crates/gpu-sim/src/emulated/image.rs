@@ -1,4 +1,4 @@
-//! The kernels as they were compiled for the host (`kernels/host/emulation.cpp`).
+//! Calls the kernels compiled for the host (`kernels/host/emulation.cpp`).
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use super::{RawArgument, Refusal, Settings};
 
-/// A kernel of the image: a row of a table there.
+/// A kernel of the image: a row of its table.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kernel(NonNull<c_void>);
 
@@ -49,7 +49,7 @@ unsafe extern "C" {
     fn arc_test_kernel(name: *const c_char) -> *mut c_void;
 }
 
-/// What the interface is known by, as the image has it.
+/// The fingerprint of the interface that the image was compiled for.
 #[allow(clippy::unnecessary_wraps, reason = "there may be no image")]
 pub(super) fn fingerprint() -> Option<u64> {
     // SAFETY: it reads a constant.
@@ -60,7 +60,7 @@ impl Kernel {
     /// The kernel of this name.
     pub(super) fn named(name: &str) -> Option<Kernel> {
         let name = CString::new(name).ok()?;
-        // SAFETY: the name ends with 0; a row of a constant table comes back, or null.
+        // SAFETY: the name ends with 0; the function returns a row of a constant table, or null.
         NonNull::new(unsafe { arc_emulation_kernel(name.as_ptr()) }).map(Kernel)
     }
 
@@ -72,8 +72,8 @@ impl Kernel {
         NonNull::new(unsafe { arc_test_kernel(name.as_ptr()) }).map(Kernel)
     }
 
-    /// Runs it. Arguments of other kinds than it takes are refused; whether memory is as long as
-    /// the kernel believes is up to who launches, as on a GPU.
+    /// Runs it. Arguments of the wrong kind are refused; as on a GPU, the caller must pass memory as long as the kernel
+    /// expects.
     pub(super) fn launch(self, given: &[RawArgument], settings: &Settings) -> Result<(), Refusal> {
         let values: Vec<_> = given
             .iter()
@@ -112,9 +112,8 @@ impl Kernel {
                 *arena = Arena::new();
             }
             let arena = arena.as_ref()?;
-            // SAFETY: all that the struct points to lives until the call returns; it compares the
-            // arguments' kinds with what the kernel takes before it runs it. The arena is this
-            // thread's.
+            // SAFETY: everything that the struct points to lives until the call returns. The callee compares the
+            // arguments' kinds with the kernel's parameters before it runs the kernel. The arena is this thread's.
             Some(unsafe { arc_emulation_launch(arena.0.as_ptr(), &raw const launch) })
         });
         let reason = || {
@@ -134,20 +133,20 @@ impl Kernel {
 struct Arena(NonNull<c_void>);
 
 thread_local! {
-    /// Made at the first launch and used for all that follow.
+    /// Created at the thread's first launch and reused by later ones.
     static ARENA: RefCell<Option<Arena>> = const { RefCell::new(None) };
 }
 
 impl Arena {
     fn new() -> Option<Arena> {
-        // SAFETY: it asks for nothing.
+        // SAFETY: it has no preconditions.
         NonNull::new(unsafe { arc_emulation_arena() }).map(Arena)
     }
 }
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: it is dropped once, and no launch is under way.
+        // SAFETY: it is dropped once, and no launch is running.
         unsafe { arc_emulation_free(self.0.as_ptr()) };
     }
 }

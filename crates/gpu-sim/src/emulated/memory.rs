@@ -3,27 +3,27 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::{self, NonNull};
 
-/// What a GPU aligns memory to at least.
+/// The least alignment of GPU memory.
 const ALIGNMENT: usize = 128;
 
-/// How much of a new block is filled with noise, so that reading what nobody wrote shows. Further
-/// in there are zeros, which cost nothing until they are read, or what was there before.
+/// How much of a new block is filled with noise, to expose reads of unwritten memory. The rest holds zeros, which cost
+/// nothing until they are read, or its previous content.
 const NOISE: usize = 1 << 20;
 
-/// Bytes that kernels read and write by their address. The block is no longer than was asked for,
-/// so that the address sanitizer sees what goes past its end.
+/// Bytes that kernels read and write by their address. The block has exactly the requested length,
+/// so that the address sanitizer detects accesses past its end.
 #[derive(Debug)]
 pub(super) struct Block {
     at: NonNull<u8>,
     layout: Layout,
 }
 
-// SAFETY: the memory is the block's alone. Shared references only read it, but for launches, and
-// those are the business of one device, which is not `Sync`.
+// SAFETY: the block owns its memory. Shared references only read it, except in launches, and
+// those belong to one device, which is not `Sync`.
 unsafe impl Send for Block {}
 
 impl Block {
-    /// So many bytes, at least one; `None` if the host has not so many.
+    /// Allocates this many bytes, at least one; `None` if the host has too little memory.
     pub(super) fn new(bytes: usize, noise: u64) -> Option<Block> {
         let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).ok()?;
         // SAFETY: the layout is not of size 0.
@@ -33,7 +33,7 @@ impl Block {
         Some(block)
     }
 
-    /// Fills it with noise, as far as that goes.
+    /// Fills the first [`NOISE`] bytes with noise.
     pub(super) fn fill(&mut self, noise: u64) {
         let mut state = noise | 1;
         for start in (0..self.bytes().min(NOISE)).step_by(8) {
@@ -63,16 +63,16 @@ impl Block {
         self.at.as_ptr()
     }
 
-    /// Whether so many bytes lie there.
+    /// Whether this range lies within the block.
     fn holds(&self, at: usize, bytes: usize) -> bool {
         at.checked_add(bytes).is_some_and(|end| end <= self.bytes())
     }
 
-    /// Copies to byte `at`; false, and nothing done, if that goes past the end.
+    /// Copies to byte `at`; returns false and does nothing if that goes past the end.
     pub(super) fn write(&mut self, at: usize, from: &[u8]) -> bool {
         let holds = self.holds(at, from.len());
         if holds {
-            // SAFETY: the bytes lie within the block, and a block is no slice of anything.
+            // SAFETY: the bytes lie within the block, and no slice overlaps a block.
             unsafe {
                 ptr::copy_nonoverlapping(from.as_ptr(), self.at.as_ptr().add(at), from.len());
             }
@@ -80,11 +80,11 @@ impl Block {
         holds
     }
 
-    /// Copies from byte `at` on; false, and nothing done, if that goes past the end.
+    /// Copies from byte `at` on; returns false and does nothing if that goes past the end.
     pub(super) fn read(&self, at: usize, to: &mut [u8]) -> bool {
         let holds = self.holds(at, to.len());
         if holds {
-            // SAFETY: the bytes lie within the block and were set when it was made.
+            // SAFETY: the bytes lie within the block and were initialised when it was allocated.
             unsafe {
                 ptr::copy_nonoverlapping(self.at.as_ptr().add(at), to.as_mut_ptr(), to.len());
             }
@@ -92,11 +92,11 @@ impl Block {
         holds
     }
 
-    /// Copies so many first bytes of another one; false, and nothing done, if either is shorter.
+    /// Copies the first bytes of another block; returns false and does nothing if either is shorter.
     pub(super) fn copy(&mut self, from: &Block, bytes: usize) -> bool {
         let holds = self.holds(0, bytes) && from.holds(0, bytes);
         if holds {
-            // SAFETY: both hold so many bytes; two blocks do not overlap.
+            // SAFETY: both have this many bytes; two blocks do not overlap.
             unsafe { ptr::copy_nonoverlapping(from.at.as_ptr(), self.at.as_ptr(), bytes) };
         }
         holds
@@ -104,7 +104,7 @@ impl Block {
 
     /// Sets all bytes to zero.
     pub(super) fn clear(&mut self) {
-        // SAFETY: as many as the block has.
+        // SAFETY: this is the length of the block.
         unsafe { ptr::write_bytes(self.at.as_ptr(), 0, self.bytes()) };
     }
 }

@@ -1,4 +1,4 @@
-//! Kernels of `kernels/host/tests.cpp`, and what the device promises its callers.
+//! The kernels of `kernels/host/tests.cpp`, and the device's promises to its callers.
 
 use proptest::prelude::*;
 
@@ -36,7 +36,7 @@ fn read(device: &EmulatedDevice, buffer: &Buffer) -> Vec<u32> {
     bytes.chunks_exact(4).map(number).collect()
 }
 
-/// Room for so many numbers.
+/// Memory for this many numbers.
 fn room(device: &EmulatedDevice, count: usize) -> Buffer {
     device.allocate(4 * count).unwrap()
 }
@@ -58,7 +58,7 @@ fn blocks(
     arguments: Vec<Argument<'_, Buffer>>,
 ) -> Result<(), DeviceError> {
     let launch = Launch {
-        // Of no account: the kernel is given by name.
+        // Not used: the kernel is given by name.
         entry: Entry::Copy,
         blocks,
         threads,
@@ -145,7 +145,7 @@ proptest! {
         seed: u64,
     ) {
         let mut expected = Vec::new();
-        // PTX ISA, `shfl`: five bits of the distance count, and who has no source keeps its own.
+        // PTX ISA, `shfl`: five bits of the distance are used, and a lane without a source keeps its own value.
         let of = |from: &dyn Fn(u32, u32, u32) -> u32| {
             let lane = |lane: u32| values[from(lane, others[lane as usize], lane & !(width - 1)) as usize];
             (0..32).map(lane).collect::<Vec<_>>()
@@ -263,7 +263,7 @@ fn shared_memory_holds_noise_at_first() {
     assert_eq!(again(), again());
 }
 
-/// Runs the kernel that breaks this rule, and says what the device says.
+/// Runs the kernel that breaks this rule; returns the device's reason.
 fn broken(order: LaneOrder, rule: u32, threads: u32) -> String {
     let emulation = Emulation {
         order,
@@ -276,7 +276,7 @@ fn broken(order: LaneOrder, rule: u32, threads: u32) -> String {
     match blocks(&device, "test_broken", 1, threads, arguments) {
         Err(DeviceError::Kernel { kernel, reason }) => {
             assert_eq!(kernel, "test_broken");
-            // Such a device is of no further use.
+            // The device is lost after that.
             let lost = device.synchronize().unwrap_err();
             let is_lost = |error: &DeviceError| matches!(error, DeviceError::Lost { reason: r } if r.contains(&reason));
             assert!(is_lost(&lost), "{lost}");
@@ -321,7 +321,7 @@ fn broken_rules_are_errors() {
     ] {
         let reason = broken(order, rule, threads);
         assert!(reason.contains(expected), "{rule}: {reason}");
-        // The fibers start anew.
+        // The thread's fibers can be used again.
         let from: Vec<u32> = (0..32).collect();
         assert_eq!(scan(&device(order), &from, 1), scan_on_host(&from));
     }
@@ -399,7 +399,7 @@ fn what_cannot_be_launched_is_refused() {
             other => panic!("{expected}: {other:?}"),
         }
     }
-    // All of that did no harm.
+    // The refused launches did not damage the device.
     launch(1, 1024, 49_152, arguments()).unwrap();
 }
 
@@ -529,7 +529,7 @@ fn streams_share_memory_and_faults() {
     );
     drop(held);
     assert_eq!(stream.memory().unwrap().free, 1000);
-    // What no device can hold is not counted.
+    // A failed allocation is not counted.
     assert!(stream.allocate(usize::MAX).is_err());
     assert_eq!(device.memory().unwrap().free, 1000);
 
@@ -580,7 +580,7 @@ fn devices_run_side_by_side() {
             });
         }
     });
-    // A device may go to another thread, which brings its own fibers.
+    // A device may move to another thread, which has its own fibers.
     let device = device(LaneOrder::Descending);
     let from: Vec<u32> = (0..64).collect();
     assert_eq!(scan(&device, &from, 2), scan_on_host(&from));

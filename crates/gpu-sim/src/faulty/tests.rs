@@ -43,7 +43,7 @@ fn launch(device: &Faulty<InterpretedDevice>) -> Result<(), DeviceError> {
     })
 }
 
-/// How many launches of [`launch`] the device within has run since it was asked last.
+/// How many launches of [`launch`] the wrapped device has run since the last call.
 fn launches(device: &Faulty<InterpretedDevice>) -> u64 {
     let all = device.inner().take_counts().issued();
     let one = self::device(&[], &[]);
@@ -53,7 +53,7 @@ fn launches(device: &Faulty<InterpretedDevice>) -> u64 {
     all / of_one
 }
 
-/// One call of each kind, and whether it came through; `buffer` is of the device within.
+/// Makes one call of each kind; returns whether each succeeded. `buffer` is the wrapped device's.
 fn each(device: &Faulty<InterpretedDevice>, buffer: &mut Buffer) -> [Result<(), DeviceError>; 7] {
     let mut other = device.inner().allocate(8).unwrap();
     [
@@ -93,7 +93,7 @@ fn the_call_of_the_plan_fails_and_no_other() {
         total: 1 << 20,
     };
     let driver = DeviceError::Driver {
-        call: BY_PLAN,
+        call: FAULT_INJECTION,
         code: 1,
         name: "a fault".to_owned(),
     };
@@ -101,7 +101,7 @@ fn the_call_of_the_plan_fails_and_no_other() {
         &[
             (Call::Allocation, 2, Effect::OutOfMemory),
             (Call::Copy, 4, Effect::Driver),
-            // Only the first for a call counts.
+            // Only the first fault for a call applies.
             (Call::Copy, 4, Effect::Lost),
             (Call::Launch, 0, Effect::Lost),
             (Call::Wait, 1, Effect::Driver),
@@ -122,7 +122,7 @@ fn the_call_of_the_plan_fails_and_no_other() {
         (2, 0, out),
     ];
     assert_eq!(failed, expected);
-    // What failed did not reach the device.
+    // Failed calls did not reach the wrapped device.
     assert_eq!(launches(&device), 3);
 }
 
@@ -169,7 +169,7 @@ fn a_hanging_call_is_let_go() {
     }
     assert!(!hangs.is_finished());
     handle.release();
-    // The second one does not hang any more.
+    // The second call no longer hangs.
     assert_eq!(hangs.join().unwrap(), (Err(lost()), Err(lost())));
     assert_eq!((handle.hanging(), handle.calls().waits), (0, 2));
 }
@@ -179,7 +179,7 @@ fn memory_that_is_short_for_once_is_found_by_giving_back() {
     let faults = [(Call::Allocation, 1, Effect::OutOfMemory)];
     let device = CachingDevice::new(device(&faults, &[]));
     drop(device.allocate(1000).unwrap());
-    // Refused, and tried again once what was kept is given back.
+    // The allocation fails, and is tried again after the cached buffers have been freed.
     let held = device.allocate(2000).unwrap();
     assert_eq!(device.memory_usage().reserved, 2048);
     assert_eq!(device.inner().handle().calls().allocations, 3);

@@ -4,39 +4,39 @@ use super::compute::first_of;
 use super::compute::{Lanes, WARP, extended, lanes};
 use super::counts::Counts;
 use super::error::Violation;
-use super::execute::Broken;
+use super::execute::LaneViolation;
 use super::memory::{DATA, Memory, SHARED, SHARED_REGION};
 use super::module::{Access, Atomic, File, Register, Space};
 use super::warp::Machine;
 use super::warp::Step;
 
-/// What an access reaches.
+/// The memory that an access goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reached {
+enum Target {
     Shared,
     Global,
 }
 
-/// Addresses of lanes, gathered to be counted.
-struct Gathered {
+/// The addresses that the lanes of a warp access, for counting.
+struct AccessedAddresses {
     addresses: Lanes<u64>,
     count: usize,
     shared: usize,
 }
 
-impl Gathered {
+impl AccessedAddresses {
     fn new() -> Self {
-        Gathered {
+        AccessedAddresses {
             addresses: [0; WARP],
             count: 0,
             shared: 0,
         }
     }
 
-    fn add(&mut self, reached: Reached, address: u64) {
-        match reached {
-            Reached::Shared => self.shared += 1,
-            Reached::Global => {
+    fn add(&mut self, target: Target, address: u64) {
+        match target {
+            Target::Shared => self.shared += 1,
+            Target::Global => {
                 self.addresses[self.count] = address;
                 self.count += 1;
             }
@@ -48,20 +48,20 @@ impl Gathered {
         counts.shared(bytes * self.shared as u64);
         counts.global(&mut self.addresses[..self.count], bytes);
         if self.shared > 0 && access.space != Space::Shared {
-            counts.was_shared(step.mask == u32::MAX);
+            counts.reclassify_as_shared(step.mask == u32::MAX);
         }
     }
 }
 
 impl Machine {
-    /// Where a lane's access goes: a region of memory and an offset there.
+    /// Where a lane's access goes: a region of memory and an offset in it.
     fn address(
         &self,
         step: Step<'_>,
         access: Access,
         lane: usize,
         memory: &mut Memory,
-    ) -> Result<(usize, u64, Reached), Violation> {
+    ) -> Result<(usize, u64, Target), Violation> {
         let base = step.instruction.from[4] as usize;
         let base = match access.base {
             None => 0,
@@ -74,7 +74,7 @@ impl Machine {
             return Err(Violation::Unaligned { address, to });
         }
         if access.space == Space::Shared {
-            return Ok((SHARED_REGION, address, Reached::Shared));
+            return Ok((SHARED_REGION, address, Target::Shared));
         }
         let (region, offset) = memory.region(address)?;
         let is_shared = region == SHARED_REGION;
@@ -87,12 +87,12 @@ impl Machine {
         if !fits {
             return Err(Violation::OtherSpace { address });
         }
-        let reached = if is_shared {
-            Reached::Shared
+        let target = if is_shared {
+            Target::Shared
         } else {
-            Reached::Global
+            Target::Global
         };
-        Ok((region, offset, reached))
+        Ok((region, offset, target))
     }
 
     fn set(&mut self, file: File, index: u32, lane: usize, value: u64) {
@@ -111,7 +111,7 @@ impl Machine {
         }
     }
 
-    /// A loaded value as its register holds it.
+    /// A loaded value, extended to its register.
     fn loaded(access: Access, value: u64) -> u64 {
         extended(value, u32::from(access.bytes) * 8, access.signed)
     }
@@ -122,18 +122,18 @@ impl Machine {
         access: Access,
         memory: &mut Memory,
         counts: &mut Counts,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), LaneViolation> {
         if access.space == Space::Parameter {
             return self.load_parameter(step, access);
         }
-        let mut gathered = Gathered::new();
+        let mut accessed = AccessedAddresses::new();
         let bytes = usize::from(access.bytes);
         let elements = usize::from(access.elements);
         for lane in lanes(step.mask) {
             let broken = |violation| (lane as u32, violation);
-            let (region, offset, reached) =
+            let (region, offset, target) =
                 self.address(step, access, lane, memory).map_err(broken)?;
-            gathered.add(reached, (region as u64) << 40 | offset);
+            accessed.add(target, (region as u64) << 40 | offset);
             let region = &mut memory.regions[region];
             let at = region.reading(offset, bytes * elements, lane as u32, self.time);
             let at = at.map_err(broken)?;
@@ -142,7 +142,7 @@ impl Machine {
                 self.set(access.file, *index, lane, Self::loaded(access, value));
             }
         }
-        gathered.count(step, access, counts);
+        accessed.count(step, access, counts);
         Ok(())
     }
 
@@ -152,19 +152,19 @@ impl Machine {
         access: Access,
         memory: &mut Memory,
         counts: &mut Counts,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), LaneViolation> {
         if access.space == Space::Parameter {
             self.store_parameter(step, access);
             return Ok(());
         }
-        let mut gathered = Gathered::new();
+        let mut accessed = AccessedAddresses::new();
         let bytes = usize::from(access.bytes);
         let elements = usize::from(access.elements);
         for lane in lanes(step.mask) {
             let broken = |violation| (lane as u32, violation);
-            let (region, offset, reached) =
+            let (region, offset, target) =
                 self.address(step, access, lane, memory).map_err(broken)?;
-            gathered.add(reached, (region as u64) << 40 | offset);
+            accessed.add(target, (region as u64) << 40 | offset);
             let region = &mut memory.regions[region];
             let at = region.writing(offset, bytes * elements, lane as u32, self.time, false);
             let at = at.map_err(broken)?;
@@ -173,28 +173,28 @@ impl Machine {
                 region.store(at + number * bytes, bytes, value);
             }
         }
-        gathered.count(step, access, counts);
+        accessed.count(step, access, counts);
         Ok(())
     }
 
-    /// Lanes go one after the other, which is one of the orders that a GPU may choose.
+    /// Runs the lanes one after the other, which is one of the orders that a GPU may choose.
     pub(super) fn atomic(
         &mut self,
         step: Step<'_>,
         atomic: Atomic,
         access: Access,
-        given: bool,
+        returns: bool,
         memory: &mut Memory,
         counts: &mut Counts,
-    ) -> Result<(), Broken> {
-        let mut gathered = Gathered::new();
+    ) -> Result<(), LaneViolation> {
+        let mut accessed = AccessedAddresses::new();
         let bytes = usize::from(access.bytes);
         let [first, second, ..] = step.instruction.from;
         for lane in lanes(step.mask) {
             let broken = |violation| (lane as u32, violation);
-            let (region, offset, reached) =
+            let (region, offset, target) =
                 self.address(step, access, lane, memory).map_err(broken)?;
-            gathered.add(reached, (region as u64) << 40 | offset);
+            accessed.add(target, (region as u64) << 40 | offset);
             let region = &mut memory.regions[region];
             let at = region.writing(offset, bytes, lane as u32, self.time, true);
             let at = at.map_err(broken)?;
@@ -204,15 +204,15 @@ impl Machine {
                 self.get(access.file, second, lane),
             ];
             region.store(at, bytes, changed(atomic, access, found, operands));
-            if given {
+            if returns {
                 self.set(access.file, step.instruction.to[0], lane, found);
             }
         }
-        gathered.count(step, access, counts);
+        accessed.count(step, access, counts);
         Ok(())
     }
 
-    fn load_parameter(&mut self, step: Step<'_>, access: Access) -> Result<(), Broken> {
+    fn load_parameter(&mut self, step: Step<'_>, access: Access) -> Result<(), LaneViolation> {
         let bytes = usize::from(access.bytes);
         let elements = usize::from(access.elements);
         for number in 0..elements {
@@ -247,7 +247,7 @@ impl Machine {
             let filled = step.mask & self.written[Register { file, index }.number() as usize];
             let begin = step.instruction.offset as usize + number * bytes;
             for (byte, at) in (begin..begin + bytes).enumerate() {
-                // What lies past the space nobody reads: a load there fails.
+                // Stores past the parameter space are ignored: a load from there fails.
                 let Some(written) = self.parameters_written.get_mut(at) else {
                     continue;
                 };
@@ -261,7 +261,7 @@ impl Machine {
     }
 }
 
-/// What an atomic access leaves of what it found.
+/// The value that an atomic access stores, from the value found and the operands.
 fn changed(atomic: Atomic, access: Access, found: u64, [a, b]: [u64; 2]) -> u64 {
     let bits = u32::from(access.bytes) * 8;
     let signed = |value: u64| extended(value, bits, true).cast_signed();

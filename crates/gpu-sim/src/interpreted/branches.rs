@@ -1,47 +1,44 @@
-//! Branches: which lanes go where, and who waits for them.
+//! Branches: where each lane goes, and which groups wait.
 
 use super::compute::{Lanes, WARP, first_of, lanes};
 use super::error::{Fault, Violation};
-use super::module::{Instruction, NOWHERE, Place};
+use super::module::{Instruction, NO_PC, Pc};
 
-/// Lanes that run together, up to where they meet others.
+/// Lanes that run together until they reconverge with others.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Group {
-    pub(super) place: Place,
-    pub(super) meet: Place,
+    pub(super) pc: Pc,
+    pub(super) reconvergence: Pc,
     pub(super) mask: u32,
 }
 
-/// Where the lanes of a group go.
+/// Executes a branch; returns the group to run next.
 pub(super) fn branch(
     group: Group,
     branch: &Instruction,
     taken: u32,
     waiting: &mut Vec<Group>,
 ) -> Result<Group, Fault> {
-    let to = |place| Group { place, ..group };
+    let to = |pc| Group { pc, ..group };
     if taken == group.mask {
         return Ok(to(branch.target));
     }
     if taken == 0 {
-        return Ok(to(group.place + 1));
+        return Ok(to(group.pc + 1));
     }
-    let sides = [
-        (group.place + 1, group.mask & !taken),
-        (branch.target, taken),
-    ];
-    part(group, branch.meet, sides.into_iter(), waiting)
+    let sides = [(group.pc + 1, group.mask & !taken), (branch.target, taken)];
+    diverge(group, branch.reconvergence, sides.into_iter(), waiting)
 }
 
-/// Where the lanes of an indexed branch go.
-pub(super) struct Chosen<'a> {
-    pub(super) table: &'a [Place],
+/// The targets of an indexed branch and the index of each lane.
+pub(super) struct IndexedTargets<'a> {
+    pub(super) table: &'a [Pc],
     pub(super) index: &'a Lanes<u32>,
     pub(super) taken: u32,
     pub(super) uniform: bool,
 }
 
-impl Chosen<'_> {
+impl IndexedTargets<'_> {
     pub(super) fn branch(
         &self,
         group: Group,
@@ -49,31 +46,31 @@ impl Chosen<'_> {
         waiting: &mut Vec<Group>,
     ) -> Result<Group, Fault> {
         let broken = |lane: u32, violation| Fault {
-            place: group.place,
+            pc: group.pc,
             lane,
             violation,
         };
         let first = first_of(self.taken);
         let chosen = self.index[first as usize];
         if self.taken == group.mask && lanes(self.taken).all(|lane| self.index[lane] == chosen) {
-            // Most do, and then nothing is to be gathered.
+            // The common case: all lanes go to one target, so there is nothing to group.
             let entries = self.table.len();
-            let place = self.table.get(chosen as usize).copied();
+            let pc = self.table.get(chosen as usize).copied();
             let none = Violation::NoTarget {
                 index: chosen,
                 entries,
             };
-            let place = place.ok_or(broken(first, none))?;
-            return Ok(Group { place, ..group });
+            let pc = pc.ok_or(broken(first, none))?;
+            return Ok(Group { pc, ..group });
         }
-        let mut sides: Vec<(Place, u32)> = Vec::new();
-        let mut go = |place: Place, mask: u32| match sides.iter_mut().find(|side| side.0 == place) {
+        let mut sides: Vec<(Pc, u32)> = Vec::new();
+        let mut go = |pc: Pc, mask: u32| match sides.iter_mut().find(|side| side.0 == pc) {
             Some(side) => side.1 |= mask,
-            None => sides.push((place, mask)),
+            None => sides.push((pc, mask)),
         };
         let stay = group.mask & !self.taken;
         if stay != 0 {
-            go(group.place + 1, stay);
+            go(group.pc + 1, stay);
             if self.uniform && self.taken != 0 {
                 let other = first_of(stay);
                 return Err(broken(first, Violation::NotUniform { other }));
@@ -81,7 +78,7 @@ impl Chosen<'_> {
         }
         for lane in lanes(self.taken) {
             let index = self.index[lane];
-            let Some(place) = self.table.get(index as usize) else {
+            let Some(pc) = self.table.get(index as usize) else {
                 let entries = self.table.len();
                 return Err(broken(lane as u32, Violation::NoTarget { index, entries }));
             };
@@ -89,41 +86,45 @@ impl Chosen<'_> {
                 let other = lane as u32;
                 return Err(broken(first, Violation::NotUniform { other }));
             }
-            go(*place, 1 << lane);
+            go(*pc, 1 << lane);
         }
-        if let [(place, _)] = sides[..] {
-            return Ok(Group { place, ..group });
+        if let [(pc, _)] = sides[..] {
+            return Ok(Group { pc, ..group });
         }
-        part(group, branch.meet, sides.into_iter(), waiting)
+        diverge(group, branch.reconvergence, sides.into_iter(), waiting)
     }
 }
 
-/// Lets the lanes of a group go different ways, one side of them after the other.
-fn part(
+/// Splits a group into sides that run one after the other; returns the first.
+fn diverge(
     group: Group,
-    meet: Place,
-    sides: impl Iterator<Item = (Place, u32)>,
+    reconvergence: Pc,
+    sides: impl Iterator<Item = (Pc, u32)>,
     waiting: &mut Vec<Group>,
 ) -> Result<Group, Fault> {
-    if meet != group.meet && meet != NOWHERE {
-        // All of them go on from there.
+    if reconvergence != group.reconvergence && reconvergence != NO_PC {
+        // The whole group resumes there.
         waiting.push(Group {
-            place: meet,
+            pc: reconvergence,
             ..group
         });
     }
     let mut sides = sides
-        .filter(|(place, _)| *place != meet)
-        .map(|(place, mask)| Group { place, meet, mask });
+        .filter(|(pc, _)| *pc != reconvergence)
+        .map(|(pc, mask)| Group {
+            pc,
+            reconvergence,
+            mask,
+        });
     let first = sides.next();
-    let first = first.ok_or(fault(group, Violation::Internal("a branch to one place")))?;
+    let first = first.ok_or(fault(group, Violation::Internal("a branch to one target")))?;
     waiting.extend(sides);
     Ok(first)
 }
 
 pub(super) fn fault(group: Group, violation: Violation) -> Fault {
     Fault {
-        place: group.place,
+        pc: group.pc,
         lane: group.mask.trailing_zeros() % WARP as u32,
         violation,
     }

@@ -1,11 +1,11 @@
-//! Arithmetic of 32 lanes at once.
+//! Arithmetic on 32 lanes at once.
 
 use super::module::{Binary, Comparison, Logic, Measure, Shift, Type, Unary};
 
 /// Lanes of a warp.
 pub(super) const WARP: usize = 32;
 
-/// A register: a value a lane.
+/// A register: one value per lane.
 pub(super) type Lanes<T> = [T; WARP];
 
 /// The integers that registers hold.
@@ -62,7 +62,7 @@ pub(super) fn three<A: Copy, B: Copy, C: Copy, T: Copy + Default>(
     to
 }
 
-/// The lanes in which it holds.
+/// The mask of lanes in which a predicate is true.
 #[inline]
 fn where_<T: Copy>(a: &Lanes<T>, b: &Lanes<T>, f: impl Fn(T, T) -> bool) -> u32 {
     let mut bits = 0;
@@ -72,7 +72,7 @@ fn where_<T: Copy>(a: &Lanes<T>, b: &Lanes<T>, f: impl Fn(T, T) -> bool) -> u32 
     bits
 }
 
-/// The new value in the lanes of the mask, the old one elsewhere.
+/// Assigns the new value in the lanes of the mask.
 #[inline]
 pub(super) fn put<T: Copy>(to: &mut Lanes<T>, mask: u32, new: &Lanes<T>) {
     if mask == u32::MAX {
@@ -120,7 +120,7 @@ macro_rules! word {
                         ((<$signed_double>::from(a as S) * <$signed_double>::from(b as S))
                             >> U::BITS) as U
                     }),
-                    // Division by zero was refused where a lane would have made it.
+                    // The caller has checked the active lanes for division by zero.
                     (Binary::Div, false) => both(a, b, |a, b| a.checked_div(b).unwrap_or(U::MAX)),
                     (Binary::Div, true) => both(a, b, |a, b| match b {
                         0 => U::MAX,
@@ -152,7 +152,7 @@ macro_rules! word {
             }
 
             fn measure(measure: Measure, signed: bool, a: &Lanes<Self>) -> Lanes<u32> {
-                // Of a negative number the highest bit that is not its sign is sought.
+                // For a negative number, `bfind` finds the highest bit that differs from its sign.
                 let seen = |a: Self| if signed && (a as $signed) < 0 { !a } else { a };
                 match measure {
                     Measure::Popc => each(a, Self::count_ones),
@@ -221,7 +221,7 @@ macro_rules! word {
                     let most = <$unsigned>::BITS - 1;
                     let sign = signed && count > 0 && a >> (at + count - 1).min(most) & 1 == 1;
                     let field = if at > most { 0 } else { a >> at };
-                    // How many bits of the number lie in the field.
+                    // How many bits of the number the field covers.
                     let within = count.min(<$unsigned>::BITS.saturating_sub(at));
                     let mask = low::<$double>(within) as Self;
                     field & mask | if sign { !mask } else { 0 }
@@ -248,7 +248,7 @@ macro_rules! word {
     };
 }
 
-/// So many low bits, less than the type has.
+/// A mask of the `count` lowest bits, fewer than the type has.
 fn low<T>(count: u32) -> T
 where
     T: std::ops::Shl<u32, Output = T> + std::ops::Sub<Output = T> + From<u8>,
@@ -259,7 +259,7 @@ where
 word!(u32, i32, u64, i64);
 word!(u64, i64, u128, i128);
 
-/// 16 bits as an operand of an instruction of that type.
+/// The low 16 bits, extended as operands of an instruction of this type.
 pub(super) fn half(ty: Type, a: &Lanes<u32>) -> Lanes<u32> {
     if ty.signed {
         each(a, |a| i32::from(a as i16).cast_unsigned())
@@ -268,13 +268,13 @@ pub(super) fn half(ty: Type, a: &Lanes<u32>) -> Lanes<u32> {
     }
 }
 
-/// Bytes of two words, chosen by four digits.
+/// Four bytes of two words, each selected by a hexadecimal digit.
 pub(super) fn permute(a: u32, b: u32, digits: u32) -> u32 {
     let bytes = u64::from(b) << 32 | u64::from(a);
     let byte = |number: u32| {
         let digit = digits >> (4 * number) & 0xf;
         let byte = (bytes >> (8 * (digit & 7))) as u8;
-        // The highest bit of a digit asks for the byte's sign.
+        // The highest bit of a digit selects the byte's sign instead.
         let byte = if digit & 8 == 0 {
             byte
         } else {
@@ -285,7 +285,7 @@ pub(super) fn permute(a: u32, b: u32, digits: u32) -> u32 {
     byte(0) | byte(1) | byte(2) | byte(3)
 }
 
-/// 32 bits of two words, `high` above `low`, moved by a number of bits.
+/// A funnel shift: 32 bits of two words, `high` above `low`, shifted by a number of bits.
 pub(super) fn funnel(shift: Shift, clamped: bool, low: u32, high: u32, by: u32) -> u32 {
     let by = if clamped { by.min(32) } else { by & 31 };
     let both = u64::from(high) << 32 | u64::from(low);
@@ -295,7 +295,7 @@ pub(super) fn funnel(shift: Shift, clamped: bool, low: u32, high: u32, by: u32) 
     }
 }
 
-/// A function of three bits by its table.
+/// A bitwise function of three words, given by its truth table.
 pub(super) fn table(table: u8, a: u32, b: u32, c: u32) -> u32 {
     let mut to = 0;
     for row in 0..8 {
@@ -317,7 +317,7 @@ pub(super) fn logic(logic: Logic, a: u32, b: u32) -> u32 {
     }
 }
 
-/// As many bits as the type of 8, 16, 32 or 64 bits has, with its sign or zeros above.
+/// The `bits` lowest bits (8, 16, 32 or 64), sign-extended or zero-extended.
 pub(super) fn extended(value: u64, bits: u32, signed: bool) -> u64 {
     let unused = 64 - bits;
     if signed {

@@ -1,17 +1,17 @@
-//! [`Counts`]: what warps executed.
+//! [`Counts`]: counts of the instructions that warps executed.
 
 use super::module::{Access, Module, Op, Part, Space, Type, Unary, Width};
 
-/// What an instruction keeps busy.
+/// Kinds of instructions, by the execution resource that they use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// Of 32 bits and fewer, predicates among them.
+    /// Arithmetic on 32 bits or fewer, and on predicates.
     Word,
-    /// Of 64 bits, mostly addresses: two instructions of a GPU, or more.
+    /// Arithmetic on 64 bits, mostly addresses: two or more instructions on a GPU.
     Long,
-    /// A number or a register into another.
+    /// Copies of a constant or a register to a register.
     Move,
-    /// A value of another lane.
+    /// Shuffles between lanes.
     Shuffle,
     /// Votes and barriers.
     Vote,
@@ -21,12 +21,12 @@ pub enum Kind {
     Shared,
     /// Loads and stores of device memory.
     Global,
-    /// What calls and parameters cost.
+    /// Calls and accesses to parameters.
     Call,
 }
 
 impl Kind {
-    /// All there are.
+    /// All kinds.
     pub const ALL: [Kind; 9] = [
         Kind::Word,
         Kind::Long,
@@ -54,7 +54,7 @@ impl Kind {
         }
     }
 
-    /// That of an instruction; of a generic access [`Kind::Global`], until its address is known.
+    /// The kind of an instruction; for a generic access [`Kind::Global`], until its address is known.
     pub(super) fn of(op: Op) -> Kind {
         let by = |ty: Type| match ty.width {
             Width::Long => Kind::Long,
@@ -101,31 +101,31 @@ impl Kind {
     }
 }
 
-/// Instructions of warps.
+/// Counts of warp instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Issued {
     /// All.
     pub all: u64,
-    /// With fewer than 32 lanes at work.
+    /// Those with fewer than 32 active lanes.
     pub idle: u64,
 }
 
-/// What moved between lanes and memory.
+/// Traffic between lanes and memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
-    /// Bytes of all lanes.
+    /// Bytes accessed in shared memory, over all lanes.
     pub shared_bytes: u64,
-    /// Bytes of all lanes.
+    /// Bytes accessed in device memory, over all lanes.
     pub global_bytes: u64,
-    /// Sectors of 32 bytes that instructions touched, each of them counted anew by each instruction.
+    /// Sectors of 32 bytes of device memory that instructions accessed, each counted once per instruction.
     pub sectors: u64,
 }
 
-/// What one part of a kernel came to.
+/// The counts of one part of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PartCounts {
     kinds: [Issued; Kind::ALL.len()],
-    /// What it moved.
+    /// Its memory traffic.
     pub traffic: Traffic,
 }
 
@@ -144,7 +144,7 @@ impl PartCounts {
         self.kinds.iter().fold(Issued::default(), add)
     }
 
-    /// Adds those of another launch.
+    /// Adds the counts of another launch.
     pub fn add(&mut self, other: &PartCounts) {
         for (sum, one) in self.kinds.iter_mut().zip(&other.kinds) {
             sum.all += one.all;
@@ -159,22 +159,22 @@ impl PartCounts {
 /// One run of an operation, from the mark before it to the one after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperationRun {
-    /// The line of the mark before it, which each operation has of its own and which names it.
+    /// The line of the mark before it. Each operation has its own mark, so this identifies the operation.
     pub line: u32,
-    /// Instructions.
+    /// Warp instructions executed.
     pub instructions: u64,
 }
 
-/// What warps executed. Marks cost nothing and are counted nowhere.
+/// Counts of the instructions that warps executed. Marks are not counted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counts {
     /// How often each instruction of the module was issued.
-    places: Vec<u64>,
-    /// By part; the first is of what stands before any mark.
+    by_instruction: Vec<u64>,
+    /// By part; the first entry is for code before any mark.
     parts: [PartCounts; Part::ALL.len() + 1],
     operations: Vec<OperationRun>,
     part: usize,
-    /// The line of the last mark of an operation, and what had been issued before.
+    /// The line of the last mark of an operation, and the number of instructions issued before it.
     since: (u32, u64),
     issued: u64,
 }
@@ -182,17 +182,17 @@ pub struct Counts {
 impl Counts {
     pub(super) fn new(module: &Module) -> Self {
         Counts {
-            places: vec![0; module.code.len()],
+            by_instruction: vec![0; module.code.len()],
             ..Counts::default()
         }
     }
 
-    /// Of a part of the kernel; nothing for what stands before any mark.
+    /// The counts of a part of the kernel; `None` is the code before any mark.
     pub fn part(&self, part: Option<Part>) -> &PartCounts {
         &self.parts[part.map_or(0, |part| part as usize + 1)]
     }
 
-    /// All instructions of warps.
+    /// All warp instructions.
     pub fn issued(&self) -> u64 {
         self.issued
     }
@@ -202,15 +202,15 @@ impl Counts {
         &self.operations
     }
 
-    /// Lines of instructions that were executed, with how often, in the order of the text.
+    /// The lines of the instructions that were executed, and how often each was, in the order of the text.
     pub fn lines<'a>(&'a self, module: &'a Module) -> impl Iterator<Item = (u32, u64)> + 'a {
-        let all = module.code.iter().zip(&self.places);
+        let all = module.code.iter().zip(&self.by_instruction);
         let executed = all.filter(|(_, count)| **count > 0);
         executed.map(|(instruction, count)| (instruction.line, *count))
     }
 
-    /// A warp begins: nothing is marked.
-    pub(super) fn warp(&mut self) {
+    /// Begins a warp, before any mark.
+    pub(super) fn begin_warp(&mut self) {
         self.part = 0;
     }
 
@@ -231,9 +231,9 @@ impl Counts {
     }
 
     #[inline]
-    pub(super) fn issue(&mut self, place: u32, kind: Kind, full: bool) {
+    pub(super) fn issue(&mut self, pc: u32, kind: Kind, full: bool) {
         self.issued += 1;
-        if let Some(count) = self.places.get_mut(place as usize) {
+        if let Some(count) = self.by_instruction.get_mut(pc as usize) {
             *count += 1;
         }
         let issued = &mut self.parts[self.part].kinds[kind as usize];
@@ -241,8 +241,8 @@ impl Counts {
         issued.idle += u64::from(!full);
     }
 
-    /// What was taken for an access to device memory is one to shared memory.
-    pub(super) fn was_shared(&mut self, full: bool) {
+    /// Counts the last access as one to shared memory, not device memory.
+    pub(super) fn reclassify_as_shared(&mut self, full: bool) {
         let kinds = &mut self.parts[self.part].kinds;
         kinds[Kind::Global as usize].all -= 1;
         kinds[Kind::Global as usize].idle -= u64::from(!full);
@@ -254,7 +254,7 @@ impl Counts {
         self.parts[self.part].traffic.shared_bytes += bytes;
     }
 
-    /// Accesses of lanes to device memory, each within one sector, since it is aligned.
+    /// Counts accesses of lanes to device memory; each is aligned, so it lies within one sector.
     pub(super) fn global(&mut self, addresses: &mut [u64], bytes: u64) {
         let traffic = &mut self.parts[self.part].traffic;
         traffic.global_bytes += bytes * addresses.len() as u64;

@@ -1,4 +1,4 @@
-//! From an opcode and its operands to an instruction: the integer part of the PTX ISA 8.2.
+//! Decodes an opcode and its operands to an instruction: the integer part of the PTX ISA 8.2.
 
 use super::module::{File, Instruction, Op, Register, Width};
 use super::names::Builder;
@@ -11,10 +11,10 @@ mod control;
 mod types;
 mod warps;
 
-/// Fills in an instruction whose guard and line are known.
+/// Fills in an instruction whose guard and line are already set.
 ///
 /// # Errors
-/// What of it is not known.
+/// A message that names the unknown instruction.
 pub(super) fn decode<'a>(
     builder: &mut Builder<'a>,
     opcode: &'a str,
@@ -29,7 +29,7 @@ pub(super) fn decode<'a>(
         at: 0,
     };
     let known = decoder.instruction(&parts).and_then(|()| {
-        // Each operand has its meaning.
+        // Every operand must have been used.
         (decoder.at == operands.len()).then_some(())
     });
     known.ok_or_else(|| {
@@ -44,7 +44,7 @@ struct Decoder<'b, 'a> {
     builder: &'b mut Builder<'a>,
     operands: &'b [Operand<'a>],
     into: &'b mut Instruction,
-    /// How many operands are done with.
+    /// How many operands have been decoded.
     at: usize,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     fn writes(&mut self, file: File, number: usize, name: &str) -> Option<()> {
-        // A destination that nobody wants.
+        // A discarded destination.
         let index = if name == "_" {
             return None;
         } else {
@@ -140,7 +140,7 @@ impl<'a> Decoder<'_, 'a> {
         }
     }
 
-    /// An operand as one of this width; not checked where the instruction may leave it unread.
+    /// Decodes a source operand of this width; `checked` is false if the instruction may leave it unread.
     fn source(
         &mut self,
         operand: &Operand<'a>,
@@ -171,7 +171,7 @@ impl<'a> Decoder<'_, 'a> {
         Some(())
     }
 
-    /// The address that a name stands for.
+    /// The address of a variable or of shared memory.
     fn symbol(&self, name: &str) -> Option<u64> {
         if self.builder.is_shared(name) {
             return Some(0);
@@ -182,7 +182,7 @@ impl<'a> Decoder<'_, 'a> {
 
     fn constant(&mut self, number: usize, file: File, value: u64) {
         let register = self.builder.constant(file, value);
-        // What holds a number is always written.
+        // The register of a constant is always written.
         self.reads(number, register, false);
     }
 

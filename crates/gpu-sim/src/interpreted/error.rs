@@ -1,38 +1,38 @@
-//! What a text has that is not known, and what a kernel may not do.
+//! Errors: issues in PTX text, and violations by a kernel.
 
 use std::fmt;
 
-/// What a text has that is not known, and where.
+/// Something in PTX text that is unsupported or malformed, and its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refused {
+pub(super) struct ParseIssue {
     pub(super) line: u32,
     pub(super) what: String,
 }
 
-impl Refused {
+impl ParseIssue {
     pub(super) fn new(line: u32, what: impl Into<String>) -> Self {
         let what = what.into();
         Self { line, what }
     }
 }
 
-/// Why PTX cannot be executed: what is not known, each thing once, with its first line.
+/// Why PTX cannot be executed: each distinct issue, with its first line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.join("; "))]
 pub struct ParseError(Vec<String>);
 
 impl ParseError {
-    pub(super) fn new(refused: Vec<Refused>) -> Self {
-        let mut named: Vec<Refused> = Vec::new();
-        for one in refused {
-            if named.iter().all(|other| other.what != one.what) {
-                named.push(one);
+    pub(super) fn new(issues: Vec<ParseIssue>) -> Self {
+        let mut distinct: Vec<ParseIssue> = Vec::new();
+        for one in issues {
+            if distinct.iter().all(|other| other.what != one.what) {
+                distinct.push(one);
             }
         }
-        let told = named
+        let messages = distinct
             .iter()
-            .map(|Refused { line, what }| format!("line {line}: {what}"));
-        ParseError(told.collect())
+            .map(|ParseIssue { line, what }| format!("line {line}: {what}"));
+        ParseError(messages.collect())
     }
 }
 
@@ -44,8 +44,8 @@ pub(super) enum Violation {
     UnwrittenMemory {
         at: usize,
     },
-    /// An address that nobody has.
-    Nowhere {
+    /// An address that is not mapped.
+    Unmapped {
         address: u64,
     },
     /// An address of another space than the instruction names.
@@ -78,38 +78,38 @@ pub(super) enum Violation {
         named: u32,
         others: u32,
     },
-    /// The lanes that are there are not those that are named.
+    /// The active lanes are not the named ones.
     Incomplete {
         named: u32,
-        there: u32,
+        active: u32,
     },
     ShuffleFromAbsent {
         from: u32,
     },
-    /// An indexed branch past its table.
+    /// The index of a branch is past its table.
     NoTarget {
         index: u32,
         entries: usize,
     },
-    /// Lanes of a branch that is said to be uniform go to different places.
+    /// Lanes of a branch declared uniform go to different targets.
     NotUniform {
         other: u32,
     },
-    /// A barrier of the block that has no such number.
+    /// A block has no barrier with this number.
     NoBarrier {
         number: u32,
     },
-    /// Lanes come to barriers of the block with different numbers.
+    /// Lanes are at barriers of the block with different numbers.
     OtherBarrier {
         number: u32,
         others: u32,
     },
-    /// A barrier of the block that waits for others than its threads.
+    /// A barrier of the block waits for another number of threads than the block has.
     OtherThreads {
         named: u32,
         threads: u32,
     },
-    /// A warp came to a barrier of the block more or less often than the first one.
+    /// A warp reached a barrier of the block more or less often than the block's first warp.
     BarrierMissed {
         number: u32,
         times: u32,
@@ -130,9 +130,12 @@ impl fmt::Display for Violation {
             Self::UnwrittenRegister => f.write_str("a register is read that was never written"),
             Self::UnwrittenParameter => f.write_str("a parameter is read that was never written"),
             Self::UnwrittenMemory { at } => write!(f, "byte {at} is read and was never written"),
-            Self::Nowhere { address } => write!(f, "address {address:#x} is nobody's"),
+            Self::Unmapped { address } => write!(f, "address {address:#x} is not mapped"),
             Self::OtherSpace { address } => {
-                write!(f, "address {address:#x} is not in the space that is named")
+                write!(
+                    f,
+                    "address {address:#x} is not in the instruction's state space"
+                )
             }
             Self::PastEnd { at, bytes } => write!(f, "byte {at} is past the end of {bytes} bytes"),
             Self::Unaligned { address, to } => {
@@ -140,7 +143,7 @@ impl fmt::Display for Violation {
             }
             Self::ForeignPart { at, begin, end } => write!(
                 f,
-                "byte {at} of shared memory is not the warp's, which are {begin} to {end}"
+                "byte {at} of shared memory is not the warp's, which has {begin} to {end}"
             ),
             Self::ReadOnly => f.write_str("a constant is written"),
             Self::Race { other, wrote } => write!(
@@ -154,24 +157,24 @@ impl fmt::Display for Violation {
             Self::OtherMask { named, others } => {
                 write!(
                     f,
-                    "it names the lanes {named:#010x}, another {others:#010x}"
+                    "it names lanes {named:#010x}, another lane names {others:#010x}"
                 )
             }
-            Self::Incomplete { named, there } => {
+            Self::Incomplete { named, active } => {
                 write!(
                     f,
-                    "lanes {named:#010x} are named and {there:#010x} are there"
+                    "lanes {named:#010x} are named, but {active:#010x} are active"
                 )
             }
             Self::ShuffleFromAbsent { from } => {
-                write!(f, "the value of lane {from} is taken, which is not there")
+                write!(f, "a value is read from lane {from}, which is not active")
             }
             Self::NoTarget { index, entries } => {
                 write!(f, "branch target {index} of a table of {entries}")
             }
             Self::NotUniform { other } => write!(
                 f,
-                "lane {other} goes elsewhere, and the branch is said to be uniform"
+                "lane {other} branches elsewhere, although the branch is declared uniform"
             ),
             Self::NoBarrier { number } => {
                 write!(f, "barrier {number} of a block, which has 16 of them")
@@ -193,15 +196,15 @@ impl fmt::Display for Violation {
             Self::DivisionByZero => f.write_str("division by zero"),
             Self::Trap => f.write_str("a trap"),
             Self::Steps { most } => write!(f, "more than {most} instructions of a warp"),
-            Self::Internal(what) => write!(f, "the interpreter is at fault: {what}"),
+            Self::Internal(what) => write!(f, "internal error of the interpreter: {what}"),
         }
     }
 }
 
-/// A violation, the instruction that made it, and the first lane that did.
+/// A violation, the instruction that caused it, and the first lane in which it did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fault {
-    pub(super) place: u32,
+    pub(super) pc: u32,
     pub(super) lane: u32,
     pub(super) violation: Violation,
 }

@@ -1,4 +1,4 @@
-//! What one instruction does in the lanes of a warp.
+//! Executes one instruction in the lanes of a warp.
 
 use super::compute::{
     Lanes, WARP, Word, both, each, extended, first_of, funnel, half, lanes, logic, permute, put,
@@ -10,8 +10,8 @@ use super::memory::{Memory, SHARED};
 use super::module::{Binary, Comparison, File, Op, Register, Shift, Shuffle, Type, Vote, Width};
 use super::warp::{ALL, Machine, Step};
 
-/// The first lane that broke a rule, and which.
-pub(super) type Broken = (u32, Violation);
+/// A violation, with the first lane in which it occurred.
+pub(super) type LaneViolation = (u32, Violation);
 
 impl Machine {
     pub(super) fn execute(
@@ -19,7 +19,7 @@ impl Machine {
         step: Step<'_>,
         memory: &mut Memory,
         counts: &mut Counts,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), LaneViolation> {
         let Step {
             instruction, mask, ..
         } = step;
@@ -72,12 +72,12 @@ impl Machine {
             Op::Shuffle(shuffle) => self.shuffle(step, shuffle)?,
             Op::Vote(vote) => self.vote(step, vote)?,
             Op::BarrierOfWarp => {
-                self.complete(step, a)?;
+                self.check_mask(step, a)?;
                 self.time.now += 1;
             }
             Op::BarrierOfBlock => self.barrier(step)?,
             Op::Trap => return Err((first_of(mask), Violation::Trap)),
-            // A fence orders what one lane does; these are the warp's business.
+            // A fence only orders the accesses of one lane; the warp executes the others itself.
             Op::Fence | Op::Branch | Op::IndexedBranch(_) | Op::Call | Op::Return | Op::Mark(_) => {
             }
         }
@@ -102,7 +102,7 @@ impl Machine {
         }
     }
 
-    /// Fields of bits, and bytes and bits put together of several operands.
+    /// Executes bit fields, byte permutations, funnel shifts and `lop3`.
     fn bits(&mut self, step: Step<'_>) {
         let instruction = step.instruction;
         let [a, b, c, d, _] = instruction.from.map(|index| index as usize);
@@ -146,7 +146,7 @@ impl Machine {
         }
     }
 
-    /// Registers of 64 bits as halves and as addresses.
+    /// Packs and unpacks 64-bit registers, and converts addresses.
     fn halves(&mut self, step: Step<'_>) {
         let Step {
             instruction, mask, ..
@@ -207,7 +207,7 @@ impl Machine {
         *to = *to & !step.mask | bits & step.mask;
     }
 
-    fn binary(&mut self, step: Step<'_>, binary: Binary, ty: Type) -> Result<(), Broken> {
+    fn binary(&mut self, step: Step<'_>, binary: Binary, ty: Type) -> Result<(), LaneViolation> {
         let [a, b, ..] = step.instruction.from.map(|index| index as usize);
         if matches!(binary, Binary::Div | Binary::Rem) {
             let zero = |lane: usize| match ty.width {
@@ -286,8 +286,8 @@ impl Machine {
         self.put_long(step, &to);
     }
 
-    /// Only the operand that a lane chooses has to be written.
-    fn select(&mut self, step: Step<'_>, width: Width) -> Result<(), Broken> {
+    /// Executes `selp`. Only the operand that a lane selects must have been written.
+    fn select(&mut self, step: Step<'_>, width: Width) -> Result<(), LaneViolation> {
         let [a, b, c, ..] = step.instruction.from.map(|index| index as usize);
         let holds = self.predicates[c];
         let file = width.file();
@@ -345,31 +345,31 @@ impl Machine {
         }
     }
 
-    /// Fails where the lanes that are there are not just those which all of them name.
-    fn complete(&self, step: Step<'_>, named: usize) -> Result<(), Broken> {
+    /// Fails unless all active lanes name the same mask, and that is the mask of active lanes.
+    fn check_mask(&self, step: Step<'_>, named: usize) -> Result<(), LaneViolation> {
         let names = &self.words[named];
         let first = first_of(step.mask);
         let named = names[first as usize];
-        let mut there = lanes(step.mask);
-        if let Some(lane) = there.find(|lane| names[*lane] != named) {
+        let mut active = lanes(step.mask);
+        if let Some(lane) = active.find(|lane| names[*lane] != named) {
             let others = names[lane];
             return Err((first, Violation::OtherMask { named, others }));
         }
         if named == step.mask {
             return Ok(());
         }
-        let there = step.mask;
-        Err((first, Violation::Incomplete { named, there }))
+        let active = step.mask;
+        Err((first, Violation::Incomplete { named, active }))
     }
 
-    /// Warps run one after the other: a barrier of the block is noted, and compared at the warp's end.
-    /// All lanes have to be there, which `barrier.sync` does not ask for where it is not aligned.
-    fn barrier(&mut self, step: Step<'_>) -> Result<(), Broken> {
-        let there = step.mask;
-        let lane = first_of(there);
-        if there != ALL {
+    /// Records a barrier of the block. Warps run one after the other, so their barriers are compared at the warp's end.
+    /// All lanes must be active, which is stricter than `barrier.sync` without `aligned`.
+    fn barrier(&mut self, step: Step<'_>) -> Result<(), LaneViolation> {
+        let active = step.mask;
+        let lane = first_of(active);
+        if active != ALL {
             let named = ALL;
-            return Err((lane, Violation::Incomplete { named, there }));
+            return Err((lane, Violation::Incomplete { named, active }));
         }
         let [number, count, ..] = step.instruction.from.map(|index| index as usize);
         let threads = self.words[1][0];
@@ -392,9 +392,9 @@ impl Machine {
         Ok(())
     }
 
-    fn vote(&mut self, step: Step<'_>, vote: Vote) -> Result<(), Broken> {
+    fn vote(&mut self, step: Step<'_>, vote: Vote) -> Result<(), LaneViolation> {
         let [a, b, ..] = step.instruction.from.map(|index| index as usize);
-        self.complete(step, b)?;
+        self.check_mask(step, b)?;
         let mask = step.mask;
         let flip = if step.instruction.offset == 0 { 0 } else { ALL };
         let holds = (self.predicates[a] ^ flip) & mask;
@@ -408,9 +408,9 @@ impl Machine {
         Ok(())
     }
 
-    fn shuffle(&mut self, step: Step<'_>, shuffle: Shuffle) -> Result<(), Broken> {
+    fn shuffle(&mut self, step: Step<'_>, shuffle: Shuffle) -> Result<(), LaneViolation> {
         let [a, b, c, d, _] = step.instruction.from.map(|index| index as usize);
-        self.complete(step, d)?;
+        self.check_mask(step, d)?;
         let (values, by, bounds) = (&self.words[a], &self.words[b], &self.words[c]);
         let mut to = [0; WARP];
         let mut inside = 0;
@@ -432,7 +432,7 @@ impl Machine {
     }
 }
 
-/// The lane whose value a lane gets, and whether it lies within the bounds: the PTX ISA on `shfl.sync`.
+/// The lane whose value a lane gets, and whether it is within bounds: the PTX ISA on `shfl.sync`.
 fn source_of(shuffle: Shuffle, lane: i32, by: u32, bounds: u32) -> (i32, bool) {
     let by = (by & 31) as i32;
     let clamp = (bounds & 31) as i32;

@@ -1,39 +1,38 @@
-//! Where lanes that part meet again: immediate postdominators of a function's blocks.
+//! Where diverged lanes reconverge: the immediate postdominators of a function's basic blocks.
 //!
 //! After Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), on the reversed
 //! graph.
 
-use super::error::Refused;
-use super::module::{Instruction, Module, Op, Place};
+use super::error::ParseIssue;
+use super::module::{Instruction, Module, Op, Pc};
 
-/// Notes at each branch that may part lanes where they meet again. The code is that of one function,
-/// whose first instruction has the number `first`.
+/// Sets the reconvergence point of each branch at which lanes may diverge. The code is that of one function,
+/// whose first instruction has the index `first`.
 ///
 /// # Errors
 /// A function that does not end with a return.
-pub(super) fn meeting_places(
+pub(super) fn set_reconvergence_points(
     code: &mut [Instruction],
-    first: Place,
-    tables: &[Vec<Place>],
-) -> Result<(), Refused> {
+    first: Pc,
+    tables: &[Vec<Pc>],
+) -> Result<(), ParseIssue> {
     let blocks = Blocks::of(code, first, tables)?;
-    let meets = blocks.immediate_postdominators();
-    for (block, meet) in meets.into_iter().enumerate() {
+    let postdominators = blocks.immediate_postdominators();
+    for (block, postdominator) in postdominators.into_iter().enumerate() {
         let last = blocks.last_of(block);
-        let parts = match code[last].op {
+        let may_diverge = match code[last].op {
             Op::Branch => code[last].guard.is_some(),
             Op::IndexedBranch(_) => true,
             _ => false,
         };
-        if let (true, Some(meet)) = (parts, meet) {
-            code[last].meet = blocks.starts[meet] as u32 + first;
+        if let (true, Some(postdominator)) = (may_diverge, postdominator) {
+            code[last].reconvergence = blocks.starts[postdominator] as u32 + first;
         }
     }
     Ok(())
 }
 
-/// Instructions that are executed one after the other, and where each row of them goes on. The number
-/// after the last block's stands for the end of the function.
+/// The basic blocks of a function and their successors. The index after the last block is the function's exit.
 struct Blocks {
     starts: Vec<usize>,
     length: usize,
@@ -41,15 +40,15 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn of(code: &[Instruction], first: Place, tables: &[Vec<Place>]) -> Result<Self, Refused> {
+    fn of(code: &[Instruction], first: Pc, tables: &[Vec<Pc>]) -> Result<Self, ParseIssue> {
         let targets = |at: usize| {
             let instruction: &Instruction = &code[at];
-            let places = match instruction.op {
+            let pcs = match instruction.op {
                 Op::Branch => std::slice::from_ref(&instruction.target),
                 Op::IndexedBranch(_) => &tables[instruction.target as usize],
                 _ => &[],
             };
-            places.iter().map(|place| (place - first) as usize)
+            pcs.iter().map(|pc| (pc - first) as usize)
         };
         let mut begins = vec![false; code.len() + 1];
         begins[0] = true;
@@ -81,7 +80,7 @@ impl Blocks {
                     false
                 }
                 Op::Branch | Op::IndexedBranch(_) => {
-                    // A label at the very end leads out of the function.
+                    // A label after the last instruction is the function's exit.
                     let to = targets(last).map(|target| blocks.block_of(target));
                     blocks.next[block] = to.collect();
                     instruction.guard.is_some()
@@ -92,7 +91,7 @@ impl Blocks {
                 || blocks.next[block].contains(&end)
                     && !matches!(instruction.op, Op::Return | Op::Trap)
             {
-                return Err(Refused::new(
+                return Err(ParseIssue::new(
                     instruction.line,
                     "a function without a return at its end",
                 ));
@@ -104,7 +103,7 @@ impl Blocks {
         Ok(blocks)
     }
 
-    /// The block that begins there.
+    /// The block that begins at an instruction.
     fn block_of(&self, at: usize) -> usize {
         if at >= self.length {
             return self.starts.len();
@@ -117,8 +116,7 @@ impl Blocks {
         self.starts.get(block + 1).map_or(self.length, |next| *next) - 1
     }
 
-    /// Of each block the one that all its ways come to first; `None` if that is the end, and
-    /// where the end is not come to.
+    /// The immediate postdominator of each block; `None` if that is the exit, or if the block cannot reach the exit.
     fn immediate_postdominators(&self) -> Vec<Option<usize>> {
         let end = self.next.len();
         let order = self.reverse_postorder();
@@ -135,10 +133,10 @@ impl Blocks {
                 let known = self.next[block].iter().copied();
                 let mut known = known.filter(|next| immediate[*next].is_some());
                 let first = known.next();
-                let meet =
-                    first.map(|first| known.fold(first, |a, b| meet(&immediate, &rank, a, b)));
-                if immediate[block] != meet {
-                    immediate[block] = meet;
+                let postdominator =
+                    first.map(|first| known.fold(first, |a, b| intersect(&immediate, &rank, a, b)));
+                if immediate[block] != postdominator {
+                    immediate[block] = postdominator;
                     changed = true;
                 }
             }
@@ -150,7 +148,7 @@ impl Blocks {
             .collect()
     }
 
-    /// Of the reversed graph, from the end on.
+    /// The reverse postorder of the reversed graph, starting at the exit.
     fn reverse_postorder(&self) -> Vec<usize> {
         let end = self.next.len();
         let mut before = vec![Vec::new(); end + 1];
@@ -179,11 +177,11 @@ impl Blocks {
     }
 }
 
-/// The nearest that both lead to.
-fn meet(immediate: &[Option<usize>], rank: &[usize], mut a: usize, mut b: usize) -> usize {
+/// The nearest common postdominator of two blocks.
+fn intersect(immediate: &[Option<usize>], rank: &[usize], mut a: usize, mut b: usize) -> usize {
     while a != b {
         let later = if rank[a] > rank[b] { &mut a } else { &mut b };
-        // Both lead to the end, which is the first of all.
+        // Both reach the exit, which is first in the order.
         let Some(next) = immediate[*later] else {
             return *later;
         };
@@ -192,8 +190,9 @@ fn meet(immediate: &[Option<usize>], rank: &[usize], mut a: usize, mut b: usize)
     a
 }
 
-/// Registers and parameters of a function have one place, which a call of itself would overwrite.
-pub(super) fn no_recursion(module: &Module) -> Result<(), Refused> {
+/// Refuses recursion: a function's registers and parameters are allocated statically, and a recursive call would
+/// overwrite them.
+pub(super) fn no_recursion(module: &Module) -> Result<(), ParseIssue> {
     let count = module.functions.len();
     let calls_of = |function: usize| {
         let function = &module.functions[function];
@@ -201,7 +200,7 @@ pub(super) fn no_recursion(module: &Module) -> Result<(), Refused> {
         let calls = code.iter().filter(|instruction| instruction.op == Op::Call);
         calls.map(|call| (call.line, module.calls[call.target as usize].callee))
     };
-    // How deep calls go without recursion is at most the number of functions.
+    // Without recursion, calls are nested at most as deep as there are functions.
     let mut depth = vec![0; count];
     for _ in 0..=count {
         let mut deeper = None;
@@ -217,8 +216,8 @@ pub(super) fn no_recursion(module: &Module) -> Result<(), Refused> {
             return Ok(());
         };
         if depth.iter().any(|depth| *depth > count) {
-            return Err(Refused::new(line, "recursion"));
+            return Err(ParseIssue::new(line, "recursion"));
         }
     }
-    Err(Refused::new(0, "recursion"))
+    Err(ParseIssue::new(0, "recursion"))
 }

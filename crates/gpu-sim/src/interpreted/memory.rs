@@ -1,25 +1,24 @@
-//! Memory as a warp sees it: where each address lies, what of it was written, and by which lanes.
+//! Memory as a warp sees it: its address space, which bytes have been written, and by which lanes.
 
 use super::error::Violation;
 
-/// Addresses say in their upper half what they lie in: 1 stands for shared memory, 2 for variables of
-/// the module, and from 3 on for the launch's buffers. 0 is nobody's.
+/// The upper bits of an address are the number of its region: 1 is shared memory, 2 the variables of
+/// the module, and 3 onwards the launch's buffers. 0 is not mapped. This is the number of lower bits.
 const REGION: u32 = 40;
 
 /// The generic address of the beginning of shared memory, and of the module's variables.
 pub(super) const SHARED: u64 = 1 << REGION;
 pub(super) const DATA: u64 = 2 << REGION;
 
-/// Bytes and which of them were ever written.
+/// Bytes, and which of them have ever been written.
 #[derive(Debug, Default)]
 pub(super) struct Bytes {
     pub(super) bytes: Vec<u8>,
-    /// A bit for each byte of a word of four.
+    /// One entry per word of four bytes, with one bit per byte.
     pub(super) written: Vec<u8>,
 }
 
-/// How much of what nobody wrote is noise; further in there are zeros, which cost nothing until they
-/// are read.
+/// How many unwritten bytes are filled with noise; the rest are zeros, which cost nothing until they are read.
 const NOISE: usize = 1 << 16;
 
 impl Bytes {
@@ -28,25 +27,25 @@ impl Bytes {
             bytes: vec![0; length],
             written: vec![0; length.div_ceil(4)],
         };
-        new.forget();
+        new.mark_unwritten();
         new
     }
 
-    /// So many bytes, all written.
+    /// These bytes, all of them written.
     pub(super) fn of(bytes: Vec<u8>) -> Self {
         let written = vec![0xf; bytes.len().div_ceil(4)];
         Self { bytes, written }
     }
 
-    /// Nothing of it counts as written any more.
-    pub(super) fn forget(&mut self) {
+    /// Marks all bytes as unwritten.
+    pub(super) fn mark_unwritten(&mut self) {
         self.written.fill(0);
         let noisy = self.bytes.len().min(NOISE);
         self.bytes[..noisy].fill(0xa5);
     }
 
-    /// Says that so many bytes are written, or are not.
-    fn mark(&mut self, at: usize, length: usize) {
+    /// Marks a range of bytes as written.
+    fn mark_written(&mut self, at: usize, length: usize) {
         let end = at + length;
         let (first, last) = (at.div_ceil(4), end / 4);
         if first < last {
@@ -63,17 +62,17 @@ impl Bytes {
             .is_some_and(|end| end <= self.bytes.len())
     }
 
-    /// Copies to byte `at`; false, and nothing done, if that goes past the end.
+    /// Copies to byte `at`; returns false and does nothing if that goes past the end.
     pub(super) fn write(&mut self, at: usize, from: &[u8]) -> bool {
         let holds = self.holds(at, from.len());
         if holds {
             self.bytes[at..at + from.len()].copy_from_slice(from);
-            self.mark(at, from.len());
+            self.mark_written(at, from.len());
         }
         holds
     }
 
-    /// Copies from byte `at` on; false, and nothing done, if that goes past the end.
+    /// Copies from byte `at` on; returns false and does nothing if that goes past the end.
     pub(super) fn read(&self, at: usize, to: &mut [u8]) -> bool {
         let holds = self.holds(at, to.len());
         if holds {
@@ -82,8 +81,8 @@ impl Bytes {
         holds
     }
 
-    /// Copies so many first bytes of another one, and whether they were written; false, and nothing
-    /// done, if either is shorter.
+    /// Copies the first bytes of another one, and whether each was written; returns false and does nothing
+    /// if either is shorter.
     pub(super) fn copy(&mut self, from: &Bytes, length: usize) -> bool {
         let holds = self.holds(0, length) && from.holds(0, length);
         if holds {
@@ -97,7 +96,7 @@ impl Bytes {
         holds
     }
 
-    /// Whether a kernel may read so many bytes there: 1 to 16, aligned.
+    /// Whether all of these bytes have been written: 1 to 16 bytes, aligned.
     fn is_written(&self, at: usize, length: usize) -> bool {
         if length < 4 {
             let bits = ((1 << length) - 1) << (at % 4);
@@ -108,55 +107,57 @@ impl Bytes {
     }
 }
 
-/// Who used a word of four bytes last, since the launch began. Times are numbers of intervals between
-/// barriers, counted over all warps, which run one after the other; 0 is never.
+/// The last accesses to a word of four bytes since the launch began. Times are numbers of intervals between
+/// barriers, counted over all warps, which run one after the other; 0 means never.
 #[derive(Debug, Clone, Copy, Default)]
-struct Uses {
+struct AccessHistory {
     written: u32,
     writers: u32,
     read: u32,
     readers: u32,
-    /// Whether all that was written was so atomically; whether a warp before this one has read it.
+    /// Whether all writes were atomic, not counting this warp's writes before its last barrier.
     atomic: bool,
+    /// Whether an earlier warp has read it.
     read_before: bool,
 }
 
-/// A time, and the one at which the warp began.
+/// The current time, and the time at which the warp began.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Interval {
     pub(super) now: u32,
     pub(super) warp: u32,
 }
 
-/// What of memory lies together: shared memory, or a buffer.
+/// A contiguous region of memory: shared memory, the module's variables, or a buffer.
 #[derive(Debug)]
 pub(super) struct Region {
     pub(super) content: Bytes,
-    uses: Vec<Uses>,
+    history: Vec<AccessHistory>,
     read_only: bool,
-    /// What of it the warp may use.
+    /// The range of bytes that the warp may access.
     pub(super) allowed: (usize, usize),
 }
 
 impl Region {
     pub(super) fn new(content: Bytes, read_only: bool) -> Self {
         let length = content.bytes.len();
-        let uses = vec![Uses::default(); if read_only { 0 } else { length.div_ceil(4) }];
+        let history =
+            vec![AccessHistory::default(); if read_only { 0 } else { length.div_ceil(4) }];
         Self {
             content,
-            uses,
+            history,
             read_only,
             allowed: (0, length),
         }
     }
 
-    /// As it is for a block: nothing is written.
-    pub(super) fn forget(&mut self) {
-        self.content.forget();
-        self.uses.fill(Uses::default());
+    /// Resets it for a new block: nothing has been written.
+    pub(super) fn mark_unwritten(&mut self) {
+        self.content.mark_unwritten();
+        self.history.fill(AccessHistory::default());
     }
 
-    /// Fails where an access goes past the end or into another warp's part.
+    /// Fails if an access goes past the end or into another warp's part.
     fn check(&self, at: u64, length: usize) -> Result<usize, Violation> {
         let bytes = self.content.bytes.len();
         let fits = usize::try_from(at).ok();
@@ -171,7 +172,7 @@ impl Region {
         Ok(at)
     }
 
-    /// So many bytes, 1, 2, 4 or 8, from where the check found them.
+    /// Loads 1, 2, 4 or 8 bytes at an offset that [`reading`](Self::reading) has checked.
     pub(super) fn load(&self, at: usize, bytes: usize) -> u64 {
         let content = &self.content.bytes[at..at + bytes];
         match *content {
@@ -190,11 +191,11 @@ impl Region {
                 *word = 0xf;
             }
         } else {
-            self.content.mark(at, bytes);
+            self.content.mark_written(at, bytes);
         }
     }
 
-    /// A lane is about to read.
+    /// Checks and records a lane's read; returns the offset.
     pub(super) fn reading(
         &mut self,
         at: u64,
@@ -209,19 +210,19 @@ impl Region {
         if self.read_only {
             return Ok(at);
         }
-        for uses in &mut self.uses[at / 4..(at + length).div_ceil(4)] {
-            uses.no_other_wrote(lane, time)?;
-            if uses.read != time.now {
-                uses.read_before |= uses.read != 0 && uses.read < time.warp;
-                uses.read = time.now;
-                uses.readers = 0;
+        for word in &mut self.history[at / 4..(at + length).div_ceil(4)] {
+            word.no_other_wrote(lane, time)?;
+            if word.read != time.now {
+                word.read_before |= word.read != 0 && word.read < time.warp;
+                word.read = time.now;
+                word.readers = 0;
             }
-            uses.readers |= 1 << lane;
+            word.readers |= 1 << lane;
         }
         Ok(at)
     }
 
-    /// A lane is about to write.
+    /// Checks and records a lane's write; returns the offset.
     pub(super) fn writing(
         &mut self,
         at: u64,
@@ -237,26 +238,26 @@ impl Region {
         if atomic && !self.content.is_written(at, length) {
             return Err(Violation::UnwrittenMemory { at });
         }
-        for uses in &mut self.uses[at / 4..(at + length).div_ceil(4)] {
-            uses.no_other_read(lane, time)?;
-            if !(atomic && uses.atomic) {
-                uses.no_other_wrote(lane, time)?;
+        for word in &mut self.history[at / 4..(at + length).div_ceil(4)] {
+            word.no_other_read(lane, time)?;
+            if !(atomic && word.atomic) {
+                word.no_other_wrote(lane, time)?;
             }
-            if uses.written != time.now {
-                uses.writers = 0;
-                // An earlier plain access of this warp lies behind a barrier.
-                uses.atomic =
-                    atomic && (uses.written == 0 || uses.written >= time.warp || uses.atomic);
-                uses.written = time.now;
+            if word.written != time.now {
+                word.writers = 0;
+                // A barrier lies between this and any earlier plain write of this warp.
+                word.atomic =
+                    atomic && (word.written == 0 || word.written >= time.warp || word.atomic);
+                word.written = time.now;
             }
-            uses.atomic &= atomic;
-            uses.writers |= 1 << lane;
+            word.atomic &= atomic;
+            word.writers |= 1 << lane;
         }
         Ok(at)
     }
 }
 
-impl Uses {
+impl AccessHistory {
     fn no_other_wrote(&self, lane: u32, time: Interval) -> Result<(), Violation> {
         if self.written == time.now {
             let others = self.writers & !(1 << lane);
@@ -289,30 +290,30 @@ impl Uses {
     }
 }
 
-/// All that a launch can reach: shared memory, the module's variables, buffers.
+/// All memory that a launch can access: shared memory, the module's variables, buffers.
 #[derive(Debug)]
 pub(super) struct Memory {
     pub(super) regions: Vec<Region>,
 }
 
-/// The number of shared memory among the regions.
+/// The index of shared memory among the regions.
 pub(super) const SHARED_REGION: usize = 0;
 
 impl Memory {
-    /// The region of a generic address, and the offset in it.
+    /// The region of a generic address, and the offset in the region.
     pub(super) fn region(&mut self, address: u64) -> Result<(usize, u64), Violation> {
         let offset = address & ((1 << REGION) - 1);
         let number = (address >> REGION).checked_sub(1);
         let number = number.and_then(|number| usize::try_from(number).ok());
-        // Between two regions lies as much that is nobody's.
+        // The upper half of each region's address range is not mapped, as a gap before the next one.
         let is_within = offset >> (REGION - 1) == 0;
         match number.filter(|number| is_within && *number < self.regions.len()) {
             Some(number) => Ok((number, offset)),
-            None => Err(Violation::Nowhere { address }),
+            None => Err(Violation::Unmapped { address }),
         }
     }
 
-    /// The address of a buffer, by its number among the regions.
+    /// The address of the region at an index.
     pub(super) fn address(number: usize) -> u64 {
         (number as u64 + 1) << REGION
     }

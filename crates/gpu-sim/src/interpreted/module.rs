@@ -1,13 +1,12 @@
-//! [`Module`]: PTX as it is executed, instructions in one row with their registers numbered.
+//! [`Module`]: PTX ready to be executed, with all instructions in one array and registers numbered.
 
-/// The number of an instruction of a module.
-pub(super) type Place = u32;
+/// A program counter: the index of an instruction of a module.
+pub(super) type Pc = u32;
 
-/// No instruction: where lanes that part meet only at the end of their function.
-pub(super) const NOWHERE: Place = Place::MAX;
+/// No instruction: the reconvergence point of lanes that reconverge only at the end of their function.
+pub(super) const NO_PC: Pc = Pc::MAX;
 
-/// Which file a register lies in. Registers of 16 bits lie with those of 32, whose upper half then is of
-/// no account.
+/// Register files. Registers of 16 bits are in the file of 32-bit registers; their upper half is then ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum File {
     Word,
@@ -15,7 +14,7 @@ pub(super) enum File {
     Predicate,
 }
 
-/// A register, by its file and its number there.
+/// A register, by its file and its index in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Register {
     pub(super) file: File,
@@ -29,7 +28,7 @@ impl Register {
     }
 }
 
-/// How many bits of a value take part.
+/// How many bits of a value an instruction uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
     Half,
@@ -63,7 +62,7 @@ pub(super) enum Comparison {
     Ge,
 }
 
-/// What has two operands of the instruction's type.
+/// Operations on two operands of the instruction's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binary {
     Add,
@@ -79,7 +78,7 @@ pub(super) enum Binary {
     Max,
 }
 
-/// What has one operand of the instruction's type, and gives one of that type.
+/// Operations on one operand of the instruction's type, with a result of that type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unary {
     Mov,
@@ -89,13 +88,13 @@ pub(super) enum Unary {
     Brev,
 }
 
-/// What gives 32 bits that say something of a value's bits.
+/// Operations that count or find bits of a value, with a 32-bit result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measure {
     Popc,
     Clz,
     Bfind,
-    /// By how much the highest bit would have to be moved to be the most significant one.
+    /// How far the highest set bit must be shifted to become the most significant one.
     BfindShift,
 }
 
@@ -105,7 +104,7 @@ pub(super) enum Shift {
     Right,
 }
 
-/// Of predicates.
+/// Operations on predicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Logic {
     And,
@@ -131,7 +130,7 @@ pub(super) enum Vote {
     Ballot,
 }
 
-/// What an atomic access makes of what it finds.
+/// Atomic operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Atomic {
     Add,
@@ -142,13 +141,13 @@ pub(super) enum Atomic {
     Max,
     Exchange,
     CompareAndSwap,
-    /// Up to a bound, then 0.
+    /// Increments up to a bound, then wraps to 0.
     Increment,
-    /// Down to 0, then a bound.
+    /// Decrements down to 0, then wraps to a bound.
     Decrement,
 }
 
-/// Where an address points to.
+/// The state space of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Space {
     Generic,
@@ -164,32 +163,32 @@ pub(super) struct Access {
     pub(super) space: Space,
     /// Bytes of an element.
     pub(super) bytes: u8,
-    /// Elements, which lie one after the other.
+    /// How many elements it accesses, one after the other.
     pub(super) elements: u8,
     pub(super) signed: bool,
-    /// The file of the registers.
+    /// The file of the data registers.
     pub(super) file: File,
     /// The file of the register with the address; `None` if there is only an offset.
     pub(super) base: Option<File>,
 }
 
-/// What the kernels' marks say follows: `// arc part NAME` in a comment of inline assembly.
+/// The parts of a kernel, which begin at marks: `// arc part NAME` in a comment of inline assembly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {
-    /// Arguments and constants on their way into the pool.
+    /// Copying arguments and constants into the pool.
     Arguments,
-    /// From one device instruction to the next, and to its operation.
+    /// Fetching the next device instruction and branching to its operation.
     Dispatch,
-    /// From one of the evaluations side by side to the next.
+    /// Going on to the next of the evaluations side by side.
     Loop,
     /// The operation itself.
     Operation,
-    /// What came of the evaluation: comparison, hash, result and verdict.
+    /// The end of the evaluation: comparison, hash, result and verdict.
     Verdict,
 }
 
 impl Part {
-    /// All there are.
+    /// All parts.
     pub const ALL: [Part; 5] = [
         Part::Arguments,
         Part::Dispatch,
@@ -198,7 +197,7 @@ impl Part {
         Part::Verdict,
     ];
 
-    /// Its name, as marks have it.
+    /// Its name in marks.
     pub fn name(self) -> &'static str {
         match self {
             Part::Arguments => "arguments",
@@ -216,37 +215,39 @@ pub(super) enum Op {
     Unary(Unary, Type),
     Measure(Measure, Type),
     Shift(Shift, Type),
-    /// The product of two numbers with twice their bits; they are of this type.
+    /// The product of two numbers of this type, with twice as many bits.
     MulWide(Type),
-    /// As [`Op::MulWide`], and a third number of that many bits is added.
+    /// [`Op::MulWide`] plus a third number with twice as many bits.
     MadWide(Type),
     Mad(Type),
     BitField(Type),
     Insert(Width),
     Permute,
     Funnel(Shift, bool),
-    /// Any function of three bits, by its table.
+    /// A bitwise function of three words, given by its truth table.
     Table,
     Select(Width),
     Compare(Comparison, Type),
-    /// A comparison whose result a logic operation joins with a third operand.
+    /// A comparison whose result is combined with a third operand by a logic operation.
     CompareAnd(Comparison, Type, Logic),
     Logic(Logic),
-    /// From so many bits of the first type to the second.
+    /// Converts this many bits of the first type to the second.
     Convert {
         from_bits: u8,
         from: Type,
         to: Type,
     },
-    /// Two words of the first operand, and one of two.
+    /// Splits a 64-bit register into two words.
     Unpack,
+    /// Combines two words into a 64-bit register.
     Pack,
-    /// An address in shared memory made generic, and back.
+    /// Converts an address in shared memory to a generic one.
     GenericOfShared,
+    /// Converts a generic address to one in shared memory.
     SharedOfGeneric,
     Load(Access),
     Store(Access),
-    /// The boolean says whether what was found is given.
+    /// The boolean says whether the old value is returned.
     Atomic(Atomic, Access, bool),
     Shuffle(Shuffle),
     Vote(Vote),
@@ -255,8 +256,7 @@ pub(super) enum Op {
     BarrierOfWarp,
     BarrierOfBlock,
     Branch,
-    /// A branch whose target an index chooses of a table; the boolean says whether all lanes have to go
-    /// the same way.
+    /// A branch to a target in a table, chosen by an index; the boolean says whether all lanes must go the same way.
     IndexedBranch(bool),
     Call,
     Return,
@@ -264,24 +264,24 @@ pub(super) enum Op {
     Mark(Part),
 }
 
-/// A list of a few numbers.
+/// A list of at most `N` numbers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Few<const N: usize> {
+pub(super) struct ArrayVec<const N: usize> {
     count: u8,
     all: [u32; N],
 }
 
-impl<const N: usize> Default for Few<N> {
+impl<const N: usize> Default for ArrayVec<N> {
     fn default() -> Self {
-        Few {
+        ArrayVec {
             count: 0,
             all: [0; N],
         }
     }
 }
 
-impl<const N: usize> Few<N> {
-    /// Adds one; more than there is room for are left out, which no instruction has.
+impl<const N: usize> ArrayVec<N> {
+    /// Adds a number; ignored if the list is full, which it never is for any instruction.
     pub(super) fn push(&mut self, one: u32) {
         if let Some(place) = self.all.get_mut(usize::from(self.count)) {
             *place = one;
@@ -295,7 +295,7 @@ impl<const N: usize> Few<N> {
     }
 }
 
-/// A predicate that decides in which lanes an instruction is executed.
+/// The predicate that decides which lanes execute an instruction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Guard {
     pub(super) index: u32,
@@ -306,25 +306,25 @@ pub(super) struct Guard {
 pub(super) struct Instruction {
     pub(super) op: Op,
     pub(super) guard: Option<Guard>,
-    /// Registers it writes and reads, each in the file that the operation implies. Of an access to
-    /// memory the address is the last one read.
+    /// The registers that it writes and reads, each in the file that the operation implies. An access to
+    /// memory has its address in the last source.
     pub(super) to: [u32; 4],
     pub(super) from: [u32; 5],
     /// The offset of an address.
     pub(super) offset: i64,
-    /// Where a branch goes, and where its lanes meet again; of an indexed branch the number of its
-    /// table, of a call that of its site.
-    pub(super) target: Place,
-    pub(super) meet: Place,
+    /// The target of a branch, or the index of an indexed branch's table, or of a call's site; and where the lanes of a
+    /// branch reconverge.
+    pub(super) target: Pc,
+    pub(super) reconvergence: Pc,
     /// Its line in the text, from 1 on.
     pub(super) line: u32,
-    /// What has to be written before, but for operands of [`Op::Select`], and what then is written:
-    /// numbers of all registers, over all files.
-    pub(super) reads: Few<6>,
-    pub(super) writes: Few<4>,
+    /// The registers that must have been written before, except for operands of [`Op::Select`], and those that the
+    /// instruction writes, as numbers over all files.
+    pub(super) reads: ArrayVec<6>,
+    pub(super) writes: ArrayVec<4>,
 }
 
-/// A call: places of its arguments and of its result in the parameter space.
+/// A call: where its arguments and its result lie in the parameter space.
 #[derive(Debug, Clone)]
 pub(super) struct CallSite {
     pub(super) callee: usize,
@@ -333,7 +333,7 @@ pub(super) struct CallSite {
 }
 
 impl CallSite {
-    /// Fails where it passes other bytes than the function takes, or takes others than that gives.
+    /// Fails if the sizes of its arguments or of its result differ from the function's.
     pub(super) fn fits(&self, callee: &Function) -> Result<(), String> {
         let bytes = |all: &[Extent]| all.iter().map(|one| one.bytes).collect::<Vec<_>>();
         let (found, expected) = (bytes(&self.arguments), bytes(&callee.parameters));
@@ -355,7 +355,7 @@ impl CallSite {
     }
 }
 
-/// Bytes of the parameter space.
+/// A range of bytes in the parameter space.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
     pub(super) at: u32,
@@ -366,15 +366,15 @@ pub(super) struct Extent {
 pub(super) struct Function {
     pub(super) name: String,
     pub(super) is_entry: bool,
-    pub(super) first: Place,
-    pub(super) end: Place,
+    pub(super) first: Pc,
+    pub(super) end: Pc,
     pub(super) parameters: Vec<Extent>,
     pub(super) result: Option<Extent>,
-    /// Its registers: rows of them, each with its first one's number and how many there are.
+    /// Its registers, as ranges: file, first index, count.
     pub(super) registers: Vec<(File, u32, u32)>,
 }
 
-/// Special registers, in this order, are the first of 32 bits.
+/// The special registers; in this order they are the first 32-bit registers.
 pub(super) const SPECIAL: [&str; 10] = [
     "%tid.x",
     "%ntid.x",
@@ -397,16 +397,16 @@ pub struct Module {
     pub(super) code: Vec<Instruction>,
     pub(super) functions: Vec<Function>,
     pub(super) calls: Vec<CallSite>,
-    /// Where indexed branches go.
-    pub(super) tables: Vec<Vec<Place>>,
-    /// Registers of each file.
+    /// The target tables of indexed branches.
+    pub(super) tables: Vec<Vec<Pc>>,
+    /// The number of registers in each file.
     pub(super) sizes: [u32; 3],
-    /// Numbers in the text, and the registers that hold them.
+    /// The constants in the text, each with the register that holds it.
     pub(super) words: Vec<(u32, u32)>,
     pub(super) longs: Vec<(u64, u32)>,
     pub(super) predicates: Vec<(bool, u32)>,
     pub(super) parameter_bytes: u32,
-    /// Variables of `.const` and `.global`, which kernels only read.
+    /// The variables of `.const` and `.global`, which kernels only read.
     pub(super) data: Vec<u8>,
 }
 
@@ -423,7 +423,7 @@ impl Module {
         Some(parameters.iter().map(|parameter| parameter.bytes).collect())
     }
 
-    /// The text of a line, from 1 on.
+    /// The text of a line, counted from 1.
     pub fn line(&self, number: u32) -> &str {
         let at = number as usize;
         let begin = at.checked_sub(1).and_then(|before| self.lines.get(before));
@@ -432,7 +432,7 @@ impl Module {
         text.unwrap_or_default().trim()
     }
 
-    /// The lines of all instructions, in order; marks are none.
+    /// The lines of all instructions, in order, without marks.
     pub fn instruction_lines(&self) -> impl Iterator<Item = u32> {
         let instructions = self.code.iter();
         instructions

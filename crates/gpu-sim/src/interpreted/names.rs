@@ -1,34 +1,33 @@
-//! [`Builder`]: what names in PTX stand for while it is read.
+//! [`Builder`]: the symbol tables used while PTX is parsed.
 
 use std::collections::HashMap;
 
-use super::error::Refused;
+use super::error::ParseIssue;
 use super::module::{CallSite, Extent, File, Module, Register, SPECIAL};
 
-/// Where data lies of which only a name is known so far.
+/// A symbol table.
 type Names<'a, T> = HashMap<&'a str, T>;
 
 pub(super) struct Builder<'a> {
     pub(super) module: Module,
-    pub(super) refused: Vec<Refused>,
+    pub(super) issues: Vec<ParseIssue>,
     pub(super) words: HashMap<u32, u32>,
     pub(super) longs: HashMap<u64, u32>,
     pub(super) predicates: HashMap<bool, u32>,
-    /// Parameters by scope: those of calls stand in blocks of their own.
+    /// Parameters by scope: those of a call are declared in a block around it.
     pub(super) parameters: Vec<Names<'a, Extent>>,
-    /// Variables, by their place in [`Module::data`].
+    /// Variables, with their offset in [`Module::data`].
     pub(super) variables: Names<'a, u64>,
-    /// Names of shared memory whose size the launch gives; they lie at its beginning.
+    /// Names of the shared memory whose size the launch sets; all of them are its beginning.
     pub(super) shared: Vec<&'a str>,
-    /// Registers of the function by the letters that they begin with, and those with names of their own.
+    /// The function's numbered registers by the prefix of their names, and its individually named ones.
     pub(super) files: Names<'a, (File, u32, u32)>,
     pub(super) registers: Names<'a, Register>,
     pub(super) declared: Vec<(File, u32, u32)>,
     pub(super) labels: Names<'a, u32>,
     /// The function's tables of branch targets, with their lines and labels.
     pub(super) tables: Vec<(&'a str, u32, Vec<&'a str>)>,
-    /// Branches of the function, plain ones and indexed ones, and calls of the module, with the names
-    /// of where they go.
+    /// The function's branches, plain and indexed, and the module's calls, each with the name of its target.
     pub(super) branches: Vec<(usize, u32, &'a str)>,
     pub(super) indexed_branches: Vec<(usize, u32, &'a str)>,
     pub(super) callees: Vec<(usize, u32, &'a str)>,
@@ -40,7 +39,7 @@ impl<'a> Builder<'a> {
         module.sizes[File::Word as usize] = SPECIAL.len() as u32;
         Self {
             module,
-            refused: Vec::new(),
+            issues: Vec::new(),
             words: HashMap::new(),
             longs: HashMap::new(),
             predicates: HashMap::new(),
@@ -58,7 +57,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The register of this name.
+    /// The register with this name.
     pub(super) fn register(&self, name: &str) -> Option<Register> {
         if let Some(index) = SPECIAL.iter().position(|special| *special == name) {
             let (file, index) = (File::Word, index as u32);
@@ -76,7 +75,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The register that holds a number.
+    /// The register that holds a constant.
     pub(super) fn constant(&mut self, file: File, value: u64) -> Register {
         let next = &mut self.module.sizes[file as usize];
         let mut new = || {
@@ -97,37 +96,37 @@ impl<'a> Builder<'a> {
         scopes.find_map(|scope| scope.get(name)).copied()
     }
 
-    /// The place of a variable in [`Module::data`].
+    /// The offset of a variable in [`Module::data`].
     pub(super) fn variable_at(&self, name: &str) -> Option<u64> {
         self.variables.get(name).copied()
     }
 
-    /// Whether it is the name of shared memory.
+    /// Whether this is a name of shared memory.
     pub(super) fn is_shared(&self, name: &str) -> bool {
         self.shared.contains(&name)
     }
 
-    /// Notes where a branch goes; it is the next instruction.
+    /// Records the target of the next instruction, a branch.
     pub(super) fn branch_to(&mut self, line: u32, label: &'a str) {
         self.branches.push((self.module.code.len(), line, label));
     }
 
-    /// Notes the table that an indexed branch chooses of; it is the next instruction.
+    /// Records the table of the next instruction, an indexed branch.
     pub(super) fn branch_by(&mut self, line: u32, table: &'a str) {
         self.indexed_branches
             .push((self.module.code.len(), line, table));
     }
 
-    /// Takes a branch back that is refused, and so is no instruction.
+    /// Removes the record of a branch that was refused, and so is not the next instruction.
     pub(super) fn forget_branch(&mut self) {
         let next = self.module.code.len();
         self.branches.retain(|(at, ..)| *at < next);
         self.indexed_branches.retain(|(at, ..)| *at < next);
     }
 
-    /// Ends a function: branches go to labels, once all of them are known.
-    pub(super) fn resolve_branches(&mut self) -> Result<(), Refused> {
-        let unknown = |line, what: &str, name| Refused::new(line, format!("no {what} {name}"));
+    /// Resolves the labels of branches, at the end of a function.
+    pub(super) fn resolve_branches(&mut self) -> Result<(), ParseIssue> {
+        let unknown = |line, what: &str, name| ParseIssue::new(line, format!("no {what} {name}"));
         let labels = std::mem::take(&mut self.labels);
         let place_of = |line, label: &'a str| {
             let place = labels.get(label).copied();
@@ -151,7 +150,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Notes a call, and gives the number of its site.
+    /// Records a call; returns the index of its site.
     pub(super) fn call_of(
         &mut self,
         line: u32,

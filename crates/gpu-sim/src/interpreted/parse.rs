@@ -1,35 +1,37 @@
-//! From PTX text to a [`Module`]: functions, their registers, parameters and labels.
+//! Parses PTX text into a [`Module`]: functions, their registers, parameters and labels.
 //!
-//! What the compiler of the kernels writes is read, as the PTX ISA 8.2 describes it; anything else is
-//! named with its line.
+//! Supports what the kernels' compiler emits, as the PTX ISA 8.2 defines it; anything else is
+//! reported with its line.
 
 use std::collections::HashMap;
 
 use super::decode::decode;
-use super::error::{ParseError, Refused};
+use super::error::{ParseError, ParseIssue};
 use super::flow;
 use super::module::{
-    Extent, Few, File, Function, Guard, Instruction, Module, NOWHERE, Op, Part, Register,
+    ArrayVec, Extent, File, Function, Guard, Instruction, Module, NO_PC, Op, Part, Register,
 };
 use super::names::Builder;
 use super::tokens::{Token, Tokens, number, operand};
 
-/// What a module may have: bytes of variables, bytes of parameters, and registers of each file.
+/// The most bytes of variables in a module.
 pub(super) const MOST_DATA: usize = 1 << 24;
+/// The most bytes of parameters in a module.
 pub(super) const MOST_PARAMETERS: u32 = 1 << 20;
+/// The most registers of each file in a module.
 pub(super) const MOST_REGISTERS: u32 = 1 << 18;
 
 impl Module {
-    /// Reads PTX.
+    /// Parses PTX.
     ///
     /// # Errors
-    /// All instructions and directives that are not known, with the line of the first of each.
+    /// Every unsupported instruction and directive, each with its first line.
     pub fn parse(text: &str) -> Result<Module, ParseError> {
         let mut builder = Builder::new();
-        let read = builder.module_of(&mut Tokens::new(text));
-        let mut refused = builder.refused;
-        refused.extend(read.err());
-        if refused.is_empty() {
+        let parsed = builder.module_of(&mut Tokens::new(text));
+        let mut issues = builder.issues;
+        issues.extend(parsed.err());
+        if issues.is_empty() {
             let mut module = builder.module;
             let breaks = text.match_indices('\n').map(|(at, _)| at + 1);
             module.lines = std::iter::once(0).chain(breaks).collect();
@@ -39,12 +41,12 @@ impl Module {
             module.predicates = builder.predicates.into_iter().collect();
             return Ok(module);
         }
-        Err(ParseError::new(refused))
+        Err(ParseError::new(issues))
     }
 }
 
 impl<'a> Builder<'a> {
-    fn module_of(&mut self, tokens: &mut Tokens<'a>) -> Result<(), Refused> {
+    fn module_of(&mut self, tokens: &mut Tokens<'a>) -> Result<(), ParseIssue> {
         loop {
             let line = tokens.line();
             match tokens.take() {
@@ -61,36 +63,36 @@ impl<'a> Builder<'a> {
                 Token::Word(kind @ (".func" | ".entry")) => {
                     self.function(tokens, kind == ".entry")?;
                 }
-                other => return Err(Refused::new(line, format!("directive {other:?}"))),
+                other => return Err(ParseIssue::new(line, format!("directive {other:?}"))),
             }
         }
         for (site, line, name) in std::mem::take(&mut self.callees) {
             let mut all = self.module.functions.iter();
             let callee = all.position(|function| function.name == name);
-            let unknown = || Refused::new(line, format!("no function {name}"));
+            let unknown = || ParseIssue::new(line, format!("no function {name}"));
             let callee = callee.ok_or_else(unknown)?;
             self.module.calls[site].callee = callee;
             self.module.calls[site]
                 .fits(&self.module.functions[callee])
-                .map_err(|what| Refused::new(line, what))?;
+                .map_err(|what| ParseIssue::new(line, what))?;
         }
         flow::no_recursion(&self.module)
     }
 
-    /// `.extern .shared .align 16 .b8 NAME[]`: the one array that a launch sizes.
-    fn shared_memory(&mut self, line: u32, words: &[&'a str]) -> Result<(), Refused> {
+    /// `.extern .shared .align 16 .b8 NAME[]`: the array whose size the launch sets.
+    fn shared_memory(&mut self, line: u32, words: &[&'a str]) -> Result<(), ParseIssue> {
         match words {
             [.., name, "[", "]"] => {
                 self.shared.push(name);
                 Ok(())
             }
-            _ => Err(Refused::new(line, "shared memory of a fixed size")),
+            _ => Err(ParseIssue::new(line, "shared memory of a fixed size")),
         }
     }
 
     /// `.global .align 4 .u32 NAME = 5`, `.const .align 1 .b8 NAME[3] = {1, 2, 3}`.
-    fn variable(&mut self, line: u32, words: &[&'a str]) -> Result<(), Refused> {
-        let unknown = || Refused::new(line, format!("variable {}", words.join(" ")));
+    fn variable(&mut self, line: u32, words: &[&'a str]) -> Result<(), ParseIssue> {
+        let unknown = || ParseIssue::new(line, format!("variable {}", words.join(" ")));
         let mut rest = words;
         let mut align = 8;
         if let [".align", bytes, after @ ..] = rest {
@@ -117,7 +119,7 @@ impl<'a> Builder<'a> {
             .and_then(|bytes| begin.checked_add(bytes));
         let end = end.filter(|end| *end <= MOST_DATA).ok_or_else(|| {
             let what = format!("more than {MOST_DATA} bytes of variables");
-            Refused::new(line, what)
+            ParseIssue::new(line, what)
         })?;
         data.resize(begin, 0);
         for value in values.iter().filter(|word| **word != ",") {
@@ -132,7 +134,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn function(&mut self, tokens: &mut Tokens<'a>, is_entry: bool) -> Result<(), Refused> {
+    fn function(&mut self, tokens: &mut Tokens<'a>, is_entry: bool) -> Result<(), ParseIssue> {
         self.parameters.truncate(1);
         self.parameters.push(HashMap::new());
         let mut result = None;
@@ -150,7 +152,7 @@ impl<'a> Builder<'a> {
                 tokens.eat(",");
             }
         }
-        // Bounds of launches stand between; a declaration has no body.
+        // Skips launch bounds; a declaration has no body.
         loop {
             match tokens.word()? {
                 ";" => return Ok(()),
@@ -175,30 +177,30 @@ impl<'a> Builder<'a> {
             result,
             registers,
         });
-        if self.refused.is_empty() {
+        if self.issues.is_empty() {
             if first == end {
-                return Err(Refused::new(
+                return Err(ParseIssue::new(
                     line,
                     format!("function {name} without instructions"),
                 ));
             }
             let Module { code, tables, .. } = &mut self.module;
-            flow::meeting_places(&mut code[first as usize..], first, tables)?;
+            flow::set_reconvergence_points(&mut code[first as usize..], first, tables)?;
         }
         Ok(())
     }
 
-    /// `.align 8 .b8 NAME[24]`, which stands behind `.param`.
-    fn parameter(&mut self, tokens: &mut Tokens<'a>) -> Result<Extent, Refused> {
+    /// `.align 8 .b8 NAME[24]`, after `.param`.
+    fn parameter(&mut self, tokens: &mut Tokens<'a>) -> Result<Extent, ParseIssue> {
         let line = tokens.line();
         if tokens.eat(".align") {
             let bytes = tokens.word()?;
-            let unknown = || Refused::new(line, format!("parameter aligned to {bytes}"));
+            let unknown = || ParseIssue::new(line, format!("parameter aligned to {bytes}"));
             alignment(bytes).ok_or_else(unknown)?;
         }
         let ty = tokens.word()?;
         let name = tokens.word()?;
-        let unknown = || Refused::new(line, format!("parameter {ty} {name}"));
+        let unknown = || ParseIssue::new(line, format!("parameter {ty} {name}"));
         let unit = bits_of(ty).ok_or_else(unknown)? / 8;
         let mut count: u32 = 1;
         if tokens.eat("[") {
@@ -210,7 +212,7 @@ impl<'a> Builder<'a> {
             .checked_mul(unit)
             .filter(|bytes| *bytes <= MOST_PARAMETERS - at);
         let bytes = bytes.ok_or_else(|| {
-            Refused::new(
+            ParseIssue::new(
                 line,
                 format!("more than {MOST_PARAMETERS} bytes of parameters"),
             )
@@ -223,7 +225,7 @@ impl<'a> Builder<'a> {
         Ok(extent)
     }
 
-    fn body(&mut self, tokens: &mut Tokens<'a>) -> Result<(), Refused> {
+    fn body(&mut self, tokens: &mut Tokens<'a>) -> Result<(), ParseIssue> {
         let mut depth = 1;
         while depth > 0 {
             let line = tokens.line();
@@ -243,10 +245,10 @@ impl<'a> Builder<'a> {
                 }
                 Token::Word(".reg") => self.declare(line, &tokens.up_to(";")?)?,
                 Token::Mark(text) => {
-                    // Which operation it is stands behind that it is one.
+                    // The first word is the part; the mark of an operation goes on with its name.
                     let name = text.split(' ').next().unwrap_or_default();
                     let part = Part::ALL.into_iter().find(|part| part.name() == name);
-                    let unknown = || Refused::new(line, format!("no part {name}"));
+                    let unknown = || ParseIssue::new(line, format!("no part {name}"));
                     let op = Op::Mark(part.ok_or_else(unknown)?);
                     self.module.code.push(plain(op, line));
                 }
@@ -255,7 +257,7 @@ impl<'a> Builder<'a> {
                     let negated = tokens.eat("!");
                     let name = tokens.word()?;
                     let guard = self.register(name).filter(|r| r.file == File::Predicate);
-                    let unknown = || Refused::new(line, format!("no predicate {name}"));
+                    let unknown = || ParseIssue::new(line, format!("no predicate {name}"));
                     let Register { index, .. } = guard.ok_or_else(unknown)?;
                     let opcode = tokens.word()?;
                     self.statement(tokens, line, opcode, Some(Guard { index, negated }))?;
@@ -270,15 +272,17 @@ impl<'a> Builder<'a> {
                         self.labels.insert(word, here);
                     }
                 }
-                Token::End => return Err(Refused::new(line, "the end of a function is missing")),
+                Token::End => {
+                    return Err(ParseIssue::new(line, "the end of a function is missing"));
+                }
             }
         }
         Ok(())
     }
 
     /// `.reg .b32 %r<5>`, `.reg .pred p, q`.
-    fn declare(&mut self, line: u32, words: &[&'a str]) -> Result<(), Refused> {
-        let unknown = || Refused::new(line, format!("registers {}", words.join(" ")));
+    fn declare(&mut self, line: u32, words: &[&'a str]) -> Result<(), ParseIssue> {
+        let unknown = || ParseIssue::new(line, format!("registers {}", words.join(" ")));
         let (ty, names) = words.split_first().ok_or_else(unknown)?;
         let file = match *ty {
             ".pred" => File::Predicate,
@@ -304,7 +308,7 @@ impl<'a> Builder<'a> {
             };
             if count > left {
                 let what = format!("more than {MOST_REGISTERS} registers of a kind");
-                return Err(Refused::new(line, what));
+                return Err(ParseIssue::new(line, what));
             }
             self.module.sizes[file as usize] = first + count;
             self.declared.push((file, first, count));
@@ -312,19 +316,19 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// `NAME: .branchtargets LABEL, LABEL`: where branches go by an index, from 0 on.
+    /// `NAME: .branchtargets LABEL, LABEL`: the targets of indexed branches, from index 0.
     fn branch_targets(
         &mut self,
         line: u32,
         name: &'a str,
         words: &[&'a str],
-    ) -> Result<(), Refused> {
+    ) -> Result<(), ParseIssue> {
         let mut labels = Vec::new();
         for label in words.split(|word| *word == ",") {
             let [label] = label else {
                 let found = label.join(" ");
                 let what = format!("branch targets {name}: a label expected, `{found}` found");
-                return Err(Refused::new(line, what));
+                return Err(ParseIssue::new(line, what));
             };
             labels.push(*label);
         }
@@ -338,7 +342,7 @@ impl<'a> Builder<'a> {
         line: u32,
         opcode: &'a str,
         guard: Option<Guard>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), ParseIssue> {
         let mut operands = Vec::new();
         while !tokens.eat(";") {
             operands.push(operand(tokens)?);
@@ -354,7 +358,7 @@ impl<'a> Builder<'a> {
             Ok(()) => self.module.code.push(instruction),
             Err(what) => {
                 self.forget_branch();
-                self.refused.push(Refused::new(line, what));
+                self.issues.push(ParseIssue::new(line, what));
             }
         }
         Ok(())
@@ -368,21 +372,21 @@ fn plain(op: Op, line: u32) -> Instruction {
         to: [0; 4],
         from: [0; 5],
         offset: 0,
-        target: NOWHERE,
-        meet: NOWHERE,
+        target: NO_PC,
+        reconvergence: NO_PC,
         line,
-        reads: Few::default(),
-        writes: Few::default(),
+        reads: ArrayVec::default(),
+        writes: ArrayVec::default(),
     }
 }
 
-/// A number of bytes to which something is aligned.
+/// Parses an alignment in bytes.
 fn alignment(bytes: &str) -> Option<usize> {
     let bytes: usize = bytes.parse().ok()?;
     (bytes.is_power_of_two() && bytes <= 128).then_some(bytes)
 }
 
-/// The bits of a type, as 32 of `.b32`.
+/// The number of bits of a type, such as 32 for `.b32`.
 fn bits_of(ty: &str) -> Option<u32> {
     let bits = ty.strip_prefix('.')?.get(1..)?.parse().ok()?;
     matches!(bits, 8 | 16 | 32 | 64).then_some(bits)

@@ -1,4 +1,4 @@
-//! Small kernels: what they compute, and what they may not do.
+//! Small kernels: what they compute, and which violations are detected.
 
 use gpu_kernels::device::Entry;
 
@@ -12,8 +12,8 @@ mod lanes;
 mod memory;
 mod parse;
 
-/// A kernel with one body: `%r1` is the number of the thread, `%r2` the word of the second buffer at
-/// that place, and `%r3` what is written there into the first one.
+/// A kernel with this body: `%r1` is the index of the thread, `%r2` the word of the second buffer at that index, and
+/// `%r3` the word that is then written to the first buffer at that index.
 fn kernel(body: &str) -> String {
     format!(
         ".version 8.2
@@ -59,7 +59,7 @@ fn device(text: &str) -> InterpretedDevice {
     open::interpreted(0, &interpretation).unwrap()
 }
 
-/// What a kernel makes of some words, or why it fails.
+/// Runs a kernel on some words; returns what it writes, or why it fails.
 fn run_with(
     body: &str,
     words: &[u32],
@@ -69,7 +69,7 @@ fn run_with(
     run_text(&kernel(body), words, threads, shared_bytes)
 }
 
-/// What a module's kernel makes of some words, or why it fails.
+/// Runs a module's kernel on some words; returns what it writes, or why it fails.
 fn run_text(
     text: &str,
     words: &[u32],
@@ -79,7 +79,7 @@ fn run_text(
     let device = device(text);
     match launch_copy(&device, words, threads, shared_bytes) {
         Err(DeviceError::Kernel { reason, .. }) => {
-            // Nothing more is accepted.
+            // The device accepts no further work.
             assert!(matches!(
                 device.synchronize(),
                 Err(DeviceError::Lost { .. })
@@ -90,7 +90,7 @@ fn run_text(
     }
 }
 
-/// Launches the kernel on some words, and gives what it writes.
+/// Launches the kernel on some words; returns what it writes.
 fn launch_copy(
     device: &InterpretedDevice,
     words: &[u32],
@@ -132,7 +132,7 @@ fn numbers() -> Vec<u32> {
     (0..32).map(|lane| lane * 7 + 3).collect()
 }
 
-/// That a kernel fails at a line of its body, in a lane, for a reason.
+/// Asserts that a kernel fails at a line of its body, in a lane, for a reason.
 fn fails(body: &str, line: u32, lane: u32, reason: &str) {
     let found = run(body, &numbers()).unwrap_err();
     let place = format!("line {} (`", BODY + line);

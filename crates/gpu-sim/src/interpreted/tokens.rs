@@ -1,17 +1,17 @@
-//! [`Tokens`]: PTX as words, each with its line.
+//! [`Tokens`]: splits PTX into tokens, each with its line.
 
-use super::error::Refused;
+use super::error::ParseIssue;
 
-/// A comment of inline assembly that says which part of the kernel follows.
+/// The prefix of a comment in inline assembly that marks which part of the kernel follows.
 const MARK: &str = "// arc part ";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token<'a> {
-    /// A name, a number or a sign.
+    /// A name, a number or a punctuation mark.
     Word(&'a str),
     /// The name of a part, from a mark.
     Mark(&'a str),
-    /// There is nothing more.
+    /// The end of the text.
     End,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Tokens<'a> {
             .map_or(Token::End, |(token, _)| *token)
     }
 
-    /// The line of what comes next; at the end the last one.
+    /// The line of the next token; at the end, the last line.
     pub(super) fn line(&self) -> u32 {
         let here = self.all.get(self.at).or(self.all.last());
         here.map_or(0, |(_, line)| *line)
@@ -57,12 +57,12 @@ impl<'a> Tokens<'a> {
         token
     }
 
-    /// A word; marks and the end are none.
-    pub(super) fn word(&mut self) -> Result<&'a str, Refused> {
+    /// Takes the next token, which must be a word.
+    pub(super) fn word(&mut self) -> Result<&'a str, ParseIssue> {
         let line = self.line();
         match self.take() {
             Token::Word(word) => Ok(word),
-            other => Err(Refused::new(
+            other => Err(ParseIssue::new(
                 line,
                 format!("a word expected, {other:?} found"),
             )),
@@ -75,18 +75,18 @@ impl<'a> Tokens<'a> {
         eaten
     }
 
-    pub(super) fn expect(&mut self, word: &str) -> Result<(), Refused> {
+    pub(super) fn expect(&mut self, word: &str) -> Result<(), ParseIssue> {
         if self.eat(word) {
             return Ok(());
         }
         let found = self.peek();
-        Err(Refused::new(
+        Err(ParseIssue::new(
             self.line(),
             format!("{word} expected, {found:?} found"),
         ))
     }
 
-    /// Goes on behind the next word of this kind.
+    /// Skips everything up to and including this word.
     pub(super) fn skip_past(&mut self, word: &str) {
         loop {
             match self.take() {
@@ -97,8 +97,8 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The words up to `word`, which is taken too.
-    pub(super) fn up_to(&mut self, word: &str) -> Result<Vec<&'a str>, Refused> {
+    /// Takes the words up to and including `word`; returns those before it.
+    pub(super) fn up_to(&mut self, word: &str) -> Result<Vec<&'a str>, ParseIssue> {
         let mut words = Vec::new();
         loop {
             match self.word()? {
@@ -109,7 +109,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Bytes of the first word: a name with its dots, a number with its sign, a text in quotation marks,
+/// The length in bytes of the first word: a name with its dots, a number with its sign, a quoted string,
 /// or else one character.
 fn length_of_word(text: &str) -> usize {
     if let Some(quoted) = text.strip_prefix('"') {
@@ -124,7 +124,7 @@ fn length_of_word(text: &str) -> usize {
     length.max(first)
 }
 
-/// A number as PTX writes it, of 64 bits at most.
+/// Parses an integer literal of PTX, of at most 64 bits.
 pub(super) fn number(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -140,7 +140,7 @@ pub(super) fn number(text: &str) -> Option<i128> {
     Some(if negative { -value } else { value })
 }
 
-/// An operand as it is written.
+/// An operand in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Operand<'a> {
     Name(&'a str),
@@ -153,11 +153,11 @@ pub(super) enum Operand<'a> {
     List(Vec<&'a str>),
     /// Two destinations.
     Both(&'a str, &'a str),
-    /// A predicate's opposite.
+    /// A negated predicate.
     Not(&'a str),
 }
 
-pub(super) fn operand<'a>(tokens: &mut Tokens<'a>) -> Result<Operand<'a>, Refused> {
+pub(super) fn operand<'a>(tokens: &mut Tokens<'a>) -> Result<Operand<'a>, ParseIssue> {
     let line = tokens.line();
     if tokens.eat("[") {
         let base = tokens.word()?;
@@ -171,7 +171,7 @@ pub(super) fn operand<'a>(tokens: &mut Tokens<'a>) -> Result<Operand<'a>, Refuse
             _ => Some(0),
         };
         tokens.expect("]")?;
-        let offset = offset.ok_or_else(|| Refused::new(line, format!("no offset: {next:?}")))?;
+        let offset = offset.ok_or_else(|| ParseIssue::new(line, format!("no offset: {next:?}")))?;
         return Ok(Operand::Address(base, offset));
     }
     if tokens.eat("{") {

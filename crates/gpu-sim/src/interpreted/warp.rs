@@ -1,19 +1,19 @@
-//! [`Machine`]: a warp in lockstep.
+//! [`Machine`]: executes a warp in lockstep.
 //!
-//! Lanes that part at a branch run one side after the other and meet again at the branch's immediate
-//! postdominator, which is where the driver's compiler lets them meet.
+//! When lanes diverge at a branch, one side runs after the other, and they reconverge at the branch's immediate
+//! postdominator, as they do in the code that the driver's compiler generates.
 
-use super::branches::{Chosen, Group, branch, fault};
+use super::branches::{Group, IndexedTargets, branch, fault};
 use super::compute::{Lanes, WARP, put};
 use super::counts::{Counts, Kind};
 use super::error::{Fault, Violation};
 use super::memory::{Interval, Memory, SHARED_REGION};
-use super::module::{File, Instruction, Module, NOWHERE, Op, Place, Register, SPECIAL};
+use super::module::{File, Instruction, Module, NO_PC, Op, Pc, Register, SPECIAL};
 
 /// All lanes.
 pub(super) const ALL: u32 = u32::MAX;
 
-/// How many barriers a block has.
+/// The number of barriers of a block.
 pub(super) const BARRIERS: usize = 16;
 
 /// One launch of an entry.
@@ -24,41 +24,42 @@ pub(super) struct Launch<'a> {
     pub(super) threads: u32,
     /// Numbers, and addresses of buffers.
     pub(super) arguments: &'a [u64],
-    /// The most instructions of a warp.
+    /// The most instructions that a warp may execute.
     pub(super) steps: u64,
 }
 
-/// A function that was called.
+/// The frame of a called function.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
-    /// The call, which is gone on behind.
-    call: Place,
+    /// The call instruction; the caller resumes after it.
+    call: Pc,
     /// The caller's group.
     caller: Group,
+    /// The lanes that have returned.
     returned: u32,
-    /// How many groups waited when it was called.
+    /// How many groups were waiting at the call.
     base: usize,
 }
 
-/// Registers and parameters, used by one warp after the other.
+/// Registers and parameters; the warps use them one after the other.
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) words: Vec<Lanes<u32>>,
     pub(super) longs: Vec<Lanes<u64>>,
     pub(super) predicates: Vec<u32>,
-    /// Lanes in which each register was written, and in which it is when a warp begins.
+    /// The lanes in which each register has been written, and those in which it is written when a warp begins.
     pub(super) written: Vec<u32>,
     written_at_first: Vec<u32>,
-    /// Bytes of the parameter space, and the lanes in which they were written.
+    /// The bytes of the parameter space, and the lanes in which each has been written.
     pub(super) parameters: Vec<[u8; WARP]>,
     pub(super) parameters_written: Vec<u32>,
-    /// Intervals between barriers are numbered through a launch.
+    /// The current interval between barriers; a launch numbers its intervals consecutively.
     pub(super) time: Interval,
-    /// How often the warp came to each barrier of its block.
+    /// How often the warp has reached each barrier of its block.
     pub(super) barriers: [u32; BARRIERS],
 }
 
-/// Lanes of a special register that is the same in every launch.
+/// A register whose value is a function of the lane's number.
 fn lane_numbers(f: impl Fn(u32) -> u32) -> Lanes<u32> {
     let mut all = [0; WARP];
     for (lane, value) in (0..).zip(&mut all) {
@@ -67,7 +68,7 @@ fn lane_numbers(f: impl Fn(u32) -> u32) -> Lanes<u32> {
     all
 }
 
-/// An instruction, the lanes that came to it together, and those that its guard lets execute it.
+/// An instruction, the lanes that reached it together, and those of them whose guard is true.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step<'a> {
     pub(super) instruction: &'a Instruction,
@@ -92,18 +93,18 @@ impl Machine {
         };
         for (value, register) in &module.words {
             machine.words[*register as usize] = [*value; WARP];
-            machine.is_written_at_first(File::Word, *register);
+            machine.mark_written_at_begin(File::Word, *register);
         }
         for (value, register) in &module.longs {
             machine.longs[*register as usize] = [*value; WARP];
-            machine.is_written_at_first(File::Long, *register);
+            machine.mark_written_at_begin(File::Long, *register);
         }
         for (value, register) in &module.predicates {
             machine.predicates[*register as usize] = if *value { ALL } else { 0 };
-            machine.is_written_at_first(File::Predicate, *register);
+            machine.mark_written_at_begin(File::Predicate, *register);
         }
         for special in 0..SPECIAL.len() as u32 {
-            machine.is_written_at_first(File::Word, special);
+            machine.mark_written_at_begin(File::Word, special);
         }
         machine.words[4] = lane_numbers(|lane| lane);
         machine.words[5] = lane_numbers(|lane| 1 << lane);
@@ -114,7 +115,7 @@ impl Machine {
         machine
     }
 
-    fn is_written_at_first(&mut self, file: File, index: u32) {
+    fn mark_written_at_begin(&mut self, file: File, index: u32) {
         self.written_at_first[Register { file, index }.number() as usize] = ALL;
     }
 
@@ -129,36 +130,37 @@ impl Machine {
         let warps = launch.threads / WARP as u32;
         self.time = Interval { now: 0, warp: 0 };
         for block in 0..launch.blocks {
-            memory.regions[SHARED_REGION].forget();
+            memory.regions[SHARED_REGION].mark_unwritten();
             let mut barriers = None;
             for warp in 0..warps {
                 let shared = &mut memory.regions[SHARED_REGION];
-                // Kernels of this library have no memory that warps of a block share.
+                // In this library's kernels, the warps of a block share no memory.
                 let part = shared.content.bytes.len() / warps as usize;
                 shared.allowed = (part * warp as usize, part * (warp as usize + 1));
                 self.begin(module, launch, [warp, block]);
                 let first = module.functions[launch.entry].first;
-                let end = Run {
+                let end = WarpRun {
                     module,
                     machine: self,
                     memory,
                     counts,
                     steps: launch.steps,
                 }
-                .warp(first)?;
-                self.came_to(barriers.get_or_insert(self.barriers), end)?;
+                .run(first)?;
+                self.check_barriers(barriers.get_or_insert(self.barriers), end)?;
             }
         }
         Ok(())
     }
 
-    /// Fails where others of the block would wait for a warp, or it for them. That warps run one after
-    /// the other makes no difference else: none sees what another has written.
-    fn came_to(&self, first: &[u32; BARRIERS], end: Place) -> Result<(), Fault> {
+    /// Fails if the warp has not reached the same barriers as the block's first one: one would wait for the other
+    /// forever. Running the warps one after the other makes no other difference, since none reads what another has
+    /// written.
+    fn check_barriers(&self, first: &[u32; BARRIERS], end: Pc) -> Result<(), Fault> {
         for (number, (&first, times)) in (0..).zip(first.iter().zip(self.barriers)) {
             if times != first {
                 return Err(Fault {
-                    place: end,
+                    pc: end,
                     lane: 0,
                     violation: Violation::BarrierMissed {
                         number,
@@ -192,8 +194,8 @@ impl Machine {
     }
 }
 
-/// A warp on its way through a kernel.
-struct Run<'a> {
+/// The execution of a kernel by one warp.
+struct WarpRun<'a> {
     module: &'a Module,
     machine: &'a mut Machine,
     memory: &'a mut Memory,
@@ -201,33 +203,33 @@ struct Run<'a> {
     steps: u64,
 }
 
-impl Run<'_> {
-    /// Gives where it ended.
-    fn warp(&mut self, first: Place) -> Result<Place, Fault> {
+impl WarpRun<'_> {
+    /// Runs the warp to its end; returns its last instruction.
+    fn run(&mut self, first: Pc) -> Result<Pc, Fault> {
         let module = self.module;
         let mut waiting: Vec<Group> = Vec::new();
         let mut frames: Vec<Frame> = Vec::new();
         let mut group = Group {
-            place: first,
-            meet: NOWHERE,
+            pc: first,
+            reconvergence: NO_PC,
             mask: ALL,
         };
         let mut steps = self.steps;
-        self.counts.warp();
+        self.counts.begin_warp();
         loop {
-            if group.place == group.meet {
+            if group.pc == group.reconvergence {
                 group = waiting
                     .pop()
-                    .ok_or(fault(group, Violation::Internal("nobody waits")))?;
+                    .ok_or(fault(group, Violation::Internal("no waiting group")))?;
                 continue;
             }
-            let place = group.place;
-            let Some(instruction) = module.code.get(place as usize) else {
+            let pc = group.pc;
+            let Some(instruction) = module.code.get(pc as usize) else {
                 return Err(fault(group, Violation::Internal("no such instruction")));
             };
             if let Op::Mark(part) = instruction.op {
                 self.counts.mark(part, instruction.line);
-                group.place += 1;
+                group.pc += 1;
                 continue;
             }
             let mask = match instruction.guard {
@@ -237,19 +239,19 @@ impl Run<'_> {
                     group.mask & if guard.negated { !holds } else { holds }
                 }
             };
-            let at_work = match instruction.op {
+            let active = match instruction.op {
                 Op::Branch | Op::IndexedBranch(_) => group.mask,
                 _ => mask,
             };
-            let full = at_work == ALL;
-            self.counts.issue(place, Kind::of(instruction.op), full);
+            let full = active == ALL;
+            self.counts.issue(pc, Kind::of(instruction.op), full);
             if steps == 0 {
                 return Err(fault(group, Violation::Steps { most: self.steps }));
             }
             steps -= 1;
-            self.registers(instruction, group.mask, mask)
+            self.check_registers(instruction, group.mask, mask)
                 .map_err(|lane| Fault {
-                    place,
+                    pc,
                     lane,
                     violation: Violation::UnwrittenRegister,
                 })?;
@@ -260,48 +262,48 @@ impl Run<'_> {
                 Op::IndexedBranch(uniform) => {
                     let index = &self.machine.words[instruction.from[0] as usize];
                     let table = &module.tables[instruction.target as usize];
-                    let chosen = Chosen {
+                    let targets = IndexedTargets {
                         table,
                         index,
                         taken: mask,
                         uniform,
                     };
-                    group = chosen.branch(group, instruction, &mut waiting)?;
+                    group = targets.branch(group, instruction, &mut waiting)?;
                 }
                 Op::Call => {
-                    let callee = self.enter(instruction, mask);
+                    let callee = self.enter_call(instruction, mask);
                     let base = waiting.len();
                     frames.push(Frame {
-                        call: place,
+                        call: pc,
                         caller: group,
                         returned: 0,
                         base,
                     });
                     group = Group {
-                        place: callee,
-                        meet: NOWHERE,
+                        pc: callee,
+                        reconvergence: NO_PC,
                         mask,
                     };
                 }
-                Op::Return => match self.give_back(group, &mut waiting, &mut frames)? {
+                Op::Return => match self.after_return(group, &mut waiting, &mut frames)? {
                     Some(next) => group = next,
-                    None => return Ok(place),
+                    None => return Ok(pc),
                 },
                 _ => {
                     if mask != 0 {
-                        self.step(place, instruction, group.mask, mask)?;
+                        self.step(pc, instruction, group.mask, mask)?;
                     }
-                    group.place += 1;
+                    group.pc += 1;
                 }
             }
         }
     }
 
-    /// Executes an instruction that all lanes of the mask come behind together.
+    /// Executes an instruction after which all lanes of the mask stay together.
     #[inline]
     fn step(
         &mut self,
-        place: Place,
+        pc: Pc,
         instruction: &Instruction,
         group: u32,
         mask: u32,
@@ -313,7 +315,7 @@ impl Run<'_> {
         };
         let done = self.machine.execute(step, self.memory, self.counts);
         done.map_err(|(lane, violation)| Fault {
-            place,
+            pc,
             lane,
             violation,
         })?;
@@ -323,8 +325,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Who goes on where the lanes of a group have returned; nobody at the end of the kernel.
-    fn give_back(
+    /// The group to run once the lanes of a group have returned; `None` at the end of the kernel.
+    fn after_return(
         &mut self,
         group: Group,
         waiting: &mut Vec<Group>,
@@ -334,13 +336,13 @@ impl Run<'_> {
             frame.returned |= group.mask;
         }
         if waiting.len() > frames.last().map_or(0, |frame| frame.base) {
-            // The others have not returned yet.
+            // Other groups have not returned yet.
             return Ok(waiting.pop());
         }
         let Some(frame) = frames.pop() else {
             return Ok(None);
         };
-        self.leave(&self.module.code[frame.call as usize], frame.returned);
+        self.leave_call(&self.module.code[frame.call as usize], frame.returned);
         let mut caller = frame.caller;
         if frame.returned != caller.mask {
             return Err(fault(
@@ -348,19 +350,19 @@ impl Run<'_> {
                 Violation::Internal("lanes were lost in a call"),
             ));
         }
-        caller.place += 1;
+        caller.pc += 1;
         Ok(Some(caller))
     }
 
-    /// Fails with a lane that reads a register which it has not written.
+    /// Fails with the first lane that reads a register that it has not written.
     #[inline]
-    fn registers(&self, instruction: &Instruction, group: u32, mask: u32) -> Result<(), u32> {
+    fn check_registers(&self, instruction: &Instruction, group: u32, mask: u32) -> Result<(), u32> {
         let written = &self.machine.written;
         let mut missing = 0;
         let reads = instruction.reads.as_slice();
         let guards = usize::from(instruction.guard.is_some());
         for (number, register) in reads.iter().enumerate() {
-            // The guard is read in all lanes.
+            // All lanes of the group read the guard.
             let by = if number < guards { group } else { mask };
             missing |= by & !written[*register as usize];
         }
@@ -370,13 +372,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Copies the arguments of a call, and gives the first instruction of what is called.
-    fn enter(&mut self, call: &Instruction, mask: u32) -> Place {
+    /// Copies the arguments of a call; returns the callee's first instruction.
+    fn enter_call(&mut self, call: &Instruction, mask: u32) -> Pc {
         let module = self.module;
         let site = &module.calls[call.target as usize];
         let callee = &module.functions[site.callee];
         for (from, to) in site.arguments.iter().zip(&callee.parameters) {
-            self.pass(from.at, to.at, to.bytes, mask);
+            self.copy_parameters(from.at, to.at, to.bytes, mask);
         }
         for &(file, first, count) in &callee.registers {
             for index in first..first + count {
@@ -386,16 +388,16 @@ impl Run<'_> {
         callee.first
     }
 
-    fn leave(&mut self, call: &Instruction, mask: u32) {
+    fn leave_call(&mut self, call: &Instruction, mask: u32) {
         let module = self.module;
         let site = &module.calls[call.target as usize];
         if let (Some(from), Some(to)) = (module.functions[site.callee].result, site.result) {
-            self.pass(from.at, to.at, from.bytes, mask);
+            self.copy_parameters(from.at, to.at, from.bytes, mask);
         }
     }
 
-    /// Copies parameters.
-    fn pass(&mut self, from: u32, to: u32, bytes: u32, mask: u32) {
+    /// Copies bytes of the parameter space.
+    fn copy_parameters(&mut self, from: u32, to: u32, bytes: u32, mask: u32) {
         for byte in 0..bytes as usize {
             let (from, to) = (from as usize + byte, to as usize + byte);
             let value = self.machine.parameters[from];

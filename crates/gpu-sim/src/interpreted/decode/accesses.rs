@@ -1,4 +1,4 @@
-//! What reaches memory: loads, stores, atomic accesses and addresses.
+//! Decodes loads, stores, atomic accesses and address conversions.
 
 use super::super::module::{Access, Atomic, File, Op, Space, Type, Width};
 use super::super::tokens::Operand;
@@ -21,15 +21,15 @@ impl Decoder<'_, '_> {
         Some(op)
     }
 
-    /// The address: a register behind the operands, or a name.
-    pub(super) fn place(&mut self, access: &mut Access) -> Option<()> {
+    /// Decodes the address: a register, which becomes the last source operand, or a name, with an offset.
+    pub(super) fn address_operand(&mut self, access: &mut Access) -> Option<()> {
         let Operand::Address(name, offset) = *self.operand()? else {
             return None;
         };
         self.into.offset = offset;
         if access.space == Space::Parameter {
             let at = i64::from(self.builder.extent_of(name)?.at);
-            // What lies before the space nobody has; what lies behind it fails when it is read.
+            // An address before the parameter space is an error here; one past its end is an error when it is read.
             self.into.offset = offset.checked_add(at).filter(|at| *at >= 0)?;
             return Some(());
         }
@@ -46,7 +46,7 @@ impl Decoder<'_, '_> {
         Some(())
     }
 
-    /// Registers may be wider than what is loaded into them or stored of them.
+    /// Decodes the data operand of an access. A register may be wider than the value loaded into it or stored from it.
     pub(super) fn data(&mut self, access: &mut Access, load: bool) -> Option<()> {
         let elements = match self.operand()?.clone() {
             Operand::Vector(all) => all,
@@ -67,7 +67,7 @@ impl Decoder<'_, '_> {
         } else {
             Width::Word
         };
-        // What was never written may be passed on, as the gaps of structures are: then it is not to be loaded.
+        // An unwritten register may be passed on as a parameter, as the padding of structures is; only loading it fails.
         let checked = access.space != Space::Parameter;
         for (number, element) in elements.iter().enumerate() {
             match (load, element) {
@@ -86,10 +86,10 @@ impl Decoder<'_, '_> {
         }
         if load {
             self.data(&mut access, true)?;
-            self.place(&mut access)?;
+            self.address_operand(&mut access)?;
             self.into.op = Op::Load(access);
         } else {
-            self.place(&mut access)?;
+            self.address_operand(&mut access)?;
             self.data(&mut access, false)?;
             self.into.op = Op::Store(access);
         }
@@ -127,7 +127,7 @@ impl Decoder<'_, '_> {
         if given {
             self.data(&mut access, true)?;
         }
-        self.place(&mut access)?;
+        self.address_operand(&mut access)?;
         let width = if access.file == File::Long {
             Width::Long
         } else {
@@ -142,7 +142,7 @@ impl Decoder<'_, '_> {
     }
 }
 
-/// The space and the type of an access, from what stands behind `ld` or `st`.
+/// The space and the type of an access, from the qualifiers after `ld` or `st`.
 fn access_of(parts: &[&str]) -> Option<Access> {
     let (ty, parts) = parts.split_last()?;
     let (bits, ty) = small(ty)?;
@@ -156,9 +156,9 @@ fn access_of(parts: &[&str]) -> Option<Access> {
             "param" => space = Space::Parameter,
             "v2" => elements = 2,
             "v4" => elements = 4,
-            // What caches do, and `__ldg`.
+            // Cache hints, and `nc` for `__ldg`.
             "nc" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "weak" => {}
-            // Volatile and ordered accesses say how lanes see each other's: nobody checks that here.
+            // The interpreter does not model the ordering of volatile and ordered accesses, so it refuses them.
             _ => return None,
         }
     }

@@ -1,4 +1,4 @@
-//! What computes: integers, bits, predicates and comparisons.
+//! Decodes arithmetic: integers, bits, predicates and comparisons.
 
 use super::super::module::{
     Binary, Comparison, File, Logic, Measure, Op, Shift, Type, Unary, Width,
@@ -181,7 +181,7 @@ impl Decoder<'_, '_> {
         Some(())
     }
 
-    /// Which of the two operands a lane reads is known only then.
+    /// Decodes `selp`. Which operand a lane reads is known only at run time, so neither is checked here.
     pub(super) fn select(&mut self, ty: Type) -> Option<()> {
         self.to(ty.width.file())?;
         for number in 0..2 {

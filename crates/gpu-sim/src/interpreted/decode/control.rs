@@ -1,4 +1,4 @@
-//! What goes on elsewhere: branches and calls.
+//! Decodes branches and calls.
 
 use super::super::module::{Op, Width};
 use super::super::tokens::Operand;

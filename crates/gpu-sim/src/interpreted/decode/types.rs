@@ -1,19 +1,19 @@
-//! Types and operations by their names.
+//! Looks up types and operations by name.
 
 use super::super::module::{Binary, Logic, Type, Width};
 
-/// A type by its name, as `s32`; of bits it is unsigned.
+/// The type with a name such as `s32`; types of bits count as unsigned.
 pub(super) fn type_of(name: &str) -> Option<Type> {
     let (bits, ty) = small(name)?;
     (bits != 8).then_some(ty)
 }
 
-/// A type of integers, not of bits.
+/// The type with this name, if it is an integer type, not a type of bits.
 pub(super) fn integer(name: &str) -> Option<Type> {
     (!name.starts_with('b')).then(|| type_of(name))?
 }
 
-/// A type with its bits; one of 8 bits is held in 16.
+/// The type with this name and its number of bits; a type of 8 bits is held in 16.
 pub(super) fn small(name: &str) -> Option<(u8, Type)> {
     let signed = match name.get(..1)? {
         "s" => true,
@@ -30,7 +30,7 @@ pub(super) fn small(name: &str) -> Option<(u8, Type)> {
     Some((bits, Type { width, signed }))
 }
 
-/// Twice the bits.
+/// The width with twice the bits.
 pub(super) fn wider(ty: Type) -> Option<Width> {
     match ty.width {
         Width::Half => Some(Width::Word),

@@ -1,4 +1,4 @@
-//! What lanes do together: shuffles, votes and barriers.
+//! Decodes collectives: shuffles, votes and barriers.
 
 use super::super::module::{File, Op, Register, Shuffle, Vote, Width};
 use super::super::tokens::Operand;
@@ -51,7 +51,7 @@ impl Decoder<'_, '_> {
         Some(Op::Vote(vote))
     }
 
-    /// The number of the barrier, and perhaps how many threads it waits for.
+    /// Decodes the number of the barrier and, if given, how many threads it waits for.
     pub(super) fn barrier_of_block(&mut self) -> Option<Op> {
         self.from(0, Width::Word)?;
         if self.operands.len() == 2 {

@@ -4,7 +4,7 @@ use proptest::prelude::{Strategy, any, proptest};
 
 use super::*;
 
-/// An instruction of two operands, `%r2` and a number, against its definition.
+/// Compares an instruction of two operands, `%r2` and a number, with its definition.
 fn agrees(instruction: &str, words: &[u32], number: u32, definition: impl Fn(u32, u32) -> u32) {
     let text = format!("\tmov.u32 %r4, {number};\n\t{instruction}");
     let expected = words.iter().map(|word| definition(*word, number)).collect();

@@ -4,7 +4,7 @@ use proptest::prelude::{any, proptest};
 
 use super::*;
 
-/// Lanes go three ways by `%r4`, whose last entry is the first one again, and vote behind.
+/// Lanes branch to three targets by `%r4`, through a table whose last entry repeats the first, and vote afterwards.
 fn three_ways(opcode: &str, index: &str) -> String {
     format!(
         "\t{index}
@@ -28,7 +28,7 @@ $L__MEET:
     )
 }
 
-/// What [`three_ways`] makes of a word.
+/// The result of [`three_ways`] for a word.
 fn on_way(index: u32, word: u32) -> u32 {
     let more = [1000, 2000, 3000, 1000][index as usize];
     (word + more).wrapping_add(u32::MAX)
@@ -54,7 +54,7 @@ fn a_table_may_stand_anywhere_in_its_function() {
     let text = three_ways("brx.idx.uni", "mov.u32 %r4, 2;");
     let behind = format!("{}\n{table}", text.replace(table, ""));
     assert_eq!(run(&behind, &numbers()), run(&text, &numbers()));
-    // Each function has tables of its own.
+    // Each function has its own tables.
     let function = ".func other()
 {
 \t.reg .b32 %r<2>;
@@ -89,12 +89,12 @@ fn an_index_stays_within_its_table() {
 
 #[test]
 fn lanes_of_a_uniform_branch_agree() {
-    // Two indices of one target are not the same index.
+    // Two different indices count as different even if they have the same target.
     let other = three_ways(
         "brx.idx.uni",
         "setp.lt.u32 %p3, %r1, 9;\n\tselp.u32 %r4, 0, 3, %p3;",
     );
-    let reason = "lane 9 goes elsewhere, and the branch is said to be uniform";
+    let reason = "lane 9 branches elsewhere, although the branch is declared uniform";
     fails(&other, 6, 0, reason);
     let guarded = three_ways(
         "@%p3 brx.idx.uni",
@@ -108,7 +108,7 @@ fn lanes_of_a_uniform_branch_agree() {
 
 #[test]
 fn where_all_ways_end_nobody_waits() {
-    // No lane meets another: each way returns, and one of the two never writes.
+    // The lanes do not reconverge: each side returns, and one of the two never writes.
     let body = "\tand.b32 %r4, %r1, 1;
 \tmov.u32 %r3, %r2;
 \tbrx.idx %r4, WAYS;
@@ -131,7 +131,7 @@ fn an_indexed_branch_is_counted_as_a_branch() {
         (branches.all, branches.idle)
     };
     assert_eq!(counted("brx.idx.uni", "mov.u32 %r4, 2;"), (1, 0));
-    // The two ways that go on do so with some of the lanes each.
+    // Each of the two sides runs with some of the lanes.
     assert_eq!(counted("brx.idx", "and.b32 %r4, %r1, 1;"), (3, 2));
 }
 
@@ -212,7 +212,7 @@ fn barriers_of_a_block_let_none_wait() {
         ),
         (
             "setp.lt.u32 %p1, %r1, 5;\n\t@%p1 bar.sync 0;",
-            "lanes 0xffffffff are named and 0x0000001f are there",
+            "lanes 0xffffffff are named, but 0x0000001f are active",
         ),
         (
             "setp.lt.u32 %p1, %r1, 32;\n\t@%p1 bar.sync 2;\n\tbar.warp.sync -1;",
@@ -229,12 +229,12 @@ proptest! {
 
     #[test]
     fn lanes_that_part_by_an_index_meet_again(choice in proptest::array::uniform32(0..4u32), some in any::<u32>()) {
-        // Two bits of a word say where its lane goes, a third whether the guard lets it.
+        // Two bits of a word select the lane's target, a third is its guard.
         let words: Vec<u32> = (0..32).map(|lane| choice[lane as usize] | (some >> lane & 1) << 2).collect();
         let expected = words.iter().map(|word| on_way(word & 3, *word));
         let body = three_ways("brx.idx", "and.b32 %r4, %r2, 3;");
         assert_eq!(run(&body, &words), Ok(expected.collect()));
-        // Where the guard does not hold, lanes fall through to the first way.
+        // Lanes whose guard is false fall through to the first side.
         let guarded = three_ways(
             "@%p4 brx.idx",
             "and.b32 %r4, %r2, 3;\n\tand.b32 %r6, %r2, 4;\n\tsetp.ne.s32 %p4, %r6, 0;",

@@ -1,4 +1,4 @@
-//! The device: what it reads, refuses, counts.
+//! The device: what it accepts, refuses and counts.
 
 use super::*;
 

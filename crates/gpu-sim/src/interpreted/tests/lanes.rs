@@ -1,10 +1,10 @@
-//! Lanes that part and meet, guards, values of other lanes, calls.
+//! Divergence and reconvergence, guards, shuffles and votes, calls.
 
 use super::*;
 
 #[test]
 fn lanes_that_part_meet_again() {
-    // Each lane loops as often as its number says; the vote behind needs all of them.
+    // Each lane loops as often as its index; the vote afterwards needs all of them.
     let body = "\tmov.u32 %r3, 0;
 \tmov.u32 %r4, %r1;
 LOOP:
@@ -99,7 +99,7 @@ fn collectives_are_complete() {
 \t@%p1 bra OUT;
 \tvote.sync.any.pred %p2, %p1, -1;
 OUT:";
-    let there = "lanes 0xffffffff are named and 0xfffffff0 are there";
+    let there = "lanes 0xffffffff are named, but 0xfffffff0 are active";
     fails(parted, 3, 4, there);
     let barrier = parted.replace("vote.sync.any.pred %p2, %p1, -1;", "bar.warp.sync -1;");
     fails(&barrier, 3, 4, there);
@@ -110,7 +110,7 @@ OUT:";
         other,
         2,
         0,
-        "it names the lanes 0xfffffffe, another 0xffffffff",
+        "it names lanes 0xfffffffe, another lane names 0xffffffff",
     );
     let absent = "\tmov.u32 %r3, 0;
 \tsetp.lt.u32 %p1, %r1, 4;
@@ -121,6 +121,6 @@ OUT:";
         absent,
         3,
         4,
-        "the value of lane 1 is taken, which is not there",
+        "a value is read from lane 1, which is not active",
     );
 }

@@ -1,4 +1,4 @@
-//! Memory that is shared, races, what was never written, bounds.
+//! Shared memory, races, reads of unwritten memory, bounds.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn memory_is_shared_between_barriers() {
         0,
         "a race: lane 1 has written this word since the last barrier",
     );
-    // A vote is no barrier of memory.
+    // A vote is not a memory barrier.
     let vote = NEIGHBOUR.replace(
         "bar.warp.sync -1;",
         "setp.eq.s32 %p1, %r1, 0;\n\tvote.sync.any.pred %p2, %p1, -1;",
@@ -44,7 +44,7 @@ fn warps_have_parts_of_their_own() {
         both,
         (0..64u32).map(|thread| thread ^ 1).collect::<Vec<_>>()
     );
-    // Half a word for each thread: the first warp writes into the second one's part.
+    // Shared memory has half a word per thread, so the first warp writes into the second one's part.
     let found = run_with(NEIGHBOUR, &words, 64, 128).unwrap_err();
     assert!(
         found.contains("lane 16: byte 64 of shared memory is not the warp's"),
@@ -111,7 +111,7 @@ fn what_was_never_written_is_not_read() {
     );
 }
 
-/// The gaps of a structure are passed on with it, and nobody reads them.
+/// The padding of a structure is passed on with it, and nothing reads it.
 #[test]
 fn what_was_never_written_may_be_passed_on() {
     let call = "\t{
@@ -143,7 +143,7 @@ fn accesses_stay_where_they_belong() {
         31,
         "byte 128 is past the end of 128 bytes",
     );
-    fails("\tld.global.u32 %r3, [%rd5+-4];", 0, 0, "is nobody's");
+    fails("\tld.global.u32 %r3, [%rd5+-4];", 0, 0, "is not mapped");
     fails(
         "\tld.global.u32 %r3, [%rd5+2];",
         0,
@@ -166,7 +166,7 @@ fn accesses_stay_where_they_belong() {
         "\tmov.u64 %rd6, shared;\n\tld.global.u32 %r3, [%rd6];",
         1,
         0,
-        "is nobody's",
+        "is not mapped",
     );
     fails(
         "\tmov.u64 %rd6, table;\n\tmov.u32 %r3, 0;\n\tst.global.u32 [%rd6], %r3;",

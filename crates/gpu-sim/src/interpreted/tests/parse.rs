@@ -1,4 +1,4 @@
-//! What text is refused, with its line, and none makes the reader panic.
+//! Which text is refused, with its line; no text makes the parser panic.
 
 use super::super::parse::{MOST_DATA, MOST_PARAMETERS, MOST_REGISTERS};
 use super::*;

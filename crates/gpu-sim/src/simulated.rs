@@ -1,35 +1,35 @@
-//! [`Hosted`]: what the devices have in common that the CPU stands in for a GPU with: what they say of
-//! themselves, how much of their memory is taken, and what they failed with.
+//! [`SimulatedGpu`]: the state that all simulated devices have: their properties, how much of their memory is in use,
+//! and whether they have failed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use gpu_kernels::device::{DeviceError, Information, Kind, Memory, Unavailable};
 
-/// A GPU of one multiprocessor, on the thread that launches; its streams share memory and failure.
+/// A GPU with one multiprocessor, simulated on the thread that launches; its streams share memory and failures.
 #[derive(Debug)]
-pub(crate) struct Hosted {
+pub(crate) struct SimulatedGpu {
     pub(crate) information: Information,
     used: Arc<AtomicU64>,
-    /// Why it is of no further use.
+    /// Why the device is lost, once it is.
     lost: Arc<OnceLock<String>>,
 }
 
-/// Memory that is taken, until this is dropped.
+/// A part of the device's memory, in use until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Taken {
+pub(crate) struct Reservation {
     bytes: u64,
     used: Arc<AtomicU64>,
 }
 
-impl Drop for Taken {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.used.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
-impl Hosted {
-    /// The device of this number, of so many that have so many bytes each.
+impl SimulatedGpu {
+    /// The device at this index among this many, each with this many bytes.
     pub(crate) fn new(
         (index, count): (usize, usize),
         name: &str,
@@ -50,7 +50,7 @@ impl Hosted {
             bytes,
             driver: None,
         };
-        Ok(Hosted {
+        Ok(SimulatedGpu {
             information,
             used: Arc::default(),
             lost: Arc::default(),
@@ -58,7 +58,7 @@ impl Hosted {
     }
 
     /// Fails once a kernel has failed.
-    pub(crate) fn alive(&self) -> Result<(), DeviceError> {
+    pub(crate) fn check_alive(&self) -> Result<(), DeviceError> {
         match self.lost.get() {
             None => Ok(()),
             Some(reason) => Err(DeviceError::Lost {
@@ -68,8 +68,8 @@ impl Hosted {
     }
 
     pub(crate) fn new_stream(&self) -> Result<Self, DeviceError> {
-        self.alive()?;
-        Ok(Hosted {
+        self.check_alive()?;
+        Ok(SimulatedGpu {
             information: self.information.clone(),
             used: Arc::clone(&self.used),
             lost: Arc::clone(&self.lost),
@@ -77,29 +77,29 @@ impl Hosted {
     }
 
     pub(crate) fn memory(&self) -> Result<Memory, DeviceError> {
-        self.alive()?;
+        self.check_alive()?;
         let total = self.information.bytes;
         let free = total.saturating_sub(self.used.load(Ordering::Relaxed));
         Ok(Memory { free, total })
     }
 
-    /// Takes so many bytes.
-    pub(crate) fn take(&self, bytes: usize) -> Result<Taken, DeviceError> {
-        self.alive()?;
+    /// Reserves this many bytes.
+    pub(crate) fn reserve(&self, bytes: usize) -> Result<Reservation, DeviceError> {
+        self.check_alive()?;
         let (bytes, total) = (bytes as u64, self.information.bytes);
-        // Siblings may allocate at the same time.
+        // Other streams may allocate at the same time.
         let more = |used: u64| used.checked_add(bytes).filter(|used| *used <= total);
         let relaxed = Ordering::Relaxed;
-        let taken = self.used.fetch_update(relaxed, relaxed, more);
-        taken.map_err(|used| self.full(bytes, used))?;
+        let reserved = self.used.fetch_update(relaxed, relaxed, more);
+        reserved.map_err(|used| self.full(bytes, used))?;
         let used = Arc::clone(&self.used);
-        Ok(Taken { bytes, used })
+        Ok(Reservation { bytes, used })
     }
 
-    /// That there is not so much memory, for all that is not taken.
-    pub(crate) fn no_memory(&self, taken: Taken) -> DeviceError {
-        let bytes = taken.bytes;
-        drop(taken);
+    /// The error for a reservation that the host has no memory for.
+    pub(crate) fn no_memory(&self, reservation: Reservation) -> DeviceError {
+        let bytes = reservation.bytes;
+        drop(reservation);
         self.full(bytes, self.used.load(Ordering::Relaxed))
     }
 
@@ -112,15 +112,15 @@ impl Hosted {
         }
     }
 
-    /// Is of no further use, since a kernel failed.
+    /// Marks the device as lost because a kernel failed; returns the error.
     pub(crate) fn failed(&self, kernel: &'static str, reason: String) -> DeviceError {
-        // The fault of another stream may have come first.
+        // Another stream's kernel may have failed first.
         let _ = self.lost.set(format!("kernel {kernel} failed: {reason}"));
         DeviceError::Kernel { kernel, reason }
     }
 }
 
-/// The error of a copy that was not made since it went past the end.
+/// The error of a copy that was refused because it goes past the end.
 pub(crate) fn within(
     holds: bool,
     at: usize,
