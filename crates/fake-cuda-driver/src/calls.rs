@@ -1,14 +1,14 @@
-//! The functions of the driver's library that are used, with the signatures of its API.
+//! The functions of the driver's library that we use, with the signatures of its API.
 //!
-//! Handles are numbers that are never given twice: what was destroyed, or is of another GPU, is not
-//! found. So are addresses of the device.
+//! Handles are numbers that are never reused, so a handle that was destroyed or belongs to another GPU is not
+//! found. The same goes for device addresses.
 #![allow(
     unsafe_code,
     non_snake_case,
     clippy::missing_safety_doc,
     clippy::too_many_arguments,
     missing_docs,
-    reason = "the driver is a C library, whose documentation says what its functions take"
+    reason = "the driver is a C library, and its documentation says what its functions take"
 )]
 
 use std::cell::Cell;
@@ -17,14 +17,14 @@ use std::ptr;
 use std::sync::MutexGuard;
 
 use crate::Outcome;
-use crate::gpu::{self, Gpu, Ran, broken_rule};
+use crate::gpu::{self, Gpu, Ran, abort_with};
 use crate::stream::{Operation, Parameter};
 use crate::{code, host};
 
 type Handle = *mut c_void;
 
 thread_local! {
-    /// The GPU whose context is this thread's.
+    /// The GPU whose context is current on this thread.
     static CURRENT: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
@@ -49,7 +49,7 @@ fn called(device: c_int, call: &'static str) -> Outcome<MutexGuard<'static, Gpu>
     gpu::called(number, call)
 }
 
-/// Goes on where a GPU does, and not where it hangs. What broke meanwhile is told.
+/// Ends a call that waited: never returns if the GPU hangs; otherwise reports what has broken meanwhile.
 fn waited(gpu: MutexGuard<'static, Gpu>, ran: Outcome<Ran>) -> Outcome<()> {
     if ran? == Ran::Hung {
         drop(gpu);
@@ -66,21 +66,21 @@ fn handle(number: u64) -> Handle {
     ptr::without_provenance_mut(number as usize)
 }
 
-/// Writes to where the caller wants it.
+/// Writes a result to the caller's pointer.
 ///
 /// # Safety
-/// The place is one of its type, or null.
+/// The pointer is valid for its type, or null.
 unsafe fn give<T>(to: *mut T, value: T) -> Outcome<()> {
     if to.is_null() {
         return Err(code::INVALID_VALUE);
     }
-    // SAFETY: The caller vouches for it.
+    // SAFETY: The caller guarantees it.
     unsafe { to.write(value) };
     Ok(())
 }
 
-/// Functions of the library, each with the name by which faults know it, `CALL`. Their bodies give
-/// outcomes.
+/// Defines functions of the library, each with the name that faults use for it, `CALL`. Their bodies return an
+/// [`Outcome`].
 macro_rules! functions {
     ($($call:literal $name:ident($($argument:ident: $ty:ty),* $(,)?) $body:block)*) => {
         $(
@@ -142,13 +142,13 @@ functions! {
 
     "cuDeviceGetAttribute" cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: c_int) {
         let settings = called(device, CALL)?.settings();
-        // Numbers of `CUdevice_attribute`.
+        // The codes of `CUdevice_attribute`.
         let found = match attribute {
             16 => settings.multiprocessors,
             39 => settings.threads,
             75 => settings.capability / 10,
             76 => settings.capability % 10,
-            // The driver keeps a kibibyte of each block's to itself.
+            // The driver reserves a kibibyte of each block's shared memory.
             81 => settings.shared as c_int + 1024,
             97 => settings.shared as c_int,
             _ => return Err(code::INVALID_VALUE),
@@ -195,7 +195,7 @@ functions! {
 
     "cuMemHostAlloc" cuMemHostAlloc(start: *mut *mut c_void, bytes: usize, flags: c_uint) {
         let mut gpu = ready(CALL)?;
-        // Of the flags only that for memory which the host writes in order.
+        // Only `CU_MEMHOSTALLOC_WRITECOMBINED` is supported.
         if flags & !4 != 0 {
             return Err(code::INVALID_VALUE);
         }
@@ -216,7 +216,7 @@ functions! {
 functions! {
     "cuStreamCreate" cuStreamCreate(stream: *mut Handle, flags: c_uint) {
         let mut gpu = ready(CALL)?;
-        // `CU_STREAM_NON_BLOCKING`: there is no default stream here to wait for.
+        // `CU_STREAM_NON_BLOCKING` is required: there is no default stream to synchronize with.
         if flags != 1 {
             return Err(code::INVALID_VALUE);
         }
@@ -293,19 +293,19 @@ functions! {
         let text = CStr::from_ptr(image.cast()).to_string_lossy();
         let loaded = match ready(CALL) {
             Ok(mut gpu) => gpu.load(&text),
-            Err(code) => Err((code, "a fault that was asked for".to_owned())),
+            Err(code) => Err((code, "an injected fault".to_owned())),
         };
-        let (code, said) = match loaded {
+        let (code, message) = match loaded {
             Ok(loaded) => return give(module, handle(loaded)),
             Err(error) => error,
         };
-        // `CU_JIT_ERROR_LOG_BUFFER` and its size, which is passed as if it were an address.
+        // `CU_JIT_ERROR_LOG_BUFFER` and its size, which is passed as a pointer value.
         let option = |wanted: c_int| (0..count as usize).find(|at| *options.add(*at) == wanted);
         if let (Some(log), Some(size)) = (option(5), option(6)) {
             let (log, size) = (*values.add(log), (*values.add(size)).addr());
-            let said = format!("ptxas fatal : {said}\n");
-            let length = said.len().min(size);
-            ptr::copy_nonoverlapping(said.as_ptr(), log.cast(), length);
+            let message = format!("ptxas fatal : {message}\n");
+            let length = message.len().min(size);
+            ptr::copy_nonoverlapping(message.as_ptr(), log.cast(), length);
         }
         Err(code)
     }
@@ -362,7 +362,7 @@ functions! {
             match bytes {
                 8 => Parameter::Address(given.cast::<u64>().read()),
                 4 => Parameter::Number(given.cast::<u32>().read()),
-                _ => broken_rule("a parameter has neither four nor eight bytes"),
+                _ => abort_with("a parameter has neither four nor eight bytes"),
             }
         });
         let given = given.collect();

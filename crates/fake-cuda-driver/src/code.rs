@@ -1,4 +1,4 @@
-//! The codes that this driver gives of itself: `CUresult` of the driver's API.
+//! The codes that this driver returns without fault injection: `CUresult` of the driver's API.
 
 pub(crate) const INVALID_VALUE: i32 = 1;
 pub(crate) const OUT_OF_MEMORY: i32 = 2;
@@ -11,7 +11,7 @@ pub(crate) const NOT_FOUND: i32 = 500;
 pub(crate) const NOT_READY: i32 = 600;
 pub(crate) const ILLEGAL_ADDRESS: i32 = 700;
 
-/// After these a context is of no further use: every later call gives the same.
+/// Codes that break a context: every later call returns the same code.
 const STICKY: [i32; 13] = [
     214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 999,
 ];
@@ -20,7 +20,7 @@ pub(crate) fn is_sticky(code: i32) -> bool {
     STICKY.contains(&code)
 }
 
-/// The driver's names, each with the zero that C wants.
+/// The driver's names, zero-terminated for C.
 const NAMES: [(i32, &str); 32] = [
     (0, "CUDA_SUCCESS\0"),
     (1, "CUDA_ERROR_INVALID_VALUE\0"),

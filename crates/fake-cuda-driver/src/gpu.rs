@@ -1,4 +1,4 @@
-//! [`Gpu`]: one GPU with its memory, its images, and its streams.
+//! [`Gpu`]: one GPU with its memory, images and streams.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -20,10 +20,10 @@ use crate::settings::{FaultKind, Progress, Settings};
 use crate::stream::{Event, Launch, Operation, Parameter, Stream};
 use crate::{code, host};
 
-/// Bytes of shared memory that a launch may ask for where nobody said more.
+/// Bytes of dynamic shared memory that a launch may use unless the function allows more.
 const MOST_SHARED_UNASKED: u32 = 48 << 10;
 
-/// Threads of a block.
+/// The most threads per block.
 const MOST_THREADS: u32 = 1024;
 
 /// A GPU, whose context exists while it is retained.
@@ -39,13 +39,13 @@ pub(crate) struct Gpu {
     context: Context,
 }
 
-/// What goes with a context.
+/// The state of a context, dropped with it.
 #[derive(Debug, Default)]
 struct Context {
-    /// What every later call fails with.
+    /// The code with which every later call fails.
     broken: Option<i32>,
     memory: Option<Memory>,
-    /// Bytes of pinned memory, by their address.
+    /// The lengths of pinned memory, by address.
     pinned: BTreeMap<usize, usize>,
     streams: BTreeMap<u64, Stream>,
     events: BTreeMap<u64, Event>,
@@ -61,32 +61,32 @@ pub(crate) struct Function {
     entry: Entry,
     /// Bytes of each parameter.
     pub(crate) parameters: Vec<u32>,
-    /// Bytes of shared memory that a launch may ask for.
+    /// Bytes of dynamic shared memory that a launch may use.
     most_shared: u32,
 }
 
-/// How far a stream came.
+/// How running a stream ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ran {
-    Through,
-    /// It never goes on.
+    Finished,
+    /// It never makes progress again.
     Hung,
 }
 
-/// Says that a rule is broken of which no code of the driver tells, and ends the process.
-pub(crate) fn broken_rule(rule: &str) -> ! {
+/// Reports a violation for which the driver has no code, and aborts the process.
+pub(crate) fn abort_with(rule: &str) -> ! {
     eprintln!("the fake driver: {rule}");
     std::process::abort();
 }
 
-/// Never comes back.
+/// Never returns.
 pub(crate) fn hang() -> ! {
     loop {
         thread::sleep(Duration::from_secs(3600));
     }
 }
 
-/// The driver's settings; an error is told once, and no call works.
+/// The driver's settings. If they are invalid, reports that once, and every call fails.
 pub(crate) fn settings() -> Outcome<&'static Settings> {
     static SETTINGS: OnceLock<Option<Settings>> = OnceLock::new();
     let read = SETTINGS.get_or_init(|| {
@@ -98,7 +98,7 @@ pub(crate) fn settings() -> Outcome<&'static Settings> {
     read.as_ref().ok_or(code::NOT_INITIALIZED)
 }
 
-/// A call before there is a GPU.
+/// Counts a call that is not on a GPU, and injects its fault.
 pub(crate) fn driver_called(call: &'static str) -> Outcome<()> {
     static CALLS: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
     let settings = settings()?;
@@ -119,7 +119,7 @@ pub(crate) fn driver_called(call: &'static str) -> Outcome<()> {
     }
 }
 
-/// A GPU by its number.
+/// Locks the GPU at an index.
 fn gpu(number: u32) -> Outcome<MutexGuard<'static, Gpu>> {
     static GPUS: OnceLock<Vec<Mutex<Gpu>>> = OnceLock::new();
     let settings = settings()?;
@@ -133,7 +133,7 @@ fn gpu(number: u32) -> Outcome<MutexGuard<'static, Gpu>> {
     Ok(gpu.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// A GPU at a call, after what the settings have go wrong there.
+/// Counts a call on a GPU, injects its fault, and locks the GPU.
 pub(crate) fn called(number: u32, call: &'static str) -> Outcome<MutexGuard<'static, Gpu>> {
     let mut locked = gpu(number)?;
     let any = locked.fault("any");
@@ -159,14 +159,14 @@ pub(crate) fn called(number: u32, call: &'static str) -> Outcome<MutexGuard<'sta
     Ok(locked)
 }
 
-/// As [`called`], of a call that needs a context that is not broken.
+/// Like [`called`], for a call that needs an intact context.
 pub(crate) fn ready(number: u32, call: &'static str) -> Outcome<MutexGuard<'static, Gpu>> {
     let mut gpu = called(number, call)?;
     if gpu.retained == 0 {
         return Err(code::INVALID_CONTEXT);
     }
     gpu.intact()?;
-    gpu.go_on();
+    gpu.make_progress();
     gpu.intact()?;
     Ok(gpu)
 }
@@ -188,14 +188,14 @@ impl Gpu {
         }
     }
 
-    /// Counts a call, and gives what goes wrong with it.
+    /// Counts a call; returns the fault to inject.
     fn fault(&mut self, call: &'static str) -> Option<FaultKind> {
         let count = self.calls.entry(call).or_default();
         *count += 1;
         let (gpu, count) = (self.number, *count);
         let mut faults = self.settings.faults.iter();
         let found = faults.find(|fault| fault.strikes(gpu, call, count))?;
-        self.tell(&format!("{call} {count}: {:?}", found.kind));
+        self.log(&format!("{call} {count}: {:?}", found.kind));
         Some(found.kind)
     }
 
@@ -204,14 +204,14 @@ impl Gpu {
     }
 
     /// Adds a line to the log.
-    fn tell(&self, line: &str) {
+    fn log(&self, line: &str) {
         let Some(path) = &self.settings.log else {
             return;
         };
         let file = OpenOptions::new().create(true).append(true).open(path);
         let line = format!("gpu {}: {line}\n", self.number);
         if let Err(error) = file.and_then(|mut file| file.write_all(line.as_bytes())) {
-            broken_rule(&format!("the log {}: {error}", path.display()));
+            abort_with(&format!("the log {}: {error}", path.display()));
         }
     }
 
@@ -237,7 +237,7 @@ impl Gpu {
             return;
         }
         let device = open::interpreted(0, &self.interpretation(None));
-        let device = device.unwrap_or_else(|reason| broken_rule(&reason.to_string()));
+        let device = device.unwrap_or_else(|reason| abort_with(&reason.to_string()));
         self.context.memory = Some(Memory::new(device));
     }
 
@@ -247,9 +247,9 @@ impl Gpu {
             return Ok(());
         }
         let context = std::mem::take(&mut self.context);
-        let held = [
+        let remaining = [
             (
-                context.memory.as_ref().map_or(0, Memory::held),
+                context.memory.as_ref().map_or(0, Memory::allocations),
                 "allocations",
             ),
             (context.pinned.len(), "pinned"),
@@ -257,18 +257,18 @@ impl Gpu {
             (context.events.len(), "events"),
             (context.modules.len(), "modules"),
         ];
-        let held = held.iter().filter(|(count, _)| *count > 0);
-        let held: Vec<_> = held
+        let remaining = remaining.iter().filter(|(count, _)| *count > 0);
+        let remaining: Vec<_> = remaining
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
-        self.tell(&match (context.broken, held.is_empty()) {
+        self.log(&match (context.broken, remaining.is_empty()) {
             (Some(code), _) => format!("released, broken by {code}"),
             (None, true) => format!(
-                "released, all was given back: {} kernels, {} bytes at most",
+                "released, everything was freed: {} kernels, {} bytes at most",
                 context.kernels,
-                context.memory.map_or(0, |memory| memory.most)
+                context.memory.map_or(0, |memory| memory.peak)
             ),
-            (None, false) => format!("released, still held: {}", held.join(", ")),
+            (None, false) => format!("released, not freed: {}", remaining.join(", ")),
         });
         Ok(())
     }
@@ -279,7 +279,7 @@ impl Gpu {
         self.context.memory.as_mut().ok_or(code::INVALID_CONTEXT)
     }
 
-    /// Waits for all that is under way, as the driver does.
+    /// Frees memory. Waits for all queued work first, as the driver does.
     pub(crate) fn free(&mut self, address: u64) -> Outcome<Ran> {
         let streams: Vec<_> = self.context.streams.keys().copied().collect();
         for stream in streams {
@@ -288,15 +288,15 @@ impl Gpu {
             }
         }
         self.memory()?.free(address)?;
-        Ok(Ran::Through)
+        Ok(Ran::Finished)
     }
 
     pub(crate) fn pin(&mut self, start: usize, bytes: usize) {
         self.context.pinned.insert(start, bytes);
-        self.tell(&format!("{bytes} bytes are pinned"));
+        self.log(&format!("{bytes} bytes are pinned"));
     }
 
-    /// The length of what was pinned there.
+    /// Removes pinned memory; returns its length.
     pub(crate) fn unpin(&mut self, start: usize) -> Outcome<usize> {
         let bytes = self
             .context
@@ -308,7 +308,7 @@ impl Gpu {
             .flat_map(|stream| &stream.queue)
             .filter_map(Operation::host);
         if used.any(|(from, length)| from < start + bytes && start < from + length) {
-            broken_rule("pinned memory is freed while it is copied");
+            abort_with("pinned memory is freed while it is copied");
         }
         Ok(bytes)
     }
@@ -323,21 +323,21 @@ impl Gpu {
 
     pub(crate) fn destroy_stream(&mut self, stream: u64) -> Outcome<Ran> {
         let ran = self.run(stream, u64::MAX)?;
-        if ran == Ran::Through {
+        if ran == Ran::Finished {
             self.context.streams.remove(&stream);
         }
         Ok(ran)
     }
 
-    /// Adds to a stream, after a look at its addresses.
+    /// Adds an operation to a stream, after checking its addresses.
     pub(crate) fn enqueue(&mut self, stream: u64, operation: Operation) -> Outcome<()> {
         for (address, bytes) in operation.device().into_iter().flatten() {
-            self.memory()?.place(address, bytes)?;
+            self.memory()?.allocation_of(address, bytes)?;
         }
         if let Some((start, bytes)) = operation.host() {
             let pinned = self.context.pinned.range(..=start).next_back();
             if pinned.is_none_or(|(at, length)| start + bytes > at + length) {
-                broken_rule("memory that is not pinned is copied asynchronously");
+                abort_with("memory that is not pinned is copied asynchronously");
             }
         }
         let streams = &mut self.context.streams;
@@ -349,13 +349,13 @@ impl Gpu {
         Ok(())
     }
 
-    /// Does what is in a stream until so many of its operations are done.
+    /// Runs a stream until this many of its operations have finished.
     pub(crate) fn run(&mut self, stream: u64, end: u64) -> Outcome<Ran> {
         loop {
             let streams = &mut self.context.streams;
             let found = streams.get_mut(&stream).ok_or(code::INVALID_HANDLE)?;
-            if found.through >= end || found.queue.is_empty() {
-                return Ok(Ran::Through);
+            if found.finished >= end || found.queue.is_empty() {
+                return Ok(Ran::Finished);
             }
             if found.hung || !self.step(stream)? {
                 return Ok(Ran::Hung);
@@ -363,7 +363,7 @@ impl Gpu {
         }
     }
 
-    /// Does the next operation of a stream; false where that never ends.
+    /// Runs the next operation of a stream; false if that hangs.
     fn step(&mut self, stream: u64) -> Outcome<bool> {
         let next = self.context.streams.get_mut(&stream);
         let Some((next, busy)) = next.and_then(|s| Some((s.queue.pop_front()?, s.busy))) else {
@@ -373,7 +373,7 @@ impl Gpu {
             Operation::Launch(_) => self.fault("kernel"),
             _ => None,
         };
-        // That an event is passed takes no time.
+        // Recording an event takes no time.
         let is_work = !matches!(next, Operation::Record(_));
         let begin = Instant::now();
         let done = match fault {
@@ -397,7 +397,7 @@ impl Gpu {
             self.context.broken.get_or_insert(code);
         }
         if let Some(stream) = self.context.streams.get_mut(&stream) {
-            stream.through += 1;
+            stream.finished += 1;
             if is_work {
                 stream.busy += took;
             }
@@ -424,11 +424,11 @@ impl Gpu {
             Operation::Set { to, value, bytes } => self.memory()?.write(to, &vec![value; bytes]),
             Operation::Launch(launch) => self.launch(&launch),
             Operation::Record(number) => {
-                let through = self.context.streams.get(&stream).map(|s| s.through + 1);
+                let finished = self.context.streams.get(&stream).map(|s| s.finished + 1);
                 let event = self.context.events.get_mut(&number);
-                // Unless it was recorded anew since, or destroyed.
+                // Unless it has been recorded again since, or destroyed.
                 if let Some(event) = event
-                    && event.point == through.map(|through| (stream, through))
+                    && event.point == finished.map(|finished| (stream, finished))
                 {
                     event.time = Some(busy);
                 }
@@ -447,23 +447,23 @@ impl Gpu {
         let device = device.ok_or(code::INVALID_HANDLE)?;
         memory.launch(device, launch).map_err(|reason| {
             let kernel = launch.entry.symbol();
-            self.tell(&format!("{kernel}: {reason}"));
+            self.log(&format!("{kernel}: {reason}"));
             eprintln!("the fake driver: {kernel}: {reason}");
             code::ILLEGAL_ADDRESS
         })
     }
 
-    /// Does some of what is under way, where time goes on at random.
-    fn go_on(&mut self) {
+    /// Runs some queued operations, if streams make progress at random.
+    fn make_progress(&mut self) {
         if !matches!(self.settings.progress, Progress::Random(_)) {
             return;
         }
         let streams: Vec<_> = self.context.streams.keys().copied().collect();
         for stream in streams {
-            let through = self.context.streams.get(&stream).map_or(0, |s| s.through);
+            let finished = self.context.streams.get(&stream).map_or(0, |s| s.finished);
             let steps = self.random.random_range(0..4);
-            // What breaks is told by the call that asks next.
-            let _ = self.run(stream, through + steps);
+            // The next call reports a failure.
+            let _ = self.run(stream, finished + steps);
         }
     }
 
@@ -502,7 +502,7 @@ impl Gpu {
             Some((stream, end)) if self.context.streams.contains_key(&stream) => {
                 self.run(stream, end)
             }
-            _ => Ok(Ran::Through),
+            _ => Ok(Ran::Finished),
         }
     }
 
@@ -517,14 +517,14 @@ impl Gpu {
 
     // Images.
 
-    /// An error comes with what a compiler would say.
+    /// Loads an image; an error comes with the compiler's message.
     pub(crate) fn load(&mut self, text: &str) -> Result<u64, (i32, String)> {
         let module = if text == PTX {
             None
         } else {
             let module = Module::parse(text);
-            let said = |error: ParseError| (code::INVALID_PTX, error.to_string());
-            Some(Arc::new(module.map_err(said)?))
+            let refused = |error: ParseError| (code::INVALID_PTX, error.to_string());
+            Some(Arc::new(module.map_err(refused)?))
         };
         let device = open::interpreted(0, &self.interpretation(module));
         let device = device.map_err(|reason| (code::INVALID_PTX, reason.to_string()))?;
@@ -537,7 +537,7 @@ impl Gpu {
         let of_module = |operation: &Operation| matches!(operation, Operation::Launch(launch) if launch.module == module);
         let mut streams = self.context.streams.values();
         if streams.any(|stream| stream.queue.iter().any(of_module)) {
-            broken_rule("an image is unloaded while its kernels run");
+            abort_with("an image is unloaded while its kernels run");
         }
         let removed = self.context.modules.remove(&module);
         self.context
@@ -562,7 +562,7 @@ impl Gpu {
         Ok(handle)
     }
 
-    /// What a kernel takes, for the parameters of a launch.
+    /// The sizes in bytes of a kernel's parameters.
     pub(crate) fn parameters(&self, function: u64) -> Outcome<Vec<u32>> {
         let found = self.context.functions.get(&function);
         found
@@ -589,8 +589,8 @@ impl Gpu {
     ) -> Outcome<()> {
         let function = self.context.functions.get(&function);
         let function = function.ok_or(code::INVALID_HANDLE)?;
-        let shaped = blocks > 0 && (1..=MOST_THREADS).contains(&threads);
-        if !shaped || shared_bytes > function.most_shared {
+        let valid_shape = blocks > 0 && (1..=MOST_THREADS).contains(&threads);
+        if !valid_shape || shared_bytes > function.most_shared {
             return Err(code::INVALID_VALUE);
         }
         let launch = Launch {
@@ -604,7 +604,7 @@ impl Gpu {
         self.enqueue(stream, Operation::Launch(Box::new(launch)))
     }
 
-    // What it says of itself.
+    // Properties.
 
     pub(crate) fn settings(&self) -> &'static Settings {
         self.settings

@@ -1,4 +1,4 @@
-//! Memory of the host that the device copies from and to.
+//! Pinned host memory, which the device copies from and to.
 #![allow(
     unsafe_code,
     reason = "the device copies from and to memory that is the host's as well"
@@ -7,7 +7,7 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::{ptr, slice};
 
-/// What pinned memory is aligned to.
+/// The alignment of pinned memory.
 const ALIGNMENT: usize = 4096;
 
 fn layout(bytes: usize) -> Option<Layout> {
@@ -16,10 +16,10 @@ fn layout(bytes: usize) -> Option<Layout> {
         .filter(|_| bytes > 0)
 }
 
-/// Takes so many bytes, of noise; `None` if there are not so many.
+/// Allocates this many bytes, filled with noise; `None` if there is too little memory.
 pub(crate) fn allocate(bytes: usize) -> Option<usize> {
     let layout = layout(bytes)?;
-    // SAFETY: The layout is not empty, and what is written lies in it.
+    // SAFETY: The layout is not empty, and the write stays within it.
     unsafe {
         let start = alloc(layout);
         if start.is_null() {
@@ -30,10 +30,10 @@ pub(crate) fn allocate(bytes: usize) -> Option<usize> {
     }
 }
 
-/// Gives back what was allocated with so many bytes.
+/// Frees memory that was allocated with this length.
 pub(crate) fn free(start: usize, bytes: usize) {
     if let Some(layout) = layout(bytes) {
-        // SAFETY: Whoever keeps the list of pinned memory found it there with this length.
+        // SAFETY: The caller found it in its list of pinned memory with this length.
         unsafe { dealloc(ptr::with_exposed_provenance_mut(start), layout) };
     }
 }
@@ -45,7 +45,7 @@ pub(crate) fn bytes<'a>(start: usize, bytes: usize) -> &'a [u8] {
     unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(start), bytes) }
 }
 
-/// Bytes of pinned memory, which nobody else uses until the copy is waited for.
+/// Bytes of pinned memory, which nothing else uses until the host has waited for the copy.
 pub(crate) fn bytes_mut<'a>(start: usize, bytes: usize) -> &'a mut [u8] {
     // SAFETY: As for `bytes`.
     unsafe { slice::from_raw_parts_mut(ptr::with_exposed_provenance_mut(start), bytes) }

@@ -1,4 +1,4 @@
-//! [`Memory`]: what is allocated on a GPU.
+//! [`Memory`]: the allocations on a GPU.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -11,21 +11,21 @@ use crate::Outcome;
 use crate::code;
 use crate::stream::{Launch, Parameter};
 
-/// Where it begins.
+/// The address of the first allocation.
 const FIRST_ADDRESS: u64 = 0x7f00_0000_0000;
 
-/// What it is aligned to.
+/// The alignment of allocations.
 const ALIGNMENT: u64 = 256;
 
-/// Allocations by their addresses, of which none is given twice.
+/// Allocations by address; no address is used twice.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    /// What allocates.
+    /// The device that the memory is allocated on.
     device: InterpretedDevice,
     allocations: BTreeMap<u64, Allocation>,
     next: u64,
-    /// The most bytes that were allocated at a time.
-    pub(crate) most: u64,
+    /// The most bytes that were allocated at any time.
+    pub(crate) peak: u64,
 }
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ struct Allocation {
     bytes: usize,
 }
 
-/// The driver's code of what an interpreted device fails with.
+/// The driver's code for an error of an interpreted device.
 fn code_of(error: &DeviceError) -> i32 {
     match error {
         DeviceError::OutOfMemory { .. } => code::OUT_OF_MEMORY,
@@ -48,18 +48,18 @@ impl Memory {
             device,
             allocations: BTreeMap::new(),
             next: FIRST_ADDRESS,
-            most: 0,
+            peak: 0,
         }
     }
 
-    /// Bytes that are free, and all.
+    /// Bytes free, and in all.
     pub(crate) fn free_and_total(&self) -> Outcome<(u64, u64)> {
         let memory = self.device.memory().map_err(|error| code_of(&error))?;
         Ok((memory.free, memory.total))
     }
 
     /// The number of allocations.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn allocations(&self) -> usize {
         self.allocations.len()
     }
 
@@ -70,9 +70,9 @@ impl Memory {
         let buffer = self.device.allocate(bytes);
         let buffer = buffer.map_err(|error| code_of(&error))?;
         let (free, total) = self.free_and_total()?;
-        self.most = self.most.max(total - free);
+        self.peak = self.peak.max(total - free);
         let address = self.next;
-        // One byte past the end of an allocation is in no other.
+        // The byte after the end of an allocation is in no other allocation.
         self.next = (address + bytes as u64 + 1).next_multiple_of(ALIGNMENT);
         self.allocations
             .insert(address, Allocation { buffer, bytes });
@@ -84,8 +84,8 @@ impl Memory {
         removed.map(drop).ok_or(code::INVALID_VALUE)
     }
 
-    /// The start of the allocation in which so many bytes lie.
-    pub(crate) fn place(&self, address: u64, bytes: usize) -> Outcome<u64> {
+    /// The start of the allocation that contains this range.
+    pub(crate) fn allocation_of(&self, address: u64, bytes: usize) -> Outcome<u64> {
         let mut before = self.allocations.range(..=address);
         let (start, found) = before.next_back().ok_or(code::INVALID_VALUE)?;
         let end = ((address - start) as usize).checked_add(bytes);
@@ -94,7 +94,7 @@ impl Memory {
     }
 
     pub(crate) fn read(&self, from: u64, to: &mut [u8]) -> Outcome<()> {
-        let start = self.place(from, to.len())?;
+        let start = self.allocation_of(from, to.len())?;
         let found = self.allocations.get(&start).ok_or(code::INVALID_VALUE)?;
         let read = self
             .device
@@ -103,7 +103,7 @@ impl Memory {
     }
 
     pub(crate) fn write(&mut self, to: u64, from: &[u8]) -> Outcome<()> {
-        let start = self.place(to, from.len())?;
+        let start = self.allocation_of(to, from.len())?;
         let found = self
             .allocations
             .get_mut(&start)
@@ -113,7 +113,7 @@ impl Memory {
         written.map_err(|error| code_of(&error))
     }
 
-    /// Writes in the place of a kernel, where it gives verdicts, that each evaluation is made and wrong.
+    /// Instead of running a kernel, writes verdicts, if it returns any: every evaluation is done and wrong.
     pub(crate) fn skip(&mut self, launch: &Launch) -> Outcome<()> {
         static VERDICTS: OnceLock<Option<usize>> = OnceLock::new();
         let at = VERDICTS.get_or_init(|| {
@@ -135,7 +135,7 @@ impl Memory {
         self.write(*address, &vec![0; bytes])
     }
 
-    /// Runs a kernel. An error says what it did.
+    /// Runs a kernel; the error says which rule it broke.
     pub(crate) fn launch(&self, device: &InterpretedDevice, launch: &Launch) -> Result<(), String> {
         let arguments = launch.parameters.iter().map(|parameter| match parameter {
             Parameter::Number(number) => Ok(Argument::Number(*number)),

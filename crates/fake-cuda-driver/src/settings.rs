@@ -1,53 +1,55 @@
-//! [`Settings`]: what the variable says that the driver is to be like.
+//! [`Settings`]: parses the environment variable that configures the driver.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The driver, its GPUs, which are all alike, and what goes wrong on them.
+/// The configuration of the driver, its GPUs, which are all alike, and their faults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) devices: i32,
-    /// Bytes of memory of a GPU.
+    /// Bytes of memory per GPU.
     pub(crate) bytes: u64,
-    /// A `#` in it is the GPU's number.
+    /// A `#` in it is replaced by the GPU's index.
     pub(crate) name: String,
-    /// As 90 for 9.0.
+    /// Such as 90 for 9.0.
     pub(crate) capability: i32,
     pub(crate) multiprocessors: i32,
-    /// Threads of a multiprocessor.
+    /// Resident threads per multiprocessor.
     pub(crate) threads: i32,
-    /// Bytes of shared memory that a block may ask for, and that a kernel has of itself.
+    /// Bytes of shared memory that a block may use.
     pub(crate) shared: u32,
+    /// Bytes of it that a kernel uses statically.
     pub(crate) static_shared: u32,
-    /// As 12020 for 12.2.
+    /// Such as 12020 for 12.2.
     pub(crate) version: i32,
     pub(crate) progress: Progress,
-    /// Whether kernels are executed; otherwise each evaluation is made at once, and wrong.
+    /// Whether kernels are executed; otherwise every evaluation is done at once, and wrong.
     pub(crate) executes: bool,
     pub(crate) log: Option<PathBuf>,
     pub(crate) faults: Vec<Fault>,
 }
 
-/// When what is asynchronous is done.
+/// When asynchronous operations run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// Once it is waited for, and no stream but the one that is waited for goes on.
+    /// When the host waits for them; only the stream that it waits for makes progress.
     Late,
     /// At once.
     Early,
-    /// Some at each call, of any stream, by this seed.
+    /// Some operations of any stream at each call, chosen by this seed.
     Random(u64),
 }
 
-/// What goes wrong, where.
+/// A fault to inject, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// On which GPU; nothing for each.
+    /// The GPU; `None` for all of them.
     pub(crate) gpu: Option<u32>,
-    /// The function, without its version; `any` for all, `kernel` for a kernel that runs.
+    /// The function without its version; `any` for all calls, `kernel` for the execution of a kernel.
     pub(crate) call: String,
-    /// Which of its calls on a GPU, from 1 on.
+    /// The first of its calls on a GPU that fails, counted from 1.
     pub(crate) first: u64,
+    /// The last call that fails.
     pub(crate) last: u64,
     pub(crate) kind: FaultKind,
 }
@@ -56,9 +58,9 @@ pub(crate) struct Fault {
 pub(crate) enum FaultKind {
     /// It fails with this `CUresult`.
     Code(i32),
-    /// It never comes back.
+    /// It never returns.
     Hang,
-    /// It takes so much longer.
+    /// It takes this much longer.
     Slow(Duration),
 }
 
@@ -83,7 +85,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads the words of a text; an error names the word and what was expected.
+    /// Parses settings; an error names the setting and what was expected.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut settings = Self::default();
         let words = text.split(';').map(str::trim);
@@ -91,7 +93,7 @@ impl Settings {
             let expected = |what: &str| format!("`{word}`: expected {what}");
             let (name, value) = word
                 .split_once('=')
-                .ok_or_else(|| expected("a word, `=` and its value"))?;
+                .ok_or_else(|| expected("a setting, `=` and its value"))?;
             let number = || {
                 value
                     .parse::<i32>()
@@ -99,7 +101,7 @@ impl Settings {
             };
             let size = || {
                 bytes(value)
-                    .ok_or_else(|| expected("a number of bytes after `=`, as 400k, 20M or 1G"))
+                    .ok_or_else(|| expected("a number of bytes after `=`, such as 400k, 20M or 1G"))
             };
             let small_size = || {
                 let size = size()?;
@@ -136,17 +138,17 @@ impl Settings {
                 "fault" => settings.faults.push(Fault::parse(value).ok_or_else(|| {
                     expected(
                         "[GPU/]CALL:WHICH:WHAT, WHICH being N, N+ or N-M, \
-                         WHAT a code, `hang` or a time as 20ms",
+                         WHAT a code, `hang` or a time such as 20ms",
                     )
                 })?),
-                _ => return Err(expected("a word of the table")),
+                _ => return Err(expected("a setting that exists")),
             }
         }
         Ok(settings)
     }
 }
 
-/// A number of bytes, of units of 1024.
+/// Parses a number of bytes with a suffix `k`, `M` or `G`, which are powers of 1024.
 fn bytes(text: &str) -> Option<u64> {
     let units = ["k", "M", "G"];
     let unit = units.iter().position(|unit| text.ends_with(unit));
@@ -189,7 +191,7 @@ impl Fault {
         })
     }
 
-    /// Whether it strikes the call of this number.
+    /// Whether it applies to the call with this number.
     pub(crate) fn strikes(&self, gpu: u32, call: &str, number: u64) -> bool {
         self.gpu.is_none_or(|only| only == gpu)
             && self.call == call

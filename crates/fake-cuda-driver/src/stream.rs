@@ -1,11 +1,11 @@
-//! [`Stream`]: operations in order, which wait until something makes them go on.
+//! [`Stream`]: a queue of operations, which run when a call lets the stream make progress.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use gpu_kernels::device::Entry;
 
-/// What a stream does. Addresses of the device are [`u64`], those of the host [`usize`].
+/// An operation in a stream. Addresses of the device are [`u64`], those of the host [`usize`].
 #[derive(Debug)]
 pub(crate) enum Operation {
     Up {
@@ -29,12 +29,12 @@ pub(crate) enum Operation {
         bytes: usize,
     },
     Launch(Box<Launch>),
-    /// An event of this number is passed.
+    /// Records the event with this number.
     Record(u64),
 }
 
 impl Operation {
-    /// Memory of the device that it reads or writes, but for kernels.
+    /// The device memory that it reads or writes; not known for kernels.
     pub(crate) fn device(&self) -> [Option<(u64, usize)>; 2] {
         match *self {
             Self::Up { to, bytes, .. } | Self::Set { to, bytes, .. } => [Some((to, bytes)), None],
@@ -44,7 +44,7 @@ impl Operation {
         }
     }
 
-    /// The host's memory that it reads or writes.
+    /// The host memory that it reads or writes.
     pub(crate) fn host(&self) -> Option<(usize, usize)> {
         match *self {
             Self::Up { from, bytes, .. } => Some((from, bytes)),
@@ -54,10 +54,10 @@ impl Operation {
     }
 }
 
-/// A kernel with what it is given.
+/// A launch of a kernel.
 #[derive(Debug)]
 pub(crate) struct Launch {
-    /// Which image it is of.
+    /// The kernel's image.
     pub(crate) module: u64,
     pub(crate) entry: Entry,
     pub(crate) blocks: u32,
@@ -66,38 +66,38 @@ pub(crate) struct Launch {
     pub(crate) parameters: Vec<Parameter>,
 }
 
-/// A parameter by its size: only addresses have eight bytes.
+/// A parameter. Its size tells which it is: only addresses have eight bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Parameter {
     Address(u64),
     Number(u32),
 }
 
-/// Operations that are not done yet, and how many are.
+/// The queued operations of a stream, and how many have finished.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     pub(crate) queue: VecDeque<Operation>,
-    /// How many were done.
-    pub(crate) through: u64,
+    /// How many operations have finished.
+    pub(crate) finished: u64,
     /// How long they took.
     pub(crate) busy: Duration,
-    /// Whether the next one never comes to its end.
+    /// Whether the next operation hangs.
     pub(crate) hung: bool,
 }
 
 impl Stream {
-    /// The number of operations once all are done.
+    /// The number of finished operations once the queue is empty.
     pub(crate) fn end(&self) -> u64 {
-        self.through + self.queue.len() as u64
+        self.finished + self.queue.len() as u64
     }
 }
 
 /// A point in a stream.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Event {
-    /// The stream, and how many of its operations are done when this is passed; `None` if it was
+    /// The stream, and how many of its operations have finished when it reaches this point; `None` if the event was
     /// never recorded.
     pub(crate) point: Option<(u64, u64)>,
-    /// The stream's time when it was passed.
+    /// The stream's time when it reached this point.
     pub(crate) time: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! A device by itself: what it copies and launches, and how it explains that it cannot be had or broke.
+//! A single device: copies and launches, and its errors if it is unavailable or has failed.
 
 use std::time::Duration;
 
@@ -139,7 +139,9 @@ fn small() {
 }
 
 fn refused() {
-    let reason = "CUDA_ERROR_INVALID_PTX (218) in cuModuleLoadDataEx: ptxas fatal : a fault that was asked for".to_owned();
+    let reason =
+        "CUDA_ERROR_INVALID_PTX (218) in cuModuleLoadDataEx: ptxas fatal : an injected fault"
+            .to_owned();
     assert_eq!(refusal(0), Unavailable::ImageRefused { reason });
 }
 
@@ -182,7 +184,7 @@ fn full() {
     };
     assert_eq!(device.allocate(401).unwrap_err(), error);
     drop(held);
-    // Of nothing there is one byte, for it has to have an address.
+    // An allocation of 0 bytes takes one byte, since it needs an address.
     for (bytes, free) in [(1000, 0), (0, 999)] {
         let held = device.allocate(bytes).unwrap();
         let total = 1000;
@@ -200,7 +202,7 @@ fn fault() {
         reason: "CUDA_ERROR_ILLEGAL_ADDRESS (700) in cuStreamSynchronize".to_owned(),
     };
     assert_eq!(device.synchronize(), Err(error));
-    // Whatever is tried next, and dropping, is no worse.
+    // Later calls, and dropping, report the same error.
     let fault = |result: Result<(), DeviceError>| {
         assert!(matches!(result, Err(DeviceError::Kernel { .. })));
     };
@@ -226,7 +228,7 @@ fn fault_of_a_stream() {
     let buffer = stream.allocate(64).unwrap();
     copy(&stream, &buffer, &buffer, 1).unwrap();
     assert!(stream.synchronize().is_err());
-    // The context is broken for both; this one has launched nothing.
+    // The context is broken for both streams; this one has launched nothing.
     let reason = "CUDA_ERROR_ILLEGAL_ADDRESS (700) in cuStreamSynchronize".to_owned();
     assert_eq!(device.synchronize(), Err(DeviceError::Lost { reason }));
     assert!(matches!(device.new_stream(), Err(DeviceError::Lost { .. })));
@@ -265,7 +267,7 @@ fn copy(device: &CudaDevice, from: &Buffer, to: &Buffer, count: u32) -> Result<(
     })
 }
 
-/// Bytes that differ from one place and one seed to the next.
+/// Bytes that depend on their position and on a seed.
 fn pattern(length: usize, seed: usize) -> Vec<u8> {
     let byte = |at: usize| at + (at >> 8) * 3 + (at >> 20) * 5 + seed * 101;
     (0..length).map(|at| byte(at) as u8).collect()
@@ -273,7 +275,7 @@ fn pattern(length: usize, seed: usize) -> Vec<u8> {
 
 fn copies() {
     let device = device(0);
-    // More than all that is pinned, at odd places.
+    // More than all pinned memory, at odd offsets.
     let length = (20 << 20) + 777;
     let mut buffer = device.allocate(length).unwrap();
     let expected = pattern(length, 0);
@@ -285,7 +287,7 @@ fn copies() {
     device.download(&buffer, 12_345, &mut found).unwrap();
     assert!(found == expected[12_345..][..3 << 20]);
 
-    // Many small ones, none waited for, so that they share what is pinned.
+    // Many small copies without waiting, so that they share the pinned memory.
     let mut expected = expected;
     let mut at = 1;
     for seed in 0..2000 {
@@ -320,7 +322,7 @@ fn copies() {
     );
     assert_eq!(device.copy(&buffer, &mut other, 0), Ok(()));
     assert_eq!(device.download(&buffer, length, &mut []), Ok(()));
-    // The device goes while this is on its way, its memory after it.
+    // The device is dropped while this copy is queued, and its memory after it.
     device.upload(&[1; 1000], &mut buffer, 0).unwrap();
     drop(device);
     drop((buffer, other));
@@ -340,7 +342,7 @@ fn streams() {
     device.clear(&mut to).unwrap();
     device.synchronize().unwrap();
 
-    // What one was asked for is nothing that the other waits for, or counts as its own.
+    // One stream neither waits for the other's work nor counts it as its own.
     let before = device.record().unwrap();
     copy(&stream, &from, &to, 20).unwrap();
     let after = device.record().unwrap();
@@ -353,7 +355,7 @@ fn streams() {
     device.download(&to, 0, &mut found).unwrap();
     assert!(found[..] == expected);
 
-    // More than a further stream has pinned, on another thread, and after its origin is gone.
+    // More than a further stream has pinned, on another thread, and after the first stream was dropped.
     let length = (9 << 20) + 777;
     let expected = pattern(length, 5);
     let mut large = device.allocate(length).unwrap();
@@ -367,7 +369,7 @@ fn streams() {
         stream.upload(&[1; 1000], &mut large, 0).unwrap();
         stream
     });
-    // Of the third, work is under way when the stream goes that it was made from.
+    // The third stream has work queued when the stream it was created from is dropped.
     let stream = stream.join().unwrap();
     let third = stream.new_stream().unwrap();
     let mut other = third.allocate(1000).unwrap();
@@ -395,7 +397,7 @@ fn launches() {
     assert!(elapsed >= Duration::from_millis(20), "{elapsed:?}");
     assert_eq!(device.elapsed(&after, &before), Ok(Duration::ZERO));
 
-    // The kernel's own shared memory is not to be had.
+    // A launch cannot use the kernel's static shared memory.
     let mut launch = Launch {
         entry: Entry::Copy,
         blocks: 1,
@@ -426,7 +428,7 @@ fn launches() {
     device.synchronize().unwrap();
 }
 
-/// The first pins as much as copies are fast with, further streams what they need.
+/// The first stream pins as much as makes copies fast, further streams only what they need.
 fn further_streams_pin_less(log: &Log) {
     let mebibytes: Vec<_> = log.pinned().iter().map(|bytes| bytes >> 20).collect();
     assert_eq!(mebibytes, [16, 2, 4, 2, 4, 2]);

@@ -1,4 +1,4 @@
-//! The CUDA path, from the driver's functions to whole runs, on a driver that stands in for NVIDIA's.
+//! The CUDA path, from the driver's functions to whole runs, on a fake of NVIDIA's driver.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

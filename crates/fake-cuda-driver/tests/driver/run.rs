@@ -1,4 +1,4 @@
-//! Whole runs: whatever the driver's GPUs do, results are the reference's, in order, and each once.
+//! Whole runs: whatever the driver's GPUs do, the results are those of the reference, in order, each exactly once.
 
 use std::num::NonZeroUsize;
 
@@ -13,16 +13,16 @@ use rand_pcg::Pcg32;
 
 use crate::support::{Case, Log, case};
 
-/// Rows and columns of generated grids at most: what is asked here is who evaluates what, not what kernels do
-/// on large grids, and a driver that interprets them takes its time by their cells.
+/// The most rows and columns of generated grids. These tests are about who evaluates what, not about kernels on
+/// large grids, and a driver that interprets kernels takes time in proportion to the cells.
 const SIDE: usize = 12;
 
-/// Plans of faults at random.
+/// The number of random fault plans.
 const PLANS: u64 = 12;
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = vec![
-        // The time limit is long: others run meanwhile.
+        // A long time limit, since other cases run at the same time.
         case(
             "a run with a GPU that hangs as it is measured",
             hung_at_first,
@@ -139,14 +139,14 @@ fn options(backend: Backend) -> Options {
     let mut options = Options::default();
     options.mode = Mode::Parallel;
     options.backend = backend;
-    // By costs, so few evaluations are all the host's.
+    // Placement by cost would leave so few evaluations to the host.
     options.placement = Some(Placement::Devices);
     options.keep_outputs = true;
     options.workers = NonZeroUsize::new(2);
     options
 }
 
-/// What each evaluation came to. A function that a program gives is told by its text.
+/// The outcome of each evaluation. A function that a program returns is compared as text.
 fn outcomes(report: &Report) -> Vec<(Job, String, Outcome, Option<String>)> {
     let of_job = |job: &mega_batch::JobResult| {
         let (job, pairs) = (job.job, job.pairs.clone());
@@ -159,7 +159,7 @@ fn outcomes(report: &Report) -> Vec<(Job, String, Outcome, Option<String>)> {
     report.results.iter().flat_map(of_job).collect()
 }
 
-/// Runs twice with what is opened once, and gives what the devices did of each.
+/// Runs twice with devices opened once; returns the devices' statistics of each run.
 fn runs(options: &Options) -> Vec<OnDevice> {
     let (programs, tasks) = inputs();
     let batch = Batch::all_pairs(&programs, &tasks);
@@ -192,7 +192,7 @@ fn whole() {
     }
 }
 
-/// What a GPU is said to have made is wrong, all of it.
+/// Every evaluation reported as done by a GPU is wrong.
 fn all_wrong() {
     let (programs, tasks) = inputs();
     let batch = Batch::all_pairs(&programs, &tasks);
@@ -211,7 +211,7 @@ fn kernels_ran(log: &Log) {
     assert!(log.kernels() >= 2);
 }
 
-/// Batches are made to measure.
+/// Measuring launches several batches.
 fn many_kernels_ran(log: &Log) {
     assert!(log.kernels() >= 50);
 }
@@ -225,7 +225,7 @@ fn shared() {
             *used |= activity.batches > 0;
         }
     }
-    // A run is so short that who is slow at first may be left out.
+    // The run is so short that a device that starts slowly may get no batch.
     assert!(
         used.iter().filter(|used| **used).count() >= 2,
         "{devices:?}"
@@ -262,7 +262,7 @@ fn taken_over() {
         let [(_, first), _] = &device.activities[..] else {
             panic!("{device:?}");
         };
-        // The other may come back.
+        // The other GPU may recover.
         assert!(first.failed == 0 && first.items > 0, "{device:?}");
     }
 }

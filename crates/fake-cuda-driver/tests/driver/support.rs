@@ -1,4 +1,4 @@
-//! [`Case`]: a test in a process of its own, for a process opens the driver's library once.
+//! [`Case`]: a test in its own process, because a process opens the driver's library only once.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -6,13 +6,13 @@ use std::{env, fs};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Which case a process is to run.
+/// The environment variable that names the case for a child process to run.
 const CASE: &str = "FAKE_CUDA_DRIVER_CASE";
 
-/// What a case prints when it came to its end.
-const THROUGH: &str = "the case is through";
+/// What a case prints when it has finished.
+const FINISHED: &str = "the case has finished";
 
-/// A case, and the driver that it meets.
+/// A test case, and the driver for it.
 pub(crate) struct Case {
     name: String,
     run: fn(),
@@ -22,32 +22,32 @@ pub(crate) struct Case {
     check: fn(&Log),
 }
 
-/// What a process finds where it looks for the driver's library.
+/// What a process finds as the driver's library.
 enum Library {
     Whole,
     /// It lacks these functions.
     Without(&'static [&'static str]),
-    /// Files of its name that are no library.
+    /// Files with its name that are not libraries.
     Unusable,
 }
 
-/// What the log says of contexts when they go.
+/// How the log must say that contexts ended.
 #[derive(Clone, Copy)]
 enum End {
-    /// All was given back, in each and at least one.
+    /// There is at least one, and everything was freed in each.
     Released,
-    /// One at least was broken, and all was given back in the others.
+    /// At least one is broken, and everything was freed in the others.
     Broken,
     /// There is none.
     NoContext,
-    /// What is not broken gives all back.
+    /// Everything was freed in those that are not broken.
     Anyhow,
 }
 
 /// What the driver wrote.
 pub(crate) struct Log(String);
 
-/// A case with one GPU, on which nothing goes wrong, and which has to be given back.
+/// A case with one GPU and no faults, in which everything must be freed.
 pub(crate) fn case(name: impl Into<String>, run: fn()) -> Case {
     Case {
         name: name.into(),
@@ -60,7 +60,7 @@ pub(crate) fn case(name: impl Into<String>, run: fn()) -> Case {
 }
 
 impl Case {
-    /// More words of the driver's variable.
+    /// Adds settings of the driver.
     pub(crate) fn with(mut self, settings: &str) -> Self {
         self.settings = format!("{};{settings}", self.settings);
         self
@@ -79,25 +79,25 @@ impl Case {
         self
     }
 
-    /// No GPU is opened.
+    /// Expects that no GPU is opened.
     pub(crate) fn opens_none(mut self) -> Self {
         self.end = End::NoContext;
         self
     }
 
-    /// A GPU does not come to a good end.
+    /// Expects a GPU to break.
     pub(crate) fn breaks(mut self) -> Self {
         self.end = End::Broken;
         self
     }
 
-    /// It depends on the faults how many GPUs are opened, and how they end.
+    /// The faults decide how many GPUs are opened, and how they end.
     pub(crate) fn ends_anyhow(mut self) -> Self {
         self.end = End::Anyhow;
         self
     }
 
-    /// What else is to be seen in the log.
+    /// Adds a check of the log.
     pub(crate) fn logs(mut self, check: fn(&Log)) -> Self {
         self.check = check;
         self
@@ -119,17 +119,17 @@ impl Case {
             .env("LD_LIBRARY_PATH", libraries)
             .env(fake_cuda_driver::VARIABLE, &settings)
             .env(mega_batch::costs::VARIABLE, folder.path())
-            // A broken GPU gives nothing back; the log says what else was held.
+            // A broken GPU frees nothing; the log lists leaks of other GPUs.
             .env("ASAN_OPTIONS", "detect_leaks=0")
             .output()?;
         let log = Log(fs::read_to_string(&log).unwrap_or_default());
         let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         let told = format!("{settings}\n{said}\n{}", log.0);
-        if !output.status.success() || !said.contains(THROUGH) {
+        if !output.status.success() || !said.contains(FINISHED) {
             return Err(format!("{}: {told}", output.status).into());
         }
         if !log.ends(self.end) {
-            return Err(format!("not all was given back: {told}").into());
+            return Err(format!("not everything was freed: {told}").into());
         }
         (self.check)(&log);
         Ok(())
@@ -156,7 +156,7 @@ impl Case {
 }
 
 impl Log {
-    /// The rest of each line that begins so, behind the GPU's number.
+    /// The lines that begin with this after the GPU's number; returns the rest of each.
     fn after<'a>(&'a self, begin: &str) -> impl Iterator<Item = &'a str> {
         let rests = self.0.lines().filter_map(|line| line.split_once(": "));
         rests.filter_map(move |(_, rest)| rest.strip_prefix(begin))
@@ -170,7 +170,7 @@ impl Log {
     fn ends(&self, end: End) -> bool {
         let is_broken = |line: &str| line.starts_with("broken by ");
         let broken = self.released().filter(|line| is_broken(line)).count();
-        let good = |line: &&str| line.starts_with("all was given back: ");
+        let good = |line: &&str| line.starts_with("everything was freed: ");
         let good = self.released().filter(good).count();
         let as_expected = match end {
             End::Released => good > 0 && broken == 0,
@@ -181,7 +181,7 @@ impl Log {
         as_expected && self.released().count() == broken + good
     }
 
-    /// Bytes of each piece of pinned memory, in the order in which they were asked for.
+    /// The length in bytes of each pinned allocation, in order.
     pub(crate) fn pinned(&self) -> Vec<usize> {
         let lines = self
             .after("")
@@ -189,15 +189,15 @@ impl Log {
         lines.filter_map(|bytes| bytes.parse().ok()).collect()
     }
 
-    /// Kernels that ran in contexts that ended well.
+    /// The number of kernels that ran in contexts in which everything was freed.
     pub(crate) fn kernels(&self) -> u64 {
-        let counts = self.after("released, all was given back: ");
+        let counts = self.after("released, everything was freed: ");
         let counts = counts.filter_map(|line| line.split_once(' ')?.0.parse::<u64>().ok());
         counts.sum()
     }
 }
 
-/// Runs all cases, or the one for which this process is there.
+/// Runs all cases, or in a child process the one that it was started for.
 pub(crate) fn main(cases: Vec<Case>) -> ExitCode {
     if let Ok(wanted) = env::var(CASE) {
         let Some(case) = cases.iter().find(|case| case.name == wanted) else {
@@ -205,7 +205,7 @@ pub(crate) fn main(cases: Vec<Case>) -> ExitCode {
             return ExitCode::FAILURE;
         };
         (case.run)();
-        println!("{THROUGH}");
+        println!("{FINISHED}");
         return ExitCode::SUCCESS;
     }
     let arguments = Arguments::from_args();
