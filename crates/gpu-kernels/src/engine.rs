@@ -122,7 +122,7 @@ struct Segment {
     evaluations: Range<u32>,
 }
 
-impl Run {
+impl Segment {
     /// Segments of one class are launched together: their programs either all have an arena or all have none, and
     /// their pools are in the same size class.
     fn class(&self) -> (bool, u32) {

@@ -50,7 +50,7 @@ pub enum Effect {
     Lost,
     /// It fails with an unspecific error of the driver.
     Driver,
-    /// It succeeds, this many milliseconds later.
+    /// It runs normally, after a delay of this many milliseconds.
     Slow(u64),
     /// It does not return until the [`Handle`] releases it, and then fails as if the device were lost.
     Hang,

@@ -7,7 +7,8 @@ use crate::interface::constants::ARENA_WORDS;
 /// Bytes of an arena.
 const BYTES: usize = ARENA_WORDS as usize * size_of::<u32>();
 
-/// Arenas may take one part in `SHARE` of the free memory; if that is too little, fewer warps run at a time.
+/// Arenas may take one part in `SHARE` of the memory that is free without them; if that is too little, fewer warps run
+/// at a time.
 const SHARE: u64 = 8;
 
 /// The arenas of an engine.

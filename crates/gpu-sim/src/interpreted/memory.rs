@@ -2,13 +2,13 @@
 
 use super::error::Violation;
 
-/// The upper bits of an address are the number of its region: 1 is shared memory, 2 the variables of
-/// the module, and 3 onwards the launch's buffers. 0 is not mapped. This is the number of lower bits.
-const REGION: u32 = 40;
+/// The bits of an address below the number of its region: 1 is shared memory, 2 the variables of
+/// the module, and 3 onwards the launch's buffers. 0 is not mapped.
+const REGION_SHIFT: u32 = 40;
 
 /// The generic address of the beginning of shared memory, and of the module's variables.
-pub(super) const SHARED: u64 = 1 << REGION;
-pub(super) const DATA: u64 = 2 << REGION;
+pub(super) const SHARED: u64 = 1 << REGION_SHIFT;
+pub(super) const DATA: u64 = 2 << REGION_SHIFT;
 
 /// Bytes, and which of them have ever been written.
 #[derive(Debug, Default)]
@@ -302,11 +302,11 @@ pub(super) const SHARED_REGION: usize = 0;
 impl Memory {
     /// The region of a generic address, and the offset in the region.
     pub(super) fn region(&mut self, address: u64) -> Result<(usize, u64), Violation> {
-        let offset = address & ((1 << REGION) - 1);
-        let number = (address >> REGION).checked_sub(1);
+        let offset = address & ((1 << REGION_SHIFT) - 1);
+        let number = (address >> REGION_SHIFT).checked_sub(1);
         let number = number.and_then(|number| usize::try_from(number).ok());
         // The upper half of each region's address range is not mapped, as a gap before the next one.
-        let is_within = offset >> (REGION - 1) == 0;
+        let is_within = offset >> (REGION_SHIFT - 1) == 0;
         match number.filter(|number| is_within && *number < self.regions.len()) {
             Some(number) => Ok((number, offset)),
             None => Err(Violation::Unmapped { address }),
@@ -315,6 +315,6 @@ impl Memory {
 
     /// The address of the region at an index.
     pub(super) fn address(number: usize) -> u64 {
-        (number as u64 + 1) << REGION
+        (number as u64 + 1) << REGION_SHIFT
     }
 }
