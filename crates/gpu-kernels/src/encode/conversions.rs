@@ -112,7 +112,7 @@ impl Encoder {
                 let first = items.first().cloned().unwrap_or(Shape::Never);
                 if items.iter().any(|item| *item != first) {
                     return Err(HostOnly::Shape(
-                        "a tuple of shape_mismatch items".to_owned(),
+                        "a tuple of unlike items".to_owned(),
                     ));
                 }
                 first
