@@ -111,9 +111,7 @@ impl Encoder {
             Shape::Tuple(items) => {
                 let first = items.first().cloned().unwrap_or(Shape::Never);
                 if items.iter().any(|item| *item != first) {
-                    return Err(HostOnly::Shape(
-                        "a tuple of unlike items".to_owned(),
-                    ));
+                    return Err(HostOnly::Shape("a tuple of unlike items".to_owned()));
                 }
                 first
             }
