@@ -322,7 +322,7 @@ impl Builder {
         Label(self.labels.len() as u32 - 1)
     }
 
-    /// PlaceAllocator the label before the next instruction.
+    /// Places the label before the next instruction.
     pub fn place(&mut self, label: Label) {
         self.labels[label.0 as usize] = Some(self.steps.len());
     }

@@ -255,7 +255,7 @@ typed! {
         manhattan(a, b) -> Zero = own manhattan: "The least distance; `inf` from nothing.";
         adjacent(a, b) -> False = own adjacent: "Whether it is 1.";
         bordering(patch, grid) -> False = own bordering: "Whether the patch touches the border of the grid.";
-        gravitate(source, destination) -> Tuple = own gravitate: "Implementation `source` moves until it is beside `destination`; `source` where that is empty.";
+        gravitate(source, destination) -> Tuple = own gravitate: "How `source` moves until it is beside `destination`; `source` where that is empty.";
         // Mirrored.
         hmirror_f(patch) -> Set = own hmirror_f: "Mirrored up to down.";
         hmirror_i(indices) -> Set = own hmirror_i: "The same of locations.";
@@ -277,10 +277,10 @@ typed! {
         palette_f(element) -> Set = own palette_f: "The colours of an object.";
         p_f(element) -> Set = same palette_f;
         p_o(obj) -> Set = own p_o: "They as a tuple, ascending.";
-        numcolors_f(obj) -> Zero = own numcolors_f: "Implementation many there are.";
+        numcolors_f(obj) -> Zero = own numcolors_f: "How many there are.";
         mostcolor_f(obj) -> Zero = own mostcolor_f: "The colour of most cells; `nan` of nothing.";
         leastcolor_f(obj) -> Zero = own leastcolor_f: "The colour of fewest cells; `nan` of nothing.";
-        colorcount_f(obj, color) -> Zero = own colorcount_f: "Implementation many cells have the colour.";
+        colorcount_f(obj, color) -> Zero = own colorcount_f: "How many cells have the colour.";
         color(obj) -> Zero = own color: "The colour of the first cell; `-inf` of nothing.";
         colorfilter(objs, color) -> Set = own colorfilter: "The objects whose first cell has the colour.";
         colorfilter_t(objs, color) -> Tuple = own colorfilter_t: "The same of tuples, as a tuple.";
@@ -343,10 +343,10 @@ typed! {
         is_no_grid(x) -> Tuple = own is_no_grid: "Whether it is anything but a tuple of tuples of integers.";
         palette_t(element) -> Set = own palette_t: "The colours of a grid.";
         p_g(grid) -> Set = own p_g: "They as a tuple, ascending.";
-        numcolors_t(grid) -> Zero = own numcolors_t: "Implementation many there are.";
+        numcolors_t(grid) -> Zero = own numcolors_t: "How many there are.";
         mostcolor_t(grid) -> Zero = own mostcolor_t: "The colour of most cells; `nan` of nothing.";
         leastcolor_t(grid) -> Zero = own leastcolor_t: "The colour of fewest cells; `nan` of nothing.";
-        colorcount_t(grid, color) -> Zero = own colorcount_t: "Implementation many cells have the colour.";
+        colorcount_t(grid, color) -> Zero = own colorcount_t: "How many cells have the colour.";
         f_ofcolor(grid, color) -> Set = public ofcolor;
         asindices(grid) -> Set = public asindices;
         asobject(grid) -> Set = own asobject: "The cells of a grid; nothing of anything else.";

@@ -161,7 +161,7 @@ fn what_the_dsl_beside_a_program_binds_otherwise_is_refused() {
     let dsl = "def vmirror(piece):\n    return tuple(row[::-1] for row in list(piece))\n";
     folder.write("programs/dsl.py", dsl);
     let done = folder.run("run --tasks a.json --programs programs/solvers.py");
-    let expected = "note: programs/dsl.py: differ from the DSL, whose functions are used instead: \
+    let expected = "note: programs/dsl.py: functions other than the DSL's own, which are used instead: \
                     `vmirror`\n";
     assert_eq!((done.code, done.stderr.as_str()), (0, expected));
     // A copy is skipped.
