@@ -9,13 +9,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-mod addresses;
-mod code;
-mod constants;
 pub(crate) mod count;
-mod edges;
 mod elf;
-mod flow;
 mod nvrtc;
 mod ptxas;
 mod switches;
@@ -169,17 +164,7 @@ fn compile(root: &Path, folder: &Path) -> Result<String> {
         format!("--include-path={KERNELS}"),
     ];
     let image = Nvrtc::open(folder)?.compile(SOURCE, &text, &options)?;
-    improved(&image)
-}
-
-/// Applies the rewrites that turn the compiler's PTX into the committed one.
-fn improved(image: &str) -> Result<String> {
-    let tabulated = switches::tabulate(image)?;
-    Ok(code::in_functions(&tabulated, |function| {
-        addresses::narrow(function);
-        constants::propagate(function);
-        edges::sink(function);
-    }))
+    switches::tabulate(&image)
 }
 
 /// The PTX of the user's own nvcc.
@@ -206,7 +191,7 @@ fn nvcc_compile(root: &Path, nvcc: &Path) -> Result<String> {
         output.status
     );
     let image = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    improved(&image)
+    switches::tabulate(&image)
 }
 
 /// The first difference of two texts; `None` if they are equal.
