@@ -104,7 +104,8 @@ fn compiler() -> cc::Build {
         .opt_level(2)
         .debug(false)
         .warnings(false)
-        .cargo_warnings(false)
+        // Errors of the compiler reach cargo as warnings of this script; of warnings there are to be none.
+        .flag_if_supported("-w")
         .flag("-std=c++17")
         .flag("-fno-exceptions")
         .flag("-fno-rtti")

@@ -74,7 +74,9 @@ fn main() -> ExitCode {
 
 /// The suite for one device.
 fn instantiate<B: Backend>(name: &str, backend: B, trials: &mut Vec<Trial>) {
+    // Kernels of another interface are a fault of this tree, so the tests run and fail with the reason.
     let missing = backend.device().err();
+    let missing = missing.filter(|reason| !matches!(reason, Unavailable::StaleImage { .. }));
     if let Some(reason) = &missing {
         eprintln!("{name}: ignored: {reason}");
     }

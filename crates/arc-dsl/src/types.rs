@@ -295,8 +295,9 @@ fn as_patch(value: &Value) -> Option<ConvertedPatch<'_>> {
     Some(ConvertedPatch { value, items })
 }
 
-/// A patch with colours, or an empty one.
+/// A set of cells, perhaps an empty one. To Python the shape of a tuple is another one, which the untyped functions know.
 fn as_object(value: &Value) -> Option<ConvertedPatch<'_>> {
+    as_set(value)?;
     as_patch(value).filter(|converted| match &converted.items {
         ConvertedPatchItems::Cells(_) => true,
         ConvertedPatchItems::Locs(locs) => locs.is_empty(),

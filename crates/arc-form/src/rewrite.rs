@@ -151,7 +151,7 @@ impl Candidates {
     pub(super) fn add(&mut self, op: Op, arguments: &[Operand], id: Id) {
         let Op::Call(primitive) = op else { return };
         self.called.add(primitive);
-        if turned::TURNING.has(primitive) {
+        if primitive.facts().symmetry.is_some() {
             self.turning += 1;
         }
         if pairs::INNER.has(primitive) {

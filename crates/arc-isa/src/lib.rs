@@ -1,6 +1,6 @@
 //! The primitives of the ARC domain-specific language, as one table.
 //!
-//! [`for_each_primitive!`] has a row for each of the 160 primitives: its signature, and the [`Facts`] that typing,
+//! [`for_each_primitive!`] has a row for each primitive: its signature, and the [`Facts`] that typing,
 //! optimisers, generators and documentation need. The crate has no values and evaluates nothing: `arc-dsl` supplies the
 //! reference function of each row, `arc-cpu` and `gpu-kernels` supply the kernels.
 //!

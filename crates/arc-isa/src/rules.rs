@@ -220,6 +220,14 @@ fn some_of(ty: &Type) -> Result<Type, Unlike> {
     })
 }
 
+/// Locations in a grid for a set. The shape of a tuple is not that of a patch.
+pub(crate) fn of_set(arguments: &[Type]) -> Result<Typing, Unlike> {
+    match &arguments[1] {
+        ty @ (Type::Tuple(_) | Type::Fixed(_)) => Err(Unlike(Type::Object, ty.clone())),
+        _ => sure(Type::Indices),
+    }
+}
+
 /// The type of a container of results. An empty corner (`()` instead of a pair) cannot be its element.
 pub fn collected(kind: ContainerKind, element: &Type) -> Typing {
     match element {

@@ -459,7 +459,9 @@ macro_rules! for_each_primitive {
             /// One object a colour but the most common one. Error: a grid without cells.
             fgpartition(grid: Grid) -> Objects;
             /// Where the object occurs on the grid, by the upper left corners of its bounding box. Error: a grid without rows.
-            occurrences[cx](grid: Grid, obj: Object) -> Indices { sampling: Sampling::PartOfGrid };
+            occurrences[cx](grid: Grid, obj: Object) -> Indices {
+                result: Some(rules::of_set), sampling: Sampling::PartOfGrid
+            };
             /// The rows and columns of one colour, as objects. Error: a grid without rows.
             frontiers[cx](grid: Grid) -> Objects;
             /// The grid without the rows and columns of one colour.

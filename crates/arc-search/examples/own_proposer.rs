@@ -84,7 +84,8 @@ impl Proposer for Settled {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+/// A line for the search without the proposer, and one for that with it.
+fn lines() -> Result<Vec<String>, Box<dyn Error>> {
     // Colour 3 spreads along diagonals as far as it can.
     let text = "def solve(I):\n    x = compose(lbind(mapply, ineighbors), rbind(ofcolor, 3))\n    y = fork(intersection, x, rbind(ofcolor, 0))\n    f = power(fork(paint, identity, compose(lbind(recolor, 3), y)), 40)\n    return f(I)\n";
     let program = arc_dsl::parse_programs(text).remove(0)?;
@@ -105,6 +106,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             });
         }
     }
+    let mut lines = Vec::new();
     let searcher = || Searcher::new(Language::default(), Options::of_nodes(1_000));
     for (name, mut searcher) in [
         ("usual", searcher()),
@@ -121,10 +123,24 @@ fn main() -> Result<(), Box<dyn Error>> {
                 own += usize::from(found.attempts[found.answers[0][place]].by == "settled");
             }
         }
-        println!(
+        lines.push(format!(
             "{name}: {solved} of {} tasks solved, {own} by its own proposer",
             tasks.len()
-        );
+        ));
     }
+    Ok(lines)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("{}", lines()?.join("\n"));
     Ok(())
+}
+
+#[cfg(test)]
+#[test]
+fn the_first_hour_says_what_this_prints() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/first-hour.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let lines = lines().unwrap().join("\n");
+    assert!(page.contains(&lines), "{lines}");
 }

@@ -272,7 +272,8 @@ pub enum Unavailable {
     },
     /// The image was built for another interface than this library's.
     #[error(
-        "the kernels have fingerprint {found}, this library {expected:#018x}: build them anew with `cargo xtask ptx`"
+        "the kernels have fingerprint {found}, this library {expected:#018x}: run `cargo xtask docs`, which writes their \
+         header, and for a GPU `cargo xtask ptx`"
     )]
     StaleImage {
         /// The fingerprint of this library's interface.

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arc_dsl::{Grid, OtherSplit, Pair, Solution, Solutions, Task, TaskFile};
+use arc_dsl::{Grid, OtherSplit, Pair, Solution, Solutions, Task, TaskFile, misspelt};
 use mega_batch::{escaped, inputs};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -236,9 +236,19 @@ fn pair(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Pair> {
     }
     let (input, output) = if let Some(dict) = dict_of(object)? {
         let Some(input) = dict.get_item("input")? else {
-            return Err(place.value_error("expected the key \"input\" with a grid"));
+            let found = misspelt_key(&dict, "input");
+            let found = found.map_or(String::new(), |key| format!(", found \"{key}\""));
+            let message = format!("expected the key \"input\" with a grid{found}");
+            return Err(place.value_error(message));
         };
-        (input, dict.get_item("output")?)
+        let output = dict.get_item("output")?;
+        if output.is_none()
+            && let Some(key) = misspelt_key(&dict, "output")
+        {
+            let message = format!("expected the key \"output\", found \"{key}\"");
+            return Err(place.value_error(message));
+        }
+        (input, output)
     } else if let Some(both) = grids::elements(object)? {
         match &*both {
             [input] => (input.clone(), None),
@@ -257,6 +267,16 @@ fn pair(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Pair> {
     let output = output.map(|output| grids::grid(&output, &Place::Part(place, "output")));
     let input = grids::grid(&input, &Place::Part(place, "input"))?;
     Ok(Pair::new(input, output.transpose()?))
+}
+
+/// The key of the dict that is `key` in another spelling.
+fn misspelt_key(dict: &Bound<'_, PyDict>, key: &str) -> Option<String> {
+    let keys: Vec<String> = dict
+        .keys()
+        .iter()
+        .filter_map(|key| key.extract().ok())
+        .collect();
+    misspelt(key, keys.iter().map(String::as_str)).map(str::to_owned)
 }
 
 /// The object if it is a dict, or a dict of any other mapping.

@@ -102,6 +102,11 @@ def test_what_is_like_dicts_and_lists_is_a_task() -> None:
 BAD: list[tuple[Any, type[Exception], str]] = [
     ({"train": [{"input": [[1, 200]]}]}, ValueError, r"tasks\.train\[0\]\.input\[0\]\[1\]: colour 200"),
     ({"a": {"train": [{"output": [[1]]}]}}, ValueError, r'tasks\["a"\]\.train\[0\]: expected the key "input"'),
+    (
+        {"a": {"train": [{"input": [[1]], "ouput": [[1]]}]}},
+        ValueError,
+        r'tasks\["a"\]\.train\[0\]: expected the key "output", found "ouput"',
+    ),
     ({"a": {"train": [{"input": [[1]], "output": 3}]}}, TypeError, r"train\[0\]\.output: expected a grid"),
     ({"a": {"train": {}}}, TypeError, r"train: expected a list of pairs, found dict"),
     ({"trains": [PAIR], "test": []}, ValueError, r"tasks: expected the key \"train\" with a list of pairs, found the keys 'trains', 'test'"),

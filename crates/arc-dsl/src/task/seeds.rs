@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::Pair;
 use crate::grid::Grid;
+use crate::text::misspelt;
 
 /// The maximum number of cells of a grid that is read: as many as a program may create by default.
 pub const MAX_CELLS: usize = 1_000_000;
@@ -191,15 +192,31 @@ seed!(
     {
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let (mut input, mut output) = (None, None);
+            let mut others = Vec::new();
             while let Some(key) = map.next_key::<String>()? {
                 match key.as_str() {
                     "input" => set(&mut input, &key, map.next_value_seed(InputSeed)?)?,
                     "output" => set(&mut output, &key, map.next_value_seed(OutputSeed)?)?,
-                    _ => drop(map.next_value::<IgnoredAny>()?),
+                    _ => {
+                        map.next_value::<IgnoredAny>()?;
+                        others.push(key);
+                    }
                 }
             }
-            let input =
-                input.ok_or_else(|| A::Error::custom("expected the key `input` with a grid"))?;
+            let others = || others.iter().map(String::as_str);
+            let input = input.ok_or_else(|| {
+                let found = misspelt("input", others());
+                let found = found.map_or(String::new(), |key| format!(", found `{key}`"));
+                A::Error::custom(format_args!("expected the key `input` with a grid{found}"))
+            })?;
+            // Without an output the pair would count as one whose output is not known.
+            if output.is_none()
+                && let Some(key) = misspelt("output", others())
+            {
+                return Err(A::Error::custom(format_args!(
+                    "expected the key `output`, found `{key}`"
+                )));
+            }
             Ok(Pair::new(input, output.flatten()))
         }
     }

@@ -103,6 +103,11 @@ pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
         .map(|(_, candidate)| candidate.to_owned())
 }
 
+/// The first of these keys that is similar to `key`, the name that was expected, without being it.
+pub fn misspelt<'a>(key: &str, mut found: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    found.find(|found| *found != key && nearest(found, std::iter::once(key)).is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,21 +2,8 @@
 //! only once.
 
 use super::Candidates;
-use crate::analysis::Called;
 use crate::{Form, Id, Instruction, Operand, Region, Type};
-use arc_dsl::Primitive as P;
 use arc_isa::Symmetry;
-
-/// The primitives that rotate or mirror.
-pub(super) static TURNING: Called = Called::these(&[
-    P::Rot90,
-    P::Rot180,
-    P::Rot270,
-    P::Hmirror,
-    P::Vmirror,
-    P::Dmirror,
-    P::Cmirror,
-]);
 
 /// A value that is another one rotated or mirrored.
 #[derive(Debug, Clone, Copy)]

@@ -119,7 +119,8 @@ impl Modules {
         let modules = modules.filter_map(|(path, beside)| Some((path, beside.as_deref()?)));
         modules.filter_map(|(path, beside)| {
             let names = list_names(beside.rewritten.iter().map(String::as_str))?;
-            let message = format!("functions other than the DSL's own, which are used instead: {names}");
+            let message =
+                format!("functions other than the DSL's own, which are used instead: {names}");
             Some(InputError::whole(path, message))
         })
     }

@@ -127,6 +127,25 @@ fn numbers_that_are_no_colours_are_told_as_they_were_written() {
 }
 
 #[test]
+fn a_misspelt_key_of_a_pair_is_no_unknown_output() {
+    assert_eq!(
+        error("{\"train\": [{\"Input\": [[1]]}]}"),
+        "line 1, column 12, train[0]: expected the key `input` with a grid, found `Input`"
+    );
+    for key in ["ouput", "outputs", "Output"] {
+        let pair = format!("{{\"input\": [[1]], \"{key}\": [[1]]}}");
+        assert_eq!(
+            error(&format!("{{\"train\": [], \"test\": [{pair}]}}")),
+            format!("line 1, column 24, test[0]: expected the key `output`, found `{key}`")
+        );
+        // Beside an output it is a key like any other.
+        let both = pair.replacen("[[1]]", "[[1]], \"output\": [[2]]", 1);
+        let text = format!("{{\"train\": [], \"test\": [{both}]}}");
+        assert!(Task::from_json("a", text.as_bytes()).is_ok());
+    }
+}
+
+#[test]
 fn bad_tasks_are_told_by_place_and_what_was_expected() {
     assert_eq!(
         error("{\"test\": [], \"x\": 1}"),
