@@ -104,22 +104,16 @@ impl Pieces {
         most: usize,
         with_patches: bool,
     ) -> Self {
-        let mut shown = vec![0; frame.train_words()];
-        for (input, pair) in task.train.iter().enumerate() {
-            let cells = pair.output.iter().flat_map(Grid::cells);
-            for (at, _) in cells.enumerate().filter(|(_, colour)| **colour != 0) {
-                shown[frame.words(input).start + at / 64] |= 1 << (at % 64);
-            }
-        }
+        let targets = Targets::of(task, &frame);
+        let shown = (0..frame.train_words()).map(|word| shown(&targets.0, word));
         let mut pieces = Self {
+            shown: shown.collect(),
             frame,
-            shown,
             all: Vec::new(),
             paints: Vec::new(),
             wrong: Vec::new(),
             known: FxHashSet::default(),
         };
-        let targets = Targets::of(task, &pieces.frame);
         let mut painting = Painting::new(&pieces.frame);
         for cost in 0..=crate::enumerate::MOST_COST as u8 {
             for layer in layers(enumeration, cost, with_patches) {
@@ -154,59 +148,36 @@ impl Pieces {
         &self.wrong[piece * words..][..words]
     }
 
+    /// Adds a layer; for a whole grid also its shown and its hidden cells.
     fn add(
         &mut self,
         batt: &Batt,
         targets: &Targets,
-        paintable: Paintable,
+        layer: Layer,
         cost: u8,
         painting: &mut Painting,
     ) {
-        let frame = &self.frame;
-        match paintable {
-            Paintable::Grid(grid) => {
-                if painting.read_grid(batt, grid, frame).is_none() {
-                    return;
-                }
-                painting.compare(targets);
-                let layers = [Layer::All(grid), Layer::Shown(grid), Layer::Hidden(grid)];
-                let masks = [Mask::All, Mask::Shown, Mask::Hidden];
-                for (layer, mask) in layers.into_iter().zip(masks) {
-                    self.add_layer(layer, cost, painting, mask);
-                }
-            }
-            Paintable::Object(object) => {
-                if painting.read_object(batt, object, frame).is_some() {
-                    painting.compare(targets);
-                    self.add_layer(Layer::Object(object), cost, painting, Mask::All);
-                }
-            }
-            Paintable::Filled(node, colour) => {
-                if painting.read_locs(batt, node, frame).is_some()
-                    && painting.fill(batt, colour, frame).is_some()
-                {
-                    painting.compare(targets);
-                    self.add_layer(Layer::Filled(node, colour), cost, painting, Mask::All);
-                }
-            }
+        if painting.read(batt, layer, &self.frame).is_none() {
+            return;
+        }
+        painting.compare(targets);
+        self.add_layer(layer, cost, painting);
+        if let Layer::All(grid) = layer {
+            self.add_layer(Layer::Shown(grid), cost, painting);
+            self.add_layer(Layer::Hidden(grid), cost, painting);
         }
     }
 
-    /// Adds the piece that paints the painted cells under this mask, unless none of them is right or another piece
-    /// paints the same.
-    fn add_layer(&mut self, layer: Layer, cost: u8, painting: &Painting, mask: Mask) {
+    /// Adds the piece of a layer that was read, unless no cell that it paints is right or another piece paints the
+    /// same.
+    fn add_layer(&mut self, layer: Layer, cost: u8, painting: &Painting) {
         let first = self.paints.len();
         let mut hash = Hash::default();
         let (mut dirty, mut any_right) = (0u32, false);
-        let masked = |word: usize| match mask {
-            Mask::All => painting.painted[word],
-            Mask::Shown => painting.painted[word] & painting.shown(word),
-            Mask::Hidden => painting.painted[word] & !painting.shown(word),
-        };
         for input in 0..self.frame.train {
             let mut is_wrong = false;
             for word in self.frame.words(input) {
-                let masked = masked(word);
+                let masked = painting.masked(layer, word);
                 let wrong = masked & painting.wrong[word];
                 self.paints.push(masked);
                 self.wrong.push(wrong);
@@ -220,7 +191,7 @@ impl Pieces {
         if any_right {
             // Pieces that agree on the train pairs may still differ on the test inputs.
             for word in self.frame.train_words()..painting.painted.len() {
-                let masked = masked(word);
+                let masked = painting.masked(layer, word);
                 hash.take(masked);
                 for plane in &painting.planes {
                     hash.take(plane[word] & masked);
@@ -234,16 +205,6 @@ impl Pieces {
             self.wrong.truncate(first);
         }
     }
-}
-
-/// The painted cells that belong to a layer.
-#[derive(Clone, Copy)]
-enum Mask {
-    All,
-    /// Those that are not 0.
-    Shown,
-    /// Those that are 0.
-    Hidden,
 }
 
 /// The bits of the colours of train outputs; all four are set for values that are no colour.
@@ -271,7 +232,12 @@ fn put_code(planes: &mut [Vec<u64>; 4], first: usize, at: usize, colour: i32) {
     }
 }
 
-/// All cells that a node paints, before masks: bits for the cells of all outputs.
+/// The cells of a word whose colour is not 0.
+fn shown([a, b, c, d]: &[Vec<u64>; 4], word: usize) -> u64 {
+    a[word] | b[word] | c[word] | d[word]
+}
+
+/// All cells that a layer paints, before [`Painting::masked`]: bits for the cells of all outputs.
 struct Painting {
     /// The cells that it paints.
     painted: Vec<u64>,
@@ -302,16 +268,34 @@ impl Painting {
         }
     }
 
-    /// The painted cells of a word whose colour is not 0.
-    fn shown(&self, word: usize) -> u64 {
-        let [a, b, c, d] = &self.planes;
-        a[word] | b[word] | c[word] | d[word]
+    /// The cells of a word that belong to the layer that was read.
+    fn masked(&self, layer: Layer, word: usize) -> u64 {
+        let painted = self.painted[word];
+        match layer {
+            Layer::Shown(_) => painted & shown(&self.planes, word),
+            Layer::Hidden(_) => painted & !shown(&self.planes, word),
+            Layer::All(_) | Layer::Object(_) | Layer::Filled(..) => painted,
+        }
     }
 
     fn clear(&mut self) {
         self.locs.0 = None;
         self.painted.fill(0);
         self.planes.iter_mut().for_each(|plane| plane.fill(0));
+    }
+
+    /// Reads the values of a layer; `None` if a size differs from an output's or a visible value is no colour.
+    fn read(&mut self, batt: &Batt, layer: Layer, frame: &Frame) -> Option<()> {
+        match layer {
+            Layer::All(grid) | Layer::Shown(grid) | Layer::Hidden(grid) => {
+                self.read_grid(batt, grid, frame)
+            }
+            Layer::Object(object) => self.read_object(batt, object, frame),
+            Layer::Filled(locs, colour) => {
+                self.read_locs(batt, locs, frame)?;
+                self.fill(batt, colour, frame)
+            }
+        }
     }
 
     /// Reads a grid; `None` if its size differs from an output's or a value is no colour.
@@ -467,37 +451,29 @@ impl Hash {
     }
 }
 
-/// What is painted, before masks.
-#[derive(Clone, Copy)]
-enum Paintable {
-    Grid(NodeId),
-    Object(NodeId),
-    Filled(NodeId, NodeId),
-}
-
-/// The paintable values of this cost.
+/// The paintable values of this cost; a grid as a whole.
 fn layers<'e>(
     enumeration: &'e Enumeration<'_>,
     cost: u8,
     with_patches: bool,
-) -> impl Iterator<Item = Paintable> + 'e {
+) -> impl Iterator<Item = Layer> + 'e {
     let grids = enumeration.at_cost(Kind::GRID, cost).iter();
     let objects = enumeration.at_cost(Kind::OBJECT, cost).iter();
     let filled = (0..=MOST_COLOUR_COST.min(cost)).flat_map(move |of_colour| {
         let locs = enumeration.at_cost(Kind::INDICES, cost - of_colour).iter();
         locs.flat_map(move |locs| {
             let colours = enumeration.at_cost(Kind::COLOUR, of_colour).iter();
-            colours.map(|colour| Paintable::Filled(*locs, *colour))
+            colours.map(|colour| Layer::Filled(*locs, *colour))
         })
     });
-    let patches = objects.map(|node| Paintable::Object(*node)).chain(filled);
+    let patches = objects.map(|node| Layer::Object(*node)).chain(filled);
     grids
-        .map(|node| Paintable::Grid(*node))
+        .map(|node| Layer::All(*node))
         .chain(patches.filter(move |_| with_patches))
 }
 
 /// The value of an unpainted cell.
-pub(crate) const UNPAINTED: i8 = -1;
+const UNPAINTED: i8 = -1;
 
 fn is_colour(colour: i32) -> bool {
     (0..10).contains(&colour)
@@ -506,6 +482,7 @@ fn is_colour(colour: i32) -> bool {
 /// The cells that one layer paints, by input.
 pub(crate) struct Cells {
     pub(crate) all: Vec<Vec<i8>>,
+    painting: Painting,
 }
 
 impl Cells {
@@ -514,47 +491,28 @@ impl Cells {
             all: (0..frame.sizes.len())
                 .map(|input| vec![UNPAINTED; frame.cells(input)])
                 .collect(),
+            painting: Painting::new(frame),
         }
     }
 
     /// Reads the cells of a layer; `None` if its size differs or a value is no colour.
     pub(crate) fn read(&mut self, batt: &Batt, layer: Layer, frame: &Frame) -> Option<()> {
-        match layer {
-            Layer::All(grid) => self.read_grid(batt, grid, frame)?,
-            Layer::Shown(grid) => {
-                self.read_grid(batt, grid, frame)?;
-                self.erase(|colour| colour == 0);
+        let painting = &mut self.painting;
+        painting.read(batt, layer, frame)?;
+        for (input, cells) in self.all.iter_mut().enumerate() {
+            for (word, cells) in frame.words(input).zip(cells.chunks_mut(64)) {
+                let masked = painting.masked(layer, word);
+                let planes = painting.planes.each_ref().map(|plane| plane[word]);
+                for (bit, cell) in cells.iter_mut().enumerate() {
+                    let [a, b, c, d] = planes.map(|plane| (plane >> bit & 1) as i8);
+                    let is_painted = masked >> bit & 1 != 0;
+                    *cell = if is_painted {
+                        a | b << 1 | c << 2 | d << 3
+                    } else {
+                        UNPAINTED
+                    };
+                }
             }
-            Layer::Hidden(grid) => {
-                self.read_grid(batt, grid, frame)?;
-                self.erase(|colour| colour != 0);
-            }
-            Layer::Object(object) => self.read_object(batt, object, frame)?,
-            Layer::Filled(locs, colour) => self.read_filled(batt, locs, colour, frame)?,
-        }
-        Some(())
-    }
-
-    fn erase(&mut self, is_erased: impl Fn(i8) -> bool) {
-        for colour in self.all.iter_mut().flatten() {
-            if is_erased(*colour) {
-                *colour = UNPAINTED;
-            }
-        }
-    }
-
-    pub(crate) fn read_grid(&mut self, batt: &Batt, grid: NodeId, frame: &Frame) -> Option<()> {
-        for (input, (rows, columns)) in frame.sizes.iter().enumerate() {
-            let value = batt.value(grid, input).ok()?;
-            let grid = value.as_grid()?;
-            let is_shown = grid
-                .cells()
-                .iter()
-                .all(|colour| is_colour((*colour).into()));
-            if (grid.height(), grid.width()) != (*rows, *columns) || !is_shown {
-                return None;
-            }
-            self.all[input].copy_from_slice(grid.cells());
         }
         Some(())
     }
@@ -581,54 +539,6 @@ impl Cells {
         cells
             .filter(|cell| **cell == UNPAINTED)
             .for_each(|cell| *cell = colour);
-    }
-
-    fn read_object(&mut self, batt: &Batt, object: NodeId, frame: &Frame) -> Option<()> {
-        self.clear();
-        for (input, size) in frame.sizes.iter().enumerate() {
-            match batt.value(object, input).ok()? {
-                Value::Object(object) => {
-                    for cell in object.as_slice() {
-                        self.paint(input, *size, cell.loc, cell.colour)?;
-                    }
-                }
-                value if value.as_container().is_some_and(Container::is_empty) => {}
-                _ => return None,
-            }
-        }
-        Some(())
-    }
-
-    fn read_filled(
-        &mut self,
-        batt: &Batt,
-        locs: NodeId,
-        colour: NodeId,
-        frame: &Frame,
-    ) -> Option<()> {
-        self.clear();
-        for (input, size) in frame.sizes.iter().enumerate() {
-            let colour = batt.value(colour, input).ok()?.as_int()?;
-            match batt.value(locs, input).ok()? {
-                Value::Indices(locs) => {
-                    for loc in locs.as_slice() {
-                        self.paint(input, *size, *loc, colour)?;
-                    }
-                }
-                value if value.as_container().is_some_and(Container::is_empty) => {}
-                _ => return None,
-            }
-        }
-        Some(())
-    }
-
-    /// Paints a cell; `None` if a visible value is no colour.
-    fn paint(&mut self, input: usize, size: (usize, usize), loc: Loc, colour: i32) -> Option<()> {
-        if let Some(at) = place(loc, size) {
-            is_colour(colour).then_some(())?;
-            self.all[input][at] = colour as i8;
-        }
-        Some(())
     }
 
     /// The cells of an input as a grid.

@@ -15,7 +15,7 @@ use super::learn::{Conditions, Rows, both, count, meets, without};
 use super::{Row, TABLE, call, rows};
 use crate::colours::COLOURS;
 use crate::language::Kind;
-use crate::pieces::{self, Frame};
+use crate::pieces::{self, Frame, Layer};
 use crate::propose::{Proposal, Proposer, Scene};
 
 /// The looks of the table, and their functions.
@@ -148,7 +148,10 @@ impl<'c> Search<'c> {
             if search.grids.len() >= options.grids {
                 break;
             }
-            if read.read_grid(scene.batt, made.node, frame).is_some() {
+            if read
+                .read(scene.batt, Layer::All(made.node), frame)
+                .is_some()
+            {
                 let grid = Grid {
                     node: made.node,
                     cost: made.cost.into(),
