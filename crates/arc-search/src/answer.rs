@@ -3,33 +3,24 @@
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 
-use arc_cpu::batt::{Batt, NodeId};
 use arc_dsl::{Grid, Task};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::attempt::{self, Attempt, LayerText};
 use crate::colours::{Names, Normalisation, inverse, rename};
-use crate::enumerate::Enumeration;
 use crate::invariants::Invariants;
 use crate::language::Uses;
-use crate::pieces::{Cells, Frame, Layer};
-use crate::propose::Proposal;
+use crate::pieces::{Cells, Layer};
+use crate::propose::{Proposal, Scene};
 use crate::rank::{Answers, CANDIDATES, Ranker};
 
 /// How many proposals are examined for each candidate.
 const PROPOSALS: usize = 20;
 
-/// The state of a task's search.
+/// The state of a task's search, and how its colours were renamed.
 pub(crate) struct Context<'m> {
-    pub(crate) batt: &'m Batt,
-    pub(crate) enumeration: &'m Enumeration<'m>,
-    /// The layout of the bits of the outputs.
-    pub(crate) frame: &'m Frame,
-    /// The empty grid of the output's size.
-    pub(crate) blank: NodeId,
+    pub(crate) scene: &'m Scene<'m>,
     pub(crate) normalisation: &'m Normalisation,
-    /// The task with its colours renamed.
-    pub(crate) renamed: &'m Task,
 }
 
 /// A proposal whose answers differ from those of all before it.
@@ -84,7 +75,7 @@ impl Context<'_> {
     fn candidates<'p>(&self, proposals: &'p [(f64, Proposal)]) -> Vec<Candidate<'p>> {
         let mut candidates: Vec<Candidate<'_>> = Vec::new();
         let (mut painted, mut known) = (FxHashSet::default(), FxHashMap::default());
-        let frame = self.frame;
+        let frame = self.scene.frame;
         let (mut canvas, mut layer_cells) = (Cells::new(frame), Cells::new(frame));
         for (score, proposal) in proposals.iter().take(PROPOSALS * CANDIDATES) {
             if candidates.len() >= CANDIDATES {
@@ -134,12 +125,13 @@ impl Context<'_> {
         canvas: &mut Cells,
         layer_cells: &mut Cells,
     ) -> Option<Vec<Grid>> {
-        let tests = self.frame.train..self.frame.sizes.len();
-        let is_read = |cells: &mut Cells, layer| cells.read(self.batt, layer, self.frame).is_some();
+        let Scene { batt, frame, .. } = self.scene;
+        let tests = frame.train..frame.sizes.len();
+        let is_read = |cells: &mut Cells, layer| cells.read(batt, layer, frame).is_some();
         if let [Layer::All(grid)] = *layers
             && !is_read(layer_cells, layers[0])
         {
-            let value = |input| self.batt.value(grid, input).ok();
+            let value = |input| batt.value(grid, input).ok();
             let outputs = tests.map(|input| value(input)?.as_grid().map(Cow::into_owned));
             return outputs.collect();
         }
@@ -150,22 +142,22 @@ impl Context<'_> {
             }
         }
         canvas.fill(0);
-        Some(tests.map(|input| canvas.grid(input, self.frame)).collect())
+        Some(tests.map(|input| canvas.grid(input, frame)).collect())
     }
 
     /// Sorts candidates by the scores of their answers.
     fn rank(&self, candidates: &mut [Candidate<'_>], ranker: &dyn Ranker) {
-        let pairs = self.renamed.train.iter();
+        let pairs = self.scene.task.train.iter();
         let pairs = pairs.filter_map(|pair| Some((&*pair.input, pair.output.as_ref()?)));
         let invariants = Invariants::of(pairs);
         for candidate in &mut *candidates {
-            let answers = self.renamed.test.iter().zip(&candidate.outputs);
+            let answers = self.scene.task.test.iter().zip(&candidate.outputs);
             let broken = answers.map(|(pair, output)| invariants.broken(&pair.input, output));
             candidate.broken = broken.collect();
             let answers = Answers {
                 proposal: candidate.proposal,
                 same: &candidate.same,
-                train: self.renamed.train.len(),
+                train: self.scene.task.train.len(),
                 broken: &candidate.broken,
             };
             candidate.score = ranker.of_answers(candidate.score, &answers);
@@ -185,9 +177,12 @@ impl Context<'_> {
         let Candidate {
             proposal, layers, ..
         } = candidate;
+        let Scene {
+            batt, enumeration, ..
+        } = self.scene;
         let name = format!("solve_{}", task.id);
         let program =
-            attempt::program(self.batt, &name, self.blank, layers, self.normalisation).ok()?;
+            attempt::program(batt, &name, self.scene.blank, layers, self.normalisation).ok()?;
         // Only what the program really gives is returned as an answer.
         let given = attempt::outputs(&program, task.test.iter().map(|pair| &*pair.input));
         if given.as_ref() != Some(&outputs) {
@@ -196,20 +191,20 @@ impl Context<'_> {
         }
         let mut uses = Uses::default();
         for layer in layers {
-            layer.count(self.enumeration, &mut uses);
+            layer.count(enumeration, &mut uses);
         }
         let paints = self.paints(layers, names);
         let layers = layers.iter().zip(paints);
         let layers = layers.map(|(layer, paints)| match (&proposal.rule, *layer) {
             // If the enumeration reached this grid by a call too, the attempt shows that call, since the program
             // contains it; a rule may be longer.
-            (Some(rule), Layer::All(node)) if !self.enumeration.has_called(node) => LayerText {
+            (Some(rule), Layer::All(node)) if !enumeration.has_called(node) => LayerText {
                 part: "rule",
                 expression: rule.clone(),
                 colour: None,
                 paints,
             },
-            _ => layer.describe(self.enumeration, paints),
+            _ => layer.describe(enumeration, paints),
         });
         Some(Attempt {
             uses,
@@ -228,7 +223,7 @@ impl Context<'_> {
 
     /// The visible part of each layer, by layer and test input.
     fn paints(&self, layers: &[Layer], names: &[Names]) -> Vec<Vec<Grid>> {
-        let frame = self.frame;
+        let frame = self.scene.frame;
         let (mut canvas, mut layer_cells) = (Cells::new(frame), Cells::new(frame));
         let renamed = |grids: Vec<Grid>| {
             let grids = grids.iter().zip(names);
@@ -240,7 +235,7 @@ impl Context<'_> {
         }
         canvas.clear();
         let paints = layers.iter().map(|layer| {
-            if layer_cells.read(self.batt, *layer, frame).is_none() {
+            if layer_cells.read(self.scene.batt, *layer, frame).is_none() {
                 return Vec::new();
             }
             canvas.paint_below(&mut layer_cells);

@@ -304,8 +304,7 @@ impl Searcher {
         }
         // The sort is stable: among equal scores the first one stays first.
         proposals.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let pieces = scene.pieces;
-        let counts = self.batt.counts();
+        let counts = scene.batt.counts();
         found.counts.add(&Counts {
             passes: u32::from(enumerates),
             nodes: if enumerates {
@@ -316,17 +315,13 @@ impl Searcher {
             cost: enumeration.cost(),
             calls: counts.calls - before.calls,
             evaluations: counts.evaluations - before.evaluations,
-            pieces,
+            pieces: scene.pieces,
             stacks: proposals.len(),
-            bytes: self.batt.bytes(),
+            bytes: scene.batt.bytes(),
         });
         let made = Context {
-            batt: &self.batt,
-            enumeration: &enumeration,
-            frame: &frame,
-            blank,
+            scene: &scene,
             normalisation,
-            renamed: &renamed,
         };
         made.attempts(task, &proposals, &*self.ranker, self.options.attempts)
     }
