@@ -138,6 +138,9 @@ pub(crate) fn program(
             .map(|place| made[place].clone())
             .ok_or(BuildError::UnknownSlot)
     };
+    let [shown, hidden] = FUNCTIONS.as_slice() else {
+        return Err(BuildError::UnknownSlot);
+    };
     let mut below = None;
     for layer in seen.iter().rev() {
         let base = match &below {
@@ -145,20 +148,14 @@ pub(crate) fn program(
             None if is_whole => builder.input(),
             None => operand(blank)?,
         };
-        let functions = FUNCTIONS.as_slice();
-        below = Some(match (*layer, functions) {
-            (Layer::All(grid), _) => operand(grid)?,
-            (Layer::Shown(grid), [shown, _]) => builder.inline(shown, &[base, operand(grid)?])?,
-            (Layer::Hidden(grid), [_, hidden]) => {
-                builder.inline(hidden, &[base, operand(grid)?])?
-            }
-            (Layer::Object(object), _) => {
-                builder.call(Primitive::Paint, [base, operand(object)?])?
-            }
-            (Layer::Filled(locs, colour), _) => {
+        below = Some(match *layer {
+            Layer::All(grid) => operand(grid)?,
+            Layer::Shown(grid) => builder.inline(shown, &[base, operand(grid)?])?,
+            Layer::Hidden(grid) => builder.inline(hidden, &[base, operand(grid)?])?,
+            Layer::Object(object) => builder.call(Primitive::Paint, [base, operand(object)?])?,
+            Layer::Filled(locs, colour) => {
                 builder.call(Primitive::Fill, [base, operand(colour)?, operand(locs)?])?
             }
-            (Layer::Shown(_) | Layer::Hidden(_), _) => return Err(BuildError::UnknownSlot),
         });
     }
     let output = match below {

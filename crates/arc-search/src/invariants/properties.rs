@@ -10,15 +10,13 @@ pub(super) struct Property {
     pub(super) numbers: usize,
     /// Whether a value of 0 is no invariant.
     pub(super) if_any: bool,
-    /// The value of the property, if it is defined.
-    pub(super) of: fn(&PairFacts<'_>, usize) -> Option<u64>,
+    pub(super) of: Value,
 }
 
-const fn value(
-    name: &'static str,
-    numbers: usize,
-    of: fn(&PairFacts<'_>, usize) -> Option<u64>,
-) -> Property {
+/// The value of a property for a parameter, if it is defined.
+type Value = fn(&PairFacts<'_>, usize) -> Option<u64>;
+
+const fn value(name: &'static str, numbers: usize, of: Value) -> Property {
     Property {
         name,
         numbers,
@@ -27,16 +25,10 @@ const fn value(
     }
 }
 
-const fn holds(
-    name: &'static str,
-    numbers: usize,
-    of: fn(&PairFacts<'_>, usize) -> Option<u64>,
-) -> Property {
+const fn holds(name: &'static str, numbers: usize, of: Value) -> Property {
     Property {
-        name,
-        numbers,
         if_any: true,
-        of,
+        ..value(name, numbers, of)
     }
 }
 
