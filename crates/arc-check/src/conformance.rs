@@ -27,7 +27,7 @@ pub mod suite;
 pub use cases::Cases;
 pub use lists::{ListCase, check_lists};
 pub(crate) use results::{Batch, DeviceResult, NotRun};
-pub use results::{ResultCase, ResultTally, degenerate_results, random_results, results};
+pub use results::{ResultCase, degenerate_results, random_results, results};
 
 /// One operation on values in device representations.
 #[derive(Debug, Clone)]
@@ -326,6 +326,8 @@ pub struct ProgramTally {
     pub host_only: BTreeMap<String, u64>,
     /// Evaluations with the reference's value.
     pub same: u64,
+    /// Those of them that have jumps or lists; counted by [`results`].
+    pub with_arena: u64,
     /// Evaluations that fail in the reference and that the device bailed out of.
     pub failing: u64,
     /// Evaluations that the device bailed out of, by reason.
@@ -344,6 +346,7 @@ impl ProgramTally {
             *self.host_only.entry(reason).or_default() += count;
         }
         self.same += other.same;
+        self.with_arena += other.with_arena;
         self.failing += other.failing;
         for (reason, count) in other.bail_outs {
             *self.bail_outs.entry(reason).or_default() += count;

@@ -1,7 +1,6 @@
 //! Results of any type: a device can return grids and values that are held like them, but no lists, so it compares
 //! its result with the reference's itself.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use arc_dsl::generate::Generator;
@@ -12,43 +11,7 @@ use arc_form::{Options, specialise_with};
 use gpu_kernels::device::{Device, DeviceError};
 use gpu_kernels::{BailOut, DeviceProgram, Engine, Evaluation, Place, Pool, Verdict, encode};
 
-use super::ExpectedVerdict;
-
-/// The results of programs whose outputs were compared on the device.
-#[derive(Debug, Clone, Default)]
-pub struct ResultTally {
-    /// Evaluations whose result the device found equal to the reference's.
-    pub same: u64,
-    /// Those of them that have jumps or lists.
-    pub with_arena: u64,
-    /// Evaluations that fail in the reference and that the device bailed out of.
-    pub failing: u64,
-    /// Programs that only the host runs, by reason.
-    pub host_only: BTreeMap<String, u64>,
-    /// Evaluations that the device bailed out of, by reason.
-    pub bail_outs: BTreeMap<BailOut, u64>,
-    /// Evaluations that differ.
-    pub different: u64,
-    /// The first of them, as text.
-    pub first: Option<String>,
-}
-
-impl ResultTally {
-    /// Adds the results of other evaluations.
-    pub fn add(&mut self, other: ResultTally) {
-        self.same += other.same;
-        self.with_arena += other.with_arena;
-        self.failing += other.failing;
-        for (reason, count) in other.host_only {
-            *self.host_only.entry(reason).or_default() += count;
-        }
-        for (reason, count) in other.bail_outs {
-            *self.bail_outs.entry(reason).or_default() += count;
-        }
-        self.different += other.different;
-        self.first = self.first.take().or(other.first);
-    }
-}
+use super::{ExpectedVerdict, ProgramTally};
 
 /// One program on one input.
 #[derive(Debug, Clone)]
@@ -230,8 +193,8 @@ fn encoded(case: &ResultCase, expected: &Value) -> Result<DeviceProgram, String>
 pub fn results<D: Device>(
     engine: &Engine<D>,
     cases: Vec<ResultCase>,
-) -> Result<ResultTally, DeviceError> {
-    let mut tally = ResultTally::default();
+) -> Result<ProgramTally, DeviceError> {
+    let mut tally = ProgramTally::default();
     let mut interpreter = Interpreter::default();
     let mut batch = Batch::default();
     let mut launched = Vec::new();
@@ -239,7 +202,10 @@ pub fn results<D: Device>(
         let reference = interpreter.run(&case.program, case.input.clone());
         let added = batch.add_compared(&case, &reference);
         match added.map(DeviceProgram::has_arena) {
-            Ok(has_arena) => launched.push((case, reference, has_arena)),
+            Ok(has_arena) => {
+                tally.device += 1;
+                launched.push((case, reference, has_arena));
+            }
             Err(NotRun::HostOnly(reason)) => *tally.host_only.entry(reason).or_default() += 1,
             Err(NotRun::Input(reason)) => *tally.bail_outs.entry(reason).or_default() += 1,
         }

@@ -13,8 +13,8 @@ use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{BailOut, Builder, DeviceProgram, Engine, Evaluation, Immediate, Pool, Verdict};
 
 use super::{
-    Cases, ListCase, ProgramTally, ResultCase, ResultTally, Tally, check, check_lists,
-    degenerate_results, programs, random_results, results,
+    Cases, ProgramTally, ResultCase, Tally, check, check_lists, degenerate_results, programs,
+    random_results, results,
 };
 
 /// Declares [`Family`] together with [`Family::ALL`], so that it cannot miss a family.
@@ -72,13 +72,7 @@ impl Family {
             Family::Operations => OPERATIONS.len(),
             Family::ListOperations => ListOperation::ALL.len(),
             Family::LaneOperations => lane_operations::all().count(),
-            Family::BuiltInPrograms
-            | Family::RandomPrograms
-            | Family::Results
-            | Family::Degenerate
-            | Family::Batches
-            | Family::Grids
-            | Family::SideBySide => 1,
+            _ => 1,
         }
     }
 }
@@ -192,18 +186,6 @@ impl From<&ProgramTally> for Counts {
     }
 }
 
-impl From<&ResultTally> for Counts {
-    fn from(tally: &ResultTally) -> Self {
-        Counts {
-            same: tally.same,
-            failing: tally.failing,
-            bail_outs: tally.bail_outs.values().sum(),
-            host_only: tally.host_only.values().sum(),
-            different: tally.different,
-        }
-    }
-}
-
 /// Why a test failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -242,10 +224,7 @@ impl Failure {
     pub fn counts(&self) -> Counts {
         match self {
             Failure::Different { counts, .. } | Failure::Few { counts, .. } => *counts,
-            Failure::NotMade(_)
-            | Failure::Device(_)
-            | Failure::Unavailable(_)
-            | Failure::Panicked(_) => Counts::default(),
+            _ => Counts::default(),
         }
     }
 }
@@ -265,16 +244,10 @@ impl Test {
 
     /// Whether it checks a single operation.
     fn is_of_operation(self) -> bool {
-        match self.family {
-            Family::Operations | Family::ListOperations | Family::LaneOperations => true,
-            Family::BuiltInPrograms
-            | Family::RandomPrograms
-            | Family::Results
-            | Family::Degenerate
-            | Family::Batches
-            | Family::Grids
-            | Family::SideBySide => false,
-        }
+        matches!(
+            self.family,
+            Family::Operations | Family::ListOperations | Family::LaneOperations
+        )
     }
 
     /// Its name: that of the operation, or of what it checks.
@@ -301,8 +274,24 @@ impl Test {
     /// Runs it. Passes if no case differs and enough were compared; returns the results of its cases.
     pub fn run<D: Device>(self, engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
         let none = || Failure::NotMade("there is no such operation".to_owned());
+        let check_lists = |some| check_lists(engine, some);
         match self.family {
-            Family::Operations => random_cases(engine, self.number, extent),
+            Family::Operations => {
+                let opcode = self.number;
+                let check = |some| {
+                    let tallies = check(engine, some);
+                    tallies.map(|mut tallies| tallies.remove(&opcode).unwrap_or_default())
+                };
+                let make = |cases: &mut Cases| cases.of(opcode);
+                random_cases(
+                    opcode as u64,
+                    make,
+                    PORTION,
+                    check,
+                    |tally| tally.same,
+                    extent,
+                )
+            }
             Family::ListOperations => {
                 let operation = *ListOperation::ALL.get(self.number).ok_or_else(none)?;
                 let compared = |tally: &Tally| match operation {
@@ -310,13 +299,27 @@ impl Test {
                     ListOperation::Fail => tally.failing,
                     _ => tally.same,
                 };
-                let made = |cases: &mut Cases| cases.of_list(operation);
-                list_cases(engine, operation.opcode(), made, compared, extent)
+                let make = |cases: &mut Cases| cases.of_list(operation);
+                random_cases(
+                    operation.opcode().into(),
+                    make,
+                    PROGRAMS,
+                    check_lists,
+                    compared,
+                    extent,
+                )
             }
             Family::LaneOperations => {
                 let opcode = lane_operations::all().nth(self.number).ok_or_else(none)?;
-                let made = |cases: &mut Cases| cases.by_lanes(opcode);
-                list_cases(engine, opcode, made, |tally| tally.same, extent)
+                let make = |cases: &mut Cases| cases.by_lanes(opcode);
+                random_cases(
+                    opcode.into(),
+                    make,
+                    PROGRAMS,
+                    check_lists,
+                    |tally| tally.same,
+                    extent,
+                )
             }
             Family::BuiltInPrograms => built_in_programs(engine),
             Family::RandomPrograms => random_programs(engine, extent),
@@ -353,26 +356,31 @@ fn enough(
     }
 }
 
-fn random_cases<D: Device>(
-    engine: &Engine<D>,
-    opcode: usize,
+/// Checks cases of an operation in portions of this size; `compared` says how many show something.
+fn random_cases<C>(
+    opcode: u64,
+    make: impl Fn(&mut Cases) -> Option<C>,
+    portion: usize,
+    check: impl Fn(Vec<C>) -> Result<Tally, DeviceError>,
+    compared: impl Fn(&Tally) -> u64,
     Extent { cases, seed, .. }: Extent,
 ) -> Result<Counts, Failure> {
-    let mut generator = Cases::new(seed ^ (opcode as u64) << 32);
+    let mut generator = Cases::new(seed ^ opcode << 32);
     let mut left = (0..cases * 8)
-        .filter_map(|_| generator.of(opcode))
+        .filter_map(|_| make(&mut generator))
         .take(cases);
     let (mut tally, mut total) = (Tally::default(), 0);
     loop {
-        let some: Vec<_> = left.by_ref().take(PORTION).collect();
+        let some: Vec<_> = left.by_ref().take(portion).collect();
         if some.is_empty() {
             break;
         }
         total += some.len();
-        tally.add(check(engine, some)?.remove(&opcode).unwrap_or_default());
+        tally.add(check(some)?);
     }
     let first = tally.first.as_ref().map(ToString::to_string);
-    let is_enough = total == cases && tally.same >= least(cases);
+    let first = first.or_else(|| tally.first_of_lists.clone());
+    let is_enough = total == cases && compared(&tally) >= least(cases);
     enough(Counts::from(&tally), first, is_enough, || {
         format!("{total} cases made: {tally}")
     })
@@ -383,44 +391,14 @@ fn least(cases: usize) -> u64 {
     (cases as u64 / 8).clamp(1, 30)
 }
 
-fn list_cases<D: Device>(
-    engine: &Engine<D>,
-    opcode: u16,
-    make: impl Fn(&mut Cases) -> Option<ListCase>,
-    compared: impl Fn(&Tally) -> u64,
-    Extent { cases, seed, .. }: Extent,
-) -> Result<Counts, Failure> {
-    let mut generator = Cases::new(seed ^ u64::from(opcode) << 32);
-    let mut left = (0..cases * 8)
-        .filter_map(|_| make(&mut generator))
-        .take(cases);
-    let (mut tally, mut total) = (Tally::default(), 0);
-    // Each case is a separate program.
-    loop {
-        let some: Vec<_> = left.by_ref().take(PROGRAMS).collect();
-        if some.is_empty() {
-            break;
-        }
-        total += some.len();
-        tally.add(check_lists(engine, some)?);
-    }
-    let is_enough = total == cases && compared(&tally) >= least(cases);
-    enough(
-        Counts::from(&tally),
-        tally.first_of_lists.clone(),
-        is_enough,
-        || format!("{total} cases made: {tally}"),
-    )
-}
-
 /// Passes unless a case differs, however few were compared.
 pub(crate) fn check_programs(tally: &ProgramTally) -> Result<Counts, Failure> {
     none_differs(Counts::from(tally), tally.first.clone())
 }
 
-fn all_same(tally: &ProgramTally, least: u64) -> Result<Counts, Failure> {
+fn enough_programs(tally: &ProgramTally, is_enough: bool) -> Result<Counts, Failure> {
     let first = tally.first.clone();
-    enough(Counts::from(tally), first, tally.same >= least, || {
+    enough(Counts::from(tally), first, is_enough, || {
         format!("{tally:?}")
     })
 }
@@ -432,7 +410,8 @@ fn built_in_programs<D: Device>(engine: &Engine<D>) -> Result<Counts, Failure> {
         .iter()
         .map(|built_in| (built_in.program().clone(), inputs(built_in)))
         .collect();
-    all_same(&programs(engine, &all)?, 200)
+    let tally = programs(engine, &all)?;
+    enough_programs(&tally, tally.same >= 200)
 }
 
 fn random_programs<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
@@ -452,7 +431,7 @@ fn random_programs<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Coun
         }
         tally.add(programs(engine, &some)?);
     }
-    all_same(&tally, extent.programs as u64 * 3 / 20)
+    enough_programs(&tally, tally.same >= extent.programs as u64 * 3 / 20)
 }
 
 /// The results are compared on the device, since lists do not leave it.
@@ -481,19 +460,16 @@ fn compared_on_device<D: Device>(
     cases: fn(u64, u64) -> Vec<ResultCase>,
     count: u64,
     seed: u64,
-    is_enough: impl Fn(&ResultTally) -> bool,
+    is_enough: impl Fn(&ProgramTally) -> bool,
 ) -> Result<Counts, Failure> {
     const PORTION: u64 = 300;
-    let mut tally = ResultTally::default();
+    let mut tally = ProgramTally::default();
     for portion in 0..count.div_ceil(PORTION) {
         let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let some = PORTION.min(count - portion * PORTION);
         tally.add(results(engine, cases(seed.wrapping_add(portion), some))?);
     }
-    let (first, is_enough) = (tally.first.clone(), is_enough(&tally));
-    enough(Counts::from(&tally), first, is_enough, || {
-        format!("{tally:?}")
-    })
+    enough_programs(&tally, is_enough(&tally))
 }
 
 /// The device program of one call on a grid.
