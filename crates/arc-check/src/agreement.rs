@@ -373,7 +373,7 @@ fn why(refused: &Refused) -> String {
 }
 
 /// The result of `run`, or the message of its panic.
-fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic: Box<dyn Any + Send>| {
         match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
             (Some(message), _) => (*message).to_owned(),

@@ -2,9 +2,9 @@
 //! size.
 
 use std::fmt;
-use std::panic::{self, AssertUnwindSafe};
 use std::time::{Duration, Instant};
 
+use crate::agreement::caught;
 use crate::conformance::suite::{self, Counts, Extent, Failure, Family, Test};
 use crate::conformance::{self, ProgramTally};
 use crate::simulated::{emulated, interpreted};
@@ -232,12 +232,8 @@ type TestResult = (Test, Result<Counts, Failure>, Duration);
 
 /// Runs a test. A broken device may return invalid values: a panic over them fails only that test.
 fn run<D: Device>(test: Test, engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
-    let ended = panic::catch_unwind(AssertUnwindSafe(|| test.run(engine, extent)));
-    ended.unwrap_or_else(|payload| {
-        let text = payload.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));
-        Err(Failure::Panicked(text.unwrap_or_default()))
-    })
+    let ended = caught(|| test.run(engine, extent));
+    ended.unwrap_or_else(|text| Err(Failure::Panicked(text)))
 }
 
 /// Runs each test on its own device, opened by the test's number.
