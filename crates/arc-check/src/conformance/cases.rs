@@ -165,7 +165,11 @@ impl Cases {
                 Representation::Colours => self.colours(),
                 Representation::Objects => self.objects(
                     structure,
-                    values.iter().rev().find(|value| is_set(value)).cloned(),
+                    values
+                        .iter()
+                        .rev()
+                        .find(|value| elements(value).is_some())
+                        .cloned(),
                 )?,
                 Representation::Flag
                 | Representation::Key
@@ -176,15 +180,9 @@ impl Cases {
             });
         }
         // An object to search for is mostly one of the objects.
-        let objects = operation
-            .takes
-            .iter()
-            .position(|representation| *representation == Representation::Objects);
-        let object = operation
-            .takes
-            .iter()
-            .position(|representation| *representation == Representation::Object);
-        if let (Some(objects), Some(object)) = (objects, object)
+        let place = |wanted| operation.takes.iter().position(|taken| *taken == wanted);
+        if let Some(objects) = place(Representation::Objects)
+            && let Some(object) = place(Representation::Object)
             && self.below(4) > 0
             && let Some(elements) = elements(&values[objects])
             && !elements.is_empty()
@@ -424,10 +422,6 @@ impl Cases {
         let some: Vec<Value> = elements.into_iter().filter(|_| self.below(3) > 0).collect();
         Some(Value::set(some))
     }
-}
-
-fn is_set(value: &Value) -> bool {
-    elements(value).is_some()
 }
 
 fn elements(value: &Value) -> Option<&[Value]> {

@@ -352,13 +352,14 @@ impl CaseBuilder {
         self.builder.emit_list(operation, immediate, operands, 0)
     }
 
+    fn int(&mut self, number: i32) -> Option<ValueId> {
+        let number = Value::Int(number);
+        self.builder.constant(Representation::Int, &number).ok()
+    }
+
     /// Allocates from the arena until `words` words are taken.
     fn fill(&mut self, words: u32) -> Option<()> {
-        let mut int = |number: i32| {
-            let value = Value::Int(number);
-            self.builder.constant(Representation::Int, &value).ok()
-        };
-        let (zero, times) = (int(0)?, int(words as i32)?);
+        let (zero, times) = (self.int(0)?, self.int(words as i32)?);
         // The mark says how much is already taken.
         let taken = self.step(ListOperation::Mark, Immediate::default(), &[]);
         let subtract = opcode("subtract")?;
@@ -420,8 +421,7 @@ impl CaseBuilder {
     }
 
     fn has_size(&mut self, list: ValueId, count: usize) -> Option<ValueId> {
-        let count = Value::Int(count as i32);
-        let count = self.builder.constant(Representation::Int, &count).ok()?;
+        let count = self.int(count as i32)?;
         let size = self.step(ListOperation::SizeOfList, Immediate::default(), &[list]);
         Some(self.same(Sort::of(ElementKind::Integer), size, count))
     }

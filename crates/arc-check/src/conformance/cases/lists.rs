@@ -62,9 +62,8 @@ impl Sketch {
     }
 }
 
-fn key(sort: Sort, flag: bool) -> Immediate {
+fn flagged(flag: bool) -> Immediate {
     Immediate {
-        key: sort.key(),
         flag,
         ..Immediate::default()
     }
@@ -389,10 +388,7 @@ impl Cases {
             let part = |part: std::borrow::Cow<'_, Value>| Item::One(part.into_owned());
             parts.iter().map(part).collect()
         });
-        let flag = Immediate {
-            flag: across,
-            ..Immediate::default()
-        };
+        let flag = flagged(across);
         Some(match parts {
             // More parts than rows or columns would be grids without any, which are not specified.
             Some(_) if count > 0 && count as usize > side => return None,
@@ -424,10 +420,7 @@ impl Cases {
         };
         let given = [&from, &to].map(|value| Given::Value(Representation::Pair, value.clone()));
         let given = given.to_vec();
-        let immediate = Immediate {
-            flag,
-            ..Immediate::default()
-        };
+        let immediate = flagged(flag);
         Some(match (&to, self.called(primitive, &[&from, &to])) {
             (Value::Loc(_), Some(line)) => {
                 let items = ones(locs_of(&line)?);
@@ -533,7 +526,10 @@ impl Cases {
         let word = || Given::Word(item.clone());
         let list = |items: &[Item]| Given::List(items.to_vec());
         let gives = |items| Outcome::List(sort, items);
-        let immediate = key(sort, flag);
+        let immediate = Immediate {
+            key: sort.key(),
+            ..flagged(flag)
+        };
         let sketch = match operation {
             L::EqualityOfElements => {
                 let other = b.first().unwrap_or(&item);
@@ -602,10 +598,7 @@ impl Cases {
         if missing {
             items.push(one(Value::Nothing));
         }
-        let immediate = Immediate {
-            flag,
-            ..Immediate::default()
-        };
+        let immediate = flagged(flag);
         let integers = items.iter().flat_map(Item::integers);
         let best = if flag { integers.min() } else { integers.max() };
         let given = vec![Given::List(items)];
@@ -652,8 +645,7 @@ impl Cases {
                 };
                 let immediate = Immediate {
                     key: number as u8,
-                    flag,
-                    ..Immediate::default()
+                    ..flagged(flag)
                 };
                 match from.and_then(|at| a.get(at)) {
                     Some(item) => {
@@ -746,10 +738,7 @@ impl Cases {
         };
         let values = |(a, b): &(&Item, &Item)| [a.values(), b.values()].concat();
         let given = vec![Given::List(a.clone()), Given::List(b.clone())];
-        let immediate = Immediate {
-            flag: integers,
-            ..Immediate::default()
-        };
+        let immediate = flagged(integers);
         if !integers {
             let items = both.iter().map(|two| Item::Many(values(two))).collect();
             let sort = Sort { kind, listed: true };

@@ -31,10 +31,7 @@ impl CaseBuilder {
             .collect();
         let made = self.step(L::RoomFor, Immediate::default(), &lists[..1]);
         let kept = self.builder.declare(Representation::Word);
-        let zero = self
-            .builder
-            .constant(Representation::Int, &Value::Int(0))
-            .ok()?;
+        let zero = self.int(0)?;
         self.copy(zero, kept);
         let rounds: Vec<ValueId> = lists
             .iter()
