@@ -2,9 +2,10 @@
 
 #![allow(clippy::panic, reason = "a test fails by a panic, its helpers too")]
 
+use arc_check::agreement::{Gave, Path, differs};
 use arc_cpu::{Compiled, Machine, Vectors};
 use arc_dsl::generate::{Generator, Sketch};
-use arc_dsl::{EvalError, Grid, Interpreter, Limit, Program, Value, builtin, parse_programs};
+use arc_dsl::{EvalError, Grid, Interpreter, Program, Value, builtin, parse_programs};
 use arc_form::{Evaluator, Form, Options, specialise_all};
 use gpu_kernels::interface::Representation;
 use gpu_kernels::{Engine, Evaluation, Pool, Verdict, encode_all};
@@ -63,14 +64,6 @@ fn thousand() -> Vec<Program> {
     made.filter(has_form).take(1000).collect()
 }
 
-/// The result of a program, in the form in which it is compared.
-#[derive(Debug)]
-enum Gave {
-    Value(Value),
-    Error(EvalError),
-    BailedOut,
-}
-
 #[derive(Debug, Default)]
 struct Tally {
     values: usize,
@@ -82,26 +75,21 @@ impl Tally {
     /// Counts a result that equals the reference's; panics otherwise.
     fn count(
         &mut self,
-        who: &str,
+        path: Path,
         program: &Program,
         reference: &Result<Value, EvalError>,
         gave: &Gave,
     ) {
-        let counted_otherwise = |error: &EvalError| {
-            let limits = [Limit::Steps, Limit::Memory, Limit::Nesting, Limit::Elements];
-            error.limit().is_some_and(|limit| limits.contains(&limit))
-        };
+        assert!(
+            !differs(path, reference, gave),
+            "{path:?}: {gave}, the reference: {reference:?}\n{program}"
+        );
         match (reference, gave) {
-            (_, Gave::BailedOut) => self.bail_outs += 1,
-            (Ok(a), Gave::Value(b)) if a == b && a.to_string() == b.to_string() => self.values += 1,
-            (Err(a), Gave::Error(b))
-                if a.line == b.line
-                    && std::mem::discriminant(&a.kind) == std::mem::discriminant(&b.kind) =>
-            {
-                self.errors += 1;
-            }
-            (Err(error), _) if counted_otherwise(error) => {}
-            _ => panic!("{who}: {gave:?}, the reference: {reference:?}\n{program}"),
+            (_, Gave::BailedOut(_)) => self.bail_outs += 1,
+            (Ok(_), _) => self.values += 1,
+            (Err(_), Gave::Error(_)) => self.errors += 1,
+            // A limit that is counted differently.
+            (Err(_), _) => {}
         }
     }
 }
@@ -110,7 +98,7 @@ fn by_form(end: Result<Value, arc_form::Stop>) -> Gave {
     match end {
         Ok(value) => Gave::Value(value),
         Err(arc_form::Stop::Error(error)) => Gave::Error(error),
-        Err(arc_form::Stop::BailOut(_)) => Gave::BailedOut,
+        Err(arc_form::Stop::BailOut(why)) => Gave::BailedOut(why.to_string()),
     }
 }
 
@@ -118,7 +106,7 @@ fn by_machine(end: Result<arc_cpu::Output<'_>, arc_cpu::Stop>) -> Gave {
     match end {
         Ok(output) => Gave::Value(output.value()),
         Err(arc_cpu::Stop::Error(error)) => Gave::Error(error),
-        Err(arc_cpu::Stop::BailOut(_)) => Gave::BailedOut,
+        Err(arc_cpu::Stop::BailOut(why)) => Gave::BailedOut(why.to_string()),
     }
 }
 
@@ -153,9 +141,9 @@ fn check(form: &Form, programs: &[Program], inputs: &[Grid]) -> (Tally, Tally, u
         let ends = evaluator.run_all(form, input);
         assert_eq!(ends.len(), programs.len());
         for ((program, reference), end) in programs.iter().zip(&reference).zip(ends) {
-            by_forms.count("form", program, reference, &by_form(end));
+            by_forms.count(Path::Form, program, reference, &by_form(end));
         }
-        for (compiled, is_first) in compiled.iter().zip([true, false]) {
+        for (compiled, path) in compiled.iter().zip([Path::Baseline, Path::Wide]) {
             assert_eq!(compiled.outputs(), programs.len());
             let outputs = machine.run_all(compiled, input);
             assert_eq!(outputs.len(), programs.len());
@@ -166,12 +154,12 @@ fn check(form: &Form, programs: &[Program], inputs: &[Grid]) -> (Tally, Tally, u
                 {
                     assert!(output.equals(&grid), "{program}");
                 }
-                let tally = if is_first {
+                let tally = if path == Path::Baseline {
                     &mut by_machines
                 } else {
                     &mut Tally::default()
                 };
-                tally.count("machine", program, reference, &by_machine(end));
+                tally.count(path, program, reference, &by_machine(end));
             }
         }
         for compiled in &alone {
@@ -268,13 +256,14 @@ fn a_device_has_a_verdict_for_each_result() {
     for (at, (program, reference)) in expected.iter().enumerate() {
         failed += usize::from(reference.is_err());
         let gave = match verdicts[at] {
-            Verdict::BailedOut { .. } => Gave::BailedOut,
+            Verdict::BailedOut { reason, .. } => Gave::BailedOut(reason.to_string()),
             Verdict::Done { right, .. } => {
                 assert!(right || evaluations[at].expected.is_none(), "{program}");
-                results.value(at).map_or(Gave::BailedOut, Gave::Value)
+                let none = || Gave::BailedOut("no value".to_owned());
+                results.value(at).map_or_else(none, Gave::Value)
             }
         };
-        tally.count("device", program, reference, &gave);
+        tally.count(Path::Emulated, program, reference, &gave);
     }
     println!(
         "{} programs on the device, {failed} fail: {tally:?}",
