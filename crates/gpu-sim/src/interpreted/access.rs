@@ -1,26 +1,19 @@
 //! Loads, stores and atomic accesses of a warp.
 
-use super::compute::first_of;
-use super::compute::{Lanes, WARP, extended, lanes};
+use super::compute::{Lanes, WARP, extended, first_of, lanes};
 use super::counts::Counts;
 use super::error::Violation;
 use super::execute::LaneViolation;
-use super::memory::{DATA, Memory, SHARED, SHARED_REGION};
+use super::memory::{DATA, Memory, Region, SHARED, SHARED_REGION};
 use super::module::{Access, Atomic, File, Register, Space};
-use super::warp::Machine;
-use super::warp::Step;
-
-/// The memory that an access goes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Target {
-    Shared,
-    Global,
-}
+use super::warp::{Machine, Step};
 
 /// The addresses that the lanes of a warp access, for counting.
 struct AccessedAddresses {
+    /// Those in device memory.
     addresses: Lanes<u64>,
     count: usize,
+    /// The number of lanes that access shared memory.
     shared: usize,
 }
 
@@ -33,13 +26,12 @@ impl AccessedAddresses {
         }
     }
 
-    fn add(&mut self, target: Target, address: u64) {
-        match target {
-            Target::Shared => self.shared += 1,
-            Target::Global => {
-                self.addresses[self.count] = address;
-                self.count += 1;
-            }
+    fn add(&mut self, region: usize, offset: u64) {
+        if region == SHARED_REGION {
+            self.shared += 1;
+        } else {
+            self.addresses[self.count] = Memory::address(region) + offset;
+            self.count += 1;
         }
     }
 
@@ -54,14 +46,16 @@ impl AccessedAddresses {
 }
 
 impl Machine {
-    /// Where a lane's access goes: a region of memory and an offset in it.
-    fn address(
+    /// Where a lane's access goes, which is counted: a region of memory and an offset in it.
+    fn target<'m>(
         &self,
         step: Step<'_>,
         access: Access,
         lane: usize,
-        memory: &mut Memory,
-    ) -> Result<(usize, u64, Target), Violation> {
+        memory: &'m mut Memory,
+        accessed: &mut AccessedAddresses,
+    ) -> Result<(&'m mut Region, u64), LaneViolation> {
+        let broken = |violation| (lane as u32, violation);
         let base = step.instruction.from[4] as usize;
         let base = match access.base {
             None => 0,
@@ -71,28 +65,22 @@ impl Machine {
         let address = base.wrapping_add(step.instruction.offset.cast_unsigned());
         let to = u64::from(access.bytes) * u64::from(access.elements);
         if address % to != 0 {
-            return Err(Violation::Unaligned { address, to });
+            return Err(broken(Violation::Unaligned { address, to }));
         }
-        if access.space == Space::Shared {
-            return Ok((SHARED_REGION, address, Target::Shared));
-        }
-        let (region, offset) = memory.region(address)?;
-        let is_shared = region == SHARED_REGION;
-        let is_data = (DATA..DATA + SHARED).contains(&address);
+        let (region, offset) = match access.space {
+            Space::Shared => (SHARED_REGION, address),
+            _ => memory.region(address).map_err(broken)?,
+        };
         let fits = match access.space {
-            Space::Global => !is_shared,
-            Space::Constant => is_data,
+            Space::Global => region != SHARED_REGION,
+            Space::Constant => (DATA..DATA + SHARED).contains(&address),
             Space::Generic | Space::Shared | Space::Parameter => true,
         };
         if !fits {
-            return Err(Violation::OtherSpace { address });
+            return Err(broken(Violation::OtherSpace { address }));
         }
-        let target = if is_shared {
-            Target::Shared
-        } else {
-            Target::Global
-        };
-        Ok((region, offset, target))
+        accessed.add(region, offset);
+        Ok((&mut memory.regions[region], offset))
     }
 
     fn set(&mut self, file: File, index: u32, lane: usize, value: u64) {
@@ -130,13 +118,9 @@ impl Machine {
         let bytes = usize::from(access.bytes);
         let elements = usize::from(access.elements);
         for lane in lanes(step.mask) {
-            let broken = |violation| (lane as u32, violation);
-            let (region, offset, target) =
-                self.address(step, access, lane, memory).map_err(broken)?;
-            accessed.add(target, (region as u64) << 40 | offset);
-            let region = &mut memory.regions[region];
+            let (region, offset) = self.target(step, access, lane, memory, &mut accessed)?;
             let at = region.reading(offset, bytes * elements, lane as u32, self.time);
-            let at = at.map_err(broken)?;
+            let at = at.map_err(|violation| (lane as u32, violation))?;
             for (number, index) in step.instruction.to[..elements].iter().enumerate() {
                 let value = region.load(at + number * bytes, bytes);
                 self.set(access.file, *index, lane, Self::loaded(access, value));
@@ -161,13 +145,9 @@ impl Machine {
         let bytes = usize::from(access.bytes);
         let elements = usize::from(access.elements);
         for lane in lanes(step.mask) {
-            let broken = |violation| (lane as u32, violation);
-            let (region, offset, target) =
-                self.address(step, access, lane, memory).map_err(broken)?;
-            accessed.add(target, (region as u64) << 40 | offset);
-            let region = &mut memory.regions[region];
+            let (region, offset) = self.target(step, access, lane, memory, &mut accessed)?;
             let at = region.writing(offset, bytes * elements, lane as u32, self.time, false);
-            let at = at.map_err(broken)?;
+            let at = at.map_err(|violation| (lane as u32, violation))?;
             for (number, index) in step.instruction.from[..elements].iter().enumerate() {
                 let value = self.get(access.file, *index, lane);
                 region.store(at + number * bytes, bytes, value);
@@ -191,13 +171,9 @@ impl Machine {
         let bytes = usize::from(access.bytes);
         let [first, second, ..] = step.instruction.from;
         for lane in lanes(step.mask) {
-            let broken = |violation| (lane as u32, violation);
-            let (region, offset, target) =
-                self.address(step, access, lane, memory).map_err(broken)?;
-            accessed.add(target, (region as u64) << 40 | offset);
-            let region = &mut memory.regions[region];
+            let (region, offset) = self.target(step, access, lane, memory, &mut accessed)?;
             let at = region.writing(offset, bytes, lane as u32, self.time, true);
-            let at = at.map_err(broken)?;
+            let at = at.map_err(|violation| (lane as u32, violation))?;
             let found = region.load(at, bytes);
             let operands = [
                 self.get(access.file, first, lane),

@@ -115,11 +115,10 @@ impl<'a> Decoder<'_, 'a> {
 
     fn writes(&mut self, file: File, number: usize, name: &str) -> Option<()> {
         // A discarded destination.
-        let index = if name == "_" {
+        if name == "_" {
             return None;
-        } else {
-            self.named(name, file)?
-        };
+        }
+        let index = self.named(name, file)?;
         self.into.to[number] = index;
         self.into.writes.push(Register { file, index }.number());
         Some(())
