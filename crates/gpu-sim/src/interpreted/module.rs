@@ -1,5 +1,7 @@
 //! [`Module`]: PTX ready to be executed, with all instructions in one array and registers numbered.
 
+use std::collections::HashMap;
+
 /// A program counter: the index of an instruction of a module.
 pub(super) type Pc = u32;
 
@@ -402,9 +404,9 @@ pub struct Module {
     /// The number of registers in each file.
     pub(super) sizes: [u32; 3],
     /// The constants in the text, each with the register that holds it.
-    pub(super) words: Vec<(u32, u32)>,
-    pub(super) longs: Vec<(u64, u32)>,
-    pub(super) predicates: Vec<(bool, u32)>,
+    pub(super) words: HashMap<u32, u32>,
+    pub(super) longs: HashMap<u64, u32>,
+    pub(super) predicates: HashMap<bool, u32>,
     pub(super) parameter_bytes: u32,
     /// The variables of `.const` and `.global`, which kernels only read.
     pub(super) data: Vec<u8>,

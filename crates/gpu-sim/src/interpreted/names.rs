@@ -11,9 +11,6 @@ type Names<'a, T> = HashMap<&'a str, T>;
 pub(super) struct Builder<'a> {
     pub(super) module: Module,
     pub(super) issues: Vec<ParseIssue>,
-    pub(super) words: HashMap<u32, u32>,
-    pub(super) longs: HashMap<u64, u32>,
-    pub(super) predicates: HashMap<bool, u32>,
     /// Parameters by scope: those of a call are declared in a block around it.
     pub(super) parameters: Vec<Names<'a, Extent>>,
     /// Variables, with their offset in [`Module::data`].
@@ -40,9 +37,6 @@ impl<'a> Builder<'a> {
         Self {
             module,
             issues: Vec::new(),
-            words: HashMap::new(),
-            longs: HashMap::new(),
-            predicates: HashMap::new(),
             parameters: vec![HashMap::new()],
             variables: HashMap::new(),
             shared: Vec::new(),
@@ -77,15 +71,16 @@ impl<'a> Builder<'a> {
 
     /// The register that holds a constant.
     pub(super) fn constant(&mut self, file: File, value: u64) -> Register {
-        let next = &mut self.module.sizes[file as usize];
-        let mut new = || {
+        let module = &mut self.module;
+        let next = &mut module.sizes[file as usize];
+        let new = || {
             *next += 1;
             *next - 1
         };
         let index = match file {
-            File::Word => *self.words.entry(value as u32).or_insert_with(&mut new),
-            File::Long => *self.longs.entry(value).or_insert_with(&mut new),
-            File::Predicate => *self.predicates.entry(value != 0).or_insert_with(&mut new),
+            File::Word => *module.words.entry(value as u32).or_insert_with(new),
+            File::Long => *module.longs.entry(value).or_insert_with(new),
+            File::Predicate => *module.predicates.entry(value != 0).or_insert_with(new),
         };
         Register { file, index }
     }

@@ -36,9 +36,6 @@ impl Module {
             let breaks = text.match_indices('\n').map(|(at, _)| at + 1);
             module.lines = std::iter::once(0).chain(breaks).collect();
             text.clone_into(&mut module.text);
-            module.words = builder.words.into_iter().collect();
-            module.longs = builder.longs.into_iter().collect();
-            module.predicates = builder.predicates.into_iter().collect();
             return Ok(module);
         }
         Err(ParseError::new(issues))
