@@ -108,14 +108,18 @@ pub(crate) fn driver_called(call: &'static str) -> Outcome<()> {
     let mut faults = settings.faults.iter();
     let fault = faults.find(|fault| fault.strikes(0, call, *count));
     drop(calls);
-    match fault.map(|fault| &fault.kind) {
-        None => Ok(()),
-        Some(FaultKind::Hang) => hang(),
-        Some(FaultKind::Slow(time)) => {
-            thread::sleep(*time);
+    fault.map_or(Ok(()), |fault| inject(fault.kind))
+}
+
+/// Fails, hangs or waits as a fault says.
+fn inject(fault: FaultKind) -> Outcome<()> {
+    match fault {
+        FaultKind::Code(code) => Err(code),
+        FaultKind::Hang => hang(),
+        FaultKind::Slow(time) => {
+            thread::sleep(time);
             Ok(())
         }
-        Some(FaultKind::Code(code)) => Err(*code),
     }
 }
 
@@ -137,26 +141,17 @@ fn gpu(number: u32) -> Outcome<MutexGuard<'static, Gpu>> {
 pub(crate) fn called(number: u32, call: &'static str) -> Outcome<MutexGuard<'static, Gpu>> {
     let mut locked = gpu(number)?;
     let any = locked.fault("any");
-    let fault = locked.fault(call).or(any);
-    match fault {
-        None => {}
-        Some(FaultKind::Hang) => {
-            drop(locked);
-            hang();
-        }
-        Some(FaultKind::Slow(time)) => {
-            drop(locked);
-            thread::sleep(time);
-            locked = gpu(number)?;
-        }
-        Some(FaultKind::Code(code)) => {
-            if code::is_sticky(code) {
-                locked.context.broken.get_or_insert(code);
-            }
-            return Err(code);
-        }
+    let Some(fault) = locked.fault(call).or(any) else {
+        return Ok(locked);
+    };
+    if let FaultKind::Code(code) = fault
+        && code::is_sticky(code)
+    {
+        locked.context.broken.get_or_insert(code);
     }
-    Ok(locked)
+    drop(locked);
+    inject(fault)?;
+    gpu(number)
 }
 
 /// Like [`called`], for a call that needs an intact context.
