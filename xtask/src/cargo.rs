@@ -19,38 +19,15 @@ pub(crate) fn test(root: &Path) -> Result<()> {
         // The tests that are ignored by default are those that read the data. They run first, so that the summary of
         // the others comes last. The skipped names are ignored for other reasons: in arc-check, devices that are
         // unavailable; `browser::`, a missing browser; `prove::`, a missing fake driver.
-        let arguments = [
-            "test",
-            "--profile",
-            CHECKED,
-            "--workspace",
-            "--exclude",
-            "arc-check",
-            "--exclude",
-            "mega-batch-py",
-            "--tests",
-            "--",
-            "--ignored",
-            "--skip",
-            "browser::",
-            "--skip",
-            "prove::",
-        ];
-        cargo(root, &arguments, &[])?;
+        let line = format!(
+            "test --profile {CHECKED} --workspace --exclude arc-check --exclude mega-batch-py --tests \
+             -- --ignored --skip browser:: --skip prove::"
+        );
+        cargo(root, &words(&line), &[])?;
     }
     // The Python package has no Rust tests; `cargo xtask wheel --check` tests it.
-    cargo(
-        root,
-        &[
-            "test",
-            "--profile",
-            CHECKED,
-            "--workspace",
-            "--exclude",
-            "mega-batch-py",
-        ],
-        &[],
-    )?;
+    let line = format!("test --profile {CHECKED} --workspace --exclude mega-batch-py");
+    cargo(root, &words(&line), &[])?;
     if !data {
         println!("tests that read every ARC task: skipped: {DATA} is not set");
     }
@@ -69,15 +46,8 @@ pub(crate) fn has_cpp_compiler() -> bool {
 
 /// Builds the binary, by default in the users' profile, and runs it.
 pub(crate) fn bench(root: &Path, profile: &str, arguments: &[String]) -> Result<()> {
-    let mut all = vec![
-        "run",
-        "--profile",
-        profile,
-        "--package",
-        "mega-batch-cli",
-        "--",
-        "bench",
-    ];
+    let line = format!("run --profile {profile} --package mega-batch-cli -- bench");
+    let mut all = words(&line);
     let commit = commit(root);
     if let Some(commit) = &commit {
         all.extend(["--commit", commit]);
@@ -95,8 +65,7 @@ pub(crate) fn binary(
 ) -> Result<PathBuf> {
     let shown = format!("cargo build {}", arguments.join(" "));
     eprintln!("$ {shown}");
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(program)
+    let output = command()
         .arg("build")
         .args(arguments)
         .arg("--message-format=json-render-diagnostics")
@@ -134,8 +103,7 @@ pub(crate) fn host() -> Result<String> {
 
 /// The output of `cargo metadata` for the project, with these arguments.
 pub(crate) fn metadata(root: &Path, arguments: &[&str]) -> Result<Value> {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(program)
+    let output = command()
         .args(["metadata", "--format-version=1"])
         .args(arguments)
         .current_dir(root)
@@ -150,13 +118,7 @@ pub(crate) fn metadata(root: &Path, arguments: &[&str]) -> Result<Value> {
 /// The checked-out commit, marked if files differ from it; `None` outside a checkout.
 fn commit(root: &Path) -> Option<String> {
     let git = Command::new("git")
-        .args([
-            "describe",
-            "--always",
-            "--abbrev=12",
-            "--dirty",
-            "--exclude=*",
-        ])
+        .args(words("describe --always --abbrev=12 --dirty --exclude=*"))
         .current_dir(root)
         .output()
         .ok()
@@ -165,17 +127,24 @@ fn commit(root: &Path) -> Option<String> {
     Some(commit.trim().to_owned())
 }
 
+/// Cargo, the one that runs this command if one does.
+pub(crate) fn command() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// The arguments of a command line, none of which contains blanks.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
 /// Runs cargo with these arguments and additional environment variables.
 pub(crate) fn cargo(root: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Result<()> {
     let shown = format!("cargo {}", arguments.join(" "));
     eprintln!("$ {shown}");
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(program);
-    command
+    let status = command()
         .args(arguments)
         .current_dir(root)
-        .envs(variables.iter().copied());
-    let status = command
+        .envs(variables.iter().copied())
         .status()
         .with_context(|| format!("`{shown}` cannot be run"))?;
     match status.code() {

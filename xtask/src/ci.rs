@@ -9,56 +9,31 @@ use anyhow::{Context as _, Result};
 use walkdir::WalkDir;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::cargo::{CHECKED, cargo, test};
+use crate::cargo::{CHECKED, cargo, test, words};
 
 /// Runs all checks. The tests run late, so that their summary is near the end.
 pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
     let mut stages = Stages::default();
-    let clippy = [
-        "clippy",
-        "--profile",
-        CHECKED,
-        "--workspace",
-        "--all-targets",
-        "--",
-        "--deny",
-        "warnings",
-    ];
+    let clippy = format!("clippy --profile {CHECKED} --workspace --all-targets -- --deny warnings");
     // All targets have simulated devices, since the tests do; the users' build has none. The release build shows that
     // this compiles; here everything would be compiled again.
-    let clippy_without = [
-        "clippy",
-        "--profile",
-        CHECKED,
-        "--package",
-        "mega-batch-cli",
-        "--package",
-        "mega-batch-py",
-        "--",
-        "--deny",
-        "warnings",
-    ];
-    let doc = [
-        "doc",
-        "--profile",
-        CHECKED,
-        "--workspace",
-        "--no-deps",
-        "--document-private-items",
-    ];
+    let clippy_without = format!(
+        "clippy --profile {CHECKED} --package mega-batch-cli --package mega-batch-py -- --deny warnings"
+    );
+    let doc = format!("doc --profile {CHECKED} --workspace --no-deps --document-private-items");
     let is_done = |()| None;
     stages.run("format", || {
         cargo(root, &["fmt", "--all", "--check"], &[]).map(is_done)
     })?;
     stages.run("lints", || {
-        cargo(root, &clippy, &[])?;
+        cargo(root, &words(&clippy), &[])?;
         if all {
-            cargo(root, &clippy_without, &[])?;
+            cargo(root, &words(&clippy_without), &[])?;
         }
         Ok(None)
     })?;
     stages.run("documentation", || {
-        cargo(root, &doc, &[("RUSTDOCFLAGS", "--deny warnings")]).map(is_done)
+        cargo(root, &words(&doc), &[("RUSTDOCFLAGS", "--deny warnings")]).map(is_done)
     })?;
     stages.run("circles of files", || {
         crate::circles::run(root).map(is_done)
@@ -82,7 +57,7 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
     })?;
     stages.run("the notebook for Kaggle", || {
         if all {
-            return crate::kaggle::check_where_possible(root);
+            return crate::kaggle::check(root, None);
         }
         Ok(Some("--all runs it, minutes of searching".to_owned()))
     })?;
@@ -169,13 +144,7 @@ fn kernels_digest(root: &Path) -> Result<String> {
 /// Packages every crate; with `all` each is also compiled from its package, which shows that it needs no file outside
 /// of its folder.
 fn package(root: &Path, all: bool) -> Result<()> {
-    let mut arguments = vec![
-        "package",
-        "--workspace",
-        "--offline",
-        "--allow-dirty",
-        "--quiet",
-    ];
+    let mut arguments = words("package --workspace --offline --allow-dirty --quiet");
     if !all {
         arguments.push("--no-verify");
     }

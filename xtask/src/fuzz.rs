@@ -104,20 +104,12 @@ fn chosen(known: &[String], asked: &[String]) -> Result<Vec<String>> {
 fn build(root: &Path) -> Result<PathBuf> {
     // With an explicit target, the flags do not apply to build scripts and macros.
     let host = cargo::host()?;
-    let arguments = [
-        "--package",
-        "mega-batch-fuzz",
-        "--features",
-        "libfuzzer",
-        "--bin",
-        "libfuzzer",
-        "--profile",
-        cargo::CHECKED,
-        "--target",
-        &host,
-        "--target-dir",
-        WORK,
-    ];
+    let line = format!(
+        "--package mega-batch-fuzz --features libfuzzer --bin libfuzzer --profile {} --target {host} \
+         --target-dir {WORK}",
+        cargo::CHECKED
+    );
+    let arguments = cargo::words(&line);
     cargo::binary(root, &arguments, &[("RUSTFLAGS", FLAGS)], "libfuzzer")
 }
 

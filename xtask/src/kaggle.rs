@@ -15,7 +15,7 @@ mod notebook;
 use linked::Requirements;
 use metadata::Names;
 
-pub(crate) use check::check_where_possible;
+pub(crate) use check::check;
 
 /// The page that explains how to use the folders.
 const PAGE: &str = "docs/kaggle.md";
@@ -66,7 +66,7 @@ pub(crate) struct Arguments {
 /// Writes the folders, or checks the notebook.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     if arguments.check {
-        return match check::check(root, arguments.binary.as_deref())? {
+        return match check(root, arguments.binary.as_deref())? {
             None => Ok(()),
             Some(reason) => bail!("the notebook cannot be run: {reason}"),
         };

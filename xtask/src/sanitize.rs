@@ -5,6 +5,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::cargo::{cargo, words};
+
 /// Runs the tests of the emulated device, or returns the reason why not.
 pub(crate) fn run(root: &Path) -> Result<Option<String>> {
     let library = match library() {
@@ -16,27 +18,13 @@ pub(crate) fn run(root: &Path) -> Result<Option<String>> {
         "target.'cfg(unix)'.runner = ['env', 'LD_PRELOAD={}']",
         library.display()
     );
-    let arguments = [
-        "test",
-        "--package",
-        "gpu-sim",
-        "--package",
-        "arc-check",
-        "--lib",
-        "--test",
-        "engine",
-        "--test",
-        "programs",
-        "--test",
-        "conformance",
-        "--config",
-        &runner,
-        // This device is plain Rust, which the sanitizers do not instrument.
-        "--",
-        "--skip",
-        "interpreted",
-    ];
-    crate::cargo::cargo(root, &arguments, &[("ARC_SANITIZE", "1")])?;
+    let mut arguments = words(
+        "test --package gpu-sim --package arc-check --lib --test engine --test programs --test conformance",
+    );
+    arguments.extend(["--config", &runner]);
+    // This device is plain Rust, which the sanitizers do not instrument.
+    arguments.extend(["--", "--skip", "interpreted"]);
+    cargo(root, &arguments, &[("ARC_SANITIZE", "1")])?;
     Ok(None)
 }
 

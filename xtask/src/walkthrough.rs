@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::cargo::cargo;
+use crate::cargo::{cargo, words};
 
 mod document;
 
@@ -91,15 +91,8 @@ impl fmt::Display for Location {
 
 /// The project's files: those that Git tracks, and new ones that are not ignored.
 fn files(root: &Path) -> Result<Files> {
-    let arguments = [
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ];
     let output = Command::new("git")
-        .args(arguments)
+        .args(words("ls-files -z --cached --others --exclude-standard"))
         .current_dir(root)
         .output()
         .context("git, which knows the project's files, cannot be run")?;
@@ -125,7 +118,7 @@ struct Copy {
 impl Copy {
     /// Runs a command of cargo in the copy.
     fn run(&self, command: &str) -> Result<()> {
-        let mut words: Vec<_> = command.split_whitespace().collect();
+        let mut words = words(command);
         ensure!(
             words.first() == Some(&"cargo"),
             "expected a command of cargo, found `{command}`"

@@ -8,6 +8,8 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::cargo::words;
+
 mod sbom;
 mod sdist;
 
@@ -228,13 +230,7 @@ fn install(python: &Path, packages: &[PathBuf]) -> Result<(), Missing> {
 
 fn pip(python: &Path) -> Command {
     let mut pip = Command::new(python);
-    pip.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-    ]);
+    pip.args(words("-m pip install --quiet --disable-pip-version-check"));
     pip
 }
 
@@ -373,15 +369,9 @@ fn test_wheel(root: &Path, python: &Path, is_source: bool) -> Result<()> {
     let cache = ["--cache-dir", "/dev/null"];
     let cache: &[&str] = if cfg!(unix) { &cache } else { &[] };
     run("mypy", &[cache, &["tests", "examples"]].concat())?;
-    let allowed = [
-        "mega_batch",
-        "--mypy-config-file",
-        "pyproject.toml",
-        "--allowlist",
-        "stubtest-allowed.txt",
-        "--ignore-unused-allowlist",
-    ];
-    run("mypy.stubtest", &allowed)
+    let allowed = "mega_batch --mypy-config-file pyproject.toml --allowlist stubtest-allowed.txt \
+                   --ignore-unused-allowlist";
+    run("mypy.stubtest", &words(allowed))
 }
 
 /// Runs a command, which must succeed.

@@ -34,7 +34,7 @@ const FOUND: usize = 130;
 const MOST_LINES: usize = 100;
 
 /// Runs every scenario; returns the reason if that is impossible here.
-pub(super) fn check(root: &Path, binary: Option<&Path>) -> Result<Option<String>> {
+pub(crate) fn check(root: &Path, binary: Option<&Path>) -> Result<Option<String>> {
     if !cfg!(unix) {
         return Ok(Some("it is for Unix".to_owned()));
     }
@@ -54,11 +54,6 @@ pub(super) fn check(root: &Path, binary: Option<&Path>) -> Result<Option<String>
         println!("notebook: the search on ARC tasks: skipped: ARC_DATA_DIR is not set");
     }
     Ok(None)
-}
-
-/// The same for `ci`: returns the reason if it was skipped.
-pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
-    check(root, None)
 }
 
 fn has_python() -> bool {

@@ -20,7 +20,7 @@ pub(super) fn write(root: &Path, package: &Path) -> Result<()> {
     let mut linked = BTreeSet::new();
     for of in [CRATE, COMMAND_CRATE] {
         let tree = output_of(
-            cargo()
+            crate::cargo::command()
                 .args(["tree", "--locked", "--edges", "normal,no-proc-macro"])
                 .args(["--prefix", "none", "--format", "{p}", "--target", host])
                 .arg("--manifest-path")
@@ -38,10 +38,6 @@ pub(super) fn write(root: &Path, package: &Path) -> Result<()> {
     let file = folder.join("mega-batch.cyclonedx.json");
     fs::write(&file, serde_json::to_string_pretty(&document)? + "\n")
         .with_context(|| format!("{} cannot be written", file.display()))
-}
-
-fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 /// The output of a command.

@@ -45,9 +45,8 @@ pub(super) fn build(root: &Path, python: &Path, out: &Path) -> Result<PathBuf> {
     }
     // The lock file of the whole project names crates that are not here; Cargo removes those and changes nothing
     // else.
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let metadata = |lock: &[&str]| {
-        let mut command = Command::new(&cargo);
+        let mut command = crate::cargo::command();
         command.args(["metadata", "--format-version", "1", "--quiet"]);
         command.args(lock).stdout(std::process::Stdio::null());
         run_command(command.current_dir(folder.join(CRATE)))
