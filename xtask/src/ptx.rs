@@ -9,15 +9,15 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::cargo::{cargo, words};
+
 pub(crate) mod count;
-mod elf;
 mod nvrtc;
 mod ptxas;
 mod switches;
 mod wheels;
 
 use nvrtc::Nvrtc;
-use ptxas::Ptxas;
 
 /// The crate of the kernels; the file names below are relative to it.
 pub(crate) const CRATE: &str = "crates/gpu-kernels";
@@ -75,8 +75,8 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         return count::run(root, arguments.check, others);
     }
     if arguments.check {
-        let tools = Tools::fetch(root)?;
-        return check(root, &tools);
+        let (nvrtc, nvcc) = tools(root)?;
+        return check(root, &nvrtc, &nvcc);
     }
     let image = match &arguments.nvcc {
         Some(nvcc) => nvcc_compile(root, nvcc)?,
@@ -96,49 +96,37 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
 /// Mutants take minutes, even with optimisations.
 fn mutate(root: &Path, numbers: &[u64]) -> Result<()> {
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
-    let mut arguments = vec!["run", "--release", "--package", "arc-check"];
-    arguments.extend(["--example", "mutants", "--"]);
+    let mut arguments = words("run --release --package arc-check --example mutants --");
     arguments.extend(numbers.iter().map(String::as_str));
-    crate::cargo::cargo(root, &arguments, &[])
+    cargo(root, &arguments, &[])
 }
 
 /// Checks if the tools are available; otherwise returns why they are not.
 pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
-    match Tools::fetch(root) {
-        Ok(tools) => check(root, &tools).map(|()| None),
+    match tools(root) {
+        Ok((nvrtc, nvcc)) => check(root, &nvrtc, &nvcc).map(|()| None),
         Err(error) => Ok(Some(format!("{error:#}"))),
     }
 }
 
-/// The folders of the unpacked tools.
-#[derive(Debug)]
-struct Tools {
-    nvrtc: PathBuf,
-    nvcc: PathBuf,
-}
-
-impl Tools {
-    fn fetch(root: &Path) -> Result<Self> {
-        Ok(Self {
-            nvrtc: wheels::NVRTC.fetch(root)?,
-            nvcc: wheels::NVCC.fetch(root)?,
-        })
-    }
+/// The folders of the unpacked compiler and assembler.
+fn tools(root: &Path) -> Result<(PathBuf, PathBuf)> {
+    Ok((wheels::NVRTC.fetch(root)?, wheels::NVCC.fetch(root)?))
 }
 
 /// Fails if the committed PTX is not what its sources give, or does not assemble for some GPU without warnings.
-fn check(root: &Path, tools: &Tools) -> Result<()> {
-    let image = compile(root, &tools.nvrtc)?;
+fn check(root: &Path, nvrtc: &Path, nvcc: &Path) -> Result<()> {
+    let image = compile(root, nvrtc)?;
     if let Some(difference) = difference(&committed(root), &image) {
         bail!("{IMAGE} is out of date ({difference}): run `cargo xtask ptx`");
     }
-    let reports = Ptxas::new(&tools.nvcc).assemble_for_all(&root.join(CRATE).join(IMAGE))?;
+    let reports = ptxas::assemble_for_all(nvcc, &root.join(CRATE).join(IMAGE))?;
     print!("{}", ptxas::table(&reports));
-    let complaints = ptxas::complaints(&reports, ptxas::EXCEPTIONS);
+    let warnings = ptxas::warnings(&reports);
     ensure!(
-        complaints.is_empty(),
+        warnings.is_empty(),
         "{IMAGE} assembles, but\n  {}",
-        complaints.join("\n  ")
+        warnings.join("\n  ")
     );
     Ok(())
 }
@@ -158,13 +146,17 @@ fn compile(root: &Path, folder: &Path) -> Result<String> {
     let folder_of_crate = root.join(CRATE);
     std::env::set_current_dir(&folder_of_crate)
         .with_context(|| folder_of_crate.display().to_string())?;
-    let options = [
+    let image = Nvrtc::open(folder)?.compile(SOURCE, &text, &options())?;
+    switches::tabulate(&image)
+}
+
+/// The options that NVRTC and nvcc have in common.
+fn options() -> [String; 3] {
+    [
         format!("--gpu-architecture={ARCHITECTURE}"),
         format!("--std={STANDARD}"),
         format!("--include-path={KERNELS}"),
-    ];
-    let image = Nvrtc::open(folder)?.compile(SOURCE, &text, &options)?;
-    switches::tabulate(&image)
+    ]
 }
 
 /// The PTX of the user's own nvcc.
@@ -173,9 +165,7 @@ fn nvcc_compile(root: &Path, nvcc: &Path) -> Result<String> {
     let path = folder.path().join("programs.ptx");
     let output = Command::new(nvcc)
         .args(["--ptx", "--Werror=all-warnings"])
-        .arg(format!("--gpu-architecture={ARCHITECTURE}"))
-        .arg(format!("--std={STANDARD}"))
-        .arg(format!("--include-path={KERNELS}"))
+        .args(options())
         .arg(SOURCE)
         .arg("--output-file")
         .arg(&path)

@@ -1,39 +1,17 @@
 //! Assembles the PTX for GPUs of each generation and reports registers, spills and code size.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::elf;
+use object::LittleEndian;
+use object::elf::FileHeader64;
+use object::read::elf::{FileHeader as _, SectionHeader as _};
 
 /// GPUs of each generation: P100, T4, A100, L4, H100, and the 50 series.
 const ARCHITECTURES: [u32; 6] = [60, 75, 80, 89, 90, 120];
-
-/// An expected warning of the assembler; all others are errors.
-#[derive(Debug)]
-pub(crate) struct Exception {
-    /// The function's name in quotes in the warning's text, such as `'arc_copy'`.
-    function: &'static str,
-    /// Another part of the text, such as `stack frame`.
-    warning: &'static str,
-    /// The affected architectures.
-    architectures: &'static [u32],
-    /// Why it is expected.
-    why: &'static str,
-}
-
-impl Exception {
-    fn explains(&self, architecture: u32, warning: &str) -> bool {
-        self.architectures.contains(&architecture)
-            && warning.contains(self.function)
-            && warning.contains(self.warning)
-    }
-}
-
-/// All expected warnings.
-pub(crate) const EXCEPTIONS: &[Exception] = &[];
 
 /// One function of the image, assembled.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -58,54 +36,48 @@ pub(crate) struct Report {
     warnings: Vec<String>,
 }
 
-/// The assembler.
-#[derive(Debug)]
-pub(crate) struct Ptxas {
-    path: PathBuf,
+/// A report per architecture, by the assembler of an unpacked wheel.
+pub(crate) fn assemble_for_all(wheel: &Path, image: &Path) -> Result<Vec<Report>> {
+    let ptxas = wheel.join("nvidia/cuda_nvcc/bin/ptxas");
+    let folder = tempfile::tempdir()?;
+    let assemble = |architecture| {
+        let object = folder.path().join(format!("sm_{architecture}.cubin"));
+        assemble(&ptxas, image, architecture, &object)
+    };
+    ARCHITECTURES.into_iter().map(assemble).collect()
 }
 
-impl Ptxas {
-    /// The assembler of an unpacked wheel.
-    pub(crate) fn new(wheel: &Path) -> Self {
-        Self {
-            path: wheel.join("nvidia/cuda_nvcc/bin/ptxas"),
-        }
+fn assemble(ptxas: &Path, image: &Path, architecture: u32, object: &Path) -> Result<Report> {
+    // Without -Werror, so that the caller lists all warnings.
+    let output = Command::new(ptxas)
+        .args(["-v", "--warn-on-spills", "--warn-on-local-memory-usage"])
+        .arg(format!("-arch=sm_{architecture}"))
+        .arg(image)
+        .arg("-o")
+        .arg(object)
+        .output()
+        .with_context(|| format!("{} cannot be run", ptxas.display()))?;
+    let log = [output.stdout, output.stderr].concat();
+    let log = String::from_utf8_lossy(&log);
+    ensure!(
+        output.status.success(),
+        "the PTX does not assemble for sm_{architecture}:\n{}",
+        log.trim()
+    );
+    let object = std::fs::read(object).with_context(|| object.display().to_string())?;
+    let mut report = parse(architecture, &log);
+    for function in &mut report.functions {
+        function.code = section_size(&object, &format!(".text.{}", function.name));
     }
+    Ok(report)
+}
 
-    /// A report per architecture.
-    pub(crate) fn assemble_for_all(&self, image: &Path) -> Result<Vec<Report>> {
-        let folder = tempfile::tempdir()?;
-        let assemble = |architecture| {
-            let object = folder.path().join(format!("sm_{architecture}.cubin"));
-            self.assemble(image, architecture, &object)
-        };
-        ARCHITECTURES.into_iter().map(assemble).collect()
-    }
-
-    fn assemble(&self, image: &Path, architecture: u32, object: &Path) -> Result<Report> {
-        // Without -Werror: warnings become errors below, except for the expected ones.
-        let output = Command::new(&self.path)
-            .args(["-v", "--warn-on-spills", "--warn-on-local-memory-usage"])
-            .arg(format!("-arch=sm_{architecture}"))
-            .arg(image)
-            .arg("-o")
-            .arg(object)
-            .output()
-            .with_context(|| format!("{} cannot be run", self.path.display()))?;
-        let log = [output.stdout, output.stderr].concat();
-        let log = String::from_utf8_lossy(&log);
-        ensure!(
-            output.status.success(),
-            "the PTX does not assemble for sm_{architecture}:\n{}",
-            log.trim()
-        );
-        let object = std::fs::read(object).with_context(|| object.display().to_string())?;
-        let mut report = parse(architecture, &log);
-        for function in &mut report.functions {
-            function.code = elf::section_size(&object, &format!(".text.{}", function.name));
-        }
-        Ok(report)
-    }
+/// The bytes of a section of an ELF file; `None` if there is none.
+fn section_size(file: &[u8], name: &str) -> Option<u64> {
+    let header = FileHeader64::<LittleEndian>::parse(file).ok()?;
+    let sections = header.sections(LittleEndian, file).ok()?;
+    let (_, section) = sections.section_by_name(LittleEndian, name.as_bytes())?;
+    Some(section.sh_size(LittleEndian))
 }
 
 /// Parses the output of `ptxas -v`.
@@ -179,26 +151,13 @@ pub(crate) fn table(reports: &[Report]) -> String {
     text + "stored and loaded are bytes of spills; stack, shared and code are bytes\n"
 }
 
-/// The warnings without an exception, and the exceptions without a warning.
-pub(crate) fn complaints(reports: &[Report], exceptions: &[Exception]) -> Vec<String> {
-    let warnings = || {
-        reports.iter().flat_map(|report| {
-            let warnings = report.warnings.iter();
-            warnings.map(|warning| (report.architecture, warning.as_str()))
-        })
-    };
-    let unexplained = warnings()
-        .filter(|(architecture, warning)| {
-            !exceptions
-                .iter()
-                .any(|exception| exception.explains(*architecture, warning))
-        })
-        .map(|(architecture, warning)| format!("sm_{architecture}: {warning}"));
-    let idle = exceptions
-        .iter()
-        .filter(|exception| !warnings().any(|(a, warning)| exception.explains(a, warning)))
-        .map(|exception| format!("there is no longer a warning of which: {}", exception.why));
-    unexplained.chain(idle).collect()
+/// All warnings.
+pub(crate) fn warnings(reports: &[Report]) -> Vec<String> {
+    let warnings = reports.iter().flat_map(|report| {
+        let told = |warning| format!("sm_{}: {warning}", report.architecture);
+        report.warnings.iter().map(told)
+    });
+    warnings.collect()
 }
 
 #[cfg(test)]
@@ -267,24 +226,18 @@ ptxas info    : Function properties for _Z6helperjj
     }
 
     #[test]
-    fn a_warning_needs_an_exception_and_an_exception_a_warning() {
-        let reports = [parse(60, LOG)];
-        assert_eq!(complaints(&reports, &[]).len(), 2);
-        let exception = |warning, architectures| Exception {
-            function: "'arc_b'",
-            warning,
-            architectures,
-            why: "of a test",
-        };
-        let both = [
-            exception("stack frame", &[60]),
-            exception("spill stores", &[60, 75]),
-        ];
-        assert!(complaints(&reports, &both).is_empty());
-        let elsewhere = [both[0].warning, both[1].warning].map(|w| exception(w, &[75]));
-        let complaints = complaints(&reports, &elsewhere);
-        assert_eq!(complaints.len(), 4);
-        assert!(complaints[0].starts_with("sm_60: Local memory used"));
-        assert!(complaints[3].ends_with("of a test"));
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    fn a_section_is_found_by_its_name() {
+        let file = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        assert!(section_size(&file, ".text").is_some_and(|size| size > 0));
+        assert_eq!(section_size(&file, ".text.a"), None);
+        assert_eq!(section_size(b"PK\x03\x04 and more", ".text"), None);
+    }
+
+    #[test]
+    fn a_warning_names_its_architecture() {
+        let warnings = warnings(&[parse(60, LOG)]);
+        assert_eq!(warnings.len(), 2);
+        assert!(warnings[0].starts_with("sm_60: Local memory used"));
     }
 }

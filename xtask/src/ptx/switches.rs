@@ -45,7 +45,6 @@ struct Edits {
     dropped: BTreeSet<usize>,
     /// The text inserted before a line.
     inserted: HashMap<usize, String>,
-    switches: usize,
     new_labels: HashMap<usize, String>,
 }
 
@@ -184,8 +183,7 @@ impl<'a> Tree<'a> {
             "the tree begins at several places"
         );
         let read = edits.still_read(self.lines, self.function());
-        let table = format!("{LABEL}{}", edits.switches);
-        edits.switches += 1;
+        let table = format!("{LABEL}{}", edits.inserted.len());
         let (mut targets, mut detours) = (Vec::new(), String::new());
         for (number, path) in paths.iter().enumerate() {
             let label = self.label_before(path.target).map(str::to_owned);
