@@ -49,13 +49,7 @@ pub(crate) fn write(
     let folder = root.join(folder(suite.dialect));
     std::fs::create_dir_all(&folder)?;
     let mut files: BTreeMap<String, String> = BTreeMap::new();
-    files.insert(
-        "pool".to_owned(),
-        suite
-            .pool
-            .iter()
-            .fold(String::new(), |text, line| text + line + "\n"),
-    );
+    files.insert("pool".to_owned(), suite.pool.join("\n") + "\n");
     if let Some(builtins) = builtins {
         files.insert("builtin".to_owned(), builtins.to_owned());
     }
