@@ -183,7 +183,7 @@ impl Normalisation {
     /// let train = vec![pair(&[[0, 3, 3]], &[[3, 3, 0]])?, pair(&[[0, 4, 4]], &[[4, 4, 0]])?];
     /// let task = Task { id: "example".to_owned(), train, test: Vec::new(), ..Task::default() };
     /// let program = parse_programs("def solve(I): return fill(I, 1, ofcolor(I, 2))").remove(0)?;
-    /// The most common of the free colours is named 1.
+    /// // The most common of the free colours is named 1.
     /// let program = Normalisation::of(&task).around(&program)?;
     /// let output = Interpreter::default().run(&program, grid(&[[5, 5, 0]])?)?;
     /// assert_eq!(output.to_string(), "((5, 5, 0),)");
