@@ -92,7 +92,7 @@ pub fn element(ty: &Type) -> Result<Option<Type>, Unlike> {
 /// What a `Numerical` parameter converts it to: an integer or a pair.
 fn number(ty: &Type) -> Option<Type> {
     match ty {
-        Type::Bool | Type::Int | Type::MaybeInt => Some(Type::Int),
+        _ if integer(ty) => Some(Type::Int),
         _ if pair(ty) => Some(Type::Pair),
         _ => None,
     }
@@ -230,38 +230,25 @@ pub(crate) fn of_set(arguments: &[Type]) -> Result<Typing, Unlike> {
 
 /// The type of a container of results. An empty corner (`()` instead of a pair) cannot be its element.
 pub fn collected(kind: ContainerKind, element: &Type) -> Typing {
-    match element {
-        Type::MaybePair => Typing {
-            ty: Type::container_of(kind, Type::Pair),
-            checked: true,
-        },
-        _ => Typing {
-            ty: Type::container_of(kind, element.clone()),
-            checked: false,
-        },
+    let checked = *element == Type::MaybePair;
+    let element = if checked { &Type::Pair } else { element };
+    Typing {
+        ty: Type::container_of(kind, element.clone()),
+        checked,
     }
 }
 
 /// The type of the result of merging a container of such elements.
 pub fn merged(kind: ContainerKind, inner: &Type) -> Result<Typing, Unlike> {
-    Ok(match (kind, inner) {
-        (_, Type::Never) => collected(kind, &Type::Never),
-        (ContainerKind::Tuple, Type::Grid) => Typing {
-            ty: Type::Grid,
-            checked: true,
-        },
-        (ContainerKind::Set, Type::Patch) => Typing {
-            ty: Type::Patch,
-            checked: true,
-        },
+    match (kind, inner) {
+        (_, Type::Never) => Ok(collected(kind, &Type::Never)),
+        (ContainerKind::Tuple, Type::Grid) => checked(Type::Grid),
+        (ContainerKind::Set, Type::Patch) => checked(Type::Patch),
         _ => match element(inner)? {
-            Some(element) => collected(kind, &element),
-            None => Typing {
-                ty: Type::Never,
-                checked: true,
-            },
+            Some(element) => Ok(collected(kind, &element)),
+            None => fails(),
         },
-    })
+    }
 }
 
 /// The type of the first component of a tuple.
