@@ -41,6 +41,7 @@ mod python;
 mod samples;
 mod table;
 
+use python::PythonResult;
 use table::TABLE;
 pub use table::TypedPrimitive;
 
@@ -71,7 +72,7 @@ enum Default {
 }
 
 /// A row's dedicated function, called with as many arguments as it has parameters.
-type OwnFn = fn(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind>;
+type OwnFn = fn(&mut Context<'_>, &[&Value]) -> PythonResult;
 
 /// How a call is evaluated.
 enum Implementation {

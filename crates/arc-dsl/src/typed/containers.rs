@@ -6,9 +6,9 @@ use arc_isa::{ContainerKind, Primitive as P};
 
 use super::TypedPrimitive as T;
 use super::python::{
-    INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, RAISES, TypedResult, as_set, as_tuple, call,
-    collected, compare, elements, empty_tuple, equal, first as first_of, int, is_empty_tuple,
-    is_tuple, item, key, len, length, list, plus, public, triple, two,
+    INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, PythonResult, Refusal, as_set, as_tuple, call,
+    collected, compare, elements, equal, first as first_of, int, is_empty_tuple, is_tuple, item,
+    key, len, length, list, plus, public, triple, two,
 };
 use super::samples::sorted;
 use crate::budget::Context;
@@ -23,25 +23,25 @@ fn or(value: &Value, instead: i32) -> Value {
     value.clone()
 }
 
-pub(super) fn add(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn add(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     arithmetic(cx, P::Add, &or(a, 0), &or(b, 0))
 }
 
-pub(super) fn subtract(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn subtract(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     arithmetic(cx, P::Subtract, &or(a, 0), &or(b, 0))
 }
 
-pub(super) fn multiply(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn multiply(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     arithmetic(cx, P::Multiply, &or(a, 1), &or(b, 1))
 }
 
-pub(super) fn divide(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn divide(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     arithmetic(cx, P::Divide, &or(a, 1), &or(b, 1))
 }
 
 /// Like the public primitive, but also for a pair and a number that is not finite: the only case in which Python
 /// calculates with such numbers.
-fn arithmetic(cx: &mut Context<'_>, primitive: P, a: &Value, b: &Value) -> TypedResult {
+fn arithmetic(cx: &mut Context<'_>, primitive: P, a: &Value, b: &Value) -> PythonResult {
     if let Value::Foreign(number) = b
         && is_tuple(a)
     {
@@ -52,7 +52,7 @@ fn arithmetic(cx: &mut Context<'_>, primitive: P, a: &Value, b: &Value) -> Typed
 }
 
 /// An integer and a number that is not finite, as in floating-point arithmetic.
-fn with_number(primitive: P, n: i32, number: Foreign) -> TypedResult {
+fn with_number(primitive: P, n: i32, number: Foreign) -> PythonResult {
     let infinite = |positive: bool| {
         if positive {
             INFINITY
@@ -64,7 +64,7 @@ fn with_number(primitive: P, n: i32, number: Foreign) -> TypedResult {
         Foreign::NotANumber => return Ok(NOT_A_NUMBER),
         Foreign::Infinity => true,
         Foreign::NegativeInfinity => false,
-        Foreign::Primitive(_) | Foreign::Default => return Err(RAISES),
+        Foreign::Primitive(_) | Foreign::Default => return Err(Refusal::Raises),
     };
     Ok(match primitive {
         P::Add => infinite(positive),
@@ -75,29 +75,29 @@ fn with_number(primitive: P, n: i32, number: Foreign) -> TypedResult {
     })
 }
 
-pub(super) fn positive(cx: &mut Context<'_>, x: &Value) -> TypedResult {
+pub(super) fn positive(cx: &mut Context<'_>, x: &Value) -> PythonResult {
     greater(cx, x, &Value::Int(0))
 }
 
-pub(super) fn greater(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn greater(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     if len(a).is_some() && len(b).is_some() {
         return public(cx, P::Greater, &[a, b]);
     }
     Ok(Value::Bool(compare(a, b)? == Some(Ordering::Greater)))
 }
 
-pub(super) fn equality(_: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn equality(_: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     Ok(Value::Bool(equal(a, b)))
 }
 
-pub(super) fn combine_t(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn combine_t(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     match (a.as_int(), b) {
         (Some(n), Value::Foreign(number)) => with_number(P::Add, n, *number),
         _ => plus(cx, a, b),
     }
 }
 
-pub(super) fn combine_f(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn combine_f(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     if let (Value::Bool(a), Value::Bool(b)) = (a, b) {
         return Ok(Value::Bool(*a || *b));
     }
@@ -106,38 +106,34 @@ pub(super) fn combine_f(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResu
     }
     match (elements(a)?.kind, elements(b)?.kind) {
         (ContainerKind::Set, ContainerKind::Set) => public(cx, P::Combine, &[a, b]),
-        _ => Err(RAISES),
+        _ => Err(Refusal::Raises),
     }
 }
 
-pub(super) fn mostcommon_f(cx: &mut Context<'_>, container: &Value) -> TypedResult {
+pub(super) fn mostcommon_f(cx: &mut Context<'_>, container: &Value) -> PythonResult {
     let tuple = as_tuple(cx, container)?;
     public(cx, P::Mostcommon, &[&tuple])
 }
 
-pub(super) fn leastcommon_f(cx: &mut Context<'_>, container: &Value) -> TypedResult {
+pub(super) fn leastcommon_f(cx: &mut Context<'_>, container: &Value) -> PythonResult {
     let tuple = as_tuple(cx, container)?;
     public(cx, P::Leastcommon, &[&tuple])
 }
 
-pub(super) fn first(_: &mut Context<'_>, container: &Value) -> TypedResult {
+pub(super) fn first(_: &mut Context<'_>, container: &Value) -> PythonResult {
     Ok(elements(container)?.value(0).unwrap_or(Value::Nothing))
 }
 
-pub(super) fn second(_: &mut Context<'_>, container: &Value) -> TypedResult {
+pub(super) fn second(_: &mut Context<'_>, container: &Value) -> PythonResult {
     first_of(container)?;
     Ok(elements(container)?.value(1).unwrap_or(Value::Nothing))
 }
 
-pub(super) fn first_t(_: &mut Context<'_>, container: &Value) -> TypedResult {
-    if container.is_truthy() {
-        item(container, 0)
-    } else {
-        Ok(empty_tuple())
-    }
+pub(super) fn first_t(_: &mut Context<'_>, container: &Value) -> PythonResult {
+    item(container, 0)
 }
 
-pub(super) fn first_f(_: &mut Context<'_>, container: &Value) -> TypedResult {
+pub(super) fn first_f(_: &mut Context<'_>, container: &Value) -> PythonResult {
     if container.is_truthy() {
         first_of(container)
     } else {
@@ -145,32 +141,25 @@ pub(super) fn first_f(_: &mut Context<'_>, container: &Value) -> TypedResult {
     }
 }
 
-pub(super) fn last(_: &mut Context<'_>, container: &Value) -> TypedResult {
-    last_or(container, empty_tuple())
-}
-
-pub(super) fn last_t(_: &mut Context<'_>, container: &Value) -> TypedResult {
-    if container.is_truthy() {
-        item(container, -1)
-    } else {
-        Ok(empty_tuple())
-    }
-}
-
-pub(super) fn last_f(_: &mut Context<'_>, container: &Value) -> TypedResult {
-    last_or(container, Value::empty_set())
-}
-
-fn last_or(container: &Value, instead: Value) -> TypedResult {
-    if !container.is_truthy() {
-        return Ok(instead);
-    }
+pub(super) fn last(_: &mut Context<'_>, container: &Value) -> PythonResult {
     let elements = elements(container)?;
-    let at = elements.len().checked_sub(1).ok_or(RAISES)?;
-    elements.value(at).ok_or(RAISES)
+    let at = elements.len().checked_sub(1).ok_or(Refusal::Raises)?;
+    elements.value(at).ok_or(Refusal::Raises)
 }
 
-pub(super) fn remove(cx: &mut Context<'_>, value: &Value, container: &Value) -> TypedResult {
+pub(super) fn last_t(_: &mut Context<'_>, container: &Value) -> PythonResult {
+    item(container, -1)
+}
+
+pub(super) fn last_f(cx: &mut Context<'_>, container: &Value) -> PythonResult {
+    if container.is_truthy() {
+        last(cx, container)
+    } else {
+        Ok(Value::empty_set())
+    }
+}
+
+pub(super) fn remove(cx: &mut Context<'_>, value: &Value, container: &Value) -> PythonResult {
     if value.is_nan() {
         // Nothing equals it, so nothing is removed.
         elements(container)?;
@@ -179,39 +168,39 @@ pub(super) fn remove(cx: &mut Context<'_>, value: &Value, container: &Value) -> 
     public(cx, P::Remove, &[value, container])
 }
 
-pub(super) fn remove_t(cx: &mut Context<'_>, value: &Value, container: &Value) -> TypedResult {
+pub(super) fn remove_t(cx: &mut Context<'_>, value: &Value, container: &Value) -> PythonResult {
     let tuple = as_tuple(cx, container)?;
     remove(cx, value, &tuple)
 }
 
-pub(super) fn other(cx: &mut Context<'_>, container: &Value, value: &Value) -> TypedResult {
+pub(super) fn other(cx: &mut Context<'_>, container: &Value, value: &Value) -> PythonResult {
     let rest = call(cx, T::Remove, &[value, container])?;
     call(cx, T::First, &[&rest])
 }
 
-pub(super) fn other_t(cx: &mut Context<'_>, container: &Value, value: &Value) -> TypedResult {
+pub(super) fn other_t(cx: &mut Context<'_>, container: &Value, value: &Value) -> PythonResult {
     let rest = remove_t(cx, value, container)?;
     first_t(cx, &rest)
 }
 
-pub(super) fn other_f(cx: &mut Context<'_>, container: &Value, value: &Value) -> TypedResult {
+pub(super) fn other_f(cx: &mut Context<'_>, container: &Value, value: &Value) -> PythonResult {
     let rest = call(cx, T::RemoveF, &[value, container])?;
     first_f(cx, &rest)
 }
 
-pub(super) fn ascell(_: &mut Context<'_>, ij: &Value, c: &Value) -> TypedResult {
+pub(super) fn ascell(_: &mut Context<'_>, ij: &Value, c: &Value) -> PythonResult {
     Ok(triple(item(ij, 0)?, item(ij, 1)?, c.clone()))
 }
 
-pub(super) fn astriple(_: &mut Context<'_>, i: &Value, j: &Value, c: &Value) -> TypedResult {
+pub(super) fn astriple(_: &mut Context<'_>, i: &Value, j: &Value, c: &Value) -> PythonResult {
     Ok(triple(i.clone(), j.clone(), c.clone()))
 }
 
-pub(super) fn toij(_: &mut Context<'_>, c: &Value) -> TypedResult {
+pub(super) fn toij(_: &mut Context<'_>, c: &Value) -> PythonResult {
     Ok(Value::pair(&item(c, 0)?, &item(c, 1)?))
 }
 
-pub(super) fn celltuple(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn celltuple(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     let colours = list(b)?;
     let mut colours = colours.into_iter();
     let mut cells = cx.collector(ContainerKind::Tuple);
@@ -221,57 +210,70 @@ pub(super) fn celltuple(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResu
         let (i, j) = two(&loc)?;
         cells.push(cx, triple(i, j, c))?;
     }
-    cells.finish(cx)
+    Ok(cells.finish(cx)?)
 }
 
-pub(super) fn sizefilter_t(cx: &mut Context<'_>, container: &Value, n: &Value) -> TypedResult {
+pub(super) fn sizefilter_t(cx: &mut Context<'_>, container: &Value, n: &Value) -> PythonResult {
     collected(cx, ContainerKind::Tuple, container, |_, item| {
         let size = Value::Int(length(item)?);
         Ok(equal(&size, n).then(|| item.clone()))
     })
 }
 
-pub(super) fn apply_t(cx: &mut Context<'_>, function: &Value, container: &Value) -> TypedResult {
+pub(super) fn apply_t(cx: &mut Context<'_>, function: &Value, container: &Value) -> PythonResult {
     let tuple = as_tuple(cx, container)?;
     public(cx, P::Apply, &[function, &tuple])
 }
 
-pub(super) fn rapply_t(cx: &mut Context<'_>, functions: &Value, value: &Value) -> TypedResult {
+pub(super) fn rapply_t(cx: &mut Context<'_>, functions: &Value, value: &Value) -> PythonResult {
     let tuple = as_tuple(cx, functions)?;
     public(cx, P::Rapply, &[&tuple, value])
 }
 
-pub(super) fn mapply(cx: &mut Context<'_>, function: &Value, container: &Value) -> TypedResult {
+pub(super) fn mapply(cx: &mut Context<'_>, function: &Value, container: &Value) -> PythonResult {
     let applied = call(cx, T::Apply, &[function, container])?;
     call(cx, T::Merge, &[&applied])
 }
 
-pub(super) fn mapply_t(cx: &mut Context<'_>, function: &Value, container: &Value) -> TypedResult {
+pub(super) fn mapply_t(cx: &mut Context<'_>, function: &Value, container: &Value) -> PythonResult {
     let applied = call(cx, T::ApplyT, &[function, container])?;
     call(cx, T::MergeT, &[&applied])
 }
 
-pub(super) fn mapply_f(cx: &mut Context<'_>, function: &Value, container: &Value) -> TypedResult {
+pub(super) fn mapply_f(cx: &mut Context<'_>, function: &Value, container: &Value) -> PythonResult {
     let applied = call(cx, T::ApplyF, &[function, container])?;
     call(cx, T::MergeF, &[&applied])
 }
 
-pub(super) fn mpapply(cx: &mut Context<'_>, function: &Value, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn mpapply(
+    cx: &mut Context<'_>,
+    function: &Value,
+    a: &Value,
+    b: &Value,
+) -> PythonResult {
     let applied = call(cx, T::Papply, &[function, a, b])?;
     call(cx, T::MergeT, &[&applied])
 }
 
-pub(super) fn sfilter_t(cx: &mut Context<'_>, container: &Value, condition: &Value) -> TypedResult {
+pub(super) fn sfilter_t(
+    cx: &mut Context<'_>,
+    container: &Value,
+    condition: &Value,
+) -> PythonResult {
     let tuple = as_tuple(cx, container)?;
     public(cx, P::Sfilter, &[&tuple, condition])
 }
 
-pub(super) fn sfilter_f(cx: &mut Context<'_>, container: &Value, condition: &Value) -> TypedResult {
+pub(super) fn sfilter_f(
+    cx: &mut Context<'_>,
+    container: &Value,
+    condition: &Value,
+) -> PythonResult {
     let set = as_set(cx, container)?;
     public(cx, P::Sfilter, &[&set, condition])
 }
 
-pub(super) fn mfilter(cx: &mut Context<'_>, container: &Value, function: &Value) -> TypedResult {
+pub(super) fn mfilter(cx: &mut Context<'_>, container: &Value, function: &Value) -> PythonResult {
     let kept = call(cx, T::Sfilter, &[container, function])?;
     call(cx, T::MergeF, &[&kept])
 }
@@ -282,7 +284,7 @@ fn extreme(
     container: &Value,
     key: Option<&Value>,
     wanted: Ordering,
-) -> TypedResult<Option<Value>> {
+) -> PythonResult<Option<Value>> {
     let mut best: Option<(Value, Value)> = None;
     for element in elements(container)?.iter() {
         let key = match key {
@@ -303,39 +305,39 @@ fn extreme(
     Ok(best.map(|(element, _)| element))
 }
 
-pub(super) fn argmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> TypedResult {
-    extreme(cx, container, key(compfunc), Ordering::Greater)?.ok_or(RAISES)
+pub(super) fn argmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> PythonResult {
+    extreme(cx, container, key(compfunc), Ordering::Greater)?.ok_or(Refusal::Raises)
 }
 
-pub(super) fn argmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> TypedResult {
-    extreme(cx, container, key(compfunc), Ordering::Less)?.ok_or(RAISES)
+pub(super) fn argmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> PythonResult {
+    extreme(cx, container, key(compfunc), Ordering::Less)?.ok_or(Refusal::Raises)
 }
 
-pub(super) fn valmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> TypedResult {
+pub(super) fn valmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> PythonResult {
     let element = extreme(cx, container, key(compfunc), Ordering::Greater)?;
-    cx.call(compfunc, &[&element.unwrap_or(Value::Int(0))])
+    Ok(cx.call(compfunc, &[&element.unwrap_or(Value::Int(0))])?)
 }
 
-pub(super) fn valmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> TypedResult {
+pub(super) fn valmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> PythonResult {
     let element = extreme(cx, container, key(compfunc), Ordering::Less)?;
-    cx.call(compfunc, &[&element.unwrap_or(Value::Int(0))])
+    Ok(cx.call(compfunc, &[&element.unwrap_or(Value::Int(0))])?)
 }
 
-pub(super) fn maximum(cx: &mut Context<'_>, container: &Value) -> TypedResult {
+pub(super) fn maximum(cx: &mut Context<'_>, container: &Value) -> PythonResult {
     let element = extreme(cx, container, None, Ordering::Greater)?;
     Ok(element.unwrap_or(Value::Int(0)))
 }
 
-pub(super) fn minimum(cx: &mut Context<'_>, container: &Value) -> TypedResult {
+pub(super) fn minimum(cx: &mut Context<'_>, container: &Value) -> PythonResult {
     let element = extreme(cx, container, None, Ordering::Less)?;
     Ok(element.unwrap_or(Value::Int(0)))
 }
 
-pub(super) fn order(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> TypedResult {
+pub(super) fn order(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> PythonResult {
     Ok(Value::tuple(sorted(cx, container, key(compfunc), false)?))
 }
 
-pub(super) fn extract(cx: &mut Context<'_>, container: &Value, condition: &Value) -> TypedResult {
+pub(super) fn extract(cx: &mut Context<'_>, container: &Value, condition: &Value) -> PythonResult {
     for element in elements(container)?.iter() {
         if cx.call(condition, &[&element])?.is_truthy() {
             return Ok(element.into_owned());
@@ -344,6 +346,6 @@ pub(super) fn extract(cx: &mut Context<'_>, container: &Value, condition: &Value
     Ok(Value::empty_set())
 }
 
-pub(super) fn nothing(_: &mut Context<'_>, _: &Value) -> TypedResult {
+pub(super) fn nothing(_: &mut Context<'_>, _: &Value) -> PythonResult {
     Ok(Value::Nothing)
 }

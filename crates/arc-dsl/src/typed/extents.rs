@@ -7,8 +7,8 @@ use arc_isa::ContainerKind;
 use super::TypedPrimitive as T;
 use super::patches::{LocationsOf, center_of};
 use super::python::{
-    NOT_A_NUMBER, RAISES, TypedResult, call, elements, empty_tuple, equal, int, length, list,
-    minus, outermost, plus, two,
+    NOT_A_NUMBER, PythonResult, Refusal, both, call, elements, empty_tuple, equal, int, length,
+    list, minus, outermost, plus, two,
 };
 use crate::budget::Context;
 use crate::value::Value;
@@ -22,7 +22,7 @@ fn extreme(
     of: LocationsOf,
     row: bool,
     wanted: Ordering,
-) -> TypedResult {
+) -> PythonResult {
     if !patch.is_truthy() {
         return Ok(NOT_A_NUMBER);
     }
@@ -35,7 +35,7 @@ fn extreme_of_some(
     of: LocationsOf,
     row: bool,
     wanted: Ordering,
-) -> TypedResult {
+) -> PythonResult {
     let locations = of.locations(cx, patch)?;
     let mut values = Vec::new();
     for loc in elements(&locations)?.iter() {
@@ -47,7 +47,7 @@ fn extreme_of_some(
 
 macro_rules! extremes {
     ($($name:ident: $function:ident($of:ident, $row:literal, $wanted:ident);)+) => {
-        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
             $function(cx, patch, LocationsOf::$of, $row, Ordering::$wanted)
         })+
     };
@@ -68,7 +68,7 @@ extremes! {
     rightmost_o: extreme_of_some(Object, false, Greater);
 }
 
-pub(super) fn col_row(cx: &mut Context<'_>, patch: &Value, number: &Value) -> TypedResult {
+pub(super) fn col_row(cx: &mut Context<'_>, patch: &Value, number: &Value) -> PythonResult {
     match number.as_int() {
         Some(0) => call(cx, T::Lowermost, &[patch]),
         Some(1) => call(cx, T::Uppermost, &[patch]),
@@ -79,18 +79,18 @@ pub(super) fn col_row(cx: &mut Context<'_>, patch: &Value, number: &Value) -> Ty
 }
 
 /// The distance from the first to the last row or column, both included.
-fn extent(cx: &mut Context<'_>, patch: &Value, last: T, first: T) -> TypedResult {
+fn extent(cx: &mut Context<'_>, patch: &Value, last: T, first: T) -> PythonResult {
     if length(patch)? == 0 {
         return Ok(Value::Int(0));
     }
-    let (last, first) = (call(cx, last, &[patch])?, call(cx, first, &[patch])?);
+    let (last, first) = both(cx, last, first, patch)?;
     let difference = minus(cx, &last, &first)?;
     plus(cx, &difference, &Value::Int(1))
 }
 
 macro_rules! extents {
     ($($name:ident: $last:ident - $first:ident;)+) => {
-        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
             extent(cx, patch, T::$last, T::$first)
         })+
     };
@@ -105,23 +105,17 @@ extents! {
     width_o: RightmostO - LeftmostO;
 }
 
-pub(super) fn shape_f(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
-    let (height, width) = (
-        call(cx, T::HeightF, &[patch])?,
-        call(cx, T::WidthF, &[patch])?,
-    );
+pub(super) fn shape_f(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
+    let (height, width) = both(cx, T::HeightF, T::WidthF, patch)?;
     Ok(Value::pair(&height, &width))
 }
 
-pub(super) fn portrait_f(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
-    let (height, width) = (
-        call(cx, T::HeightF, &[patch])?,
-        call(cx, T::WidthF, &[patch])?,
-    );
+pub(super) fn portrait_f(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
+    let (height, width) = both(cx, T::HeightF, T::WidthF, patch)?;
     Ok(Value::Bool(int(&height)? > int(&width)?))
 }
 
-pub(super) fn square_f(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn square_f(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     let height = int(&call(cx, T::HeightF, &[patch])?)?;
     let width = int(&call(cx, T::WidthF, &[patch])?)?;
     let full = i64::from(height) * i64::from(width) == i64::from(length(patch)?);
@@ -129,7 +123,7 @@ pub(super) fn square_f(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
 }
 
 /// Whether its length in one direction equals its number of cells, and it is 1 wide in the other.
-fn line(cx: &mut Context<'_>, patch: &Value, along: T, across: T) -> TypedResult {
+fn line(cx: &mut Context<'_>, patch: &Value, along: T, across: T) -> PythonResult {
     let along = call(cx, along, &[patch])?;
     let full = equal(&along, &Value::Int(length(patch)?));
     Ok(Value::Bool(
@@ -137,24 +131,24 @@ fn line(cx: &mut Context<'_>, patch: &Value, along: T, across: T) -> TypedResult
     ))
 }
 
-pub(super) fn vline_i(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn vline_i(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     line(cx, patch, T::HeightI, T::WidthI)
 }
 
-pub(super) fn vline_o(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn vline_o(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     line(cx, patch, T::HeightO, T::WidthO)
 }
 
-pub(super) fn hline_i(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn hline_i(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     line(cx, patch, T::WidthI, T::HeightI)
 }
 
-pub(super) fn hline_o(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn hline_o(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     line(cx, patch, T::WidthO, T::HeightO)
 }
 
 /// The columns of a table whose rows are the elements, as many as the shortest row has cells.
-fn columns(table: &Value) -> TypedResult<Vec<Vec<Value>>> {
+fn columns(table: &Value) -> PythonResult<Vec<Vec<Value>>> {
     let mut columns: Option<Vec<Vec<Value>>> = None;
     for row in elements(table)?.iter() {
         let row = list(&row)?;
@@ -177,23 +171,23 @@ fn corner_of(
     patch: &Value,
     of: LocationsOf,
     wanted: [Ordering; 2],
-) -> TypedResult {
+) -> PythonResult {
     let locations = of.locations(cx, patch)?;
     let columns = columns(&locations)?;
     if columns.len() > wanted.len() && wanted[0] != wanted[1] {
-        return Err(RAISES);
+        return Err(Refusal::Raises);
     }
     let wanted = wanted.iter().chain(std::iter::repeat(&wanted[0]));
     let corner = columns
         .iter()
         .zip(wanted)
         .map(|(column, &wanted)| outermost(column, wanted));
-    Ok(Value::tuple(corner.collect::<TypedResult<_>>()?))
+    Ok(Value::tuple(corner.collect::<PythonResult<_>>()?))
 }
 
 macro_rules! corners {
     ($($name:ident: $of:ident, $row:ident, $column:ident;)+) => {
-        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
             corner_of(cx, patch, LocationsOf::$of, [Ordering::$row, Ordering::$column])
         })+
     };
@@ -214,7 +208,7 @@ corners! {
     lrcorner_o: Object, Greater, Greater;
 }
 
-pub(super) fn corner(cx: &mut Context<'_>, patch: &Value, number: &Value) -> TypedResult {
+pub(super) fn corner(cx: &mut Context<'_>, patch: &Value, number: &Value) -> PythonResult {
     let corner = match number.as_int() {
         Some(1) => T::Urcorner,
         Some(2) => T::Llcorner,
@@ -224,17 +218,17 @@ pub(super) fn corner(cx: &mut Context<'_>, patch: &Value, number: &Value) -> Typ
     call(cx, corner, &[patch])
 }
 
-pub(super) fn corners(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn corners(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     let mut all = cx.collector(SET);
     for corner in [T::Ulcorner, T::Urcorner, T::Llcorner, T::Lrcorner] {
         let corner = call(cx, corner, &[patch])?;
         all.push(cx, corner)?;
     }
-    all.finish(cx)
+    Ok(all.finish(cx)?)
 }
 
-pub(super) fn center(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
-    let mut middle = |first: T, extent: T| -> TypedResult<Option<i32>> {
+pub(super) fn center(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
+    let mut middle = |first: T, extent: T| -> PythonResult<Option<i32>> {
         let first = call(cx, first, &[patch])?;
         if first.is_nan() {
             return Ok(None);
@@ -251,7 +245,7 @@ pub(super) fn center(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     Ok(Value::pair(&Value::Int(i), &Value::Int(j)))
 }
 
-pub(super) fn centerofmass(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn centerofmass(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     let locations = LocationsOf::Patch.locations(cx, patch)?;
     let mut means = Vec::new();
     for column in columns(&locations)? {
@@ -260,18 +254,20 @@ pub(super) fn centerofmass(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
             sum += i64::from(int(n)?);
         }
         let mean = sum.div_euclid(i64::from(length(patch)?));
-        means.push(Value::Int(i32::try_from(mean).map_err(|_| RAISES)?));
+        means.push(Value::Int(
+            i32::try_from(mean).map_err(|_| Refusal::Raises)?,
+        ));
     }
     Ok(Value::tuple(means))
 }
 
 /// The centre of the locations of a patch.
-fn center_of_locations(cx: &mut Context<'_>, patch: &Value) -> TypedResult<(i32, i32)> {
+fn center_of_locations(cx: &mut Context<'_>, patch: &Value) -> PythonResult<(i32, i32)> {
     let locations = LocationsOf::Patch.locations(cx, patch)?;
     center_of(cx, &locations)
 }
 
-pub(super) fn position(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn position(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     let (ia, ja) = center_of_locations(cx, a)?;
     let (ib, jb) = center_of_locations(cx, b)?;
     let right = if ja < jb { 1 } else { -1 };

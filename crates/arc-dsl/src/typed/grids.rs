@@ -8,8 +8,8 @@ use super::TypedPrimitive as T;
 use super::objects::cells_of;
 use super::patches::commonest;
 use super::python::{
-    NEGATIVE_INFINITY, RAISES, TypedResult, as_tuple, call, elements, empty_tuple, equal, int,
-    is_empty, is_empty_tuple, is_tuple, item, length, list, public, two,
+    NEGATIVE_INFINITY, PythonResult, Refusal, as_tuple, both, call, elements, empty_tuple, equal,
+    int, is_empty, is_empty_tuple, is_tuple, item, length, list, public, two,
 };
 use crate::budget::Context;
 use crate::error::ValueKind;
@@ -20,30 +20,21 @@ use crate::value::{MAX_INT, Value};
 const TUPLE: ContainerKind = ContainerKind::Tuple;
 const SET: ContainerKind = ContainerKind::Set;
 
-pub(super) fn width_t(_: &mut Context<'_>, piece: &Value) -> TypedResult {
-    if !piece.is_truthy() {
-        return Ok(Value::Int(0));
-    }
+pub(super) fn width_t(_: &mut Context<'_>, piece: &Value) -> PythonResult {
     Ok(Value::Int(length(&item(piece, 0)?)?))
 }
 
-pub(super) fn shape_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
-    let (height, width) = (
-        call(cx, T::HeightT, &[grid])?,
-        call(cx, T::WidthT, &[grid])?,
-    );
+pub(super) fn shape_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
+    let (height, width) = both(cx, T::HeightT, T::WidthT, grid)?;
     Ok(Value::pair(&height, &width))
 }
 
-pub(super) fn portrait_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
-    let (height, width) = (
-        call(cx, T::HeightT, &[grid])?,
-        call(cx, T::WidthT, &[grid])?,
-    );
+pub(super) fn portrait_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
+    let (height, width) = both(cx, T::HeightT, T::WidthT, grid)?;
     Ok(Value::Bool(int(&height)? > int(&width)?))
 }
 
-pub(super) fn square_t(_: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn square_t(_: &mut Context<'_>, grid: &Value) -> PythonResult {
     Ok(Value::Bool(length(grid)? == length(&item(grid, 0)?)?))
 }
 
@@ -64,12 +55,12 @@ fn is_grid(value: &Value) -> bool {
     })
 }
 
-pub(super) fn is_no_grid(_: &mut Context<'_>, x: &Value) -> TypedResult {
+pub(super) fn is_no_grid(_: &mut Context<'_>, x: &Value) -> PythonResult {
     Ok(Value::Bool(!is_grid(x)))
 }
 
 /// All cells of a grid, row by row.
-fn colours(grid: &Value) -> TypedResult<Vec<Value>> {
+fn colours(grid: &Value) -> PythonResult<Vec<Value>> {
     let mut colours = Vec::new();
     for row in elements(grid)?.iter() {
         colours.extend(list(&row)?);
@@ -77,44 +68,44 @@ fn colours(grid: &Value) -> TypedResult<Vec<Value>> {
     Ok(colours)
 }
 
-pub(super) fn palette_t(cx: &mut Context<'_>, element: &Value) -> TypedResult {
+pub(super) fn palette_t(cx: &mut Context<'_>, element: &Value) -> PythonResult {
     let mut palette = cx.collector(SET);
     for colour in colours(element)? {
         palette.push(cx, colour)?;
     }
-    palette.finish(cx)
+    Ok(palette.finish(cx)?)
 }
 
-pub(super) fn p_g(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn p_g(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     let palette = palette_t(cx, grid)?;
     public(cx, P::Totuple, &[&palette])
 }
 
-pub(super) fn numcolors_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn numcolors_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     let palette = call(cx, T::PaletteT, &[grid])?;
     Ok(Value::Int(length(&palette)?))
 }
 
-pub(super) fn mostcolor_t(_: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn mostcolor_t(_: &mut Context<'_>, grid: &Value) -> PythonResult {
     commonest(colours(grid)?, Ordering::Greater)
 }
 
-pub(super) fn leastcolor_t(_: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn leastcolor_t(_: &mut Context<'_>, grid: &Value) -> PythonResult {
     commonest(colours(grid)?, Ordering::Less)
 }
 
-pub(super) fn colorcount_t(_: &mut Context<'_>, grid: &Value, color: &Value) -> TypedResult {
+pub(super) fn colorcount_t(_: &mut Context<'_>, grid: &Value, color: &Value) -> PythonResult {
     let mut count = 0;
     for row in elements(grid)?.iter() {
         if !is_tuple(&row) {
-            return Err(RAISES);
+            return Err(Refusal::Raises);
         }
         count += elements(&row)?.iter().filter(|c| **c == *color).count();
     }
     Ok(Value::Int(count as i32))
 }
 
-pub(super) fn asobject(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn asobject(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     if !is_grid(grid) {
         return Ok(Value::empty_set());
     }
@@ -122,7 +113,7 @@ pub(super) fn asobject(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
     cells_of(cx, &object)
 }
 
-pub(super) fn index(_: &mut Context<'_>, grid: &Value, loc: &Value) -> TypedResult {
+pub(super) fn index(_: &mut Context<'_>, grid: &Value, loc: &Value) -> PythonResult {
     if is_empty_tuple(loc) {
         return Ok(NEGATIVE_INFINITY);
     }
@@ -137,33 +128,33 @@ pub(super) fn index(_: &mut Context<'_>, grid: &Value, loc: &Value) -> TypedResu
     item(&item(grid, int(&i)?)?, int(&j)?)
 }
 
-pub(super) fn hmirror_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn hmirror_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     of_tuple(cx, P::Hmirror, grid)
 }
 
-pub(super) fn vmirror_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn vmirror_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     let rows = as_tuple(cx, grid)?;
     public(cx, P::Vmirror, &[&rows])
 }
 
-pub(super) fn dmirror_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn dmirror_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     let rows = as_tuple(cx, grid)?;
     public(cx, P::Dmirror, &[&rows])
 }
 
-pub(super) fn cmirror_t(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn cmirror_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     of_tuple(cx, P::Cmirror, grid)
 }
 
 /// A public primitive applied to a tuple; raises an exception for any other value.
-fn of_tuple(cx: &mut Context<'_>, primitive: P, grid: &Value) -> TypedResult {
+fn of_tuple(cx: &mut Context<'_>, primitive: P, grid: &Value) -> PythonResult {
     if !is_tuple(grid) {
-        return Err(RAISES);
+        return Err(Refusal::Raises);
     }
     public(cx, primitive, &[grid])
 }
 
-pub(super) fn mir_rot_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> TypedResult {
+pub(super) fn mir_rot_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> PythonResult {
     let turned = match number.as_int() {
         Some(0) => T::HmirrorT,
         Some(1) => T::DmirrorT,
@@ -177,12 +168,12 @@ pub(super) fn mir_rot_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> T
     call(cx, turned, &[grid])
 }
 
-pub(super) fn upscale_t(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> TypedResult {
+pub(super) fn upscale_t(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> PythonResult {
     let rows = as_tuple(cx, grid)?;
     public(cx, P::Upscale, &[&rows, factor])
 }
 
-pub(super) fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> TypedResult {
+pub(super) fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> PythonResult {
     let factor = match factor {
         // Of the indices, only 0 is a multiple of it.
         Value::Foreign(Foreign::Infinity | Foreign::NegativeInfinity) => &Value::Int(MAX_INT),
@@ -195,7 +186,7 @@ pub(super) fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> T
         let kept = (0..height).filter_map(|i| Some(i.checked_rem(factor)? == 0));
         let kept = kept.filter(|kept| *kept).count();
         return if factor == 0 {
-            Err(RAISES)
+            Err(Refusal::Raises)
         } else {
             Ok(Value::tuple(vec![empty_tuple(); kept]))
         };
@@ -203,7 +194,7 @@ pub(super) fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> T
     public(cx, P::Downscale, &[grid, factor])
 }
 
-pub(super) fn vconcat(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn vconcat(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     // The public primitive returns a grid if the rows form one.
     match (a, b) {
         (Value::Grid(_), Value::Grid(_)) => public(cx, P::Vconcat, &[a, b]),
@@ -211,18 +202,20 @@ pub(super) fn vconcat(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult
     }
 }
 
-pub(super) fn compress(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn compress(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     let rows = as_tuple(cx, grid)?;
     public(cx, P::Compress, &[&rows])
 }
 
-pub(super) fn crop(cx: &mut Context<'_>, grid: &Value, start: &Value, dims: &Value) -> TypedResult {
-    if is_empty_tuple(grid) {
-        return Ok(empty_tuple());
-    }
+pub(super) fn crop(
+    cx: &mut Context<'_>,
+    grid: &Value,
+    start: &Value,
+    dims: &Value,
+) -> PythonResult {
     let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
     let component = |pair: &Value, at: i32| int(&item(pair, at)?).map(i64::from);
-    let fits = |at: i32, end: i32| -> TypedResult<bool> {
+    let fits = |at: i32, end: i32| -> PythonResult<bool> {
         let (first, end) = (component(start, at)?, i64::from(end));
         Ok((0..end).contains(&first) && first + component(dims, at)? <= end)
     };
@@ -232,18 +225,15 @@ pub(super) fn crop(cx: &mut Context<'_>, grid: &Value, start: &Value, dims: &Val
     Ok(empty_tuple())
 }
 
-pub(super) fn subgrid(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> TypedResult {
+pub(super) fn subgrid(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> PythonResult {
     if is_empty(patch) {
         return Ok(empty_tuple());
     }
-    let (start, dims) = (
-        call(cx, T::Ulcorner, &[patch])?,
-        call(cx, T::ShapeF, &[patch])?,
-    );
+    let (start, dims) = both(cx, T::Ulcorner, T::ShapeF, patch)?;
     call(cx, T::Crop, &[grid, &start, &dims])
 }
 
-pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> TypedResult {
+pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> PythonResult {
     let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
     let (part, gap, count) = parts(width, n)?;
     split(cx, grid, count, |at| {
@@ -251,7 +241,7 @@ pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> TypedResu
     })
 }
 
-pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> TypedResult {
+pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> PythonResult {
     let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
     let (part, gap, count) = parts(height, n)?;
     split(cx, grid, count, |at| {
@@ -260,10 +250,10 @@ pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> TypedResu
 }
 
 /// The length of each of `n` parts of a side, the number of lines between two parts, and the number of parts.
-fn parts(side: i32, n: &Value) -> TypedResult<(i32, i32, i32)> {
+fn parts(side: i32, n: &Value) -> PythonResult<(i32, i32, i32)> {
     let n = int(n)?;
     match n {
-        0 => Err(RAISES),
+        0 => Err(Refusal::Raises),
         ..0 => Ok((0, 0, 0)),
         _ => Ok((side / n, i32::from(side % n != 0), n)),
     }
@@ -274,7 +264,7 @@ fn split(
     grid: &Value,
     count: i32,
     part: impl Fn(i32) -> ((i32, i32), (i32, i32)),
-) -> TypedResult {
+) -> PythonResult {
     let mut parts = cx.collector(TUPLE);
     for at in 0..count {
         let ((i, j), (height, width)) = part(at);
@@ -283,7 +273,7 @@ fn split(
         let part = call(cx, T::Crop, &[grid, &start, &dims])?;
         parts.push(cx, part)?;
     }
-    parts.finish(cx)
+    Ok(parts.finish(cx)?)
 }
 
 pub(super) fn cellwise(
@@ -291,7 +281,7 @@ pub(super) fn cellwise(
     a: &Value,
     b: &Value,
     fallback: &Value,
-) -> TypedResult {
+) -> PythonResult {
     if let (Value::Grid(one), Value::Grid(other)) = (a, b)
         && one.height() <= other.height()
         && one.width() <= other.width()
@@ -301,7 +291,7 @@ pub(super) fn cellwise(
     let (height, width) = (length(a)?, length(&item(a, 0)?)?);
     // The result of `index` for each cell of `b`; the size of `b` and each row are looked up only once.
     let size = length(b).and_then(|rows| Ok((rows, length(&item(b, 0)?)?)));
-    let index = |row: &TypedResult, i: i32, j: i32| match (&size, row) {
+    let index = |row: &PythonResult, i: i32, j: i32| match (&size, row) {
         (Err(_), _) => Value::Int(0),
         (Ok((rows, columns)), _) if i >= *rows || j >= *columns => NEGATIVE_INFINITY,
         (_, Ok(row)) => item(row, j).unwrap_or(Value::Int(0)),
@@ -323,5 +313,5 @@ pub(super) fn cellwise(
         let row = cells.finish(cx)?;
         rows.push(cx, row)?;
     }
-    rows.finish(cx)
+    Ok(rows.finish(cx)?)
 }

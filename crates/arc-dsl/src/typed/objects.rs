@@ -6,7 +6,7 @@ use arc_isa::{ContainerKind, Primitive as P};
 
 use super::TypedPrimitive as T;
 use super::python::{
-    RAISES, TypedResult, as_tuple, call, collected, elements, empty_tuple, equal, int, is_empty,
+    PythonResult, Refusal, as_tuple, call, collected, elements, equal, int, is_empty,
     is_empty_tuple, is_tuple, item, length, list, public, three, triple, two,
 };
 use crate::budget::Context;
@@ -17,7 +17,7 @@ const TUPLE: ContainerKind = ContainerKind::Tuple;
 const SET: ContainerKind = ContainerKind::Set;
 
 /// Converts cells (row, column, colour) to the public dialect, in a container of the same kind.
-pub(super) fn public_object(cx: &mut Context<'_>, cells: &Value) -> TypedResult {
+pub(super) fn public_object(cx: &mut Context<'_>, cells: &Value) -> PythonResult {
     let kind = elements(cells)?.kind;
     collected(cx, kind, cells, |_, cell| {
         let (i, j, c) = three(cell)?;
@@ -26,7 +26,7 @@ pub(super) fn public_object(cx: &mut Context<'_>, cells: &Value) -> TypedResult 
 }
 
 /// Converts the cells of an object of the public dialect to this one.
-pub(super) fn cells_of(cx: &mut Context<'_>, object: &Value) -> TypedResult {
+pub(super) fn cells_of(cx: &mut Context<'_>, object: &Value) -> PythonResult {
     collected(cx, SET, object, |_, cell| {
         let (c, loc) = two(cell)?;
         let (i, j) = two(&loc)?;
@@ -35,14 +35,14 @@ pub(super) fn cells_of(cx: &mut Context<'_>, object: &Value) -> TypedResult {
 }
 
 /// The same for a set of objects.
-fn objects_of(cx: &mut Context<'_>, objects: &Value) -> TypedResult {
+fn objects_of(cx: &mut Context<'_>, objects: &Value) -> PythonResult {
     collected(cx, SET, objects, |cx, object| {
         cells_of(cx, object).map(Some)
     })
 }
 
 /// The locations of a patch, as a set of pairs of integers, which public primitives accept.
-pub(super) fn locs_of(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn locs_of(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     let locations = call(cx, T::Toindices, &[patch])?;
     if matches!(locations, Value::Indices(_)) {
         return Ok(locations);
@@ -59,7 +59,7 @@ pub(super) fn objects(
     univalued: &Value,
     diagonal: &Value,
     without_bg: &Value,
-) -> TypedResult {
+) -> PythonResult {
     if is_empty_tuple(grid) {
         return Ok(Value::empty_set());
     }
@@ -73,17 +73,14 @@ pub(super) fn objects_t(
     univalued: &Value,
     diagonal: &Value,
     without_bg: &Value,
-) -> TypedResult {
-    if is_empty_tuple(grid) {
-        return Ok(empty_tuple());
-    }
+) -> PythonResult {
     let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
     let mut rows = Vec::new();
     for i in 0..height {
         let row = list(&item(grid, i)?)?;
         // Python raises an exception when it looks up a colour in a shorter row.
         if !is_tuple(&item(grid, i)?) || (row.len() as i32) < width {
-            return Err(RAISES);
+            return Err(Refusal::Raises);
         }
         rows.push(row);
     }
@@ -128,7 +125,7 @@ impl Flood {
 
     /// The objects in the order of their first cells; each object's cells are in the order of the flood fill, wave by
     /// wave.
-    fn objects(&self, cx: &mut Context<'_>) -> TypedResult {
+    fn objects(&self, cx: &mut Context<'_>) -> PythonResult {
         let mut occupied = vec![false; (self.height * self.width) as usize];
         let at = |loc: Loc| (loc.i * self.width + loc.j) as usize;
         let mut objects = cx.collector(TUPLE);
@@ -163,7 +160,7 @@ impl Flood {
                 objects.push(cx, object)?;
             }
         }
-        objects.finish(cx)
+        Ok(objects.finish(cx)?)
     }
 
     fn neighbours(&self, loc: Loc) -> impl Iterator<Item = Loc> + '_ {
@@ -175,16 +172,16 @@ impl Flood {
     }
 }
 
-pub(super) fn o_g(cx: &mut Context<'_>, grid: &Value, number: &Value) -> TypedResult {
+pub(super) fn o_g(cx: &mut Context<'_>, grid: &Value, number: &Value) -> PythonResult {
     by_bits(cx, T::Objects, grid, number)
 }
 
-pub(super) fn o_g_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> TypedResult {
+pub(super) fn o_g_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> PythonResult {
     by_bits(cx, T::ObjectsT, grid, number)
 }
 
 /// The objects, with the bits of `number` as flags.
-fn by_bits(cx: &mut Context<'_>, objects: T, grid: &Value, number: &Value) -> TypedResult {
+fn by_bits(cx: &mut Context<'_>, objects: T, grid: &Value, number: &Value) -> PythonResult {
     let Some(number @ 0..=7) = number.as_int() else {
         return Ok(Value::Nothing);
     };
@@ -192,24 +189,24 @@ fn by_bits(cx: &mut Context<'_>, objects: T, grid: &Value, number: &Value) -> Ty
     call(cx, objects, &[grid, &univalued, &diagonal, &without_bg])
 }
 
-pub(super) fn partition(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn partition(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     let rows = as_tuple(cx, grid)?;
     let objects = public(cx, P::Partition, &[&rows])?;
     objects_of(cx, &objects)
 }
 
-pub(super) fn fgpartition(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn fgpartition(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     let rows = as_tuple(cx, grid)?;
     let objects = public(cx, P::Fgpartition, &[&rows])?;
     objects_of(cx, &objects)
 }
 
-pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Value) -> TypedResult {
+pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     let objects = public(cx, P::Frontiers, &[grid])?;
     objects_of(cx, &objects)
 }
 
-pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> TypedResult {
+pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> PythonResult {
     let normalized = call(cx, T::Normalize, &[obj])?;
     // An object that cannot be moved becomes empty, and an empty object occurs everywhere.
     let moved = call(cx, T::Shift, &[&normalized, &Value::Loc(Loc::new(0, 0))])?;
@@ -226,10 +223,10 @@ pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Ty
             all.push(cx, Value::Loc(Loc::new(i, j)))?;
         }
     }
-    all.finish(cx)
+    Ok(all.finish(cx)?)
 }
 
-pub(super) fn toobject(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> TypedResult {
+pub(super) fn toobject(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> PythonResult {
     let locs = locs_of(cx, patch)?;
     let object = public(cx, P::Toobject, &[&locs, grid])?;
     cells_of(cx, &object)
@@ -240,7 +237,7 @@ pub(super) fn fill(
     grid: &Value,
     color: &Value,
     patch: &Value,
-) -> TypedResult {
+) -> PythonResult {
     let locs = locs_of(cx, patch)?;
     public(cx, P::Fill, &[grid, color, &locs])
 }
@@ -250,7 +247,7 @@ pub(super) fn underfill(
     grid: &Value,
     color: &Value,
     patch: &Value,
-) -> TypedResult {
+) -> PythonResult {
     let locs = locs_of(cx, patch)?;
     // A grid without cells has no background, and no cells to fill.
     let primitive = if call(cx, T::MostcolorT, &[grid])?.is_nan() {
@@ -261,12 +258,12 @@ pub(super) fn underfill(
     public(cx, primitive, &[grid, color, &locs])
 }
 
-pub(super) fn paint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> TypedResult {
+pub(super) fn paint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> PythonResult {
     let object = public_object(cx, obj)?;
     public(cx, P::Paint, &[grid, &object])
 }
 
-pub(super) fn underpaint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> TypedResult {
+pub(super) fn underpaint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> PythonResult {
     let object = public_object(cx, obj)?;
     let primitive = if call(cx, T::MostcolorT, &[grid])?.is_nan() {
         P::Paint
@@ -276,7 +273,7 @@ pub(super) fn underpaint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Typ
     public(cx, primitive, &[grid, &object])
 }
 
-pub(super) fn cover(cx: &mut Context<'_>, grid: &Value, patch: &Value) -> TypedResult {
+pub(super) fn cover(cx: &mut Context<'_>, grid: &Value, patch: &Value) -> PythonResult {
     let (color, locations) = (
         call(cx, T::MostcolorT, &[grid])?,
         call(cx, T::Toindices, &[patch])?,
@@ -289,7 +286,7 @@ pub(super) fn r#move(
     grid: &Value,
     obj: &Value,
     offset: &Value,
-) -> TypedResult {
+) -> PythonResult {
     let (covered, moved) = (
         call(cx, T::Cover, &[grid, obj])?,
         call(cx, T::Shift, &[obj, offset])?,

@@ -7,9 +7,9 @@ use arc_isa::{ContainerKind, Primitive as P};
 use super::TypedPrimitive as T;
 use super::objects::{cells_of, locs_of, public_object};
 use super::python::{
-    INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, RAISES, TypedResult, as_set, call, collected,
-    elements, equal, first, int, is_empty, is_empty_tuple, is_tuple, item, len, length, minus,
-    negated, plus, public, three, triple, two,
+    INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, PythonResult, Refusal, as_set, both, call,
+    collected, elements, equal, first, int, is_empty, is_empty_tuple, is_tuple, item, len, length,
+    minus, negated, plus, public, three, triple, two,
 };
 use crate::budget::Context;
 use crate::primitives::untyped;
@@ -17,26 +17,16 @@ use crate::value::Value;
 
 const SET: ContainerKind = ContainerKind::Set;
 
-pub(super) fn toindices(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
-    if matches!(len(patch), None | Some(0)) {
-        return Ok(Value::empty_set());
-    }
+pub(super) fn toindices(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     match len(&first(patch)?) {
         None => Ok(Value::empty_set()),
-        Some(3) => locations_of_cells(cx, patch),
+        Some(3) => toindices_o(cx, patch),
         Some(_) => Ok(patch.clone()),
     }
 }
 
-pub(super) fn toindices_o(cx: &mut Context<'_>, obj: &Value) -> TypedResult {
-    if matches!(len(obj), None | Some(0)) {
-        return Ok(Value::empty_set());
-    }
-    locations_of_cells(cx, obj)
-}
-
-fn locations_of_cells(cx: &mut Context<'_>, cells: &Value) -> TypedResult {
-    collected(cx, SET, cells, |_, cell| {
+pub(super) fn toindices_o(cx: &mut Context<'_>, obj: &Value) -> PythonResult {
+    collected(cx, SET, obj, |_, cell| {
         let (i, j, _) = three(cell)?;
         Ok(Some(Value::pair(&i, &j)))
     })
@@ -51,7 +41,7 @@ pub(super) enum LocationsOf {
 }
 
 impl LocationsOf {
-    pub(super) fn locations(self, cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+    pub(super) fn locations(self, cx: &mut Context<'_>, patch: &Value) -> PythonResult {
         match self {
             LocationsOf::Patch => call(cx, T::Toindices, &[patch]),
             LocationsOf::Indices => Ok(patch.clone()),
@@ -60,17 +50,13 @@ impl LocationsOf {
     }
 }
 
-pub(super) fn recolor_i(cx: &mut Context<'_>, color: &Value, indices: &Value) -> TypedResult {
-    recoloured(cx, color, indices)
-}
-
-pub(super) fn recolor_o(cx: &mut Context<'_>, color: &Value, obj: &Value) -> TypedResult {
+pub(super) fn recolor_o(cx: &mut Context<'_>, color: &Value, obj: &Value) -> PythonResult {
     let locations = LocationsOf::Object.locations(cx, obj)?;
-    recoloured(cx, color, &locations)
+    recolor_i(cx, color, &locations)
 }
 
-fn recoloured(cx: &mut Context<'_>, color: &Value, locations: &Value) -> TypedResult {
-    collected(cx, SET, locations, |_, loc| {
+pub(super) fn recolor_i(cx: &mut Context<'_>, color: &Value, indices: &Value) -> PythonResult {
+    collected(cx, SET, indices, |_, loc| {
         let (i, j) = two(loc)?;
         Ok(Some(triple(i, j, color.clone())))
     })
@@ -81,9 +67,9 @@ fn recoloured(cx: &mut Context<'_>, color: &Value, locations: &Value) -> TypedRe
 fn each_moved(
     cx: &mut Context<'_>,
     patch: &Value,
-    to: impl FnMut(&mut Context<'_>, &Value, &Value) -> TypedResult<(Value, Value)>,
-) -> TypedResult {
-    let cells = len(&first(patch)?).ok_or(RAISES)? == 3;
+    to: impl FnMut(&mut Context<'_>, &Value, &Value) -> PythonResult<(Value, Value)>,
+) -> PythonResult {
+    let cells = len(&first(patch)?).ok_or(Refusal::Raises)? == 3;
     each_of_kind_moved(cx, patch, cells, to)
 }
 
@@ -91,8 +77,8 @@ fn each_of_kind_moved(
     cx: &mut Context<'_>,
     patch: &Value,
     cells: bool,
-    mut to: impl FnMut(&mut Context<'_>, &Value, &Value) -> TypedResult<(Value, Value)>,
-) -> TypedResult {
+    mut to: impl FnMut(&mut Context<'_>, &Value, &Value) -> PythonResult<(Value, Value)>,
+) -> PythonResult {
     collected(cx, SET, patch, |cx, element| {
         Ok(Some(if cells {
             let (i, j, c) = three(element)?;
@@ -106,7 +92,7 @@ fn each_of_kind_moved(
     })
 }
 
-pub(super) fn shift(cx: &mut Context<'_>, patch: &Value, directions: &Value) -> TypedResult {
+pub(super) fn shift(cx: &mut Context<'_>, patch: &Value, directions: &Value) -> PythonResult {
     if !patch.is_truthy() {
         return Ok(Value::empty_set());
     }
@@ -119,23 +105,23 @@ pub(super) fn shift(cx: &mut Context<'_>, patch: &Value, directions: &Value) -> 
     })
 }
 
-pub(super) fn normalize(cx: &mut Context<'_>, indices: &Value) -> TypedResult {
+pub(super) fn normalize(cx: &mut Context<'_>, indices: &Value) -> PythonResult {
     normalized(cx, indices, T::Uppermost, T::Leftmost)
 }
 
-pub(super) fn normalize_i(cx: &mut Context<'_>, indices: &Value) -> TypedResult {
+pub(super) fn normalize_i(cx: &mut Context<'_>, indices: &Value) -> PythonResult {
     normalized(cx, indices, T::UppermostI, T::LeftmostI)
 }
 
-pub(super) fn normalize_o(cx: &mut Context<'_>, obj: &Value) -> TypedResult {
+pub(super) fn normalize_o(cx: &mut Context<'_>, obj: &Value) -> PythonResult {
     normalized(cx, obj, T::UppermostO, T::LeftmostO)
 }
 
-fn normalized(cx: &mut Context<'_>, patch: &Value, row: T, column: T) -> TypedResult {
+fn normalized(cx: &mut Context<'_>, patch: &Value, row: T, column: T) -> PythonResult {
     if length(patch)? == 0 {
         return Ok(patch.clone());
     }
-    let (row, column) = (call(cx, row, &[patch])?, call(cx, column, &[patch])?);
+    let (row, column) = both(cx, row, column, patch)?;
     let (i, j) = (negated(cx, &row)?, negated(cx, &column)?);
     call(cx, T::Shift, &[patch, &Value::pair(&i, &j)])
 }
@@ -145,38 +131,35 @@ fn is_location(loc: &Value) -> bool {
     is_tuple(loc) && !is_empty(loc)
 }
 
-pub(super) fn dneighbors(cx: &mut Context<'_>, loc: &Value) -> TypedResult {
+pub(super) fn dneighbors(cx: &mut Context<'_>, loc: &Value) -> PythonResult {
     if !is_location(loc) {
         return Ok(Value::empty_set());
     }
     public(cx, P::Dneighbors, &[loc])
 }
 
-pub(super) fn ineighbors(cx: &mut Context<'_>, loc: &Value) -> TypedResult {
+pub(super) fn ineighbors(cx: &mut Context<'_>, loc: &Value) -> PythonResult {
     if !is_location(loc) {
         return Ok(Value::empty_set());
     }
     public(cx, P::Ineighbors, &[loc])
 }
 
-pub(super) fn neighbors(cx: &mut Context<'_>, loc: &Value) -> TypedResult {
-    let (a, b) = (
-        call(cx, T::Dneighbors, &[loc])?,
-        call(cx, T::Ineighbors, &[loc])?,
-    );
+pub(super) fn neighbors(cx: &mut Context<'_>, loc: &Value) -> PythonResult {
+    let (a, b) = both(cx, T::Dneighbors, T::Ineighbors, loc)?;
     public(cx, P::Combine, &[&a, &b])
 }
 
 /// The set of two opposite corners, which has the bounding box of the patch.
-fn opposite_corners(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
-    let mut corner = |corner: T| -> TypedResult {
+fn opposite_corners(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
+    let mut corner = |corner: T| -> PythonResult {
         let (i, j) = two(&call(cx, corner, &[patch])?)?;
         Ok(Value::pair(&Value::Int(int(&i)?), &Value::Int(int(&j)?)))
     };
     Ok(Value::set([corner(T::Ulcorner)?, corner(T::Lrcorner)?]))
 }
 
-pub(super) fn backdrop(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn backdrop(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     if matches!(len(patch), None | Some(0)) {
         return Ok(Value::empty_set());
     }
@@ -184,7 +167,7 @@ pub(super) fn backdrop(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     public(cx, P::Backdrop, &[&corners])
 }
 
-pub(super) fn delta(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn delta(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     if matches!(len(patch), None | Some(0)) {
         return Ok(Value::empty_set());
     }
@@ -195,7 +178,7 @@ pub(super) fn delta(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     minus(cx, &all, &own)
 }
 
-pub(super) fn r#box(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn r#box(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     if is_empty(patch) {
         return Ok(Value::empty_set());
     }
@@ -204,15 +187,15 @@ pub(super) fn r#box(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
 }
 
 /// A set of two locations with the same first and last rows and columns as the patch.
-fn reach(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+fn reach(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     let mut extreme =
-        |extreme: T| -> TypedResult { Ok(Value::Int(int(&call(cx, extreme, &[patch])?)?)) };
+        |extreme: T| -> PythonResult { Ok(Value::Int(int(&call(cx, extreme, &[patch])?)?)) };
     let first = Value::pair(&extreme(T::Uppermost)?, &extreme(T::Leftmost)?);
     let last = Value::pair(&extreme(T::Lowermost)?, &extreme(T::Rightmost)?);
     Ok(Value::set([first, last]))
 }
 
-pub(super) fn inbox(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn inbox(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     if is_empty(patch) {
         return Ok(Value::empty_set());
     }
@@ -220,7 +203,7 @@ pub(super) fn inbox(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     public(cx, P::Inbox, &[&reach])
 }
 
-pub(super) fn outbox(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn outbox(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     if is_empty(patch) {
         return Ok(Value::empty_set());
     }
@@ -228,21 +211,21 @@ pub(super) fn outbox(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     public(cx, P::Outbox, &[&reach])
 }
 
-pub(super) fn connect(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn connect(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     if is_empty_tuple(a) || is_empty_tuple(b) {
         return Ok(Value::empty_set());
     }
     public(cx, P::Connect, &[a, b])
 }
 
-pub(super) fn shoot(cx: &mut Context<'_>, start: &Value, direction: &Value) -> TypedResult {
+pub(super) fn shoot(cx: &mut Context<'_>, start: &Value, direction: &Value) -> PythonResult {
     if is_empty(start) || is_empty(direction) {
         return Ok(Value::empty_set());
     }
     public(cx, P::Shoot, &[start, direction])
 }
 
-pub(super) fn hfrontier(cx: &mut Context<'_>, location: &Value) -> TypedResult {
+pub(super) fn hfrontier(cx: &mut Context<'_>, location: &Value) -> PythonResult {
     if is_empty_tuple(location) {
         return Ok(Value::empty_set());
     }
@@ -250,7 +233,7 @@ pub(super) fn hfrontier(cx: &mut Context<'_>, location: &Value) -> TypedResult {
 }
 
 /// Whether both patches have a cell in one row, or in one column.
-fn matching(cx: &mut Context<'_>, a: &Value, b: &Value, row: bool) -> TypedResult {
+fn matching(cx: &mut Context<'_>, a: &Value, b: &Value, row: bool) -> PythonResult {
     let mut lines = |patch: &Value| {
         let locations = LocationsOf::Patch.locations(cx, patch)?;
         collected(cx, SET, &locations, |_, loc| {
@@ -265,15 +248,15 @@ fn matching(cx: &mut Context<'_>, a: &Value, b: &Value, row: bool) -> TypedResul
     ))
 }
 
-pub(super) fn hmatching(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn hmatching(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     matching(cx, a, b, true)
 }
 
-pub(super) fn vmatching(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn vmatching(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     matching(cx, a, b, false)
 }
 
-pub(super) fn manhattan(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn manhattan(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     if [a, b]
         .iter()
         .any(|patch| matches!(len(patch), None | Some(0)))
@@ -284,12 +267,12 @@ pub(super) fn manhattan(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResu
     public(cx, P::Manhattan, &[&a, &b])
 }
 
-pub(super) fn adjacent(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
+pub(super) fn adjacent(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     let distance = call(cx, T::Manhattan, &[a, b])?;
     Ok(Value::Bool(equal(&distance, &Value::Int(1))))
 }
 
-pub(super) fn bordering(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> TypedResult {
+pub(super) fn bordering(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> PythonResult {
     for first in [T::Uppermost, T::Leftmost] {
         if equal(&call(cx, first, &[patch])?, &Value::Int(0)) {
             return Ok(Value::Bool(true));
@@ -305,12 +288,12 @@ pub(super) fn bordering(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> Ty
 }
 
 /// The centre as two integers.
-pub(super) fn center_of(cx: &mut Context<'_>, patch: &Value) -> TypedResult<(i32, i32)> {
+pub(super) fn center_of(cx: &mut Context<'_>, patch: &Value) -> PythonResult<(i32, i32)> {
     let (i, j) = two(&call(cx, T::Center, &[patch])?)?;
     Ok((int(&i)?, int(&j)?))
 }
 
-pub(super) fn gravitate(cx: &mut Context<'_>, source: &Value, destination: &Value) -> TypedResult {
+pub(super) fn gravitate(cx: &mut Context<'_>, source: &Value, destination: &Value) -> PythonResult {
     const MOVES: i32 = 42;
     if !destination.is_truthy() {
         return Ok(source.clone());
@@ -335,11 +318,8 @@ pub(super) fn gravitate(cx: &mut Context<'_>, source: &Value, destination: &Valu
 }
 
 /// First row and column, last row and column.
-fn frame(cx: &mut Context<'_>, patch: &Value) -> TypedResult<[Value; 4]> {
-    let (first, last) = (
-        call(cx, T::Ulcorner, &[patch])?,
-        call(cx, T::Lrcorner, &[patch])?,
-    );
+fn frame(cx: &mut Context<'_>, patch: &Value) -> PythonResult<[Value; 4]> {
+    let (first, last) = both(cx, T::Ulcorner, T::Lrcorner, patch)?;
     Ok([
         item(&first, 0)?,
         item(&first, 1)?,
@@ -349,15 +329,15 @@ fn frame(cx: &mut Context<'_>, patch: &Value) -> TypedResult<[Value; 4]> {
 }
 
 /// Whether a mirror processes cells rather than locations; for any patch, the first element decides.
-fn kind(patch: &Value, of: LocationsOf) -> TypedResult<bool> {
+fn kind(patch: &Value, of: LocationsOf) -> PythonResult<bool> {
     Ok(match of {
-        LocationsOf::Patch => len(&first(patch)?).ok_or(RAISES)? == 3,
+        LocationsOf::Patch => len(&first(patch)?).ok_or(Refusal::Raises)? == 3,
         LocationsOf::Indices => false,
         LocationsOf::Object => true,
     })
 }
 
-fn hmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> TypedResult {
+fn hmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> PythonResult {
     let [top, _, bottom, _] = frame(cx, patch)?;
     let sum = plus(cx, &top, &bottom)?;
     let cells = kind(patch, of)?;
@@ -366,7 +346,7 @@ fn hmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> TypedResult 
     })
 }
 
-fn vmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> TypedResult {
+fn vmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> PythonResult {
     let [_, left, _, right] = frame(cx, patch)?;
     let sum = plus(cx, &left, &right)?;
     let cells = kind(patch, of)?;
@@ -375,7 +355,7 @@ fn vmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> TypedResult 
     })
 }
 
-fn dmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> TypedResult {
+fn dmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> PythonResult {
     let (top, left) = two(&call(cx, T::Ulcorner, &[patch])?)?;
     let cells = kind(patch, of)?;
     let to_column = minus(cx, &left, &top)?;
@@ -387,7 +367,7 @@ fn dmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> TypedResult 
 
 macro_rules! mirrors {
     ($($name:ident: $mirror:ident($of:ident);)+) => {
-        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
             $mirror(cx, patch, LocationsOf::$of)
         })+
     };
@@ -405,7 +385,7 @@ mirrors! {
     dmirror_o: dmirror(Object);
 }
 
-pub(super) fn cmirror_f(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
+pub(super) fn cmirror_f(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     let mut mirrored = patch.clone();
     for mirror in [T::VmirrorF, T::DmirrorF, T::VmirrorF] {
         mirrored = call(cx, mirror, &[&mirrored])?;
@@ -413,7 +393,7 @@ pub(super) fn cmirror_f(cx: &mut Context<'_>, patch: &Value) -> TypedResult {
     Ok(mirrored)
 }
 
-pub(super) fn mir_rot_f(cx: &mut Context<'_>, patch: &Value, number: &Value) -> TypedResult {
+pub(super) fn mir_rot_f(cx: &mut Context<'_>, patch: &Value, number: &Value) -> PythonResult {
     let mirror = match number.as_int() {
         Some(0) => T::HmirrorF,
         Some(1) => T::DmirrorF,
@@ -424,7 +404,7 @@ pub(super) fn mir_rot_f(cx: &mut Context<'_>, patch: &Value, number: &Value) -> 
     call(cx, mirror, &[patch])
 }
 
-pub(super) fn upscale_f(cx: &mut Context<'_>, obj: &Value, factor: &Value) -> TypedResult {
+pub(super) fn upscale_f(cx: &mut Context<'_>, obj: &Value, factor: &Value) -> PythonResult {
     if length(obj)? == 0 {
         return Ok(Value::empty_set());
     }
@@ -438,7 +418,7 @@ pub(super) fn upscale_f(cx: &mut Context<'_>, obj: &Value, factor: &Value) -> Ty
 }
 
 /// After how many columns or rows an object repeats.
-fn period(cx: &mut Context<'_>, obj: &Value, extent: T, period: P) -> TypedResult {
+fn period(cx: &mut Context<'_>, obj: &Value, extent: T, period: P) -> PythonResult {
     let normalized = call(cx, T::Normalize, &[obj])?;
     let extent = call(cx, extent, &[&normalized])?;
     if int(&extent)? < 2 {
@@ -448,71 +428,71 @@ fn period(cx: &mut Context<'_>, obj: &Value, extent: T, period: P) -> TypedResul
     public(cx, period, &[&object])
 }
 
-pub(super) fn hperiod(cx: &mut Context<'_>, obj: &Value) -> TypedResult {
+pub(super) fn hperiod(cx: &mut Context<'_>, obj: &Value) -> PythonResult {
     period(cx, obj, T::WidthF, P::Hperiod)
 }
 
-pub(super) fn vperiod(cx: &mut Context<'_>, obj: &Value) -> TypedResult {
+pub(super) fn vperiod(cx: &mut Context<'_>, obj: &Value) -> PythonResult {
     period(cx, obj, T::HeightF, P::Vperiod)
 }
 
 /// The colours of the cells, with repetitions.
-fn colours(obj: &Value) -> TypedResult<Vec<Value>> {
+fn colours(obj: &Value) -> PythonResult<Vec<Value>> {
     let cells = elements(obj)?;
     cells.iter().map(|cell| Ok(three(&cell)?.2)).collect()
 }
 
-pub(super) fn palette_f(cx: &mut Context<'_>, element: &Value) -> TypedResult {
+pub(super) fn palette_f(cx: &mut Context<'_>, element: &Value) -> PythonResult {
     collected(cx, SET, element, |_, cell| Ok(Some(three(cell)?.2)))
 }
 
-pub(super) fn p_o(cx: &mut Context<'_>, obj: &Value) -> TypedResult {
+pub(super) fn p_o(cx: &mut Context<'_>, obj: &Value) -> PythonResult {
     let palette = palette_f(cx, obj)?;
     public(cx, P::Totuple, &[&palette])
 }
 
-pub(super) fn numcolors_f(cx: &mut Context<'_>, obj: &Value) -> TypedResult {
+pub(super) fn numcolors_f(cx: &mut Context<'_>, obj: &Value) -> PythonResult {
     let palette = call(cx, T::PaletteF, &[obj])?;
     Ok(Value::Int(length(&palette)?))
 }
 
 /// The value that occurs most or least often; `nan` if there are none.
-pub(super) fn commonest(values: Vec<Value>, wanted: Ordering) -> TypedResult {
+pub(super) fn commonest(values: Vec<Value>, wanted: Ordering) -> PythonResult {
     if values.is_empty() {
         return Ok(NOT_A_NUMBER);
     }
     Ok(untyped::commonest(values, wanted)?)
 }
 
-pub(super) fn mostcolor_f(_: &mut Context<'_>, obj: &Value) -> TypedResult {
+pub(super) fn mostcolor_f(_: &mut Context<'_>, obj: &Value) -> PythonResult {
     commonest(colours(obj)?, Ordering::Greater)
 }
 
-pub(super) fn leastcolor_f(_: &mut Context<'_>, obj: &Value) -> TypedResult {
+pub(super) fn leastcolor_f(_: &mut Context<'_>, obj: &Value) -> PythonResult {
     commonest(colours(obj)?, Ordering::Less)
 }
 
-pub(super) fn colorcount_f(_: &mut Context<'_>, obj: &Value, color: &Value) -> TypedResult {
+pub(super) fn colorcount_f(_: &mut Context<'_>, obj: &Value, color: &Value) -> PythonResult {
     let colours = colours(obj)?;
     let count = colours.iter().filter(|c| equal(c, color)).count();
     Ok(Value::Int(count as i32))
 }
 
-pub(super) fn color(_: &mut Context<'_>, obj: &Value) -> TypedResult {
+pub(super) fn color(_: &mut Context<'_>, obj: &Value) -> PythonResult {
     match elements(obj)?.value(0) {
         Some(cell) if is_tuple(&cell) => item(&cell, 2),
         _ => Ok(NEGATIVE_INFINITY),
     }
 }
 
-pub(super) fn colorfilter(cx: &mut Context<'_>, objs: &Value, color: &Value) -> TypedResult {
+pub(super) fn colorfilter(cx: &mut Context<'_>, objs: &Value, color: &Value) -> PythonResult {
     collected(cx, SET, objs, |_, obj| {
         let found = item(&first(obj)?, 2)?;
         Ok(equal(&found, color).then(|| obj.clone()))
     })
 }
 
-pub(super) fn colorfilter_t(cx: &mut Context<'_>, objs: &Value, color: &Value) -> TypedResult {
+pub(super) fn colorfilter_t(cx: &mut Context<'_>, objs: &Value, color: &Value) -> PythonResult {
     collected(cx, ContainerKind::Tuple, objs, |_, obj| {
         let found = item(&item(obj, 0)?, 2)?;
         Ok(equal(&found, color).then(|| obj.clone()))

@@ -1,7 +1,7 @@
 //! Python's operations on values of any type.
 //!
-//! Most of them are those of [`untyped`], for arguments that do not have the types of a row in the public dialect. Here
-//! they return their errors as [`ErrorKind`], since a failing call returns its default whatever failed.
+//! Most of them are those of [`untyped`](crate::primitives::untyped), for arguments that do not have the types of a row
+//! in the public dialect.
 
 use std::cmp::Ordering;
 
@@ -10,21 +10,20 @@ use arc_isa::{ContainerKind, Primitive};
 use super::TypedPrimitive;
 use crate::budget::Context;
 use crate::error::{ErrorKind, ValueKind};
-use crate::primitives::comparison;
-use crate::primitives::untyped::{self, Refusal};
+pub(super) use crate::primitives::untyped::{
+    PythonResult, Refusal, elements, int, is_empty, is_tuple, list, minus, outermost, plus,
+    unpack as two,
+};
+use crate::primitives::{comparison, untyped};
 use crate::value::Value;
 use crate::value::container::Container;
 use crate::value::foreign::Foreign;
 
-pub(super) type TypedResult<T = Value> = Result<T, ErrorKind>;
-
-/// The error where Python raises an exception. It is never reported, since the call returns its default.
-pub(super) const RAISES: ErrorKind = ErrorKind::NoMatch;
-
 impl From<Refusal> for ErrorKind {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Raises => RAISES,
+            // Never reported, since the call returns its default.
+            Refusal::Raises => ErrorKind::NoMatch,
             Refusal::Error(kind) => kind,
         }
     }
@@ -35,8 +34,18 @@ pub(super) fn call(
     cx: &mut Context<'_>,
     primitive: TypedPrimitive,
     arguments: &[&Value],
-) -> TypedResult {
-    cx.call_typed(primitive, arguments)
+) -> PythonResult {
+    Ok(cx.call_typed(primitive, arguments)?)
+}
+
+/// The results of two primitives of this dialect for one argument.
+pub(super) fn both(
+    cx: &mut Context<'_>,
+    first: TypedPrimitive,
+    second: TypedPrimitive,
+    value: &Value,
+) -> PythonResult<(Value, Value)> {
+    Ok((call(cx, first, &[value])?, call(cx, second, &[value])?))
 }
 
 /// Calls a primitive of the public dialect, whose failure is an error.
@@ -44,8 +53,8 @@ pub(super) fn public(
     cx: &mut Context<'_>,
     primitive: Primitive,
     arguments: &[&Value],
-) -> TypedResult {
-    cx.call_primitive(primitive, arguments)
+) -> PythonResult {
+    Ok(cx.call_primitive(primitive, arguments)?)
 }
 
 pub(super) const NOT_A_NUMBER: Value = Value::Foreign(Foreign::NotANumber);
@@ -56,16 +65,7 @@ pub(super) fn empty_tuple() -> Value {
     Value::tuple(Vec::new())
 }
 
-/// The elements that `for element in value` iterates over.
-pub(super) fn elements(value: &Value) -> TypedResult<Container<'_>> {
-    Ok(untyped::elements(value)?)
-}
-
-pub(super) fn list(value: &Value) -> TypedResult<Vec<Value>> {
-    Ok(untyped::list(value)?)
-}
-
-pub(super) fn length(value: &Value) -> TypedResult<i32> {
+pub(super) fn length(value: &Value) -> PythonResult<i32> {
     Ok(untyped::length(value)? as i32)
 }
 
@@ -74,48 +74,29 @@ pub(super) fn len(value: &Value) -> Option<usize> {
     value.as_container().map(Container::len)
 }
 
-pub(super) fn is_tuple(value: &Value) -> bool {
-    untyped::is_tuple(value)
-}
-
 pub(super) fn is_empty_tuple(value: &Value) -> bool {
-    is_tuple(value) && len(value) == Some(0)
-}
-
-/// Whether it is the empty tuple or the empty set.
-pub(super) fn is_empty(value: &Value) -> bool {
-    len(value) == Some(0)
-}
-
-/// The value of a truth value or an integer.
-pub(super) fn int(value: &Value) -> TypedResult<i32> {
-    Ok(untyped::int(value)?)
+    is_tuple(value) && is_empty(value)
 }
 
 /// `value[at]` for a tuple; negative indices count from the end.
-pub(super) fn item(value: &Value, at: i32) -> TypedResult {
+pub(super) fn item(value: &Value, at: i32) -> PythonResult {
     let tuple = untyped::tuple(value)?;
     let at = if at < 0 { at + tuple.len() as i32 } else { at };
-    let at = usize::try_from(at).map_err(|_| RAISES)?;
-    tuple.value(at).ok_or(RAISES)
+    let at = usize::try_from(at).map_err(|_| Refusal::Raises)?;
+    tuple.value(at).ok_or(Refusal::Raises)
 }
 
 /// The first element of an iterable value.
-pub(super) fn first(value: &Value) -> TypedResult {
-    elements(value)?.value(0).ok_or(RAISES)
-}
-
-/// `a, b = value`
-pub(super) fn two(value: &Value) -> TypedResult<(Value, Value)> {
-    Ok(untyped::unpack(value)?)
+pub(super) fn first(value: &Value) -> PythonResult {
+    elements(value)?.value(0).ok_or(Refusal::Raises)
 }
 
 /// `a, b, c = value`
-pub(super) fn three(value: &Value) -> TypedResult<(Value, Value, Value)> {
+pub(super) fn three(value: &Value) -> PythonResult<(Value, Value, Value)> {
     let all = elements(value)?;
     match (all.len(), all.value(0), all.value(1), all.value(2)) {
         (3, Some(a), Some(b), Some(c)) => Ok((a, b, c)),
-        _ => Err(RAISES),
+        _ => Err(Refusal::Raises),
     }
 }
 
@@ -125,46 +106,33 @@ pub(super) fn equal(a: &Value, b: &Value) -> bool {
 }
 
 /// Compares as `a < b` and similar operators do; `None` if one of them is `nan`, which has no order.
-pub(super) fn compare(a: &Value, b: &Value) -> TypedResult<Option<Ordering>> {
+pub(super) fn compare(a: &Value, b: &Value) -> PythonResult<Option<Ordering>> {
     let ordering = comparison::compare(a, b)?;
     Ok((!a.is_nan() && !b.is_nan()).then_some(ordering))
 }
 
-pub(super) fn plus(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
-    Ok(untyped::plus(cx, a, b)?)
-}
-
-pub(super) fn minus(cx: &mut Context<'_>, a: &Value, b: &Value) -> TypedResult {
-    Ok(untyped::minus(cx, a, b)?)
-}
-
-pub(super) fn negated(cx: &mut Context<'_>, n: &Value) -> TypedResult {
+pub(super) fn negated(cx: &mut Context<'_>, n: &Value) -> PythonResult {
     minus(cx, &Value::Int(0), &Value::Int(int(n)?))
 }
 
-/// `max` or `min`
-pub(super) fn outermost(values: &[Value], wanted: Ordering) -> TypedResult {
-    Ok(untyped::outermost(values, wanted)?)
-}
-
 /// The elements as a tuple; a tuple is not copied.
-pub(super) fn as_tuple(cx: &mut Context<'_>, value: &Value) -> TypedResult {
+pub(super) fn as_tuple(cx: &mut Context<'_>, value: &Value) -> PythonResult {
     as_kind(cx, value, ContainerKind::Tuple)
 }
 
 /// The elements as a set; a set is not copied.
-pub(super) fn as_set(cx: &mut Context<'_>, value: &Value) -> TypedResult {
+pub(super) fn as_set(cx: &mut Context<'_>, value: &Value) -> PythonResult {
     as_kind(cx, value, ContainerKind::Set)
 }
 
-fn as_kind(cx: &mut Context<'_>, value: &Value, kind: ContainerKind) -> TypedResult {
+fn as_kind(cx: &mut Context<'_>, value: &Value, kind: ContainerKind) -> PythonResult {
     let container = elements(value)?;
     if container.kind == kind {
         return Ok(value.clone());
     }
     let mut all = cx.collector(kind);
     all.extend(cx, container)?;
-    all.finish(cx)
+    Ok(all.finish(cx)?)
 }
 
 /// A tuple or a set of the function's results for each element.
@@ -172,15 +140,15 @@ pub(super) fn collected<'c>(
     cx: &mut Context<'c>,
     kind: ContainerKind,
     of: &Value,
-    mut make: impl FnMut(&mut Context<'c>, &Value) -> TypedResult<Option<Value>>,
-) -> TypedResult {
+    mut make: impl FnMut(&mut Context<'c>, &Value) -> PythonResult<Option<Value>>,
+) -> PythonResult {
     let mut all = cx.collector(kind);
     for element in elements(of)?.iter() {
         if let Some(result) = make(cx, &element)? {
             all.push(cx, result)?;
         }
     }
-    all.finish(cx)
+    Ok(all.finish(cx)?)
 }
 
 /// The tuple of three.
@@ -189,8 +157,8 @@ pub(super) fn triple(i: Value, j: Value, c: Value) -> Value {
 }
 
 /// The index of a rank among `count` elements; `None` if it is out of range.
-pub(super) fn place(rank: &Value, count: usize) -> TypedResult<Option<usize>> {
-    let count = i64::try_from(count).map_err(|_| RAISES)?;
+pub(super) fn place(rank: &Value, count: usize) -> PythonResult<Option<usize>> {
+    let count = i64::try_from(count).map_err(|_| Refusal::Raises)?;
     if rank.kind() == ValueKind::NotFinite {
         return Ok(None);
     }

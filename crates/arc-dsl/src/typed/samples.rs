@@ -6,8 +6,8 @@ use arc_isa::ContainerKind;
 
 use super::TypedPrimitive as T;
 use super::python::{
-    NOT_A_NUMBER, RAISES, TypedResult, call, collected, compare, elements, empty_tuple, equal, int,
-    is_tuple, key as keyed_by, list, place, three, two,
+    NOT_A_NUMBER, PythonResult, Refusal, call, collected, compare, elements, empty_tuple, equal,
+    int, is_tuple, key as keyed_by, list, place, three, two,
 };
 use crate::budget::Context;
 use crate::primitives::comparison;
@@ -15,7 +15,7 @@ use crate::value::Value;
 use crate::value::container::{sorted_places, sorting};
 
 /// The element at this rank.
-fn ranked(values: &[Value], rank: &Value) -> TypedResult<Option<Value>> {
+fn ranked(values: &[Value], rank: &Value) -> PythonResult<Option<Value>> {
     Ok(place(rank, values.len())?.map(|at| values[at].clone()))
 }
 
@@ -25,7 +25,7 @@ pub(super) fn sorted(
     container: &Value,
     key: Option<&Value>,
     descending: bool,
-) -> TypedResult<Vec<Value>> {
+) -> PythonResult<Vec<Value>> {
     let mut keyed = Vec::new();
     let mut held = 0;
     for element in elements(container)?.iter() {
@@ -61,11 +61,11 @@ const FEW: usize = 64;
 /// Sorts like Python's binary insertion sort for few elements: an initial run that ascends or descends is kept or
 /// reversed, and each further element is inserted at the position that a binary search finds. For keys with a total
 /// order, the result is the usual one; with `nan` among them, it depends on which keys are compared.
-fn by_insertion(mut keyed: Vec<(Value, Value)>, descending: bool) -> TypedResult<Vec<Value>> {
+fn by_insertion(mut keyed: Vec<(Value, Value)>, descending: bool) -> PythonResult<Vec<Value>> {
     if descending {
         keyed.reverse();
     }
-    let less = |a: &(Value, Value), b: &(Value, Value)| -> TypedResult<bool> {
+    let less = |a: &(Value, Value), b: &(Value, Value)| -> PythonResult<bool> {
         Ok(compare(&a.0, &b.0)? == Some(Ordering::Less))
     };
     let mut sorted = keyed.len().min(1);
@@ -94,7 +94,7 @@ fn by_insertion(mut keyed: Vec<(Value, Value)>, descending: bool) -> TypedResult
     Ok(keyed.into_iter().map(|(_, element)| element).collect())
 }
 
-pub(super) fn get_nth_t(_: &mut Context<'_>, container: &Value, rank: &Value) -> TypedResult {
+pub(super) fn get_nth_t(_: &mut Context<'_>, container: &Value, rank: &Value) -> PythonResult {
     if !is_tuple(container) {
         return Ok(NOT_A_NUMBER);
     }
@@ -103,7 +103,7 @@ pub(super) fn get_nth_t(_: &mut Context<'_>, container: &Value, rank: &Value) ->
     Ok(at.and_then(|at| tuple.value(at)).unwrap_or(NOT_A_NUMBER))
 }
 
-pub(super) fn get_nth_f(_: &mut Context<'_>, container: &Value, rank: &Value) -> TypedResult {
+pub(super) fn get_nth_f(_: &mut Context<'_>, container: &Value, rank: &Value) -> PythonResult {
     let rank = i64::from(int(rank)?);
     let all = elements(container)?;
     let at = if rank < 0 {
@@ -117,17 +117,17 @@ pub(super) fn get_nth_f(_: &mut Context<'_>, container: &Value, rank: &Value) ->
         .unwrap_or_else(Value::empty_set))
 }
 
-pub(super) fn get_nth_by_key_t(cx: &mut Context<'_>, arguments: &[&Value]) -> TypedResult {
+pub(super) fn get_nth_by_key_t(cx: &mut Context<'_>, arguments: &[&Value]) -> PythonResult {
     let (container, rank, key) = with_key(arguments)?;
     let sorted = sorted(cx, container, key, false)?;
     if sorted.is_empty() {
         return Ok(Value::Nothing);
     }
     int(rank)?;
-    ranked(&sorted, rank)?.ok_or(RAISES)
+    ranked(&sorted, rank)?.ok_or(Refusal::Raises)
 }
 
-pub(super) fn get_nth_by_key_f(cx: &mut Context<'_>, arguments: &[&Value]) -> TypedResult {
+pub(super) fn get_nth_by_key_f(cx: &mut Context<'_>, arguments: &[&Value]) -> PythonResult {
     let (container, rank, key) = with_key(arguments)?;
     let sorted = sorted(cx, container, key, false)?;
     let at = usize::try_from(int(rank)?).unwrap_or(0);
@@ -135,15 +135,17 @@ pub(super) fn get_nth_by_key_f(cx: &mut Context<'_>, arguments: &[&Value]) -> Ty
 }
 
 /// A container, a rank, and the key function if there is one.
-fn with_key<'a>(arguments: &[&'a Value]) -> TypedResult<(&'a Value, &'a Value, Option<&'a Value>)> {
+fn with_key<'a>(
+    arguments: &[&'a Value],
+) -> PythonResult<(&'a Value, &'a Value, Option<&'a Value>)> {
     match *arguments {
         [container, rank] => Ok((container, rank, None)),
         [container, rank, key] => Ok((container, rank, keyed_by(key))),
-        _ => Err(RAISES),
+        _ => Err(Refusal::Raises),
     }
 }
 
-pub(super) fn get_rank(cx: &mut Context<'_>, container: &Value, rank: &Value) -> TypedResult {
+pub(super) fn get_rank(cx: &mut Context<'_>, container: &Value, rank: &Value) -> PythonResult {
     let sorted = sorted(cx, container, None, true)?;
     Ok(ranked(&sorted, rank)?.unwrap_or(Value::Int(0)))
 }
@@ -153,7 +155,7 @@ pub(super) fn get_arg_rank(
     container: &Value,
     compfunc: &Value,
     rank: &Value,
-) -> TypedResult {
+) -> PythonResult {
     if is_tuple(container) {
         get_arg_rank_t(cx, container, compfunc, rank)
     } else {
@@ -166,7 +168,7 @@ pub(super) fn get_arg_rank_t(
     container: &Value,
     compfunc: &Value,
     rank: &Value,
-) -> TypedResult {
+) -> PythonResult {
     let sorted = sorted(cx, container, keyed_by(compfunc), true)?;
     Ok(ranked(&sorted, rank)?.unwrap_or_else(empty_tuple))
 }
@@ -176,7 +178,7 @@ pub(super) fn get_arg_rank_f(
     container: &Value,
     compfunc: &Value,
     rank: &Value,
-) -> TypedResult {
+) -> PythonResult {
     let sorted = sorted(cx, container, keyed_by(compfunc), true)?;
     Ok(ranked(&sorted, rank)?.unwrap_or_else(Value::empty_set))
 }
@@ -186,14 +188,14 @@ pub(super) fn get_val_rank(
     container: &Value,
     compfunc: &Value,
     rank: &Value,
-) -> TypedResult {
+) -> PythonResult {
     let sorted = sorted(cx, container, keyed_by(compfunc), false)?;
     let element = ranked(&sorted, rank)?.unwrap_or(Value::Int(0));
-    cx.call(compfunc, &[&element])
+    Ok(cx.call(compfunc, &[&element])?)
 }
 
 /// The distinct elements in ascending order of their frequency; equally frequent ones in canonical order.
-fn by_count(cx: &mut Context<'_>, container: &Value) -> TypedResult<Vec<Value>> {
+fn by_count(cx: &mut Context<'_>, container: &Value) -> PythonResult<Vec<Value>> {
     let mut values = list(container)?;
     let weight = values.iter().map(|value| u64::from(value.weight())).sum();
     cx.work(sorting(values.len(), weight))?;
@@ -207,9 +209,9 @@ pub(super) fn get_common_rank_t(
     cx: &mut Context<'_>,
     container: &Value,
     rank: &Value,
-) -> TypedResult {
+) -> PythonResult {
     if !is_tuple(container) {
-        return Err(RAISES);
+        return Err(Refusal::Raises);
     }
     let ranks = by_count(cx, container)?;
     Ok(ranked(&ranks, rank)?.unwrap_or_else(empty_tuple))
@@ -219,14 +221,14 @@ pub(super) fn get_common_rank_f(
     cx: &mut Context<'_>,
     container: &Value,
     rank: &Value,
-) -> TypedResult {
+) -> PythonResult {
     let ranks = by_count(cx, container)?;
     Ok(ranked(&ranks, rank)?.unwrap_or_else(Value::empty_set))
 }
 
 /// The distinct values in descending order of their frequency; equally frequent ones in the order of their first
 /// occurrences.
-fn by_frequency(cx: &mut Context<'_>, values: Vec<Value>) -> TypedResult<Vec<Value>> {
+fn by_frequency(cx: &mut Context<'_>, values: Vec<Value>) -> PythonResult<Vec<Value>> {
     let weight = values.iter().map(|value| u64::from(value.weight())).sum();
     cx.work(2 * sorting(values.len(), weight))?;
     let mut placed: Vec<_> = values.into_iter().enumerate().collect();
@@ -236,7 +238,7 @@ fn by_frequency(cx: &mut Context<'_>, values: Vec<Value>) -> TypedResult<Vec<Val
     Ok(runs.into_iter().map(|run| run[0].1.clone()).collect())
 }
 
-pub(super) fn get_color_rank_t(cx: &mut Context<'_>, grid: &Value, rank: &Value) -> TypedResult {
+pub(super) fn get_color_rank_t(cx: &mut Context<'_>, grid: &Value, rank: &Value) -> PythonResult {
     let mut colours = Vec::new();
     for row in elements(grid)?.iter() {
         colours.extend(list(&row)?);
@@ -245,7 +247,7 @@ pub(super) fn get_color_rank_t(cx: &mut Context<'_>, grid: &Value, rank: &Value)
     Ok(ranked(&ranks, rank)?.unwrap_or_else(empty_tuple))
 }
 
-pub(super) fn get_color_rank_f(cx: &mut Context<'_>, obj: &Value, rank: &Value) -> TypedResult {
+pub(super) fn get_color_rank_f(cx: &mut Context<'_>, obj: &Value, rank: &Value) -> PythonResult {
     let mut colours = Vec::new();
     for cell in elements(obj)?.iter() {
         colours.push(three(&cell)?.2);
@@ -254,7 +256,7 @@ pub(super) fn get_color_rank_f(cx: &mut Context<'_>, obj: &Value, rank: &Value) 
     Ok(ranked(&ranks, rank)?.unwrap_or_else(Value::empty_set))
 }
 
-pub(super) fn dedupe_pair_tuple(cx: &mut Context<'_>, pairs: &Value) -> TypedResult {
+pub(super) fn dedupe_pair_tuple(cx: &mut Context<'_>, pairs: &Value) -> PythonResult {
     collected(cx, ContainerKind::Tuple, pairs, |_, pair| {
         let (a, b) = two(pair)?;
         Ok((!equal(&a, &b)).then(|| Value::pair(&a, &b)))
@@ -262,7 +264,7 @@ pub(super) fn dedupe_pair_tuple(cx: &mut Context<'_>, pairs: &Value) -> TypedRes
 }
 
 /// The results of the function for the first elements of the pairs, and for the second ones, each without repetitions.
-fn of_sides(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> TypedResult<(Value, Value)> {
+fn of_sides(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> PythonResult<(Value, Value)> {
     let mut side = |side: T| {
         let grids = call(cx, T::Apply, &[&side.value(), pairs])?;
         let found = call(cx, T::MapplyT, &[function, &grids])?;
@@ -271,12 +273,12 @@ fn of_sides(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> TypedResul
     Ok((side(T::First)?, side(T::Second)?))
 }
 
-pub(super) fn c_iz(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> TypedResult {
+pub(super) fn c_iz(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> PythonResult {
     let (inputs, outputs) = of_sides(cx, pairs, function)?;
     call(cx, T::DifferenceTuple, &[&inputs, &outputs])
 }
 
-pub(super) fn c_zo(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> TypedResult {
+pub(super) fn c_zo(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> PythonResult {
     let (inputs, outputs) = of_sides(cx, pairs, function)?;
     call(cx, T::DifferenceTuple, &[&outputs, &inputs])
 }
@@ -286,9 +288,9 @@ pub(super) fn c_iz_n(
     pairs: &Value,
     function: &Value,
     pick: &Value,
-) -> TypedResult {
+) -> PythonResult {
     let found = call(cx, T::CIz, &[pairs, function])?;
-    cx.call(pick, &[&found])
+    Ok(cx.call(pick, &[&found])?)
 }
 
 pub(super) fn c_zo_n(
@@ -296,12 +298,12 @@ pub(super) fn c_zo_n(
     pairs: &Value,
     function: &Value,
     pick: &Value,
-) -> TypedResult {
+) -> PythonResult {
     let found = call(cx, T::CZo, &[pairs, function])?;
-    cx.call(pick, &[&found])
+    Ok(cx.call(pick, &[&found])?)
 }
 
-pub(super) fn a_mr(cx: &mut Context<'_>, pairs: &Value) -> TypedResult {
+pub(super) fn a_mr(cx: &mut Context<'_>, pairs: &Value) -> PythonResult {
     const SYMMETRIES: i32 = 8;
     'next: for number in 0..SYMMETRIES {
         for pair in elements(pairs)?.iter() {

@@ -18,7 +18,8 @@ macro_rules! implementation {
                 return Err(ErrorKind::ArgumentCount {
                     expected: [$(stringify!($parameter)),*].len() as u8,
                     found: u8::try_from(arguments.len()).unwrap_or(u8::MAX),
-                });
+                }
+                .into());
             };
             $family::$target(cx, $($parameter),*)
         })
