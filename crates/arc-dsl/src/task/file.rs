@@ -258,7 +258,7 @@ impl TaskFile {
         let are_programs = !entries.is_empty()
             && (entries
                 .iter()
-                .all(|(_, it)| holds_programs(it.get(), MAX_DEPTH))
+                .all(|(_, it)| holds_programs(it.get(), true, MAX_DEPTH))
                 || (known_as(entries).is_none()
                     && !says_id(entries)
                     && entries.iter().any(|(_, it)| shows_program(it.get()))));
@@ -288,7 +288,8 @@ impl TaskFile {
                 if let Some((key, program, value)) = program(&entries) {
                     return self.program(&places.of_key(key, value), id, program);
                 }
-                let holds = |(_, it): &(String, &RawValue)| holds_program(it.get(), depth - 1);
+                let holds =
+                    |(_, it): &(String, &RawValue)| holds_programs(it.get(), false, depth - 1);
                 if depth == 0 || !entries.iter().any(holds) {
                     let mut named = entries.iter();
                     let named = named.find(|(key, _)| PROGRAM_KEYS.contains(&key.as_str()));
@@ -559,45 +560,29 @@ fn text_of_program(json: &str) -> Option<String> {
     is_program.then_some(text)
 }
 
-/// Whether it holds programs and nothing else, nested at most this deep.
-fn holds_programs(json: &str, depth: usize) -> bool {
-    match kind_of(json) {
-        JsonKind::List if depth > 0 => {
-            let (elements, error) = elements_of(json);
-            let mut all = elements.iter();
-            error.is_none()
-                && !elements.is_empty()
-                && all.all(|it| holds_programs(it.get(), depth - 1))
-        }
+/// Whether it holds programs and nothing else (`only`), or a program among anything else, nested at most this deep.
+fn holds_programs(json: &str, only: bool, depth: usize) -> bool {
+    let (values, error) = match kind_of(json) {
+        JsonKind::Null => return false,
+        JsonKind::Other => return text_of_program(json).is_some(),
+        JsonKind::List => elements_of(json),
         JsonKind::Object => {
             let (entries, error) = entries_of(json);
-            let mut all = entries.iter();
-            program(&entries).is_some()
-                || (error.is_none()
-                    && depth > 0
-                    && !entries.is_empty()
-                    && all.all(|(_, it)| holds_programs(it.get(), depth - 1)))
+            if program(&entries).is_some() {
+                return true;
+            }
+            (entries.into_iter().map(|(_, it)| it).collect(), error)
         }
-        JsonKind::List | JsonKind::Null => false,
-        JsonKind::Other => text_of_program(json).is_some(),
-    }
-}
-
-/// Whether it holds a program, nested at most this deep, among anything else.
-fn holds_program(json: &str, depth: usize) -> bool {
-    match kind_of(json) {
-        JsonKind::List if depth > 0 => {
-            let (elements, _) = elements_of(json);
-            elements.iter().any(|it| holds_program(it.get(), depth - 1))
+    };
+    let mut inside = values.iter().map(|it| it.get());
+    match depth.checked_sub(1) {
+        None => false,
+        Some(depth) if only => {
+            error.is_none()
+                && !values.is_empty()
+                && inside.all(|it| holds_programs(it, true, depth))
         }
-        JsonKind::Object => {
-            let (entries, _) = entries_of(json);
-            let mut values = entries.iter();
-            program(&entries).is_some()
-                || (depth > 0 && values.any(|(_, it)| holds_program(it.get(), depth - 1)))
-        }
-        JsonKind::List | JsonKind::Null => false,
-        JsonKind::Other => text_of_program(json).is_some(),
+        Some(depth) => inside.any(|it| holds_programs(it, false, depth)),
     }
 }
 
