@@ -59,12 +59,6 @@ impl BattFile {
         &self.program
     }
 
-    /// Whether a failing step gives a default and the others continue (`try:`); if not, a failing step ends the batt.
-    #[must_use]
-    pub fn is_guarded(&self) -> bool {
-        self.guarded
-    }
-
     /// The elements of both lists in the order in which they are appended.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
