@@ -278,6 +278,7 @@ fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> Result<Indices, Err
 pub(super) mod untyped {
     use arc_isa::Primitive;
 
+    use super::FRONTIER;
     use crate::budget::Context;
     use crate::patch::Loc;
     use crate::primitives::extents::untyped::{
@@ -288,9 +289,6 @@ pub(super) mod untyped {
         list, location, of_indices, plus, rows, set_of, to_indices, typed, unpack,
     };
     use crate::value::Value;
-
-    /// How many cells a frontier has.
-    const FRONTIER: usize = 30;
 
     pub(in crate::primitives) fn call(
         cx: &mut Context<'_>,
@@ -347,12 +345,12 @@ pub(super) mod untyped {
             }
             (P::Vfrontier, &[loc]) => {
                 let column = item(loc, 1)?;
-                let rows = (0..FRONTIER).map(|i| Value::pair(&Value::Int(i as i32), &column));
+                let rows = (0..FRONTIER).map(|i| Value::pair(&Value::Int(i), &column));
                 set_of(cx, rows)
             }
             (P::Hfrontier, &[loc]) => {
                 let row = item(loc, 0)?;
-                let columns = (0..FRONTIER).map(|j| Value::pair(&row, &Value::Int(j as i32)));
+                let columns = (0..FRONTIER).map(|j| Value::pair(&row, &Value::Int(j)));
                 set_of(cx, columns)
             }
             (P::Box | P::Backdrop, &[patch]) => {
