@@ -1,6 +1,9 @@
 //! Functions as values, and loops over containers.
 
-use super::loops;
+pub(super) use super::loops::{
+    apply, argmax, argmin, extract, mapply, mfilter, mpapply, order, papply, prapply, sfilter,
+    valmax, valmin,
+};
 use crate::budget::Context;
 use crate::error::ErrorKind;
 use crate::value::Value;
@@ -86,14 +89,6 @@ pub(super) fn power(function: &Value, n: i32) -> Result<Value, ErrorKind> {
     }
 }
 
-/// A loop body that calls a function value.
-fn calling(
-    function: &Value,
-) -> impl Fn(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind> + '_ {
-    #[inline]
-    move |cx: &mut Context<'_>, arguments: &[&Value]| cx.call(function, arguments)
-}
-
 pub(super) fn rapply(
     cx: &mut Context<'_>,
     functions: Container<'_>,
@@ -105,113 +100,6 @@ pub(super) fn rapply(
         results.push(cx, result)?;
     }
     results.finish(cx)
-}
-
-pub(super) fn apply(
-    cx: &mut Context<'_>,
-    function: &Value,
-    container: Container<'_>,
-) -> Result<Value, ErrorKind> {
-    loops::apply(cx, calling(function), container)
-}
-
-pub(super) fn mapply(
-    cx: &mut Context<'_>,
-    function: &Value,
-    container: Container<'_>,
-) -> Result<Value, ErrorKind> {
-    loops::mapply(cx, calling(function), container)
-}
-
-pub(super) fn papply(
-    cx: &mut Context<'_>,
-    function: &Value,
-    a: Container<'_>,
-    b: Container<'_>,
-) -> Result<Value, ErrorKind> {
-    loops::papply(cx, calling(function), a, b)
-}
-
-pub(super) fn mpapply(
-    cx: &mut Context<'_>,
-    function: &Value,
-    a: Container<'_>,
-    b: Container<'_>,
-) -> Result<Value, ErrorKind> {
-    loops::mpapply(cx, calling(function), a, b)
-}
-
-pub(super) fn prapply(
-    cx: &mut Context<'_>,
-    function: &Value,
-    a: Container<'_>,
-    b: Container<'_>,
-) -> Result<Value, ErrorKind> {
-    loops::prapply(cx, calling(function), a, b)
-}
-
-pub(super) fn sfilter(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    condition: &Value,
-) -> Result<Value, ErrorKind> {
-    loops::sfilter(cx, container, calling(condition))
-}
-
-pub(super) fn mfilter(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    function: &Value,
-) -> Result<Value, ErrorKind> {
-    loops::mfilter(cx, container, calling(function))
-}
-
-pub(super) fn extract(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    condition: &Value,
-) -> Result<Value, ErrorKind> {
-    loops::extract(cx, container, calling(condition))
-}
-
-pub(super) fn order(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    compfunc: &Value,
-) -> Result<Value, ErrorKind> {
-    loops::order(cx, container, calling(compfunc))
-}
-
-pub(super) fn valmax(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    compfunc: &Value,
-) -> Result<Value, ErrorKind> {
-    loops::valmax(cx, container, calling(compfunc))
-}
-
-pub(super) fn valmin(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    compfunc: &Value,
-) -> Result<Value, ErrorKind> {
-    loops::valmin(cx, container, calling(compfunc))
-}
-
-pub(super) fn argmax(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    compfunc: &Value,
-) -> Result<Value, ErrorKind> {
-    loops::argmax(cx, container, calling(compfunc))
-}
-
-pub(super) fn argmin(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    compfunc: &Value,
-) -> Result<Value, ErrorKind> {
-    loops::argmin(cx, container, calling(compfunc))
 }
 
 /// What Python returns if an argument that is not a function is never called, since the containers are empty.

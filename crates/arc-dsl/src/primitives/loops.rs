@@ -71,13 +71,24 @@ fn containers<'a>(
     Ok((one, all.get(1).copied().unwrap_or(one)))
 }
 
-/// The body of a loop.
-pub(crate) trait Body:
-    FnMut(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind>
-{
+/// The body of a loop: a function value, or anything that can be called like one.
+pub(crate) trait Body {
+    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> Result<Value, ErrorKind>;
 }
 
-impl<F: FnMut(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind>> Body for F {}
+impl Body for &Value {
+    #[inline]
+    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> Result<Value, ErrorKind> {
+        cx.call(self, arguments)
+    }
+}
+
+impl Body for &mut LoopBody<'_> {
+    #[inline]
+    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> Result<Value, ErrorKind> {
+        self(cx, arguments)
+    }
+}
 
 pub(crate) fn apply(
     cx: &mut Context<'_>,
@@ -86,14 +97,14 @@ pub(crate) fn apply(
 ) -> Result<Value, ErrorKind> {
     // The most common case: a function applied to a pair of integers.
     if let Items::Loc(loc) = container.items {
-        let i = function(cx, &[&Value::Int(loc.i)])?;
-        let j = function(cx, &[&Value::Int(loc.j)])?;
+        let i = function.call(cx, &[&Value::Int(loc.i)])?;
+        let j = function.call(cx, &[&Value::Int(loc.j)])?;
         return Ok(Value::pair(&i, &j));
     }
     let rows = hold_rows(cx, &[container])?;
     let mut results = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
-        let result = function(cx, &[item])?;
+        let result = function.call(cx, &[item])?;
         results.push(cx, result)
     })?;
     cx.release(rows);
@@ -145,7 +156,7 @@ pub(crate) fn mapply(
     let rows = hold_rows(cx, &[container])?;
     let mut merging = Merging::new(cx.collector(container.kind).expecting(container.len()));
     container.try_each(|item| {
-        let result = function(cx, &[item])?;
+        let result = function.call(cx, &[item])?;
         merging.add(cx, &result)
     })?;
     cx.release(rows);
@@ -163,7 +174,7 @@ pub(crate) fn papply(
         .collector(ContainerKind::Tuple)
         .expecting(a.len().min(b.len()));
     for (a, b) in a.iter().zip(b.iter()) {
-        let result = function(cx, &[&a, &b])?;
+        let result = function.call(cx, &[&a, &b])?;
         results.push(cx, result)?;
     }
     cx.release(rows);
@@ -179,7 +190,7 @@ pub(crate) fn mpapply(
     let rows = hold_rows(cx, &[a, b])?;
     let mut merging = Merging::new(cx.collector(ContainerKind::Tuple));
     for (a, b) in a.iter().zip(b.iter()) {
-        let result = function(cx, &[&a, &b])?;
+        let result = function.call(cx, &[&a, &b])?;
         merging.add(cx, &result)?;
     }
     cx.release(rows);
@@ -196,7 +207,7 @@ pub(crate) fn prapply(
     let mut results = cx.collector(ContainerKind::Set);
     for second in b.iter() {
         for first in a.iter() {
-            let result = function(cx, &[&first, &second])?;
+            let result = function.call(cx, &[&first, &second])?;
             results.push(cx, result)?;
         }
     }
@@ -212,7 +223,7 @@ pub(crate) fn sfilter(
     let rows = hold_rows(cx, &[container])?;
     let mut kept = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
-        if condition(cx, &[item])?.is_truthy() {
+        if condition.call(cx, &[item])?.is_truthy() {
             kept.push(cx, item.clone())?;
         }
         Ok(())
@@ -230,7 +241,7 @@ pub(crate) fn mfilter(
     let rows = hold_rows(cx, &[container])?;
     let mut merged = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
-        if function(cx, &[item])?.is_truthy() {
+        if function.call(cx, &[item])?.is_truthy() {
             merge_into(cx, &mut merged, item)?;
         }
         Ok(())
@@ -246,7 +257,7 @@ pub(crate) fn extract(
 ) -> Result<Value, ErrorKind> {
     let rows = hold_rows(cx, &[container])?;
     for item in container.iter() {
-        if condition(cx, &[&item])?.is_truthy() {
+        if condition.call(cx, &[&item])?.is_truthy() {
             cx.release(rows);
             return Ok(item.into_owned());
         }
@@ -263,7 +274,7 @@ pub(crate) fn order(
     let mut room = cx.room();
     let mut keyed: Vec<(Value, Value)> = Vec::new();
     for item in container.iter() {
-        let key = compfunc(cx, &[&item])?;
+        let key = compfunc.call(cx, &[&item])?;
         room.take(cx, u64::from(key.weight()) + u64::from(item.weight()))?;
         keyed.push((key, item.into_owned()));
     }
@@ -294,9 +305,9 @@ pub(crate) fn valmin(
 pub(crate) fn argmax(
     cx: &mut Context<'_>,
     container: Container<'_>,
-    compfunc: impl Body,
+    mut compfunc: impl Body,
 ) -> Result<Value, ErrorKind> {
-    outermost(cx, container, compfunc, Ordering::Greater)?
+    outermost(cx, container, &mut compfunc, Ordering::Greater)?
         .map(|(_, item)| item)
         .ok_or(ErrorKind::Empty)
 }
@@ -304,9 +315,9 @@ pub(crate) fn argmax(
 pub(crate) fn argmin(
     cx: &mut Context<'_>,
     container: Container<'_>,
-    compfunc: impl Body,
+    mut compfunc: impl Body,
 ) -> Result<Value, ErrorKind> {
-    outermost(cx, container, compfunc, Ordering::Less)?
+    outermost(cx, container, &mut compfunc, Ordering::Less)?
         .map(|(_, item)| item)
         .ok_or(ErrorKind::Empty)
 }
@@ -319,7 +330,7 @@ fn outermost_key(
 ) -> Result<Value, ErrorKind> {
     match outermost(cx, container, &mut compfunc, wanted)? {
         Some((key, _)) => Ok(key),
-        None => compfunc(cx, &[&Value::Int(0)]),
+        None => compfunc.call(cx, &[&Value::Int(0)]),
     }
 }
 
@@ -327,7 +338,7 @@ fn outermost_key(
 fn outermost(
     cx: &mut Context<'_>,
     container: Container<'_>,
-    mut compfunc: impl Body,
+    compfunc: &mut impl Body,
     wanted: Ordering,
 ) -> Result<Option<(Value, Value)>, ErrorKind> {
     // The best row so far is kept while the next one is read.
@@ -336,7 +347,7 @@ fn outermost(
     let mut held = 0;
     let mut best = None;
     container.try_each(|item| {
-        let key = compfunc(cx, &[item])?;
+        let key = compfunc.call(cx, &[item])?;
         let improved = match &best {
             Some((best, _)) => {
                 cx.charge_read(key.weight().min(Value::weight(best)))?;
