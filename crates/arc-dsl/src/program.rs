@@ -45,6 +45,27 @@ pub enum Operand {
     Literal(Value),
 }
 
+impl Operand {
+    /// The variable, if it is one.
+    #[must_use]
+    pub fn slot(&self) -> Option<Slot> {
+        match self {
+            Operand::Slot(slot) => Some(*slot),
+            _ => None,
+        }
+    }
+
+    /// The callee of a step that calls it; `None` if it is a constant or a literal.
+    #[must_use]
+    pub fn callee(&self) -> Option<Callee> {
+        match self {
+            Operand::Slot(slot) => Some(Callee::Slot(*slot)),
+            Operand::Primitive(primitive) => Some(Callee::Primitive(*primitive)),
+            Operand::Constant(_) | Operand::Literal(_) => None,
+        }
+    }
+}
+
 /// What a step calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Callee {
@@ -68,6 +89,18 @@ pub struct Step {
     pub callee: Callee,
     /// The arguments in the order of the parameters.
     pub arguments: Box<[Operand]>,
+}
+
+impl Step {
+    /// The variables that it reads: the one that it calls, and those among its arguments.
+    pub fn reads(&self) -> impl Iterator<Item = Slot> {
+        let callee = match self.callee {
+            Callee::Slot(slot) => Some(slot),
+            Callee::Primitive(_) | Callee::Typed(_) => None,
+        };
+        let arguments = self.arguments.iter().filter_map(Operand::slot);
+        callee.into_iter().chain(arguments)
+    }
 }
 
 /// A program: computes an output from an input grid, step by step.
@@ -478,13 +511,9 @@ impl ProgramBuilder {
         };
         for step in &function.steps {
             let callee = match step.callee {
-                Callee::Slot(slot) => match variables[slot.index()] {
-                    Operand::Primitive(primitive) => primitive.into(),
-                    Operand::Slot(slot) => slot.into(),
-                    Operand::Constant(_) | Operand::Literal(_) => {
-                        return Err(BuildError::UnknownSlot);
-                    }
-                },
+                Callee::Slot(slot) => variables[slot.index()]
+                    .callee()
+                    .ok_or(BuildError::UnknownSlot)?,
                 callee => callee,
             };
             let given = step.arguments.iter();

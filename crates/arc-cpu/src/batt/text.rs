@@ -80,13 +80,10 @@ impl Batt {
                             continue;
                         }
                         Called::Primitive(primitive) => Callee::Primitive(*primitive),
-                        Called::Function(function) => match &made[&function.0] {
-                            Operand::Primitive(primitive) => Callee::Primitive(*primitive),
-                            Operand::Slot(slot) => Callee::Slot(*slot),
-                            Operand::Constant(_) | Operand::Literal(_) => {
-                                return Err(BuildError::UnknownSlot);
-                            }
-                        },
+                        Called::Function(function) => {
+                            let callee = made[&function.0].callee();
+                            callee.ok_or(BuildError::UnknownSlot)?
+                        }
                     };
                     calls += 1;
                     if is_output && number == node.0 {

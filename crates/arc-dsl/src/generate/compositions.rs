@@ -5,7 +5,7 @@ use arc_isa::Type;
 use super::Generator;
 use super::sketch::Sketch;
 use crate::dialect::Dialect;
-use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot};
+use crate::program::{BuildError, Callee, Program, ProgramBuilder, Slot};
 
 /// The program that runs `outer` on the result of `inner`, under the name of `outer`. Both have one input.
 pub fn composition(inner: &Program, outer: &Program) -> Result<Program, BuildError> {
@@ -22,61 +22,28 @@ pub fn without_unused(program: &Program) -> Result<Program, BuildError> {
         return Ok(program.clone());
     }
     let mut is_used = vec![false; program.steps().len() + 1];
-    let mark = |operand: &Operand, is_used: &mut Vec<bool>| {
-        if let Operand::Slot(slot) = operand {
-            is_used[slot.index()] = true;
-        }
-    };
-    mark(program.output(), &mut is_used);
+    if let Some(slot) = program.output().slot() {
+        is_used[slot.index()] = true;
+    }
     for step in program.steps().iter().rev() {
         if is_used[step.target.index()] {
-            if let Callee::Slot(slot) = step.callee {
-                mark(&Operand::Slot(slot), &mut is_used);
-            }
-            for argument in &step.arguments {
-                mark(argument, &mut is_used);
+            for slot in step.reads() {
+                is_used[slot.index()] = true;
             }
         }
     }
+    let mut is_used = is_used.into_iter().skip(1);
     let mut builder = ProgramBuilder::new(program.name());
-    let mut variables = vec![Some(builder.input())];
-    for step in program.steps() {
-        let is_used = is_used[step.target.index()];
-        let result = is_used.then(|| call(&mut builder, &variables, step.callee, &step.arguments));
-        variables.push(result.transpose()?);
-    }
-    let output = renamed(&variables, program.output())?;
-    builder.finish(output)
-}
-
-/// Adds a call with its variables renamed.
-fn call(
-    builder: &mut ProgramBuilder,
-    variables: &[Option<Operand>],
-    callee: Callee,
-    arguments: &[Operand],
-) -> Result<Operand, BuildError> {
-    let callee = match callee {
-        Callee::Slot(slot) => match renamed(variables, &Operand::Slot(slot))? {
-            Operand::Slot(slot) => Callee::Slot(slot),
-            Operand::Primitive(primitive) => Callee::Primitive(primitive),
-            Operand::Constant(_) | Operand::Literal(_) => return Err(BuildError::UnknownSlot),
-        },
-        callee => callee,
-    };
-    let arguments = arguments.iter();
-    let arguments: Result<Vec<_>, _> = arguments.map(|given| renamed(variables, given)).collect();
-    builder.call(callee, arguments?)
-}
-
-fn renamed(variables: &[Option<Operand>], operand: &Operand) -> Result<Operand, BuildError> {
-    match operand {
-        Operand::Slot(slot) => {
-            let known = variables.get(slot.index()).cloned().flatten();
-            known.ok_or(BuildError::UnknownSlot)
+    let input = builder.input();
+    let output = builder.inline_with(program, &[input], |builder, callee, arguments| {
+        if is_used.next() == Some(true) {
+            builder.call(callee, arguments)
+        } else {
+            // Any operand will do, since nothing refers to it.
+            Ok(builder.input())
         }
-        other => Ok(other.clone()),
-    }
+    })?;
+    builder.finish(output)
 }
 
 impl Generator {
@@ -110,16 +77,14 @@ impl Generator {
         } else {
             builder.input()
         };
-        let mut variables = vec![Some(input)];
-        for step in into.steps() {
-            if step.target.index() == replaced {
-                variables.push(Some(given.clone()));
-                continue;
+        let mut targets = into.steps().iter().map(|step| step.target.index());
+        let output = builder.inline_with(into, &[input], |builder, callee, arguments| {
+            if targets.next() == Some(replaced) {
+                Ok(given.clone())
+            } else {
+                builder.call(callee, arguments)
             }
-            let result = call(&mut builder, &variables, step.callee, &step.arguments)?;
-            variables.push(Some(result));
-        }
-        let output = renamed(&variables, into.output())?;
+        })?;
         builder.finish(output)
     }
 }

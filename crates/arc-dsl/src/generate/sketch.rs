@@ -57,11 +57,7 @@ impl Sketch {
             other => other.clone(),
         };
         let callee = |callee: &Callee| match callee {
-            Callee::Slot(slot) => match renamed(&Operand::Slot(*slot)) {
-                Operand::Slot(slot) => Some(Callee::Slot(slot)),
-                Operand::Primitive(primitive) => Some(Callee::Primitive(primitive)),
-                _ => None,
-            },
+            Callee::Slot(slot) => renamed(&Operand::Slot(*slot)).callee(),
             primitive => Some(*primitive),
         };
         let mut steps = Vec::with_capacity(self.steps.len());

@@ -56,15 +56,7 @@ impl Batt {
         for at in (1..=last).rev() {
             if wanted[at] && (at == last || !certain[at]) {
                 let step = program.steps().get(at - 1)?;
-                let callee = match step.callee {
-                    Callee::Slot(slot) => Some(slot),
-                    Callee::Primitive(_) | Callee::Typed(_) => None,
-                };
-                let arguments = step.arguments.iter().filter_map(|operand| match operand {
-                    Operand::Slot(slot) => Some(*slot),
-                    _ => None,
-                });
-                for slot in callee.into_iter().chain(arguments) {
+                for slot in step.reads() {
                     wanted[slot.index()] = true;
                 }
             }

@@ -405,21 +405,17 @@ fn unneeded_steps(function: &Program) -> Vec<usize> {
     let inputs = function.inputs().len();
     let mut needed = vec![false; inputs + function.steps().len()];
     let mut found = Vec::new();
-    let need = |needed: &mut Vec<bool>, operand: &Operand| {
-        if let Operand::Slot(slot) = operand {
-            needed[slot.index()] = true;
-        }
-    };
-    need(&mut needed, function.output());
+    if let Some(slot) = function.output().slot() {
+        needed[slot.index()] = true;
+    }
     for (at, step) in function.steps().iter().enumerate().rev() {
         if !needed[inputs + at] {
             found.push(at);
         }
         // Whatever an unneeded step needs is called with it.
-        if let Callee::Slot(slot) = step.callee {
+        for slot in step.reads() {
             needed[slot.index()] = true;
         }
-        step.arguments.iter().for_each(|it| need(&mut needed, it));
     }
     found.reverse();
     found
@@ -429,20 +425,14 @@ fn unneeded_steps(function: &Program) -> Vec<usize> {
 fn call_count(function: &Program) -> u32 {
     let inputs = function.inputs().len();
     let mut calls = vec![0u32; inputs];
-    let of = |calls: &[u32], operand: &Operand| match operand {
-        Operand::Slot(slot) => calls[slot.index()],
-        _ => 0,
-    };
     for step in function.steps() {
-        let callee = match step.callee {
-            Callee::Slot(slot) => calls[slot.index()],
-            _ => 0,
-        };
-        let arguments = step.arguments.iter().map(|it| of(&calls, it));
-        calls.push(arguments.fold(callee.saturating_add(1), u32::saturating_add));
+        let reads = step.reads().map(|slot| calls[slot.index()]);
+        calls.push(reads.fold(1, u32::saturating_add));
     }
     let unneeded = unneeded_steps(function)
         .into_iter()
         .map(|at| calls[inputs + at]);
-    unneeded.fold(of(&calls, function.output()), u32::saturating_add)
+    let output = function.output().slot();
+    let output = output.map_or(0, |slot| calls[slot.index()]);
+    unneeded.fold(output, u32::saturating_add)
 }

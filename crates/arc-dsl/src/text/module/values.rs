@@ -81,11 +81,6 @@ fn applied(name: &str, line: u32, value: Result<Operand, Rc<Parsed>>) -> Option<
             taken_over(&mut builder, program, &[])?
         }
     };
-    let callee = match function {
-        Operand::Primitive(primitive) => Callee::Primitive(primitive),
-        Operand::Slot(slot) => Callee::Slot(slot),
-        Operand::Constant(_) | Operand::Literal(_) => return None,
-    };
-    let output = builder.step(line, "O".to_owned(), callee, [input].into());
+    let output = builder.step(line, "O".to_owned(), function.callee()?, [input].into());
     builder.finish(output.ok()?).ok()
 }
