@@ -59,12 +59,6 @@ impl Operands {
 /// The steps of a region under construction.
 pub(super) type Steps = Vec<(Step<u32>, Origin)>;
 
-/// The source position of a lowering, to restore it.
-pub(super) struct SourcePosition {
-    line: u32,
-    primitive: Option<Primitive>,
-}
-
 /// Lowers forms to steps. Nothing carries over from one form to the next except the memory.
 #[derive(Debug)]
 pub(super) struct Lowering {
@@ -80,9 +74,8 @@ pub(super) struct Lowering {
     vectors: AvailableVectors,
     /// Buffers of finished regions, for the next one.
     spare: Vec<Steps>,
-    /// The line of the instruction being lowered.
-    line: u32,
-    primitive: Option<Primitive>,
+    /// The source of the instruction being lowered.
+    pub(super) origin: Origin,
     code: Code,
 }
 
@@ -96,8 +89,7 @@ impl Lowering {
             slots: FxHashMap::default(),
             vectors: AvailableVectors::of(vectors),
             spare: Vec::new(),
-            line: 0,
-            primitive: None,
+            origin: Origin::default(),
             code: Code::default(),
         }
     }
@@ -128,7 +120,7 @@ impl Lowering {
         self.materialised.clear();
         self.products.clear();
         self.slots.clear();
-        (self.line, self.primitive) = (0, None);
+        self.origin = Origin::default();
         self.code.clear();
         self.code.regions.push(Region::default());
         self.code.slots = form.ids;
@@ -136,7 +128,7 @@ impl Lowering {
 
     pub(super) fn unsupported<T>(&self, reason: impl fmt::Display) -> Result<T, Unsupported> {
         Err(Unsupported {
-            line: self.line,
+            line: self.origin.line,
             reason: reason.to_string(),
         })
     }
@@ -154,23 +146,10 @@ impl Lowering {
         }) as u32
     }
 
-    /// The current source position.
-    pub(super) fn source_position(&self) -> SourcePosition {
-        SourcePosition {
-            line: self.line,
-            primitive: self.primitive,
-        }
-    }
-
-    /// Restores the source position after lowering a nested region.
-    pub(super) fn set_source_position(&mut self, place: &SourcePosition) {
-        (self.line, self.primitive) = (place.line, place.primitive);
-    }
-
-    /// Sets the source position to this instruction.
+    /// Sets the source to this instruction.
     pub(super) fn at(&mut self, instruction: &Instruction) {
-        self.line = instruction.line;
-        self.primitive = match instruction.op {
+        self.origin.line = instruction.line;
+        self.origin.primitive = match instruction.op {
             Op::Call(primitive) | Op::Fail(Some(primitive), _) => Some(primitive),
             Op::Count => Some(Primitive::Power),
             // All calls of a fused operation are on its line; the error names the one that may fail.
@@ -283,11 +262,7 @@ impl Lowering {
             immediate: 0,
         };
         set(&mut step);
-        let origin = Origin {
-            line: self.line,
-            primitive: self.primitive,
-        };
-        (step, origin)
+        (step, self.origin)
     }
 
     pub(super) fn constant(&mut self, value: Value, ty: Type) -> u32 {
@@ -311,10 +286,7 @@ impl Lowering {
     fn operands(&mut self, instruction: &Instruction) -> Result<Operands, Unsupported> {
         let mut operands = Operands::default();
         for operand in &instruction.arguments {
-            let (slot, ty) = match operand {
-                Operand::Id(id) => (self.slot_of(*id), self.types[id.index()].clone()),
-                Operand::Constant(_) => self.operand(operand)?,
-            };
+            let (slot, ty) = self.operand(operand)?;
             if operands.push(slot, ty).is_none() {
                 return self.unsupported(format_args!(
                     "a call with more than {MOST_OPERANDS} arguments"
@@ -386,7 +358,8 @@ impl Lowering {
         parameters: [u32; 2],
     ) -> Result<(), Unsupported> {
         let start = self.code.steps.len() as u32;
-        if !steps.iter().all(|(step, _)| step.is_narrow()) {
+        let bits = result | parameters[0] | parameters[1];
+        if bits > At::MAX.into() || !steps.iter().all(|(step, _)| step.is_narrow()) {
             return self.unsupported("more values than a step can number");
         }
         let narrow = steps.iter().map(|(step, _)| step.narrow());
@@ -395,16 +368,11 @@ impl Lowering {
         self.code.origins.extend(origins);
         steps.clear();
         self.spare.push(steps);
-        let narrow = |number: u32| At::try_from(number).ok();
-        let [first, second] = parameters.map(narrow);
-        let (Some(result), Some(first), Some(second)) = (narrow(result), first, second) else {
-            return self.unsupported("more values than a step can number");
-        };
         self.code.regions[number as usize] = Region {
             start,
             end: self.code.steps.len() as u32,
-            result,
-            parameters: [first, second],
+            result: result as At,
+            parameters: parameters.map(|id| id as At),
             unordered: false,
         };
         Ok(())
@@ -450,11 +418,11 @@ impl Lowering {
                 }
                 let count = instruction.regions.len();
                 let first = self.regions(count);
-                let place = self.source_position();
+                let origin = self.origin;
                 for (at, region) in instruction.regions.iter().enumerate() {
                     self.region(region, first + at as u32, Some(ty))?;
                 }
-                self.set_source_position(&place);
+                self.origin = origin;
                 let kernel = match instruction.op {
                     Op::If => &basics::EITHER_REGION,
                     _ => &basics::NUMBERED_REGION,
@@ -478,9 +446,9 @@ impl Lowering {
                 let (from, from_type) = self.operand(&instruction.arguments[1])?;
                 let from = self.convert(steps, from, &from_type, ty)?;
                 let number = self.regions(1);
-                let place = self.source_position();
+                let origin = self.origin;
                 self.region(&instruction.regions[0], number, Some(ty))?;
-                self.set_source_position(&place);
+                self.origin = origin;
                 self.push_to(steps, to.0, &basics::ITERATE, |step| {
                     (step.a, step.b) = (rounds, from);
                     step.region = number;

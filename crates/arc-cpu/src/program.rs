@@ -145,7 +145,7 @@ pub(crate) struct Region {
 }
 
 /// The source of a step, for errors.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Origin {
     pub(crate) line: u32,
     pub(crate) primitive: Option<Primitive>,

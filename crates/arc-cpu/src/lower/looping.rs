@@ -85,7 +85,7 @@ impl Lowering {
         let mut chosen = self.suited(instruction, chosen);
         let mut slots = self.containers(steps, &chosen, operands)?;
         let first = self.regions(instruction.regions.len());
-        let place = self.source_position();
+        let origin = self.origin;
         let mut given = None;
         // An object's cells are filtered row by row, which is not the order of the reference.
         let by_rows = std::ptr::eq(chosen.kernel, &raw const loops::FILTER_OBJECT);
@@ -94,7 +94,7 @@ impl Lowering {
             given = Some(self.region(region, first + at as u32, chosen.result.as_ref())?);
             self.code.regions[first as usize + at].unordered = unordered;
         }
-        self.set_source_position(&place);
+        self.origin = origin;
         if let Some((kernel, number)) = self.lane_loop(instruction, &chosen) {
             chosen.kernel = kernel;
             slots[1] = number;
@@ -192,9 +192,9 @@ impl Lowering {
             return self.no_kernel(Primitive::Sfilter, &[ty.clone(), truth], ty);
         }
         let number = self.regions(1);
-        let place = self.source_position();
+        let origin = self.origin;
         self.region(body, number, None)?;
-        self.set_source_position(&place);
+        self.origin = origin;
         let scalar = &loops::FILTER_PRODUCT;
         let element = ty.element().unwrap_or(Type::Never);
         let lanes = vectorise::build(self, body, &element, true, scalar);

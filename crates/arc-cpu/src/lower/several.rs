@@ -125,7 +125,7 @@ impl Lowering {
         let last = units.drafts.len() - 1;
         let missing = units.unsupported(first);
         let constants = self.code.constants.len();
-        let place = self.source_position();
+        let origin = self.origin;
         let lowered = match missing {
             Some(reason) => Err(reason),
             None => lower(self, steps)
@@ -135,7 +135,7 @@ impl Lowering {
         if let Err(reason) = lowered {
             steps.truncate(units.drafts[last].steps.start);
             self.code.constants.truncate(constants);
-            self.set_source_position(&place);
+            self.origin = origin;
             units.leave_out(first, &reason);
             return;
         }

@@ -149,7 +149,7 @@ pub(crate) fn build(
     is_product: bool,
     scalar_kernel: &'static Kernel,
 ) -> Option<LaneLoop> {
-    let before = lowering.source_position();
+    let origin = lowering.origin;
     let mut builder = Builder {
         lowering,
         levels: Vec::new(),
@@ -163,7 +163,7 @@ pub(crate) fn build(
         columns: 0,
     };
     let made = builder.build(body, element, is_product, scalar_kernel);
-    lowering.set_source_position(&before);
+    lowering.origin = origin;
     made
 }
 
@@ -499,7 +499,7 @@ impl<'f> Builder<'_, 'f> {
             return None;
         };
         let number = self.lowering.number_of(ty);
-        let place = self.lowering.source_position();
+        let origin = self.lowering.origin;
         let level = self.enter();
         self.levels[level].parameter = parameter.0;
         self.made_in.insert(parameter.0, level);
@@ -510,7 +510,7 @@ impl<'f> Builder<'_, 'f> {
         let key = self.column(key)?;
         self.levels[level].result = key;
         self.open.pop();
-        self.lowering.set_source_position(&place);
+        self.lowering.origin = origin;
         let gives_key = matches!(primitive, P::Valmax | P::Valmin);
         let kept = if gives_key {
             &[]
