@@ -235,28 +235,20 @@ pub struct Counts {
     pub by_reference: u64,
 }
 
-/// How much of a batt's memory is in use.
-#[derive(Debug, Clone, Copy)]
-struct Used {
-    memory: InMemory,
-    words: usize,
-}
-
-/// A state of a batt to return to.
+/// A state of a batt to return to: how many nodes it has, and how much of its memory is in use.
 #[derive(Debug, Clone, Copy)]
 pub struct Mark {
     nodes: u32,
-    used: Used,
+    memory: InMemory,
+    words: usize,
 }
 
 impl Mark {
     /// The state of a batt without inputs.
     const EMPTY: Self = Self {
         nodes: 0,
-        used: Used {
-            memory: InMemory::EMPTY,
-            words: 0,
-        },
+        memory: InMemory::EMPTY,
+        words: 0,
     };
 }
 
@@ -563,8 +555,7 @@ impl Batt {
         if let Some(call) = call {
             self.keep_tiles(call);
         }
-        let used = self.used();
-        let first = self.slots.len();
+        let before = self.state();
         let held = match call {
             Some(call) => self.evaluate(call, called, arguments),
             None => self.evaluate_by_reference(called, arguments),
@@ -573,10 +564,10 @@ impl Batt {
             Ok(held) => {
                 let source = Source::call(called, arguments);
                 let length = self.length_of(called, arguments);
-                Ok(self.intern(source, held, length, used))
+                Ok(self.intern(source, held, length, before))
             }
             Err(failed) => {
-                self.forget(first, used);
+                self.forget(before);
                 Ok(Pushed::Failed(failed))
             }
         }
@@ -605,8 +596,7 @@ impl Batt {
             return Ok(Attempt::Failed(self.takes_too_many(called, arguments)));
         }
         self.make_room()?;
-        let used = self.used();
-        let first = self.slots.len();
+        let before = self.state();
         let call = self.prepare(called, arguments);
         if let Some(call) = call {
             self.load(call);
@@ -625,7 +615,7 @@ impl Batt {
             }
             self.machine.memory.release(loaded);
         }
-        self.forget(first, used);
+        self.forget(before);
         Ok(attempt)
     }
 
@@ -795,14 +785,11 @@ impl Batt {
 
     /// Records the state of the batt, for [`release`](Self::release).
     pub fn mark(&mut self) -> Mark {
-        let nodes = self.nodes.len() as u32;
-        if self.marks.last() != Some(&nodes) {
-            self.marks.push(nodes);
+        let mark = self.state();
+        if self.marks.last() != Some(&mark.nodes) {
+            self.marks.push(mark.nodes);
         }
-        Mark {
-            nodes,
-            used: self.used(),
-        }
+        mark
     }
 
     /// Removes the nodes created since. Releasing a mark invalidates all marks that were set later.
@@ -815,7 +802,7 @@ impl Batt {
     /// Removes the nodes behind the mark and all data about them, since their numbers will be reused. The
     /// pattern names every field, so that adding a field forces a decision about it.
     fn forget_nodes(&mut self, mark: Mark) {
-        let Mark { nodes: first, used } = mark;
+        let first = mark.nodes;
         let Self {
             nodes,
             slots,
@@ -868,6 +855,6 @@ impl Batt {
         marks.retain(|nodes| *nodes <= first);
         nodes.truncate(first as usize);
         slots.truncate(first as usize * *inputs);
-        self.give_back(used);
+        self.give_back(mark);
     }
 }

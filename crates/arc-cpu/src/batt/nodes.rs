@@ -6,8 +6,8 @@ use arc_form::Type;
 use super::calls::{GRID, GRIDS};
 use super::grids::{Grids, MOST_WORDS};
 use super::{
-    Batt, Called, Full, HEADROOM, MORE_NODES, MOST_DEPTH, Node, NodeId, Pushed, Source, Storage,
-    Used, hash,
+    Batt, Called, Full, HEADROOM, MORE_NODES, MOST_DEPTH, Mark, Node, NodeId, Pushed, Source,
+    Storage, hash,
 };
 use crate::memory::{Room, grow_pool, shrink_pool};
 use crate::ops::sorting::equal;
@@ -135,28 +135,29 @@ impl Batt {
         });
     }
 
-    /// Releases all that the current call has allocated.
-    pub(super) fn forget(&mut self, first: usize, used: Used) {
-        self.slots.truncate(first);
+    /// Releases all that the current call has allocated; `before` is the state before it.
+    pub(super) fn forget(&mut self, before: Mark) {
+        self.slots.truncate(before.nodes as usize * self.inputs);
         self.pending_loose.clear();
         self.errors.forget();
         self.reference_values.get_mut().forget();
-        self.give_back(used);
+        self.give_back(before);
     }
 
-    /// What is in use now.
-    pub(super) fn used(&self) -> Used {
-        Used {
+    /// The current state.
+    pub(super) fn state(&self) -> Mark {
+        Mark {
+            nodes: self.nodes.len() as u32,
             memory: self.machine.memory.mark(),
             words: self.grids.words.len(),
         }
     }
 
     /// Releases the memory taken since.
-    pub(super) fn give_back(&mut self, used: Used) {
-        self.grids.forget_tiles(used.memory);
-        self.grids.truncate(used.words);
-        self.machine.memory.release(used.memory);
+    pub(super) fn give_back(&mut self, before: Mark) {
+        self.grids.forget_tiles(before.memory);
+        self.grids.truncate(before.words);
+        self.machine.memory.release(before.memory);
     }
 
     pub(super) fn length_of(&self, called: Called, arguments: &[NodeId]) -> u32 {
@@ -249,7 +250,7 @@ impl Batt {
         ty: Option<&Type>,
         values: impl Iterator<Item = &'v Value>,
     ) -> Pushed {
-        let used = self.used();
+        let before = self.state();
         let number = ty.and_then(|ty| self.calls.type_number(ty));
         let mut slots = 0;
         for (input, value) in values.enumerate() {
@@ -267,7 +268,7 @@ impl Batt {
             source,
             number.map_or(Storage::Loose, Storage::Typed),
             0,
-            used,
+            before,
         )
     }
 
@@ -278,14 +279,14 @@ impl Batt {
         source: Source,
         held: Storage,
         length: u32,
-        used: Used,
+        before: Mark,
     ) -> Pushed {
         let number = self.nodes.len() as u32;
         let first = number as usize * self.inputs;
         let hash = self.hash_of_values(held, first);
         let same = |other: &u32| self.has_same_values(*other, held, hash, first);
         if let Some(&other) = self.known.find(hash as u64, same) {
-            self.forget(first, used);
+            self.forget(before);
             self.shorten(other, source, length);
             return Pushed::Same(NodeId(other));
         }

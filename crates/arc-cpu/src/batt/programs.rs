@@ -5,7 +5,7 @@
 //! Each program keeps its own order of steps and its own line numbers, so it ends as it does alone: with its
 //! value, or with the error of its first step that fails, even if its result does not need that step.
 
-use arc_dsl::{Callee, Dialect, EvalError, Grid, Operand, Program, Step, Value};
+use arc_dsl::{Callee, Dialect, EvalError, Grid, Operand, Primitive, Program, Step, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -109,8 +109,8 @@ pub enum Refused {
 pub(super) struct Steps {
     /// The calls, by callee, number of arguments, and argument nodes.
     known: FxHashMap<[u32; 2 + MOST_ARGUMENTS], Known>,
-    constants: Vec<Option<NodeId>>,
-    primitives: Vec<Option<NodeId>>,
+    /// The nodes of primitives, and behind them those of constants, by number.
+    named: Vec<Option<NodeId>>,
     /// The nodes of the current program's variables.
     variables: Vec<NodeId>,
 }
@@ -129,13 +129,11 @@ impl Steps {
     pub(super) fn clear(&mut self) {
         let Self {
             known,
-            constants,
-            primitives,
+            named,
             variables,
         } = self;
         known.clear();
-        constants.clear();
-        primitives.clear();
+        named.clear();
         variables.clear();
     }
 
@@ -324,34 +322,23 @@ impl Batt {
     }
 
     fn operand(&mut self, operand: &Operand, variables: &[NodeId]) -> Result<NodeId, Full> {
-        fn known(nodes: &mut Vec<Option<NodeId>>, at: usize) -> &mut Option<NodeId> {
-            if nodes.len() <= at {
-                nodes.resize(at + 1, None);
-            }
-            &mut nodes[at]
-        }
-        match operand {
-            Operand::Slot(slot) => Ok(variables[slot.index()]),
-            Operand::Primitive(primitive) => {
-                let at = *primitive as usize;
-                if let Some(node) = known(&mut self.steps.primitives, at) {
-                    return Ok(*node);
-                }
-                let node = self.primitive(*primitive)?;
-                *known(&mut self.steps.primitives, at) = Some(node);
-                Ok(node)
-            }
+        let (at, value) = match operand {
+            Operand::Slot(slot) => return Ok(variables[slot.index()]),
+            Operand::Literal(value) => return self.constant(value),
+            Operand::Primitive(primitive) => (*primitive as usize, Value::primitive(*primitive)),
             Operand::Constant(constant) => {
-                let at = *constant as usize;
-                if let Some(node) = known(&mut self.steps.constants, at) {
-                    return Ok(*node);
-                }
-                let node = self.constant(constant.value())?;
-                *known(&mut self.steps.constants, at) = Some(node);
-                Ok(node)
+                let at = Primitive::ALL.len() + *constant as usize;
+                (at, constant.value())
             }
-            Operand::Literal(value) => self.constant(value),
+        };
+        if let Some(Some(node)) = self.steps.named.get(at) {
+            return Ok(*node);
         }
+        let node = self.constant(value)?;
+        let named = &mut self.steps.named;
+        named.resize(named.len().max(at + 1), None);
+        named[at] = Some(node);
+        Ok(node)
     }
 
     /// Checks that the table of calls leaves room for more.
