@@ -74,7 +74,7 @@ impl Specialiser {
             _ => matches!(
                 self.symbols.object(function),
                 Some(Node::Function(
-                    Function::LBind { .. } | Function::RBind { .. } | Function::Matcher { .. }
+                    Function::Bind { .. } | Function::Matcher { .. }
                 ))
             ),
         }
@@ -196,18 +196,14 @@ impl Specialiser {
                 let x = self.call(function, arguments)?;
                 self.primitive(Primitive::Equality, &[x, target])
             }
-            Function::LBind {
-                function, fixed, ..
-            } => {
-                let mut all = Arguments::from_slice(&[fixed]);
-                all.extend_from_slice(arguments);
-                self.call(function, &all)
-            }
-            Function::RBind {
-                function, fixed, ..
+            Function::Bind {
+                last,
+                function,
+                fixed,
+                ..
             } => {
                 let mut all = Arguments::from_slice(arguments);
-                all.push(fixed);
+                all.insert(if last { all.len() } else { 0 }, fixed);
                 self.call(function, &all)
             }
             Function::Power { function, n } => self.power(function, n, arguments[0]),
@@ -284,17 +280,11 @@ impl Specialiser {
                     3 => 2,
                     _ => 3,
                 };
-                match primitive {
-                    Primitive::Lbind => Function::LBind {
-                        function,
-                        fixed,
-                        parameters,
-                    },
-                    _ => Function::RBind {
-                        function,
-                        fixed,
-                        parameters,
-                    },
+                Function::Bind {
+                    last: primitive == Primitive::Rbind,
+                    function,
+                    fixed,
+                    parameters,
                 }
             }
             (_, &[function, count]) => return self.make_power(primitive, function, count),

@@ -115,12 +115,9 @@ pub(super) enum Function {
         function: Symbol,
         target: Symbol,
     },
-    LBind {
-        function: Symbol,
-        fixed: Symbol,
-        parameters: u8,
-    },
-    RBind {
+    /// `lbind`, or `rbind` if the last parameter is fixed.
+    Bind {
+        last: bool,
         function: Symbol,
         fixed: Symbol,
         parameters: u8,
@@ -135,7 +132,7 @@ impl Function {
     /// How many arguments it takes.
     pub(super) fn parameters(self) -> u8 {
         match self {
-            Function::LBind { parameters, .. } | Function::RBind { parameters, .. } => parameters,
+            Function::Bind { parameters, .. } => parameters,
             _ => 1,
         }
     }
@@ -147,20 +144,13 @@ impl Function {
             Function::Chain { h, g, f } => write(words, 1, &[h, g, f]),
             Function::Fork { outer, a, b } => write(words, 2, &[outer, a, b]),
             Function::Matcher { function, target } => write(words, 3, &[function, target]),
-            Function::LBind {
+            Function::Bind {
+                last,
                 function,
                 fixed,
                 parameters,
             } => {
-                write(words, 4, &[function, fixed]);
-                words.push(u32::from(parameters));
-            }
-            Function::RBind {
-                function,
-                fixed,
-                parameters,
-            } => {
-                write(words, 5, &[function, fixed]);
+                write(words, 4 + u32::from(last), &[function, fixed]);
                 words.push(u32::from(parameters));
             }
             Function::Power { function, n } => write(words, 6, &[function, n]),
@@ -188,20 +178,13 @@ impl Function {
                 function: part(function),
                 target: part(target),
             },
-            Function::LBind {
+            Function::Bind {
+                last,
                 function,
                 fixed,
                 parameters,
-            } => Function::LBind {
-                function: part(function),
-                fixed: part(fixed),
-                parameters,
-            },
-            Function::RBind {
-                function,
-                fixed,
-                parameters,
-            } => Function::RBind {
+            } => Function::Bind {
+                last,
                 function: part(function),
                 fixed: part(fixed),
                 parameters,
