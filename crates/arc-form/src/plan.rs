@@ -392,17 +392,12 @@ fn is_product_of_scalars(instruction: &Instruction) -> bool {
 
 /// Whether an instruction merges what may be patches.
 fn merges_patches(instruction: &Instruction) -> bool {
-    let of_patches = match &instruction.ty {
-        Type::Indices | Type::Object => true,
-        Type::Tuple(element) => matches!(**element, Type::Pair | Type::Cell),
-        _ => false,
-    };
     let merges = instruction.primitive().is_some_and(|primitive| {
         let facts = primitive.facts();
         facts.elements == Elements::Joined
             && (facts.of_argument(0) == Use::Each || facts.body == Some(Body::Merged))
     });
-    of_patches && merges && !instruction.checked
+    has_patch_type(&instruction.ty) && merges && !instruction.checked
 }
 
 /// Whether an instruction computes the outline of locations in a tuple, which may be far apart, and only the

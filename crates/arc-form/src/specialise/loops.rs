@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::super::{Id, Op, Operand, Region, Type};
 use super::symbols::{Node, Symbol, Tag};
 use super::{Arguments, Reason, RegionEnd, Specialised, Specialiser};
-use arc_dsl::{Primitive, Type as Signature, Value};
+use arc_dsl::{Container, Primitive, Type as Signature, Value};
 use arc_isa::rules;
 
 /// The longest tuple whose loop is unrolled.
@@ -201,24 +201,27 @@ impl Specialiser {
                 }
                 Ok(Some(symbols))
             }
-            Node::Constant(_) => {
-                let values: Option<Vec<Value>> = self.symbols.value(container).and_then(|value| {
-                    let elements = value.as_container()?;
-                    let is_tuple = elements.kind == arc_dsl::ContainerKind::Tuple;
-                    (is_tuple && (elements.len() <= most.min(UNROLLED) || loose))
-                        .then(|| elements.iter().map(Cow::into_owned).collect())
-                });
-                match values {
-                    Some(values) => values
-                        .iter()
-                        .map(|value| self.constant(value))
-                        .collect::<Specialised<_>>()
-                        .map(Some),
-                    None => Ok(None),
-                }
-            }
+            Node::Constant(_) => self.constant_items(container, |elements| {
+                let is_tuple = elements.kind == arc_dsl::ContainerKind::Tuple;
+                is_tuple && (elements.len() <= most.min(UNROLLED) || loose)
+            }),
             _ => Ok(None),
         }
+    }
+
+    /// The elements of a constant, if it is a container that `takes` accepts.
+    pub(super) fn constant_items(
+        &mut self,
+        constant: Symbol,
+        takes: impl FnOnce(&Container<'_>) -> bool,
+    ) -> Specialised<Option<Vec<Symbol>>> {
+        let elements = self.symbols.value(constant).and_then(Value::as_container);
+        let Some(elements) = elements.filter(takes) else {
+            return Ok(None);
+        };
+        let values: Vec<_> = elements.iter().map(Cow::into_owned).collect();
+        let items = values.iter().map(|value| self.constant(value));
+        items.collect::<Specialised<_>>().map(Some)
     }
 
     /// The symbol that an element of a container stands for.

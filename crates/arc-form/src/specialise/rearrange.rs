@@ -183,19 +183,8 @@ impl Specialiser {
             Node::Tuple(items) | Node::Set(items) => Ok(Some(items)),
             Node::Single(item) => Ok(Some([item].into())),
             Node::Constant(_) => {
-                let items: Option<Vec<_>> = self.symbols.value(symbol).and_then(|value| {
-                    let container = value.as_container()?;
-                    (container.len() <= MOST_ITEMS)
-                        .then(|| container.iter().map(std::borrow::Cow::into_owned).collect())
-                });
-                match items {
-                    Some(items) => items
-                        .iter()
-                        .map(|item| self.constant(item))
-                        .collect::<Specialised<_>>()
-                        .map(Some),
-                    None => Ok(None),
-                }
+                let items = self.constant_items(symbol, |items| items.len() <= MOST_ITEMS)?;
+                Ok(items.map(Arc::from))
             }
             _ => Ok(None),
         }
