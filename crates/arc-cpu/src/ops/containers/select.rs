@@ -96,29 +96,14 @@ fn read(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
         },
         P::First | P::Last => {
             let first = primitive == P::First;
+            let pick = |of_first, of_last| if first { of_first } else { of_last };
             match a {
-                Type::Pair => {
-                    let kernel = if first {
-                        &basics::ROW_OF_PAIR
-                    } else {
-                        &basics::COLUMN_OF_PAIR
-                    };
-                    Selection::new(kernel, &[C::AsIs])
-                }
-                Type::MaybePair => {
-                    let kernel = if first {
-                        &basics::ROW_OF_PAIR
-                    } else {
-                        &basics::COLUMN_OF_PAIR
-                    };
+                Type::Pair | Type::MaybePair => {
+                    let kernel = pick(&basics::ROW_OF_PAIR, &basics::COLUMN_OF_PAIR);
                     Selection::new(kernel, &[C::Pair])
                 }
                 Type::Cell => {
-                    let kernel = if first {
-                        &basics::COLOUR_OF_CELL
-                    } else {
-                        &basics::LOC_OF_CELL
-                    };
+                    let kernel = pick(&basics::COLOUR_OF_CELL, &basics::LOC_OF_CELL);
                     Selection::new(kernel, &[C::AsIs])
                 }
                 Type::Fixed(items) => {
@@ -130,8 +115,7 @@ fn read(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
                 }
                 Type::Object if !first => Selection::new(&LAST_CELL, &[C::AsIs]),
                 Type::Indices | Type::Object | Type::Grid | Type::Set(_) | Type::Tuple(_) => {
-                    let kernel = if first { &FIRST } else { &LAST };
-                    Selection::new(kernel, &[C::AsIs]).with(Immediate::First)
+                    Selection::new(pick(&FIRST, &LAST), &[C::AsIs]).with(Immediate::First)
                 }
                 _ => return None,
             }
@@ -145,51 +129,33 @@ fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Se
     use Constraint as C;
     use Primitive as P;
     let is_patch = |ty: &Type| matches!(ty, Type::Indices | Type::Object | Type::Patch);
-    let common = primitive == P::Intersection;
+    let pick = |common, different| match primitive {
+        P::Intersection => common,
+        _ => different,
+    };
     Some(match (a, b) {
         (Type::Indices, Type::Indices) => {
-            let kernel = if common {
-                &INTERSECTION_OF_INDICES
-            } else {
-                &DIFFERENCE_OF_INDICES
-            };
+            let kernel = pick(&INTERSECTION_OF_INDICES, &DIFFERENCE_OF_INDICES);
             Selection::new(kernel, &[C::AsIs, C::AsIs])
         }
         (Type::Object, Type::Object) => {
-            let kernel = if common {
-                &INTERSECTION_OF_OBJECTS
-            } else {
-                &DIFFERENCE_OF_OBJECTS
-            };
+            let kernel = pick(&INTERSECTION_OF_OBJECTS, &DIFFERENCE_OF_OBJECTS);
             Selection::new(kernel, &[C::AsIs, C::AsIs])
         }
         // A location never equals a cell.
         (Type::Indices, Type::Object) | (Type::Object, Type::Indices) => {
-            let kernel = if common {
-                &basics::ABSENT
-            } else {
-                &basics::COPY
-            };
-            Selection::new(kernel, &[C::AsIs, C::AsIs])
+            Selection::new(pick(&basics::ABSENT, &basics::COPY), &[C::AsIs, C::AsIs])
         }
         (Type::Indices | Type::Object | Type::Patch, Type::Set(never))
             if **never == Type::Never =>
         {
-            let kernel = if common {
-                &INTERSECTION_OF_INDICES
-            } else {
-                &DIFFERENCE_OF_INDICES
-            };
+            let kernel = pick(&INTERSECTION_OF_INDICES, &DIFFERENCE_OF_INDICES);
             Selection::new(kernel, &[C::AsIs, C::Patch])
         }
         (Type::Set(_) | Type::Tuple(_) | Type::Fixed(_), _) if !is_patch(result) => {
             let element = joined(&a.element()?, &b.element()?)?;
             let list = Type::tuple_of(element.clone());
-            let kernel = if common {
-                &INTERSECTION_OF_LISTS
-            } else {
-                &DIFFERENCE_OF_LISTS
-            };
+            let kernel = pick(&INTERSECTION_OF_LISTS, &DIFFERENCE_OF_LISTS);
             let made = container_like(result, &element);
             Selection::new(kernel, &[C::Own(0), C::Own(0)])
                 .with(Immediate::Own(1))
