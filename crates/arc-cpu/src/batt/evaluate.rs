@@ -148,14 +148,10 @@ impl Batt {
         }
         self.counts.evaluations += 1;
         let Some(call) = call else {
-            return self
-                .reference(BailOut::Kernel, called, arguments, input)
-                .map(Evaluated::Value);
+            return self.reference(BailOut::Kernel, called, arguments, input);
         };
         if self.takes_loose && self.is_loose(input) {
-            return self
-                .reference(BailOut::Memory, called, arguments, input)
-                .map(Evaluated::Value);
+            return self.reference(BailOut::Memory, called, arguments, input);
         }
         let Call {
             code,
@@ -174,20 +170,14 @@ impl Batt {
             let memory = &mut self.machine.memory;
             match self.grids.tile(at, *slot, memory, *may_hold_tiles) {
                 Ok(tile) => *slot = tile,
-                Err(bail_out) => {
-                    let made = self.reference(bail_out, called, arguments, input);
-                    return made.map(Evaluated::Value);
-                }
+                Err(bail_out) => return self.reference(bail_out, called, arguments, input),
             }
         }
         for parameter in lists {
             let slot = &mut self.machine.slots[usize::from(*parameter)];
             match self.grids.unpack_list(*slot, &mut self.machine.memory) {
                 Ok(list) => *slot = list,
-                Err(bail_out) => {
-                    let made = self.reference(bail_out, called, arguments, input);
-                    return made.map(Evaluated::Value);
-                }
+                Err(bail_out) => return self.reference(bail_out, called, arguments, input),
             }
         }
         let most_steps = self.interpreter.limits().max_steps;
@@ -203,23 +193,16 @@ impl Batt {
         let primitive = origin.and_then(|origin| origin.primitive);
         self.machine.stack.clear();
         self.machine.keys.clear();
-        match bail_out.error() {
+        // The reference would not take fewer steps.
+        let is_limit = bail_out == BailOut::Steps && self.bounds.by_reference;
+        let limit = is_limit.then_some(ErrorKind::Limit(Limit::Steps));
+        match bail_out.error().or(limit) {
             Some(kind) => Err(Stop::Error(EvalError {
                 line: 0,
                 primitive,
                 kind,
             })),
-            // The reference would not take fewer steps.
-            None if bail_out == BailOut::Steps && self.bounds.by_reference => {
-                Err(Stop::Error(EvalError {
-                    line: 0,
-                    primitive,
-                    kind: ErrorKind::Limit(Limit::Steps),
-                }))
-            }
-            None => self
-                .reference(bail_out, called, arguments, input)
-                .map(Evaluated::Value),
+            None => self.reference(bail_out, called, arguments, input),
         }
     }
 
@@ -262,14 +245,14 @@ impl Batt {
         called: Called,
         arguments: &[NodeId],
         input: usize,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Evaluated, Stop> {
         if !self.bounds.by_reference {
             return Err(Stop::BailOut(bail_out));
         }
         self.counts.by_reference += 1;
         let (result, steps) = self.counted_by_reference(called, arguments, input);
         self.spent = self.spent.max(steps);
-        result.map_err(Stop::Error)
+        result.map(Evaluated::Value).map_err(Stop::Error)
     }
 
     /// The outcome according to the reference, and its number of steps.
