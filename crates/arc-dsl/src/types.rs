@@ -122,8 +122,8 @@ types! {
     Callable: &'a Value, &'p Value, as_callable, copied, [Value];
     Container: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
     ContainerContainer: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
-    Tuple: Container<'a>, Container<'p>, as_tuple, copied, [Value];
-    TupleTuple: Container<'a>, Container<'p>, as_tuple, copied, [Value];
+    Tuple: Container<'a>, Container<'p>, Value::as_tuple, copied, [Value];
+    TupleTuple: Container<'a>, Container<'p>, Value::as_tuple, copied, [Value];
     FrozenSet: Container<'a>, Container<'p>, as_set, copied, [Value];
 }
 
@@ -179,12 +179,6 @@ fn as_callable(value: &Value) -> Option<&Value> {
     value.is_function().then_some(value)
 }
 
-fn as_tuple(value: &Value) -> Option<Container<'_>> {
-    value
-        .as_container()
-        .filter(|c| c.kind == ContainerKind::Tuple)
-}
-
 fn as_set(value: &Value) -> Option<Container<'_>> {
     value
         .as_container()
@@ -220,7 +214,7 @@ impl<'p> Patch<'p> {
 
     /// Whether it is a tuple of cells or locations rather than a set.
     pub(crate) fn is_tuple(self) -> bool {
-        as_tuple(self.value).is_some()
+        self.value.as_tuple().is_some()
     }
 
     /// The locations of its elements, in their order; a location with two colours occurs twice.
@@ -386,8 +380,7 @@ impl Value {
             ValueType::MaybeInt => matches!(self, Value::Int(_) | Value::Nothing),
             ValueType::Pair => matches!(self, Value::Loc(_)),
             ValueType::MaybePair => {
-                matches!(self, Value::Loc(_))
-                    || matches!(self.as_container(), Some(c) if c.kind == ContainerKind::Tuple && c.is_empty())
+                matches!(self, Value::Loc(_)) || self.as_tuple().is_some_and(Container::is_empty)
             }
             ValueType::Cell => matches!(self, Value::Cell(_)),
             ValueType::Grid => self.as_grid().is_some(),
@@ -411,9 +404,8 @@ impl Value {
                 }
                 _ => all(ContainerKind::Tuple, element),
             },
-            ValueType::Fixed(items) => self.as_container().is_some_and(|container| {
-                container.kind == ContainerKind::Tuple
-                    && container.len() == items.len()
+            ValueType::Fixed(items) => self.as_tuple().is_some_and(|container| {
+                container.len() == items.len()
                     && items
                         .iter()
                         .zip(container.iter())

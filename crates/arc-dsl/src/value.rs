@@ -364,6 +364,13 @@ impl Value {
         }
     }
 
+    /// The elements, if it is a tuple or a grid (its rows).
+    #[inline]
+    pub(crate) fn as_tuple(&self) -> Option<Container<'_>> {
+        self.as_container()
+            .filter(|c| c.kind == ContainerKind::Tuple)
+    }
+
     /// The value as a grid, if it is a grid or a tuple of equally long tuples of colours.
     ///
     /// Borrows if the value already holds a grid.
@@ -372,15 +379,11 @@ impl Value {
         if let Value::Grid(grid) = self {
             return Some(Cow::Borrowed(grid));
         }
-        let rows = self
-            .as_container()
-            .filter(|c| c.kind == ContainerKind::Tuple)?;
+        let rows = self.as_tuple()?;
         let mut cells = Vec::new();
         let mut width = 0;
         for (i, row) in rows.iter().enumerate() {
-            let row = row
-                .as_container()
-                .filter(|c| c.kind == ContainerKind::Tuple)?;
+            let row = row.as_tuple()?;
             if i == 0 {
                 width = row.len();
             } else if row.len() != width {
@@ -473,12 +476,12 @@ impl Ord for Value {
 /// element of the tuple a number.
 fn compare_with_rows(tuple: Container<'_>, grid: &Grid) -> Ordering {
     for (element, row) in tuple.iter().zip(grid.rows()) {
-        let ordering = match element.as_container() {
-            Some(element) if element.kind == ContainerKind::Tuple => {
+        let ordering = match element.as_tuple() {
+            Some(element) => {
                 let colours = row.iter().map(|&c| Cow::Owned(Value::Int(c.into())));
                 element.iter().cmp(colours)
             }
-            _ => element.rank().cmp(&Value::Loc(Loc::default()).rank()),
+            None => element.rank().cmp(&Value::Loc(Loc::default()).rank()),
         };
         if ordering.is_ne() {
             return ordering;

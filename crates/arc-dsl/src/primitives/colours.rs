@@ -1,7 +1,5 @@
 //! Colours of grids and objects.
 
-use arc_isa::ContainerKind;
-
 use super::containers::keep_elements;
 use crate::budget::Context;
 use crate::error::{ErrorKind, Limit, ValueKind};
@@ -141,8 +139,7 @@ fn first_component(object: Container<'_>) -> Result<Value, ErrorKind> {
     let cell = object.get(0).ok_or(ErrorKind::Empty)?;
     let found = cell.kind();
     let component = cell
-        .as_container()
-        .filter(|cell| cell.kind == ContainerKind::Tuple)
+        .as_tuple()
         .and_then(|cell| cell.get(0).map(std::borrow::Cow::into_owned));
     component.ok_or(ErrorKind::Element {
         expected: ValueKind::Cell,

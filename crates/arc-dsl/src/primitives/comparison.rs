@@ -68,11 +68,7 @@ enum Difference<'a> {
 /// them would traverse them once more for every level.
 fn first_difference<'a>(a: Container<'a>, b: Container<'a>) -> Option<Difference<'a>> {
     for (a, b) in a.iter().zip(b.iter()) {
-        let is_tuple = |value: &Value| {
-            let container = value.as_container();
-            container.is_some_and(|container| container.kind == ContainerKind::Tuple)
-        };
-        if !is_tuple(&a) || !is_tuple(&b) {
+        if a.as_tuple().is_none() || b.as_tuple().is_none() {
             if a != b {
                 return Some(Difference::Elements(a, b));
             }

@@ -148,10 +148,7 @@ pub(super) fn item(value: &Value, at: usize) -> PythonResult {
 }
 
 pub(crate) fn tuple(value: &Value) -> PythonResult<Container<'_>> {
-    elements(value).and_then(|container| match container.kind {
-        ContainerKind::Tuple => Ok(container),
-        ContainerKind::Set => Err(Refusal::Raises),
-    })
+    value.as_tuple().ok_or(Refusal::Raises)
 }
 
 /// The value, if it is a tuple.
