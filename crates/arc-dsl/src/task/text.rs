@@ -287,59 +287,52 @@ impl<'a> Text<'a> {
 
 /// Visits the values of a text in order, so that lines are counted only once, however many values there are.
 pub(super) struct Places<'a> {
-    json: &'a str,
-    task: Option<String>,
-    path: String,
+    /// The text, with the position of the value that was visited last.
+    text: Text<'a>,
+    /// The offset of that value.
     at: usize,
-    line: usize,
-    column: usize,
 }
 
 impl<'a> Places<'a> {
     /// Starts at the beginning of a text.
     pub(super) fn new(text: &Text<'a>) -> Self {
         Self {
-            json: text.json,
-            task: text.task.clone(),
-            path: text.path.clone(),
+            text: text.clone(),
             at: 0,
-            line: text.line,
-            column: text.column,
         }
     }
 
     /// The value of this key. Values have to be requested in the order of the text.
     pub(super) fn of_key(&mut self, key: &str, value: &'a RawValue) -> Text<'a> {
-        let dot = if self.path.is_empty() { "" } else { "." };
-        let path = format!("{}{dot}{key}", self.path);
+        let dot = if self.text.path.is_empty() { "" } else { "." };
+        let path = format!("{}{dot}{key}", self.text.path);
         self.part(path, value)
     }
 
     /// The value at this index of a list, like [`of_key`](Self::of_key).
     pub(super) fn of_index(&mut self, index: usize, value: &'a RawValue) -> Text<'a> {
-        let path = format!("{}[{index}]", self.path);
+        let path = format!("{}[{index}]", self.text.path);
         self.part(path, value)
     }
 
     fn part(&mut self, path: String, value: &'a RawValue) -> Text<'a> {
-        let text = value.get();
+        let (text, json) = (&mut self.text, value.get());
         // Raw values borrow from the text that they were parsed from.
-        let start = begin_in(self.json, text);
-        let passed = self.json.as_bytes().get(self.at..start).unwrap_or_default();
+        let start = begin_in(text.json, json);
+        let passed = text.json.as_bytes().get(self.at..start).unwrap_or_default();
         let (line, column) = place(passed);
-        self.column = if line == 1 {
-            self.column + column - 1
+        text.column = if line == 1 {
+            text.column + column - 1
         } else {
             column
         };
-        self.line += line - 1;
+        text.line += line - 1;
         self.at = start;
         Text {
-            json: text,
-            task: self.task.clone(),
+            json,
+            task: text.task.clone(),
             path,
-            line: self.line,
-            column: self.column,
+            ..*text
         }
     }
 }
