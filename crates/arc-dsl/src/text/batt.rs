@@ -150,7 +150,7 @@ impl<'t> Parser<'_, 't> {
                 found: format!("`({})`", told(&found.join(", "))),
             }
         };
-        Err(self.tokens.error(open, kind))
+        self.fail(open, kind)
     }
 
     fn end_of_line(&mut self) -> Result<()> {
@@ -226,7 +226,7 @@ impl<'t> Parser<'_, 't> {
             },
             found: format!("`{}`", told(token.text)),
         };
-        Err(self.tokens.error(token, kind))
+        self.fail(token, kind)
     }
 
     /// `try:`, a step, `except (..):`, and its default.
@@ -283,7 +283,7 @@ impl<'t> Parser<'_, 't> {
                 Some(_) => "its calls go through `env.do_fluff`, as until September 2025",
                 None => "its calls go through `env.do_pile`, as until October 2025",
             };
-            return Err(self.tokens.error(callee, ParseErrorKind::OldBatt { found }));
+            return self.fail(callee, ParseErrorKind::OldBatt { found });
         }
         let expression = self.expression(0)?;
         let (callable, arguments): (Callee, _) = match self.with_call(expression)? {
@@ -321,7 +321,7 @@ impl<'t> Parser<'_, 't> {
                 "False" => false,
                 _ if flag.kind == TokenKind::Text => {
                     let found = "its `o` has a name in the place of a flag, as in the first ones";
-                    return Err(self.tokens.error(flag, ParseErrorKind::OldBatt { found }));
+                    return self.fail(flag, ParseErrorKind::OldBatt { found });
                 }
                 _ => return Err(self.tokens.unexpected("`True` or `False`")),
             };
@@ -340,9 +340,7 @@ impl<'t> Parser<'_, 't> {
         let Operand::Slot(slot) = self.argument(0)? else {
             let found = format!("`{}`", told(variable.text));
             let expected = "a variable";
-            return Err(self
-                .tokens
-                .error(variable, ParseErrorKind::Expected { expected, found }));
+            return self.fail(variable, ParseErrorKind::Expected { expected, found });
         };
         self.tokens.expect(")", "`))`")?;
         self.tokens.expect(")", "`)`")?;
@@ -376,9 +374,7 @@ impl<'t> Parser<'_, 't> {
         self.tokens.bump();
         if self.tokens.peek().is_name("s") {
             let found = "it returns `s, o`, as the first ones";
-            return Err(self
-                .tokens
-                .error(self.tokens.peek(), ParseErrorKind::OldBatt { found }));
+            return self.fail(self.tokens.peek(), ParseErrorKind::OldBatt { found });
         }
         for word in ["o", ",", "s"] {
             if self.tokens.peek().text != word {

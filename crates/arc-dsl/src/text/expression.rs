@@ -76,15 +76,11 @@ impl<'t> Parser<'_, 't> {
                 }
                 Operand::Constant(constant) => {
                     let found = format!("the constant `{constant}`");
-                    return Err(self
-                        .tokens
-                        .error(token, ParseErrorKind::NotCallable { found }));
+                    return self.fail(token, ParseErrorKind::NotCallable { found });
                 }
                 Operand::Literal(value) => {
                     let found = value.kind().to_string();
-                    return Err(self
-                        .tokens
-                        .error(token, ParseErrorKind::NotCallable { found }));
+                    return self.fail(token, ParseErrorKind::NotCallable { found });
                 }
             };
         }
@@ -101,9 +97,7 @@ impl<'t> Parser<'_, 't> {
     pub(super) fn operand(&mut self, expression: Expression<'t>) -> Result<Operand> {
         match self.with_call(expression)? {
             Expression::Operand(operand) | Expression::Inlined(operand) => Ok(operand),
-            Expression::Tuple { token, .. } => {
-                Err(self.tokens.error(token, ParseErrorKind::NotLiteral))
-            }
+            Expression::Tuple { token, .. } => self.fail(token, ParseErrorKind::NotLiteral),
             Expression::Call {
                 callee,
                 arguments,
@@ -122,9 +116,7 @@ impl<'t> Parser<'_, 't> {
         };
         if elements.len() != 2 {
             let found = elements.len();
-            return Err(self
-                .tokens
-                .error(token, ParseErrorKind::TupleOfVariables { found }));
+            return self.fail(token, ParseErrorKind::TupleOfVariables { found });
         }
         let callee = match self.dialect {
             Dialect::Public => Primitive::Astuple.into(),
@@ -177,8 +169,7 @@ impl<'t> Parser<'_, 't> {
                         let Some(Value::Int(value)) = value else {
                             let expected = "an integer after `-`";
                             let found = self.tokens.told_from(at);
-                            let kind = ParseErrorKind::Expected { expected, found };
-                            return Err(self.tokens.error(at, kind));
+                            return self.fail(at, ParseErrorKind::Expected { expected, found });
                         };
                         Value::Int(-value).into()
                     }
@@ -217,9 +208,7 @@ impl<'t> Parser<'_, 't> {
             Some(n) if n <= MAX_INT => Ok(Value::Int(if sign.is_empty() { n } else { -n }).into()),
             _ => {
                 let found = format!("{sign}{}", told(token.text));
-                Err(self
-                    .tokens
-                    .error(token, ParseErrorKind::IntegerRange { found }))
+                self.fail(token, ParseErrorKind::IntegerRange { found })
             }
         }
     }
@@ -262,7 +251,7 @@ impl<'t> Parser<'_, 't> {
     /// A call of `callee`, which stands at `token`, with the arguments that follow.
     fn call(&mut self, token: Token<'t>, callee: Callee, depth: u32) -> Result<Expression<'t>> {
         if self.scope.is_none() {
-            return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+            return self.fail(token, ParseErrorKind::NotLiteral);
         }
         let depth = self.open(depth)?;
         let mut arguments = Vec::new();
@@ -278,14 +267,13 @@ impl<'t> Parser<'_, 't> {
                 let primitive = match callee {
                     Callee::Primitive(primitive) => primitive,
                     Callee::Typed(primitive) => {
-                        let kind = ParseErrorKind::KeywordForTyped { primitive };
-                        return Err(self.tokens.error(keyword, kind));
+                        return self.fail(keyword, ParseErrorKind::KeywordForTyped { primitive });
                     }
                     Callee::Slot(_) => {
                         let kind = ParseErrorKind::KeywordForVariable {
                             callee: told(token.text),
                         };
-                        return Err(self.tokens.error(keyword, kind));
+                        return self.fail(keyword, kind);
                     }
                 };
                 let place = keywords
@@ -317,7 +305,7 @@ impl<'t> Parser<'_, 't> {
                     expected,
                     found,
                 };
-                return Err(self.tokens.error(token, error.into()));
+                return self.fail(token, error.into());
             }
         }
         // There is one argument for each parameter: positional ones first, then those by keyword.
@@ -391,9 +379,7 @@ impl<'t> Parser<'_, 't> {
         let Some(elements) = value.as_container() else {
             let found = value.kind().to_string();
             let expected = "elements in `{` and `}`";
-            return Err(self
-                .tokens
-                .error(token, ParseErrorKind::Expected { expected, found }));
+            return self.fail(token, ParseErrorKind::Expected { expected, found });
         };
         Ok(Value::set(
             elements.iter().map(std::borrow::Cow::into_owned),
@@ -403,10 +389,10 @@ impl<'t> Parser<'_, 't> {
     /// Consumes an opening bracket and returns the depth inside it.
     pub(super) fn open(&mut self, depth: u32) -> Result<u32> {
         if depth >= MAX_NESTING {
-            return Err(self.tokens.error(
+            return self.fail(
                 self.tokens.peek(),
                 ParseErrorKind::Nesting { max: MAX_NESTING },
-            ));
+            );
         }
         self.tokens.bump();
         Ok(depth + 1)

@@ -55,13 +55,13 @@ impl<'t> Parser<'_, 't> {
         let open = self.tokens.peek();
         let in_brackets = self.tokens.accept("(");
         if in_brackets && self.tokens.accept(")") {
-            return Err(self.tokens.error(
+            return self.fail(
                 open,
                 crate::text::error::ParseErrorKind::Expected {
                     expected: "names to import",
                     found: "`()`".to_owned(),
                 },
-            ));
+            );
         }
         loop {
             let name = self.tokens.name("a name to import")?;

@@ -295,7 +295,7 @@ impl<'t> Parser<'_, 't> {
                 line: name.line,
                 why: "it calls itself".to_owned(),
             };
-            return Err(self.tokens.error(name, kind));
+            return self.fail(name, kind);
         }
         self.forget_import(name);
         if let Some(scope) = &mut self.scope {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use arc_isa::{ContainerKind, Primitive, Type};
+use arc_isa::{Primitive, Type};
 
 use crate::dialect::Dialect;
 use crate::program::{BuildError, Callee, Operand, ProgramBuilder, Slot};
@@ -92,7 +92,7 @@ impl<'t> Parser<'_, 't> {
         self.tokens.in_body = true;
         let Some(output) = self.body()? else {
             let name = told(name.text);
-            return Err(self.tokens.error(def, ParseErrorKind::NoReturn { name }));
+            return self.fail(def, ParseErrorKind::NoReturn { name });
         };
         self.finish(def, output, parameters)
     }
@@ -160,7 +160,7 @@ impl<'t> Parser<'_, 't> {
         parameters: Vec<Parameter<'t>>,
     ) -> Result<Parsed> {
         let Some(scope) = self.scope.take() else {
-            return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+            return self.fail(token, ParseErrorKind::NotLiteral);
         };
         let program = scope.builder.finish(output);
         let program = program.map_err(|error| self.tokens.error(token, error.into()))?;
@@ -178,7 +178,7 @@ impl<'t> Parser<'_, 't> {
             .first()
             .is_some_and(|input| input.token.text == "task_id")
         {
-            return Err(self.tokens.error(token, ParseErrorKind::Batt));
+            return self.fail(token, ParseErrorKind::Batt);
         }
         let only_functions = self.module.is_some_and(|module| module.lists_all);
         if only_functions && !(1..=MOST_INPUTS).contains(&parameters.len()) {
@@ -186,7 +186,7 @@ impl<'t> Parser<'_, 't> {
                 expected: "1 to 4 parameters",
                 found: parameters.len().to_string(),
             };
-            return Err(self.tokens.error(token, kind));
+            return self.fail(token, kind);
         }
         Ok(())
     }
@@ -201,15 +201,13 @@ impl<'t> Parser<'_, 't> {
                 && owner == "literal"
             {
                 let name = told(token.text);
-                let kind = ParseErrorKind::NameTaken { name, owner };
-                return Err(self.tokens.error(token, kind));
+                return self.fail(token, ParseErrorKind::NameTaken { name, owner });
             }
             if parameters
                 .iter()
                 .any(|other| other.token.text == token.text)
             {
-                let kind = BuildError::Reassigned(told(token.text)).into();
-                return Err(self.tokens.error(token, kind));
+                return self.fail(token, BuildError::Reassigned(told(token.text)).into());
             }
             if end == ")" && self.tokens.accept(":") {
                 self.skip_annotation(&[",", ")", "="])?;
@@ -381,7 +379,7 @@ impl<'t> Parser<'_, 't> {
                     line: first.line,
                     why: "it may hide the DSL's names".to_owned(),
                 };
-                return Err(self.tokens.error(first, kind));
+                return self.fail(first, kind);
             }
         }
         for (name, binding) in imports.names {
@@ -454,7 +452,7 @@ impl<'t> Parser<'_, 't> {
                                `sep=\"..\"`, `end=\"..\"` and `flush=True`",
                     found: format!("`{}`", told(wrong.text)),
                 };
-                return Err(self.tokens.error(*wrong, kind));
+                return self.fail(*wrong, kind);
             }
         }
         Ok(true)
@@ -532,8 +530,7 @@ impl<'t> Parser<'_, 't> {
         if let [other, ..] = chained[..] {
             let expected = "one name on each side of `=`";
             let found = format!("`{}`", told(other.text));
-            let kind = ParseErrorKind::Expected { expected, found };
-            return Err(self.tokens.error(other, kind));
+            return self.fail(other, ParseErrorKind::Expected { expected, found });
         }
         let values = self.taken_apart(expression, targets.len(), token)?;
         for (target, value) in targets.into_iter().zip(values) {
@@ -570,9 +567,7 @@ impl<'t> Parser<'_, 't> {
         };
         if let Some(&line) = scope.frozen.get(target.text) {
             let name = told(target.text);
-            return Err(self
-                .tokens
-                .error(target, ParseErrorKind::SetAgain { name, line }));
+            return self.fail(target, ParseErrorKind::SetAgain { name, line });
         }
         if !scope.functions.is_empty() {
             scope.functions.remove(target.text);
@@ -611,7 +606,7 @@ impl<'t> Parser<'_, 't> {
                 (self.identity(), [operand].into(), token)
             }
             Expression::Tuple { token, .. } => {
-                return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+                return self.fail(token, ParseErrorKind::NotLiteral);
             }
         };
         let name = if is_own {
@@ -652,8 +647,7 @@ impl<'t> Parser<'_, 't> {
         let owner = names::owner(self.dialect, target.text);
         if let Some(owner @ "literal") = owner {
             let name = told(target.text);
-            let kind = ParseErrorKind::NameTaken { name, owner };
-            return Err(self.tokens.error(target, kind));
+            return self.fail(target, ParseErrorKind::NameTaken { name, owner });
         }
         let is_bound = self.module.is_some_and(|module| {
             module
@@ -698,8 +692,7 @@ impl<'t> Parser<'_, 't> {
         {
             let name = told(target.text);
             let line = target.line;
-            let kind = ParseErrorKind::UsedBeforeSet { name, line };
-            return Err(self.tokens.error(read[used], kind));
+            return self.fail(read[used], ParseErrorKind::UsedBeforeSet { name, line });
         }
         Ok(())
     }
@@ -728,9 +721,7 @@ impl<'t> Parser<'_, 't> {
                 }
             }
         };
-        Err(self
-            .tokens
-            .error(token, ParseErrorKind::Unpacked { names, found }))
+        self.fail(token, ParseErrorKind::Unpacked { names, found })
     }
 
     /// The elements of a value, if it is known to have this many.
@@ -744,9 +735,8 @@ impl<'t> Parser<'_, 't> {
             let Some(value) = constant(value) else {
                 return Ok(None);
             };
-            let elements = value.as_container().filter(|elements| {
-                elements.kind == ContainerKind::Tuple && elements.len() == names
-            });
+            let elements = value.as_tuple();
+            let elements = elements.filter(|elements| elements.len() == names);
             let elements = elements.map(|elements| {
                 let elements = elements.iter();
                 elements
@@ -799,16 +789,14 @@ impl<'t> Parser<'_, 't> {
                 name: told(token.text),
                 owner,
             };
-            return Err(self.tokens.error(token, kind));
+            return self.fail(token, kind);
         }
         match self
             .scope
             .as_ref()
             .and_then(|scope| scope.builder.variable(token.text))
         {
-            Some(_) => Err(self
-                .tokens
-                .error(token, BuildError::Reassigned(told(token.text)).into())),
+            Some(_) => self.fail(token, BuildError::Reassigned(told(token.text)).into()),
             None => Ok(()),
         }
     }

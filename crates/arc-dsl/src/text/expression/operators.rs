@@ -470,8 +470,7 @@ impl<'t> Parser<'_, 't> {
             .as_ref()
             .and_then(|scope| scope.builder.variable(name.text));
         let Some(slot) = slot else {
-            let kind = self.unknown(name, false);
-            return Err(self.tokens.error(name, kind));
+            return self.fail(name, self.unknown(name, false));
         };
         self.tokens.bump();
         let at = self.tokens.peek();
@@ -509,9 +508,7 @@ impl<'t> Parser<'_, 't> {
                 false => "an integer after `+`",
             };
             let found = self.tokens.told_from(at);
-            return Err(self
-                .tokens
-                .error(at, ParseErrorKind::Expected { expected, found }));
+            return self.fail(at, ParseErrorKind::Expected { expected, found });
         };
         let value = if sign.is("-") { -value } else { value };
         Ok(Expression::Operand(Value::Int(value as i32).into()))
@@ -536,8 +533,10 @@ impl<'t> Parser<'_, 't> {
         if depth < MAX_NESTING {
             return Ok(depth + 1);
         }
-        let kind = ParseErrorKind::Nesting { max: MAX_NESTING };
-        Err(self.tokens.error(self.tokens.peek(), kind))
+        self.fail(
+            self.tokens.peek(),
+            ParseErrorKind::Nesting { max: MAX_NESTING },
+        )
     }
 }
 

@@ -64,7 +64,7 @@ impl<'t> Parser<'_, 't> {
         } else if is_called && token.is_name("len") && self.dialect == Dialect::Public {
             Ok(Expression::Operand(Primitive::Size.into()))
         } else {
-            Err(self.tokens.error(token, self.unknown(token, is_called)))
+            self.fail(token, self.unknown(token, is_called))
         }
     }
 
@@ -78,7 +78,7 @@ impl<'t> Parser<'_, 't> {
                 file: file.to_string(),
                 line: *line,
             };
-            return Err(self.tokens.error(token, kind));
+            return self.fail(token, kind);
         }
         Ok(names::known(self.dialect, ours).cloned())
     }
@@ -97,10 +97,10 @@ impl<'t> Parser<'_, 't> {
                     Ok(Expression::Operand(operand))
                 } else {
                     let why = format!("the DSL has no `{}`", told(name));
-                    Err(self.tokens.error(token, unusable(why)))
+                    self.fail(token, unusable(why))
                 }
             }
-            Binding::Other(what) => Err(self.tokens.error(token, unusable(what))),
+            Binding::Other(what) => self.fail(token, unusable(what)),
             Binding::Module(path) => self.of_module(token, path, unusable),
             Binding::Function(at) => self.of_function(token, at, depth),
         }
@@ -123,39 +123,38 @@ impl<'t> Parser<'_, 't> {
             }
             if DslPart::of(&path) == DslPart::Other {
                 let why = format!("it is the module `{}`", told(&path));
-                return Err(self.tokens.error(token, unusable(why)));
+                return self.fail(token, unusable(why));
             }
             return if let Some(operand) = self.of_dsl(name, name.text)? {
                 Ok(Expression::Operand(operand))
             } else {
-                let kind = self.unknown(name, self.tokens.peek().is("("));
-                Err(self.tokens.error(name, kind))
+                self.fail(name, self.unknown(name, self.tokens.peek().is("(")))
             };
         }
         let why = format!("it is the module `{}`", told(&path));
-        Err(self.tokens.error(token, unusable(why)))
+        self.fail(token, unusable(why))
     }
 
     /// A function of the text, called or as a value, or a value that the text sets.
     fn of_function(&mut self, token: Token<'t>, at: usize, depth: u32) -> Result<Expression<'t>> {
         let Some(module) = self.module else {
-            return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+            return self.fail(token, ParseErrorKind::NotLiteral);
         };
         let function = &module.functions[at];
         let is_value = function.is_value();
         if self.at != LATE && !is_value && module.globals.rebinds() {
             let why = "it is called where names still change their meaning".to_owned();
-            return Err(self.tokens.error(token, unusable(token, function, why)));
+            return self.fail(token, unusable(token, function, why));
         }
         module.mark_used(at);
         let parsed = match module.state(at, self.dialect) {
             State::Unread => {
                 self.needs = Some(at);
-                return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+                return self.fail(token, ParseErrorKind::NotLiteral);
             }
             State::Reading => {
                 let why = "it calls itself".to_owned();
-                return Err(self.tokens.error(token, unusable(token, function, why)));
+                return self.fail(token, unusable(token, function, why));
             }
             State::Read(Ok(parsed)) => Rc::clone(parsed),
             State::Read(Err(error)) => {
@@ -166,7 +165,7 @@ impl<'t> Parser<'_, 't> {
                         unusable(token, function, why)
                     }
                 };
-                return Err(self.tokens.error(token, kind));
+                return self.fail(token, kind);
             }
         };
         if is_value {
@@ -267,7 +266,7 @@ impl<'t> Parser<'_, 't> {
         let names: Vec<_> = (0..more).map(|_| self.generate_name()).collect();
         let mut names = names.into_iter();
         let Some(scope) = &mut self.scope else {
-            return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+            return self.fail(token, ParseErrorKind::NotLiteral);
         };
         let added = scope
             .builder
@@ -286,10 +285,7 @@ impl<'t> Parser<'_, 't> {
             .and_then(|module| module.exceeded_step_limit(steps, more));
         let name = || told(token.text);
         match bound {
-            Some(max) => {
-                let kind = ParseErrorKind::TooManySteps { name: name(), max };
-                Err(self.tokens.error(token, kind))
-            }
+            Some(max) => self.fail(token, ParseErrorKind::TooManySteps { name: name(), max }),
             None => Ok(()),
         }
     }

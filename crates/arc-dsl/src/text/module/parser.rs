@@ -177,6 +177,11 @@ impl<'b, 't> Parser<'b, 't> {
         }
     }
 
+    /// Fails with an error of this kind at a token.
+    pub(in crate::text) fn fail<T>(&self, token: Token<'t>, kind: ParseErrorKind) -> Result<T> {
+        Err(self.tokens.error(token, kind))
+    }
+
     /// Adds a step to the program.
     pub(in crate::text) fn step(
         &mut self,
@@ -190,7 +195,7 @@ impl<'b, 't> Parser<'b, 't> {
                 .builder
                 .step(token.line, name, callee, arguments)
                 .map_err(|error| self.tokens.error(token, error.into())),
-            None => Err(self.tokens.error(token, ParseErrorKind::NotLiteral)),
+            None => self.fail(token, ParseErrorKind::NotLiteral),
         }
     }
 

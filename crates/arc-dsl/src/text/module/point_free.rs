@@ -65,8 +65,7 @@ impl<'t> Parser<'_, 't> {
         let parameters = given.iter().filter(|it| it.is_none()).count();
         if let Some(why) = self.why_not_a_value(parsed, parameters) {
             let name = told(token.text);
-            let kind = ParseErrorKind::FunctionAsValue { name, why };
-            return Err(self.tokens.error(token, kind));
+            return self.fail(token, ParseErrorKind::FunctionAsValue { name, why });
         }
         self.has_room(token, 8 * (function.steps().len() + 1))?;
         let inputs = given.iter().cloned();
@@ -78,7 +77,7 @@ impl<'t> Parser<'_, 't> {
                 Callee::Slot(slot) => values[slot.index()].clone(),
                 Callee::Primitive(primitive) => Abstracted::Constant(primitive.into()),
                 Callee::Typed(_) => {
-                    return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+                    return self.fail(token, ParseErrorKind::NotLiteral);
                 }
             };
             let arguments = step.arguments.iter();
