@@ -332,13 +332,7 @@ impl Lists {
 }
 
 /// How much of the memory is in use.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark {
-    tiles: usize,
-    patches: usize,
-    rows: usize,
-    elements: usize,
-}
+pub(crate) type Mark = Room;
 
 impl Mark {
     /// Nothing is in use but the first tile and the first patch, which are empty.
@@ -469,10 +463,7 @@ impl Memory {
     /// The bytes in use.
     #[inline]
     pub(crate) fn used(&self) -> usize {
-        self.tiles.top * size_of::<Tile>()
-            + self.patches.all.len() * size_of::<Patch>()
-            + self.patches.rows.len() * size_of::<u64>()
-            + self.lists.all.len() * size_of::<Slot>()
+        self.mark().bytes()
     }
 
     /// Frees what is not in use, except this much room.
