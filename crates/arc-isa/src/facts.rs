@@ -45,7 +45,8 @@ pub enum Use {
     Counted,
     /// The cells that lie on the grid it is painted on. An argument that has to be an object may not be locations.
     Painted {
-        /// Whether it is painted over what was there, rather than under it.
+        /// Whether the last of several cells at one location decides: it is painted over the others, or all of them
+        /// have one colour. If not, it is painted only on the background, where the first of them stays.
         over: bool,
         /// Whether it has to be an object.
         object: bool,
@@ -113,7 +114,7 @@ pub enum Size {
 }
 
 impl Use {
-    /// Painted over what was there: locations or an object.
+    /// Painted in one colour, or over what was there: locations or an object.
     pub(crate) const OVER: Use = Use::Painted {
         over: true,
         object: false,
@@ -155,7 +156,7 @@ impl Facts {
         self.uses.iter().copied()
     }
 
-    /// The argument that it paints on a grid, and whether it paints over what was there.
+    /// The argument that it paints on a grid, and whether the last of several cells at one location decides.
     pub fn painted(&self) -> Option<(usize, bool)> {
         self.uses.iter().enumerate().find_map(|(at, of)| match of {
             Use::Painted { over, .. } => Some((at, *over)),
