@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::value::Value;
+
 /// Why one evaluation returned no value, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvalError {
@@ -91,6 +93,9 @@ pub enum ValueKind {
     #[error("a tuple or a set")]
     Container,
 }
+
+/// The result of an evaluation, or of a part of one.
+pub(crate) type Evaluated<T = Value> = Result<T, ErrorKind>;
 
 /// What was wrong with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]

@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 
 use super::comparison::improves;
-use crate::error::{ErrorKind, Limit};
+use crate::error::{ErrorKind, Evaluated, Limit};
 use crate::patch::Loc;
 use crate::types::Number;
 use crate::value::container::{Container, Items};
 use crate::value::{MAX_INT, Value};
 
 /// `n`, if a program may hold it.
-pub(super) fn int(n: i64) -> Result<i32, ErrorKind> {
+pub(super) fn int(n: i64) -> Evaluated<i32> {
     if n.abs() <= i64::from(MAX_INT) {
         Ok(n as i32)
     } else {
@@ -19,12 +19,12 @@ pub(super) fn int(n: i64) -> Result<i32, ErrorKind> {
 }
 
 /// The pair, if a program may hold it.
-pub(super) fn loc(i: i64, j: i64) -> Result<Loc, ErrorKind> {
+pub(super) fn loc(i: i64, j: i64) -> Evaluated<Loc> {
     Ok(Loc::new(int(i)?, int(j)?))
 }
 
 /// `a` moved by `b`.
-pub(super) fn sum(a: Loc, b: Loc) -> Result<Loc, ErrorKind> {
+pub(super) fn sum(a: Loc, b: Loc) -> Evaluated<Loc> {
     // Components lie within MAX_INT, so a sum of two cannot wrap.
     let sum = a.wrapping_add(b);
     if sum.i.unsigned_abs().max(sum.j.unsigned_abs()) <= MAX_INT as u32 {
@@ -35,11 +35,7 @@ pub(super) fn sum(a: Loc, b: Loc) -> Result<Loc, ErrorKind> {
 }
 
 /// `f` by component; an integer next to a pair counts for both components.
-fn zip(
-    a: Number,
-    b: Number,
-    f: impl Fn(i64, i64) -> Result<i64, ErrorKind>,
-) -> Result<Number, ErrorKind> {
+fn zip(a: Number, b: Number, f: impl Fn(i64, i64) -> Evaluated<i64>) -> Evaluated<Number> {
     let f = |a: i32, b: i32| int(f(i64::from(a), i64::from(b))?);
     Ok(match (a, b) {
         (Number::Int(a), Number::Int(b)) => Number::Int(f(a, b)?),
@@ -50,7 +46,7 @@ fn zip(
 }
 
 /// `f` by component.
-fn map(n: Number, f: impl Fn(i64) -> i64) -> Result<Number, ErrorKind> {
+fn map(n: Number, f: impl Fn(i64) -> i64) -> Evaluated<Number> {
     let f = |n: i32| int(f(i64::from(n)));
     Ok(match n {
         Number::Int(n) => Number::Int(f(n)?),
@@ -59,7 +55,7 @@ fn map(n: Number, f: impl Fn(i64) -> i64) -> Result<Number, ErrorKind> {
 }
 
 /// `a / b` rounded down, like Python's `//`.
-pub(super) fn floor_div(a: i64, b: i64) -> Result<i64, ErrorKind> {
+pub(super) fn floor_div(a: i64, b: i64) -> Evaluated<i64> {
     if b == 0 {
         return Err(ErrorKind::DivisionByZero);
     }
@@ -71,23 +67,23 @@ pub(super) fn floor_div(a: i64, b: i64) -> Result<i64, ErrorKind> {
     })
 }
 
-pub(super) fn add(a: Number, b: Number) -> Result<Number, ErrorKind> {
+pub(super) fn add(a: Number, b: Number) -> Evaluated<Number> {
     zip(a, b, |a, b| Ok(a + b))
 }
 
-pub(super) fn subtract(a: Number, b: Number) -> Result<Number, ErrorKind> {
+pub(super) fn subtract(a: Number, b: Number) -> Evaluated<Number> {
     zip(a, b, |a, b| Ok(a - b))
 }
 
-pub(super) fn multiply(a: Number, b: Number) -> Result<Number, ErrorKind> {
+pub(super) fn multiply(a: Number, b: Number) -> Evaluated<Number> {
     zip(a, b, |a, b| Ok(a * b))
 }
 
-pub(super) fn divide(a: Number, b: Number) -> Result<Number, ErrorKind> {
+pub(super) fn divide(a: Number, b: Number) -> Evaluated<Number> {
     zip(a, b, floor_div)
 }
 
-pub(super) fn invert(n: Number) -> Result<Number, ErrorKind> {
+pub(super) fn invert(n: Number) -> Evaluated<Number> {
     map(n, |n| -n)
 }
 
@@ -95,28 +91,28 @@ pub(super) fn even(n: i32) -> bool {
     n % 2 == 0
 }
 
-pub(super) fn double(n: Number) -> Result<Number, ErrorKind> {
+pub(super) fn double(n: Number) -> Evaluated<Number> {
     map(n, |n| n * 2)
 }
 
-pub(super) fn halve(n: Number) -> Result<Number, ErrorKind> {
+pub(super) fn halve(n: Number) -> Evaluated<Number> {
     // An arithmetic shift rounds down; division rounds towards zero.
     map(n, |n| n >> 1)
 }
 
-pub(super) fn increment(x: Number) -> Result<Number, ErrorKind> {
+pub(super) fn increment(x: Number) -> Evaluated<Number> {
     map(x, |x| x + 1)
 }
 
-pub(super) fn decrement(x: Number) -> Result<Number, ErrorKind> {
+pub(super) fn decrement(x: Number) -> Evaluated<Number> {
     map(x, |x| x - 1)
 }
 
-pub(super) fn crement(x: Number) -> Result<Number, ErrorKind> {
+pub(super) fn crement(x: Number) -> Evaluated<Number> {
     map(x, |x| x + x.signum())
 }
 
-pub(super) fn sign(x: Number) -> Result<Number, ErrorKind> {
+pub(super) fn sign(x: Number) -> Evaluated<Number> {
     map(x, i64::signum)
 }
 
@@ -148,15 +144,15 @@ pub(super) fn tojvec(j: i32) -> Loc {
     Loc::new(0, j)
 }
 
-pub(super) fn maximum(container: Container<'_>) -> Result<Value, ErrorKind> {
+pub(super) fn maximum(container: Container<'_>) -> Evaluated {
     outermost(container, Ordering::Greater)
 }
 
-pub(super) fn minimum(container: Container<'_>) -> Result<Value, ErrorKind> {
+pub(super) fn minimum(container: Container<'_>) -> Evaluated {
     outermost(container, Ordering::Less)
 }
 
-fn outermost(container: Container<'_>, wanted: Ordering) -> Result<Value, ErrorKind> {
+fn outermost(container: Container<'_>, wanted: Ordering) -> Evaluated {
     let best = match container.items {
         Items::Loc(loc) => {
             let first = loc.j.cmp(&loc.i) != wanted;

@@ -6,16 +6,12 @@ use std::cmp::Ordering;
 
 use arc_isa::ContainerKind;
 
-use crate::error::{ErrorKind, ValueKind};
+use crate::error::{ErrorKind, Evaluated, ValueKind};
 use crate::value::Value;
 use crate::value::container::Container;
 
 /// Whether a key is better (greater or less, according to `wanted`) than the best one so far.
-pub(super) fn improves(
-    key: &Value,
-    best: Option<&Value>,
-    wanted: Ordering,
-) -> Result<bool, ErrorKind> {
+pub(super) fn improves(key: &Value, best: Option<&Value>, wanted: Ordering) -> Evaluated<bool> {
     match best {
         Some(best) => Ok(compare(key, best)? == wanted),
         None => Ok(true),
@@ -24,7 +20,7 @@ pub(super) fn improves(
 
 /// Compares two keys: integers by value, tuples by the first elements that differ, sets by number of elements. Python's
 /// `<` on sets means "proper subset of", which orders almost nothing.
-pub(crate) fn compare(a: &Value, b: &Value) -> Result<Ordering, ErrorKind> {
+pub(crate) fn compare(a: &Value, b: &Value) -> Evaluated<Ordering> {
     if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
         return Ok(a.cmp(&b));
     }

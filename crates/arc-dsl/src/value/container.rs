@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use arc_isa::ContainerKind;
 
 use crate::budget::{Context, LIGHT, Room, WORK_PER_STEP};
-use crate::error::ErrorKind;
+use crate::error::Evaluated;
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::reads::count_reads;
@@ -131,10 +131,7 @@ impl<'a> Container<'a> {
     }
 
     /// Passes each element to `visit`, in order, until it fails.
-    pub(crate) fn try_each(
-        self,
-        mut visit: impl FnMut(&Value) -> Result<(), ErrorKind>,
-    ) -> Result<(), ErrorKind> {
+    pub(crate) fn try_each(self, mut visit: impl FnMut(&Value) -> Evaluated<()>) -> Evaluated<()> {
         count_reads(self.len());
         match self.items {
             _ if self.is_reversed() => self.iter().try_for_each(|item| visit(&item)),
@@ -220,7 +217,7 @@ impl Collector {
 
     /// Adds an element.
     #[inline]
-    pub(crate) fn push(&mut self, cx: &mut Context<'_>, value: Value) -> Result<(), ErrorKind> {
+    pub(crate) fn push(&mut self, cx: &mut Context<'_>, value: Value) -> Evaluated<()> {
         self.room.take(cx, u64::from(value.weight()))?;
         self.builder.push(value);
         Ok(())
@@ -231,7 +228,7 @@ impl Collector {
         &mut self,
         cx: &mut Context<'_>,
         container: Container<'_>,
-    ) -> Result<(), ErrorKind> {
+    ) -> Evaluated<()> {
         match container.items {
             Items::Locs(_) | Items::Cells(_) => self.room.take(cx, container.len() as u64)?,
             _ => return container.try_each(|item| self.push(cx, item.clone())),
@@ -241,7 +238,7 @@ impl Collector {
     }
 
     /// The container.
-    pub(crate) fn finish(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind> {
+    pub(crate) fn finish(self, cx: &mut Context<'_>) -> Evaluated {
         if self.room.taken() >= WORK_PER_STEP && self.builder.has_to_be_sorted() {
             cx.work(sorting(self.builder.len(), self.room.taken()))?;
         }
@@ -491,7 +488,7 @@ fn roomy<T: Clone>(items: &[T], times: usize) -> Vec<T> {
 mod tests {
     use super::*;
     use crate::Limits;
-    use crate::error::Limit;
+    use crate::error::{ErrorKind, Limit};
 
     #[test]
     fn what_has_an_order_is_sorted_and_what_has_none_comes_to_an_end() {

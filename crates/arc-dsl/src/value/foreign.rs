@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::budget::Context;
-use crate::error::{ErrorKind, ValueKind};
+use crate::error::{Evaluated, ValueKind};
 use crate::typed::TypedPrimitive;
 use crate::value::Value;
 
@@ -59,11 +59,7 @@ impl Foreign {
         }
     }
 
-    pub(crate) fn call(
-        self,
-        cx: &mut Context<'_>,
-        arguments: &[&Value],
-    ) -> Result<Value, ErrorKind> {
+    pub(crate) fn call(self, cx: &mut Context<'_>, arguments: &[&Value]) -> Evaluated {
         match self {
             Foreign::Primitive(primitive) => cx.call_typed(primitive, arguments),
             _ => Ok(Value::tuple(Vec::new())),
