@@ -461,7 +461,7 @@ pub(super) fn commonest(values: Vec<Value>, wanted: Ordering) -> PythonResult {
     if values.is_empty() {
         return Ok(NOT_A_NUMBER);
     }
-    Ok(untyped::commonest(values, wanted)?)
+    untyped::commonest(values, wanted)
 }
 
 pub(super) fn mostcolor_f(_: &mut Context<'_>, obj: &Value) -> PythonResult {
