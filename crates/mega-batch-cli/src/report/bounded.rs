@@ -85,6 +85,39 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for First<T, N> 
     }
 }
 
+/// Reads a list element by element into what `add` makes of them, so that the list itself is never in memory.
+pub(super) fn fold_list<'de, D: Deserializer<'de>, T: Deserialize<'de>, A: Default>(
+    deserializer: D,
+    expecting: &'static str,
+    add: impl FnMut(&mut A, T),
+) -> Result<A, D::Error> {
+    struct Fold<T, A, F> {
+        expecting: &'static str,
+        add: F,
+        types: PhantomData<(T, A)>,
+    }
+    impl<'de, T: Deserialize<'de>, A: Default, F: FnMut(&mut A, T)> Visitor<'de> for Fold<T, A, F> {
+        type Value = A;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.expecting)
+        }
+
+        fn visit_seq<S: SeqAccess<'de>>(mut self, mut list: S) -> Result<A, S::Error> {
+            let mut all = A::default();
+            while let Some(element) = list.next_element()? {
+                (self.add)(&mut all, element);
+            }
+            Ok(all)
+        }
+    }
+    deserializer.deserialize_seq(Fold {
+        expecting,
+        add,
+        types: PhantomData,
+    })
+}
+
 /// The most reasons of a map that are kept.
 const REASONS: usize = 1000;
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::bounded::Text;
 use super::document::Document;
-use super::html::{Plain, add, percent, program};
+use super::html::{Plain, add, and_more, percent, program};
 use super::outcomes::{Counts, Outcome, Results};
 use super::tasks::{Ranked, State, Task, Tasks};
 use crate::table::thousands;
@@ -62,29 +62,12 @@ pub(super) fn left_out(total: usize, shown: usize, without_grids: usize) -> Stri
 
 /// The form that filters the cards. It needs a script, which makes it visible.
 fn filters(tasks: &Tasks, results: &Results) -> String {
-    let mut html = String::from(
-        "<form id=\"filters\" class=\"filters\" role=\"search\" aria-label=\"Tasks\" hidden>\
-         <fieldset><legend>State</legend>",
-    );
-    let all = ("", "all", tasks.cards.len() as u64);
     let states = State::ALL.map(|state| {
-        let count = tasks
-            .cards
-            .iter()
-            .filter(|task| task.state == state)
-            .count();
-        (state.word(), state.word(), count as u64)
+        let cards = tasks.cards.iter().filter(|task| task.state == state);
+        (state.word(), state.word(), cards.count())
     });
-    for (value, label, count) in std::iter::once(all).chain(states) {
-        let checked = if value.is_empty() { " checked" } else { "" };
-        add!(
-            html,
-            "<label><input type=\"radio\" name=\"state\" value=\"{value}\"{checked}>\
-             <span>{label} <b>{}</b></span></label>",
-            thousands(count)
-        );
-    }
-    html += "</fieldset><label>Outcome <select name=\"outcome\"><option value=\"\">any</option>";
+    let mut html = states_form(tasks.cards.len(), &states);
+    html += "<label>Outcome <select name=\"outcome\"><option value=\"\">any</option>";
     for outcome in Outcome::ALL {
         let of_tasks = tasks.cards.iter().filter(|task| {
             let counts = results.by_task.get(&task.id);
@@ -101,13 +84,39 @@ fn filters(tasks: &Tasks, results: &Results) -> String {
             );
         }
     }
-    html += "</select></label><label>Order <select name=\"order\"><option value=\"\">as in the run\
-             </option><option value=\"id\">by id</option><option value=\"low\">fewest train cells right \
-             first</option><option value=\"high\">most train cells right first</option></select></label>\
-             <label class=\"search\">Search <input type=\"search\" name=\"text\" \
-             placeholder=\"id, program or file\" autocomplete=\"off\" spellcheck=\"false\"></label>\
-             <output id=\"shown\" aria-live=\"polite\"></output></form>\n";
-    html
+    html += "</select></label>";
+    html + &order_form("run", "cells", "id, program or file")
+}
+
+/// The beginning of the form: a choice of all cards or those of one state. A state has a value, a word for people,
+/// and a number of cards.
+pub(super) fn states_form(all: usize, states: &[(&str, &str, usize)]) -> String {
+    let mut html = String::from(
+        "<form id=\"filters\" class=\"filters\" role=\"search\" aria-label=\"Tasks\" hidden>\
+         <fieldset><legend>State</legend>",
+    );
+    for (value, label, count) in [("", "all", all)].iter().chain(states) {
+        let checked = if value.is_empty() { " checked" } else { "" };
+        add!(
+            html,
+            "<label><input type=\"radio\" name=\"state\" value=\"{value}\"{checked}>\
+             <span>{label} <b>{}</b></span></label>",
+            thousands(*count as u64)
+        );
+    }
+    html + "</fieldset>"
+}
+
+/// The end of the form: the order of the cards, and a search.
+pub(super) fn order_form(work: &str, scored: &str, searched: &str) -> String {
+    format!(
+        "<label>Order <select name=\"order\"><option value=\"\">as in the {work}\
+         </option><option value=\"id\">by id</option><option value=\"low\">fewest train {scored} right \
+         first</option><option value=\"high\">most train {scored} right first</option></select></label>\
+         <label class=\"search\">Search <input type=\"search\" name=\"text\" \
+         placeholder=\"{searched}\" autocomplete=\"off\" spellcheck=\"false\"></label>\
+         <output id=\"shown\" aria-live=\"polite\"></output></form>\n"
+    )
 }
 
 /// The outcomes of a task's evaluations, as classes.
@@ -273,13 +282,7 @@ fn of_results(results: &Results) -> String {
         html += "</tr>\n";
     }
     html += "</tbody></table></div>";
-    if tasks.len() > LISTED {
-        add!(
-            html,
-            "<p class=\"none\">and {} more</p>",
-            thousands((tasks.len() - LISTED) as u64)
-        );
-    }
+    html += &and_more(tasks.len().saturating_sub(LISTED) as u64);
     html + "</section>\n"
 }
 

@@ -115,14 +115,19 @@ pub(super) struct DeviceActivity {
     pub(super) name: Text,
     batches: u64,
     items: u64,
-    stages: StageSeconds,
+    #[serde(with = "StageSeconds")]
+    stages: Stages,
     #[serde(deserialize_with = "seconds")]
     elapsed: Duration,
     memory: Memory,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, expecting = "an object of seconds by stage")]
+#[derive(Deserialize)]
+#[serde(
+    default = "Stages::default",
+    remote = "Stages",
+    expecting = "an object of seconds by stage"
+)]
 struct StageSeconds {
     #[serde(deserialize_with = "seconds")]
     prepare: Duration,
@@ -143,21 +148,10 @@ struct Memory {
 impl DeviceActivity {
     /// The activity as the scheduler defines it, which says what a device waits for.
     pub(super) fn activity(&self) -> Activity {
-        let &StageSeconds {
-            prepare,
-            upload,
-            compute,
-            download,
-        } = &self.stages;
         let mut activity = Activity {
             batches: self.batches,
             items: self.items,
-            stages: Stages {
-                prepare,
-                upload,
-                compute,
-                download,
-            },
+            stages: self.stages,
             elapsed: self.elapsed,
             ..Activity::default()
         };

@@ -6,6 +6,8 @@ use std::fmt;
 use serde::de::{Error, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::bounded::fold_list;
+
 /// Grids with longer sides are not drawn: their cells would be smaller than a point.
 pub(super) const MAX_SIDE: usize = 100;
 
@@ -32,6 +34,7 @@ fn character(colour: i8) -> char {
 }
 
 /// A row: the cells that can be drawn, and its full width.
+#[derive(Default)]
 struct Row {
     cells: String,
     width: usize,
@@ -39,26 +42,13 @@ struct Row {
 
 impl<'de> Deserialize<'de> for Row {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Cells;
-        impl<'de> Visitor<'de> for Cells {
-            type Value = Row;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a row, a list of colours from -128 to 127")
+        let expecting = "a row, a list of colours from -128 to 127";
+        fold_list(deserializer, expecting, |row: &mut Row, colour| {
+            if row.width < MAX_SIDE {
+                row.cells.push(character(colour));
             }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Row, A::Error> {
-                let (mut cells, mut width) = (String::new(), 0);
-                while let Some(colour) = list.next_element()? {
-                    if width < MAX_SIDE {
-                        cells.push(character(colour));
-                    }
-                    width += 1;
-                }
-                Ok(Row { cells, width })
-            }
-        }
-        deserializer.deserialize_seq(Cells)
+            row.width += 1;
+        })
     }
 }
 
@@ -161,6 +151,18 @@ impl Grids {
             self.texts.push(text);
         }
         Place(Some(place))
+    }
+
+    /// Adds grids, exactly `count` of them: the rest are left out, and missing ones have no place.
+    pub(super) fn places<G: Into<Option<Grid>>>(
+        &mut self,
+        grids: Vec<G>,
+        count: usize,
+    ) -> Vec<Place> {
+        let grids = grids.into_iter().take(count);
+        let mut places: Vec<_> = grids.map(|grid| self.place(grid.into())).collect();
+        places.resize(count, Place::NONE);
+        places
     }
 
     /// The texts by index: `HEIGHTxWIDTH:CELLS`, without cells if it is not drawn.

@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use mega_batch::escaped;
 
 use super::bounded::Text;
+use crate::table::thousands;
 
 /// Text from any source as text of the page, or as the value of an attribute between double quotes: nothing in it is
 /// treated as markup, and control characters are shown as escapes.
@@ -52,6 +53,14 @@ pub(super) fn program(name: &Text, file: Option<&Text>) -> String {
         add!(html, " <span class=\"file\">{file}</span>");
     }
     html
+}
+
+/// How many elements of a list are not shown; empty if none.
+pub(super) fn and_more(left_out: u64) -> String {
+    match left_out {
+        0 => String::new(),
+        more => format!("<p class=\"none\">and {} more</p>", thousands(more)),
+    }
 }
 
 /// A share as a percentage. It is shown as 0% or 100% only if it is exactly that.

@@ -1,14 +1,12 @@
 //! [`Results`]: the results of a document, counted as they are read. There may be many millions.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::hash::Hash;
 use std::ops::AddAssign;
 
-use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::bounded::Text;
+use super::bounded::{Text, fold_list};
 
 /// The most tasks, and the most programs, with counts of their own; the totals include all.
 const NAMES: usize = 200_000;
@@ -174,23 +172,7 @@ fn counted<'m, K: Clone + Eq + Hash>(
 
 impl<'de> Deserialize<'de> for Results {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Counting;
-        impl<'de> Visitor<'de> for Counting {
-            type Value = Results;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of results")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Results, A::Error> {
-                let mut results = Results::default();
-                while let Some(entry) = list.next_element()? {
-                    results.add(entry);
-                }
-                Ok(results)
-            }
-        }
-        deserializer.deserialize_seq(Counting)
+        fold_list(deserializer, "a list of results", Results::add)
     }
 }
 
@@ -222,26 +204,16 @@ struct Pairs {
 
 impl<'de> Deserialize<'de> for Pairs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Counting;
-        impl<'de> Visitor<'de> for Counting {
-            type Value = Pairs;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of pairs")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Pairs, A::Error> {
-                let mut pairs = Pairs::default();
-                while let Some(pair) = list.next_element::<Pair>()? {
-                    pairs.counts.0[pair.outcome as usize] += 1;
-                    let failed = matches!(pair.outcome, Outcome::Error | Outcome::Limit);
-                    if failed && pairs.failure.is_none() {
-                        pairs.failure = Some(pair);
-                    }
+        fold_list(
+            deserializer,
+            "a list of pairs",
+            |pairs: &mut Pairs, pair: Pair| {
+                pairs.counts.0[pair.outcome as usize] += 1;
+                let failed = matches!(pair.outcome, Outcome::Error | Outcome::Limit);
+                if failed && pairs.failure.is_none() {
+                    pairs.failure = Some(pair);
                 }
-                Ok(pairs)
-            }
-        }
-        deserializer.deserialize_seq(Counting)
+            },
+        )
     }
 }

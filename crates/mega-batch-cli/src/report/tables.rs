@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::bounded::First;
 use super::document::{BadInput, Document};
-use super::html::{add, program, time};
+use super::html::{add, and_more, program, time};
 use super::outcomes::{Failure, Program};
 use crate::table::thousands;
 
@@ -82,14 +82,7 @@ pub(super) fn failures(document: &Document) -> String {
         );
     }
     html += "</ul>";
-    let left_out = results.failing - results.failures.len() as u64;
-    if left_out > 0 {
-        add!(
-            html,
-            "<p class=\"none\">and {} more</p>",
-            thousands(left_out)
-        );
-    }
+    html += &and_more(results.failing - results.failures.len() as u64);
     html + "</section>\n"
 }
 
@@ -122,12 +115,6 @@ pub(super) fn input_errors(errors: &First<BadInput, 100>) -> String {
         add!(html, "{message}</li>\n");
     }
     html += "</ul>";
-    if errors.left_out() > 0 {
-        add!(
-            html,
-            "<p class=\"none\">and {} more</p>",
-            thousands(errors.left_out() as u64)
-        );
-    }
+    html += &and_more(errors.left_out() as u64);
     html + "</section>\n"
 }

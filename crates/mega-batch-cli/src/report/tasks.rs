@@ -1,11 +1,8 @@
 //! [`Tasks`]: the results of each task, with its grids, counted and packed while reading.
 
-use std::fmt;
-
-use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::bounded::{First, Text};
+use super::bounded::{First, Text, fold_list};
 use super::grids::{Grid, Grids, Place};
 use super::outcomes::Program;
 
@@ -76,9 +73,20 @@ impl Share {
         (self.of > 0).then(|| (self.right as f64 / self.of as f64).clamp(0.0, 1.0))
     }
 
-    pub(super) fn add(&mut self, right: bool) {
-        self.of += 1;
-        self.right += u64::from(right);
+    /// How many outputs are right, of those whose expected grid is known.
+    pub(super) fn of_right<T>(
+        outputs: &[T],
+        expected: &[Place],
+        is_right: impl Fn(&T, Place) -> bool,
+    ) -> Self {
+        let known = outputs
+            .iter()
+            .zip(expected)
+            .filter(|(_, place)| place.exists());
+        known.fold(Self::default(), |share, (output, expected)| Self {
+            right: share.right + u64::from(is_right(output, *expected)),
+            of: share.of + 1,
+        })
     }
 }
 
@@ -173,6 +181,18 @@ struct Best {
     test: First<Option<Grid>, PAIRS>,
 }
 
+/// Input and expected output of each pair, the train pairs first.
+pub(super) fn pairs<const N: usize>(
+    grids: &mut Grids,
+    train: First<Pair, N>,
+    test: First<Pair, N>,
+) -> Vec<[Place; 2]> {
+    let pairs = train.kept.into_iter().chain(test.kept);
+    pairs
+        .map(|pair| [Some(pair.input), pair.output].map(|grid| grids.place(grid)))
+        .collect()
+}
+
 impl Tasks {
     fn add(&mut self, entry: Entry) {
         let mut task = Task::new(entry);
@@ -203,29 +223,15 @@ impl Task {
         let trains = entry.train.kept.len();
         let train_pairs = entry.train.total as u64;
         let pairs_left_out = entry.train.left_out() + entry.test.left_out();
-        let pairs = entry.train.kept.into_iter().chain(entry.test.kept);
-        let pairs: Vec<_> = pairs
-            .map(|pair| [Some(pair.input), pair.output].map(|grid| grids.place(grid)))
-            .collect();
+        let pairs = pairs(&mut grids, entry.train, entry.test);
         let expected: Vec<Place> = pairs[trains..].iter().map(|&[_, output]| output).collect();
 
         let (mut best, mut outputs) = (Vec::new(), Vec::new());
         for ranked in entry.best.kept {
-            // One for each pair, however many the document has.
-            let mut place = |outputs: First<Option<Grid>, PAIRS>, count| {
-                let outputs = outputs.kept.into_iter().take(count);
-                let mut places: Vec<_> = outputs.map(|grid| grids.place(grid)).collect();
-                places.resize(count, Place::NONE);
-                places
-            };
-            let mut of_program = place(ranked.train, trains);
-            let on_tests = place(ranked.test, expected.len());
-            let mut tests = Share::default();
-            for (output, expected) in on_tests.iter().zip(&expected) {
-                if expected.exists() {
-                    tests.add(output.is(*expected));
-                }
-            }
+            let mut of_program = grids.places(ranked.train.kept, trains);
+            let on_tests = grids.places(ranked.test.kept, expected.len());
+            let tests =
+                Share::of_right(&on_tests, &expected, |output, expected| output.is(expected));
             of_program.extend(on_tests);
             outputs.push(of_program);
             best.push(Ranked {
@@ -253,12 +259,9 @@ impl Task {
             attempts.map(|grid| grids.place(grid)).collect()
         });
         let attempts: Vec<Vec<Place>> = attempts.collect();
-        let mut tests = Share::default();
-        for (attempts, expected) in attempts.iter().zip(&expected) {
-            if expected.exists() {
-                tests.add(attempts.iter().any(|attempt| attempt.is(*expected)));
-            }
-        }
+        let tests = Share::of_right(&attempts, &expected, |attempts, expected| {
+            attempts.iter().any(|attempt| attempt.is(expected))
+        });
 
         let data = Data {
             grids: grids.into_texts(),
@@ -283,23 +286,7 @@ impl Task {
 
 impl<'de> Deserialize<'de> for Tasks {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Packing;
-        impl<'de> Visitor<'de> for Packing {
-            type Value = Tasks;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of tasks")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Tasks, A::Error> {
-                let mut tasks = Tasks::default();
-                while let Some(entry) = list.next_element()? {
-                    tasks.add(entry);
-                }
-                Ok(tasks)
-            }
-        }
-        deserializer.deserialize_seq(Packing)
+        fold_list(deserializer, "a list of tasks", Tasks::add)
     }
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use mega_batch::search::SearchState;
 
 use super::results::{Attempt, Layer, Results, Task};
-use crate::report::cards::{anchor, heading, left_out, lines};
+use crate::report::cards::{anchor, heading, left_out, lines, order_form, states_form};
 use crate::report::html::{Plain, add, time};
 use crate::table::thousands;
 
@@ -41,31 +41,12 @@ pub(super) fn cards(results: &Results) -> String {
 
 /// The form that filters the cards. It needs a script, which makes it visible.
 fn filters(results: &Results) -> String {
-    let mut html = String::from(
-        "<form id=\"filters\" class=\"filters\" role=\"search\" aria-label=\"Tasks\" hidden>\
-         <fieldset><legend>State</legend>",
-    );
-    let all = ("", "all", results.cards.len());
     let states = STATES.map(|state| {
         let (class, word) = words(state);
         let tasks = results.cards.iter().filter(|task| task.state == state);
         (class, word, tasks.count())
     });
-    for (value, label, count) in std::iter::once(all).chain(states) {
-        let checked = if value.is_empty() { " checked" } else { "" };
-        add!(
-            html,
-            "<label><input type=\"radio\" name=\"state\" value=\"{value}\"{checked}>\
-             <span>{label} <b>{}</b></span></label>",
-            thousands(count as u64)
-        );
-    }
-    html + "</fieldset><label>Order <select name=\"order\"><option value=\"\">as in the search\
-            </option><option value=\"id\">by id</option><option value=\"low\">fewest train pairs right \
-            first</option><option value=\"high\">most train pairs right first</option></select></label>\
-            <label class=\"search\">Search <input type=\"search\" name=\"text\" \
-            placeholder=\"id or operation\" autocomplete=\"off\" spellcheck=\"false\"></label>\
-            <output id=\"shown\" aria-live=\"polite\"></output></form>\n"
+    states_form(results.cards.len(), &states) + &order_form("search", "pairs", "id or operation")
 }
 
 fn card(at: usize, task: &Task) -> String {

@@ -1,14 +1,11 @@
 //! [`Results`]: what was found for each task, with its grids, packed while reading.
 
-use std::fmt;
-
 use mega_batch::search::{SearchEnd, SearchState};
-use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::report::bounded::{First, Text};
+use crate::report::bounded::{First, Text, fold_list};
 use crate::report::grids::{Grid, Grids, Place};
-use crate::report::tasks::{CARDS, GRID_BYTES, PAIRS, Pair, Share};
+use crate::report::tasks::{CARDS, GRID_BYTES, PAIRS, Pair, Share, pairs};
 
 /// The most attempts of a task that are shown.
 const ATTEMPTS: usize = 6;
@@ -147,31 +144,18 @@ impl Task {
     fn new(entry: Entry) -> Self {
         let mut grids = Grids::default();
         let trains = entry.train.kept.len();
-        let pairs = entry.train.kept.into_iter().chain(entry.test.kept);
-        let pairs: Vec<_> = pairs
-            .map(|pair| [Some(pair.input), pair.output].map(|grid| grids.place(grid)))
-            .collect();
+        let train = entry.train.total;
+        let pairs = pairs(&mut grids, entry.train, entry.test);
         let expected: Vec<Place> = pairs[trains..].iter().map(|&[_, output]| output).collect();
         let (mut attempts, mut best, mut layers) = (Vec::new(), Vec::new(), Vec::new());
         for found in entry.attempts.kept {
-            // One for each test pair, however many the document has.
-            let mut places = |found: First<Grid, PAIRS>| {
-                let found = found.kept.into_iter().take(expected.len());
-                let mut places: Vec<_> = found.map(|grid| grids.place(Some(grid))).collect();
-                places.resize(expected.len(), Place::NONE);
-                places
-            };
-            let outputs = places(found.outputs);
-            let mut tests = Share::default();
-            for (output, expected) in outputs.iter().zip(&expected) {
-                if expected.exists() {
-                    tests.add(output.is(*expected));
-                }
-            }
+            let outputs = grids.places(found.outputs.kept, expected.len());
+            let tests =
+                Share::of_right(&outputs, &expected, |output, expected| output.is(expected));
             let layers_left_out = found.layers.left_out();
             let (mut own, mut painted) = (Vec::new(), Vec::new());
             for layer in found.layers.kept {
-                painted.push(places(layer.paints));
+                painted.push(grids.places(layer.paints.kept, expected.len()));
                 own.push(Layer {
                     part: layer.part,
                     expression: layer.expression,
@@ -205,7 +189,7 @@ impl Task {
             stopped: entry.stopped,
             renamed: entry.renamed,
             calls: entry.counts.calls,
-            train: entry.train.total,
+            train,
             attempts,
             data: serde_json::to_string(&data).ok(),
         }
@@ -214,23 +198,11 @@ impl Task {
 
 impl<'de> Deserialize<'de> for Results {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Packing;
-        impl<'de> Visitor<'de> for Packing {
-            type Value = Results;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of what was found for tasks")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Results, A::Error> {
-                let mut results = Results::default();
-                while let Some(entry) = list.next_element()? {
-                    results.add(entry);
-                }
-                Ok(results)
-            }
-        }
-        deserializer.deserialize_seq(Packing)
+        fold_list(
+            deserializer,
+            "a list of what was found for tasks",
+            Results::add,
+        )
     }
 }
 
