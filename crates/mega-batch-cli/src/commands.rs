@@ -6,8 +6,9 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 
-use arc_dsl::{Dialect, Reading, broken_json};
+use arc_dsl::{Dialect, Limits, Program, Reading, broken_json, builtin};
 use exit::Exit;
 use grouped::GroupedErrors;
 use mega_batch::inputs::{
@@ -271,10 +272,19 @@ struct ProgramFormat {
 }
 
 impl ProgramFormat {
+    /// Reads programs, the built-in ones if none are given, and tells what is strange about them.
+    fn read_or_builtin(&self, programs: &[PathBuf]) -> (Vec<Program>, Vec<InputError>) {
+        if programs.is_empty() {
+            return (builtin_programs(), Vec::new());
+        }
+        let read = self.read(programs);
+        note(&read.notes);
+        (read.programs, read.errors)
+    }
+
     /// Reads programs; none if the renames cannot be read.
     fn read(&self, programs: &[PathBuf]) -> ProgramsRead {
-        let names = self.names.as_deref().map(read_renames).transpose();
-        match names {
+        match self.names.as_deref().map(read_renames).transpose() {
             Ok(names) => {
                 let reading = Reading {
                     dialect: self.dialect,
@@ -289,6 +299,22 @@ impl ProgramFormat {
                 read
             }
         }
+    }
+}
+
+/// The built-in programs.
+fn builtin_programs() -> Vec<Program> {
+    let all = builtin::all().iter();
+    all.map(|one| one.program().clone()).collect()
+}
+
+/// The limits of evaluations; by default no timeout.
+fn limits(max_steps: Option<u64>, timeout_ms: Option<u64>) -> Limits {
+    let default = Limits::default();
+    Limits {
+        max_steps: max_steps.unwrap_or(default.max_steps),
+        timeout: timeout_ms.map(Duration::from_millis),
+        ..default
     }
 }
 

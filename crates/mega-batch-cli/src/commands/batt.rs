@@ -1,11 +1,9 @@
 //! `mega-batch batt`: runs batt files on tasks.
 
 use std::fmt::Write as _;
-use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use arc_dsl::{BattFile, EntryKind, EvalError, Limits, PairId, Task, Value};
+use arc_dsl::{BattFile, EntryKind, EvalError, PairId, Task, Value};
 use mega_batch::files::replace;
 use mega_batch::inputs::{InputError, read_batts};
 use mega_batch::{
@@ -15,10 +13,10 @@ use mega_batch::{
 use serde::Serialize;
 
 use super::exit::Exit;
-use super::output::{Destination, Folders};
+use super::output::Destination;
 use super::signals::Signals;
-use super::terminal::print;
-use super::{TaskFilter, exit, note, tell, threads};
+use super::terminal::print_beside;
+use super::{TaskFilter, exit, limits, note, tell, threads};
 
 /// Runs batts, files of candidates as tokpidjin's card.py writes them, and prints what their lists `o` and `s` hold
 /// for each pair.
@@ -158,9 +156,7 @@ impl ValueReport {
 
 impl Batt {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        let json = self.json.as_deref();
-        let json = json.map(|path| Destination::open(path, Folders::Expected));
-        let json = json.transpose()?;
+        let json = Destination::of_option(self.json.as_ref())?;
         let submission = self.submission.as_deref();
         let submission = submission.map(Destination::file).transpose()?;
         threads::share()?;
@@ -172,7 +168,7 @@ impl Batt {
         let (batts, batt_errors) = read_batts(&self.batts);
         errors.extend(batt_errors);
         tell(&errors);
-        let limits = self.limits();
+        let limits = limits(self.max_steps, self.timeout_ms);
         let signals = Signals::listen()?;
         let cancellation = signals.cancellation();
         let mut text = String::new();
@@ -221,26 +217,8 @@ impl Batt {
                 out.write_all(b"\n")
             })?;
         }
-        match (self.quiet, on_stdout) {
-            (true, _) => {}
-            (false, true) => io::Write::write_all(&mut io::stderr(), text.as_bytes())?,
-            (false, false) => print(&text)?,
-        }
+        print_beside(&text, self.quiet, on_stdout)?;
         Ok(signals.received().unwrap_or_else(|| exit(&errors)))
-    }
-
-    fn limits(&self) -> Limits {
-        let limits = Limits {
-            timeout: self.timeout_ms.map(Duration::from_millis),
-            ..Limits::default()
-        };
-        match self.max_steps {
-            Some(max_steps) => Limits {
-                max_steps,
-                ..limits
-            },
-            None => limits,
-        }
     }
 }
 

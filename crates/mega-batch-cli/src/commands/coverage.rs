@@ -5,10 +5,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use arc_check::conformance;
-use arc_dsl::builtin;
 
 use super::exit::Exit;
-use super::{ProgramFormat, exit, note, tell};
+use super::{ProgramFormat, exit, tell};
 
 /// Prints how many programs run on a GPU, and why the others run on the host only.
 #[derive(Debug, clap::Args)]
@@ -35,14 +34,7 @@ struct Report {
 
 impl Coverage {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        let (programs, errors) = if self.programs.is_empty() {
-            let programs = builtin::all().iter().map(|one| one.program().clone());
-            (programs.collect(), Vec::new())
-        } else {
-            let read = self.how.read(&self.programs);
-            note(&read.notes);
-            (read.programs, read.errors)
-        };
+        let (programs, errors) = self.how.read_or_builtin(&self.programs);
         tell(&errors);
         let mut report = Report {
             programs: programs.len() as u64,

@@ -13,7 +13,7 @@ use mega_batch::devices::{Request, simulated};
 use mega_batch::{Options, VERSION};
 
 use super::exit::Exit;
-use super::output::{Destination, Folders, shown};
+use super::output::{Destination, shown};
 use super::terminal::print;
 use super::warn;
 use crate::machine::Opened;
@@ -70,9 +70,7 @@ pub(super) struct Measured {
 
 impl Devices {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        let json = self.json.as_deref();
-        let json = json.map(|path| Destination::open(path, Folders::Expected));
-        let json = json.transpose()?;
+        let json = Destination::of_option(self.json.as_ref())?;
         let mut file = CostFile::open();
         let removed = self.reset_costs.then(|| file.reset()).transpose();
         let removed = removed.with_context(|| match file.path() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 
-use arc_dsl::{Program, builtin};
+use arc_dsl::Program;
 use arc_form::{Form, Op, Options, Plan, Region, Representation, Unspecialised, plan};
 use mega_batch::escaped;
 use mega_batch::inputs::InputError;
@@ -13,7 +13,7 @@ use crate::table::program_label;
 
 use super::exit::Exit;
 use super::terminal::print;
-use super::{ProgramFormat, exit, note, tell, warn};
+use super::{ProgramFormat, exit, tell, warn};
 
 /// Shows what a program is turned into before it is compiled: its first-order form.
 ///
@@ -129,14 +129,7 @@ impl fmt::Display for Counts {
 
 impl Explain {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        let (mut programs, mut errors) = if self.programs.is_empty() {
-            let programs = builtin::all().iter().map(|one| one.program().clone());
-            (programs.collect(), Vec::new())
-        } else {
-            let read = self.how.read(&self.programs);
-            note(&read.notes);
-            (read.programs, read.errors)
-        };
+        let (mut programs, mut errors) = self.how.read_or_builtin(&self.programs);
         if let Some(name) = &self.name {
             programs.retain(|program| program.name() == name);
             let message = format!("no program named {name}");

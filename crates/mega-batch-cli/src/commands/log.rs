@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use anyhow::Context;
 use tracing::Level;
@@ -11,6 +12,9 @@ use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use super::output::shown;
 use super::warn;
+
+/// How often progress is logged.
+pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Where the log goes.
 #[derive(Debug, clap::Args)]

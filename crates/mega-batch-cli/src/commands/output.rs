@@ -48,6 +48,12 @@ impl Destination {
         Self::at(path, folders).with_context(|| cannot_be_written(path))
     }
 
+    /// The same for an option that may not be given; its folder has to exist.
+    pub(crate) fn of_option(path: Option<&PathBuf>) -> anyhow::Result<Option<Self>> {
+        path.map(|path| Self::open(path, Folders::Expected))
+            .transpose()
+    }
+
     fn at(path: &Path, folders: Folders) -> anyhow::Result<Self> {
         if is_standard_output(path) {
             return Ok(Destination::Stdout);

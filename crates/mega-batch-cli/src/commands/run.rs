@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use arc_dsl::builtin::{self, BuiltIn};
-use arc_dsl::{Limits, MAX_SIDE, Program, Task};
+use arc_dsl::{MAX_SIDE, Program, Task};
 use mega_batch::inputs::{InputError, TasksRead, read_tasks};
 use mega_batch::{
     Attempts, Backend, Batch, Cancellation, Coordinator, CoordinatorError, Finished, Merging, Mode,
@@ -18,11 +18,12 @@ use rayon::prelude::*;
 
 use super::exit::Exit;
 use super::log::Log;
-use super::output::{Destination, Folders};
+use super::output::Destination;
 use super::signals::Signals;
-use super::terminal::print;
+use super::terminal::print_beside;
 use super::{
-    ProgramFormat, Selection, TaskFilter, a_few, exit, no_checkpoint, note, tell, threads, warn,
+    ProgramFormat, Selection, TaskFilter, a_few, builtin_programs, exit, limits, no_checkpoint,
+    note, tell, threads, warn,
 };
 use crate::table::{Table, program_label, thousands};
 use watch::Watch;
@@ -211,15 +212,11 @@ enum BackendName {
 
 impl Run {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        let json = self.json.as_deref();
-        let json = json.map(|path| Destination::open(path, Folders::Expected));
-        let json = json.transpose()?;
+        let json = Destination::of_option(self.json.as_ref())?;
         let spool = json.as_ref().map(Destination::spool).transpose()?;
         let submission = self.submission.as_deref();
         let submission = submission.map(Destination::file).transpose()?;
-        let unsolved = self.unsolved.as_deref();
-        let unsolved = unsolved.map(|path| Destination::open(path, Folders::Expected));
-        let unsolved = unsolved.transpose()?;
+        let unsolved = Destination::of_option(self.unsolved.as_ref())?;
         self.log.begin()?;
         self.warn_of_devices();
         if !self.is_sequential() && (self.tasks.is_empty() || self.check_order) {
@@ -288,11 +285,7 @@ impl Run {
         if let Some(order) = &order {
             text += &order_told(&batch, order);
         }
-        let printed = match (self.quiet, on_stdout) {
-            (true, _) => Ok(()),
-            (false, true) => io::stderr().write_all(text.as_bytes()),
-            (false, false) => print(&text),
-        };
+        let printed = print_beside(&text, self.quiet, on_stdout);
         written?;
         if let Some(ended) = signals.received() {
             return Ok(ended);
@@ -351,20 +344,16 @@ impl Run {
     }
 
     fn options(&self, cancellation: Cancellation) -> Options {
-        let mut limits = Limits {
-            timeout: self.timeout_ms.map(Duration::from_millis),
-            ..Limits::default()
-        };
-        if let Some(max_steps) = self.max_steps {
-            limits.max_steps = max_steps;
-        }
-        let mode = match self.mode {
+        let mut options = Options::default();
+        options.mode = match self.mode {
             ModeName::Sequential => Mode::Sequential,
             ModeName::Parallel => Mode::Parallel,
             ModeName::Gpu => Mode::Gpu,
             ModeName::Auto => Mode::Auto,
         };
-        let backend = match self.backend {
+        options.workers = self.workers;
+        options.limits = limits(self.max_steps, self.timeout_ms);
+        options.backend = match self.backend {
             BackendName::Reference => Backend::Reference,
             BackendName::Compiled => Backend::Compiled,
             BackendName::Auto => Backend::Auto,
@@ -372,11 +361,6 @@ impl Run {
             BackendName::Ptx => Backend::Interpreted,
             BackendName::Cuda => Backend::Cuda,
         };
-        let mut options = Options::default();
-        options.mode = mode;
-        options.workers = self.workers;
-        options.limits = limits;
-        options.backend = backend;
         options.merging = match self.merging {
             MergingName::Auto => Merging::Auto,
             MergingName::Never => Merging::Never,
@@ -527,12 +511,8 @@ fn nothing_run(batch: &Batch<'_>, all_pairs: bool) -> String {
 }
 
 fn idle_tasks(summary: &Summary) -> Option<String> {
-    match summary
-        .by_task
-        .iter()
-        .filter(|&&state| state == TaskState::Untried)
-        .count()
-    {
+    let states = summary.by_task.iter();
+    match states.filter(|&&state| state == TaskState::Untried).count() {
         0 => None,
         1 => Some("1 task has no program".to_owned()),
         count => Some(format!("{count} tasks have no program")),
@@ -577,11 +557,4 @@ fn builtin_tasks(pairs: usize, is_sequential: bool) -> Vec<Task> {
     } else {
         builtin::all().par_iter().map(task).collect()
     }
-}
-
-fn builtin_programs() -> Vec<Program> {
-    builtin::all()
-        .iter()
-        .map(|program| program.program().clone())
-        .collect()
 }

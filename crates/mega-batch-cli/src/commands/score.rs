@@ -10,7 +10,7 @@ use mega_batch::{KnownOutputs, SubmissionScore, Submitted, VERSION, escaped};
 use serde::Serialize;
 
 use super::exit::Exit;
-use super::output::{Destination, Folders};
+use super::output::Destination;
 use super::terminal::print;
 use super::{Selection, TaskFilter, exit, note, tell};
 
@@ -58,9 +58,7 @@ struct Document<'a> {
 
 impl Score {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        let json = self.json.as_deref();
-        let json = json.map(|path| Destination::open(path, Folders::Expected));
-        let json = json.transpose()?;
+        let json = Destination::of_option(self.json.as_ref())?;
         let (read, meant) = self.known();
         let submitted = Submitted::read(&self.submission);
         let mut errors = read.errors;

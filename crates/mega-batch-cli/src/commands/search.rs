@@ -1,6 +1,6 @@
 //! `mega-batch search`: searches programs for tasks.
 
-use std::io::{self, Write};
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,11 +14,11 @@ use mega_batch::{Cancellation, CoordinatorError, Submission};
 
 use super::exit::Exit;
 use super::log::Log;
-use super::output::{Destination, Folders};
+use super::output::Destination;
 use super::run::seconds;
 use super::show::one_task;
 use super::signals::Signals;
-use super::terminal::print;
+use super::terminal::print_beside;
 use super::{Selection, TaskFilter, a_few, exit, no_checkpoint, note, tell, threads, warn};
 use over::Over;
 use table::Table;
@@ -150,12 +150,8 @@ impl Search {
             ));
             return Ok(Exit::BadInput);
         }
-        let open = |path: &Option<PathBuf>| {
-            let path = path.as_deref();
-            let opened = path.map(|path| Destination::open(path, Folders::Expected));
-            opened.transpose()
-        };
-        let (json, programs_out) = (open(&self.json)?, open(&self.programs_out)?);
+        let json = Destination::of_option(self.json.as_ref())?;
+        let programs_out = Destination::of_option(self.programs_out.as_ref())?;
         let submission = self.submission.as_deref();
         let submission = submission.map(Destination::file).transpose()?;
         let is_stdout = |to: &Option<Destination>| matches!(to, Some(Destination::Stdout));
@@ -223,11 +219,7 @@ impl Search {
             };
             table.to_string().into_bytes()
         };
-        let printed = match (self.quiet, on_stdout) {
-            (true, _) => Ok(()),
-            (false, true) => io::stderr().write_all(&text),
-            (false, false) => print(&text),
-        };
+        let printed = print_beside(&text, self.quiet, on_stdout);
         written.transpose()?;
         let programs = programs.transpose()?;
         if let Some(ended) = ended.or(failed) {

@@ -11,7 +11,7 @@ use mega_batch::inputs::{InputError, read_programs};
 
 use super::exit::Exit;
 use super::terminal::progress_bar;
-use super::{TaskFilter, exit, note, tell, threads, warn};
+use super::{TaskFilter, builtin_programs, exit, note, tell, threads, warn};
 
 /// Checks that the reference, the first-order form, the compiled path and batts agree on this machine.
 ///
@@ -202,9 +202,8 @@ impl Selfcheck {
     }
 
     fn inputs(&self, errors: &mut Vec<InputError>) -> (Vec<Program>, Vec<Task>) {
-        let builtins = builtin::all().iter();
         let programs = if self.programs.is_empty() {
-            builtins.clone().map(|one| one.program().clone()).collect()
+            builtin_programs()
         } else {
             let read = read_programs(&self.programs, &Reading::default());
             note(&read.notes);
@@ -213,7 +212,7 @@ impl Selfcheck {
         };
         let tasks = if self.tasks.is_empty() {
             let task = |one: &builtin::BuiltIn| one.task(BUILTIN_SEED, BUILTIN_PAIRS, 0, MAX_SIDE);
-            builtins.map(task).collect()
+            builtin::all().iter().map(task).collect()
         } else {
             let read = self.chosen.read(&self.tasks, &[]);
             errors.extend(read.errors);

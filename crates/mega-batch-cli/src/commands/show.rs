@@ -10,7 +10,7 @@ use mega_batch::{Batch, JobResult, Mode, Options, escaped};
 use crate::show::{Drawing, Paint, Picture};
 
 use super::exit::Exit;
-use super::output::{Destination, Folders};
+use super::output::Destination;
 use super::terminal::{has_colours, print};
 use super::{exit, note, tell};
 
@@ -54,12 +54,10 @@ const COLUMNS: usize = 100;
 
 impl Show {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        let open = |file: &Option<PathBuf>| {
-            let file = file.as_deref();
-            let opened = file.map(|file| Destination::open(file, Folders::Expected));
-            opened.transpose()
-        };
-        let files = (open(&self.svg)?, open(&self.png)?);
+        let files = (
+            Destination::of_option(self.svg.as_ref())?,
+            Destination::of_option(self.png.as_ref())?,
+        );
         let mut errors = Vec::new();
         if let Some(task) = one_task(&self.task, self.id.as_deref(), &mut errors) {
             let program = self

@@ -1,9 +1,10 @@
 //! The abilities of the terminal, according to the environment.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
-use indicatif::ProgressBar;
+use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 
 /// Looks up an environment variable.
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
@@ -11,6 +12,22 @@ type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 /// Whether to use colours on the standard output.
 pub(crate) fn has_colours() -> bool {
     colours(&|name| std::env::var_os(name), io::stdout().is_terminal())
+}
+
+/// A progress bar of this template, in which `rate` is how many a second; hidden if it is not wanted.
+pub(crate) fn styled_bar(length: u64, template: &str, quiet: bool) -> ProgressBar {
+    if quiet {
+        return ProgressBar::hidden();
+    }
+    let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
+        // Failing to draw the bar does not matter.
+        let _ = write!(text, "{}", HumanCount(state.per_sec() as u64));
+    };
+    // The template is valid; if it were not, the default style would do.
+    let style = ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("rate", rate);
+    progress_bar(length).with_style(style)
 }
 
 /// A progress bar, hidden if nobody would see it.
@@ -51,7 +68,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Prints a line.
-    pub(crate) fn print(&mut self, line: impl std::fmt::Display) {
+    pub(crate) fn print(&mut self, line: impl fmt::Display) {
         if self.failed.is_none() {
             self.failed = writeln!(io::stdout(), "{line}").err();
         }
@@ -72,6 +89,15 @@ pub(crate) fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let printed = out.write_all(text.as_ref()).and_then(|()| out.flush());
     printed.map_err(of_stdout)
+}
+
+/// Prints a text unless it is not wanted: on the standard error if a document is on the standard output.
+pub(crate) fn print_beside(text: impl AsRef<[u8]>, quiet: bool, on_stdout: bool) -> io::Result<()> {
+    match (quiet, on_stdout) {
+        (true, _) => Ok(()),
+        (false, true) => io::stderr().write_all(text.as_ref()),
+        (false, false) => print(text),
+    }
 }
 
 /// The error, with the standard output named.

@@ -182,10 +182,10 @@ struct Best {
 }
 
 /// Input and expected output of each pair, the train pairs first.
-pub(super) fn pairs<const N: usize>(
+pub(super) fn pairs(
     grids: &mut Grids,
-    train: First<Pair, N>,
-    test: First<Pair, N>,
+    train: First<Pair, PAIRS>,
+    test: First<Pair, PAIRS>,
 ) -> Vec<[Place; 2]> {
     let pairs = train.kept.into_iter().chain(test.kept);
     pairs

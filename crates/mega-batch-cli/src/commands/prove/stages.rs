@@ -15,6 +15,7 @@ use mega_batch::devices::Host;
 use mega_batch::{Backend, Batch, Mode, OnDevice, Options, Placement, Runner};
 use serde_json::{Value, json};
 
+use super::super::builtin_programs;
 use super::super::devices::{Measured, MeasuredReport};
 use super::record::Sheet;
 use super::{StageContext, cupy, driver};
@@ -61,78 +62,29 @@ impl Stage {
 /// The stages, in their order. In the first one the driver compiles the kernels, which takes 17 s with an H200
 /// however long the proof may take; the others find them in the driver's cache. Of these the most informative come
 /// first.
+#[rustfmt::skip]
 pub(super) const STAGES: &[Stage] = &[
-    Stage {
-        name: "start",
-        title: "Process start to first result",
-        share: 1.5,
-        least: 60.0,
-        execution: Execution::Parts(start),
-    },
-    Stage {
-        name: "device",
-        title: "Device",
-        share: 0.5,
-        least: 0.0,
-        execution: Execution::Process(device),
-    },
-    Stage {
-        name: "self-check",
-        title: "Self-check",
-        share: 6.0,
-        least: 0.0,
-        execution: Execution::Process(self_check),
-    },
-    Stage {
-        name: "programs",
-        title: "Whole programs",
-        share: 2.0,
-        least: 0.0,
-        execution: Execution::Process(programs),
-    },
-    Stage {
-        name: "benchmark",
-        title: "Benchmark of the device",
-        share: 7.0,
-        least: 0.0,
-        execution: Execution::Process(benchmark),
-    },
-    Stage {
-        name: "modes",
-        title: "Benchmark of the engine by modes",
-        share: 3.5,
-        least: 0.0,
-        execution: Execution::Process(modes),
-    },
-    Stage {
-        name: "shapes",
-        title: "Launch shapes",
-        share: 0.5,
-        least: 0.0,
-        execution: Execution::Process(shapes),
-    },
-    Stage {
-        name: "memory",
-        title: "Out of memory",
-        share: 1.0,
-        least: 0.0,
-        execution: Execution::Process(memory),
-    },
-    Stage {
-        name: "contexts",
-        title: "Several contexts on one GPU",
-        share: 1.0,
-        least: 0.0,
-        execution: Execution::Parts(contexts),
-    },
-    Stage {
-        name: "cupy",
-        title: "CuPy on the same pipelines",
-        share: 2.0,
-        least: 0.0,
-        execution: Execution::Parts(cupy::stage),
-    },
+    Stage { least: 60.0, ..stage("start", "Process start to first result", 1.5, Execution::Parts(start)) },
+    stage("device", "Device", 0.5, Execution::Process(device)),
+    stage("self-check", "Self-check", 6.0, Execution::Process(self_check)),
+    stage("programs", "Whole programs", 2.0, Execution::Process(programs)),
+    stage("benchmark", "Benchmark of the device", 7.0, Execution::Process(benchmark)),
+    stage("modes", "Benchmark of the engine by modes", 3.5, Execution::Process(modes)),
+    stage("shapes", "Launch shapes", 0.5, Execution::Process(shapes)),
+    stage("memory", "Out of memory", 1.0, Execution::Process(memory)),
+    stage("contexts", "Several contexts on one GPU", 1.0, Execution::Parts(contexts)),
+    stage("cupy", "CuPy on the same pipelines", 2.0, Execution::Parts(cupy::stage)),
 ];
+
+const fn stage(name: &'static str, title: &'static str, share: f64, execution: Execution) -> Stage {
+    Stage {
+        name,
+        title,
+        share,
+        least: 0.0,
+        execution,
+    }
+}
 
 /// What processes are started for by the stages that run several.
 pub(super) const PARTS: &[(&str, Make)] = &[("first-result", first_result), ("context", context)];
@@ -291,10 +243,11 @@ fn checked(report: &Report, replay: &str) -> Value {
 
 /// The built-in programs, and their tasks with this many pairs each.
 fn built_in(pairs: usize, seed: u64) -> Given {
-    let all = builtin::all().iter();
+    let tasks = builtin::all().iter();
+    let tasks = tasks.map(|one| one.task(seed, pairs, 0, MAX_SIDE));
     Given {
-        programs: all.clone().map(|one| one.program().clone()).collect(),
-        tasks: all.map(|one| one.task(seed, pairs, 0, MAX_SIDE)).collect(),
+        programs: builtin_programs(),
+        tasks: tasks.collect(),
     }
 }
 

@@ -3,14 +3,16 @@
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Context;
-use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar};
 use mega_batch::{Batch, Job, JsonReport, Notice, PairResult, Progress, Sink};
 
+use crate::commands::log::INTERVAL;
 use crate::commands::output::shown;
-use crate::commands::{terminal, warn};
+use crate::commands::terminal::styled_bar;
+use crate::commands::warn;
 
 /// The results for a JSON document, spooled to disk.
 struct Spooled<'a> {
@@ -44,8 +46,9 @@ impl<'a> Spooled<'a> {
     }
 }
 
-/// How often progress is logged.
-const LOG_INTERVAL: Duration = Duration::from_secs(1);
+/// The template of the progress bar.
+const BAR: &str =
+    "{bar:40} {human_pos} of {human_len} evaluations, {rate} a second, {eta} left{msg}";
 
 /// Adds results to the JSON document, if one is asked for, and reports progress.
 pub(super) struct Watch<'a> {
@@ -65,11 +68,7 @@ impl<'a> Watch<'a> {
                 report: Ok(JsonReport::spooled_in(batch, &folder)),
                 folder,
             }),
-            bar: if quiet {
-                ProgressBar::hidden()
-            } else {
-                progress_bar(batch.evaluations())
-            },
+            bar: styled_bar(batch.evaluations(), BAR, quiet),
             began: Instant::now(),
             logged: Instant::now(),
             before: 0,
@@ -86,24 +85,6 @@ impl<'a> Watch<'a> {
     fn warn(&self, what: fmt::Arguments<'_>) {
         self.bar.suspend(|| warn(what));
     }
-}
-
-fn progress_bar(total: u64) -> ProgressBar {
-    let bar = terminal::progress_bar(total);
-    let template =
-        "{bar:40} {human_pos} of {human_len} evaluations, {rate} a second, {eta} left{msg}";
-    // The template is valid; if it were not, the default style would do.
-    let style = ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key(
-            "rate",
-            |state: &ProgressState, text: &mut dyn fmt::Write| {
-                // Failing to draw the bar does not matter.
-                let _ = write!(text, "{}", HumanCount(state.per_sec() as u64));
-            },
-        );
-    bar.set_style(style);
-    bar
 }
 
 impl Sink for Watch<'_> {
@@ -139,7 +120,7 @@ impl Sink for Watch<'_> {
             let percent = share * 100.0;
             self.bar.set_message(format!(", {percent:.0}% on devices"));
         }
-        if self.logged.elapsed() < LOG_INTERVAL && done < total {
+        if self.logged.elapsed() < INTERVAL && done < total {
             return;
         }
         self.logged = Instant::now();

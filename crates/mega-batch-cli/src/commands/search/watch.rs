@@ -2,20 +2,22 @@
 
 use std::fmt;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use arc_dsl::Task;
-use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar};
 use mega_batch::Notice;
 use mega_batch::escaped;
 use mega_batch::search::{SearchProgress, SearchSink, Searched};
 
 use crate::commands::exit::Exit;
+use crate::commands::log::INTERVAL;
 use crate::commands::output::shown;
-use crate::commands::{terminal, warn};
+use crate::commands::terminal::styled_bar;
+use crate::commands::warn;
 
-/// How often progress is logged.
-const LOG_INTERVAL: Duration = Duration::from_secs(1);
+/// The template of the progress bar.
+const BAR: &str = "{bar:40} {human_pos} of {human_len} tasks{msg}, {eta} left";
 
 /// Keeps the results, and reports progress.
 pub(super) struct Watch<'a> {
@@ -33,11 +35,7 @@ impl<'a> Watch<'a> {
             tasks,
             results: Vec::new(),
             failed: None,
-            bar: if quiet {
-                ProgressBar::hidden()
-            } else {
-                progress_bar(tasks.len() as u64)
-            },
+            bar: styled_bar(tasks.len() as u64, BAR, quiet),
             logged: None,
         }
     }
@@ -52,15 +50,6 @@ impl<'a> Watch<'a> {
     fn warn(&self, what: fmt::Arguments<'_>) {
         self.bar.suspend(|| warn(what));
     }
-}
-
-fn progress_bar(total: u64) -> ProgressBar {
-    let bar = terminal::progress_bar(total);
-    let template = "{bar:40} {human_pos} of {human_len} tasks{msg}, {eta} left";
-    // The template is valid; if it were not, the default style would do.
-    let style = ProgressStyle::with_template(template);
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
 }
 
 impl SearchSink for Watch<'_> {
@@ -88,7 +77,7 @@ impl SearchSink for Watch<'_> {
         self.bar.set_position(done as u64);
         self.bar
             .set_message(format!(", {fitting} solved on their train pairs"));
-        let is_due = |logged: Instant| logged.elapsed() >= LOG_INTERVAL;
+        let is_due = |logged: Instant| logged.elapsed() >= INTERVAL;
         if self.logged.is_none_or(is_due) || done == total {
             self.logged = Some(Instant::now());
             tracing::info!(tasks = done, of = total, fitting, "progress");
