@@ -7,8 +7,6 @@
 use std::io;
 
 use mega_batch::UnknownJob;
-use mega_batch::devices::Host;
-use serde::Serialize;
 
 mod charts;
 mod compare;
@@ -63,34 +61,11 @@ pub(crate) enum BenchError {
     },
 }
 
-/// The machine that a device's benchmark was run on.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Machine {
-    /// The processor's name, or its architecture where the system does not tell.
-    pub(crate) cpu: String,
-    /// Cores that this process may use.
-    pub(crate) cores: usize,
-    /// The operating system.
-    pub(crate) os: &'static str,
-}
-
-impl Machine {
-    /// The machine that this runs on.
-    pub(crate) fn this() -> Self {
-        let host = Host::this();
-        Self {
-            cpu: host.cpu,
-            cores: host.threads,
-            os: std::env::consts::OS,
-        }
-    }
-
-    /// A processor or device name in the form used for folders: `nvidia-h200`.
-    pub(crate) fn folder(name: &str) -> String {
-        let words = name
-            .split(|c: char| !c.is_ascii_alphanumeric())
-            .filter(|w| !w.is_empty());
-        let words: Vec<String> = words.map(str::to_ascii_lowercase).collect();
-        words.join("-")
-    }
+/// A processor or device name in the form used for folders: `nvidia-h200`.
+pub(crate) fn folder_name(name: &str) -> String {
+    let words = name
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|w| !w.is_empty());
+    let words: Vec<String> = words.map(str::to_ascii_lowercase).collect();
+    words.join("-")
 }

@@ -3,13 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use arc_dsl::Program;
-
-use mega_batch::Batch;
-use mega_batch::escaped;
-use mega_batch::{Activity, Backend, Backends, Stages};
-use mega_batch::{Summary, TaskState};
+use mega_batch::{Activity, Backend, Backends, Batch, Stages, Summary, TaskState, escaped};
 
 /// The most programs and tasks that a list in the table names.
 const LISTED: usize = 5;
@@ -55,69 +52,42 @@ impl fmt::Display for Table<'_> {
             .by_task
             .iter()
             .filter(|&&state| state != TaskState::Untried);
-        let rows = [
-            ("tasks", thousands(self.summary.tasks as u64), String::new()),
-            (
-                "programs",
-                thousands(self.summary.programs as u64),
-                String::new(),
-            ),
-            (
-                "evaluations",
-                thousands(totals.evaluations),
-                if self.summary.is_complete() {
-                    String::new()
-                } else {
-                    of(self.summary.planned)
-                },
-            ),
-            ("  right", thousands(totals.right), String::new()),
-            ("  wrong", thousands(totals.wrong), String::new()),
-            ("  errors", thousands(totals.errors), String::new()),
-            ("  limits", thousands(totals.limits), String::new()),
-            (
-                "  no expected",
-                thousands(totals.no_expected),
-                String::new(),
-            ),
-            ("  skipped", thousands(self.summary.skipped), String::new()),
-            (
-                "seconds",
-                format!("{:.3}", self.summary.elapsed.as_secs_f64()),
-                String::new(),
-            ),
-            (
-                "  compiling",
-                format!("{:.3}", backends.compile_time.as_secs_f64()),
-                on_all(*workers),
-            ),
-            (
-                "evaluations/s",
-                thousands(self.summary.evaluations_per_second().round() as u64),
-                String::new(),
-            ),
-            (
-                "tasks solved",
-                thousands(self.summary.tasks_solved),
-                of_made(tried.count() as u64),
-            ),
-            (
-                "pairs right",
-                thousands(self.summary.pairs_right),
-                of_made(self.summary.pairs_expected),
-            ),
-        ];
-        for (name, value, of) in rows {
-            if name == "  skipped" && self.summary.skipped == 0 {
-                continue;
-            }
-            writeln!(f, "{name:<14}{value:>14}{of}")?;
+        let planned = if self.summary.is_complete() {
+            String::new()
+        } else {
+            of(self.summary.planned)
+        };
+        let mut row =
+            |name: &str, value: String, of: &str| writeln!(f, "{name:<14}{value:>14}{of}");
+        let seconds = |time: Duration| format!("{:.3}", time.as_secs_f64());
+        row("tasks", thousands(self.summary.tasks as u64), "")?;
+        row("programs", thousands(self.summary.programs as u64), "")?;
+        row("evaluations", thousands(totals.evaluations), &planned)?;
+        row("  right", thousands(totals.right), "")?;
+        row("  wrong", thousands(totals.wrong), "")?;
+        row("  errors", thousands(totals.errors), "")?;
+        row("  limits", thousands(totals.limits), "")?;
+        row("  no expected", thousands(totals.no_expected), "")?;
+        if self.summary.skipped > 0 {
+            row("  skipped", thousands(self.summary.skipped), "")?;
         }
+        row("seconds", seconds(self.summary.elapsed), "")?;
+        let compiling = seconds(backends.compile_time);
+        row("  compiling", compiling, &on_all(*workers))?;
+        let rate = self.summary.evaluations_per_second().round() as u64;
+        row("evaluations/s", thousands(rate), "")?;
+        let tried = of_made(tried.count() as u64);
+        row("tasks solved", thousands(self.summary.tasks_solved), &tried)?;
+        let expected = of_made(self.summary.pairs_expected);
+        row(
+            "pairs right",
+            thousands(self.summary.pairs_right),
+            &expected,
+        )?;
         for (split, counts) in &self.summary.by_split {
-            let right = thousands(counts.pairs_right);
-            let expected = of_made(counts.pairs_expected);
             let name = format!("  {}", escaped(split));
-            writeln!(f, "{name:<14}{right:>14}{expected}")?;
+            let expected = of_made(counts.pairs_expected);
+            row(&name, thousands(counts.pairs_right), &expected)?;
         }
         write_backends(f, backends)?;
         self.write_slowest(f)?;
@@ -245,6 +215,15 @@ pub(crate) fn thousands(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// The number with at most this many decimals, without zeros at the end.
+pub(crate) fn short(number: f64, decimals: usize) -> String {
+    let text = format!("{number:.decimals$}");
+    if !text.contains('.') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 impl Table<'_> {

@@ -10,7 +10,7 @@ use super::document::{Document, Resource, Scale};
 use super::plan::BenchMode;
 use super::statistics::Ratio;
 use super::workload::Workload;
-use crate::table::thousands;
+use crate::table::{short, thousands};
 
 /// A chart as an SVG file.
 #[derive(Debug, Clone)]
@@ -398,20 +398,15 @@ fn scaling(document: &Document, suffix: &str) -> Result<Option<Chart>> {
 /// A count, short: `1`, `10k`, `1M`.
 fn short_count(value: f64) -> String {
     match value {
-        it if it >= 1e6 => format!("{}M", short(it / 1e6)),
-        it if it >= 1e3 => format!("{}k", short(it / 1e3)),
-        it => short(it),
+        it if it >= 1e6 => format!("{}M", short(it / 1e6, 3)),
+        it if it >= 1e3 => format!("{}k", short(it / 1e3, 3)),
+        it => short(it, 3),
     }
 }
 
 /// A speed-up, short: `0.5x`, `12x`.
 fn times(value: f64) -> String {
-    format!("{}x", short(value))
-}
-
-fn short(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    format!("{}x", short(value, 3))
 }
 
 #[cfg(test)]

@@ -14,10 +14,9 @@ use gpu_kernels::Engine;
 use gpu_kernels::device::{self, Device, DeviceError, Unavailable, open};
 use serde::Serialize;
 
-use super::Machine;
 use crate::table::thousands;
 use mega_batch::VERSION;
-use mega_batch::devices::simulated;
+use mega_batch::devices::{Host, simulated};
 
 mod cpu;
 mod export;
@@ -89,6 +88,17 @@ pub(crate) struct Document {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
+/// The machine that a device's benchmark was run on.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Machine {
+    /// The processor's name, or its architecture where the system does not tell.
+    pub(crate) cpu: String,
+    /// Cores that this process may use.
+    pub(crate) cores: usize,
+    /// The operating system.
+    pub(crate) os: &'static str,
+}
+
 /// The smallest batch from which on the device is faster than the CPU, by wall-clock time; `None` if it is slower
 /// even in the largest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -117,6 +127,17 @@ pub(crate) struct LeftOut {
     /// Whether the reason is that device and CPU gave different results.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) differs: bool,
+}
+
+impl LeftOut {
+    fn new(name: Option<&str>, size: Option<usize>, reason: String) -> Self {
+        Self {
+            name: name.map(str::to_owned),
+            size,
+            reason,
+            differs: false,
+        }
+    }
 }
 
 /// A result that differs between the device and the CPU.
@@ -242,39 +263,22 @@ fn on<D: Device>(
     let (limits, no_copies) = limits::measure(&engine, plan, &identity, start)?;
     tell(Progress::Limits(&limits));
 
+    let no_copies = no_copies.into_iter();
     let mut left_out: Vec<LeftOut> = no_copies
-        .into_iter()
-        .map(|(bytes, reason)| LeftOut {
-            name: Some("copy".to_owned()),
-            size: Some(bytes),
-            reason,
-            differs: false,
-        })
+        .map(|(bytes, reason)| LeftOut::new(Some("copy"), Some(bytes), reason))
         .collect();
     let mut singles = Vec::new();
     for made in Work::singles() {
         match made {
             Ok(work) => singles.push(work),
-            Err((name, reason)) => left_out.push(LeftOut {
-                name: Some(name),
-                size: None,
-                reason,
-                differs: false,
-            }),
+            Err((name, reason)) => left_out.push(LeftOut::new(Some(&name), None, reason)),
         }
     }
     let (programs, tasks, host_only_programs) = Work::programs();
     let (batts, batt_inputs) = Work::batts();
     let (given, given_inputs, given_left_out) = Work::given(given);
     let cpu = Cpu::new(plan.workers)?;
-    let most = |sizes: &[usize]| {
-        sizes
-            .iter()
-            .copied()
-            .max()
-            .unwrap_or_default()
-            .min(DISTINCT)
-    };
+    let most = |sizes: &[usize]| sizes.last().map_or(0, |size| *size.min(&DISTINCT));
     let grids = cpu.install(|| Inputs::grids(most(&plan.sizes)));
     let most_pairs = most(&plan.program_sizes);
     let pairs = cpu.install(|| Inputs::pairs(&tasks, most_pairs));
@@ -306,6 +310,7 @@ fn on<D: Device>(
     }
 
     let about = run.engine.device().information().clone();
+    let host = Host::this();
     Ok(Document {
         engine_version: VERSION,
         commit: None,
@@ -315,7 +320,11 @@ fn on<D: Device>(
         driver: about.driver,
         multiprocessors: about.multiprocessors,
         memory: about.bytes,
-        machine: Machine::this(),
+        machine: Machine {
+            cpu: host.cpu,
+            cores: host.threads,
+            os: std::env::consts::OS,
+        },
         workers: run.cpu.workers(),
         allowed_seconds: plan.time.as_secs_f64(),
         seconds: began.elapsed().as_secs_f64(),
@@ -349,12 +358,7 @@ struct Run<'p, D: Device> {
 
 impl<D: Device> Run<'_, D> {
     fn leave_out(&mut self, name: Option<&str>, size: usize, reason: String) {
-        self.left_out.push(LeftOut {
-            name: name.map(str::to_owned),
-            size: Some(size),
-            reason,
-            differs: false,
-        });
+        self.left_out.push(LeftOut::new(name, Some(size), reason));
     }
 
     /// Measures all works in batches of this size, unless memory or time does not suffice.

@@ -8,7 +8,7 @@ use std::path::Path;
 use mega_batch::VERSION;
 use serde::{Deserialize, Serialize};
 
-use super::Machine;
+use super::folder_name;
 use crate::machine::{DeviceReport, MachineReport, Opened, line};
 
 /// The machine, the engine, and whether this is a Kaggle notebook.
@@ -90,13 +90,8 @@ impl Environment {
             DeviceReport::Unusable { unusable } => Some(unusable.as_str()),
             DeviceReport::Usable(_) => None,
         });
-        let reasons: Vec<&str> = self
-            .machine
-            .no_gpu
-            .as_deref()
-            .into_iter()
-            .chain(unusable)
-            .collect();
+        let no_gpu = self.machine.no_gpu.as_deref();
+        let reasons: Vec<&str> = no_gpu.into_iter().chain(unusable).collect();
         if reasons.is_empty() {
             "there is no GPU".to_owned()
         } else {
@@ -115,13 +110,13 @@ impl Environment {
     /// `intel-xeon-4-cores-2-tesla-t4`.
     pub(crate) fn folder(&self) -> String {
         let host = &self.machine.host;
-        let mut name = format!("{}-{}-cores", Machine::folder(&host.cpu), host.threads);
+        let mut name = format!("{}-{}-cores", folder_name(&host.cpu), host.threads);
         let gpus = self.gpus();
         if let Some(first) = gpus.first() {
             if gpus.len() > 1 {
                 name = format!("{name}-{}", gpus.len());
             }
-            name = format!("{name}-{}", Machine::folder(first));
+            name = format!("{name}-{}", folder_name(first));
         }
         name
     }

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use mega_batch::{Backend, Mode, Options, Placement};
-
 use super::BenchError;
 use super::document::{Cell, DeviceShare, Document, NotMeasured, Resource, SCHEMA, Scale};
 use super::environment::Environment;
@@ -221,19 +219,10 @@ fn scales(
     let mut taken = Vec::new();
     for count in counts(most) {
         let options = match resource {
-            Resource::Workers => {
-                let mut options = Options::default();
-                options.mode = Mode::Parallel;
-                options.workers = NonZeroUsize::new(count);
-                options
-            }
+            Resource::Workers => BenchMode::Parallel.options(NonZeroUsize::new(count)),
             Resource::Gpus => {
-                let mut options = Options::default();
-                options.mode = Mode::Parallel;
-                options.backend = Backend::Cuda;
-                options.placement = Some(Placement::Devices);
+                let mut options = BenchMode::Gpus.options(plan.workers);
                 options.gpus = Some(count);
-                options.workers = plan.workers;
                 options
             }
         };

@@ -9,7 +9,7 @@ use super::document::{Cell, DeviceShare, Document, Finding, Judgement, Measured}
 use super::plan::BenchMode;
 use super::statistics::geometric_mean;
 use super::workload::Workload;
-use crate::table::thousands;
+use crate::table::{short, thousands};
 
 /// The target speed-up of a mode over the sequential mode.
 struct Target {
@@ -153,13 +153,8 @@ impl Target {
         }
         if self.mode.uses_devices() {
             let slow = |cell: &&Cell| cell.speedup.is_none_or(|ratio| ratio.median < SLOW_GPU);
-            remarks.extend(
-                cells
-                    .iter()
-                    .copied()
-                    .filter(slow)
-                    .filter_map(what_to_look_at),
-            );
+            let slow = cells.iter().copied().filter(slow);
+            remarks.extend(slow.filter_map(what_to_look_at));
         }
         Judgement {
             target: self.name,
@@ -238,11 +233,7 @@ fn what_to_look_at(cell: &Cell) -> Option<String> {
 impl Judgement {
     /// The target speed-up: `1.75x to 2x`.
     pub(crate) fn expected(&self) -> String {
-        let shown = |value: f64| {
-            let text = format!("{value:.2}");
-            let text = text.trim_end_matches('0').trim_end_matches('.');
-            format!("{text}x")
-        };
+        let shown = |value: f64| format!("{}x", short(value, 2));
         match self.to {
             Some(to) if to > self.from => format!("{} to {}", shown(self.from), shown(to)),
             Some(_) => shown(self.from),

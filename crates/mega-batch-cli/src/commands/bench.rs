@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::bench::device::{self, Given, Progress, Target};
-use crate::bench::{self, Environment, Event, Machine, Plan};
+use crate::bench::{self, Environment, Event, Plan};
 use arc_dsl::Reading;
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use serde::Serialize;
@@ -224,7 +224,7 @@ impl Bench {
         }
         let suffix = self.suffix();
         let file = self.out.clone().unwrap_or_else(|| {
-            let folder = Machine::folder(&document.device);
+            let folder = bench::folder_name(&document.device);
             Path::new(RESULTS)
                 .join(folder)
                 .join(format!("device{suffix}.json"))

@@ -221,31 +221,24 @@ fn copies<D: Device>(
 /// One line for each limit.
 impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let microseconds = |timing: &Timing| timing.seconds * 1e6;
         let Start {
             device,
             first_result,
             from_command,
         } = self.start;
-        writeln!(f, "{:<40}{:>12.1} ms", "device opened in", device * 1e3)?;
-        writeln!(
-            f,
-            "{:<40}{:>12.1} ms",
-            "first result after",
-            first_result * 1e3
-        )?;
-        writeln!(
-            f,
-            "{:<40}{:>12.1} ms",
-            "from the command's start",
-            from_command * 1e3
-        )?;
+        for (name, seconds) in [
+            ("device opened in", device),
+            ("first result after", first_result),
+            ("from the command's start", from_command),
+        ] {
+            writeln!(f, "{name:<40}{:>12.1} ms", seconds * 1e3)?;
+        }
         for (name, timing) in [
             ("empty launch, by the device's clock", &self.launch),
             ("empty launch, until it is through", &self.launch_wall),
             ("one grid there and back", &self.one_result),
         ] {
-            writeln!(f, "{name:<40}{:>12.1} us", microseconds(timing))?;
+            writeln!(f, "{name:<40}{:>12.1} us", timing.seconds * 1e6)?;
         }
         for (name, rate) in [
             ("copy within the device", self.copy_bytes_per_second),

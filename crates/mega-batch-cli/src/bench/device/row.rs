@@ -190,15 +190,11 @@ fn mean(load: &Load<'_>, of: impl Fn(&Evaluation) -> f64) -> f64 {
 fn moved(work: &Work, evaluation: &Evaluation) -> f64 {
     let result = work.on_device[evaluation.program as usize].gives().bytes();
     let grid = Representation::Grid.bytes();
-    let expected = if evaluation.expected.is_some() {
-        grid
-    } else {
-        0
-    };
+    let expected = evaluation.expected.map_or(0, |_| grid);
     f64::from(grid + EVALUATION_BYTES + expected + result)
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Checked {
     compared: usize,
     right: usize,
@@ -213,11 +209,7 @@ fn check(
     verdicts: &[Verdict],
     results: &Results,
 ) -> Result<Checked, DeviceBenchError> {
-    let mut checked = Checked {
-        compared: 0,
-        right: 0,
-        bail_outs: 0,
-    };
+    let mut checked = Checked::default();
     let each = load.len().div_ceil(COMPARED).max(1);
     for (number, (verdict, input)) in verdicts.iter().zip(&load.inputs).enumerate() {
         let Verdict::Done { right, .. } = *verdict else {

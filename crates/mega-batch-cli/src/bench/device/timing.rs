@@ -24,7 +24,7 @@ impl Effort {
 }
 
 /// Seconds of the repetitions of a measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(crate) struct Timing {
     /// Their median.
     pub(crate) seconds: f64,
@@ -62,18 +62,12 @@ pub(super) fn repeat<E>(
     mut once: impl FnMut() -> Result<Duration, E>,
 ) -> Result<Timing, E> {
     let began = Instant::now();
-    let first = once()?;
-    let mut times = vec![first];
+    let mut times = vec![once()?];
     while times.len() < effort.repetitions && began.elapsed() < effort.time {
         times.push(once()?);
     }
-    let only = Timing {
-        seconds: first.as_secs_f64(),
-        least: first.as_secs_f64(),
-        greatest: first.as_secs_f64(),
-        repetitions: 1,
-    };
-    Ok(Timing::of(&times).unwrap_or(only))
+    // There is one at least.
+    Ok(Timing::of(&times).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -198,15 +198,13 @@ impl Work {
 
     /// Adds a program, if the device runs it.
     fn take(&mut self, program: &Program) -> bool {
-        let built = build(program);
-        if let Ok((on_device, compiled)) = built {
-            self.programs.push(program.clone());
-            self.on_device.push(on_device);
-            self.compiled.push(compiled);
-            true
-        } else {
-            false
-        }
+        let Ok((on_device, compiled)) = build(program) else {
+            return false;
+        };
+        self.programs.push(program.clone());
+        self.on_device.push(on_device);
+        self.compiled.push(compiled);
+        true
     }
 
     /// The built-in programs that the device runs, and how many it does not run.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::table;
+
 /// A target figure.
 pub(super) struct Aim {
     pub(super) name: &'static str,
@@ -142,13 +144,7 @@ fn short(number: f64) -> String {
         1.0.. => 2,
         _ => 3,
     };
-    let text = format!("{scaled:.digits$}");
-    let text = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        &text
-    };
-    format!("{text}{name}")
+    format!("{}{name}", table::short(scaled, digits))
 }
 
 /// The results of stages, by name.
@@ -216,7 +212,7 @@ impl Row<'_> {
     }
 
     fn at(self) -> String {
-        format!("{} grids", crate::table::thousands(self.grids()))
+        format!("{} grids", table::thousands(self.grids()))
     }
 }
 
