@@ -26,7 +26,7 @@ pub(crate) mod workload;
 pub(crate) use charts::{charts, files as chart_files};
 pub(crate) use compare::{compare, read as read_kept};
 pub(crate) use environment::Environment;
-pub(crate) use markdown::page;
+pub(crate) use markdown::{cell, page};
 pub(crate) use matrix::{Event, measure};
 pub(crate) use outcomes::Outcomes;
 pub(crate) use plan::{MOST_EVALUATIONS, Plan};

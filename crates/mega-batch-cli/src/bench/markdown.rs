@@ -40,7 +40,7 @@ pub(crate) fn page(document: &Document, charts: &[Chart]) -> String {
 struct Page(String);
 
 /// Text within a table cell: text from files and drivers may contain any characters.
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     let plain = mega_batch::escaped(text);
     plain
         .replace('\\', "\\\\")

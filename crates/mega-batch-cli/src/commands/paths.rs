@@ -14,7 +14,7 @@ use mega_batch::files::{
 use super::output::shown;
 
 /// The options that name output files. Every other path is read.
-const WRITTEN: [&str; 9] = [
+const WRITTEN: [&str; 11] = [
     "json",
     "submission",
     "unsolved",
@@ -24,6 +24,8 @@ const WRITTEN: [&str; 9] = [
     "svg",
     "png",
     "html",
+    "out",
+    "export",
 ];
 
 /// The value names of paths in the help.
@@ -169,5 +171,26 @@ fn is_input_of(file: &Path, folder: &Path) -> bool {
             )
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::Cli;
+
+    #[test]
+    fn an_option_whose_help_says_that_a_file_is_written_is_taken_so() {
+        const WRITES: [&str; 4] = ["Write ", "Keep ", "Draw into ", "Where "];
+        for command in Cli::command().get_subcommands() {
+            for arg in command.get_arguments().filter(|arg| is_path(arg)) {
+                let help = arg.get_help().map(ToString::to_string);
+                let help = help.unwrap_or_default();
+                let writes = WRITES.iter().any(|word| help.starts_with(word));
+                assert_eq!(writes, is_written(arg), "{} of {command}", named(arg));
+            }
+        }
     }
 }

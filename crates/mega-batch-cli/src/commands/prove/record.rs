@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::super::output::shown;
 use super::aims::{Judged, Verdict};
+use crate::bench;
 
 /// The version of the summary's schema.
 pub(super) const SCHEMA: u32 = 1;
@@ -279,7 +280,7 @@ impl Summary {
 /// The text as a table cell, on one line.
 fn cell(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    escaped(&words.join(" ")).replace('|', "\\|")
+    bench::cell(&words.join(" "))
 }
 
 fn write_json(file: &Path, document: &impl Serialize) -> anyhow::Result<()> {
@@ -293,4 +294,14 @@ fn read_json<T: for<'d> Deserialize<'d>>(file: &Path) -> anyhow::Result<T> {
     let text = text.with_context(|| format!("{}: cannot be read", shown(file)))?;
     serde_json::from_str(&text)
         .with_context(|| format!("{}: expected a document of `prove`", shown(file)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_any_kind_stays_in_its_cell() {
+        assert_eq!(cell("a\\|b\n  <c>"), "a\\\\\\|b &lt;c>");
+    }
 }
