@@ -20,15 +20,10 @@ pub(crate) fn whole<T: TryFrom<i128>>(
     within: RangeInclusive<i128>,
 ) -> PyResult<T> {
     let place = Place::Named(name);
-    let found = if value.is_instance_of::<PyBool>() {
-        return Err(place.expected("an integer", value));
-    } else {
-        value.extract::<i128>()
-    };
-    let found = match found {
-        Ok(found) => Some(found),
+    let found = match value.extract::<i128>() {
+        Ok(found) if !value.is_instance_of::<PyBool>() => Some(found),
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => None,
-        Err(_) => return Err(place.expected("an integer", value)),
+        _ => return Err(place.expected("an integer", value)),
     };
     let known = found.filter(|found| within.contains(found));
     known

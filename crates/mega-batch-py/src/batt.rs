@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use arc_dsl::{EvalError, Grid, Pair, Primitive, Task, Value};
 use mega_batch::batt::{Batt, Bounds, Called, Distance, Mark, NodeId, Pushed, Why};
-use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray2};
+use numpy::PyArray2;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
@@ -19,6 +18,7 @@ use crate::errors::{Fault, PyEvalError};
 use crate::grids::{self, Place};
 use crate::guard::{self, lock};
 use crate::programs::{self, PyProgram, check_name, fault};
+use crate::results::shaped;
 use crate::tasks::{PyTask, one_task};
 use crate::values;
 
@@ -467,9 +467,7 @@ impl PyBatt {
             }
             Ok(((nodes.len(), inputs), distances))
         })??;
-        let array = Array2::from_shape_vec(shape, distances);
-        let array = array.map_err(|error| crate::internal(&error.to_string()))?;
-        Ok(array.into_pyarray(py))
+        shaped(py, shape, distances)
     }
 
     /// Whether a node has the target as value on every input that has one, and a grid on the others; without any
@@ -587,9 +585,7 @@ impl PyBatt {
         let pairs =
             inputs.map(|(at, grid)| Ok(Pair::new(grids::grid(&grid?, &place.at(at))?, None)));
         Ok(Task {
-            id: String::new(),
             train: pairs.collect::<PyResult<_>>()?,
-            test: Vec::new(),
             ..Task::default()
         })
     }

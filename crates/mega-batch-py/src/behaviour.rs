@@ -11,8 +11,9 @@ use pyo3::types::PyDict;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arguments;
-use crate::engine::{Callbacks, PySink, Work, read_options};
+use crate::engine::{Callbacks, PySink, Work};
 use crate::guard;
+use crate::options::options as read_options;
 
 /// Stands for an evaluation without an output.
 const FAILED: u128 = u128::MAX;

@@ -13,8 +13,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments;
-use crate::engine::{Callbacks, PySink, Work, read_options};
+use crate::engine::{Callbacks, PySink, Work};
 use crate::guard;
+use crate::options::options as read_options;
 use crate::report::PyReport;
 
 /// A run with its files, wherever it is evaluated.

@@ -1,6 +1,6 @@
 //! `devices()`: the devices that can evaluate programs.
 
-use gpu_kernels::device::{Device as _, Information};
+use gpu_kernels::device::{Device as _, Information, Unavailable};
 use mega_batch::devices::{Devices, Host, simulated};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -65,23 +65,14 @@ impl PyDevice {
         })
     }
 
-    fn of(kind: &'static str, information: &Information) -> Self {
+    fn of(kind: &'static str, found: Result<&Information, &Unavailable>) -> Self {
+        let information = found.ok();
         Self {
             kind,
-            name: information.name.clone(),
-            units: information.multiprocessors.into(),
-            memory: information.bytes,
-            unavailable: None,
-        }
-    }
-
-    fn unavailable(kind: &'static str, why: String) -> Self {
-        Self {
-            kind,
-            name: String::new(),
-            units: 0,
-            memory: 0,
-            unavailable: Some(why),
+            name: information.map_or(String::new(), |of| of.name.clone()),
+            units: information.map_or(0, |of| of.multiprocessors.into()),
+            memory: information.map_or(0, |of| of.bytes),
+            unavailable: found.err().map(ToString::to_string),
         }
     }
 }
@@ -101,20 +92,12 @@ pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<PyDevice>> {
         }];
         let devices = Devices::here();
         match &devices.gpus {
-            Ok(gpus) => all.extend(gpus.iter().map(|gpu| match gpu {
-                Ok(gpu) => PyDevice::of("gpu", gpu),
-                Err(why) => PyDevice::unavailable("gpu", why.to_string()),
-            })),
-            Err(why) => all.push(PyDevice::unavailable("gpu", why.to_string())),
+            Ok(gpus) => all.extend(gpus.iter().map(|gpu| PyDevice::of("gpu", gpu.as_ref()))),
+            Err(why) => all.push(PyDevice::of("gpu", Err(why))),
         }
-        all.push(match &devices.emulated {
-            Ok(device) => PyDevice::of("emulated", device),
-            Err(why) => PyDevice::unavailable("emulated", why.to_string()),
-        });
-        all.push(match simulated::interpreted() {
-            Ok(device) => PyDevice::of("interpreted", device.information()),
-            Err(why) => PyDevice::unavailable("interpreted", why.to_string()),
-        });
+        let interpreted = simulated::interpreted().map(|device| device.information().clone());
+        all.push(PyDevice::of("emulated", devices.emulated.as_ref()));
+        all.push(PyDevice::of("interpreted", interpreted.as_ref()));
         all
     })
 }

@@ -19,7 +19,6 @@ use completions::PyEvaluated;
 
 use crate::arguments;
 use crate::guard::{self, lock};
-use crate::options::options;
 use crate::programs::all_programs;
 use crate::progress::ProgressCallback;
 use crate::report::{PyReport, Subject};
@@ -521,11 +520,4 @@ impl PyEngine {
             result
         })?
     }
-}
-
-/// Reads the options, for `Coordinator`.
-pub(crate) fn read_options(
-    keywords: Option<&Bound<'_, PyDict>>,
-) -> PyResult<(Options, Arc<AtomicBool>)> {
-    options(keywords)
 }

@@ -4,13 +4,14 @@ use std::sync::{Arc, Mutex};
 
 use arc_dsl::{Grid, Task};
 use mega_batch::synth::{Augmentation, COLOURS, Changes, recoloured};
-use numpy::{IntoPyArray, PyArray1, PyArray4, PyReadonlyArray1};
+use numpy::ndarray::{Dimension, Ix3, Ix4, StrideShape};
+use numpy::{IntoPyArray, PyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::arguments;
 use crate::guard::{self, lock};
-use crate::results::{Cube, filled, shaped};
+use crate::results::{filled, shaped};
 use crate::synth::PySynthTask;
 use crate::tasks::PyTask;
 
@@ -43,8 +44,13 @@ struct Arrays {
     output_mask: Vec<bool>,
 }
 
-/// An array of four dimensions.
-type Cubes<'py, T> = Bound<'py, PyArray4<T>>;
+/// The inputs, their mask, the outputs and their mask.
+type Shaped<'py, D> = (
+    Bound<'py, PyArray<u8, D>>,
+    Bound<'py, PyArray<bool, D>>,
+    Bound<'py, PyArray<u8, D>>,
+    Bound<'py, PyArray<bool, D>>,
+);
 
 #[pymethods]
 impl PyPool {
@@ -96,11 +102,7 @@ impl PyPool {
 
     /// Pairs by the indices of their tasks and their indices in these: inputs (uint8, (n, side, side)), their mask
     /// (bool), outputs and their mask. Each is augmented independently.
-    #[allow(
-        clippy::too_many_arguments,
-        clippy::type_complexity,
-        reason = "they are keywords"
-    )]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords")]
     fn pairs<'py>(
         &self,
         py: Python<'py>,
@@ -111,18 +113,9 @@ impl PyPool {
         colours: bool,
         fixed: Vec<i8>,
         fill: u8,
-    ) -> PyResult<(
-        Cube<'py, u8>,
-        Cube<'py, bool>,
-        Cube<'py, u8>,
-        Cube<'py, bool>,
-    )> {
-        let wanted: Vec<(i64, i64)> = tasks
-            .as_array()
-            .iter()
-            .copied()
-            .zip(pairs.as_array().iter().copied())
-            .collect();
+    ) -> PyResult<Shaped<'py, Ix3>> {
+        let (tasks, pairs) = (tasks.as_array(), pairs.as_array());
+        let wanted: Vec<(i64, i64)> = tasks.iter().copied().zip(pairs.iter().copied()).collect();
         let drawing = Drawing {
             seed,
             changes: Changes {
@@ -150,23 +143,13 @@ impl PyPool {
             }
             Ok(arrays)
         })??;
-        let shape = (count, self.side, self.side);
-        Ok((
-            shaped(py, shape, arrays.inputs)?,
-            shaped(py, shape, arrays.input_mask)?,
-            shaped(py, shape, arrays.outputs)?,
-            shaped(py, shape, arrays.output_mask)?,
-        ))
+        arrays.shaped(py, (count, self.side, self.side))
     }
 
     /// `count` pairs of each task: inputs (uint8, (n, count, side, side)), their mask (bool), outputs and their mask.
     /// All pairs of a task are augmented alike. With `order` they are any, otherwise the first train pairs and, as
     /// the last one, a test pair.
-    #[allow(
-        clippy::too_many_arguments,
-        clippy::type_complexity,
-        reason = "they are keywords"
-    )]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords")]
     fn groups<'py>(
         &self,
         py: Python<'py>,
@@ -178,12 +161,7 @@ impl PyPool {
         order: bool,
         fixed: Vec<i8>,
         fill: u8,
-    ) -> PyResult<(
-        Cubes<'py, u8>,
-        Cubes<'py, bool>,
-        Cubes<'py, u8>,
-        Cubes<'py, bool>,
-    )> {
+    ) -> PyResult<Shaped<'py, Ix4>> {
         let chosen = self.chosen(tasks.as_array().iter().copied())?;
         let drawing = Drawing {
             seed,
@@ -222,13 +200,7 @@ impl PyPool {
             }
             Ok(arrays)
         })??;
-        let shape = (groups, count, self.side, self.side);
-        Ok((
-            shaped(py, shape, arrays.inputs)?,
-            shaped(py, shape, arrays.input_mask)?,
-            shaped(py, shape, arrays.outputs)?,
-            shaped(py, shape, arrays.output_mask)?,
-        ))
+        arrays.shaped(py, (groups, count, self.side, self.side))
     }
 }
 
@@ -274,6 +246,20 @@ impl Arrays {
             outputs: filled(drawing.fill, cells)?,
             output_mask: filled(false, cells)?,
         })
+    }
+
+    /// As arrays of this shape.
+    fn shaped<D: Dimension, S: Into<StrideShape<D>> + Copy>(
+        self,
+        py: Python<'_>,
+        shape: S,
+    ) -> PyResult<Shaped<'_, D>> {
+        Ok((
+            shaped(py, shape, self.inputs)?,
+            shaped(py, shape, self.input_mask)?,
+            shaped(py, shape, self.outputs)?,
+            shaped(py, shape, self.output_mask)?,
+        ))
     }
 
     fn put(

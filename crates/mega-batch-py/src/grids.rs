@@ -291,7 +291,7 @@ where
 {
     let row: PyArrayLike1<'_, T, AllowTypeChange> = row.extract()?;
     for (at, colour) in row.as_array().iter().enumerate() {
-        cells.push(in_range(colour.wide(), &place.at(at))?);
+        cells.push(in_range((*colour).into(), &place.at(at))?);
     }
     Ok(())
 }
@@ -332,17 +332,9 @@ fn of_array(array: &Bound<'_, PyUntypedArray>, place: &Place<'_>) -> PyResult<Gr
 }
 
 /// An integer type of array elements.
-trait Integer: Element + Copy + Into<i128> {
-    fn wide(self) -> i128 {
-        self.into()
-    }
-}
+trait Integer: Element + Copy + Into<i128> {}
 
-impl Integer for i8 {}
-impl Integer for u8 {}
-impl Integer for i32 {}
-impl Integer for i64 {}
-impl Integer for u64 {}
+impl<T: Element + Copy + Into<i128>> Integer for T {}
 
 /// The grid in an array of this type; `None` if it is of another type.
 fn of_elements<T: Integer>(
@@ -363,7 +355,7 @@ fn of_view<T: Integer>(view: &ArrayView2<'_, T>, place: &Place<'_>) -> PyResult<
     let mut cells = Vec::with_capacity(height * width);
     let mut is_good = true;
     let mut take = |cell: T| {
-        let colour = cell.wide();
+        let colour: i128 = cell.into();
         is_good &= i8::try_from(colour).is_ok();
         cells.push(colour as i8);
     };
@@ -373,7 +365,7 @@ fn of_view<T: Integer>(view: &ArrayView2<'_, T>, place: &Place<'_>) -> PyResult<
     }
     if !is_good {
         for ((i, j), cell) in view.indexed_iter() {
-            in_range(cell.wide(), &place.at(i).at(j))?;
+            in_range((*cell).into(), &place.at(i).at(j))?;
         }
     }
     Ok(Grid::from_cells(height, width, cells))

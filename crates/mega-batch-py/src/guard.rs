@@ -4,7 +4,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 /// Runs engine code without the GIL.
@@ -18,8 +17,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        let text = text.unwrap_or("a panic without a message");
-        PyRuntimeError::new_err(format!("internal error of the engine, a bug: {text}"))
+        crate::internal(text.unwrap_or("a panic without a message"))
     })
 }
 

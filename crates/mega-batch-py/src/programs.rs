@@ -51,7 +51,7 @@ impl PyProgram {
         name: &str,
         dialect: Option<Dialect>,
     ) -> PyResult<Self> {
-        let mut programs = parsed(text, dialect, |_| name.to_owned());
+        let mut programs = parse_file(text, dialect, |_| name.to_owned());
         match (programs.pop(), programs.len()) {
             (None, _) => Err(nothing(py, text)),
             (Some(Ok(program)), 0) => Ok(Self::new(program)),
@@ -205,12 +205,12 @@ pub(crate) fn fault(py: Python<'_>, fault: Fault) -> PyResult<Bound<'_, PyAny>> 
 
 /// The default limits, with these changed.
 pub(crate) fn limits(max_steps: Option<u64>, timeout: Option<Duration>) -> Limits {
-    let mut limits = Limits::default();
-    if let Some(max_steps) = max_steps {
-        limits.max_steps = max_steps;
+    let default = Limits::default();
+    Limits {
+        max_steps: max_steps.unwrap_or(default.max_steps),
+        timeout,
+        ..default
     }
-    limits.timeout = timeout;
-    limits
 }
 
 /// A hash of the steps of a program, independent of its name and those of its variables.
@@ -242,7 +242,7 @@ pub(crate) fn check_name(name: &str, place: &Place<'_>) -> PyResult<()> {
 
 /// Whether a function can have this name: whether the parser reads a function with it.
 fn is_name(name: &str) -> bool {
-    let read = parsed(&format!("def {name}(I):\n    return I\n"), None, |_| {
+    let read = parse_file(&format!("def {name}(I):\n    return I\n"), None, |_| {
         String::new()
     });
     // In Python these are values, not names.
@@ -293,10 +293,6 @@ pub(crate) fn program_text<'a>(
 
 type Parsed = Result<Program, arc_dsl::ParseError>;
 
-fn parsed(text: &str, dialect: Option<Dialect>, name: impl Fn(usize) -> String) -> Vec<Parsed> {
-    parse_file(text, dialect, name)
-}
-
 /// What was expected in a text without programs.
 pub(crate) const EXPECTED_PROGRAM: &str = "expected `def NAME(I):`, or lines that end in `O = ...`";
 
@@ -337,7 +333,7 @@ pub(crate) fn parse_programs<'py>(
         }
         Err(error) => return Err(error),
     };
-    let programs = parsed(&text, dialect, |number| numbered(name, number));
+    let programs = parse_file(&text, dialect, |number| numbered(name, number));
     each_as_python(py, programs)
 }
 
@@ -356,7 +352,7 @@ pub(crate) fn each_as_python(
     programs.collect()
 }
 
-fn numbered(name: &str, number: usize) -> String {
+pub(crate) fn numbered(name: &str, number: usize) -> String {
     match number {
         1 => name.to_owned(),
         _ => format!("{name}{number}"),
@@ -428,7 +424,7 @@ fn add(
             Some(id) => format!("solve{number}_{id}"),
             None => numbered("solve", number),
         };
-        for program in parsed(&text, dialect, name) {
+        for program in parse_file(&text, dialect, name) {
             programs.push(program.map_err(|error| {
                 if is_path(&text) {
                     return place.value_error(nothing(py, &text).value(py));

@@ -166,23 +166,15 @@ impl PyReport {
     /// The programs, indexed by `Results.programs`.
     #[getter]
     fn programs(&self) -> Vec<PyProgram> {
-        self.subject
-            .programs
-            .iter()
-            .cloned()
-            .map(PyProgram::new)
-            .collect()
+        let programs = self.subject.programs.iter();
+        programs.cloned().map(PyProgram::new).collect()
     }
 
     /// The tasks, indexed by `Results.tasks`.
     #[getter]
     fn tasks(&self) -> Vec<PyTask> {
-        self.subject
-            .tasks
-            .iter()
-            .cloned()
-            .map(PyTask::new)
-            .collect()
+        let tasks = self.subject.tasks.iter();
+        tasks.cloned().map(PyTask::new).collect()
     }
 
     /// How many evaluations were run.
@@ -331,15 +323,8 @@ impl PyReport {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        let Counts {
-            totals,
-            planned,
-            skipped,
-            tasks_solved,
-            pairs_right,
-            pairs_expected,
-            by_task,
-        } = &self.counts;
+        let counts = &self.counts;
+        let totals = &counts.totals;
         let numbers = [
             totals.evaluations,
             totals.right,
@@ -347,17 +332,17 @@ impl PyReport {
             totals.no_expected,
             totals.errors,
             totals.limits,
-            *planned,
-            *skipped,
-            *tasks_solved,
-            *pairs_right,
-            *pairs_expected,
+            counts.planned,
+            counts.skipped,
+            counts.tasks_solved,
+            counts.pairs_right,
+            counts.pairs_expected,
         ];
         let state = (
             self.programs(),
             self.tasks(),
             numbers,
-            by_task,
+            &counts.by_task,
             self.seconds,
             &self.backends,
             self.results.clone_ref(py),
@@ -384,22 +369,12 @@ impl PyReport {
 
     fn _repr_html_(&self) -> String {
         let totals = &self.counts.totals;
+        let of = |count: u64, all: u64| format!("{count} of {all}");
+        let solved = of(self.counts.tasks_solved, self.subject.tasks.len() as u64);
+        let right = of(self.counts.pairs_right, self.counts.pairs_expected);
         let counts = [
-            (
-                "tasks solved",
-                format!(
-                    "{} of {}",
-                    self.counts.tasks_solved,
-                    self.subject.tasks.len()
-                ),
-            ),
-            (
-                "pairs right",
-                format!(
-                    "{} of {}",
-                    self.counts.pairs_right, self.counts.pairs_expected
-                ),
-            ),
+            ("tasks solved", solved),
+            ("pairs right", right),
             ("evaluations", totals.evaluations.to_string()),
             ("right", totals.right.to_string()),
             ("wrong", totals.wrong.to_string()),

@@ -22,7 +22,7 @@ use crate::pickle::{Reduced, reduced};
 pub(crate) const VERDICTS: [&str; 5] = ["match", "mismatch", "no_expected", "error", "limit"];
 
 /// The code of an outcome.
-fn verdict(outcome: &Outcome) -> u8 {
+pub(crate) fn verdict(outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Match => 0,
         Outcome::Mismatch => 1,
@@ -124,6 +124,8 @@ impl Columns {
             primitives[at] = fault.primitive();
         }
         let Kept { scores, outputs } = self.kept;
+        let hashes = scores.then(|| shaped(py, (len, 2), self.hashes));
+        let shapes = outputs.then(|| shaped(py, (len, 2), self.shapes));
         Ok(PyResults {
             len,
             programs: self.programs.into_pyarray(py).unbind(),
@@ -133,32 +135,16 @@ impl Columns {
             verdicts: self.verdicts.into_pyarray(py).unbind(),
             seconds: self.seconds.into_pyarray(py).unbind(),
             cells_right: scores.then(|| self.cells_right.into_pyarray(py).unbind()),
-            hashes: if scores {
-                Some(two_columns(py, self.hashes)?)
-            } else {
-                None
-            },
+            hashes: hashes.transpose()?.map(Bound::unbind),
             error_kinds: kinds.into_pyarray(py).unbind(),
             error_lines: lines.into_pyarray(py).unbind(),
             error_primitives: primitives.into_pyarray(py).unbind(),
             cells: outputs.then(|| self.cells.into_pyarray(py).unbind()),
             offsets: outputs.then(|| self.offsets.into_pyarray(py).unbind()),
-            shapes: if outputs {
-                Some(two_columns(py, self.shapes)?)
-            } else {
-                None
-            },
+            shapes: shapes.transpose()?.map(Bound::unbind),
             faults: self.faults.into(),
         })
     }
-}
-
-/// An array with two columns from these elements.
-fn two_columns<T: numpy::Element>(py: Python<'_>, elements: Vec<T>) -> PyResult<Py<PyArray2<T>>> {
-    let rows = elements.len() / 2;
-    let array = Array2::from_shape_vec((rows, 2), elements);
-    let array = array.map_err(|error| crate::internal(&error.to_string()))?;
-    Ok(array.into_pyarray(py).unbind())
 }
 
 /// Results of evaluations as flat arrays, one element per evaluation, in the order of the batch: by program, then by
@@ -284,36 +270,10 @@ impl PyOneResult {
     }
 
     /// All fields except the time and the output.
-    #[allow(
-        clippy::type_complexity,
-        reason = "it is compared and hashed as a whole"
-    )]
-    fn facts<'py>(
-        &'py self,
-        py: Python<'py>,
-    ) -> (
-        u32,
-        u32,
-        &'static str,
-        u32,
-        &'static str,
-        Option<i32>,
-        Option<u128>,
-        Option<&'py PyEvalError>,
-    ) {
+    fn facts<'py>(&'py self, py: Python<'py>) -> impl Hash + PartialEq {
         let error = self.error.as_ref().map(|error| error.bind(py).get());
-        let (program, task, pair) = (self.program, self.task, self.pair);
-        let (cells, hash) = (self.cells_right, self.hash);
-        (
-            program,
-            task,
-            self.split,
-            pair,
-            self.verdict,
-            cells,
-            hash,
-            error,
-        )
+        let place = (self.program, self.task, self.split, self.pair);
+        (place, self.verdict, self.cells_right, self.hash, error)
     }
 }
 

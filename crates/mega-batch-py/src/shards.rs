@@ -4,7 +4,6 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -17,8 +16,9 @@ use pyo3::types::PyDict;
 
 use crate::arguments;
 use crate::coordinator::{Coordinated, Files};
-use crate::engine::{Callbacks, PyEngine, Work, read_options};
+use crate::engine::{Callbacks, PyEngine, Work};
 use crate::guard;
+use crate::options::options as read_options;
 use crate::report::PyReport;
 
 /// A batch for other processes, which evaluate shards of it.
@@ -136,7 +136,7 @@ impl PyShardedRun {
         #[pyo3(from_py_with = arguments::paths::submission)] submission: Option<PathBuf>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let mut options: (_, Arc<AtomicBool>) = read_options(options)?;
+        let mut options = read_options(options)?;
         options.0.scores |= ranks;
         let work = Work::read(programs, tasks, solutions, jobs, train_only, dialect)?;
         let files = Files {

@@ -55,9 +55,9 @@ impl std::hash::Hash for ProgramText {
 }
 
 /// The state of a `SynthTask`, in the order of its arguments.
-type State = (
-    PyTask,
-    Option<PyProgram>,
+type State<Task, Program> = (
+    Task,
+    Option<Program>,
     Option<String>,
     Vec<String>,
     Option<String>,
@@ -206,13 +206,9 @@ impl PySynthTask {
                 .iter()
                 .map(|at| usize::try_from(*at).unwrap_or(usize::MAX));
             let order: Vec<usize> = order.collect();
-            let train = self.the_task().train.len();
-            let pairs: Vec<_> = self
-                .the_task()
-                .train
-                .iter()
-                .chain(&self.the_task().test)
-                .collect();
+            let task = self.the_task();
+            let train = task.train.len();
+            let pairs: Vec<_> = task.train.iter().chain(&task.test).collect();
             let unknown = order.iter().take(train).find(|at| {
                 let pair = pairs.get(**at).filter(|_| **at >= train);
                 pair.is_some_and(|pair| pair.output.is_none())
@@ -249,7 +245,7 @@ impl PySynthTask {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        let state: State = (
+        let state: State<PyTask, PyProgram> = (
             self.task(),
             self.program(),
             self.kind.clone(),
@@ -282,17 +278,8 @@ impl PySynthTask {
 
 impl PySynthTask {
     pub(crate) fn unpickled(state: &Bound<'_, PyAny>) -> PyResult<Self> {
-        type State<'py> = (
-            Bound<'py, PyTask>,
-            Option<Bound<'py, PyProgram>>,
-            Option<String>,
-            Vec<String>,
-            Option<String>,
-            Option<u64>,
-            Option<String>,
-        );
-        let (task, program, kind, parents, behaviour, candidate, augmented_from): State<'_> =
-            state.extract()?;
+        let state: State<Bound<'_, PyTask>, Bound<'_, PyProgram>> = state.extract()?;
+        let (task, program, kind, parents, behaviour, candidate, augmented_from) = state;
         Ok(Self {
             task: task.get().clone(),
             program: program.map(|program| ProgramText(program.get().clone())),

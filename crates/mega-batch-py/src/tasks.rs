@@ -510,11 +510,9 @@ fn solve(solutions: &Bound<'_, PyAny>, tasks: &mut [Task]) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (tasks, solutions = None))]
 pub(crate) fn read_tasks(
-    py: Python<'_>,
     tasks: &Bound<'_, PyAny>,
     solutions: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<PyTask>> {
-    let _ = py;
     let tasks = all_tasks(tasks, solutions)?;
     Ok(tasks.into_iter().map(PyTask::new).collect())
 }

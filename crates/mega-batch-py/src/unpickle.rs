@@ -1,5 +1,6 @@
 //! The function that rebuilds pickled objects of any class.
 
+use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -21,43 +22,28 @@ pub(crate) fn _unpickled<'py>(
     class: &str,
     state: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match class {
-        "Program" => PyProgram::unpickled(py, state.extract()?)?
-            .into_pyobject(py)?
-            .into_any(),
-        "EvalError" => PyEvalError::unpickled(state.extract()?)?
-            .into_pyobject(py)?
-            .into_any(),
-        "Evaluated" => PyEvaluated::unpickled(py, state.extract()?)?
-            .into_pyobject(py)?
-            .into_any(),
-        "Function" => PyFunction::unpickled(state.extract()?)?
-            .into_pyobject(py)?
-            .into_any(),
-        "Device" => PyDevice::unpickled(state.extract()?)?
-            .into_pyobject(py)?
-            .into_any(),
-        "TraceStep" => PyTraceStep::unpickled(state.extract()?)
-            .into_pyobject(py)?
-            .into_any(),
-        "Result" => PyOneResult::unpickled(state.extract()?)?
-            .into_pyobject(py)?
-            .into_any(),
-        "Results" => PyResults::unpickled(state.extract()?)?
-            .into_pyobject(py)?
-            .into_any(),
-        "Report" => PyReport::unpickled(state.extract()?)?
-            .into_pyobject(py)?
-            .into_any(),
-        "Attempt" => PyAttempt::unpickled(state.extract()?)?
-            .into_pyobject(py)?
-            .into_any(),
-        "Searched" => PySearched::unpickled(state)?.into_pyobject(py)?.into_any(),
-        "SynthTask" => PySynthTask::unpickled(state)?.into_pyobject(py)?.into_any(),
-        _ => {
-            return Err(PyValueError::new_err(format!(
-                "{class:?}: another version of mega_batch pickled this"
-            )));
-        }
-    })
+    match class {
+        "Program" => object(py, PyProgram::unpickled(py, state.extract()?)),
+        "EvalError" => object(py, PyEvalError::unpickled(state.extract()?)),
+        "Evaluated" => object(py, PyEvaluated::unpickled(py, state.extract()?)),
+        "Function" => object(py, PyFunction::unpickled(state.extract()?)),
+        "Device" => object(py, PyDevice::unpickled(state.extract()?)),
+        "TraceStep" => object(py, Ok(PyTraceStep::unpickled(state.extract()?))),
+        "Result" => object(py, PyOneResult::unpickled(state.extract()?)),
+        "Results" => object(py, PyResults::unpickled(state.extract()?)),
+        "Report" => object(py, PyReport::unpickled(state.extract()?)),
+        "Attempt" => object(py, PyAttempt::unpickled(state.extract()?)),
+        "Searched" => object(py, PySearched::unpickled(state)),
+        "SynthTask" => object(py, PySynthTask::unpickled(state)),
+        _ => Err(PyValueError::new_err(format!(
+            "{class:?}: another version of mega_batch pickled this"
+        ))),
+    }
+}
+
+fn object<'py>(
+    py: Python<'py>,
+    read: PyResult<impl IntoPyObject<'py>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    read?.into_bound_py_any(py)
 }

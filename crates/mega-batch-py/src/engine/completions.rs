@@ -25,7 +25,7 @@ use crate::grids::{self, Place};
 use crate::guard;
 use crate::pickle::{Reduced, reduced};
 use crate::programs::{EXPECTED_PROGRAM, PyProgram, each_as_python};
-use crate::results::VERDICTS;
+use crate::results::{VERDICTS, verdict};
 use crate::tasks::{PyTask, dict_of, one_task};
 
 mod code;
@@ -44,8 +44,7 @@ use normal::{Normal, Normaliser, sorted};
 #[derive(Debug)]
 pub(crate) struct PyEvaluated {
     program: Option<PyProgram>,
-    /// Line and reason of a text without a program.
-    bad: Option<(u32, String)>,
+    bad: Option<Bad>,
     error: Option<PyEvalError>,
     result: Arc<TaskResult>,
 }
@@ -255,13 +254,11 @@ const MISMATCH: usize = 1;
 const ERROR: usize = 3;
 const LIMIT: usize = 4;
 
-/// The program found in a text.
-#[derive(Debug)]
-enum TextProgram {
-    /// A program, the lines of its steps, and the index of its member.
-    Program(PyProgram, Box<[u32]>, usize),
-    Bad(u32, String),
-}
+/// Line and reason of a text without a program.
+type Bad = (u32, String);
+
+/// The program found in a text, the lines of its steps, and the index of its member.
+type TextProgram = Result<(PyProgram, Box<[u32]>, usize), Bad>;
 
 /// The programs in the output of a model, in order: those in its fenced code or, if there is none, in the lines that
 /// look like code. Each that cannot be read is a ProgramError in its place, with the line of the text.
@@ -288,7 +285,7 @@ pub(crate) fn extract_programs<'py>(
 
 /// The last readable program of a text, preferring those with the name of an answer; otherwise why the last one
 /// cannot be read. If an answer cannot be read, no other function replaces it.
-fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, (u32, String)> {
+fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, Bad> {
     let (mut bad, mut other) = (None, None);
     for program in code::programs(text, dialect).into_iter().rev() {
         match program {
@@ -385,10 +382,7 @@ fn task(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Task> {
 }
 
 /// A text as it was read.
-enum Reading {
-    Program(PyProgram, Box<Normal>),
-    Bad(u32, String),
-}
+type Reading = Result<(PyProgram, Normal), Bad>;
 
 /// Fewer texts than this are read by one thread.
 const LEAST_TEXTS: usize = 64;
@@ -397,12 +391,10 @@ const LEAST_TEXTS: usize = 64;
 fn read_texts(texts: &[&str], dialect: Option<Dialect>, workers: usize) -> Vec<Reading> {
     let read = |texts: &[&str]| {
         let mut normaliser = Normaliser::default();
-        let readings = texts.iter().map(|text| match last_program(text, dialect) {
-            Err((line, reason)) => Reading::Bad(line, reason),
-            Ok(program) => {
-                let normal = Box::new(normaliser.normal(&program));
-                Reading::Program(PyProgram::new(program), normal)
-            }
+        let readings = texts.iter().map(|text| {
+            let program = last_program(text, dialect)?;
+            let normal = normaliser.normal(&program);
+            Ok((PyProgram::new(program), normal))
         });
         readings.collect::<Vec<_>>()
     };
@@ -468,14 +460,11 @@ impl Evaluation {
         let (mut members, mut families) = (Vec::new(), Vec::new());
         let (mut by_steps, mut by_family) = (HashMap::new(), HashMap::new());
         let read = texts.iter().zip(task_of).map(|(text, task)| {
-            let text = match text {
-                Ok(text) => text,
-                Err(reason) => return TextProgram::Bad(1, reason.clone()),
-            };
-            let (program, normal) = match &readings[places[&**text]] {
-                Reading::Bad(line, reason) => return TextProgram::Bad(*line, reason.clone()),
-                Reading::Program(program, normal) => (program, normal),
-            };
+            let text = text
+                .as_ref()
+                .map_err(|reason| -> Bad { (1, reason.clone()) })?;
+            let reading = readings[places[&**text]].as_ref();
+            let (program, normal) = reading.map_err(Clone::clone)?;
             let member = *by_steps.entry((task, normal.same)).or_insert_with(|| {
                 let family = *by_family.entry((task, normal.family)).or_insert_with(|| {
                     families.push(Vec::new());
@@ -484,12 +473,12 @@ impl Evaluation {
                 families[family].push(members.len());
                 members.push(Member {
                     task,
-                    normal: Normal::clone(normal),
+                    normal: normal.clone(),
                     result: None,
                 });
                 members.len() - 1
             });
-            TextProgram::Program(program.clone(), normal.lines.clone(), member)
+            Ok((program.clone(), normal.lines.clone(), member))
         });
         Self {
             read: read.collect(),
@@ -620,15 +609,9 @@ impl Sink for Judge<'_> {
         let pair = pairs
             .next()
             .and_then(|(_, of)| of.get(result.pair.index as usize));
-        let verdict = match result.outcome {
-            Outcome::Match => MATCH,
-            Outcome::Mismatch => MISMATCH,
-            Outcome::NoExpected => 2,
-            Outcome::Error(_) | Outcome::Internal(_) => ERROR,
-            Outcome::Limit(_) => LIMIT,
-        };
         if let Some(pair) = pair {
-            of_program.count(verdict, pair, result.score);
+            let verdict = verdict(&result.outcome);
+            of_program.count(verdict.into(), pair, result.score);
         }
         match result.outcome {
             Outcome::Error(error) | Outcome::Limit(error) => {
@@ -682,11 +665,8 @@ fn evaluate_members(
     let (options, cancelled) = (engine.options(), engine.cancelled());
     // A program that reaches a limit is not evaluated on further pairs, each of which would take as long.
     let (first, others): (Vec<Task>, Vec<Task>) = evaluation.tasks.iter().map(parted).unzip();
-    let mut results: Vec<_> = evaluation
-        .members
-        .iter()
-        .map(|_| TaskResult::default())
-        .collect();
+    let members = evaluation.members.iter();
+    let mut results: Vec<_> = members.map(|_| TaskResult::default()).collect();
     let evaluations = |jobs: &[Job], tasks: &[Task]| {
         let tasks = jobs.iter().map(|job| &tasks[job.task as usize]);
         let pairs =
@@ -809,13 +789,13 @@ pub(crate) fn evaluate(
     let results: Vec<_> = results.into_iter().map(Arc::new).collect();
     let none = Arc::new(TaskResult::default());
     let evaluated = evaluation.read.iter().map(|read| match read {
-        TextProgram::Bad(line, reason) => PyEvaluated {
+        Err(bad) => PyEvaluated {
             program: None,
-            bad: Some((*line, reason.clone())),
+            bad: Some(bad.clone()),
             error: None,
             result: Arc::clone(&none),
         },
-        TextProgram::Program(program, lines, at) => {
+        Ok((program, lines, at)) => {
             let known = evaluation.members[*at].result;
             let result = known.map_or(&none, |known| &results[known.evaluated]);
             let error = result.error.map(|mut error| {

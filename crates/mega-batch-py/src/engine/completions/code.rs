@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use arc_dsl::{Dialect, ParseError, Program, Reading, read_file, says_program};
 
+use crate::programs::numbered;
+
 type Parsed = Result<Program, ParseError>;
 
 /// At most this many times the text's length is read again together with the blocks before it.
@@ -97,11 +99,7 @@ fn parse(text: &str, dialect: Option<Dialect>, lines_before: usize) -> Vec<Parse
         lines_before: u32::try_from(lines_before).unwrap_or(u32::MAX),
         ..Reading::default()
     };
-    let name = |number| match number {
-        1 => "solve".to_owned(),
-        _ => format!("solve{number}"),
-    };
-    read_file(text, &reading, name).programs
+    read_file(text, &reading, |number| numbered("solve", number)).programs
 }
 
 /// The program in a single line that calls a function with the input and assigns nothing.
