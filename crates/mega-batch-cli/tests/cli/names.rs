@@ -143,8 +143,8 @@ fn what_the_dsl_beside_a_program_binds_otherwise_is_refused() {
         let (done, document) = folder.run_json(&format!("--tasks a.json --programs {path}"));
         assert_eq!(done.code, 2, "{}", done.stderr);
         for error in [
-            "solvers.py:4:9: `vmirror` is not the DSL's here: programs/dsl.py binds it otherwise on line 1",
-            "solvers.py:13:20: `TWO` is not the DSL's here: programs/dsl.py binds it otherwise on line 7",
+            "solvers.py:4:9: `vmirror` is not the DSL's here: line 1 of programs/dsl.py defines it differently",
+            "solvers.py:13:20: `TWO` is not the DSL's here: line 7 of programs/dsl.py defines it differently",
         ] {
             assert!(done.stderr.contains(error), "{}", done.stderr);
         }
@@ -173,7 +173,7 @@ fn what_the_dsl_beside_a_program_binds_otherwise_is_refused() {
     let text = "from dsl import *\nfrom constants import *\n\ndef solve_a(I):\n    return replace(I, ONE, TWO)\n\ndef solve2_a(I):\n    return replace(I, ONE, THREE)\n";
     folder.write("others/solvers.py", text);
     let done = folder.run("run --tasks a.json --programs others/solvers.py");
-    let expected = "others/solvers.py:5:28: `TWO` is not the DSL's here: others/constants.py binds it otherwise on line 2";
+    let expected = "others/solvers.py:5:28: `TWO` is not the DSL's here: line 2 of others/constants.py defines it differently";
     assert!(done.stderr.contains(expected), "{}", done.stderr);
     assert!(
         done.stdout.contains("programs                   1\n"),
