@@ -1,7 +1,7 @@
 //! Checks the results of primitives against the [`Limits`](crate::Limits) of the evaluation.
 
 use crate::budget::Context;
-use crate::error::{ErrorKind, Evaluated, Limit};
+use crate::error::{ErrorKind, EvalResult, Limit};
 use crate::grid::Grid;
 use crate::patch::{Indices, Loc, Object};
 use crate::value::{CONTAINER_WEIGHT, MAX_INT, Value};
@@ -9,7 +9,7 @@ use crate::value::{CONTAINER_WEIGHT, MAX_INT, Value};
 impl Context<'_> {
     /// Checks the result of a primitive against the limits and charges for it.
     #[inline]
-    pub(crate) fn check(&mut self, value: &impl Bounded) -> Evaluated<()> {
+    pub(crate) fn check(&mut self, value: &impl Bounded) -> EvalResult<()> {
         value.within(self)
     }
 
@@ -19,7 +19,7 @@ impl Context<'_> {
     }
 
     /// Checks a container or function of this weight.
-    fn check_weight(&mut self, weight: usize) -> Evaluated<()> {
+    fn check_weight(&mut self, weight: usize) -> EvalResult<()> {
         if weight as u64
             > self
                 .limits
@@ -35,19 +35,19 @@ impl Context<'_> {
 /// A result of a primitive that is checked against the [`Limits`](crate::Limits) of the evaluation.
 pub(crate) trait Bounded {
     /// Fails if it exceeds a limit.
-    fn within(&self, cx: &mut Context<'_>) -> Evaluated<()>;
+    fn within(&self, cx: &mut Context<'_>) -> EvalResult<()>;
 }
 
 impl Bounded for bool {
     #[inline]
-    fn within(&self, _: &mut Context<'_>) -> Evaluated<()> {
+    fn within(&self, _: &mut Context<'_>) -> EvalResult<()> {
         Ok(())
     }
 }
 
 impl Bounded for i32 {
     #[inline]
-    fn within(&self, _: &mut Context<'_>) -> Evaluated<()> {
+    fn within(&self, _: &mut Context<'_>) -> EvalResult<()> {
         if self.unsigned_abs() > MAX_INT as u32 {
             return Err(out_of_range());
         }
@@ -63,14 +63,14 @@ fn out_of_range() -> ErrorKind {
 
 impl Bounded for Loc {
     #[inline]
-    fn within(&self, cx: &mut Context<'_>) -> Evaluated<()> {
+    fn within(&self, cx: &mut Context<'_>) -> EvalResult<()> {
         self.i.within(cx)?;
         self.j.within(cx)
     }
 }
 
 impl Bounded for Grid {
-    fn within(&self, cx: &mut Context<'_>) -> Evaluated<()> {
+    fn within(&self, cx: &mut Context<'_>) -> EvalResult<()> {
         if self.cells().len() as u64 > cx.limits.max_cells {
             return Err(Limit::Cells.into());
         }
@@ -79,20 +79,20 @@ impl Bounded for Grid {
 }
 
 impl Bounded for Indices {
-    fn within(&self, cx: &mut Context<'_>) -> Evaluated<()> {
+    fn within(&self, cx: &mut Context<'_>) -> EvalResult<()> {
         cx.check_weight(self.len())
     }
 }
 
 impl Bounded for Object {
-    fn within(&self, cx: &mut Context<'_>) -> Evaluated<()> {
+    fn within(&self, cx: &mut Context<'_>) -> EvalResult<()> {
         cx.check_weight(self.len())
     }
 }
 
 impl Bounded for Value {
     #[inline]
-    fn within(&self, cx: &mut Context<'_>) -> Evaluated<()> {
+    fn within(&self, cx: &mut Context<'_>) -> EvalResult<()> {
         match self {
             Value::Nothing | Value::Bool(_) | Value::Primitive(_) | Value::Foreign(_) => Ok(()),
             Value::Int(n) => n.within(cx),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use arc_isa::Primitive;
 
-use crate::error::{ErrorKind, Evaluated, Limit};
+use crate::error::{ErrorKind, EvalResult, Limit};
 
 /// The limits of one evaluation (one program on one grid).
 ///
@@ -135,7 +135,7 @@ impl<'l> Context<'l> {
 
     /// Counts elements as held until they are released. A failed evaluation releases nothing.
     #[inline]
-    pub(crate) fn hold(&mut self, elements: u64) -> Evaluated<()> {
+    pub(crate) fn hold(&mut self, elements: u64) -> EvalResult<()> {
         match self.memory_left.checked_sub(elements) {
             Some(left) => {
                 self.memory_left = left;
@@ -148,7 +148,7 @@ impl<'l> Context<'l> {
     /// Counts a value of this weight that no variable holds while others are evaluated, unless it is light. Returns
     /// what was counted, which the caller has to release.
     #[inline]
-    pub(crate) fn hold_weight(&mut self, weight: u64) -> Evaluated<u64> {
+    pub(crate) fn hold_weight(&mut self, weight: u64) -> EvalResult<u64> {
         if weight <= LIGHT {
             return Ok(0);
         }
@@ -163,7 +163,7 @@ impl<'l> Context<'l> {
     }
 
     /// Reserves room for a grid of this size before it is built.
-    pub(crate) fn reserve_grid(&mut self, height: u64, width: u64) -> Evaluated<()> {
+    pub(crate) fn reserve_grid(&mut self, height: u64, width: u64) -> EvalResult<()> {
         let cells = height.saturating_mul(width.max(1));
         if cells > self.limits.max_cells {
             Err(Limit::Cells.into())
@@ -173,7 +173,7 @@ impl<'l> Context<'l> {
     }
 
     /// Reserves room for a container of this size before it is built.
-    pub(crate) fn reserve(&mut self, elements: u64) -> Evaluated<()> {
+    pub(crate) fn reserve(&mut self, elements: u64) -> EvalResult<()> {
         if elements > self.limits.max_elements {
             Err(Limit::Elements.into())
         } else {
@@ -183,7 +183,7 @@ impl<'l> Context<'l> {
 
     /// Charges for reading a value of this weight, if that costs more than a step.
     #[inline]
-    pub(crate) fn charge_read(&mut self, weight: u32) -> Evaluated<()> {
+    pub(crate) fn charge_read(&mut self, weight: u32) -> EvalResult<()> {
         if u64::from(weight) >= WORK_PER_STEP {
             return self.work(u64::from(weight));
         }
@@ -193,7 +193,7 @@ impl<'l> Context<'l> {
     /// Charges for `amount` elements built, compared or read. Charge large amounts before doing the work: the clock is
     /// checked here.
     #[inline]
-    pub(crate) fn work(&mut self, amount: u64) -> Evaluated<()> {
+    pub(crate) fn work(&mut self, amount: u64) -> EvalResult<()> {
         // The largest amounts are products of two weights, far from overflowing 64 bits.
         self.work += amount;
         if self.work < WORK_PER_STEP {
@@ -216,7 +216,7 @@ impl<'l> Context<'l> {
 
     /// Checks whether steps are left, and checks the clock.
     #[cold]
-    fn check_budget(&mut self, steps: u64) -> Evaluated<()> {
+    fn check_budget(&mut self, steps: u64) -> EvalResult<()> {
         if self.steps_left < steps {
             return Err(Limit::Steps.into());
         }
@@ -264,7 +264,7 @@ impl Room {
 
     /// Uses up room for something of this weight.
     #[inline]
-    pub(crate) fn take(&mut self, cx: &mut Context<'_>, weight: u64) -> Evaluated<()> {
+    pub(crate) fn take(&mut self, cx: &mut Context<'_>, weight: u64) -> EvalResult<()> {
         if let Some(left) = self.left.checked_sub(weight) {
             self.left = left;
             return Ok(());
@@ -274,7 +274,7 @@ impl Room {
 
     /// Asks for more room, and charges for the work of filling it.
     #[cold]
-    fn grow(&mut self, cx: &mut Context<'_>, weight: u64) -> Evaluated<()> {
+    fn grow(&mut self, cx: &mut Context<'_>, weight: u64) -> EvalResult<()> {
         let needed = self.taken().saturating_add(weight);
         if needed > self.most {
             return Err(Limit::Elements.into());

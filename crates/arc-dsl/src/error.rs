@@ -95,7 +95,7 @@ pub enum ValueKind {
 }
 
 /// The result of an evaluation, or of a part of one.
-pub(crate) type Evaluated<T = Value> = Result<T, ErrorKind>;
+pub(crate) type EvalResult<T = Value> = Result<T, ErrorKind>;
 
 /// What was wrong with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::{ErrorKind, Evaluated};
+use crate::error::{ErrorKind, EvalResult};
 use crate::literal::write_tuple;
 use crate::patch::Loc;
 use crate::reads::count_reads;
@@ -169,7 +169,7 @@ impl Grid {
     }
 
     /// Fails if the grid has no row, as Python does when it looks up the width in row 0.
-    pub(crate) fn require_row(&self) -> Evaluated<()> {
+    pub(crate) fn require_row(&self) -> EvalResult<()> {
         if self.height == 0 {
             Err(ErrorKind::Empty)
         } else {

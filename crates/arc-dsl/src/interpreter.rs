@@ -9,7 +9,7 @@ use arc_isa::Primitive;
 
 use crate::budget::{Context, Limits};
 use crate::dialect::Sample;
-use crate::error::{ErrorKind, EvalError, Evaluated, Limit};
+use crate::error::{ErrorKind, EvalError, EvalResult, Limit};
 use crate::primitives::native;
 use crate::program::{Callee, Operand, Program, Slot, Step};
 use crate::typed::TypedPrimitive;
@@ -206,7 +206,7 @@ fn run(limits: &Limits, variables: &mut Vec<Value>, program: &Program) -> Result
     Ok(resolve(variables, program.output()).clone())
 }
 
-fn call_step(context: &mut Context<'_>, variables: &[Value], step: &Step) -> Evaluated {
+fn call_step(context: &mut Context<'_>, variables: &[Value], step: &Step) -> EvalResult {
     let arguments: SmallVec<[&Value; 4]> = step
         .arguments
         .iter()
@@ -261,7 +261,7 @@ impl Context<'_> {
 
     /// Calls a function value on behalf of a primitive, and records what failed in it.
     #[inline]
-    pub(crate) fn call(&mut self, function: &Value, arguments: &[&Value]) -> Evaluated {
+    pub(crate) fn call(&mut self, function: &Value, arguments: &[&Value]) -> EvalResult {
         let result = self.call_value(function, arguments);
         if result.is_err() {
             self.failed = self.failed.or(self.running);
@@ -275,7 +275,7 @@ impl Context<'_> {
         &mut self,
         primitive: Primitive,
         result: Result<Value, ErrorKind>,
-    ) -> Evaluated {
+    ) -> EvalResult {
         if result.is_err() {
             self.failed.get_or_insert(primitive);
         }
@@ -287,7 +287,7 @@ impl Context<'_> {
         clippy::inline_always,
         reason = "functions call each other by it: 2% of all instructions"
     )]
-    fn call_value(&mut self, function: &Value, arguments: &[&Value]) -> Evaluated {
+    fn call_value(&mut self, function: &Value, arguments: &[&Value]) -> EvalResult {
         match function {
             Value::Primitive(primitive) => self.call_primitive(*primitive, arguments),
             Value::Function(function) => self.call_function(function, arguments),
@@ -300,7 +300,7 @@ impl Context<'_> {
 
     /// A failure outside any primitive: attributed to the calling primitive, if any.
     #[cold]
-    fn refuse(&mut self, kind: ErrorKind) -> Evaluated {
+    fn refuse(&mut self, kind: ErrorKind) -> EvalResult {
         self.running = None;
         Err(kind)
     }
@@ -329,7 +329,7 @@ impl Context<'_> {
         &mut self,
         primitive: TypedPrimitive,
         arguments: &[&Value],
-    ) -> Evaluated {
+    ) -> EvalResult {
         self.spend(1)?;
         if self.nesting >= self.limits.max_nesting {
             return Err(Limit::Nesting.into());
@@ -349,7 +349,7 @@ impl Context<'_> {
     }
 
     #[inline(never)]
-    fn call_function(&mut self, function: &Function, arguments: &[&Value]) -> Evaluated {
+    fn call_function(&mut self, function: &Function, arguments: &[&Value]) -> EvalResult {
         let expected = function.parameters();
         if arguments.len() != usize::from(expected) {
             return self.refuse(ErrorKind::ArgumentCount {
@@ -367,7 +367,7 @@ impl Context<'_> {
     }
 
     #[inline]
-    fn call_kind(&mut self, kind: &FunctionKind, arguments: &[&Value]) -> Evaluated {
+    fn call_kind(&mut self, kind: &FunctionKind, arguments: &[&Value]) -> EvalResult {
         match kind {
             FunctionKind::Compose { outer, inner } => {
                 let x = self.call_value(inner, arguments);
@@ -431,7 +431,7 @@ impl Context<'_> {
         clippy::inline_always,
         reason = "functions call each other by it: 2% of all instructions"
     )]
-    fn call_on(&mut self, function: &Value, x: &Value) -> Evaluated {
+    fn call_on(&mut self, function: &Value, x: &Value) -> EvalResult {
         if x.is_heavy() {
             let held = self.hold_heavy(x)?;
             return self.call_holding(held, function, &[x]);
@@ -443,7 +443,7 @@ impl Context<'_> {
     /// them.
     #[cold]
     #[inline(never)]
-    fn call_holding(&mut self, held: u64, function: &Value, arguments: &[&Value]) -> Evaluated {
+    fn call_holding(&mut self, held: u64, function: &Value, arguments: &[&Value]) -> EvalResult {
         let result = self.call_value(function, arguments);
         self.release(held);
         result
@@ -451,7 +451,7 @@ impl Context<'_> {
 
     /// Like `hold_weight`, for a value that no variable holds while others are evaluated.
     #[inline]
-    pub(crate) fn hold_heavy(&mut self, value: &Value) -> Evaluated<u64> {
+    pub(crate) fn hold_heavy(&mut self, value: &Value) -> EvalResult<u64> {
         self.hold_weight(u64::from(value.weight()))
     }
 }

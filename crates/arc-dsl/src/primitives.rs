@@ -10,7 +10,7 @@
 use arc_isa::{Primitive, Type};
 
 use crate::budget::{Context, WORK_PER_STEP};
-use crate::error::{ErrorKind, Evaluated};
+use crate::error::{ErrorKind, EvalResult};
 use crate::types::{ArcType, Returns, parameters};
 use crate::value::Value;
 
@@ -32,7 +32,7 @@ pub(crate) mod untyped;
 mod work;
 
 /// A primitive's function behind its checks: the number of arguments, and the type of each.
-pub(crate) type Native = fn(&mut Context<'_>, &[&Value]) -> Evaluated;
+pub(crate) type Native = fn(&mut Context<'_>, &[&Value]) -> EvalResult;
 
 /// The two functions of a primitive.
 struct Reference {
@@ -202,7 +202,7 @@ mod testing {
     use crate::patch::{Indices, Loc};
 
     /// The result of one call.
-    pub(super) fn call(primitive: Primitive, arguments: &[&Value]) -> Evaluated {
+    pub(super) fn call(primitive: Primitive, arguments: &[&Value]) -> EvalResult {
         let result = Interpreter::default().call(Value::primitive(primitive), arguments);
         result.map_err(|error| error.kind)
     }

@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 use arc_isa::Primitive;
 
 use crate::budget::{Context, WORK_PER_STEP};
-use crate::error::Evaluated;
+use crate::error::EvalResult;
 use crate::primitives::native;
 use crate::value::Value;
 use crate::value::foreign::Foreign;
@@ -156,7 +156,7 @@ impl TypedPrimitive {
     }
 
     /// Evaluates a call. A failure is an error here; [`Context::call_typed`] turns it into the default.
-    pub(crate) fn call(self, cx: &mut Context<'_>, arguments: &[&Value]) -> Evaluated {
+    pub(crate) fn call(self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult {
         // Elements are taken out one by one and copied; sorting is charged separately.
         const COPIES: u64 = 4;
         const LOOKS: u64 = 4;

@@ -9,7 +9,7 @@ use arc_isa::{ContainerKind, Type, ValueType};
 
 use crate::bounds::Bounded;
 use crate::budget::Context;
-use crate::error::{ErrorKind, Evaluated, ValueKind};
+use crate::error::{ErrorKind, EvalResult, ValueKind};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
@@ -34,21 +34,21 @@ pub(crate) trait ArcType {
 /// Implemented for results of primitives whose row names the type `T`.
 pub(crate) trait Returns<T: ArcType> {
     /// The result as a value, checked against the limits of the evaluation.
-    fn into_value(self, cx: &mut Context<'_>) -> Evaluated;
+    fn into_value(self, cx: &mut Context<'_>) -> EvalResult;
 }
 
 /// A primitive that returns any value returns one that was checked before. It is not checked again, since the check
 /// costs more than building most values.
 impl Returns<parameters::Any> for Value {
     #[inline]
-    fn into_value(self, _: &mut Context<'_>) -> Evaluated {
+    fn into_value(self, _: &mut Context<'_>) -> EvalResult {
         Ok(self)
     }
 }
 
 impl Returns<parameters::Any> for Result<Value, ErrorKind> {
     #[inline]
-    fn into_value(self, _: &mut Context<'_>) -> Evaluated {
+    fn into_value(self, _: &mut Context<'_>) -> EvalResult {
         self
     }
 }
@@ -88,7 +88,7 @@ macro_rules! types {
             $(
                 impl Returns<parameters::$name> for $returned {
                     #[inline]
-                    fn into_value(self, cx: &mut Context<'_>) -> Evaluated {
+                    fn into_value(self, cx: &mut Context<'_>) -> EvalResult {
                         cx.check(&self)?;
                         Ok(self.into())
                     }
@@ -96,7 +96,7 @@ macro_rules! types {
 
                 impl Returns<parameters::$name> for Result<$returned, ErrorKind> {
                     #[inline]
-                    fn into_value(self, cx: &mut Context<'_>) -> Evaluated {
+                    fn into_value(self, cx: &mut Context<'_>) -> EvalResult {
                         self.and_then(|result| Returns::<parameters::$name>::into_value(result, cx))
                     }
                 }
@@ -139,7 +139,7 @@ pub(crate) enum Number {
 }
 
 impl Bounded for Number {
-    fn within(&self, cx: &mut Context<'_>) -> Evaluated<()> {
+    fn within(&self, cx: &mut Context<'_>) -> EvalResult<()> {
         match self {
             Number::Int(n) => n.within(cx),
             Number::Pair(pair) => pair.within(cx),

@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 
 use super::comparison::improves;
-use crate::error::{ErrorKind, Evaluated, Limit};
+use crate::error::{ErrorKind, EvalResult, Limit};
 use crate::patch::Loc;
 use crate::types::Number;
 use crate::value::container::{Container, Items};
 use crate::value::{MAX_INT, Value};
 
 /// `n`, if a program may hold it.
-pub(super) fn int(n: i64) -> Evaluated<i32> {
+pub(super) fn int(n: i64) -> EvalResult<i32> {
     if n.abs() <= i64::from(MAX_INT) {
         Ok(n as i32)
     } else {
@@ -19,12 +19,12 @@ pub(super) fn int(n: i64) -> Evaluated<i32> {
 }
 
 /// The pair, if a program may hold it.
-pub(super) fn loc(i: i64, j: i64) -> Evaluated<Loc> {
+pub(super) fn loc(i: i64, j: i64) -> EvalResult<Loc> {
     Ok(Loc::new(int(i)?, int(j)?))
 }
 
 /// `a` moved by `b`.
-pub(super) fn sum(a: Loc, b: Loc) -> Evaluated<Loc> {
+pub(super) fn sum(a: Loc, b: Loc) -> EvalResult<Loc> {
     // Components lie within MAX_INT, so a sum of two cannot wrap.
     let sum = a.wrapping_add(b);
     if sum.i.unsigned_abs().max(sum.j.unsigned_abs()) <= MAX_INT as u32 {
@@ -35,7 +35,7 @@ pub(super) fn sum(a: Loc, b: Loc) -> Evaluated<Loc> {
 }
 
 /// `f` by component; an integer next to a pair counts for both components.
-fn zip(a: Number, b: Number, f: impl Fn(i64, i64) -> Evaluated<i64>) -> Evaluated<Number> {
+fn zip(a: Number, b: Number, f: impl Fn(i64, i64) -> EvalResult<i64>) -> EvalResult<Number> {
     let f = |a: i32, b: i32| int(f(i64::from(a), i64::from(b))?);
     Ok(match (a, b) {
         (Number::Int(a), Number::Int(b)) => Number::Int(f(a, b)?),
@@ -46,7 +46,7 @@ fn zip(a: Number, b: Number, f: impl Fn(i64, i64) -> Evaluated<i64>) -> Evaluate
 }
 
 /// `f` by component.
-fn map(n: Number, f: impl Fn(i64) -> i64) -> Evaluated<Number> {
+fn map(n: Number, f: impl Fn(i64) -> i64) -> EvalResult<Number> {
     let f = |n: i32| int(f(i64::from(n)));
     Ok(match n {
         Number::Int(n) => Number::Int(f(n)?),
@@ -55,7 +55,7 @@ fn map(n: Number, f: impl Fn(i64) -> i64) -> Evaluated<Number> {
 }
 
 /// `a / b` rounded down, like Python's `//`.
-pub(super) fn floor_div(a: i64, b: i64) -> Evaluated<i64> {
+pub(super) fn floor_div(a: i64, b: i64) -> EvalResult<i64> {
     if b == 0 {
         return Err(ErrorKind::DivisionByZero);
     }
@@ -67,23 +67,23 @@ pub(super) fn floor_div(a: i64, b: i64) -> Evaluated<i64> {
     })
 }
 
-pub(super) fn add(a: Number, b: Number) -> Evaluated<Number> {
+pub(super) fn add(a: Number, b: Number) -> EvalResult<Number> {
     zip(a, b, |a, b| Ok(a + b))
 }
 
-pub(super) fn subtract(a: Number, b: Number) -> Evaluated<Number> {
+pub(super) fn subtract(a: Number, b: Number) -> EvalResult<Number> {
     zip(a, b, |a, b| Ok(a - b))
 }
 
-pub(super) fn multiply(a: Number, b: Number) -> Evaluated<Number> {
+pub(super) fn multiply(a: Number, b: Number) -> EvalResult<Number> {
     zip(a, b, |a, b| Ok(a * b))
 }
 
-pub(super) fn divide(a: Number, b: Number) -> Evaluated<Number> {
+pub(super) fn divide(a: Number, b: Number) -> EvalResult<Number> {
     zip(a, b, floor_div)
 }
 
-pub(super) fn invert(n: Number) -> Evaluated<Number> {
+pub(super) fn invert(n: Number) -> EvalResult<Number> {
     map(n, |n| -n)
 }
 
@@ -91,28 +91,28 @@ pub(super) fn even(n: i32) -> bool {
     n % 2 == 0
 }
 
-pub(super) fn double(n: Number) -> Evaluated<Number> {
+pub(super) fn double(n: Number) -> EvalResult<Number> {
     map(n, |n| n * 2)
 }
 
-pub(super) fn halve(n: Number) -> Evaluated<Number> {
+pub(super) fn halve(n: Number) -> EvalResult<Number> {
     // An arithmetic shift rounds down; division rounds towards zero.
     map(n, |n| n >> 1)
 }
 
-pub(super) fn increment(x: Number) -> Evaluated<Number> {
+pub(super) fn increment(x: Number) -> EvalResult<Number> {
     map(x, |x| x + 1)
 }
 
-pub(super) fn decrement(x: Number) -> Evaluated<Number> {
+pub(super) fn decrement(x: Number) -> EvalResult<Number> {
     map(x, |x| x - 1)
 }
 
-pub(super) fn crement(x: Number) -> Evaluated<Number> {
+pub(super) fn crement(x: Number) -> EvalResult<Number> {
     map(x, |x| x + x.signum())
 }
 
-pub(super) fn sign(x: Number) -> Evaluated<Number> {
+pub(super) fn sign(x: Number) -> EvalResult<Number> {
     map(x, i64::signum)
 }
 
@@ -144,15 +144,15 @@ pub(super) fn tojvec(j: i32) -> Loc {
     Loc::new(0, j)
 }
 
-pub(super) fn maximum(container: Container<'_>) -> Evaluated {
+pub(super) fn maximum(container: Container<'_>) -> EvalResult {
     outermost(container, Ordering::Greater)
 }
 
-pub(super) fn minimum(container: Container<'_>) -> Evaluated {
+pub(super) fn minimum(container: Container<'_>) -> EvalResult {
     outermost(container, Ordering::Less)
 }
 
-fn outermost(container: Container<'_>, wanted: Ordering) -> Evaluated {
+fn outermost(container: Container<'_>, wanted: Ordering) -> EvalResult {
     let best = match container.items {
         Items::Loc(loc) => {
             let first = loc.j.cmp(&loc.i) != wanted;

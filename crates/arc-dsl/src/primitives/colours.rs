@@ -2,7 +2,7 @@
 
 use super::containers::keep_elements;
 use crate::budget::Context;
-use crate::error::{ErrorKind, Evaluated, Limit, ValueKind};
+use crate::error::{ErrorKind, EvalResult, Limit, ValueKind};
 use crate::grid::Grid;
 use crate::patch::Loc;
 use crate::types::{Patch, PatchItems, Piece};
@@ -10,7 +10,7 @@ use crate::value::Value;
 use crate::value::container::{Container, Items, in_reverse};
 
 /// The colour, if a cell of a grid can hold it.
-pub(super) fn colour(value: i32) -> Evaluated<i8> {
+pub(super) fn colour(value: i32) -> EvalResult<i8> {
     i8::try_from(value).map_err(|_| Limit::Colour.into())
 }
 
@@ -45,7 +45,7 @@ impl Histogram {
 }
 
 /// The most common colour; of several, the smallest.
-pub(super) fn background(grid: &Grid) -> Evaluated<i8> {
+pub(super) fn background(grid: &Grid) -> EvalResult<i8> {
     let mut most = None;
     for (colour, count) in Histogram::of(grid).iter() {
         if most.is_none_or(|(_, largest)| count > largest || count == largest && in_reverse()) {
@@ -82,7 +82,7 @@ fn counts(element: Piece<'_>) -> Vec<(i32, u32)> {
     }
 }
 
-pub(super) fn mostcolor(element: Piece<'_>) -> Evaluated<i32> {
+pub(super) fn mostcolor(element: Piece<'_>) -> EvalResult<i32> {
     if let Piece::Grid(grid) = element {
         return background(grid).map(i32::from);
     }
@@ -96,7 +96,7 @@ pub(super) fn mostcolor(element: Piece<'_>) -> Evaluated<i32> {
     most.map(|(colour, _)| colour).ok_or(ErrorKind::Empty)
 }
 
-pub(super) fn leastcolor(element: Piece<'_>) -> Evaluated<i32> {
+pub(super) fn leastcolor(element: Piece<'_>) -> EvalResult<i32> {
     let counts = counts(element).into_iter();
     let least = if in_reverse() {
         counts.rev().min_by_key(|&(_, count)| count)
@@ -120,13 +120,13 @@ pub(super) fn colorcount(element: Piece<'_>, value: i32) -> i32 {
     }
 }
 
-pub(super) fn colorfilter(cx: &mut Context<'_>, objs: Container<'_>, value: i32) -> Evaluated {
+pub(super) fn colorfilter(cx: &mut Context<'_>, objs: Container<'_>, value: i32) -> EvalResult {
     let value = Value::Int(value);
     keep_elements(cx, objs, |object| Ok(first_component(object)? == value))
 }
 
 /// The colour of an object's first cell.
-fn first_component(object: Container<'_>) -> Evaluated {
+fn first_component(object: Container<'_>) -> EvalResult {
     if let Items::Cells([cell, ..]) = object.items
         && !object.is_reversed()
     {
@@ -155,21 +155,21 @@ pub(super) fn numcolors(element: Piece<'_>) -> i32 {
     counts(element).len() as i32
 }
 
-pub(super) fn color(obj: Container<'_>) -> Evaluated {
+pub(super) fn color(obj: Container<'_>) -> EvalResult {
     first_component(obj)
 }
 
-pub(super) fn replace(grid: &Grid, replacee: i32, replacer: i32) -> Evaluated<Grid> {
+pub(super) fn replace(grid: &Grid, replacee: i32, replacer: i32) -> EvalResult<Grid> {
     recoloured(grid, [(replacee, replacer)])
 }
 
-pub(super) fn switch(grid: &Grid, a: i32, b: i32) -> Evaluated<Grid> {
+pub(super) fn switch(grid: &Grid, a: i32, b: i32) -> EvalResult<Grid> {
     recoloured(grid, [(b, a), (a, b)])
 }
 
 /// The grid with the first colour of each pair replaced by the second; the first pair that matches counts. A colour
 /// that the grid lacks may be any number, and so may its replacement.
-fn recoloured<const N: usize>(grid: &Grid, colours: [(i32, i32); N]) -> Evaluated<Grid> {
+fn recoloured<const N: usize>(grid: &Grid, colours: [(i32, i32); N]) -> EvalResult<Grid> {
     let mut pairs = [(0, 0); N];
     for (pair, (from, into)) in pairs.iter_mut().zip(colours) {
         match (i8::try_from(from), i8::try_from(into)) {
@@ -186,7 +186,7 @@ fn recoloured<const N: usize>(grid: &Grid, colours: [(i32, i32); N]) -> Evaluate
     Ok(Grid::from_cells(grid.height(), grid.width(), cells))
 }
 
-pub(super) fn cellwise(a: &Grid, b: &Grid, fallback: i32) -> Evaluated<Grid> {
+pub(super) fn cellwise(a: &Grid, b: &Grid, fallback: i32) -> EvalResult<Grid> {
     a.require_row()?;
     let cells = a.enumerate().map(|(loc, cell)| match b.get(loc) {
         Some(same) if same == cell => Ok(cell),
@@ -200,7 +200,7 @@ pub(super) fn cellwise(a: &Grid, b: &Grid, fallback: i32) -> Evaluated<Grid> {
     ))
 }
 
-pub(super) fn index(grid: &Grid, loc: Loc) -> Evaluated {
+pub(super) fn index(grid: &Grid, loc: Loc) -> EvalResult {
     grid.require_row()?;
     Ok(grid
         .get(loc)

@@ -6,12 +6,12 @@ use std::cmp::Ordering;
 
 use arc_isa::ContainerKind;
 
-use crate::error::{ErrorKind, Evaluated, ValueKind};
+use crate::error::{ErrorKind, EvalResult, ValueKind};
 use crate::value::Value;
 use crate::value::container::Container;
 
 /// Whether a key is better (greater or less, according to `wanted`) than the best one so far.
-pub(super) fn improves(key: &Value, best: Option<&Value>, wanted: Ordering) -> Evaluated<bool> {
+pub(super) fn improves(key: &Value, best: Option<&Value>, wanted: Ordering) -> EvalResult<bool> {
     match best {
         Some(best) => Ok(compare(key, best)? == wanted),
         None => Ok(true),
@@ -20,7 +20,7 @@ pub(super) fn improves(key: &Value, best: Option<&Value>, wanted: Ordering) -> E
 
 /// Compares two keys: integers by value, tuples by the first elements that differ, sets by number of elements. Python's
 /// `<` on sets means "proper subset of", which orders almost nothing.
-pub(crate) fn compare(a: &Value, b: &Value) -> Evaluated<Ordering> {
+pub(crate) fn compare(a: &Value, b: &Value) -> EvalResult<Ordering> {
     if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
         return Ok(a.cmp(&b));
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use arc_isa::ContainerKind;
 
 use crate::budget::Context;
-use crate::error::{ErrorKind, Evaluated, ValueKind};
+use crate::error::{ErrorKind, EvalResult, ValueKind};
 use crate::patch::{Indices, Object};
 use crate::value::Value;
 use crate::value::container::{Collector, Container, Items, in_reverse, sorting};
@@ -22,23 +22,23 @@ pub(super) fn contained(value: &Value, container: Container<'_>) -> bool {
     container.contains(value)
 }
 
-pub(super) fn combine(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> Evaluated {
+pub(super) fn combine(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> EvalResult {
     let mut all = cx.collector(a.kind).expecting(a.len() + b.len());
     all.extend(cx, a)?;
     all.extend(cx, b)?;
     all.finish(cx)
 }
 
-pub(super) fn intersection(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> Evaluated {
+pub(super) fn intersection(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> EvalResult {
     among(cx, a, b, true)
 }
 
-pub(super) fn difference(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> Evaluated {
+pub(super) fn difference(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> EvalResult {
     among(cx, a, b, false)
 }
 
 /// The elements of `a` that are in `b`, or that are not.
-fn among(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>, wanted: bool) -> Evaluated {
+fn among(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>, wanted: bool) -> EvalResult {
     Ok(match (a.kind, b.kind, a.items, b.items) {
         (ContainerKind::Set, ContainerKind::Set, Items::Locs(a), Items::Locs(b)) => {
             Indices::from_sorted(among_sorted(a, b, wanted)).into()
@@ -107,7 +107,7 @@ fn keep(container: Container<'_>, condition: impl Fn(&Value) -> bool) -> Value {
     }
 }
 
-pub(super) fn dedupe(cx: &mut Context<'_>, tup: Container<'_>) -> Evaluated {
+pub(super) fn dedupe(cx: &mut Context<'_>, tup: Container<'_>) -> EvalResult {
     let (mut kept, mut weight) = (Vec::<Value>::new(), 0);
     for item in tup.iter() {
         let own = u64::from(item.weight());
@@ -120,7 +120,7 @@ pub(super) fn dedupe(cx: &mut Context<'_>, tup: Container<'_>) -> Evaluated {
     Ok(Value::tuple(kept))
 }
 
-pub(super) fn repeat(cx: &mut Context<'_>, item: &Value, num: i32) -> Evaluated {
+pub(super) fn repeat(cx: &mut Context<'_>, item: &Value, num: i32) -> EvalResult {
     let num = num.max(0) as usize;
     cx.reserve(num as u64 * u64::from(item.weight()))?;
     Ok(Value::tuple(vec![item.clone(); num]))
@@ -130,7 +130,7 @@ pub(super) fn size(container: Container<'_>) -> i32 {
     container.len() as i32
 }
 
-pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> Evaluated {
+pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> EvalResult {
     let mut all = cx.collector(containers.kind);
     for container in containers.iter() {
         merge_into(cx, &mut all, &container)?;
@@ -143,11 +143,11 @@ pub(super) fn merge_into(
     cx: &mut Context<'_>,
     all: &mut Collector,
     container: &Value,
-) -> Evaluated<()> {
+) -> EvalResult<()> {
     all.extend(cx, inner(container)?)
 }
 
-pub(super) fn mostcommon(cx: &mut Context<'_>, container: Container<'_>) -> Evaluated {
+pub(super) fn mostcommon(cx: &mut Context<'_>, container: Container<'_>) -> EvalResult {
     let values = sorted(cx, container)?;
     let runs = values.chunk_by(|a, b| a == b);
     // Of equally long runs `max_by_key` returns the last: iterate backwards to get the smallest.
@@ -159,7 +159,7 @@ pub(super) fn mostcommon(cx: &mut Context<'_>, container: Container<'_>) -> Eval
     most.map(|run| run[0].clone()).ok_or(ErrorKind::Empty)
 }
 
-pub(super) fn leastcommon(cx: &mut Context<'_>, container: Container<'_>) -> Evaluated {
+pub(super) fn leastcommon(cx: &mut Context<'_>, container: Container<'_>) -> EvalResult {
     let values = sorted(cx, container)?;
     let runs = values.chunk_by(|a, b| a == b);
     let least = if in_reverse() {
@@ -171,7 +171,7 @@ pub(super) fn leastcommon(cx: &mut Context<'_>, container: Container<'_>) -> Eva
 }
 
 /// The elements in ascending order.
-fn sorted(cx: &mut Context<'_>, container: Container<'_>) -> Evaluated<Vec<Value>> {
+fn sorted(cx: &mut Context<'_>, container: Container<'_>) -> EvalResult<Vec<Value>> {
     cx.work(sorting(container.len(), container.work()))?;
     let mut values = Vec::with_capacity(container.len());
     values.extend(container.iter().map(Cow::into_owned));
@@ -183,7 +183,7 @@ pub(super) fn initset(value: &Value) -> Value {
     Value::set([value.clone()])
 }
 
-pub(super) fn totuple(cx: &mut Context<'_>, container: Container<'_>) -> Evaluated {
+pub(super) fn totuple(cx: &mut Context<'_>, container: Container<'_>) -> EvalResult {
     let mut tuple = cx
         .collector(ContainerKind::Tuple)
         .expecting(container.len());
@@ -191,7 +191,7 @@ pub(super) fn totuple(cx: &mut Context<'_>, container: Container<'_>) -> Evaluat
     tuple.finish(cx)
 }
 
-pub(super) fn first(container: Container<'_>) -> Evaluated {
+pub(super) fn first(container: Container<'_>) -> EvalResult {
     // The components of pairs are requested most often.
     match container.items {
         Items::Loc(loc) => Ok(Value::Int(loc.i)),
@@ -200,7 +200,7 @@ pub(super) fn first(container: Container<'_>) -> Evaluated {
     }
 }
 
-pub(super) fn last(container: Container<'_>) -> Evaluated {
+pub(super) fn last(container: Container<'_>) -> EvalResult {
     match container.items {
         Items::Loc(loc) => Ok(Value::Int(loc.j)),
         Items::Values([.., last]) if !container.is_reversed() => Ok(last.clone()),
@@ -211,7 +211,7 @@ pub(super) fn last(container: Container<'_>) -> Evaluated {
     }
 }
 
-pub(super) fn insert(cx: &mut Context<'_>, value: &Value, container: Container<'_>) -> Evaluated {
+pub(super) fn insert(cx: &mut Context<'_>, value: &Value, container: Container<'_>) -> EvalResult {
     let mut all = cx.collector(ContainerKind::Set);
     all.extend(cx, container)?;
     all.push(cx, value.clone())?;
@@ -222,7 +222,7 @@ pub(super) fn remove(value: &Value, container: Container<'_>) -> Value {
     keep(container, |item| item != value)
 }
 
-pub(super) fn other(container: Container<'_>, value: &Value) -> Evaluated {
+pub(super) fn other(container: Container<'_>, value: &Value) -> EvalResult {
     container
         .iter()
         .find(|item| **item != *value)
@@ -230,7 +230,7 @@ pub(super) fn other(container: Container<'_>, value: &Value) -> Evaluated {
         .ok_or(ErrorKind::NoMatch)
 }
 
-pub(super) fn interval(cx: &mut Context<'_>, start: i32, stop: i32, step: i32) -> Evaluated {
+pub(super) fn interval(cx: &mut Context<'_>, start: i32, stop: i32, step: i32) -> EvalResult {
     if step == 0 {
         return Err(ErrorKind::ZeroStep);
     }
@@ -248,7 +248,7 @@ pub(super) fn astuple(a: &Value, b: &Value) -> Value {
     Value::pair(a, b)
 }
 
-pub(super) fn product(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> Evaluated {
+pub(super) fn product(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> EvalResult {
     cx.reserve(a.len() as u64 * b.len() as u64)?;
     // The pairs of two sets come in ascending order, whatever the elements.
     let mut pairs = cx
@@ -263,7 +263,7 @@ pub(super) fn product(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) 
     }
 }
 
-pub(super) fn pair(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> Evaluated {
+pub(super) fn pair(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> EvalResult {
     let mut pairs = cx
         .collector(ContainerKind::Tuple)
         .expecting(a.len().min(b.len()));
@@ -277,7 +277,7 @@ pub(super) fn branch(condition: bool, a: &Value, b: &Value) -> Value {
     if condition { a.clone() } else { b.clone() }
 }
 
-pub(super) fn sizefilter(cx: &mut Context<'_>, container: Container<'_>, n: i32) -> Evaluated {
+pub(super) fn sizefilter(cx: &mut Context<'_>, container: Container<'_>, n: i32) -> EvalResult {
     keep_elements(cx, container, |item| Ok(item.len() as i64 == i64::from(n)))
 }
 
@@ -285,8 +285,8 @@ pub(super) fn sizefilter(cx: &mut Context<'_>, container: Container<'_>, n: i32)
 pub(super) fn keep_elements(
     cx: &mut Context<'_>,
     container: Container<'_>,
-    condition: impl Fn(Container<'_>) -> Evaluated<bool>,
-) -> Evaluated {
+    condition: impl Fn(Container<'_>) -> EvalResult<bool>,
+) -> EvalResult {
     let mut kept = cx.collector(ContainerKind::Set);
     for item in container.iter() {
         if condition(inner(&item)?)? {
@@ -297,7 +297,7 @@ pub(super) fn keep_elements(
 }
 
 /// An element as a container; an error if it is none.
-fn inner(item: &Value) -> Evaluated<Container<'_>> {
+fn inner(item: &Value) -> EvalResult<Container<'_>> {
     item.as_container().ok_or(ErrorKind::Element {
         expected: ValueKind::Container,
         found: item.kind(),

@@ -2,7 +2,7 @@
 
 use super::arithmetic::floor_div;
 use crate::budget::Context;
-use crate::error::{ErrorKind, Evaluated};
+use crate::error::{ErrorKind, EvalResult};
 use crate::grid::Grid;
 use crate::patch::{Cell, Loc, Object};
 use crate::types::{Patch, PatchItems, Piece};
@@ -19,7 +19,7 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// The box around these locations; there must be at least one.
-    pub(super) fn of(locs: impl IntoIterator<Item = Loc>) -> Evaluated<Self> {
+    pub(super) fn of(locs: impl IntoIterator<Item = Loc>) -> EvalResult<Self> {
         let mut locs = locs.into_iter();
         let first = locs.next().ok_or(ErrorKind::Empty)?;
         let start = Self {
@@ -83,7 +83,7 @@ pub(super) fn portrait(piece: Piece<'_>) -> bool {
     shape.i > shape.j
 }
 
-pub(super) fn square(piece: Piece<'_>) -> Evaluated<bool> {
+pub(super) fn square(piece: Piece<'_>) -> EvalResult<bool> {
     let shape = shape(piece);
     match piece {
         Piece::Grid(grid) => grid.require_row().map(|()| shape.i == shape.j),
@@ -105,19 +105,19 @@ fn fills(patch: Patch<'_>, shape: Loc) -> bool {
     i64::from(shape.i) * i64::from(shape.j) == patch.len() as i64
 }
 
-pub(super) fn uppermost(patch: Patch<'_>) -> Evaluated<i32> {
+pub(super) fn uppermost(patch: Patch<'_>) -> EvalResult<i32> {
     Ok(Bounds::of(patch.locs())?.top)
 }
 
-pub(super) fn lowermost(patch: Patch<'_>) -> Evaluated<i32> {
+pub(super) fn lowermost(patch: Patch<'_>) -> EvalResult<i32> {
     Ok(Bounds::of(patch.locs())?.bottom)
 }
 
-pub(super) fn leftmost(patch: Patch<'_>) -> Evaluated<i32> {
+pub(super) fn leftmost(patch: Patch<'_>) -> EvalResult<i32> {
     Ok(Bounds::of(patch.locs())?.left)
 }
 
-pub(super) fn rightmost(patch: Patch<'_>) -> Evaluated<i32> {
+pub(super) fn rightmost(patch: Patch<'_>) -> EvalResult<i32> {
     Ok(Bounds::of(patch.locs())?.right)
 }
 
@@ -142,17 +142,17 @@ fn corner(patch: Patch<'_>, corner: impl FnOnce(Bounds) -> Loc) -> Value {
     Bounds::of(patch.locs()).map_or_else(|_| Value::tuple(vec![]), |b| corner(b).into())
 }
 
-pub(super) fn center(patch: Patch<'_>) -> Evaluated<Loc> {
+pub(super) fn center(patch: Patch<'_>) -> EvalResult<Loc> {
     middle(patch, extent(patch))
 }
 
 /// The middle of a patch of this shape, rounded down and to the right.
-fn middle(patch: Patch<'_>, shape: Loc) -> Evaluated<Loc> {
+fn middle(patch: Patch<'_>, shape: Loc) -> EvalResult<Loc> {
     let start = Bounds::of(patch.locs())?.start();
     Ok(Loc::new(start.i + shape.i / 2, start.j + shape.j / 2))
 }
 
-pub(super) fn centerofmass(patch: Patch<'_>) -> Evaluated {
+pub(super) fn centerofmass(patch: Patch<'_>) -> EvalResult {
     if patch.is_empty() {
         return Ok(Value::tuple(vec![]));
     }
@@ -179,7 +179,7 @@ pub(super) fn centerofmass(patch: Patch<'_>) -> Evaluated {
     .into())
 }
 
-pub(super) fn position(a: Patch<'_>, b: Patch<'_>) -> Evaluated<Loc> {
+pub(super) fn position(a: Patch<'_>, b: Patch<'_>) -> EvalResult<Loc> {
     // The cells of a tuple are first converted to a set of locations; a tuple of locations stays a tuple.
     let middle = |patch: Patch<'_>| match patch.items {
         PatchItems::Cells(_) => middle(patch, bounding_box(patch)),
@@ -195,11 +195,11 @@ pub(super) fn position(a: Patch<'_>, b: Patch<'_>) -> Evaluated<Loc> {
     ))
 }
 
-pub(super) fn hmatching(cx: &mut Context<'_>, a: Patch<'_>, b: Patch<'_>) -> Evaluated<bool> {
+pub(super) fn hmatching(cx: &mut Context<'_>, a: Patch<'_>, b: Patch<'_>) -> EvalResult<bool> {
     share(cx, a.locs().map(|loc| loc.i), b.locs().map(|loc| loc.i))
 }
 
-pub(super) fn vmatching(cx: &mut Context<'_>, a: Patch<'_>, b: Patch<'_>) -> Evaluated<bool> {
+pub(super) fn vmatching(cx: &mut Context<'_>, a: Patch<'_>, b: Patch<'_>) -> EvalResult<bool> {
     share(cx, a.locs().map(|loc| loc.j), b.locs().map(|loc| loc.j))
 }
 
@@ -208,7 +208,7 @@ fn share(
     cx: &mut Context<'_>,
     a: impl Iterator<Item = i32>,
     mut b: impl Iterator<Item = i32>,
-) -> Evaluated<bool> {
+) -> EvalResult<bool> {
     let mut lines: Vec<i32> = a.collect();
     lines.sort_unstable();
     lines.dedup();
@@ -222,7 +222,7 @@ fn share(
     Ok(shared)
 }
 
-pub(super) fn manhattan(cx: &mut Context<'_>, a: Patch<'_>, b: Patch<'_>) -> Evaluated<i32> {
+pub(super) fn manhattan(cx: &mut Context<'_>, a: Patch<'_>, b: Patch<'_>) -> EvalResult<i32> {
     cx.work(a.len() as u64 * b.len() as u64)?;
     let apart = |x: i32, y: i32| (i64::from(x) - i64::from(y)).abs();
     let nearest = a
@@ -233,11 +233,11 @@ pub(super) fn manhattan(cx: &mut Context<'_>, a: Patch<'_>, b: Patch<'_>) -> Eva
         .map_or(Err(ErrorKind::Empty), super::arithmetic::int)
 }
 
-pub(super) fn adjacent(cx: &mut Context<'_>, a: Patch<'_>, b: Patch<'_>) -> Evaluated<bool> {
+pub(super) fn adjacent(cx: &mut Context<'_>, a: Patch<'_>, b: Patch<'_>) -> EvalResult<bool> {
     Ok(manhattan(cx, a, b)? == 1)
 }
 
-pub(super) fn bordering(patch: Patch<'_>, grid: &Grid) -> Evaluated<bool> {
+pub(super) fn bordering(patch: Patch<'_>, grid: &Grid) -> EvalResult<bool> {
     let bounds = Bounds::of(patch.locs())?;
     if bounds.top == 0 || bounds.left == 0 || bounds.bottom == grid.height() as i32 - 1 {
         return Ok(true);
@@ -250,7 +250,7 @@ pub(super) fn gravitate(
     cx: &mut Context<'_>,
     source: Patch<'_>,
     destination: Patch<'_>,
-) -> Evaluated<Loc> {
+) -> EvalResult<Loc> {
     // A cell is looked up on three lines.
     const LOOK_UPS: u64 = 8;
     let (from, to) = (center(source)?, center(destination)?);
@@ -330,11 +330,11 @@ fn steps_until_adjacent(source: impl Iterator<Item = (i32, i32)>, there: &Lines)
     adjacent.trailing_zeros().min(MOST) as i32
 }
 
-pub(super) fn hperiod(cx: &mut Context<'_>, obj: &[Cell]) -> Evaluated<i32> {
+pub(super) fn hperiod(cx: &mut Context<'_>, obj: &[Cell]) -> EvalResult<i32> {
     period(cx, obj.iter().copied().collect())
 }
 
-pub(super) fn vperiod(cx: &mut Context<'_>, obj: &[Cell]) -> Evaluated<i32> {
+pub(super) fn vperiod(cx: &mut Context<'_>, obj: &[Cell]) -> EvalResult<i32> {
     let turned = obj
         .iter()
         .map(|cell| Cell::new(cell.colour, Loc::new(cell.loc.j, cell.loc.i)));
@@ -347,7 +347,7 @@ pub(super) fn vperiod(cx: &mut Context<'_>, obj: &[Cell]) -> Evaluated<i32> {
 /// A cell of the last column stays inside for every shift. So only the shifts from it to other cells of its row have to
 /// be tried.
 #[allow(clippy::needless_pass_by_value, reason = "it is made for this")]
-fn period(cx: &mut Context<'_>, object: Object) -> Evaluated<i32> {
+fn period(cx: &mut Context<'_>, object: Object) -> EvalResult<i32> {
     let Ok(bounds) = Bounds::of(object.as_slice().iter().map(|cell| cell.loc)) else {
         return Ok(0);
     };

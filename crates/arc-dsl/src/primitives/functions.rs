@@ -5,7 +5,7 @@ pub(super) use super::loops::{
     valmax, valmin,
 };
 use crate::budget::Context;
-use crate::error::{ErrorKind, Evaluated};
+use crate::error::{ErrorKind, EvalResult};
 use crate::value::Value;
 use crate::value::container::Container;
 use crate::value::function::{Function, FunctionKind};
@@ -78,7 +78,7 @@ fn parameters_left(function: &Value) -> u8 {
     }
 }
 
-pub(super) fn power(function: &Value, n: i32) -> Evaluated {
+pub(super) fn power(function: &Value, n: i32) -> EvalResult {
     match n {
         ..1 => Err(ErrorKind::NotPositive(n)),
         1 => Ok(function.clone()),
@@ -89,7 +89,7 @@ pub(super) fn power(function: &Value, n: i32) -> Evaluated {
     }
 }
 
-pub(super) fn rapply(cx: &mut Context<'_>, functions: Container<'_>, value: &Value) -> Evaluated {
+pub(super) fn rapply(cx: &mut Context<'_>, functions: Container<'_>, value: &Value) -> EvalResult {
     let mut results = cx.collector(functions.kind);
     for function in functions.iter() {
         let result = cx.call(&function, &[value])?;

@@ -8,7 +8,7 @@ use arc_isa::{ContainerKind, Primitive, Type};
 use super::comparison::compare;
 use super::containers::merge_into;
 use crate::budget::Context;
-use crate::error::{ErrorKind, Evaluated};
+use crate::error::{ErrorKind, EvalResult};
 use crate::value::Value;
 use crate::value::container::{Collector, Container, Items, sorted_places, sorting};
 use smallvec::SmallVec;
@@ -56,7 +56,7 @@ impl Context<'_> {
 fn containers<'a>(
     primitive: Primitive,
     arguments: &[&'a Value],
-) -> Evaluated<(Container<'a>, Container<'a>)> {
+) -> EvalResult<(Container<'a>, Container<'a>)> {
     let function = primitive.loop_function();
     let places = (0..primitive.parameters().len()).filter(|at| Some(*at) != function);
     let all = places.zip(arguments).map(|(at, value)| {
@@ -73,19 +73,19 @@ fn containers<'a>(
 
 /// The body of a loop: a function value, or anything that can be called like one.
 pub(crate) trait Body {
-    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> Evaluated;
+    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult;
 }
 
 impl Body for &Value {
     #[inline]
-    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> Evaluated {
+    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult {
         cx.call(self, arguments)
     }
 }
 
 impl Body for &mut LoopBody<'_> {
     #[inline]
-    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> Evaluated {
+    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult {
         self(cx, arguments)
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn apply(
     cx: &mut Context<'_>,
     mut function: impl Body,
     container: Container<'_>,
-) -> Evaluated {
+) -> EvalResult {
     // The most common case: a function applied to a pair of integers.
     if let Items::Loc(loc) = container.items {
         let i = function.call(cx, &[&Value::Int(loc.i)])?;
@@ -127,7 +127,7 @@ impl Merging {
     }
 
     #[inline]
-    fn add(&mut self, cx: &mut Context<'_>, result: &Value) -> Evaluated<()> {
+    fn add(&mut self, cx: &mut Context<'_>, result: &Value) -> EvalResult<()> {
         if self.error.is_some() {
             return Ok(());
         }
@@ -140,7 +140,7 @@ impl Merging {
         }
     }
 
-    fn finish(self, cx: &mut Context<'_>) -> Evaluated {
+    fn finish(self, cx: &mut Context<'_>) -> EvalResult {
         match self.error {
             Some(error) => Err(error),
             None => self.merged.finish(cx),
@@ -152,7 +152,7 @@ pub(crate) fn mapply(
     cx: &mut Context<'_>,
     mut function: impl Body,
     container: Container<'_>,
-) -> Evaluated {
+) -> EvalResult {
     let rows = hold_rows(cx, &[container])?;
     let mut merging = Merging::new(cx.collector(container.kind).expecting(container.len()));
     container.try_each(|item| {
@@ -168,7 +168,7 @@ pub(crate) fn papply(
     mut function: impl Body,
     a: Container<'_>,
     b: Container<'_>,
-) -> Evaluated {
+) -> EvalResult {
     let rows = hold_rows(cx, &[a, b])?;
     let mut results = cx
         .collector(ContainerKind::Tuple)
@@ -186,7 +186,7 @@ pub(crate) fn mpapply(
     mut function: impl Body,
     a: Container<'_>,
     b: Container<'_>,
-) -> Evaluated {
+) -> EvalResult {
     let rows = hold_rows(cx, &[a, b])?;
     let mut merging = Merging::new(cx.collector(ContainerKind::Tuple));
     for (a, b) in a.iter().zip(b.iter()) {
@@ -202,7 +202,7 @@ pub(crate) fn prapply(
     mut function: impl Body,
     a: Container<'_>,
     b: Container<'_>,
-) -> Evaluated {
+) -> EvalResult {
     let rows = hold_rows(cx, &[a, b])?;
     let mut results = cx.collector(ContainerKind::Set);
     for second in b.iter() {
@@ -219,7 +219,7 @@ pub(crate) fn sfilter(
     cx: &mut Context<'_>,
     container: Container<'_>,
     mut condition: impl Body,
-) -> Evaluated {
+) -> EvalResult {
     let rows = hold_rows(cx, &[container])?;
     let mut kept = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
@@ -237,7 +237,7 @@ pub(crate) fn mfilter(
     cx: &mut Context<'_>,
     container: Container<'_>,
     mut function: impl Body,
-) -> Evaluated {
+) -> EvalResult {
     let rows = hold_rows(cx, &[container])?;
     let mut merged = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
@@ -254,7 +254,7 @@ pub(crate) fn extract(
     cx: &mut Context<'_>,
     container: Container<'_>,
     mut condition: impl Body,
-) -> Evaluated {
+) -> EvalResult {
     let rows = hold_rows(cx, &[container])?;
     for item in container.iter() {
         if condition.call(cx, &[&item])?.is_truthy() {
@@ -269,7 +269,7 @@ pub(crate) fn order(
     cx: &mut Context<'_>,
     container: Container<'_>,
     mut compfunc: impl Body,
-) -> Evaluated {
+) -> EvalResult {
     let rows = hold_rows(cx, &[container])?;
     let mut room = cx.room();
     let mut keyed: Vec<(Value, Value)> = Vec::new();
@@ -290,7 +290,7 @@ pub(crate) fn valmax(
     cx: &mut Context<'_>,
     container: Container<'_>,
     compfunc: impl Body,
-) -> Evaluated {
+) -> EvalResult {
     outermost_key(cx, container, compfunc, Ordering::Greater)
 }
 
@@ -298,7 +298,7 @@ pub(crate) fn valmin(
     cx: &mut Context<'_>,
     container: Container<'_>,
     compfunc: impl Body,
-) -> Evaluated {
+) -> EvalResult {
     outermost_key(cx, container, compfunc, Ordering::Less)
 }
 
@@ -306,7 +306,7 @@ pub(crate) fn argmax(
     cx: &mut Context<'_>,
     container: Container<'_>,
     mut compfunc: impl Body,
-) -> Evaluated {
+) -> EvalResult {
     outermost(cx, container, &mut compfunc, Ordering::Greater)?
         .map(|(_, item)| item)
         .ok_or(ErrorKind::Empty)
@@ -316,7 +316,7 @@ pub(crate) fn argmin(
     cx: &mut Context<'_>,
     container: Container<'_>,
     mut compfunc: impl Body,
-) -> Evaluated {
+) -> EvalResult {
     outermost(cx, container, &mut compfunc, Ordering::Less)?
         .map(|(_, item)| item)
         .ok_or(ErrorKind::Empty)
@@ -327,7 +327,7 @@ fn outermost_key(
     container: Container<'_>,
     mut compfunc: impl Body,
     wanted: Ordering,
-) -> Evaluated {
+) -> EvalResult {
     match outermost(cx, container, &mut compfunc, wanted)? {
         Some((key, _)) => Ok(key),
         None => compfunc.call(cx, &[&Value::Int(0)]),
@@ -340,7 +340,7 @@ fn outermost(
     container: Container<'_>,
     compfunc: &mut impl Body,
     wanted: Ordering,
-) -> Evaluated<Option<(Value, Value)>> {
+) -> EvalResult<Option<(Value, Value)>> {
     // The best row so far is kept while the next one is read.
     let rows = 2 * hold_rows(cx, &[container])?;
     cx.hold(rows / 2)?;
@@ -369,7 +369,7 @@ fn outermost(
 /// Counts one row of each grid among the containers as held, if rows are heavy: they are built as the loop reaches
 /// them. The caller has to release the returned amount.
 #[inline]
-fn hold_rows(cx: &mut Context<'_>, containers: &[Container<'_>]) -> Evaluated<u64> {
+fn hold_rows(cx: &mut Context<'_>, containers: &[Container<'_>]) -> EvalResult<u64> {
     let mut held = 0;
     for container in containers {
         if let Items::Rows(grid) = container.items {

@@ -5,7 +5,7 @@ use arc_isa::ContainerKind;
 use super::colours::background;
 use super::extents::Bounds;
 use crate::budget::Context;
-use crate::error::Evaluated;
+use crate::error::EvalResult;
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::reads::count_reads;
@@ -17,7 +17,7 @@ pub(super) fn objects(
     univalued: bool,
     diagonal: bool,
     without_bg: bool,
-) -> Evaluated {
+) -> EvalResult {
     let background = if without_bg {
         Some(background(grid)?)
     } else {
@@ -33,7 +33,7 @@ pub(super) fn objects_on(
     univalued: bool,
     diagonal: bool,
     background: Option<i8>,
-) -> Evaluated {
+) -> EvalResult {
     grid.require_row()?;
     let reach = u32::from(diagonal);
     let objects = if univalued {
@@ -144,7 +144,7 @@ impl Runs {
         cx: &mut Context<'_>,
         grid: &Grid,
         make: impl Fn(Vec<Cell>) -> Object,
-    ) -> Evaluated<Vec<Object>> {
+    ) -> EvalResult<Vec<Object>> {
         let mut sizes: Vec<u32> = Vec::new();
         let mut numbers = vec![0u32; self.runs.len()];
         for run in 0..self.runs.len() {
@@ -187,7 +187,7 @@ pub(super) fn partition(grid: &Grid) -> Value {
     by_colour(grid, None)
 }
 
-pub(super) fn fgpartition(grid: &Grid) -> Evaluated {
+pub(super) fn fgpartition(grid: &Grid) -> EvalResult {
     Ok(by_colour(grid, Some(background(grid)?)))
 }
 
@@ -202,7 +202,7 @@ fn by_colour(grid: &Grid, without: Option<i8>) -> Value {
     disjoint(runs.map(|run| Object::from_sorted(run.to_vec())).collect())
 }
 
-pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Grid, obj: &[Cell]) -> Evaluated<Indices> {
+pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Grid, obj: &[Cell]) -> EvalResult<Indices> {
     grid.require_row()?;
     let (grid_height, grid_width) = (grid.height() as i64, grid.width() as i64);
     let bounds = Bounds::of(obj.iter().map(|cell| cell.loc)).ok();
@@ -271,7 +271,7 @@ fn places(list: &[bool], wanted: bool) -> impl Iterator<Item = usize> + Clone + 
     (0..list.len()).filter(move |&at| list[at] == wanted)
 }
 
-pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Grid) -> Evaluated {
+pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Grid) -> EvalResult {
     grid.require_row()?;
     let (rows, columns) = uniform_lines(grid);
     let cell =

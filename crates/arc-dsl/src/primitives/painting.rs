@@ -3,13 +3,13 @@
 use super::colours::{background, colour};
 use super::patches::shifted;
 use crate::budget::Context;
-use crate::error::Evaluated;
+use crate::error::EvalResult;
 use crate::grid::Grid;
 use crate::patch::{Cell, Loc, Object};
 use crate::types::Patch;
 use crate::value::container::in_reverse;
 
-pub(super) fn canvas(cx: &mut Context<'_>, value: i32, dimensions: Loc) -> Evaluated<Grid> {
+pub(super) fn canvas(cx: &mut Context<'_>, value: i32, dimensions: Loc) -> EvalResult<Grid> {
     let (height, width) = (dimensions.i.max(0), dimensions.j.max(0));
     cx.reserve_grid(height as u64, width as u64)?;
     Ok(Grid::filled(
@@ -19,17 +19,17 @@ pub(super) fn canvas(cx: &mut Context<'_>, value: i32, dimensions: Loc) -> Evalu
     ))
 }
 
-pub(super) fn fill(grid: &Grid, value: i32, patch: Patch<'_>) -> Evaluated<Grid> {
+pub(super) fn fill(grid: &Grid, value: i32, patch: Patch<'_>) -> EvalResult<Grid> {
     paint_where(grid, patch.locs().map(|loc| Cell::new(value, loc)), |_| {
         true
     })
 }
 
-pub(super) fn paint(grid: &Grid, obj: &[Cell]) -> Evaluated<Grid> {
+pub(super) fn paint(grid: &Grid, obj: &[Cell]) -> EvalResult<Grid> {
     paint_where(grid, in_order(obj), |_| true)
 }
 
-pub(super) fn underfill(grid: &Grid, value: i32, patch: Patch<'_>) -> Evaluated<Grid> {
+pub(super) fn underfill(grid: &Grid, value: i32, patch: Patch<'_>) -> EvalResult<Grid> {
     let background = background(grid)?;
     paint_where(
         grid,
@@ -38,7 +38,7 @@ pub(super) fn underfill(grid: &Grid, value: i32, patch: Patch<'_>) -> Evaluated<
     )
 }
 
-pub(super) fn underpaint(grid: &Grid, obj: &[Cell]) -> Evaluated<Grid> {
+pub(super) fn underpaint(grid: &Grid, obj: &[Cell]) -> EvalResult<Grid> {
     let background = background(grid)?;
     paint_where(grid, in_order(obj), |below| below == background)
 }
@@ -57,7 +57,7 @@ fn paint_where(
     grid: &Grid,
     cells: impl Iterator<Item = Cell>,
     condition: impl Fn(i8) -> bool,
-) -> Evaluated<Grid> {
+) -> EvalResult<Grid> {
     grid.require_row()?;
     let mut painted = grid.clone();
     for cell in cells {
@@ -70,11 +70,11 @@ fn paint_where(
     Ok(painted)
 }
 
-pub(super) fn cover(grid: &Grid, patch: Patch<'_>) -> Evaluated<Grid> {
+pub(super) fn cover(grid: &Grid, patch: Patch<'_>) -> EvalResult<Grid> {
     fill(grid, i32::from(background(grid)?), patch)
 }
 
-pub(super) fn r#move(grid: &Grid, obj: &[Cell], offset: Loc) -> Evaluated<Grid> {
+pub(super) fn r#move(grid: &Grid, obj: &[Cell], offset: Loc) -> EvalResult<Grid> {
     let background = i32::from(background(grid)?);
     let below = obj.iter().map(|cell| Cell {
         colour: background,

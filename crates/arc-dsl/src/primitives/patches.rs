@@ -6,7 +6,7 @@ use super::arithmetic::{loc, sum};
 use super::containers::among_sorted;
 use super::extents::Bounds;
 use crate::budget::Context;
-use crate::error::{ErrorKind, Evaluated, Limit};
+use crate::error::{ErrorKind, EvalResult, Limit};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems};
@@ -46,7 +46,7 @@ pub(super) fn recolor(value: i32, patch: Patch<'_>) -> Object {
     }
 }
 
-pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> Evaluated {
+pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> EvalResult {
     if patch.is_empty() {
         return Ok(patch.value.clone());
     }
@@ -74,7 +74,7 @@ pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> Evaluated {
 }
 
 /// The cells moved by `directions`, in their order.
-pub(super) fn shifted(cells: &[Cell], directions: Loc) -> Evaluated<Vec<Cell>> {
+pub(super) fn shifted(cells: &[Cell], directions: Loc) -> EvalResult<Vec<Cell>> {
     let shift = |cell: &Cell| Cell::new(cell.colour, cell.loc.wrapping_add(directions));
     let moved: Vec<Cell> = cells.iter().map(shift).collect();
     require_range(moved.iter().map(|cell| cell.loc))?;
@@ -82,7 +82,7 @@ pub(super) fn shifted(cells: &[Cell], directions: Loc) -> Evaluated<Vec<Cell>> {
 }
 
 /// Fails if a location is beyond the bound. Reads all of them, since that needs no branches.
-fn require_range(locs: impl Iterator<Item = Loc>) -> Evaluated<()> {
+fn require_range(locs: impl Iterator<Item = Loc>) -> EvalResult<()> {
     let largest = locs.fold(0, |most, loc| {
         most.max(loc.i.unsigned_abs()).max(loc.j.unsigned_abs())
     });
@@ -94,7 +94,7 @@ fn require_range(locs: impl Iterator<Item = Loc>) -> Evaluated<()> {
 }
 
 /// Each item as converted by `to`.
-pub(super) fn moved<T>(items: &[T], to: impl Fn(&T) -> Evaluated<T>) -> Evaluated<Vec<T>> {
+pub(super) fn moved<T>(items: &[T], to: impl Fn(&T) -> EvalResult<T>) -> EvalResult<Vec<T>> {
     // Collecting results would not know the number of items.
     let mut moved = Vec::with_capacity(items.len());
     for item in items {
@@ -103,7 +103,7 @@ pub(super) fn moved<T>(items: &[T], to: impl Fn(&T) -> Evaluated<T>) -> Evaluate
     Ok(moved)
 }
 
-pub(super) fn normalize(patch: Patch<'_>) -> Evaluated {
+pub(super) fn normalize(patch: Patch<'_>) -> EvalResult {
     match Bounds::of(patch.locs()) {
         Ok(bounds) => shift(patch, Loc::new(-bounds.top, -bounds.left)),
         Err(_) => Ok(patch.value.clone()),
@@ -123,15 +123,15 @@ const DIAGONAL: [Loc; 4] = [
     Loc::new(1, 1),
 ];
 
-pub(super) fn dneighbors(loc: Loc) -> Evaluated<Indices> {
+pub(super) fn dneighbors(loc: Loc) -> EvalResult<Indices> {
     BESIDE.into_iter().map(|way| sum(loc, way)).collect()
 }
 
-pub(super) fn ineighbors(loc: Loc) -> Evaluated<Indices> {
+pub(super) fn ineighbors(loc: Loc) -> EvalResult<Indices> {
     DIAGONAL.into_iter().map(|way| sum(loc, way)).collect()
 }
 
-pub(super) fn neighbors(loc: Loc) -> Evaluated<Indices> {
+pub(super) fn neighbors(loc: Loc) -> EvalResult<Indices> {
     BESIDE
         .into_iter()
         .chain(DIAGONAL)
@@ -139,7 +139,7 @@ pub(super) fn neighbors(loc: Loc) -> Evaluated<Indices> {
         .collect()
 }
 
-pub(super) fn toobject(patch: Patch<'_>, grid: &Grid) -> Evaluated<Object> {
+pub(super) fn toobject(patch: Patch<'_>, grid: &Grid) -> EvalResult<Object> {
     grid.require_row()?;
     let mut cells = Vec::with_capacity(patch.len());
     for loc in patch.locs() {
@@ -176,7 +176,7 @@ pub(super) fn corners(patch: Patch<'_>) -> Value {
     }
 }
 
-pub(super) fn connect(cx: &mut Context<'_>, a: Loc, b: Loc) -> Evaluated<Indices> {
+pub(super) fn connect(cx: &mut Context<'_>, a: Loc, b: Loc) -> EvalResult<Indices> {
     let (down, right) = (b.i - a.i, b.j - a.j);
     if down != 0 && right != 0 && down.abs() != right.abs() {
         return Ok(Indices::default());
@@ -190,7 +190,7 @@ pub(super) fn connect(cx: &mut Context<'_>, a: Loc, b: Loc) -> Evaluated<Indices
     Ok(Indices::from_sorted(line.collect()))
 }
 
-pub(super) fn shoot(cx: &mut Context<'_>, start: Loc, direction: Loc) -> Evaluated<Indices> {
+pub(super) fn shoot(cx: &mut Context<'_>, start: Loc, direction: Loc) -> EvalResult<Indices> {
     let reach = |from: i32, step: i32| i64::from(from) + 42 * i64::from(step);
     let end = loc(reach(start.i, direction.i), reach(start.j, direction.j))?;
     connect(cx, start, end)
@@ -207,7 +207,7 @@ pub(super) fn hfrontier(location: Loc) -> Indices {
     Indices::from_sorted((0..FRONTIER).map(|j| Loc::new(location.i, j)).collect())
 }
 
-pub(super) fn backdrop(cx: &mut Context<'_>, patch: Patch<'_>) -> Evaluated<Indices> {
+pub(super) fn backdrop(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Indices> {
     let Ok(bounds) = Bounds::of(patch.locs()) else {
         return Ok(Indices::default());
     };
@@ -217,7 +217,7 @@ pub(super) fn backdrop(cx: &mut Context<'_>, patch: Patch<'_>) -> Evaluated<Indi
     Ok(Indices::from_sorted(cells.collect()))
 }
 
-pub(super) fn delta(cx: &mut Context<'_>, patch: Patch<'_>) -> Evaluated<Indices> {
+pub(super) fn delta(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Indices> {
     if let (true, PatchItems::Locs([_, ..])) = (patch.is_tuple(), patch.items) {
         // In the DSL, `delta` is a difference of sets; the cells of a tuple become a set first, locations in a tuple do
         // not.
@@ -234,15 +234,15 @@ pub(super) fn delta(cx: &mut Context<'_>, patch: Patch<'_>) -> Evaluated<Indices
     Ok(Indices::from_sorted(free))
 }
 
-pub(super) fn inbox(cx: &mut Context<'_>, patch: Patch<'_>) -> Evaluated<Indices> {
+pub(super) fn inbox(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Indices> {
     outline(cx, Bounds::of(patch.locs())?, -1)
 }
 
-pub(super) fn outbox(cx: &mut Context<'_>, patch: Patch<'_>) -> Evaluated<Indices> {
+pub(super) fn outbox(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Indices> {
     outline(cx, Bounds::of(patch.locs())?, 1)
 }
 
-pub(super) fn r#box(cx: &mut Context<'_>, patch: Patch<'_>) -> Evaluated {
+pub(super) fn r#box(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult {
     match Bounds::of(patch.locs()) {
         Ok(bounds) => outline(cx, bounds, 0).map(Value::from),
         Err(_) => Ok(patch.value.clone()),
@@ -251,7 +251,7 @@ pub(super) fn r#box(cx: &mut Context<'_>, patch: Patch<'_>) -> Evaluated {
 
 /// The outline of the box grown by `by` on each side. A box that shrinks past its middle turns inside out: its edges
 /// are exchanged.
-fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> Evaluated<Indices> {
+fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> EvalResult<Indices> {
     let by = i64::from(by);
     let start = loc(i64::from(bounds.top) - by, i64::from(bounds.left) - by)?;
     let end = loc(i64::from(bounds.bottom) + by, i64::from(bounds.right) + by)?;

@@ -8,7 +8,7 @@ use super::arithmetic::{floor_div, loc};
 use super::extents::{Bounds, extent};
 use super::patches;
 use crate::budget::Context;
-use crate::error::{ErrorKind, Evaluated, ValueKind};
+use crate::error::{ErrorKind, EvalResult, ValueKind};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems, Piece};
@@ -47,7 +47,7 @@ pub(super) fn rot270(grid: &Grid) -> Grid {
     sampled(grid, width, height, |i, j| (j, width - 1 - i))
 }
 
-pub(super) fn hmirror(piece: Piece<'_>) -> Evaluated {
+pub(super) fn hmirror(piece: Piece<'_>) -> EvalResult {
     match piece {
         Piece::Grid(grid) => {
             let cells = grid.rows().rev().flatten().copied().collect();
@@ -57,7 +57,7 @@ pub(super) fn hmirror(piece: Piece<'_>) -> Evaluated {
     }
 }
 
-pub(super) fn vmirror(piece: Piece<'_>) -> Evaluated {
+pub(super) fn vmirror(piece: Piece<'_>) -> EvalResult {
     match piece {
         Piece::Grid(grid) => {
             let cells = grid
@@ -71,7 +71,7 @@ pub(super) fn vmirror(piece: Piece<'_>) -> Evaluated {
     }
 }
 
-pub(super) fn dmirror(piece: Piece<'_>) -> Evaluated {
+pub(super) fn dmirror(piece: Piece<'_>) -> EvalResult {
     match piece {
         Piece::Grid(grid) => Ok(sampled(grid, grid.width(), grid.height(), |i, j| (j, i)).into()),
         Piece::Patch(patch) => moved(patch, |b, loc| {
@@ -80,7 +80,7 @@ pub(super) fn dmirror(piece: Piece<'_>) -> Evaluated {
     }
 }
 
-pub(super) fn cmirror(piece: Piece<'_>) -> Evaluated {
+pub(super) fn cmirror(piece: Piece<'_>) -> EvalResult {
     match piece {
         Piece::Grid(grid) => {
             let (height, width) = (grid.height(), grid.width());
@@ -95,7 +95,7 @@ pub(super) fn cmirror(piece: Piece<'_>) -> Evaluated {
 }
 
 /// The patch with each location mapped by `to`, which also receives the bounding box.
-fn moved(patch: Patch<'_>, to: impl Fn(Bounds, Loc) -> Loc) -> Evaluated {
+fn moved(patch: Patch<'_>, to: impl Fn(Bounds, Loc) -> Loc) -> EvalResult {
     let bounds = Bounds::of(patch.locs())?;
     let to = |from: Loc| {
         let Loc { i, j } = to(bounds, from);
@@ -147,7 +147,7 @@ pub(super) fn crop(grid: &Grid, start: Loc, dims: Loc) -> Grid {
     cut(grid, range(grid.height(), start.i, dims.i), &columns)
 }
 
-pub(super) fn subgrid(patch: Patch<'_>, grid: &Grid) -> Evaluated<Grid> {
+pub(super) fn subgrid(patch: Patch<'_>, grid: &Grid) -> EvalResult<Grid> {
     let start = Bounds::of(patch.locs())?.start();
     Ok(crop(grid, start, extent(patch)))
 }
@@ -190,13 +190,13 @@ fn columns(grid: &Grid, columns: &Range<usize>) -> Grid {
     }
 }
 
-pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Grid, n: i32) -> Evaluated {
+pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Grid, n: i32) -> EvalResult {
     split(cx, grid, n, grid.width(), |part| {
         cut(grid, 0..grid.height(), &part)
     })
 }
 
-pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Grid, n: i32) -> Evaluated {
+pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Grid, n: i32) -> EvalResult {
     split(cx, grid, n, grid.height(), |part| {
         cut(grid, part, &(0..grid.width()))
     })
@@ -209,7 +209,7 @@ fn split(
     n: i32,
     length: usize,
     part: impl Fn(Range<usize>) -> Grid,
-) -> Evaluated {
+) -> EvalResult {
     grid.require_row()?;
     let size = floor_div(length as i64, i64::from(n))?;
     let gap = i64::from(length as i64 % i64::from(n) != 0);
@@ -223,7 +223,7 @@ fn split(
     Ok(Value::tuple(parts.collect()))
 }
 
-pub(super) fn hconcat(cx: &mut Context<'_>, a: &Grid, b: &Grid) -> Evaluated<Grid> {
+pub(super) fn hconcat(cx: &mut Context<'_>, a: &Grid, b: &Grid) -> EvalResult<Grid> {
     let (height, width) = (a.height().min(b.height()), a.width() + b.width());
     cx.reserve_grid(height as u64, width as u64)?;
     let mut cells = Vec::with_capacity(height * width);
@@ -234,7 +234,7 @@ pub(super) fn hconcat(cx: &mut Context<'_>, a: &Grid, b: &Grid) -> Evaluated<Gri
     Ok(Grid::from_cells(height, width, cells))
 }
 
-pub(super) fn vconcat(cx: &mut Context<'_>, a: &Grid, b: &Grid) -> Evaluated {
+pub(super) fn vconcat(cx: &mut Context<'_>, a: &Grid, b: &Grid) -> EvalResult {
     let height = a.height() + b.height();
     cx.reserve_grid(height as u64, a.width().max(b.width()) as u64)?;
     if a.width() == b.width() || a.height() == 0 || b.height() == 0 {
@@ -251,23 +251,23 @@ pub(super) fn vconcat(cx: &mut Context<'_>, a: &Grid, b: &Grid) -> Evaluated {
     rows.finish(cx)
 }
 
-pub(super) fn hupscale(cx: &mut Context<'_>, grid: &Grid, factor: i32) -> Evaluated<Grid> {
+pub(super) fn hupscale(cx: &mut Context<'_>, grid: &Grid, factor: i32) -> EvalResult<Grid> {
     scaled(cx, grid, 1, factor)
 }
 
-pub(super) fn vupscale(cx: &mut Context<'_>, grid: &Grid, factor: i32) -> Evaluated<Grid> {
+pub(super) fn vupscale(cx: &mut Context<'_>, grid: &Grid, factor: i32) -> EvalResult<Grid> {
     scaled(cx, grid, factor, 1)
 }
 
 /// Each cell `down` rows high and `right` columns wide.
-fn scaled(cx: &mut Context<'_>, grid: &Grid, down: i32, right: i32) -> Evaluated<Grid> {
+fn scaled(cx: &mut Context<'_>, grid: &Grid, down: i32, right: i32) -> EvalResult<Grid> {
     let (down, right) = (down.max(0) as usize, right.max(0) as usize);
     let (height, width) = (grid.height() * down, grid.width() * right);
     cx.reserve_grid(height as u64, width as u64)?;
     Ok(sampled(grid, height, width, |i, j| (i / down, j / right)))
 }
 
-pub(super) fn upscale(cx: &mut Context<'_>, element: Piece<'_>, factor: i32) -> Evaluated {
+pub(super) fn upscale(cx: &mut Context<'_>, element: Piece<'_>, factor: i32) -> EvalResult {
     let patch = match element {
         Piece::Grid(grid) => return scaled(cx, grid, factor, factor).map(Value::from),
         Piece::Patch(patch) => patch,
@@ -307,7 +307,7 @@ pub(super) fn upscale(cx: &mut Context<'_>, element: Piece<'_>, factor: i32) -> 
     Ok(Object::new(large).into())
 }
 
-pub(super) fn downscale(grid: &Grid, factor: i32) -> Evaluated<Grid> {
+pub(super) fn downscale(grid: &Grid, factor: i32) -> EvalResult<Grid> {
     grid.require_row()?;
     let factor = factor.unsigned_abs() as usize;
     if factor == 0 {

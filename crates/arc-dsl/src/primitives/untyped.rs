@@ -16,7 +16,7 @@ use arc_isa::ContainerKind;
 
 use super::comparison::compare;
 use super::{Context, ErrorKind, Primitive, REFERENCE, native};
-use crate::error::{Evaluated, Limit};
+use crate::error::{EvalResult, Limit};
 use crate::patch::Loc;
 use crate::reads::count_reads;
 use crate::value::container::{Container, Items};
@@ -58,7 +58,7 @@ pub(super) fn call(
     primitive: Primitive,
     arguments: &[&Value],
     mismatch: ErrorKind,
-) -> Evaluated {
+) -> EvalResult {
     let result = match evaluate(cx, primitive, arguments) {
         Ok(value) => cx.check(&value).map(|()| value),
         Err(Refusal::Raises) => Err(mismatch),

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use arc_isa::ContainerKind;
 
 use crate::budget::{Context, LIGHT, Room, WORK_PER_STEP};
-use crate::error::Evaluated;
+use crate::error::EvalResult;
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::reads::count_reads;
@@ -131,7 +131,10 @@ impl<'a> Container<'a> {
     }
 
     /// Passes each element to `visit`, in order, until it fails.
-    pub(crate) fn try_each(self, mut visit: impl FnMut(&Value) -> Evaluated<()>) -> Evaluated<()> {
+    pub(crate) fn try_each(
+        self,
+        mut visit: impl FnMut(&Value) -> EvalResult<()>,
+    ) -> EvalResult<()> {
         count_reads(self.len());
         match self.items {
             _ if self.is_reversed() => self.iter().try_for_each(|item| visit(&item)),
@@ -217,7 +220,7 @@ impl Collector {
 
     /// Adds an element.
     #[inline]
-    pub(crate) fn push(&mut self, cx: &mut Context<'_>, value: Value) -> Evaluated<()> {
+    pub(crate) fn push(&mut self, cx: &mut Context<'_>, value: Value) -> EvalResult<()> {
         self.room.take(cx, u64::from(value.weight()))?;
         self.builder.push(value);
         Ok(())
@@ -228,7 +231,7 @@ impl Collector {
         &mut self,
         cx: &mut Context<'_>,
         container: Container<'_>,
-    ) -> Evaluated<()> {
+    ) -> EvalResult<()> {
         match container.items {
             Items::Locs(_) | Items::Cells(_) => self.room.take(cx, container.len() as u64)?,
             _ => return container.try_each(|item| self.push(cx, item.clone())),
@@ -238,7 +241,7 @@ impl Collector {
     }
 
     /// The container.
-    pub(crate) fn finish(self, cx: &mut Context<'_>) -> Evaluated {
+    pub(crate) fn finish(self, cx: &mut Context<'_>) -> EvalResult {
         if self.room.taken() >= WORK_PER_STEP && self.builder.has_to_be_sorted() {
             cx.work(sorting(self.builder.len(), self.room.taken()))?;
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::budget::Context;
-use crate::error::{Evaluated, ValueKind};
+use crate::error::{EvalResult, ValueKind};
 use crate::typed::TypedPrimitive;
 use crate::value::Value;
 
@@ -59,7 +59,7 @@ impl Foreign {
         }
     }
 
-    pub(crate) fn call(self, cx: &mut Context<'_>, arguments: &[&Value]) -> Evaluated {
+    pub(crate) fn call(self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult {
         match self {
             Foreign::Primitive(primitive) => cx.call_typed(primitive, arguments),
             _ => Ok(Value::tuple(Vec::new())),
