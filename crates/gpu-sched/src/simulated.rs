@@ -11,8 +11,7 @@ mod leaves;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
@@ -166,7 +165,6 @@ pub struct Simulation<'s> {
     host_free: f64,
     preparers: Vec<f64>,
     devices: Vec<Device>,
-    queue: BinaryHeap<Reverse<Key>>,
     events: BTreeMap<Key, Event>,
     next: u64,
     trace: Trace,
@@ -211,7 +209,6 @@ impl<'s> Simulation<'s> {
             host_free: now,
             preparers: vec![now; fleet.preparers.max(1)],
             devices: fleet.devices.iter().map(|_| device()).collect(),
-            queue: BinaryHeap::new(),
             events: BTreeMap::new(),
             next: 0,
             trace: Trace {
@@ -245,7 +242,7 @@ impl<'s> Simulation<'s> {
                 self.trace.started += 1;
                 self.begin(start);
             }
-            let event = self.queue.peek().map(|Reverse((at, _))| *at as f64 / 1e9);
+            let event = self.events.keys().next().map(|(at, _)| *at as f64 / 1e9);
             let wake = self.scheduler.wake().map(|at| at.as_secs_f64());
             match (event, wake) {
                 (None, None) => break,
@@ -271,27 +268,25 @@ impl<'s> Simulation<'s> {
     fn schedule(&mut self, seconds: f64, event: Event) {
         let key = ((seconds * 1e9).round() as u64, self.next);
         self.next += 1;
-        self.queue.push(Reverse(key));
         self.events.insert(key, event);
     }
 
     fn handle_event(&mut self) {
-        let Some(Reverse(key)) = self.queue.pop() else {
+        let Some((_, event)) = self.events.pop_first() else {
             return;
         };
-        match self.events.remove(&key) {
-            None => {}
-            Some(Event::Gone(device)) => {
+        match event {
+            Event::Gone(device) => {
                 let device = &mut self.devices[device];
                 device.generation += 1;
                 (device.used, device.hung) = (0, false);
             }
-            Some(Event::FallbackDone(items)) => {
+            Event::FallbackDone(items) => {
                 self.scheduler.fallback_done(time(self.now), &items);
                 self.order.put(self.local(&items), ());
             }
-            Some(Event::HandedOver(batch)) => self.scheduler.handed_over(time(self.now), batch),
-            Some(Event::Ended(running)) => self.ended(*running),
+            Event::HandedOver(batch) => self.scheduler.handed_over(time(self.now), batch),
+            Event::Ended(running) => self.ended(*running),
         }
     }
 
