@@ -51,10 +51,6 @@ pub trait Executor: Send + 'static {
 
 /// Messages from the threads.
 enum Message<A, H> {
-    Host {
-        batch: BatchId,
-        result: Result<(H, Made), Failure>,
-    },
     /// The host has finished the fallback work of these items; `None` if it failed.
     FallbackDone {
         items: Range<u64>,
@@ -62,11 +58,18 @@ enum Message<A, H> {
     },
     /// A batch is prepared and was given to a device.
     HandedOver(BatchId),
-    Device {
+    /// A batch has ended.
+    Ended {
         executor: usize,
         batch: BatchId,
-        result: Result<(A, Made), Failure>,
+        result: Result<(Answer<A, H>, Made), Failure>,
     },
+}
+
+/// The answer of an executor.
+enum Answer<A, H> {
+    Host(H),
+    Device(A),
 }
 
 /// What the driver of a fleet is told: `A` is the answer type of devices, `H` that of the host.
@@ -140,9 +143,7 @@ impl<B, A, H> FleetHandle<B, A, H> {
             stages,
             ..Made::default()
         };
-        let (batch, result) = (start.batch, Ok((answer, made)));
-        // If the fleet is gone, nobody listens.
-        let _ = self.events.send(Message::Host { batch, result });
+        self.end(start, Ok((Answer::Host(answer), made)));
     }
 
     /// Reports that the host has finished the fallback work of these items; `None` if it failed.
@@ -152,16 +153,15 @@ impl<B, A, H> FleetHandle<B, A, H> {
 
     /// Reports that a batch failed, or could not be prepared.
     pub fn fail(&self, start: &Start, failure: Failure) {
-        let batch = start.batch;
-        let _ = self.events.send(if start.executor == HOST {
-            let result = Err(failure);
-            Message::Host { batch, result }
-        } else {
-            Message::Device {
-                executor: start.executor,
-                batch,
-                result: Err(failure),
-            }
+        self.end(start, Err(failure));
+    }
+
+    fn end(&self, start: &Start, result: Result<(Answer<A, H>, Made), Failure>) {
+        // If the fleet is gone, nobody listens.
+        let _ = self.events.send(Message::Ended {
+            executor: start.executor,
+            batch: start.batch,
+            result,
         });
     }
 }
@@ -308,19 +308,11 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
                     None => Event::GivenUp(items.start, Failure::Failed(PANIC.to_owned())),
                 };
             }
-            Message::Host { batch, result } => (
-                HOST,
-                batch,
-                result.map(|(answer, made)| (Answer::Host(answer), made)),
-            ),
-            Message::Device {
+            Message::Ended {
                 executor,
                 batch,
                 result,
-            } => {
-                let result = result.map(|(answer, made)| (Answer::Device(answer), made));
-                (executor, batch, result)
-            }
+            } => (executor, batch, result),
         };
         let mut stages = Stages::default();
         let (result, answer) = match result {
@@ -354,9 +346,3 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
 
 /// The failure reported for a panic of the host's evaluation.
 const PANIC: &str = "a panic";
-
-/// The answer of an executor.
-enum Answer<A, H> {
-    Host(H),
-    Device(A),
-}

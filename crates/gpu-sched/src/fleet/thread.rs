@@ -8,7 +8,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use tracing::debug_span;
 
-use super::{Executor, Message};
+use super::{Answer, Executor, Message};
 use crate::scheduler::{BatchId, Made};
 use crate::work::Failure;
 
@@ -92,16 +92,11 @@ impl<E: Executor, H> Worker<E, H> {
         loop {
             let command = if self.begun.is_empty() {
                 // A closed channel ends the thread too.
-                commands.recv().ok()
+                Some(commands.recv().unwrap_or(Command::Stop))
             } else if self.begun.len() < self.executor.lanes() {
-                let Ok(command) = commands.try_recv() else {
-                    self.finish();
-                    continue;
-                };
-                Some(command)
+                commands.try_recv().ok()
             } else {
-                self.finish();
-                continue;
+                None
             };
             match command {
                 Some(Command::Run {
@@ -111,7 +106,8 @@ impl<E: Executor, H> Worker<E, H> {
                     prepare,
                 }) => self.begin(batch, content, recover, prepare),
                 Some(Command::CleanUp) => self.executor.clean_up(),
-                Some(Command::Stop) | None => {
+                None => self.finish(),
+                Some(Command::Stop) => {
                     while !self.begun.is_empty() {
                         self.finish();
                     }
@@ -151,14 +147,14 @@ impl<E: Executor, H> Worker<E, H> {
         let result = catch_panics(|| executor.finish(begun));
         let result = result.map(|(answer, mut made)| {
             made.stages.prepare = prepare;
-            (answer, made)
+            (Answer::Device(answer), made)
         });
         self.report(batch, result);
     }
 
-    fn report(&self, batch: BatchId, result: Result<(E::Answer, Made), Failure>) {
+    fn report(&self, batch: BatchId, result: Result<(Answer<E::Answer, H>, Made), Failure>) {
         // If the fleet is gone, nobody listens.
-        let _ = self.events.send(Message::Device {
+        let _ = self.events.send(Message::Ended {
             executor: self.number,
             batch,
             result,
