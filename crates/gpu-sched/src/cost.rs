@@ -275,39 +275,33 @@ impl Costs {
 
     /// The measurements for later runs: of the kinds that were measured, in this run or before.
     pub fn remember(&self) -> Remembered {
-        let measured = |model: &Model| model.batches > 0 || model.is_remembered;
-        let kinds = self.kinds.iter().filter(|(_, model)| measured(model));
+        let kinds = self.kinds.iter();
+        let kinds = kinds.filter(|(kind, _)| self.is_measured(**kind));
         let kinds = kinds.map(|(kind, model)| (*kind, (model.cost(), model.fallback.parts())));
         Remembered(kinds.collect())
     }
 
     /// The cost of a kind.
     pub fn of(&self, kind: Kind) -> Cost {
-        match self.kinds.get(&kind) {
-            Some(model) => model.cost(),
-            None => self.guess_of(kind).0,
-        }
+        self.nearest(kind).map_or(self.guess, Model::cost)
     }
 
     /// The shares of the items of a kind that fall back.
     pub fn fallback_of(&self, kind: Kind) -> FallbackShares {
-        match self.kinds.get(&kind) {
-            Some(model) => model.fallback.parts(),
-            None => self.guess_of(kind).1,
-        }
+        let model = self.nearest(kind);
+        model.map_or_else(FallbackShares::default, |model| model.fallback.parts())
     }
 
-    /// Measurements of a neighbouring kind are better than a general guess.
-    fn guess_of(&self, kind: Kind) -> (Cost, FallbackShares) {
-        let below = self.kinds.range(..kind).next_back();
-        let near = below.or_else(|| self.kinds.range(kind..).next());
-        near.map_or((self.guess, FallbackShares::default()), |(_, model)| {
-            (model.cost(), model.fallback.parts())
-        })
+    /// The model of a kind, or else of a neighbouring one: its measurements are better than a general guess.
+    fn nearest(&self, kind: Kind) -> Option<&Model> {
+        let mut to_kind = self.kinds.range(..=kind);
+        let mut behind = self.kinds.range(kind..);
+        let (_, model) = to_kind.next_back().or_else(|| behind.next())?;
+        Some(model)
     }
 
     fn model_mut(&mut self, kind: Kind) -> &mut Model {
-        let (guess, fallback) = self.guess_of(kind);
+        let (guess, fallback) = (self.of(kind), self.fallback_of(kind));
         let model = self.kinds.entry(kind);
         model.or_insert_with(|| Model::new(guess, fallback, false))
     }
@@ -326,10 +320,7 @@ impl Costs {
     /// How far predictions for a kind are off, relative to the measurement: 1 if nothing is known, 0 if each is
     /// right.
     pub fn error(&self, kind: Kind) -> f64 {
-        match self.kinds.get(&kind) {
-            Some(model) => model.error,
-            None => 1.0,
-        }
+        self.kinds.get(&kind).map_or(1.0, |model| model.error)
     }
 
     /// By which factor a batch of a kind may exceed the expected time, as some did lately; 1 if none did.
