@@ -15,16 +15,10 @@ const MEASURED_TOGETHER: u64 = 256;
 /// Items that fell back from a device and that the host has not evaluated yet.
 #[derive(Debug, Clone)]
 pub(super) struct PendingFallback {
-    mix: Mix,
+    pub(super) mix: Mix,
     pub(super) began: Duration,
     /// Seconds that the host is expected to take.
     pub(super) expected: f64,
-}
-
-impl PendingFallback {
-    pub(super) fn items(&self) -> u64 {
-        self.mix.items()
-    }
 }
 
 /// The fallback work that the host has finished since its costs were last updated.
@@ -48,17 +42,11 @@ impl FinishedFallback {
     }
 }
 
-/// The sum of what falls back for one kind.
+/// What falls back of one kind.
 pub(super) fn of_kind(fallback: &[Fallback], kind: Kind) -> Fallback {
-    let mut sum = Fallback {
-        kind,
-        ..Fallback::default()
-    };
-    for part in fallback.iter().filter(|part| part.kind == kind) {
-        sum.skipped = sum.skipped.saturating_add(part.skipped);
-        sum.bailed_out = sum.bailed_out.saturating_add(part.bailed_out);
-    }
-    sum
+    let mut kinds = fallback.iter();
+    let of_kind = kinds.find(|of_kind| of_kind.kind == kind);
+    of_kind.copied().unwrap_or_default()
 }
 
 impl Scheduler {

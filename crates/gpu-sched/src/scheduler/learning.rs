@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::fallback::{PendingFallback, of_kind};
+use super::fallback::of_kind;
 use super::{HOST, InFlight, Made, Scheduler};
 use crate::cost::Measured;
 use crate::runs::Mix;
@@ -49,7 +49,7 @@ impl Scheduler {
             self.learn_fallback(executor, &mix, &made.fallback);
             self.begin_fallback(now, flight.items.start, &mix, &made.fallback);
             let pending = self.pending.get(&flight.items.start);
-            count -= pending.map_or(0, PendingFallback::items);
+            count -= pending.map_or(0, |pending| pending.mix.items());
         }
         let state = &mut self.executors[executor];
         state.standing.succeeded();
