@@ -330,20 +330,16 @@ where
             note,
         } = begun;
         let Some(launched) = launched else {
-            let (verdicts, results) = (Vec::new(), Results::default());
             let answers = Answers {
-                verdicts,
-                results,
+                verdicts: Vec::new(),
+                results: Results::default(),
                 note,
             };
-            let fallback = fallback(&skipped, &kinds, &[]);
-            return Ok((
-                answers,
-                Made {
-                    fallback,
-                    ..Made::default()
-                },
-            ));
+            let made = Made {
+                fallback: fallback(&skipped, &kinds, &[]),
+                ..Made::default()
+            };
+            return Ok((answers, made));
         };
         let lane = self.lanes.get(launched.lane);
         let lane = lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;

@@ -107,11 +107,8 @@ impl Mix {
     /// Adds another mix.
     pub(crate) fn join(&mut self, other: &Mix) {
         for (kind, (items, bytes)) in &other.kinds {
-            let (of_kind, of_bytes) = self.kinds.entry(*kind).or_default();
-            *of_kind += items;
-            *of_bytes += bytes;
+            self.add_of_kind(*kind, *items, *bytes);
         }
-        self.items += other.items;
     }
 
     /// Subtracts another mix, which must be contained in this one.

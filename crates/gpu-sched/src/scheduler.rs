@@ -135,7 +135,7 @@ pub struct Made {
     pub free: Option<u64>,
     /// The executor's memory usage after it.
     pub memory: MemoryUsage,
-    /// What falls back to the host, by kind; empty if the device evaluated all items.
+    /// What falls back to the host, each kind once; empty if the device evaluated all items.
     pub fallback: Vec<Fallback>,
 }
 
@@ -351,14 +351,11 @@ impl Scheduler {
                 deadline: None,
             },
         );
-        for (number, other) in self.executors.iter_mut().enumerate() {
-            other.passed_over = if number == executor {
-                0
-            } else {
-                other.passed_over.saturating_add(1)
-            };
+        for other in &mut self.executors {
+            other.passed_over = other.passed_over.saturating_add(1);
         }
         let state = &mut self.executors[executor];
+        state.passed_over = 0;
         state.in_flight.push(batch);
         state.began.get_or_insert(now);
         Some(Start {

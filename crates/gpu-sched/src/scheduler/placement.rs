@@ -347,15 +347,11 @@ impl Scheduler {
         }
         let items = self.mix.items().max(1) as f64;
         let ready = self.ready(executor, now) + overhead;
-        let (unit, relief) = if executor == HOST {
-            (all, 1.0)
+        let (unit, relief, bail_out_seconds) = if executor == HOST {
+            (all, 1.0, 0.0)
         } else {
-            (tried, if of_host > 0.0 { saved / of_host } else { 1.0 })
-        };
-        let bail_out_seconds = if executor == HOST {
-            0.0
-        } else {
-            bail_out_seconds
+            let relief = if of_host > 0.0 { saved / of_host } else { 1.0 };
+            (tried, relief, bail_out_seconds)
         };
         Estimate {
             capacity: Capacity {
@@ -385,12 +381,9 @@ impl Scheduler {
         let asked = self.executors[HOST + 1..].iter();
         let asked = asked.filter(|state| state.standing.is_asked());
         let wanted = asked.map(|state| {
-            let batch = match self.policy.batch {
-                Some(batch) => batch.min(state.max_batch()),
-                None => {
-                    (state.min_batch(&state.costs.of(kind), OVERHEAD) as u64).min(state.max_batch())
-                }
-            };
+            let least = || state.min_batch(&state.costs.of(kind), OVERHEAD) as u64;
+            let batch = self.policy.batch.unwrap_or_else(least);
+            let batch = batch.min(state.max_batch());
             batch.saturating_mul(state.max_in_flight() as u64 + 1)
         });
         wanted.fold(0, u64::saturating_add)

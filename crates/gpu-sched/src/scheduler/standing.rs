@@ -12,8 +12,9 @@ const STRIKES: u32 = 3;
 const RECOVERIES: u32 = 6;
 
 /// Whether an executor is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
+    #[default]
     Working,
     /// It is reopened with the next batch.
     Recovering,
@@ -26,22 +27,12 @@ enum State {
 }
 
 /// The health of an executor.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Standing {
     state: State,
     strikes: u32,
     /// How often it was lost since it last finished a batch.
     losses: u32,
-}
-
-impl Default for Standing {
-    fn default() -> Self {
-        Self {
-            state: State::Working,
-            strikes: 0,
-            losses: 0,
-        }
-    }
 }
 
 impl Standing {
