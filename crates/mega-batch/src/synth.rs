@@ -264,7 +264,8 @@ fn in_parallel<T: Send>(
         let mut done = Vec::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= count || asked() {
+            // Ask first: others may have taken everything before this thread begins.
+            if asked() || at >= count {
                 return done;
             }
             done.push((at, work(worker, at, asked)));
