@@ -1,5 +1,6 @@
 //! [`Shared`]: generates candidates: programs, inputs and outputs, and applies the filters.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -80,13 +81,6 @@ impl Source<'_> {
     }
 }
 
-/// The output of a program for an input.
-enum ProgramOutput {
-    Grid(Grid),
-    Other,
-    Failed,
-}
-
 impl Worker {
     pub(super) fn new(limits: Limits) -> Self {
         Self {
@@ -95,16 +89,12 @@ impl Worker {
         }
     }
 
-    fn run(&mut self, program: &Program, input: &Arc<Grid>) -> ProgramOutput {
-        match self.interpreter.run(program, Arc::clone(input)) {
-            Ok(value) => match value.as_grid() {
-                Some(grid) if grid.height() > 0 && grid.width() > 0 => {
-                    ProgramOutput::Grid(grid.into_owned())
-                }
-                _ => ProgramOutput::Other,
-            },
-            Err(_) => ProgramOutput::Failed,
-        }
+    /// The output of a program for an input, or why it is of no use.
+    fn run(&mut self, program: &Program, input: &Arc<Grid>) -> Result<Grid, Dropped> {
+        let value = self.interpreter.run(program, Arc::clone(input));
+        let value = value.map_err(|_| Dropped::Failed)?;
+        let grid = value.as_grid().filter(|grid| !grid.cells().is_empty());
+        grid.map(Cow::into_owned).ok_or(Dropped::NoGrid)
     }
 }
 
@@ -312,11 +302,7 @@ impl Shared {
         if is_large(input) {
             return Err(Dropped::TooLarge);
         }
-        let output = match worker.run(program, input) {
-            ProgramOutput::Grid(grid) => grid,
-            ProgramOutput::Other => return Err(Dropped::NoGrid),
-            ProgramOutput::Failed => return Err(Dropped::Failed),
-        };
+        let output = worker.run(program, input)?;
         if is_large(&output) {
             return Err(Dropped::TooLarge);
         }
@@ -334,12 +320,12 @@ impl Shared {
         let mut says = 0;
         let mut see = |input: &Arc<Grid>, of_input: bool| {
             let gave = match worker.run(program, input) {
-                ProgramOutput::Grid(grid) => {
+                Ok(grid) => {
                     says += usize::from(grid != **input);
                     digest(&grid)
                 }
-                ProgramOutput::Other => 1,
-                ProgramOutput::Failed => 0,
+                Err(Dropped::NoGrid) => 1,
+                Err(_) => 0,
             };
             if of_input {
                 all.extend(digest(input).to_le_bytes());
