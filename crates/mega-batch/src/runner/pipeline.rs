@@ -7,11 +7,10 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
-use gpu_sched::launcher::{Answers, Evaluations};
-use gpu_sched::{Event, Failure, FleetHandle, HOST, Item, Order, Start};
+use gpu_sched::{Event, Failure, HOST, Item, Order, Start};
 use rayon::Scope;
 
-use super::device::{Fleet, Note, UnitAnswers};
+use super::device::{Fleet, UnitAnswers};
 use super::fleet::{BYTES, BYTES_WITH_OUTPUT};
 use super::unit::{Unit, Units};
 use super::{Passed, Run, Window, lost, windows};
@@ -45,8 +44,6 @@ pub(super) fn on_devices(fleet: &Fleet) -> u64 {
     let devices = HOST + 1..scheduler.executors();
     devices.map(|device| scheduler.activity(device).items).sum()
 }
-
-type Post = FleetHandle<Evaluations<Note>, Answers<Note>, Window>;
 
 /// How many windows are on their way beside those of the workers where there are devices, at least.
 const WINDOWS_ON_DEVICES: u64 = 16;
@@ -200,15 +197,13 @@ impl<'r> Pipeline<'r> {
         'r: 'scope,
     {
         let (run, units) = (self.run, self.units_of(&start.items));
-        let mut promise = Promise::of(self.fleet.handle(), start);
+        let post = self.fleet.handle();
         match run.device_stage {
-            Some(stage) if promise.start.executor != HOST => workers.give(move || {
+            Some(stage) if start.executor != HOST => workers.give(move || {
+                let _guard = OnPanic(|| post.fail(&start, Failure::Failed(PANIC.to_owned())));
                 let began = Instant::now();
                 let batch = stage.prepare(units);
-                promise.is_kept = true;
-                promise
-                    .post
-                    .hand_over(&promise.start, batch, began.elapsed());
+                post.hand_over(&start, batch, began.elapsed());
             }),
             _ => {
                 let began = Instant::now();
@@ -218,10 +213,10 @@ impl<'r> Pipeline<'r> {
                     began,
                 };
                 workers.give(move || {
+                    let _guard = OnPanic(|| post.fail(&start, Failure::Failed(PANIC.to_owned())));
                     let window = run.evaluate_window(passed);
                     let time = window.ended - window.began;
-                    promise.is_kept = true;
-                    promise.post.made(&promise.start, window, time);
+                    post.made(&start, window, time);
                 });
             }
         }
@@ -248,15 +243,10 @@ impl<'r> Pipeline<'r> {
             } => {
                 let (run, post) = (self.run, self.fleet.handle());
                 let stage = run.device_stage.ok_or_else(lost)?;
-                let mut rest = Rest {
-                    post,
-                    items,
-                    is_made: false,
-                };
                 workers.give(move || {
+                    let _guard = OnPanic(|| post.fallback_done(items.clone(), None));
                     let window = run.evaluate_window(stage.passed(&answer, &stages));
-                    rest.is_made = true;
-                    rest.post.fallback_done(rest.items.clone(), Some(window));
+                    post.fallback_done(items.clone(), Some(window));
                 });
             }
         }
@@ -264,43 +254,13 @@ impl<'r> Pipeline<'r> {
     }
 }
 
-/// Work of a batch that is told to have failed where it panics.
-struct Promise {
-    post: Post,
-    start: Start,
-    is_kept: bool,
-}
+/// Calls a function if work panics, so that others learn that it has failed.
+struct OnPanic<F: FnMut()>(F);
 
-impl Promise {
-    fn of(post: Post, start: Start) -> Self {
-        Self {
-            post,
-            start,
-            is_kept: false,
-        }
-    }
-}
-
-impl Drop for Promise {
+impl<F: FnMut()> Drop for OnPanic<F> {
     fn drop(&mut self) {
-        if !self.is_kept {
-            let failure = Failure::Failed(PANIC.to_owned());
-            self.post.fail(&self.start, failure);
-        }
-    }
-}
-
-/// The same, of what a device leaves.
-struct Rest {
-    post: Post,
-    items: Range<u64>,
-    is_made: bool,
-}
-
-impl Drop for Rest {
-    fn drop(&mut self) {
-        if !self.is_made {
-            self.post.fallback_done(self.items.clone(), None);
+        if std::thread::panicking() {
+            (self.0)();
         }
     }
 }
