@@ -119,43 +119,29 @@ pub(super) fn devices(request: Request, mut kept: Option<&mut Kept>) -> Found {
         why,
     } = here.select(request);
     let (mut opened, mut failures) = (Vec::new(), Vec::new());
-    let interpreted = selected.contains(&DeviceId::Interpreted).then(|| {
-        let opened = simulated::interpreted();
-        opened.map(|device| device.information().clone())
-    });
-    let interpreted = interpreted.unwrap_or(Err(Unavailable::NoDevice));
     for selected in selected {
-        let (one, information) = match selected {
-            DeviceId::Emulated => {
-                let opened = device(Box::new(simulated::emulated), LaunchConfig::default());
-                (opened, &here.emulated)
-            }
+        let one = match selected {
+            DeviceId::Emulated => device(Box::new(simulated::emulated), LaunchConfig::default()),
             DeviceId::Interpreted => {
-                let opened = device(Box::new(simulated::interpreted), LaunchConfig::default());
-                (opened, &interpreted)
+                device(Box::new(simulated::interpreted), LaunchConfig::default())
             }
             DeviceId::Gpu(index) => {
                 let open = move || open::gpu(index);
-                let Some(information) = here.gpus.as_ref().ok().and_then(|gpus| gpus.get(index))
-                else {
-                    continue;
-                };
-                let tuning = match (kept.as_deref_mut(), information) {
-                    (Some(kept), Ok(information)) => {
+                let gpu = here.gpus.iter().flatten().nth(index);
+                let tuning = match (kept.as_deref_mut(), gpu) {
+                    (Some(kept), Some(Ok(information))) => {
                         let id = ExecutorId::device(information, &kept.host);
                         kept.tuning(&id, Box::new(open))
                     }
                     _ => Ok(LaunchConfig::default()),
                 };
-                let opened = tuning.and_then(|tuning| device(Box::new(open), tuning));
-                (opened, information)
+                tuning.and_then(|tuning| device(Box::new(open), tuning))
             }
         };
         match one {
             Ok(one) => {
-                if let (Some(kept), Ok(information)) = (kept.as_deref_mut(), information) {
-                    let id = ExecutorId::device(information, &kept.host);
-                    kept.ids.push(id);
+                if let Some(kept) = kept.as_deref_mut() {
+                    kept.ids.push(ExecutorId::device(&one.about, &kept.host));
                 }
                 opened.push(one);
             }
