@@ -506,14 +506,7 @@ impl<'r> Run<'r> {
                 pipeline.start(workers);
             }
             let window = loop {
-                if last_told.elapsed() >= PROGRESS_INTERVAL {
-                    last_told = Instant::now();
-                    delivery.sink().progress(Progress {
-                        done: self.done_so_far(),
-                        total: self.total,
-                        on_devices: pipeline.on_devices(),
-                    });
-                }
+                self.tell_progress(delivery.sink(), &mut last_told, || pipeline.on_devices());
                 if let Some(window) = pipeline.take() {
                     break window;
                 }
@@ -552,10 +545,22 @@ impl<'r> Run<'r> {
             || self.deadline.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// How many evaluations are made, those of before among them.
-    fn done_so_far(self) -> u64 {
-        let workers = self.runner.workers.iter();
-        self.done + workers.map(Worker::done).sum::<u64>()
+    /// Tells a sink of progress, unless it was told a moment ago.
+    fn tell_progress(
+        self,
+        sink: &mut impl Sink,
+        last_told: &mut Instant,
+        on_devices: impl FnOnce() -> u64,
+    ) {
+        if last_told.elapsed() >= PROGRESS_INTERVAL {
+            *last_told = Instant::now();
+            let workers = self.runner.workers.iter();
+            sink.progress(Progress {
+                done: self.done + workers.map(Worker::done).sum::<u64>(),
+                total: self.total,
+                on_devices: on_devices(),
+            });
+        }
     }
 }
 

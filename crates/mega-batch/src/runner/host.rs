@@ -28,7 +28,7 @@ use crate::delivery::Delivery;
 use crate::outcome::Known;
 use crate::panics::lock;
 use crate::sink::Sink;
-use crate::summary::{Counts, Progress, Tally};
+use crate::summary::{Counts, Tally};
 
 /// How much work there must be per thread to wake one that sleeps, and to use one that is still awake: each is about
 /// what that takes.
@@ -106,17 +106,17 @@ impl<'h, 'r> Host<'h, 'r> {
     {
         let (run, queue) = (self.run, self.queue);
         let caller_works = run.runner.caller_works;
-        let mut last_reported = Instant::now();
+        let mut last_told = Instant::now();
         loop {
             let changes = queue.changes();
-            self.report_progress(delivery.sink(), &mut last_reported);
+            run.tell_progress(delivery.sink(), &mut last_told, || 0);
             while let Some(mut results) = queue.take() {
                 delivery.deliver(&mut results, self.workers_count)?;
                 queue.recycle(results);
                 if let Some(wrong) = delivery.wrong_job() {
                     run.wrong.store(wrong, Ordering::Relaxed);
                 }
-                self.report_progress(delivery.sink(), &mut last_reported);
+                run.tell_progress(delivery.sink(), &mut last_told, || 0);
             }
             if run.stopped() {
                 queue.stop();
@@ -388,18 +388,6 @@ impl<'h, 'r> Host<'h, 'r> {
                 self.tally.add(counts, job, pair, of_job);
             }
             (job, pair, left) = (job + 1, 0, others);
-        }
-    }
-
-    /// Reports progress to the sink, unless it was reported a moment ago.
-    fn report_progress(self, sink: &mut impl Sink, last_reported: &mut Instant) {
-        if last_reported.elapsed() >= PROGRESS_INTERVAL {
-            *last_reported = Instant::now();
-            sink.progress(Progress {
-                done: self.run.done_so_far(),
-                total: self.run.total,
-                on_devices: 0,
-            });
         }
     }
 }
