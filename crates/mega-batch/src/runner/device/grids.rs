@@ -48,8 +48,6 @@ impl PairGrids {
 #[derive(Debug)]
 pub(super) struct Grids<'b> {
     batch: &'b Batch<'b>,
-    /// The index of the first pair of each task.
-    firsts: Vec<usize>,
     /// By the index of the pair.
     cached: Vec<OnceLock<PairGrids>>,
     /// The number of the first pair's pool on devices; the others follow in order.
@@ -67,15 +65,9 @@ impl<'b> Grids<'b> {
 
     /// The same, with this maximum of bytes.
     fn with_capacity(most_bytes: u64, batch: &'b Batch<'b>, numbers: &AtomicU64) -> Self {
-        let mut count = 0;
-        let firsts = batch.tasks().iter().map(|task| {
-            let first = count;
-            count += batch.pair_count(task);
-            first
-        });
+        let count = batch.pairs_before(batch.tasks().len());
         Self {
             batch,
-            firsts: firsts.collect(),
             cached: std::iter::repeat_with(OnceLock::new).take(count).collect(),
             first_number: numbers.fetch_add(count as u64, Ordering::Relaxed),
             bytes: AtomicU64::new(0),
@@ -85,7 +77,7 @@ impl<'b> Grids<'b> {
 
     /// The grids of a pair of a task, both given as indices, with the number of their pool on devices.
     pub(super) fn of(&self, task: usize, pair: usize) -> (u64, Cow<'_, PairGrids>) {
-        let at = self.firsts[task] + pair;
+        let at = self.batch.pairs_before(task) + pair;
         let number = self.first_number + at as u64;
         if let Some(cached) = self.cached[at].get() {
             return (number, Cow::Borrowed(cached));
