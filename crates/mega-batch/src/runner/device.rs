@@ -42,13 +42,10 @@ pub(super) struct UnitAnswers {
 impl UnitAnswers {
     /// Splits off the answers from this index on, for another unit.
     pub(super) fn split_off(&mut self, at: usize) -> Self {
-        let answers = if self.answers.is_empty() {
-            Vec::new()
-        } else {
-            self.answers.split_off(at)
-        };
-        let share = self.share;
-        Self { answers, share }
+        Self {
+            answers: self.answers.split_off(at.min(self.answers.len())),
+            share: self.share,
+        }
     }
 
     /// How many evaluations are answered.
@@ -296,7 +293,7 @@ impl<'b> DeviceStage<'b> {
 ///
 /// Results that are not grids have more types on the host than representations on the device, and are right on no
 /// pair.
-fn encoded(program: &Program, shared_bytes: u32) -> Result<DeviceProgram, String> {
+pub(super) fn encoded(program: &Program, shared_bytes: u32) -> Result<DeviceProgram, String> {
     let encode = || {
         let form = arc_form::specialise(program).map_err(|error| error.reason.to_string())?;
         gpu_kernels::encode(&form).map_err(|reason| reason.summary())

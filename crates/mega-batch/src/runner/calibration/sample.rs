@@ -6,12 +6,13 @@ use std::sync::Arc;
 use arc_dsl::builtin::{self, BuiltIn};
 use arc_dsl::{MAX_SIDE, Program, Task};
 use gpu_kernels::device::Information;
-use gpu_kernels::{DeviceProgram, Evaluation, Pool, Representation};
+use gpu_kernels::{DeviceProgram, Evaluation, Pool};
 use gpu_sched::Kind;
 use gpu_sched::launcher::Evaluations;
 
 use crate::batch::{Batch, Job};
 use crate::devices;
+use crate::runner::device::encoded;
 
 /// Programs per kind, and inputs per program.
 const PROGRAMS: usize = 4;
@@ -37,12 +38,6 @@ pub struct Sample {
     kinds: Arc<BTreeMap<Kind, KindPrograms>>,
 }
 
-fn encoded(program: &Program) -> Option<DeviceProgram> {
-    let form = arc_form::specialise(program).ok()?;
-    let encoded = gpu_kernels::encode(&form).ok()?;
-    (encoded.gives() == Representation::Grid).then_some(encoded)
-}
-
 impl Sample {
     /// Selects from the built-in programs.
     pub fn builtin() -> Self {
@@ -50,7 +45,7 @@ impl Sample {
         for one in builtin::all() {
             let kind = devices::kind(one.program());
             let of_kind = by_kind.entry(kind).or_default();
-            of_kind.push((one, encoded(one.program())));
+            of_kind.push((one, encoded(one.program(), u32::MAX).ok()));
         }
         let mut number = 0;
         let of_kind = |(kind, mut all): (Kind, Vec<(&BuiltIn, Option<DeviceProgram>)>)| {
