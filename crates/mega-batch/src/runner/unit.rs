@@ -5,6 +5,7 @@ use std::ops::Range;
 use arc_dsl::{Pair, PairId, Task};
 
 use crate::batch::Batch;
+use crate::delivery::Place;
 
 /// The maximum size of a unit: large enough that dispatching it costs next to nothing, and small enough to keep all
 /// workers busy to the end.
@@ -47,14 +48,10 @@ impl Unit {
 
     /// The index of the job of each evaluation.
     pub(super) fn jobs(&self, batch: &Batch<'_>) -> impl Iterator<Item = usize> {
-        let (mut job, mut at) = (self.job, self.pair);
-        (0..self.len).map(move |_| {
-            while at == batch.pairs_of(batch.job(job)) {
-                (job, at) = (job + 1, 0);
-            }
-            at += 1;
-            job
-        })
+        let (job, pair) = (self.job, self.pair);
+        let mut place = Place { job, pair };
+        let jobs = std::iter::from_fn(move || Some(place.next(batch)?.0));
+        jobs.take(self.len)
     }
 
     /// The pair of each evaluation.

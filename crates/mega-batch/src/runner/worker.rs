@@ -8,12 +8,12 @@ use arc_cpu::{Compiled, prefetch};
 use arc_dsl::{Limits, Pair};
 
 use super::Run;
-use super::chain::{Chain, Evaluated};
+use super::chain::Chain;
 use super::evaluator::{Ahead, Evaluation};
 use super::merging::Merger;
 use super::unit::Unit;
 use crate::backend::{Counts, MergeCounts};
-use crate::outcome::{Known, PairResult, set_score};
+use crate::outcome::{Answer, Known, PairResult, set_score};
 use crate::panics::lock;
 use crate::summary;
 
@@ -174,25 +174,21 @@ impl<'r> Run<'r> {
                 results.push(None);
                 continue;
             };
-            let Evaluated {
-                answer,
-                by,
-                by_reference: time,
-            } = evaluated;
-            slow = time.is_some();
-            let time = time.unwrap_or_default();
+            slow = evaluated.by_reference.is_some();
+            let time = evaluated.by_reference.unwrap_or_default();
             by_reference += time;
-            if stops && answer.outcome.is_wrong() {
+            let Answer { outcome, output } = evaluated.answer;
+            if stops && outcome.is_wrong() {
                 wrong = job;
             }
             made += 1;
             results.push(Some(PairResult {
                 pair: id,
-                outcome: answer.outcome,
-                output: answer.output,
+                outcome,
+                output,
                 score: None,
                 time,
-                made_by: Some(by),
+                made_by: Some(evaluated.by),
             }));
         }
         let results = &mut results[first..];
