@@ -97,8 +97,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// A batch of these jobs, or of every program on every task.
-    fn of(
+    /// A batch of these jobs, which must be of these programs and tasks, or of every program on every task.
+    pub(crate) fn of(
         programs: &'a [Program],
         tasks: &'a [Task],
         jobs: Option<Vec<Job>>,

@@ -19,14 +19,12 @@ use std::time::{Duration, Instant};
 use arc_dsl::PairId;
 use serde::{Deserialize, Serialize};
 
-use crate::backend::Maker;
-use crate::backend::{Backends, OnDevice};
+use crate::backend::{Backends, ByMaker, Maker, OnDevice};
 use crate::batch::{Batch, Job};
 use crate::checkpoint::{Entry, Recorded};
 use crate::delivery::{Delivery, Place};
 use crate::options::Options;
-use crate::outcome::Known;
-use crate::outcome::PairResult;
+use crate::outcome::{Known, PairResult};
 use crate::runner::Runner;
 use crate::sink::Sink;
 use crate::summary::{Progress, Summary, Tally};
@@ -87,17 +85,18 @@ struct MadeByDevice {
 
 impl MadeBy {
     /// Of those evaluations that are given: others were made and are made again in another shard.
-    fn of(it: Backends, given: Makers) -> Self {
+    fn of(it: Backends, given: ByMaker) -> Self {
+        let given = |maker: Maker| given[maker as usize];
         Self {
-            compiled: given.machine,
-            merged: given.batt,
-            reference: given.reference,
+            compiled: given(Maker::Machine),
+            merged: given(Maker::Batt),
+            reference: given(Maker::Reference),
             bail_outs: it.bail_outs,
             programs_compiled: it.programs_compiled,
             programs_not_compiled: it.programs_not_compiled,
             device: it.device.map(|it| MadeByDevice {
                 name: it.name,
-                evaluations: given.device,
+                evaluations: given(Maker::Device),
                 bail_outs: it.bail_outs,
                 programs: it.programs,
                 programs_host_only: it.programs_host_only,
@@ -109,15 +108,7 @@ impl MadeBy {
             merged_calls: it.merged_calls,
         }
     }
-}
 
-fn add_counts(to: &mut BTreeMap<String, u64>, from: BTreeMap<String, u64>) {
-    for (reason, count) in from {
-        *to.entry(reason).or_default() += count;
-    }
-}
-
-impl MadeBy {
     fn add_to(self, backends: &mut Backends) {
         backends.compiled += self.compiled;
         backends.merged += self.merged;
@@ -145,6 +136,12 @@ impl MadeBy {
     }
 }
 
+fn add_counts(to: &mut BTreeMap<String, u64>, from: BTreeMap<String, u64>) {
+    for (reason, count) in from {
+        *to.entry(reason).or_default() += count;
+    }
+}
+
 /// Results of a shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardResults {
@@ -164,7 +161,7 @@ struct Scribe<'b> {
     has_gap: bool,
     entries: Vec<u8>,
     count: u64,
-    by: Makers,
+    by: ByMaker,
     whole: Whole,
 }
 
@@ -174,28 +171,7 @@ struct Whole {
     jobs: usize,
     bytes: usize,
     count: u64,
-    by: Makers,
-}
-
-/// How many evaluations each made.
-#[derive(Debug, Clone, Copy, Default)]
-struct Makers {
-    machine: u64,
-    batt: u64,
-    reference: u64,
-    device: u64,
-}
-
-impl Makers {
-    fn add(&mut self, result: Option<&PairResult>) {
-        match result.and_then(|result| result.made_by) {
-            Some(Maker::Machine) => self.machine += 1,
-            Some(Maker::Batt) => self.batt += 1,
-            Some(Maker::Reference) => self.reference += 1,
-            Some(Maker::Device) => self.device += 1,
-            None => {}
-        }
-    }
+    by: ByMaker,
 }
 
 impl<'b> Scribe<'b> {
@@ -206,7 +182,7 @@ impl<'b> Scribe<'b> {
             has_gap: false,
             entries: Vec::new(),
             count: 0,
-            by: Makers::default(),
+            by: ByMaker::default(),
             whole: Whole::default(),
         }
     }
@@ -221,7 +197,9 @@ impl<'b> Scribe<'b> {
         self.entries =
             postcard::to_extend(&Entry::of(result), entries).map_err(io::Error::other)?;
         self.count += 1;
-        self.by.add(result);
+        if let Some(maker) = result.and_then(|result| result.made_by) {
+            self.by[maker as usize] += 1;
+        }
         if pair + 1 == self.batch.pairs_of(job) {
             self.whole = Whole {
                 jobs: at + 1,
@@ -261,13 +239,9 @@ fn evaluate(
         // Jobs without pairs may stand behind the last result.
         whole.jobs = batch.job_count();
     } else if whole.jobs == 0 {
-        let job = batch.jobs().next().into_iter().collect();
-        let one = Batch::listed(batch.programs(), batch.tasks(), job).map_err(io::Error::other)?;
-        let one = if batch.is_train_only() {
-            one.train_only()
-        } else {
-            one
-        };
+        let job = batch.jobs().take(1).collect();
+        let (programs, tasks) = (batch.programs(), batch.tasks());
+        let one = Batch::of(programs, tasks, Some(job), batch.is_train_only());
         return match time {
             Some(_) => evaluate(&one, first, runner, None),
             None => Err(io::Error::other("the shard was ended before its end")),
@@ -383,9 +357,7 @@ impl<H: Shards> Delivered<'_, '_, H> {
         }
         Ok(None)
     }
-}
 
-impl<H: Shards> Delivered<'_, '_, H> {
     /// The result of this pair of this job, which is the next one; `None` if there are no more.
     fn next(&mut self, at: usize, pair: usize, sink: &mut impl Sink) -> io::Result<Option<Known>> {
         if let Some(recorded) = self.recorded.next() {

@@ -280,13 +280,8 @@ impl PackedBatch {
             let program = tried.partition_point(|&tried| tried < program) as u32;
             Job { program, task }
         });
-        let batch =
-            Batch::listed(&programs, &self.tasks, listed.collect()).map_err(io::Error::other)?;
-        let batch = if self.contents.train_only {
-            batch.train_only()
-        } else {
-            batch
-        };
+        let (listed, train_only) = (Some(listed.collect()), self.contents.train_only);
+        let batch = Batch::of(&programs, &self.tasks, listed, train_only);
         super::evaluate(&batch, jobs.start, runner, time)
     }
 }

@@ -324,14 +324,14 @@ fn who_made_what_is_told_of_whole_jobs() {
     let last = jobs[makers.len()];
     let of_part = result(pairs[0], Some(Maker::Machine));
     scribe.add(last, Some(&of_part)).unwrap();
-    assert_eq!(scribe.by.machine, pairs.len() as u64 + 1);
+    assert_eq!(scribe.by[Maker::Machine as usize], pairs.len() as u64 + 1);
     let made = MadeBy::of(Backends::default(), scribe.whole.by);
     let all = pairs.len() as u64;
     assert_eq!(
         (made.compiled, made.merged, made.reference),
         (all, all, all)
     );
-    assert_eq!(scribe.whole.by.device, all);
+    assert_eq!(scribe.whole.by[Maker::Device as usize], all);
 }
 
 fn result(pair: PairId, made_by: Option<Maker>) -> PairResult {
