@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use arc_dsl::{EvalError, Grid, Limits, PairId, Split, Task, Value};
+use arc_dsl::{Grid, Limits, PairId, Split, Task, Value};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -13,8 +13,7 @@ use crate::batch::Batch;
 use crate::block_log::{BlockLog, Blocks, CheckpointError, Header, changed};
 use crate::delivery::Place;
 use crate::options::Options;
-use crate::outcome::Known;
-use crate::outcome::{Outcome, PairResult};
+use crate::outcome::{Known, Outcome, PairResult};
 use crate::score::{Score, digest};
 
 /// The file format as the first line names it.
@@ -182,20 +181,10 @@ pub(crate) enum Entry {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct EvaluatedEntry {
-    outcome: OutcomeEntry,
+    outcome: Outcome,
     output: Option<Cells>,
     score: Option<Score>,
     nanoseconds: u64,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-enum OutcomeEntry {
-    Match,
-    Mismatch,
-    NoExpected,
-    Error(EvalError),
-    Limit(EvalError),
-    Internal(String),
 }
 
 /// A grid: its height, its width and its cells.
@@ -218,7 +207,7 @@ impl Entry {
         };
         Some(Some(PairResult {
             pair,
-            outcome: made.outcome.outcome(),
+            outcome: made.outcome,
             output: match made.output {
                 Some(cells) => Some(cells.grid()?.into()),
                 None => None,
@@ -232,33 +221,12 @@ impl Entry {
 
 impl EvaluatedEntry {
     fn of(result: &PairResult) -> Self {
-        let outcome = match &result.outcome {
-            Outcome::Match => OutcomeEntry::Match,
-            Outcome::Mismatch => OutcomeEntry::Mismatch,
-            Outcome::NoExpected => OutcomeEntry::NoExpected,
-            Outcome::Error(error) => OutcomeEntry::Error(**error),
-            Outcome::Limit(error) => OutcomeEntry::Limit(**error),
-            Outcome::Internal(message) => OutcomeEntry::Internal(message.to_string()),
-        };
         let grid = result.output.as_ref().and_then(Value::as_grid);
         Self {
-            outcome,
+            outcome: result.outcome.clone(),
             output: grid.as_deref().map(Cells::of),
             score: result.score,
             nanoseconds: u64::try_from(result.time.as_nanos()).unwrap_or(u64::MAX),
-        }
-    }
-}
-
-impl OutcomeEntry {
-    fn outcome(self) -> Outcome {
-        match self {
-            OutcomeEntry::Match => Outcome::Match,
-            OutcomeEntry::Mismatch => Outcome::Mismatch,
-            OutcomeEntry::NoExpected => Outcome::NoExpected,
-            OutcomeEntry::Error(error) => Outcome::Error(error.into()),
-            OutcomeEntry::Limit(error) => Outcome::Limit(error.into()),
-            OutcomeEntry::Internal(message) => Outcome::Internal(message.into()),
         }
     }
 }

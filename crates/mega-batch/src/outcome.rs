@@ -4,14 +4,16 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use arc_dsl::{EvalError, Grid, Pair, PairId, Split, Value};
+use serde::{Deserialize, Serialize};
 
 use crate::backend::Maker;
 use crate::batch::Job;
 use crate::options::Options;
 use crate::score::Score;
 
-/// The outcome of one evaluation: one program on one pair.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The outcome of one evaluation: one program on one pair. It is serialised for checkpoints; reports have its
+/// [name](Self::name).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// The output is the expected grid.
     Match,
@@ -55,9 +57,7 @@ impl Outcome {
             Outcome::Error(_) | Outcome::Limit(_) | Outcome::Internal(_)
         )
     }
-}
 
-impl Outcome {
     /// Whether the program cannot be right on the task: its output is wrong, or there is none.
     pub fn is_wrong(&self) -> bool {
         *self == Outcome::Mismatch || self.is_failure()
