@@ -221,14 +221,9 @@ impl<'a, S: Sink> CoordinatingSink<'_, 'a, S> {
             self.before -= 1;
             return;
         }
-        let notice = self.keeper.record(|log| log.push(&Entry::of(result)));
-        self.notify(notice);
-    }
-
-    fn notify(&mut self, notice: Option<Notice>) {
-        if let Some(notice) = notice {
-            self.sink.notice(notice);
-        }
+        let notify = |notice| self.sink.notice(notice);
+        self.keeper
+            .record(|log| log.push(&Entry::of(result)), notify);
     }
 
     /// Writes the submission, if there are better attempts.
@@ -239,8 +234,8 @@ impl<'a, S: Sink> CoordinatingSink<'_, 'a, S> {
         if attempts.has_changed() {
             self.keeper.has_more();
         }
-        let notice = self.keeper.submit(|| Submission::of(attempts));
-        self.notify(notice);
+        let notify = |notice| self.sink.notice(notice);
+        self.keeper.submit(|| Submission::of(attempts), notify);
     }
 
     fn finish(mut self) -> Option<Attempts<'a>> {
@@ -248,8 +243,7 @@ impl<'a, S: Sink> CoordinatingSink<'_, 'a, S> {
             attempts.finish();
         }
         self.submit();
-        let notice = std::mem::take(&mut self.keeper).finish();
-        self.notify(notice);
+        self.keeper.finish(|notice| self.sink.notice(notice));
         self.attempts
     }
 }
@@ -287,8 +281,8 @@ impl<S: Sink> Sink for CoordinatingSink<'_, '_, S> {
     }
 
     fn progress(&mut self, progress: Progress) {
-        let notice = self.keeper.record(BlockLog::tick);
-        self.notify(notice);
+        let notify = |notice| self.sink.notice(notice);
+        self.keeper.record(BlockLog::tick, notify);
         if self.keeper.is_due() {
             self.submit();
         }

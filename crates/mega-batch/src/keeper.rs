@@ -80,15 +80,18 @@ impl Keeper {
         self.checkpoint.is_some()
     }
 
-    /// Calls `record` on the checkpoint. If that fails, gives the checkpoint up and returns a notice.
+    /// Calls `record` on the checkpoint. If that fails, gives the checkpoint up and notifies.
     pub(crate) fn record(
         &mut self,
         record: impl FnOnce(&mut BlockLog) -> io::Result<()>,
-    ) -> Option<Notice> {
-        let (_, log) = self.checkpoint.as_mut()?;
-        let error = record(log).err()?;
-        let (path, _) = self.checkpoint.take()?;
-        Some(Notice::CheckpointFailed(path, error))
+        notify: impl FnOnce(Notice),
+    ) {
+        if let Some((path, log)) = &mut self.checkpoint
+            && let Err(error) = record(log)
+        {
+            notify(Notice::CheckpointFailed(std::mem::take(path), error));
+            self.checkpoint = None;
+        }
     }
 
     /// Marks the submission as out of date.
@@ -104,26 +107,27 @@ impl Keeper {
         self.submission.as_ref().is_some_and(is_due)
     }
 
-    /// Writes the submission if it is out of date. If that fails, returns a notice and tries again later.
+    /// Writes the submission if it is out of date. If that fails, notifies and tries again later.
     pub(crate) fn submit<S: Borrow<Submission>>(
         &mut self,
         submission: impl FnOnce() -> S,
-    ) -> Option<Notice> {
-        let file = self.submission.as_mut().filter(|file| file.is_stale)?;
-        file.written = Instant::now();
-        match write(submission().borrow(), &file.path) {
-            Ok(()) => {
-                file.is_stale = false;
-                None
+        notify: impl FnOnce(Notice),
+    ) {
+        if let Some(file) = self.submission.as_mut().filter(|file| file.is_stale) {
+            file.written = Instant::now();
+            match write(submission().borrow(), &file.path) {
+                Ok(()) => file.is_stale = false,
+                Err(error) => notify(Notice::SubmissionFailed(file.path.clone(), error)),
             }
-            Err(error) => Some(Notice::SubmissionFailed(file.path.clone(), error)),
         }
     }
 
-    /// Syncs the checkpoint to the disk; returns a notice if that fails.
-    pub(crate) fn finish(self) -> Option<Notice> {
-        let (path, log) = self.checkpoint?;
-        let error = log.finish().err()?;
-        Some(Notice::CheckpointFailed(path, error))
+    /// Syncs the checkpoint to the disk; notifies if that fails.
+    pub(crate) fn finish(self, notify: impl FnOnce(Notice)) {
+        if let Some((path, log)) = self.checkpoint
+            && let Err(error) = log.finish()
+        {
+            notify(Notice::CheckpointFailed(path, error));
+        }
     }
 }

@@ -322,8 +322,8 @@ impl<S: SearchSink> Collector<'_, '_, S> {
     /// Adds a new result.
     fn found(&mut self, task: usize, searched: Searched) -> io::Result<()> {
         let entry = (task as u32, &searched);
-        let notice = self.keeper.record(|log| log.push(&entry));
-        self.notify(notice);
+        let notify = |notice| self.sink.notice(notice);
+        self.keeper.record(|log| log.push(&entry), notify);
         self.add(task, searched)?;
         self.tick();
         self.progress();
@@ -349,16 +349,10 @@ impl<S: SearchSink> Collector<'_, '_, S> {
         self.sink.progress(progress);
     }
 
-    fn notify(&mut self, notice: Option<Notice>) {
-        if let Some(notice) = notice {
-            self.sink.notice(notice);
-        }
-    }
-
     /// Writes what is due.
     fn tick(&mut self) {
-        let notice = self.keeper.record(BlockLog::tick);
-        self.notify(notice);
+        let notify = |notice| self.sink.notice(notice);
+        self.keeper.record(BlockLog::tick, notify);
         if self.keeper.is_due() {
             self.submit();
         }
@@ -366,16 +360,15 @@ impl<S: SearchSink> Collector<'_, '_, S> {
 
     fn submit(&mut self) {
         let submission = &self.submission.submission;
-        let notice = self.keeper.submit(|| submission);
-        self.notify(notice);
+        let notify = |notice| self.sink.notice(notice);
+        self.keeper.submit(|| submission, notify);
     }
 
     /// Passes on the remaining results, behind tasks that were not finished.
     fn finish(mut self) -> io::Result<SearchSummary> {
         self.submit();
-        let notice = std::mem::take(&mut self.keeper).finish();
-        self.notify(notice);
-        for (task, searched) in std::mem::take(&mut self.waiting) {
+        self.keeper.finish(|notice| self.sink.notice(notice));
+        for (task, searched) in self.waiting {
             self.sink.task(task, searched)?;
         }
         Ok(self.summary)
