@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
-use arc_dsl::Value;
+use arc_dsl::{Grid, Value};
 use serde::Serialize;
 use tempfile::SpooledTempFile;
 
@@ -174,7 +174,7 @@ struct PairEntry<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<Rows<'a>>,
+    output: Option<Rows<&'a Grid>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cells_right: Option<u32>,
 }

@@ -28,8 +28,8 @@ pub struct Submission {
 
 #[derive(Serialize)]
 struct Written<'a> {
-    attempt_1: Rows<'a>,
-    attempt_2: Rows<'a>,
+    attempt_1: Rows<&'a Grid>,
+    attempt_2: Rows<&'a Grid>,
 }
 
 impl Submission {

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use arc_dsl::{Grid, Task, Value};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::{Attempts, Behaviour};
 use crate::backend::Backend;
@@ -33,14 +33,14 @@ pub struct TaskDetails {
     train: Vec<PairDetails>,
     test: Vec<PairDetails>,
     best: Vec<BehaviourDetails>,
-    attempts: Vec<[OwnRows; 2]>,
+    attempts: Vec<[Rows<Grid>; 2]>,
 }
 
 #[derive(Debug, Clone, Serialize)]
 struct PairDetails {
-    input: OwnRows,
+    input: Rows<Grid>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<OwnRows>,
+    output: Option<Rows<Grid>>,
 }
 
 /// Candidates that give the same.
@@ -54,17 +54,8 @@ struct BehaviourDetails {
     train_right: u32,
     train_cells_right: u32,
     train_cells: usize,
-    train: Vec<Option<OwnRows>>,
-    test: Vec<Option<OwnRows>>,
-}
-
-#[derive(Debug, Clone)]
-struct OwnRows(Grid);
-
-impl Serialize for OwnRows {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Rows(&self.0).serialize(serializer)
-    }
+    train: Vec<Option<Rows<Grid>>>,
+    test: Vec<Option<Rows<Grid>>>,
 }
 
 impl TaskDetails {
@@ -104,7 +95,7 @@ impl TaskDetails {
                 train: task.train.iter().map(of_pair).collect(),
                 test: task.test.iter().map(of_pair).collect(),
                 best: best.collect(),
-                attempts: handed_in.map(|pair| pair.map(OwnRows)).collect(),
+                attempts: handed_in.map(|pair| pair.map(Rows)).collect(),
             }
         });
         Ok(details.collect())
@@ -113,8 +104,8 @@ impl TaskDetails {
 
 fn of_pair(pair: &arc_dsl::Pair) -> PairDetails {
     PairDetails {
-        input: OwnRows((*pair.input).clone()),
-        output: pair.output.clone().map(OwnRows),
+        input: Rows((*pair.input).clone()),
+        output: pair.output.clone().map(Rows),
     }
 }
 
@@ -126,7 +117,7 @@ fn of_behaviour(
 ) -> BehaviourDetails {
     let program = &batch.programs()[behaviour.program as usize];
     let expected = task.train.iter().filter_map(|pair| pair.output.as_ref());
-    let rows = |grids: Vec<Option<Grid>>| grids.into_iter().map(|it| it.map(OwnRows)).collect();
+    let rows = |grids: Vec<Option<Grid>>| grids.into_iter().map(|it| it.map(Rows)).collect();
     BehaviourDetails {
         program: program.name().to_owned(),
         file: program.source().map(str::to_owned),

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use arc_dsl::{Pair, Task};
+use arc_dsl::{Grid, Pair, Task};
 use arc_search::Language;
 use serde::Serialize;
 
@@ -90,8 +90,8 @@ struct Entry<'a> {
 
 #[derive(Serialize)]
 struct PairEntry<'a> {
-    input: Rows<'a>,
-    output: Option<Rows<'a>>,
+    input: Rows<&'a Grid>,
+    output: Option<Rows<&'a Grid>>,
 }
 
 fn entries(pairs: &[Pair]) -> Vec<PairEntry<'_>> {
