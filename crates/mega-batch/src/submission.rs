@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use arc_dsl::{Grid, Solutions, Task};
+use arc_dsl::{Grid, Task};
 use serde::Serialize;
 
 use crate::attempts::Attempts;
@@ -92,16 +92,6 @@ pub struct KnownOutputs<'a> {
 }
 
 impl<'a> KnownOutputs<'a> {
-    /// The known outputs in a file of solutions.
-    pub fn of_solutions(solutions: &'a Solutions) -> Vec<Self> {
-        let solutions = solutions.solutions.iter();
-        let solved = solutions.map(|solution| Self {
-            task: &solution.task,
-            outputs: solution.outputs.iter().collect(),
-        });
-        solved.collect()
-    }
-
     /// The known outputs of tasks; skips tasks whose test outputs are not all known.
     pub fn of_tasks(tasks: &'a [Task]) -> Vec<Self> {
         let solved = tasks.iter().filter_map(|task| {
