@@ -208,24 +208,14 @@ fn activities<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let entries = activities.iter().map(|(name, activity)| {
-        let &Activity {
-            batches,
-            items,
-            split,
-            too_large,
-            failed,
-            stages,
-            elapsed,
-            memory,
-            ..
-        } = activity;
+        let Activity { stages, memory, .. } = activity;
         ActivityEntry {
             name,
-            batches,
-            items,
-            split,
-            too_large,
-            failed,
+            batches: activity.batches,
+            items: activity.items,
+            split: activity.split,
+            too_large: activity.too_large,
+            failed: activity.failed,
             stages: StageEntry {
                 prepare: stages.prepare.as_secs_f64(),
                 upload: stages.upload.as_secs_f64(),
@@ -233,7 +223,7 @@ fn activities<S: Serializer>(
                 download: stages.download.as_secs_f64(),
             },
             wait: activity.waited().as_secs_f64(),
-            elapsed: elapsed.as_secs_f64(),
+            elapsed: activity.elapsed.as_secs_f64(),
             memory: MemoryEntry {
                 in_use: memory.in_use,
                 reserved: memory.reserved,

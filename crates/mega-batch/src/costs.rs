@@ -119,13 +119,10 @@ impl Learned {
 
     /// The costs for [`Costs::recall`].
     pub fn remembered(&self) -> Remembered {
-        let kinds = self.kinds.iter();
         let known = |known: &KindCost| (known.cost, known.left.unwrap_or_default());
-        Remembered(
-            kinds
-                .map(|(kind, of_kind)| (*kind, known(of_kind)))
-                .collect(),
-        )
+        let kinds = self.kinds.iter();
+        let kinds = kinds.map(|(kind, of_kind)| (*kind, known(of_kind)));
+        Remembered(kinds.collect())
     }
 
     fn is_empty(&self) -> bool {

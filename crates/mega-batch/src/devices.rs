@@ -107,9 +107,6 @@ pub struct Selection {
     pub why: String,
 }
 
-/// A GPU's number and description.
-type Numbered<'a> = (usize, &'a Information);
-
 /// The GPUs of this machine; an error if the driver gives no answer.
 pub fn gpus() -> Gpus {
     open::within(open::TIME_LIMIT, open::gpus)?
@@ -151,11 +148,9 @@ impl Devices {
             Err(reason) => return cpu_alone(&reason.to_string()),
         };
         let numbered = gpus.iter().enumerate();
-        let usable = numbered.clone().filter_map(|(number, gpu)| {
-            let information = gpu.as_ref().ok()?;
-            Some((number, information))
-        });
-        let usable: Vec<Numbered<'_>> = usable.collect();
+        let usable = numbered.clone();
+        let usable = usable.filter_map(|(number, gpu)| Some((number, gpu.as_ref().ok()?)));
+        let usable: Vec<(usize, &Information)> = usable.collect();
         // The host is an executor, too.
         let taken = &usable[..usable.len().min(most).min(MOST_EXECUTORS - 1)];
 
@@ -180,17 +175,12 @@ impl Devices {
             remarks.push(format!("{most} were asked for"));
         }
         let names: Vec<&str> = taken.iter().map(|(_, gpu)| gpu.name.as_str()).collect();
-        let mut why = format!("{}: {}", counted(taken.len(), gpus.len()), names.join(", "));
-        for remark in remarks {
-            why.push_str("; ");
-            why.push_str(&remark);
-        }
+        let named = format!("{}: {}", counted(taken.len(), gpus.len()), names.join(", "));
+        remarks.insert(0, named);
+        let devices = taken.iter().map(|(number, _)| DeviceId::Gpu(*number));
         Selection {
-            devices: taken
-                .iter()
-                .map(|(number, _)| DeviceId::Gpu(*number))
-                .collect(),
-            why,
+            devices: devices.collect(),
+            why: remarks.join("; "),
         }
     }
 

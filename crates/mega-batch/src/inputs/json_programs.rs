@@ -141,23 +141,20 @@ impl ProgramsInJson {
                 _ => {}
             }
         }
-        if is_named && found.programs.is_empty() {
+        let has_none = is_named && found.programs.is_empty();
+        if has_none || found.form == FileForm::Programs {
+            let errors = found.errors.into_iter();
+            self.errors
+                .extend(errors.map(|error| InputError::in_tasks(file, error)));
+        }
+        if has_none {
             let message = match found.form {
                 FileForm::Tasks => {
                     "no programs beside the tasks: expected the key `program` with the text of one"
                 }
                 _ => "no programs: expected the key `program` with the text of one, and `task_id`",
             };
-            let errors = found.errors.into_iter();
-            self.errors
-                .extend(errors.map(|error| InputError::in_tasks(file, error)));
             self.errors.push(InputError::at(file, 1, 1, message));
-            return;
-        }
-        if found.form == FileForm::Programs {
-            let errors = found.errors.into_iter();
-            self.errors
-                .extend(errors.map(|error| InputError::in_tasks(file, error)));
         }
         let programs = found.programs.into_iter();
         self.texts
