@@ -146,38 +146,28 @@ fn spread(programs: &[OnDevice<'_>], items: u64) -> Evaluations {
     if programs.is_empty() {
         return batch;
     }
-    batch.programs = programs
-        .iter()
-        .map(|(program, _)| (*program).clone())
-        .collect();
-    let inputs = programs
-        .iter()
-        .enumerate()
-        .flat_map(|(at, (program, tasks))| {
-            let pairs = tasks.iter().flat_map(|task| &task.train).enumerate();
-            pairs.map(move |(input, pair)| {
-                // The same number in every batch.
-                let number = program.0 * INPUTS as u64 + input as u64;
-                (at, number, pair)
-            })
-        });
     let mut held = vec![Vec::new(); programs.len()];
-    for (at, number, pair) in inputs {
-        let mut pool = Pool::default();
-        // Built-in inputs are no larger than grids of the data, so they fit on a device.
-        let Ok(arguments) = pool.push_grid(&pair.input) else {
-            continue;
-        };
-        let expected = pair.output.as_ref();
-        let evaluation = Evaluation {
-            program: at as u32,
-            arguments,
-            expected: expected.and_then(|grid| pool.push_grid(grid).ok()),
-            fetch: false,
-            hash: false,
-        };
-        held[at].push((batch.pools.len() as u32, evaluation));
-        batch.pools.push((number, Arc::new(pool)));
+    for (at, (program, tasks)) in programs.iter().enumerate() {
+        batch.programs.push((*program).clone());
+        let pairs = tasks.iter().flat_map(|task| &task.train);
+        // Pools have the same number in every batch.
+        for (number, pair) in (program.0 * INPUTS as u64..).zip(pairs) {
+            let mut pool = Pool::default();
+            // Built-in inputs are no larger than grids of the data, so they fit on a device.
+            let Ok(arguments) = pool.push_grid(&pair.input) else {
+                continue;
+            };
+            let expected = pair.output.as_ref();
+            let evaluation = Evaluation {
+                program: at as u32,
+                arguments,
+                expected: expected.and_then(|grid| pool.push_grid(grid).ok()),
+                fetch: false,
+                hash: false,
+            };
+            held[at].push((batch.pools.len() as u32, evaluation));
+            batch.pools.push((number, Arc::new(pool)));
+        }
     }
     for item in 0..items as usize {
         let of_program = &held[item % programs.len()];
