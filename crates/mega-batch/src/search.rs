@@ -278,10 +278,9 @@ impl SearchSubmission {
             submission.tasks.push((task.id.clone(), Vec::new()));
             (submission.tasks.len() - 1, Vec::new())
         });
-        let known = known.collect();
         let mut new = Self {
+            tasks: known.collect(),
             submission,
-            tasks: known,
         };
         for (at, task) in tasks.iter().enumerate() {
             new.found(at, task, None);

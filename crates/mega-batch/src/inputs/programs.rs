@@ -301,16 +301,10 @@ struct PythonFile {
 impl PythonFile {
     fn read(other: OtherFile) -> Result<Self, InputError> {
         let is_named = matches!(other, OtherFile::Named(_));
-        let (file, text) = match other {
-            OtherFile::Found(file) => {
-                let text = read_text(&file)?;
-                (file, text)
-            }
+        let (text, file) = match other {
+            OtherFile::Found(file) => (read_text(&file)?, file),
             OtherFile::Named(Content { name, bytes })
-            | OtherFile::Packed(Content { name, bytes }) => {
-                let text = text(&name, bytes)?;
-                (name, text)
-            }
+            | OtherFile::Packed(Content { name, bytes }) => (text(&name, bytes)?, name),
         };
         Ok(Self {
             file,

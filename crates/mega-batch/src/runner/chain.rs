@@ -79,9 +79,7 @@ impl Chain {
             return None;
         }
         match self.machine.evaluate(evaluation) {
-            Ok(answer) => {
-                return fast(answer, Maker::Machine);
-            }
+            Ok(answer) => return fast(answer, Maker::Machine),
             Err(PassedOn::BailedOut(reason)) => {
                 *self.counts.bail_outs.entry(reason).or_default() += 1;
             }
