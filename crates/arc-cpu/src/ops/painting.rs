@@ -378,26 +378,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selecti
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::ops::testing::{check, check_text};
-
-    #[test]
-    fn the_machine_agrees_with_the_reference() {
-        use Primitive as P;
-        for primitive in [
-            P::Canvas,
-            P::Fill,
-            P::Underfill,
-            P::Cover,
-            P::Paint,
-            P::Underpaint,
-            P::Move,
-        ] {
-            let (answered, run) = check(primitive, 91, 300);
-            assert!(run > 100, "{primitive}: {run} run");
-            assert!(answered > run - run / 4, "{primitive}: {answered} of {run}");
-        }
-    }
+    use crate::ops::testing::check_text;
 
     /// The frames of neighbouring objects overlap in different colours, one of them the background's if objects
     /// include it.

@@ -228,38 +228,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selecti
 
 #[cfg(test)]
 mod tests {
-    use crate::ops::testing::{check, check_text};
-    use arc_dsl::Primitive;
-
-    #[test]
-    fn calls_give_what_the_reference_gives() {
-        for primitive in [
-            Primitive::Asindices,
-            Primitive::Ofcolor,
-            Primitive::Toindices,
-            Primitive::Shift,
-            Primitive::Normalize,
-            Primitive::Dneighbors,
-            Primitive::Ineighbors,
-            Primitive::Neighbors,
-            Primitive::Corners,
-            Primitive::Connect,
-            Primitive::Shoot,
-            Primitive::Vfrontier,
-            Primitive::Hfrontier,
-            Primitive::Backdrop,
-            Primitive::Delta,
-            Primitive::Inbox,
-            Primitive::Outbox,
-            Primitive::Box,
-        ] {
-            let (answered, run) = check(primitive, 1, 150);
-            assert!(
-                run > 100 && 4 * answered > 3 * run,
-                "{primitive}: {answered} of {run}"
-            );
-        }
-    }
+    use crate::ops::testing::check_text;
 
     /// Objects whose colours lie in a larger grid.
     #[test]

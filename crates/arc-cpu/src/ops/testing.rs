@@ -7,7 +7,7 @@ use arc_form::{Options, specialise, specialise_with};
 
 /// Checks that the machine gives what the reference gives for calls of the primitive, or bails out. Returns the
 /// numbers of calls that it answered and of all that it has kernels for.
-pub(crate) fn check(primitive: Primitive, seed: u64, calls: usize) -> (usize, usize) {
+fn check(primitive: Primitive, seed: u64, calls: usize) -> (usize, usize) {
     let mut generator = Generator::with_scenes(seed, 60);
     let mut interpreter = Interpreter::default();
     let mut machine = Machine::default();
@@ -66,11 +66,24 @@ pub(crate) fn check_text(text: &str, seed: u64, grids: usize) -> usize {
     answered
 }
 
-/// All primitives that have kernels, loops included: none gives a wrong value or a wrong error.
+/// All primitives that have kernels, loops included: none gives a wrong value or a wrong error, and most calls are
+/// answered. A new kernel is tested here without being listed.
 #[test]
-fn no_call_gives_what_the_reference_does_not() {
+fn calls_give_what_the_reference_gives() {
+    let mut tested = 0;
     for &primitive in Primitive::ALL {
-        let (answered, run) = check(primitive, 3, 100);
-        assert!(2 * answered >= run, "{primitive}: {answered} of {run}");
+        let (answered, run) = check(primitive, 3, 300);
+        // Two of the colours of `switch` are usually outside the range of planes.
+        let percent = if primitive == Primitive::Switch {
+            60
+        } else {
+            75
+        };
+        assert!(
+            100 * answered >= percent * run,
+            "{primitive}: {answered} of {run}"
+        );
+        tested += usize::from(run >= 100);
     }
+    assert!(tested > 140, "{tested}");
 }

@@ -224,46 +224,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Selecti
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::ops::testing::{check, check_text};
-
-    #[test]
-    fn the_machine_agrees_with_the_reference() {
-        use Primitive as P;
-        for primitive in [
-            P::Hmirror,
-            P::Vmirror,
-            P::Dmirror,
-            P::Cmirror,
-            P::Rot90,
-            P::Rot180,
-            P::Rot270,
-            P::Trim,
-            P::Tophalf,
-            P::Bottomhalf,
-            P::Lefthalf,
-            P::Righthalf,
-            P::Compress,
-            P::Crop,
-            P::Subgrid,
-            P::Hsplit,
-            P::Vsplit,
-            P::Hconcat,
-            P::Vconcat,
-            P::Hupscale,
-            P::Vupscale,
-            P::Upscale,
-            P::Downscale,
-        ] {
-            let (answered, run) = check(primitive, 71, 120);
-            assert!(run > 30, "{primitive}: {run} run");
-            let most = if primitive == P::Vconcat { 3 } else { 10 };
-            assert!(
-                answered > run - run / most,
-                "{primitive}: {answered} of {run}"
-            );
-        }
-    }
+    use crate::ops::testing::check_text;
 
     #[test]
     fn what_is_joined_of_parts_is_the_whole() {

@@ -357,26 +357,3 @@ fn container_like(ty: &Type, element: &Type) -> Type {
         _ => Type::tuple_of(element.clone()),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::ops::testing::check;
-    use arc_dsl::Primitive;
-
-    #[test]
-    fn sets_are_joined_and_cut_as_in_the_reference() {
-        for primitive in [
-            Primitive::Combine,
-            Primitive::Intersection,
-            Primitive::Difference,
-            Primitive::Insert,
-            Primitive::Remove,
-        ] {
-            let (answered, run) = check(primitive, 1, 400);
-            assert!(
-                run > 250 && 4 * answered > 3 * run,
-                "{primitive}: {answered} of {run}"
-            );
-        }
-    }
-}
