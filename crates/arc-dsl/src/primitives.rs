@@ -11,7 +11,7 @@ use arc_isa::{Primitive, Type};
 
 use crate::budget::{Context, WORK_PER_STEP};
 use crate::error::{ErrorKind, EvalResult};
-use crate::types::{ArcType, Returns, parameters};
+use crate::types::{ArcType, Returns, as_set, parameters};
 use crate::value::Value;
 
 pub use loops::LoopBody;
@@ -104,6 +104,19 @@ macro_rules! reads {
     (constant) => {
         Reads::constant
     };
+    (of_set) => {
+        Reads::whole
+    };
+}
+
+/// Whether a primitive with this mark accepts a value for a parameter of this type, if it can be converted.
+macro_rules! accepts {
+    (of_set) => {
+        |ty, value| ty != Type::Object || as_set(value).is_some()
+    };
+    ($($other:ident)?) => {
+        |_, _| true
+    };
 }
 
 #[cold]
@@ -129,7 +142,7 @@ macro_rules! natives {
         $family:ident {
             $(
                 #[doc = $doc:literal]
-                $name:ident $([$cx:ident])? $(@$reads:ident)? ($($parameter:ident: $type:ident),*) -> $returns:ident
+                $name:ident $([$cx:ident])? $(@$mark:ident)? ($($parameter:ident: $type:ident),*) -> $returns:ident
                     $({ $($facts:tt)* })?;
             )+
         }
@@ -139,7 +152,8 @@ macro_rules! natives {
         static REFERENCE: &[Reference] = &[$($(Reference {
             untyped: $family::untyped::call,
             native: |context, arguments| {
-                const READS: fn(Type) -> Reads = reads!($($reads)?);
+                const READS: fn(Type) -> Reads = reads!($($mark)?);
+                const ACCEPTS: fn(Type, &Value) -> bool = accepts!($($mark)?);
                 let [$($parameter),*] = arguments else {
                     return Err(wrong_count(
                         [$(stringify!($parameter)),*].len(),
@@ -153,8 +167,10 @@ macro_rules! natives {
                 }
                 let mut at = 0;
                 $(
-                    let Some($parameter) = <parameters::$type as ArcType>::convert($parameter) else {
-                        let mismatch = mismatch(at, <parameters::$type as ArcType>::TYPE, $parameter);
+                    let ty = <parameters::$type as ArcType>::TYPE;
+                    let accepted = Some($parameter).filter(|value| ACCEPTS(ty, value));
+                    let Some($parameter) = accepted.and_then(|value| <parameters::$type as ArcType>::convert(value)) else {
+                        let mismatch = mismatch(at, ty, $parameter);
                         return untyped::call(context, Primitive::[<$name:camel>], arguments, mismatch);
                     };
                     at += 1;

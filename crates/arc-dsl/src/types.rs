@@ -179,7 +179,7 @@ fn as_callable(value: &Value) -> Option<&Value> {
     value.is_function().then_some(value)
 }
 
-fn as_set(value: &Value) -> Option<Container<'_>> {
+pub(crate) fn as_set(value: &Value) -> Option<Container<'_>> {
     value
         .as_container()
         .filter(|c| c.kind == ContainerKind::Set)
@@ -289,9 +289,8 @@ fn as_patch(value: &Value) -> Option<ConvertedPatch<'_>> {
     Some(ConvertedPatch { value, items })
 }
 
-/// A set of cells, perhaps an empty one. To Python the shape of a tuple is another one, which the untyped functions know.
+/// A patch with colours, or an empty one.
 fn as_object(value: &Value) -> Option<ConvertedPatch<'_>> {
-    as_set(value)?;
     as_patch(value).filter(|converted| match &converted.items {
         ConvertedPatchItems::Cells(_) => true,
         ConvertedPatchItems::Locs(locs) => locs.is_empty(),

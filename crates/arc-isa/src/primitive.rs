@@ -42,7 +42,7 @@ macro_rules! primitives {
         $family:ident {
             $(
                 #[doc = $doc:literal]
-                $name:ident $([$cx:ident])? $(@$reads:ident)? ($($parameter:ident: $type:ident),*) -> $returns:ident
+                $name:ident $([$cx:ident])? $(@$mark:ident)? ($($parameter:ident: $type:ident),*) -> $returns:ident
                     $({ $($fact:ident: $value:expr),+ $(,)? })?;
             )+
         }

@@ -4,9 +4,10 @@
 //! else is known about it: fields of [`Facts`](crate::Facts). Fields that are not listed have their values in
 //! [`Facts::PLAIN`](crate::Facts::PLAIN). Families are in the order in which documents list them.
 //!
-//! Two marks say how the reference calls its function. `[cx]` passes the running context: the function calls other
+//! Marks say how the reference calls its function. `[cx]` passes the running context: the function calls other
 //! functions, builds values whose size depends on its arguments, or does more work than reading its arguments once.
 //! `@constant`: it reads only a few elements of its arguments, however many there are, and is charged only for these.
+//! `@of_set`: an `Object` has to be a set, since Python takes a tuple of cells for something else.
 
 /// Passes all rows of the table to the macro of this name, for example to count them:
 ///
@@ -17,7 +18,7 @@
 ///         $family:ident {
 ///             $(
 ///                 #[doc = $doc:literal]
-///                 $name:ident $([$cx:ident])? $(@$reads:ident)? ($($parameter:ident: $type:ident),*) -> $returns:ident
+///                 $name:ident $([$cx:ident])? $(@$mark:ident)? ($($parameter:ident: $type:ident),*) -> $returns:ident
 ///                     $({ $($facts:tt)* })?;
 ///             )+
 ///         }
@@ -459,7 +460,7 @@ macro_rules! for_each_primitive {
             /// One object a colour but the most common one. Error: a grid without cells.
             fgpartition(grid: Grid) -> Objects;
             /// Where the object occurs on the grid, by the upper left corners of its bounding box. Error: a grid without rows.
-            occurrences[cx](grid: Grid, obj: Object) -> Indices {
+            occurrences[cx]@of_set (grid: Grid, obj: Object) -> Indices {
                 result: Some(rules::of_set), sampling: Sampling::PartOfGrid
             };
             /// The rows and columns of one colour, as objects. Error: a grid without rows.

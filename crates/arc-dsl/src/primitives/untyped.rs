@@ -417,6 +417,18 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_tuple_of_cells_occurs_in_a_window_with_the_sides_of_the_tuple() {
+        let cells = "(2, (0, 0)), (2, (1, 0)), (2, (1, 1))";
+        let of = |cells: &str| format!("x = {cells}; O = occurrences(I, x)");
+        gives(&of(&format!("({cells})")), "frozenset()");
+        gives(
+            &of(&format!("frozenset({{{cells}}})")),
+            "frozenset({(0, 1)})",
+        );
+        gives(&of("((2, (5, 5)), (2, (6, 5)))"), "frozenset({(0, 1)})");
+    }
+
     fn raises(lines: &str) {
         let found = run(lines, &[&[1, 2, 0], &[0, 2, 2]]);
         assert!(
