@@ -87,7 +87,7 @@ fused! {
 
 impl Fused {
     /// Whether it takes two grids and returns the rows of one.
-    pub fn gives_rows(self) -> bool {
+    pub(crate) fn gives_rows(self) -> bool {
         matches!(self, Fused::LargerCells | Fused::SmallerCells)
     }
 

@@ -201,7 +201,7 @@ impl<'f> Index<'f> {
     }
 
     /// The only use of a value; `None` if there are none or several.
-    pub fn only_user(&self, id: Id) -> Option<&User<'f>> {
+    pub(crate) fn only_user(&self, id: Id) -> Option<&User<'f>> {
         let mut users = self.users(id);
         users.next().filter(|_| users.next().is_none())
     }

@@ -113,7 +113,7 @@ impl Order {
 
 /// The type of the elements of an instruction's value, if sorting them takes time. `from_unordered` says
 /// whether the container that it filters is unordered.
-pub fn may_be_unordered(instruction: &Instruction, from_unordered: bool) -> Option<&Type> {
+pub(crate) fn may_be_unordered(instruction: &Instruction, from_unordered: bool) -> Option<&Type> {
     let (made, element) = match (&instruction.ty, instruction.op) {
         (Type::Set(element), Op::Set) => (true, &**element),
         (Type::Set(element), Op::Call(primitive)) => {
@@ -149,7 +149,7 @@ pub enum Sight {
 }
 
 /// What an instruction observes of the order of an argument's elements.
-pub fn sight(instruction: &Instruction, at: usize) -> Sight {
+pub(crate) fn sight(instruction: &Instruction, at: usize) -> Sight {
     let Some(primitive) = instruction.primitive().filter(|_| !instruction.checked) else {
         return Sight::Order;
     };
@@ -195,7 +195,7 @@ fn has_total_keys(instruction: &Instruction) -> bool {
 }
 
 /// Whether an instruction unites its region's results into one set.
-pub fn merges_sets(instruction: &Instruction) -> bool {
+pub(crate) fn merges_sets(instruction: &Instruction) -> bool {
     facts_of(instruction).is_some_and(|facts| facts.body == Some(Body::Merged))
         && matches!(instruction.ty, Type::Set(_))
         && !instruction.checked

@@ -36,7 +36,7 @@ enum Demand {
 
 /// Which values may lose their cells outside the window, by id; for a container of patches, those of its
 /// elements. Elements of a set may then merge.
-pub fn clippable(form: &Form, index: &Index<'_>) -> Vec<bool> {
+pub(crate) fn clippable(form: &Form, index: &Index<'_>) -> Vec<bool> {
     // Clippable values are those that are painted: without such calls there are none.
     static ENDS: LazyLock<Called> = LazyLock::new(|| {
         let is_end = |of: Use| matches!(of, Use::Painted { .. } | Use::OnGrid);
