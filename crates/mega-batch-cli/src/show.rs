@@ -249,7 +249,7 @@ mod tests {
             output,
             score: None,
             time: Duration::ZERO,
-            made_by: None,
+            evaluated_by: None,
         });
         Drawing {
             name: id.to_string(),

@@ -1,7 +1,7 @@
-//! [`Backend`]: what makes the evaluations, the reference interpreter, machines that run compiled
-//! programs, or a device.
+//! [`Backend`]: what evaluates programs: the reference interpreter, machines that run compiled programs, or a device.
 //!
-//! Outcomes do not depend on it. What has no compiled form, and what machines bail out of, the reference evaluates.
+//! Outcomes do not depend on it. The reference evaluates programs that have no compiled form, and evaluations that
+//! machines bail out of.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,31 +19,30 @@ use crate::executors::{Compilation, Executors};
 use crate::panics::PANIC;
 use crate::program_cache::{NotCompiled, ProgramCache};
 
-/// What makes the evaluations. The results are the same.
+/// What evaluates programs. The results are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Backend {
-    /// The reference interpreter. What ends at one of its bounds a machine is asked for.
+    /// The reference interpreter. A machine, then a batt, tries the evaluations that reach one of its limits.
     Reference,
-    /// Machines that run compiled programs on bit planes. The reference does what they bail out,
-    /// and programs that have no compiled form.
+    /// Machines that run compiled programs on bit planes. The reference evaluates what they bail out of, and programs
+    /// that have no compiled form.
     Compiled,
-    /// As [`Compiled`](Backend::Compiled), for the programs that are evaluated often enough in the batch
-    /// for their [length](Backend::least_evaluations), or were compiled in an earlier one.
+    /// Like [`Compiled`](Backend::Compiled), but only programs that the batch evaluates often enough for their
+    /// [length](Backend::least_evaluations) are compiled, and those that were compiled in an earlier batch.
     #[default]
     Auto,
-    /// The kernels of GPUs, emulated on the CPU: for tests, and slow. Everything else as
-    /// [`Auto`](Backend::Auto).
+    /// The GPU kernels, emulated on the CPU: for tests, and slow. Everything else as with [`Auto`](Backend::Auto).
     Emulated,
-    /// The PTX that GPUs are given, interpreted on the CPU under checks that a GPU does not make: for
-    /// tests, and slower still. Everything else as [`Auto`](Backend::Auto).
+    /// The PTX of the GPU kernels, interpreted on the CPU with checks that a GPU does not do: for tests, and slower
+    /// still. Everything else as with [`Auto`](Backend::Auto).
     Interpreted,
-    /// NVIDIA GPUs, for the programs that they can run, where the scheduler expects them to be through
-    /// first. Everything else, and all where there is none, as [`Auto`](Backend::Auto).
+    /// NVIDIA GPUs, for the programs that they can run, if the scheduler expects them to finish first. Everything else,
+    /// and everything if there is no GPU, as with [`Auto`](Backend::Auto).
     Cuda,
 }
 
 impl Backend {
-    /// How many evaluations pay for compiling a program of so many steps.
+    /// The number of evaluations from which compiling a program with this many steps pays.
     pub fn least_evaluations(steps: usize) -> u64 {
         match steps {
             0..=2 => 16,
@@ -54,19 +53,18 @@ impl Backend {
         }
     }
 
-    /// Whether machines and devices may evaluate within these bounds.
+    /// Whether machines may evaluate within these limits.
     ///
-    /// They count steps and memory in units of their own, of which they have as many as the bounds are
-    /// of the defaults ([`Machine::new`](arc_cpu::Machine::new)). An evaluation ends at a bound where
-    /// neither the reference nor a machine, nor a batt, gets to its end within its own: whichever of
-    /// them comes first, the others are asked before. Machines know no clock, and their grids may
-    /// have any size up to [`GRID_CELLS`](arc_cpu::GRID_CELLS): a timeout, and a lower bound of cells,
-    /// are left to the reference alone.
+    /// Machines count steps and memory in their own units; their bounds are scaled by the ratio of these limits to the
+    /// default limits ([`Machine::new`](arc_cpu::Machine::new)). An evaluation ends at a limit only if neither the
+    /// reference nor a machine nor a batt finishes within its own bounds: if one of them reaches a bound, the others
+    /// are asked first. Machines have no clock, and their grids may have any size up to
+    /// [`GRID_CELLS`](arc_cpu::GRID_CELLS), so only the reference evaluates with a timeout or a lower limit on cells.
     pub fn allows(limits: &Limits) -> bool {
         limits.timeout.is_none() && limits.max_cells >= arc_cpu::GRID_CELLS
     }
 
-    /// Whether devices may evaluate within these bounds: only where none is below its default.
+    /// Whether devices may evaluate within these limits: only if none is below its default.
     pub fn allows_device(limits: &Limits) -> bool {
         let least = Limits::default();
         Self::allows(limits)
@@ -98,63 +96,63 @@ impl Serialize for Backend {
     }
 }
 
-/// Who made an evaluation: see [`Backends`].
+/// The executor that evaluated a program on a pair: see [`Backends`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Maker {
-    /// A machine, from the compiled program.
+pub enum EvaluatedBy {
+    /// A machine, which ran the compiled program.
     Machine,
-    /// A batt, with other programs.
+    /// A batt, together with other programs.
     Batt,
-    /// The reference.
+    /// The reference interpreter.
     Reference,
     /// A device.
     Device,
 }
 
-/// How many evaluations each [`Maker`] made, by its number.
-pub(crate) type ByMaker = [u64; 4];
+/// The number of evaluations by each executor, indexed by [`EvaluatedBy`].
+pub(crate) type CountsByEvaluator = [u64; 4];
 
-/// Who made the evaluations of a batch, and why the reference made those that it did: each evaluation that this run made has
-/// one maker. Where programs are [left alone](crate::Options::stop_after_wrong) after a wrong pair, bail-outs are counted
-/// of evaluations too that were made and not delivered, how many depends on the mode.
+/// How many evaluations of a batch each executor did, and why the reference did its share. Each evaluation of this run
+/// counts for one executor. If programs [stop](crate::Options::stop_after_wrong) after a wrong pair, bail-outs also
+/// count evaluations that were not delivered; how many depends on the mode.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Backends {
-    /// What was asked for.
+    /// The requested backend.
     #[serde(rename = "name")]
     pub backend: Backend,
-    /// Evaluations that machines made.
+    /// Evaluations by machines.
     pub compiled: u64,
-    /// Evaluations that batts made, of many programs at once.
+    /// Evaluations by batts, of many programs at once.
     pub merged: u64,
-    /// Evaluations that the reference made, those that were bailed out among them.
+    /// Evaluations by the reference, including those that a machine bailed out of.
     pub reference: u64,
-    /// Evaluations that machines bailed out, by reason.
+    /// Evaluations that machines bailed out of, by reason.
     pub bail_outs: BTreeMap<String, u64>,
     /// Programs that were compiled.
     pub programs_compiled: u64,
-    /// Programs that were evaluated and not compiled, by reason.
+    /// Programs that were evaluated but not compiled, by reason.
     pub programs_not_compiled: BTreeMap<String, u64>,
-    /// What the device did, where there was one.
+    /// The work of the devices, if there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<OnDevice>,
-    /// Why there was none, where one was asked for.
+    /// Why there was no device, if one was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_device: Option<String>,
-    /// How long compiling took, on all workers together.
+    /// The time spent compiling for machines and encoding for devices, summed over workers.
     #[serde(skip)]
     pub compile_time: Duration,
-    /// Calls of the programs that batts took, and those of them that another program had made
-    /// before: they depend on which worker has made what.
+    /// The number of calls in the programs that batts evaluated, and how many of them were shared with an earlier
+    /// program. They depend on which worker evaluated what.
     #[serde(skip)]
     pub merged_calls: (u64, u64),
 }
 
-/// What devices did of a batch. All that they did not, the CPU did.
+/// The work of devices on a batch. The CPU did the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct OnDevice {
     /// Their names.
     pub name: String,
-    /// Evaluations that they made.
+    /// Evaluations that they finished.
     pub evaluations: u64,
     /// Evaluations that they bailed out of, by reason.
     pub bail_outs: BTreeMap<String, u64>,
@@ -162,17 +160,17 @@ pub struct OnDevice {
     pub programs: u64,
     /// Programs that they cannot run, by reason.
     pub programs_host_only: BTreeMap<String, u64>,
-    /// Batches for which their memory was too small, and which were made in halves.
+    /// Batches that did not fit their memory, and were run in halves.
     pub launches_halved: u64,
-    /// How those failed that failed last or could not be opened: others made their evaluations.
+    /// The last failures, and why devices could not be opened; other executors did their evaluations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// What each device did, by stages, with its name.
+    /// The name and the activity of each device.
     #[serde(serialize_with = "activities")]
     pub activities: Vec<(String, Activity)>,
 }
 
-/// What a device did, for documents: times in seconds, memory in bytes.
+/// [`Activity`] as documents contain it: times in seconds, memory in bytes.
 #[derive(Serialize)]
 struct ActivityEntry<'a> {
     name: &'a str,
@@ -182,7 +180,7 @@ struct ActivityEntry<'a> {
     too_large: u64,
     failed: u64,
     stages: StageEntry,
-    /// In which it computed nothing.
+    /// The time in which it computed nothing.
     wait: f64,
     elapsed: f64,
     memory: MemoryEntry,
@@ -240,13 +238,13 @@ pub(crate) struct HostPrograms<'b> {
     programs: &'b [Program],
     compilers: &'b Compilers,
     executors: Executors,
-    /// How many programs are left to the reference because of the bounds.
+    /// How many programs only the reference may evaluate because of the limits.
     bounded: u64,
     cache: ProgramCache<Arc<Compiled>>,
 }
 
 impl<'b> HostPrograms<'b> {
-    /// Room for the programs of the batch.
+    /// Nothing is compiled yet.
     pub(crate) fn new(
         batch: &Batch<'b>,
         executors: Executors,
@@ -271,7 +269,7 @@ impl<'b> HostPrograms<'b> {
         }
     }
 
-    /// The program, compiled now if it was not; `None` if the reference is to evaluate it.
+    /// The program, compiled now if it was not; `None` if the reference has to evaluate it.
     pub(crate) fn get(&self, program: u32) -> Option<Arc<Compiled>> {
         self.cache.get(program, |evaluations| {
             let program = &self.programs[program as usize];
@@ -287,20 +285,20 @@ impl<'b> HostPrograms<'b> {
         })
     }
 
-    /// So many evaluations of the program are done.
+    /// Records finished evaluations of the program.
     pub(crate) fn done(&self, program: u32, evaluations: usize) {
         self.cache.done(program, evaluations);
     }
 
-    /// What it came to, with the evaluations by their makers, what workers and batts counted, and what a device did.
+    /// The summary, from the evaluations by executor, the counters of workers and batts, and the work of devices.
     pub(crate) fn backends(
         self,
-        made_by: &ByMaker,
+        evaluated_by: &CountsByEvaluator,
         counts: &Counts,
         merged: &MergeCounts,
         device: Option<OnDevice>,
     ) -> Backends {
-        let made_by = |maker: Maker| made_by[maker as usize];
+        let evaluated_by = |by: EvaluatedBy| evaluated_by[by as usize];
         let mut programs = self.cache.finish();
         if self.bounded > 0 {
             let bounded = BOUNDED.to_owned();
@@ -315,14 +313,14 @@ impl<'b> HostPrograms<'b> {
         }
         Backends {
             backend: self.executors.backend(),
-            compiled: made_by(Maker::Machine),
-            merged: made_by(Maker::Batt),
-            reference: made_by(Maker::Reference),
+            compiled: evaluated_by(EvaluatedBy::Machine),
+            merged: evaluated_by(EvaluatedBy::Batt),
+            reference: evaluated_by(EvaluatedBy::Reference),
             bail_outs,
             programs_compiled: programs.compiled,
             programs_not_compiled: programs.not_compiled,
             device: device.map(|device| OnDevice {
-                evaluations: made_by(Maker::Device),
+                evaluations: evaluated_by(EvaluatedBy::Device),
                 ..device
             }),
             no_device: None,
@@ -332,38 +330,38 @@ impl<'b> HostPrograms<'b> {
     }
 }
 
-/// Reasons that are ours.
+/// Reasons that [`HostPrograms`] gives.
 const FEW: &str = "too few evaluations for its length";
 const BOUNDED: &str = "a timeout, or fewer cells than a machine's grids may have";
 
-/// What the batts of a worker did.
+/// The counters of a worker's batts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MergeCounts {
-    /// Calls of the programs that they took.
+    /// Calls in the programs that they evaluated.
     pub(crate) calls: u64,
-    /// Those of them that were not made again.
+    /// Calls among these whose values they already had.
     pub(crate) shared: u64,
 }
 
 impl MergeCounts {
-    /// Adds what another worker counted.
+    /// Adds the counters of another worker.
     pub(crate) fn add(&mut self, other: &MergeCounts) {
         self.calls += other.calls;
         self.shared += other.shared;
     }
 }
 
-/// What a worker counts.
+/// Why the machine of a worker passed evaluations on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counts {
-    /// Evaluations that its machine passed on.
+    /// Evaluations that it bailed out of, by reason.
     pub(crate) bail_outs: BTreeMap<BailOut, u64>,
-    /// Those that it bailed out by a panic.
+    /// Evaluations on which it panicked.
     pub(crate) panics: u64,
 }
 
 impl Counts {
-    /// Adds what another worker counted.
+    /// Adds the counters of another worker.
     pub(crate) fn add(&mut self, other: &Counts) {
         self.panics += other.panics;
         for (&bail_out, count) in &other.bail_outs {
@@ -387,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_compiled_where_it_pays_and_evicted() {
+    fn programs_are_compiled_if_it_pays_and_evicted() {
         let pair = Pair::new(Grid::filled(1, 1, 0), None);
         let task = |pairs| Task {
             id: "a".into(),
@@ -428,7 +426,7 @@ mod tests {
             programs.done(0, 1);
             assert!(programs.get(0).is_none());
             let backends = programs.backends(
-                &ByMaker::default(),
+                &CountsByEvaluator::default(),
                 &Counts::default(),
                 &MergeCounts::default(),
                 None,
@@ -436,13 +434,13 @@ mod tests {
             let compiled = expected.iter().filter(|&&compiled| compiled).count() as u64;
             assert_eq!(backends.programs_compiled, compiled);
             assert_eq!(backends.compile_time > Duration::ZERO, compiled > 0);
-            let left: u64 = backends.programs_not_compiled.values().sum();
-            assert_eq!(left, u64::from(backend == Backend::Auto));
+            let not_compiled: u64 = backends.programs_not_compiled.values().sum();
+            assert_eq!(not_compiled, u64::from(backend == Backend::Auto));
         }
     }
 
     #[test]
-    fn timeouts_and_small_grids_are_the_references_and_lower_bounds_no_devices() {
+    fn machines_allow_no_timeout_and_no_low_cell_limit_and_devices_no_lowered_limit() {
         let with = |change: fn(&mut Limits)| {
             let mut limits = Limits::default();
             change(&mut limits);

@@ -214,7 +214,7 @@ impl Entry {
             },
             score: made.score,
             time: Duration::from_nanos(made.nanoseconds),
-            made_by: None,
+            evaluated_by: None,
         }))
     }
 }

@@ -1,4 +1,4 @@
-//! [`Executors`]: who may evaluate a batch.
+//! [`Executors`]: what may evaluate a batch.
 
 use std::num::NonZeroUsize;
 
@@ -8,20 +8,20 @@ use crate::backend::Backend;
 use crate::devices::Request;
 use crate::options::{Mode, Options};
 
-/// Who may evaluate a batch: all that a [`Runner`](crate::Runner) knows of it.
+/// What may evaluate a batch, as a [`Runner`](crate::Runner) uses it.
 ///
-/// [`Mode`], [`Backend`], [`Placement`], and the numbers of workers and GPUs in [`Options`] are shorthands, which
-/// [`Options::executors`] resolves. Results do not depend on it.
+/// [`Options::executors`] resolves [`Mode`], [`Backend`], [`Placement`], and the numbers of workers and GPUs in
+/// [`Options`] to this. Results do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Executors {
-    /// How many threads evaluate at a time; `None` evaluates one after the other on the calling thread.
+    /// How many threads evaluate at a time; if `None`, the calling thread does one evaluation after another.
     pub threads: Option<NonZeroUsize>,
     /// Which programs the host compiles. The reference interpreter evaluates the others.
     pub compilation: Compilation,
-    /// The devices that evaluate beside the host.
+    /// The devices that evaluate besides the host.
     pub devices: Request,
-    /// Whether host or device gets an evaluation that both can do.
+    /// Whether the host or a device runs an evaluation that both can run.
     pub placement: Placement,
 }
 
@@ -38,7 +38,7 @@ pub enum Compilation {
 }
 
 impl Executors {
-    /// What the options say; `has_gpu` is asked only in [`Mode::Auto`].
+    /// Resolves the options; `has_gpu` is called only in [`Mode::Auto`].
     pub(crate) fn of(options: &Options, has_gpu: impl FnOnce() -> bool) -> Self {
         let cpu = |compilation| (compilation, Request::NoDevice);
         let gpus = || options.gpus.map_or(Request::AllGpus, Request::Gpus);
@@ -58,7 +58,7 @@ impl Executors {
         let is_simulated = matches!(devices, Request::Emulated | Request::Interpreted);
         let default = match options.mode {
             Mode::Gpu => Placement::Devices,
-            // By cost a simulated device would never be chosen.
+            // A simulated device is too slow to be chosen by cost.
             Mode::Sequential | Mode::Parallel if is_simulated => Placement::Devices,
             Mode::Sequential | Mode::Parallel | Mode::Auto => Placement::Auto,
         };
@@ -73,12 +73,12 @@ impl Executors {
         }
     }
 
-    /// How many threads evaluate, the calling one among them.
+    /// How many threads evaluate, including the calling one.
     pub(crate) fn thread_count(&self) -> usize {
         self.threads.map_or(1, NonZeroUsize::get)
     }
 
-    /// The word that reports have for it.
+    /// The backend that reports name.
     pub(crate) fn backend(&self) -> Backend {
         match (self.devices, self.compilation) {
             (Request::AllGpus | Request::Gpus(_), _) => Backend::Cuda,
@@ -157,7 +157,7 @@ mod tests {
                 "{mode} {backend}"
             );
         }
-        // Without a GPU the mode auto asks for none, and the mode gpu says why there is none.
+        // Without a GPU, the mode auto requests no device; the mode gpu does, to report why there is none.
         assert_eq!(of(Mode::Auto, Backend::Auto, false).0, Request::NoDevice);
         assert_eq!(of(Mode::Gpu, Backend::Auto, false).0, gpus);
         for mode in MODES {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_backend_is_named_as_it_was_asked_for() {
+    fn the_named_backend_is_the_requested_one() {
         for mode in MODES {
             for backend in BACKENDS {
                 for has_gpu in [false, true] {

@@ -87,7 +87,7 @@ pub const DOCUMENT_SCHEMA: u32 = 1;
 
 pub use arc_cpu::batt;
 pub use attempts::{Attempts, Behaviour, Behaviours, TaskDetails};
-pub use backend::{Backend, Backends, Maker, OnDevice};
+pub use backend::{Backend, Backends, EvaluatedBy, OnDevice};
 pub use batch::{Batch, Job, UnknownJob};
 pub use batts::{
     BattPair, BattValues, add_candidates, is_right, right_candidates, run_batt, run_batt_on_all,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use arc_dsl::{EvalError, Grid, Pair, PairId, Split, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::backend::Maker;
+use crate::backend::EvaluatedBy;
 use crate::batch::Job;
 use crate::options::Options;
 use crate::score::Score;
@@ -126,7 +126,7 @@ pub struct PairResult {
     /// How long it took; with compiled programs, its share of the time of a sequence of evaluations of its program.
     pub time: Duration,
     /// Which evaluator answered; `None` if the result comes from a checkpoint or a shard, which do not record that.
-    pub made_by: Option<Maker>,
+    pub evaluated_by: Option<EvaluatedBy>,
 }
 
 /// The results of one job.

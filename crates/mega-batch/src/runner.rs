@@ -1,12 +1,11 @@
-//! [`Runner`]: evaluates a [`Batch`] on one thread or on many, and gives the results in order.
+//! [`Runner`]: evaluates a [`Batch`] on one thread or on many, and delivers the results in order.
 //!
-//! Without devices the threads take chunks of consecutive evaluations from a queue, as many as take some
-//! microseconds, and the calling thread is one of them ([`host`]). With devices the batch is cut into windows:
-//! who makes which window, workers or a device, is the scheduler's to say (`gpu-sched`); what a device
-//! leaves of its window ([`DeviceStage`]) workers do, and the calling thread hands work to all ([`mod@pipeline`]).
-//! Either way results are delivered by the calling thread in the order of the batch, so that what a [`Sink`]
-//! sees does not depend on who was faster, and what is held in memory does not depend on the length of the
-//! batch.
+//! Without devices, the threads take chunks of consecutive evaluations from a queue, each chunk worth some
+//! microseconds, and the calling thread is one of them ([`host`]). With devices, the batch is cut into windows: the
+//! scheduler (`gpu-sched`) assigns each window to workers or to a device, workers evaluate what a device leaves of its
+//! window ([`DeviceStage`]), and the calling thread hands out the work ([`mod@pipeline`]). Either way the calling
+//! thread delivers the results in the order of the batch, so what a [`Sink`] sees does not depend on which worker was
+//! faster, and the memory in use does not depend on the length of the batch.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -16,7 +15,7 @@ use std::time::{Duration, Instant};
 use arc_dsl::Limits;
 use gpu_sched::HOST;
 
-use crate::backend::{Backend, ByMaker, Counts, HostPrograms, MergeCounts};
+use crate::backend::{Backend, Counts, CountsByEvaluator, HostPrograms, MergeCounts};
 use crate::batch::Batch;
 use crate::compilers::Compilers;
 use crate::delivery::Delivery;
@@ -44,7 +43,7 @@ mod window;
 mod worker;
 
 use device::{DeviceStage, Fleet, UnitAnswers};
-use fleet::{Found, Kept, Opened};
+use fleet::{OpenedDevice, OpenedDevices, SavedCosts};
 use host::{Awake, Host};
 use merging::Plan;
 use pipeline::{InPlace, Pipeline, Workers, on_devices};
@@ -52,11 +51,11 @@ use queue::{Pace, Queue};
 use unit::Unit;
 use worker::Worker;
 
-/// What [`run`] gives: the results of every job, in the order of the batch, and what they come to.
+/// The results of every job in the order of the batch, and their summary, as [`run`] returns them.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Report {
-    /// What the batch came to.
+    /// The summary of the batch.
     pub summary: Summary,
     /// The results of each job.
     pub results: Vec<JobResult>,
@@ -66,18 +65,18 @@ pub struct Report {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// More threads are asked for than there may be.
+    /// More threads are requested than are allowed.
     #[error("{workers} workers: expected 1 to {}", Runner::MAX_WORKERS)]
     TooManyWorkers {
-        /// How many are asked for.
+        /// The requested number.
         workers: usize,
     },
-    /// The system has no room for the threads.
+    /// The system cannot start the threads.
     #[error(transparent)]
     Threads(#[from] io::Error),
 }
 
-/// For who runs a batch, and has to do with files besides.
+/// For callers that run a batch and also use files.
 impl From<StartError> for io::Error {
     fn from(error: StartError) -> Self {
         match error {
@@ -89,57 +88,57 @@ impl From<StartError> for io::Error {
 
 /// Runs a batch and keeps every result.
 ///
-/// An error means that the threads could not be started ([`StartError`]). To run many batches, or one that is too
-/// long to keep, use a [`Runner`].
+/// An error means that the threads could not be started ([`StartError`]). To run many batches, or one whose results
+/// do not fit in memory, use a [`Runner`].
 pub fn run(batch: &Batch<'_>, options: &Options) -> io::Result<Report> {
     Runner::new(options)?.run(batch)
 }
 
-/// Threads that evaluate batches, each with its interpreter; they last as long as the runner.
+/// Threads that evaluate batches, each with its own interpreter; they live as long as the runner.
 #[derive(Debug)]
 pub struct Runner {
     options: Options,
     executors: Executors,
-    /// The threads beside the calling one, where there are any.
+    /// The threads besides the calling one, if any.
     pool: Option<rayon::ThreadPool>,
-    /// Whether the calling thread makes evaluations too: then it is the first of the workers.
+    /// Whether the calling thread evaluates too, as the first of the workers.
     caller_works: bool,
     workers: Vec<Worker>,
     /// The threads of the pool that are awake.
     awake: Arc<Awake>,
-    /// How long evaluations take, as the last ones did.
+    /// How long recent evaluations took.
     pace: Pace,
-    /// What compiles programs, from batch to batch.
+    /// The compilers, which last from batch to batch.
     compilers: Compilers,
-    /// The workers and the devices. Only the calling thread takes it, so it is always free.
+    /// The workers and the devices. Only the calling thread locks it, so the lock is always free.
     fleet: Mutex<Fleet>,
-    /// The costs that are kept between runs, where they are.
-    kept: Option<Kept>,
-    /// Why devices that are asked for are not there.
-    missing: Option<String>,
-    /// Bytes of shared memory that an evaluation can have on every device; nothing without one.
+    /// The costs that are saved between runs, if they are.
+    saved_costs: Option<SavedCosts>,
+    /// Why requested devices are not available.
+    unavailable: Option<String>,
+    /// Bytes of shared memory that an evaluation may use on every device; `None` without devices.
     shared_bytes: Option<u32>,
-    /// The number of the next program, or pool of values, that devices are given.
+    /// The number for the next program or pool of values on devices.
     device_numbers: AtomicU64,
 }
 
-/// The stack of a worker besides what nesting needs.
+/// The stack of a worker, besides what nesting needs.
 const STACK: usize = 8 << 20;
 
-/// The stack of a worker for every level of nesting that the limits allow. A level takes up to 2 KiB
-/// when the compiler optimises and several times that when it does not.
+/// The stack of a worker for each level of nesting that the limits allow. A level takes up to 2 KiB in optimised
+/// builds, and several times that in debug builds.
 const STACK_PER_LEVEL: usize = 64 << 10;
 
-/// How many evaluations make a window of the host beside devices; fewer where outputs are kept, for each may
-/// be large.
+/// The number of evaluations in a window of the host beside devices; fewer if outputs are kept, since each may be
+/// large.
 const WINDOW: usize = 4096;
 const WINDOW_WITH_OUTPUTS: usize = 128;
 
-/// How many windows there are at a time, of the host beside devices; and so many evaluations without devices are
-/// made and not delivered.
+/// The number of windows that the host evaluates at a time beside devices. Without devices, at most this many windows
+/// of evaluations are finished and not delivered.
 const WINDOWS_IN_FLIGHT: usize = 16;
 
-/// How many windows workers have at a time, and the evaluations of each.
+/// The number of windows that workers have at a time, and of evaluations in each.
 fn windows(options: &Options, executors: Executors) -> (usize, u64) {
     let in_flight = if executors.threads.is_some() {
         WINDOWS_IN_FLIGHT
@@ -158,40 +157,43 @@ fn windows(options: &Options, executors: Executors) -> (usize, u64) {
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Runner {
-    /// How many threads there may be.
+    /// The maximum number of threads.
     pub const MAX_WORKERS: usize = 1024;
 
-    /// Starts the threads, and the device where the backend has one. That a device cannot be had is
-    /// no error: see [`no_device`](Self::no_device).
+    /// Starts the threads, and opens the devices that the options request. A device that is not available is no error:
+    /// see [`no_device`](Self::no_device).
     pub fn new(options: &Options) -> Result<Self, StartError> {
         let executors = options.executors();
-        // Within lower bounds a device has nothing to do.
+        // Below the default limits, devices evaluate nothing.
         let needs_device = executors.devices != Request::NoDevice;
         if !needs_device || !Backend::allows_device(&options.limits) {
-            return Self::with_devices(options, executors, Found::default(), None);
+            return Self::with_devices(options, executors, OpenedDevices::default(), None);
         }
         let threads = executors.thread_count();
-        let mut kept = options.keep_costs.then(|| Kept::open(threads));
-        let found = fleet::devices(executors.devices, kept.as_mut());
-        Self::with_devices(options, executors, found, kept)
+        let mut saved_costs = options.keep_costs.then(|| SavedCosts::open(threads));
+        let opened = fleet::devices(executors.devices, saved_costs.as_mut());
+        Self::with_devices(options, executors, opened, saved_costs)
     }
 
     fn with_devices(
         options: &Options,
         executors: Executors,
-        found: Found,
-        kept: Option<Kept>,
+        opened: OpenedDevices,
+        saved_costs: Option<SavedCosts>,
     ) -> Result<Self, StartError> {
         let threads = executors.thread_count();
         if threads > Self::MAX_WORKERS {
             return Err(StartError::TooManyWorkers { workers: threads });
         }
         let nesting = usize::from(options.limits.max_nesting);
-        // Nesting as deep as the default allows takes less than 128 KiB of stack, less than 1 MiB
-        // unoptimised: any thread has that, and is spared the way to another and back.
+        // Nesting within the default limit takes less than 128 KiB of stack, or 1 MiB in debug builds. Any thread has
+        // that, so the calling thread evaluates too, which saves passing work to another thread and back.
         let shallow = nesting <= usize::from(Limits::default().max_nesting);
-        let Found { devices, missing } = found;
-        // Beside devices the calling thread has the scheduler to serve.
+        let OpenedDevices {
+            devices,
+            unavailable,
+        } = opened;
+        // With devices, the calling thread runs the scheduler instead.
         let caller_works = shallow && (devices.is_empty() || executors.threads.is_none());
         let others = threads - usize::from(caller_works);
         let pool = if others == 0 {
@@ -205,10 +207,10 @@ impl Runner {
             Some(pool.map_err(io::Error::other)?)
         };
         let workers = (0..threads).map(|_| Worker::new(&options.limits)).collect();
-        let shared_bytes = devices.iter().map(Opened::shared_bytes).min();
+        let shared_bytes = devices.iter().map(OpenedDevice::shared_bytes).min();
         let mut fleet = fleet::fleet(options, executors, windows(options, executors), devices)?;
-        if let Some(kept) = &kept {
-            kept.recall(&mut fleet);
+        if let Some(saved_costs) = &saved_costs {
+            saved_costs.recall(&mut fleet);
         }
         Ok(Self {
             options: options.clone(),
@@ -220,41 +222,41 @@ impl Runner {
             pace: Pace::default(),
             compilers: Compilers::default(),
             fleet: Mutex::new(fleet),
-            kept,
-            missing,
+            saved_costs,
+            unavailable,
             shared_bytes,
             device_numbers: AtomicU64::new(0),
         })
     }
 
-    /// How it runs.
+    /// Its options.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Who evaluates, as its options said.
+    /// The executors that its options select.
     pub fn executors(&self) -> &Executors {
         &self.executors
     }
 
-    /// For how long batches may run from now on, see [`Options::time_limit`].
+    /// Sets how long later batches may run; see [`Options::time_limit`].
     pub fn set_time_limit(&mut self, time_limit: Option<Duration>) {
         self.options.time_limit = time_limit;
     }
 
-    /// The number of its threads.
+    /// The number of threads.
     pub fn workers(&self) -> usize {
         self.workers.len()
     }
 
-    /// Why the device that was asked for is not there; then the CPU does its work.
+    /// Why no requested device is available, if so; the CPU then does all the work.
     pub fn no_device(&self) -> Option<&str> {
-        self.missing.as_deref().filter(|_| !self.has_device())
+        self.unavailable.as_deref().filter(|_| !self.has_device())
     }
 
-    /// Why a device that was asked for is not used, where others are.
+    /// Why some requested devices are not used, if others are.
     pub fn left_out(&self) -> Option<&str> {
-        self.missing.as_deref().filter(|_| self.has_device())
+        self.unavailable.as_deref().filter(|_| self.has_device())
     }
 
     fn has_device(&self) -> bool {
@@ -271,8 +273,8 @@ impl Runner {
             .collect()
     }
 
-    /// Has devices give back the memory that they keep for later batches, with the programs and grids in it. Those of a
-    /// later batch are loaded again.
+    /// Has devices release the memory that they cache for later batches, with its programs and grids. Later batches
+    /// load theirs again.
     pub fn clean_up(&mut self) {
         lock(&self.fleet).clean_up();
     }
@@ -286,16 +288,15 @@ impl Runner {
 
     /// Runs a batch and hands every result to `sink`.
     ///
-    /// An error of the sink stops the batch and is given back; the runner can be used again. A batch
-    /// that is [cancelled](Options::cancellation) is no error: what is finished is delivered, and the
-    /// summary is of that.
+    /// An error of the sink stops the batch and is returned; the runner can be used again. If the batch is
+    /// [cancelled](Options::cancellation), that is no error: the finished results are delivered and summarised.
     pub fn run_into(&mut self, batch: &Batch<'_>, sink: &mut impl Sink) -> io::Result<Summary> {
         self.resume_into(batch, std::iter::empty(), sink)
     }
 
-    /// The same for a batch of which the first evaluations were made before: `done` has a result for
-    /// each, and nothing for those that were [left out](Options::stop_after_wrong). They are handed to
-    /// `sink` and counted like the others.
+    /// Like [`run_into`](Self::run_into), for a batch whose first evaluations were done before: `done` has a result for
+    /// each, or `None` if it was [skipped](Options::stop_after_wrong). They are handed to `sink` and counted like the
+    /// others.
     pub fn resume_into(
         &mut self,
         batch: &Batch<'_>,
@@ -309,12 +310,12 @@ impl Runner {
         let programs = HostPrograms::new(batch, self.executors, limits, &self.compilers);
         let stop = AtomicBool::new(false);
         let wrong = AtomicUsize::new(usize::MAX);
-        // A time past what the clock can tell is none.
+        // A limit beyond the range of the clock is no limit.
         let time_limit = self.options.time_limit;
         let deadline = time_limit.and_then(|time| Instant::now().checked_add(time));
         let device_stage = self.shared_bytes.map(|shared_bytes| {
-            let keep = self.options.makes_outputs();
-            DeviceStage::new(batch, keep, shared_bytes, &self.device_numbers)
+            let keep_outputs = self.options.needs_outputs();
+            DeviceStage::new(batch, keep_outputs, shared_bytes, &self.device_numbers)
         });
         let run = Run {
             runner: self,
@@ -329,7 +330,7 @@ impl Runner {
         };
         let result = run.deliver_all(done, sink);
         let device = device_stage.map(|stage| stage.finish(&lock(&self.fleet)));
-        let (mut summary, made_by) = result?;
+        let (mut summary, evaluated_by) = result?;
         let (mut counts, mut merged) = (Counts::default(), MergeCounts::default());
         for worker in &mut self.workers {
             counts.add(worker.counts());
@@ -340,10 +341,10 @@ impl Runner {
             let failures = std::iter::once(reason).chain(device.failure.as_deref());
             device.failure = Some(failures.collect::<Vec<_>>().join("; "));
         }
-        summary.backends = programs.backends(&made_by, &counts, &merged, device);
+        summary.backends = programs.backends(&evaluated_by, &counts, &merged, device);
         summary.backends.no_device = self.no_device().map(str::to_owned);
         summary.backends.compile_time += encoding.unwrap_or_default();
-        // Who runs a second batch may run a third.
+        // From the second batch on, compiled programs are cached: a caller that runs two batches may run more.
         self.compilers.keep();
         Ok(summary)
     }
@@ -351,43 +352,43 @@ impl Runner {
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        if let Some(kept) = &mut self.kept {
-            kept.remember(&lock(&self.fleet));
+        if let Some(saved_costs) = &mut self.saved_costs {
+            saved_costs.remember(&lock(&self.fleet));
         }
     }
 }
 
-/// One batch on its way.
+/// A batch that is running.
 #[derive(Clone, Copy)]
 struct Run<'r> {
     runner: &'r Runner,
     batch: &'r Batch<'r>,
     programs: &'r HostPrograms<'r>,
-    /// None without a device.
+    /// `None` without devices.
     device_stage: Option<&'r DeviceStage<'r>>,
-    /// How many of its evaluations were made before.
+    /// How many of its evaluations were done before.
     done: u64,
     total: u64,
     stop: &'r AtomicBool,
-    /// The place of the job that is being delivered, if it is stopped since it was wrong.
+    /// The index of the job that is being delivered, if it was stopped by a wrong result; otherwise `usize::MAX`.
     wrong: &'r AtomicUsize,
     deadline: Option<Instant>,
 }
 
-/// The result of an evaluation that was made before; `None` if it was left out.
+/// The result of an evaluation that was done before; `None` if it was skipped.
 type Recorded = io::Result<Known>;
 
-/// A window for workers: a device is through with it, or has nothing to do with it.
+/// A window for workers to evaluate: it is for the host, or a device has finished its part.
 #[derive(Debug)]
-struct Passed {
+struct PendingWindow {
     units: Vec<(Unit, UnitAnswers)>,
     began: Instant,
 }
 
-/// A window that the workers are through with.
+/// A window that workers have evaluated.
 #[derive(Debug)]
-struct Window {
-    /// Those of each unit; `None` if a stop came first.
+struct FinishedWindow {
+    /// The results of each unit; `None` for an evaluation if a stop came first.
     results: Vec<Vec<Known>>,
     began: Instant,
     ended: Instant,
@@ -399,7 +400,7 @@ impl<'r> Run<'r> {
         self,
         done: impl Iterator<Item = Recorded>,
         sink: &mut S,
-    ) -> io::Result<(Summary, ByMaker)> {
+    ) -> io::Result<(Summary, CountsByEvaluator)> {
         let options = &self.runner.options;
         let tally = Tally::new(self.batch);
         let mut delivery = Delivery::new(self.batch, options.stop_after_wrong, &tally, sink);
@@ -407,30 +408,30 @@ impl<'r> Run<'r> {
             let place = delivery.next()?;
             delivery.deliver(&mut [known?], false)?;
             if let Some((job, _)) = place {
-                self.done_of(self.batch.job(job).program, 1);
+                self.count_done(self.batch.job(job).program, 1);
             }
         }
         let elapsed = match self.device_stage {
             None => self.deliver_by_host(&mut delivery, &tally)?,
             Some(_) => self.deliver_by_devices(&mut delivery)?,
         };
-        // Jobs without pairs may stand behind the last result.
+        // Jobs without pairs may follow the last result.
         delivery.next()?;
         let (mut counts, sink) = delivery.finish();
         for worker in &self.runner.workers {
             counts.add(std::mem::take(&mut lock(worker.tallied())));
         }
-        let (workers, made_by) = (self.runner.workers.len(), counts.made_by);
+        let (workers, evaluated_by) = (self.runner.workers.len(), counts.evaluated_by);
         let summary = tally.finish(options.mode, workers, counts, elapsed);
         sink.progress(Progress {
             done: summary.totals.evaluations + summary.skipped,
             total: self.total,
             on_devices: on_devices(&lock(&self.runner.fleet)),
         });
-        Ok((summary, made_by))
+        Ok((summary, evaluated_by))
     }
 
-    /// Delivers what the threads of this machine make; the wall-clock time of that.
+    /// Evaluates on the threads of this machine and delivers the results; returns the wall-clock time of evaluating.
     fn deliver_by_host<S: Sink>(
         self,
         delivery: &mut Delivery<'_, '_, S>,
@@ -459,13 +460,13 @@ impl<'r> Run<'r> {
         };
         let mut in_hand = None;
         match &self.runner.pool {
-            // Whether there is work for others is found out without them.
+            // Other threads start only if there is enough work for them.
             _ if host.deliver(None, &mut in_hand, delivery)? => {}
             None => {}
             Some(pool) => pool.in_place_scope(|scope| {
                 let delivered = host.deliver(Some(scope), &mut in_hand, delivery);
                 let result = delivered.map(drop);
-                // What is still in the workers' hands after an error is of no use to anyone.
+                // After an error, nobody needs the work in progress.
                 self.stop.store(true, Ordering::Relaxed);
                 queue.stop();
                 result
@@ -474,7 +475,7 @@ impl<'r> Run<'r> {
         Ok(queue.finish())
     }
 
-    /// Delivers what the threads of this machine and devices make; the wall-clock time of that.
+    /// The same on the threads of this machine and on devices.
     fn deliver_by_devices<S: Sink>(
         self,
         delivery: &mut Delivery<'_, '_, S>,
@@ -489,7 +490,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Delivers windows while these workers evaluate further ones.
+    /// Delivers windows while these workers evaluate later ones.
     fn deliver_by<'scope, S: Sink>(
         self,
         workers: &impl Workers<'scope>,
@@ -501,7 +502,7 @@ impl<'r> Run<'r> {
         let mut pipeline = Pipeline::new(self);
         let (mut last_told, mut clock) = (Instant::now(), Clock::default());
         loop {
-            // In parallel the workers go on while the sink works.
+            // With threads, workers evaluate while the sink works.
             if self.runner.executors.threads.is_some() {
                 pipeline.start(workers);
             }
@@ -521,7 +522,7 @@ impl<'r> Run<'r> {
                 let place = delivery.next()?;
                 delivery.deliver(&mut results, false)?;
                 if let Some((job, _)) = place {
-                    self.done_of(self.batch.job(job).program, results.len());
+                    self.count_done(self.batch.job(job).program, results.len());
                 }
                 if let Some(wrong) = delivery.wrong_job() {
                     self.wrong.store(wrong, Ordering::Relaxed);
@@ -530,22 +531,22 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// So many evaluations of a program are done, for those who keep programs.
-    fn done_of(self, program: u32, evaluations: usize) {
+    /// Reports finished evaluations of a program to the program caches.
+    fn count_done(self, program: u32, evaluations: usize) {
         self.programs.done(program, evaluations);
         if let Some(stage) = self.device_stage {
             stage.done(program, evaluations);
         }
     }
 
-    /// Whether what is not begun shall not be begun.
+    /// Whether no more evaluations shall begin.
     fn stopped(self) -> bool {
         self.stop.load(Ordering::Relaxed)
             || self.runner.options.cancellation.is_cancelled()
             || self.deadline.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Tells a sink of progress, unless it was told a moment ago.
+    /// Reports progress to a sink, unless it was told recently.
     fn tell_progress(
         self,
         sink: &mut impl Sink,
@@ -568,7 +569,7 @@ fn lost() -> io::Error {
     io::Error::other("a worker ended before its work was done")
 }
 
-/// Wall-clock time during which at least one window, or chunk, was in the workers' hands.
+/// The wall-clock time in which workers evaluated at least one window or chunk.
 #[derive(Debug, Default)]
 struct Clock {
     elapsed: Duration,
@@ -576,7 +577,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// Adds one; they come in the order in which they began, or nearly.
+    /// Adds a window or chunk; they come roughly in the order in which they began.
     fn add(&mut self, began: Instant, ended: Instant) {
         let began = self.until.map_or(began, |until| began.max(until));
         self.elapsed += ended.saturating_duration_since(began);

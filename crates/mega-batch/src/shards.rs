@@ -1,15 +1,13 @@
-//! Shards: consecutive jobs of a batch, each evaluated by some other process, with all results delivered by
-//! one.
+//! Shards: consecutive jobs of a batch. Other processes evaluate them, and one process delivers all results.
 //!
-//! The process that delivers packs the batch once ([`PackedBatch`]) and gives it to the others. Each of them
-//! evaluates shards with a [`Runner`] of its own and gives back bytes. What brings these to and fro is not known
-//! here: [`Coordinator::run_shards`](crate::Coordinator::run_shards) asks its [`Shards`] for one shard after
-//! the other, in the order of the batch, and delivers their results as a run of its own would, into the
-//! checkpoint, the attempts and the sink. A shard counts when it is delivered, so that it may be evaluated
-//! any number of times. A shard that takes longer than it may ends early, behind some of its jobs; what is left of
-//! it is another shard.
+//! The delivering process packs the batch once ([`PackedBatch`]) and gives it to the others. Each of them evaluates
+//! shards with its own [`Runner`] and returns bytes. The transport is up to the caller:
+//! [`Coordinator::run_shards`](crate::Coordinator::run_shards) asks its [`Shards`] for one shard after another, in the
+//! order of the batch, and delivers the results to the checkpoint, the attempts and the sink, as a local run would. A
+//! shard counts when it is delivered, so it may be evaluated any number of times. A shard that exceeds its time ends
+//! early, after some of its jobs; the rest becomes another shard.
 //!
-//! Results travel in the form in which checkpoints hold them.
+//! Results are encoded as in checkpoints.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,7 +17,7 @@ use std::time::{Duration, Instant};
 use arc_dsl::PairId;
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Backends, ByMaker, Maker, OnDevice};
+use crate::backend::{Backends, CountsByEvaluator, EvaluatedBy, OnDevice};
 use crate::batch::{Batch, Job};
 use crate::checkpoint::{Entry, Recorded};
 use crate::delivery::{Delivery, Place};
@@ -33,11 +31,10 @@ mod packed;
 
 pub use packed::{PackedBatch, PackedBatchError};
 
-/// Has shards evaluated, and gives their results.
+/// Has shards evaluated, and returns their results.
 pub trait Shards {
-    /// The results of the shard that begins with this job, by its place in the batch, as
-    /// [`PackedBatch::evaluate`] gave them; `None` if they are not there yet, which is told some times
-    /// a second. An error ends the run.
+    /// The results of the shard that begins with the job of this index in the batch, as [`PackedBatch::evaluate`]
+    /// returned them; `None` if they are not there yet, but no more than some times a second. An error ends the run.
     fn next(&mut self, first: usize) -> io::Result<Option<Vec<u8>>>;
 
     /// How many threads evaluate, for the [`Summary`].
@@ -46,34 +43,34 @@ pub trait Shards {
     }
 }
 
-/// What the results of a shard begin with.
+/// The beginning of the results of a shard.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
-    /// Its jobs by their places in the batch.
+    /// The indices of its jobs in the batch.
     jobs: Range<u64>,
     /// How many entries follow: the evaluations of the jobs.
     entries: u64,
-    made: MadeBy,
+    counts: ShardCounts,
 }
 
-/// [`Backends`] on their way.
+/// [`Backends`] of a shard, for transport.
 #[derive(Debug, Serialize, Deserialize)]
-struct MadeBy {
+struct ShardCounts {
     compiled: u64,
     merged: u64,
     reference: u64,
     bail_outs: BTreeMap<String, u64>,
     programs_compiled: u64,
     programs_not_compiled: BTreeMap<String, u64>,
-    device: Option<MadeByDevice>,
+    device: Option<ShardDeviceCounts>,
     no_device: Option<String>,
     compile_time: Duration,
     merged_calls: (u64, u64),
 }
 
-/// [`OnDevice`] on its way, but for what each device did.
+/// [`OnDevice`] of a shard, for transport, without the activity of each device.
 #[derive(Debug, Serialize, Deserialize)]
-struct MadeByDevice {
+struct ShardDeviceCounts {
     name: String,
     evaluations: u64,
     bail_outs: BTreeMap<String, u64>,
@@ -83,20 +80,20 @@ struct MadeByDevice {
     failure: Option<String>,
 }
 
-impl MadeBy {
-    /// Of those evaluations that are given: others were made and are made again in another shard.
-    fn of(it: Backends, given: ByMaker) -> Self {
-        let given = |maker: Maker| given[maker as usize];
+impl ShardCounts {
+    /// With these counts of evaluations in whole jobs: others were done, and will be done again in another shard.
+    fn of(it: Backends, evaluations: CountsByEvaluator) -> Self {
+        let evaluated = |by: EvaluatedBy| evaluations[by as usize];
         Self {
-            compiled: given(Maker::Machine),
-            merged: given(Maker::Batt),
-            reference: given(Maker::Reference),
+            compiled: evaluated(EvaluatedBy::Machine),
+            merged: evaluated(EvaluatedBy::Batt),
+            reference: evaluated(EvaluatedBy::Reference),
             bail_outs: it.bail_outs,
             programs_compiled: it.programs_compiled,
             programs_not_compiled: it.programs_not_compiled,
-            device: it.device.map(|it| MadeByDevice {
+            device: it.device.map(|it| ShardDeviceCounts {
                 name: it.name,
-                evaluations: given(Maker::Device),
+                evaluations: evaluated(EvaluatedBy::Device),
                 bail_outs: it.bail_outs,
                 programs: it.programs,
                 programs_host_only: it.programs_host_only,
@@ -142,39 +139,39 @@ fn add_counts(to: &mut BTreeMap<String, u64>, from: BTreeMap<String, u64>) {
     }
 }
 
-/// Results of a shard.
+/// The results of a shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardResults {
-    /// For [`Shards`].
+    /// The results, for [`Shards`].
     pub bytes: Vec<u8>,
-    /// The jobs that were evaluated: fewer than were asked for where the time was over.
+    /// The jobs that were evaluated; fewer than requested if time ran out.
     pub jobs: Range<usize>,
-    /// How many evaluations they are.
+    /// The number of their evaluations.
     pub evaluations: u64,
 }
 
-/// Takes the results of a shard down, up to the first that is missing.
+/// Encodes the results of a shard, up to the first that is missing.
 #[derive(Debug)]
-struct Scribe<'b> {
+struct ShardWriter<'b> {
     batch: &'b Batch<'b>,
     place: Place,
     has_gap: bool,
     entries: Vec<u8>,
     count: u64,
-    by: ByMaker,
-    whole: Whole,
+    by: CountsByEvaluator,
+    whole: WholeJobs,
 }
 
-/// As much as is whole jobs.
+/// The part of the results that consists of whole jobs.
 #[derive(Debug, Default)]
-struct Whole {
+struct WholeJobs {
     jobs: usize,
     bytes: usize,
     count: u64,
-    by: ByMaker,
+    by: CountsByEvaluator,
 }
 
-impl<'b> Scribe<'b> {
+impl<'b> ShardWriter<'b> {
     fn new(batch: &'b Batch<'b>) -> Self {
         Self {
             batch,
@@ -182,8 +179,8 @@ impl<'b> Scribe<'b> {
             has_gap: false,
             entries: Vec::new(),
             count: 0,
-            by: ByMaker::default(),
-            whole: Whole::default(),
+            by: CountsByEvaluator::default(),
+            whole: WholeJobs::default(),
         }
     }
 
@@ -197,11 +194,11 @@ impl<'b> Scribe<'b> {
         self.entries =
             postcard::to_extend(&Entry::of(result), entries).map_err(io::Error::other)?;
         self.count += 1;
-        if let Some(maker) = result.and_then(|result| result.made_by) {
-            self.by[maker as usize] += 1;
+        if let Some(by) = result.and_then(|result| result.evaluated_by) {
+            self.by[by as usize] += 1;
         }
         if pair + 1 == self.batch.pairs_of(job) {
-            self.whole = Whole {
+            self.whole = WholeJobs {
                 jobs: at + 1,
                 bytes: self.entries.len(),
                 count: self.count,
@@ -212,7 +209,7 @@ impl<'b> Scribe<'b> {
     }
 }
 
-impl Sink for Scribe<'_> {
+impl Sink for ShardWriter<'_> {
     fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
         self.add(job, Some(&result))
     }
@@ -222,8 +219,8 @@ impl Sink for Scribe<'_> {
     }
 }
 
-/// Evaluates a batch, as far as it comes in this time but one job at least, and gives the results as bytes: its
-/// first job is this one of a larger batch.
+/// Evaluates as many jobs of a batch as this time allows, but at least one, and returns the results as bytes. `first`
+/// is the index of its first job in the larger batch.
 fn evaluate(
     batch: &Batch<'_>,
     first: usize,
@@ -231,12 +228,12 @@ fn evaluate(
     time: Option<Duration>,
 ) -> io::Result<ShardResults> {
     runner.set_time_limit(time);
-    let mut scribe = Scribe::new(batch);
-    let summary = runner.run_into(batch, &mut scribe);
+    let mut writer = ShardWriter::new(batch);
+    let summary = runner.run_into(batch, &mut writer);
     runner.set_time_limit(None);
-    let (summary, mut whole) = (summary?, scribe.whole);
+    let (summary, mut whole) = (summary?, writer.whole);
     if summary.is_complete() {
-        // Jobs without pairs may stand behind the last result.
+        // Jobs without pairs may follow the last result.
         whole.jobs = batch.job_count();
     } else if whole.jobs == 0 {
         let job = batch.jobs().take(1).collect();
@@ -244,17 +241,17 @@ fn evaluate(
         let one = Batch::of(programs, tasks, Some(job), batch.is_train_only());
         return match time {
             Some(_) => evaluate(&one, first, runner, None),
-            None => Err(io::Error::other("the shard was ended before its end")),
+            None => Err(io::Error::other("the shard was stopped before its end")),
         };
     }
     let jobs = first..first + whole.jobs;
     let header = Header {
         jobs: jobs.start as u64..jobs.end as u64,
         entries: whole.count,
-        made: MadeBy::of(summary.backends, whole.by),
+        counts: ShardCounts::of(summary.backends, whole.by),
     };
     let mut bytes = postcard::to_allocvec(&header).map_err(io::Error::other)?;
-    bytes.extend_from_slice(&scribe.entries[..whole.bytes]);
+    bytes.extend_from_slice(&writer.entries[..whole.bytes]);
     Ok(ShardResults {
         bytes,
         jobs,
@@ -262,7 +259,7 @@ fn evaluate(
     })
 }
 
-/// The results of a shard as they are read.
+/// Decodes the results of a shard.
 #[derive(Debug, Default)]
 struct Reader {
     bytes: Vec<u8>,
@@ -271,7 +268,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Begins to read those of the shard that has to begin with this job.
+    /// Decodes the header of a shard that must begin with this job.
     fn new(bytes: Vec<u8>, first: usize, batch: &Batch<'_>) -> io::Result<(Self, Header)> {
         let (header, rest) = postcard::take_from_bytes::<Header>(&bytes)
             .map_err(|_| damaged(first, "no header can be read"))?;
@@ -311,23 +308,23 @@ fn damaged(first: usize, what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-/// The results that a checkpoint has, then those of one shard after the other.
-struct Delivered<'s, 'a, H> {
+/// Reads the results in a checkpoint, then those of one shard after another.
+struct ResultSource<'s, 'a, H> {
     batch: &'s Batch<'a>,
     options: &'s Options,
     recorded: Recorded<'a>,
     shards: &'s mut H,
     reader: Reader,
-    /// The job that the next shard begins with.
+    /// The first job of the next shard.
     first: usize,
-    /// How many results of the next shard are known already.
+    /// How many results of the next shard the checkpoint already contains.
     known: usize,
     done: u64,
     deadline: Option<Instant>,
     backends: Backends,
 }
 
-impl<H: Shards> Delivered<'_, '_, H> {
+impl<H: Shards> ResultSource<'_, '_, H> {
     fn has_ended(&self) -> bool {
         self.options.cancellation.is_cancelled()
             || self.deadline.is_some_and(|end| Instant::now() >= end)
@@ -353,7 +350,7 @@ impl<H: Shards> Delivered<'_, '_, H> {
             let known = entry.result(pair);
             return known
                 .map(Some)
-                .ok_or_else(|| damaged(self.first, "a grid is none"));
+                .ok_or_else(|| damaged(self.first, "a grid is invalid"));
         }
         Ok(None)
     }
@@ -377,13 +374,13 @@ impl<H: Shards> Delivered<'_, '_, H> {
                 let (reader, header) = Reader::new(bytes, self.first, self.batch)?;
                 self.reader = reader;
                 self.first = header.jobs.end as usize;
-                header.made.add_to(&mut self.backends);
+                header.counts.add_to(&mut self.backends);
             }
         }
     }
 }
 
-/// Delivers a batch, of which these results are known, by shards.
+/// Delivers a batch: first these recorded results, then those of shards.
 pub(crate) fn run<'a, S: Sink>(
     batch: &Batch<'a>,
     options: &Options,
@@ -394,7 +391,7 @@ pub(crate) fn run<'a, S: Sink>(
     let began = Instant::now();
     let (first, known) = batch.evaluation(recorded.len() as u64);
     let time_limit = options.time_limit;
-    let mut source = Delivered {
+    let mut source = ResultSource {
         batch,
         options,
         recorded,

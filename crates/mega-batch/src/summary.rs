@@ -11,7 +11,7 @@ use arc_dsl::{Pair, PairId, Split, Task};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::backend::{Backends, ByMaker};
+use crate::backend::{Backends, CountsByEvaluator};
 use crate::batch::{Batch, Job};
 use crate::options::Mode;
 use crate::outcome::{Known, Outcome};
@@ -210,7 +210,7 @@ struct ProgramCounters {
 pub(crate) struct Counts {
     totals: Totals,
     /// The evaluations of this run by executor.
-    pub(crate) made_by: ByMaker,
+    pub(crate) evaluated_by: CountsByEvaluator,
     /// How many evaluations were left out.
     pub(crate) skipped: u64,
     /// How many pairs of `train` and `test` have an output, in tasks that this thread was the first to come to; and
@@ -233,7 +233,7 @@ impl Counts {
         to.no_expected += from.no_expected;
         to.errors += from.errors;
         to.limits += from.limits;
-        for (to, from) in self.made_by.iter_mut().zip(other.made_by) {
+        for (to, from) in self.evaluated_by.iter_mut().zip(other.evaluated_by) {
             *to += from;
         }
         self.skipped += other.skipped;
@@ -316,8 +316,8 @@ impl<'b> Tally<'b> {
                 continue;
             };
             counts.count(&result.outcome);
-            if let Some(maker) = result.made_by {
-                counts.made_by[maker as usize] += 1;
+            if let Some(by) = result.evaluated_by {
+                counts.evaluated_by[by as usize] += 1;
             }
             evaluations += 1;
             time += result.time;
@@ -504,7 +504,7 @@ mod tests {
                 output: None,
                 score: None,
                 time: Duration::from_millis(1),
-                made_by: None,
+                evaluated_by: None,
             })
         };
         // Whole jobs in sequence by one thread; and pair by pair, in reverse, by several.

@@ -6,7 +6,7 @@ use arc_dsl::generate::Generator;
 use arc_dsl::{Pair, Program, Task, Type, Value, builtin};
 use mega_batch::costs::CostFile;
 use mega_batch::{
-    Backend, Batch, Job, Maker, Mode, OnDevice, Options, Outcome, Placement, Report, Runner,
+    Backend, Batch, EvaluatedBy, Job, Mode, OnDevice, Options, Outcome, Placement, Report, Runner,
 };
 use rand::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg32;
@@ -200,7 +200,7 @@ fn all_wrong() {
     options.keep_outputs = false;
     let report = mega_batch::run(&batch, &options).unwrap();
     let pairs = report.results.iter().flat_map(|job| &job.pairs);
-    let by_device = pairs.filter(|pair| pair.made_by == Some(Maker::Device));
+    let by_device = pairs.filter(|pair| pair.evaluated_by == Some(EvaluatedBy::Device));
     let outcomes: Vec<_> = by_device.map(|pair| &pair.outcome).collect();
     assert!(outcomes.len() > 500, "{}", outcomes.len());
     let is_right = |outcome: &&Outcome| **outcome == Outcome::Match;

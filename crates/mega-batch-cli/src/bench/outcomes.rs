@@ -108,7 +108,7 @@ mod tests {
                 output: output.map(Value::Int),
                 score: None,
                 time: std::time::Duration::ZERO,
-                made_by: None,
+                evaluated_by: None,
             };
             outcomes.pair(job, result).unwrap();
         }

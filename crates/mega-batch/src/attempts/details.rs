@@ -1,4 +1,4 @@
-//! [`TaskDetails`]: what a report says of each task.
+//! [`TaskDetails`]: the details of each task in a report.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,14 +15,13 @@ use crate::rows::Rows;
 use crate::runner::Runner;
 use crate::summary::{Summary, TaskState};
 
-/// How many behaviours of a task are told.
+/// How many behaviours of a task are listed.
 const BEST: usize = 3;
 
-/// How long the outputs on train pairs may take; those that take longer are not told.
+/// How long evaluating the outputs on train pairs may take; outputs that are not ready by then are omitted.
 const TIME: Duration = Duration::from_secs(30);
 
-/// A task, its best candidates, and what is handed in for it, as the member `by_task` of a report has
-/// it.
+/// A task, its best candidates, and the attempts that are submitted for it: an element of `by_task` in a report.
 #[derive(Debug, Clone, Serialize)]
 pub struct TaskDetails {
     task: String,
@@ -43,7 +42,7 @@ struct PairDetails {
     output: Option<Rows<Grid>>,
 }
 
-/// Candidates that give the same.
+/// Candidates with the same outputs.
 #[derive(Debug, Clone, Serialize)]
 struct BehaviourDetails {
     program: String,
@@ -59,7 +58,7 @@ struct BehaviourDetails {
 }
 
 impl TaskDetails {
-    /// Those of all tasks. What the best candidates give on train pairs is evaluated once more.
+    /// The details of all tasks. Evaluates the best candidates on the train pairs again for their outputs.
     pub fn of_all(
         attempts: &Attempts<'_>,
         summary: &Summary,
@@ -82,34 +81,34 @@ impl TaskDetails {
                     task: at as u32,
                 };
                 let train = outputs.get(&job).cloned().unwrap_or_default();
-                of_behaviour(batch, task, it, train)
+                behaviour_details(batch, task, it, train)
             });
-            let handed_in = attempts.of_task(at).into_iter().zip(task.test_places());
-            let handed_in = handed_in.filter_map(|(attempts, place)| place.map(|_| attempts));
+            let submitted = attempts.of_task(at).into_iter().zip(task.test_places());
+            let submitted = submitted.filter_map(|(attempts, place)| place.map(|_| attempts));
             Self {
                 task: task.id.clone(),
                 state: summary.by_task[at],
                 candidates: behaviours.candidates,
                 behaviours: behaviours.behaviours,
                 behaviours_dropped: behaviours.dropped,
-                train: task.train.iter().map(of_pair).collect(),
-                test: task.test.iter().map(of_pair).collect(),
+                train: task.train.iter().map(pair_details).collect(),
+                test: task.test.iter().map(pair_details).collect(),
                 best: best.collect(),
-                attempts: handed_in.map(|pair| pair.map(Rows)).collect(),
+                attempts: submitted.map(|pair| pair.map(Rows)).collect(),
             }
         });
         Ok(details.collect())
     }
 }
 
-fn of_pair(pair: &arc_dsl::Pair) -> PairDetails {
+fn pair_details(pair: &arc_dsl::Pair) -> PairDetails {
     PairDetails {
         input: Rows((*pair.input).clone()),
         output: pair.output.clone().map(Rows),
     }
 }
 
-fn of_behaviour(
+fn behaviour_details(
     batch: &Batch<'_>,
     task: &Task,
     behaviour: &Behaviour,
@@ -131,10 +130,10 @@ fn of_behaviour(
     }
 }
 
-/// What a candidate gives on the train pairs of its task.
+/// A candidate's outputs on the train pairs of its task.
 type Outputs = Vec<Option<Grid>>;
 
-/// What these candidates give on the train pairs of their tasks.
+/// The outputs of these candidates on the train pairs of their tasks.
 fn outputs_on_train(
     batch: &Batch<'_>,
     best: &[Vec<&Behaviour>],

@@ -48,7 +48,7 @@ fn result(task: &Task, at: usize, gives: Option<u8>) -> PairResult {
         score: output.as_ref().map(|grid| Score::of(grid, expected)),
         output: output.map(Value::from),
         time: Duration::ZERO,
-        made_by: None,
+        evaluated_by: None,
     }
 }
 

@@ -433,7 +433,7 @@ fn outcomes_of_every_kind_come_back() {
                 cells_right: 3,
             }),
             time: std::time::Duration::from_nanos(1_234_567),
-            made_by: None,
+            evaluated_by: None,
         });
         let pushed: Vec<_> = pushed.collect();
         for result in &pushed {

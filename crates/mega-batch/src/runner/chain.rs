@@ -1,19 +1,21 @@
-//! [`Chain`]: in which order evaluators are asked for an evaluation, and what happens past a bound.
+//! [`Chain`]: the order in which evaluators are asked for an evaluation, and what happens at a limit.
 //!
-//! 1. Whoever was asked ahead: a device, which is given evaluations by the batch ([`device`](super::device)), or a batt,
-//!    which is given all programs of a task ([`merging`](super::merging)). A batch has devices or batts, never both.
-//! 2. The machine of the thread, where the program is compiled. It bails out of what it has no room or no code for.
-//! 3. The reference. It answers whatever it is asked, but may end at one of its bounds.
+//! 1. The evaluator that was asked ahead: a device, which evaluates whole batches ([`device`](super::device)), or a
+//!    batt, which evaluates all programs of a task ([`merging`](super::merging)). A batch uses devices or batts, never
+//!    both.
+//! 2. The machine of the thread, if the program is compiled. It bails out of what it has no room or no code for.
+//! 3. The reference. It always answers, but may reach one of its limits.
 //!
-//! Past a bound of the reference those are asked whose own bounds may lie further:
+//! If the reference reaches a limit, evaluators are asked whose own bounds may be wider:
 //!
-//! 4. the machine, with the program compiled for this evaluation, unless the machine has passed it on before;
+//! 4. the machine, with the program compiled for this evaluation, unless the program was compiled and the machine has
+//!    passed the evaluation on;
 //! 5. a batt of this program alone.
 //!
-//! If neither answers, the reference's limit is the answer. So a machine or batt that gets further than the reference
-//! does so whatever the backend, however often the program is evaluated, and whatever other programs there are.
+//! If neither answers, the answer is the reference's limit. So whether a machine or batt gets further than the
+//! reference does not depend on the backend, on how often the program is evaluated, or on the other programs.
 //!
-//! Within bounds that [machines do not know](Backend::allows) only the reference is asked.
+//! Within limits that [machines do not support](Backend::allows), only the reference is asked.
 
 use std::any::Any;
 use std::time::{Duration, Instant};
@@ -23,17 +25,17 @@ use arc_dsl::{EvalError, Interpreter, Limits, Pair, Sample, Value};
 
 use super::evaluator::{Ahead, Evaluation, Evaluator, PassedOn, caught};
 use super::merging::LoneBatt;
-use crate::backend::{Backend, Counts, Maker};
+use crate::backend::{Backend, Counts, EvaluatedBy};
 use crate::compilers::Compilers;
 use crate::options::Options;
 use crate::outcome::{Answer, Outcome, is_wanted};
 use crate::panics::message;
 
-/// Those whom a thread asks. Nothing of an earlier evaluation matters to the next.
+/// The evaluators of a thread. Earlier evaluations do not affect later ones.
 #[derive(Debug)]
 pub(super) struct Chain {
-    machine: ByMachine,
-    reference: ByReference,
+    machine: MachineEvaluator,
+    reference: ReferenceEvaluator,
     pub(super) counts: Counts,
 }
 
@@ -41,22 +43,23 @@ pub(super) struct Chain {
 #[derive(Debug)]
 pub(super) struct Evaluated {
     pub(super) answer: Answer,
-    pub(super) by: Maker,
-    /// How long it took from when the reference was asked; `None` if it was not.
+    pub(super) by: EvaluatedBy,
+    /// How long it took from asking the reference on; `None` if the reference was not asked.
     pub(super) by_reference: Option<Duration>,
 }
 
 impl Chain {
-    /// Evaluators within these bounds.
+    /// Evaluators with these limits.
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
-            machine: ByMachine(Machine::new(limits)),
-            reference: ByReference(Interpreter::new(limits.clone())),
+            machine: MachineEvaluator(Machine::new(limits)),
+            reference: ReferenceEvaluator(Interpreter::new(limits.clone())),
             counts: Counts::default(),
         }
     }
 
-    /// Asks one after the other; `None` if none was asked ahead that answers, and it is too late to ask others.
+    /// Asks one evaluator after another. If the batch is stopped, only asks for the answer given ahead; `None` if there
+    /// is none.
     #[inline]
     pub(super) fn ask(
         &mut self,
@@ -65,7 +68,7 @@ impl Chain {
         compilers: &Compilers,
         is_stopped: bool,
     ) -> Option<Evaluated> {
-        let fast = |answer, by| {
+        let without_reference = |answer, by| {
             Some(Evaluated {
                 answer,
                 by,
@@ -73,13 +76,13 @@ impl Chain {
             })
         };
         if let Ok(answer) = ahead.evaluate(evaluation) {
-            return fast(answer, ahead.by);
+            return without_reference(answer, ahead.by);
         }
         if is_stopped {
             return None;
         }
         match self.machine.evaluate(evaluation) {
-            Ok(answer) => return fast(answer, Maker::Machine),
+            Ok(answer) => return without_reference(answer, EvaluatedBy::Machine),
             Err(PassedOn::BailedOut(reason)) => {
                 *self.counts.bail_outs.entry(reason).or_default() += 1;
             }
@@ -95,21 +98,21 @@ impl Chain {
         })
     }
 
-    /// Asks the reference, and past its bounds the others.
+    /// Asks the reference, and the others if it reaches a limit.
     fn ask_reference(
         &mut self,
         evaluation: &Evaluation<'_>,
         compilers: &Compilers,
-    ) -> (Answer, Maker) {
+    ) -> (Answer, EvaluatedBy) {
         let mut answer = self.reference.evaluate(evaluation);
         let is_limit = matches!(answer.outcome, Outcome::Limit(_));
         if is_limit && Backend::allows(&evaluation.options.limits) {
             if let Ok(by_machine) = self.ask_past_bound(evaluation, compilers) {
-                return (by_machine, Maker::Machine);
+                return (by_machine, EvaluatedBy::Machine);
             }
             answer = LoneBatt.evaluate(evaluation).unwrap_or(answer);
         }
-        (answer, Maker::Reference)
+        (answer, EvaluatedBy::Reference)
     }
 
     /// Asks the machine, with the program compiled for this evaluation.
@@ -133,10 +136,10 @@ impl Chain {
 
 /// Evaluates compiled programs.
 #[derive(Debug)]
-struct ByMachine(Machine);
+struct MachineEvaluator(Machine);
 
-impl ByMachine {
-    /// What `run` gives. Whatever panics bails out, and the machine is replaced.
+impl MachineEvaluator {
+    /// The result of `run`. If it panics, the machine is replaced.
     fn attempt(
         &mut self,
         limits: &Limits,
@@ -150,7 +153,7 @@ impl ByMachine {
     }
 }
 
-impl Evaluator for ByMachine {
+impl Evaluator for MachineEvaluator {
     #[inline]
     fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, PassedOn> {
         let Evaluation {
@@ -175,12 +178,13 @@ impl Evaluator for ByMachine {
     }
 }
 
-/// Evaluates programs as they stand. It is no [`Evaluator`]: it always answers, and passes nothing on.
+/// Interprets programs. It is not an [`Evaluator`], since it always answers.
 #[derive(Debug)]
-struct ByReference(Interpreter);
+struct ReferenceEvaluator(Interpreter);
 
-impl ByReference {
-    /// The answer; a panic is one too. A program that asks for the train pairs gets those of the task, and no expected output.
+impl ReferenceEvaluator {
+    /// The answer, even if the reference panics. A program that takes train pairs gets those of the task, and
+    /// [`Value::Nothing`] as the expected output.
     fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Answer {
         let &Evaluation {
             program,
@@ -204,7 +208,7 @@ impl ByReference {
     }
 }
 
-/// The answer that a result of the reference is, or what it panicked with.
+/// The answer for a result of the reference, or for its panic.
 fn answer(
     result: Result<Result<Value, EvalError>, Box<dyn Any + Send>>,
     pair: &Pair,
@@ -258,7 +262,7 @@ mod tests {
             pair: &pair,
             options: &options,
         };
-        let mut machine = ByMachine(Machine::new(&options.limits));
+        let mut machine = MachineEvaluator(Machine::new(&options.limits));
         for _ in 0..2 {
             let right = machine.evaluate(&evaluation).unwrap();
             assert_eq!(right, Outcome::Match.into());
@@ -275,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_asked_ahead_comes_first_then_the_machine_then_the_reference() {
+    fn an_answer_ahead_comes_first_then_the_machine_then_the_reference() {
         let program = program();
         let compiled = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
         let (task, compilers) = (Task::default(), Compilers::default());
@@ -292,7 +296,7 @@ mod tests {
         let mut answers = [None, Some(answer.clone())];
         let mut ahead = Ahead {
             answers: &mut answers,
-            by: Maker::Device,
+            by: EvaluatedBy::Device,
             share: Duration::ZERO,
         };
         let mut chain = Chain::new(&options.limits);
@@ -309,18 +313,18 @@ mod tests {
             Some((evaluated.answer, evaluated.by))
         };
         let compiled = Some(&compiled);
-        // A stop comes too late for what is there.
+        // An answer that is there is used even after a stop.
         let by = |by| Some((answer.clone(), by));
-        assert_eq!(ask(1, compiled, &pair, true), by(Maker::Device));
+        assert_eq!(ask(1, compiled, &pair, true), by(EvaluatedBy::Device));
         assert_eq!(ask(1, compiled, &pair, true), None);
-        assert_eq!(ask(0, compiled, &pair, false), by(Maker::Machine));
-        assert_eq!(ask(9, compiled, &pair, false), by(Maker::Machine));
-        assert_eq!(ask(0, None, &pair, false), by(Maker::Reference));
-        // A machine has no room for it.
-        let (answer, maker) = ask(0, compiled, &tall, false).unwrap();
+        assert_eq!(ask(0, compiled, &pair, false), by(EvaluatedBy::Machine));
+        assert_eq!(ask(9, compiled, &pair, false), by(EvaluatedBy::Machine));
+        assert_eq!(ask(0, None, &pair, false), by(EvaluatedBy::Reference));
+        // The grid is too large for a machine.
+        let (answer, by) = ask(0, compiled, &tall, false).unwrap();
         assert_eq!(
-            (answer.outcome, maker),
-            (Outcome::NoExpected, Maker::Reference)
+            (answer.outcome, by),
+            (Outcome::NoExpected, EvaluatedBy::Reference)
         );
         let counts = chain.counts;
         assert_eq!(counts.bail_outs.values().sum::<u64>(), 1);

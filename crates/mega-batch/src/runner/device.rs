@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use grids::{Grids, PairGrids};
 
 use super::unit::Unit;
-use super::{Passed, Window};
+use super::{FinishedWindow, PendingWindow};
 use crate::backend::OnDevice;
 use crate::batch::Batch;
 use crate::devices::kind;
@@ -55,7 +55,7 @@ impl UnitAnswers {
 }
 
 /// The host's workers and the devices.
-pub(super) type Fleet = gpu_sched::Fleet<Evaluations<Note>, Answers<Note>, Window>;
+pub(super) type Fleet = gpu_sched::Fleet<Evaluations<Note>, Answers<Note>, FinishedWindow>;
 
 /// What is needed to read the answers of a device's batch.
 #[derive(Debug)]
@@ -197,7 +197,7 @@ impl<'b> DeviceStage<'b> {
     }
 
     /// The answers of a device by unit; workers evaluate the rest.
-    pub(super) fn passed(&self, answers: &Answers<Note>, stages: &Stages) -> Passed {
+    pub(super) fn passed(&self, answers: &Answers<Note>, stages: &Stages) -> PendingWindow {
         let Note {
             units,
             began,
@@ -219,7 +219,7 @@ impl<'b> DeviceStage<'b> {
                 Err(bail_out) => *bail_outs.entry(bail_out).or_default() += 1,
             }
         }
-        Passed {
+        PendingWindow {
             units: units.iter().copied().zip(answered).collect(),
             began: *began,
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use arc_cpu::{BailOut, Compiled};
 use arc_dsl::{Pair, Program, Task};
 
-use crate::backend::Maker;
+use crate::backend::EvaluatedBy;
 use crate::options::Options;
 use crate::outcome::Answer;
 
@@ -50,7 +50,7 @@ pub(super) trait Evaluator {
 pub(super) struct Ahead<'m> {
     /// By the index of the evaluation in the unit; empty if it was not asked.
     pub(super) answers: &'m mut [Option<Answer>],
-    pub(super) by: Maker,
+    pub(super) by: EvaluatedBy,
     /// The time that it took per evaluation of the unit.
     pub(super) share: Duration,
 }

@@ -1,4 +1,4 @@
-//! The devices that a runner has, and what the scheduler is told of them and of the host.
+//! Opens the devices of a runner, and describes them and the host to the scheduler.
 
 use std::fmt;
 use std::io;
@@ -16,40 +16,43 @@ use crate::executors::Executors;
 use crate::options::Options;
 use crate::runner::calibration::{self, BUDGET, CalibrationError, Sample};
 
-/// Takes a device into a fleet.
+/// Adds a device to a fleet.
 type Add = Box<dyn FnOnce(&mut Fleet, ExecutorDescription) -> io::Result<usize> + Send>;
 
-/// A device that is open.
-pub(super) struct Opened {
-    about: Information,
+/// An open device.
+pub(super) struct OpenedDevice {
+    information: Information,
+    /// Bytes of free memory, if known.
     free: Option<u64>,
     add: Add,
 }
 
-impl fmt::Debug for Opened {
+impl fmt::Debug for OpenedDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Opened").field(&self.about).finish()
+        f.debug_tuple("OpenedDevice")
+            .field(&self.information)
+            .finish()
     }
 }
 
-impl Opened {
-    /// Bytes of shared memory that an evaluation can have.
+impl OpenedDevice {
+    /// Bytes of shared memory that an evaluation may use.
     pub(super) fn shared_bytes(&self) -> u32 {
-        self.about.shared_bytes
+        self.information.shared_bytes
     }
 }
 
-/// The costs that are kept between runs, and whose they are.
+/// The costs that are saved between runs, and the executors that they belong to.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct SavedCosts {
     file: CostFile,
     host: Host,
-    /// By executor.
+    /// By number of the executor.
     ids: Vec<ExecutorId>,
 }
 
-impl Kept {
-    /// Those of this machine's user.
+impl SavedCosts {
+    /// Reads the file of this user.
     pub(super) fn open(threads: usize) -> Self {
         let host = Host::this();
         Self {
@@ -59,7 +62,7 @@ impl Kept {
         }
     }
 
-    /// Tells a fleet what is known of its executors.
+    /// Gives a fleet the saved costs of its executors.
     pub(super) fn recall(&self, fleet: &mut Fleet) {
         for (executor, id) in self.ids.iter().enumerate() {
             if let Some(learned) = self.file.recall(id) {
@@ -69,8 +72,7 @@ impl Kept {
         }
     }
 
-    /// Keeps what was learned of a fleet's executors. That it cannot be kept costs the next run some
-    /// batches.
+    /// Saves the costs of a fleet's executors. If that fails, the next run spends some batches on measuring.
     pub(super) fn remember(&mut self, fleet: &Fleet) {
         for (executor, id) in self.ids.iter().enumerate() {
             let learned = Learned::of(fleet.scheduler().costs(executor));
@@ -79,18 +81,18 @@ impl Kept {
         let _ = self.file.save();
     }
 
-    /// The launch configuration of a device, measured now where it never was: what it costs is then known too.
+    /// The launch configuration of a device. If the device has no saved costs, it is measured now, and its costs too.
     ///
     /// # Errors
-    /// The device is not there or hangs. Of one that fails as it is measured nothing is known.
+    /// The device is missing or hangs. If it fails while it is measured, it has the default configuration.
     fn tuning<D>(&mut self, id: &ExecutorId, open: Open<D>) -> Result<LaunchConfig, Unavailable>
     where
         D: Device<Buffer: Send> + Send + 'static,
     {
         if self.file.recall(id).is_none() {
             match calibration::device(open, &Sample::builtin(), BUDGET) {
-                Ok(found) => {
-                    self.file.remember(id, found.learned());
+                Ok(calibration) => {
+                    self.file.remember(id, calibration.learned());
                     let _ = self.file.save();
                 }
                 Err(CalibrationError::Unavailable(reason)) => return Err(reason),
@@ -106,13 +108,13 @@ impl Kept {
 
 /// The devices that could be opened, and why others could not.
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    pub(super) devices: Vec<Opened>,
-    pub(super) missing: Option<String>,
+pub(super) struct OpenedDevices {
+    pub(super) devices: Vec<OpenedDevice>,
+    pub(super) unavailable: Option<String>,
 }
 
-/// Opens the devices that are asked for.
-pub(super) fn devices(request: Request, mut kept: Option<&mut Kept>) -> Found {
+/// Opens the requested devices.
+pub(super) fn devices(request: Request, mut saved_costs: Option<&mut SavedCosts>) -> OpenedDevices {
     let here = Devices::here();
     let Selection {
         devices: selected,
@@ -128,10 +130,10 @@ pub(super) fn devices(request: Request, mut kept: Option<&mut Kept>) -> Found {
             DeviceId::Gpu(index) => {
                 let open = move || open::gpu(index);
                 let gpu = here.gpus.iter().flatten().nth(index);
-                let tuning = match (kept.as_deref_mut(), gpu) {
-                    (Some(kept), Some(Ok(information))) => {
-                        let id = ExecutorId::device(information, &kept.host);
-                        kept.tuning(&id, Box::new(open))
+                let tuning = match (saved_costs.as_deref_mut(), gpu) {
+                    (Some(costs), Some(Ok(information))) => {
+                        let id = ExecutorId::device(information, &costs.host);
+                        costs.tuning(&id, Box::new(open))
                     }
                     _ => Ok(LaunchConfig::default()),
                 };
@@ -140,8 +142,9 @@ pub(super) fn devices(request: Request, mut kept: Option<&mut Kept>) -> Found {
         };
         match one {
             Ok(one) => {
-                if let Some(kept) = kept.as_deref_mut() {
-                    kept.ids.push(ExecutorId::device(&one.about, &kept.host));
+                if let Some(costs) = saved_costs.as_deref_mut() {
+                    let id = ExecutorId::device(&one.information, &costs.host);
+                    costs.ids.push(id);
                 }
                 opened.push(one);
             }
@@ -154,48 +157,48 @@ pub(super) fn devices(request: Request, mut kept: Option<&mut Kept>) -> Found {
     if opened.is_empty() {
         failures.insert(0, why);
     }
-    Found {
+    OpenedDevices {
         devices: opened,
-        missing: (!failures.is_empty()).then(|| failures.join("; ")),
+        unavailable: (!failures.is_empty()).then(|| failures.join("; ")),
     }
 }
 
-/// Opens a device, whose launches have this shape, if it does not hang.
-pub(super) fn device<D>(open: Open<D>, tuning: LaunchConfig) -> Result<Opened, Unavailable>
+/// Opens a device with this launch configuration; an error if it hangs.
+pub(super) fn device<D>(open: Open<D>, tuning: LaunchConfig) -> Result<OpenedDevice, Unavailable>
 where
     D: Device<Buffer: Send> + Send + 'static,
 {
     open::within(open::TIME_LIMIT, move || {
         let launcher = Launcher::<D, Note>::new(open, tuning)?;
-        Ok(Opened {
-            about: launcher.information().clone(),
+        Ok(OpenedDevice {
+            information: launcher.information().clone(),
             free: launcher.memory().ok().map(|(memory, _)| memory.free),
-            add: Box::new(|fleet, about| fleet.add(about, launcher)),
+            add: Box::new(|fleet, description| fleet.add(description, launcher)),
         })
     })?
 }
 
-/// Bytes that go to a device and back for an evaluation, with the grid that it gives where that is kept. What it is run
-/// on stays on the device.
+/// Bytes that an evaluation transfers to a device and back, without or with its output grid. Its inputs stay on the
+/// device.
 pub(super) const BYTES: u32 = EVALUATION_BYTES;
 pub(super) const BYTES_WITH_OUTPUT: u32 = EVALUATION_BYTES + Representation::Grid.bytes();
 
-/// First guesses in seconds, until something is measured: an evaluation on one core, an evaluation of a
-/// GPU for each of its resident warps, a launch, and bytes a second over PCI Express 3.
+/// Initial guesses, until costs are measured: seconds for an evaluation on one core, for an evaluation by one of the
+/// resident warps of a GPU, and for a launch; and bytes a second over PCI Express 3.
 const ON_CORE: f64 = 2e-6;
 const IN_WARP: f64 = 2e-5;
 const LAUNCH: f64 = 5e-5;
 const BANDWIDTH: f64 = 8e9;
 
-/// A batch of a device that the CPU stands in for, one warp at a time.
-const ON_ONE_WARP: (u64, u64) = (1, 4096);
+/// The minimum and maximum batch of a simulated device, which runs one warp at a time.
+const SIMULATED_BATCH: (u64, u64) = (1, 4096);
 
-/// The fleet of a runner whose workers have `windows` windows of `window` evaluations each in flight.
+/// The fleet of a runner whose workers have `windows` windows in flight, of `window` evaluations each.
 pub(super) fn fleet(
     options: &Options,
     executors: Executors,
     (windows, window): (usize, u64),
-    devices: Vec<Opened>,
+    devices: Vec<OpenedDevice>,
 ) -> io::Result<Fleet> {
     let host = ExecutorDescription {
         name: "host".to_owned(),
@@ -215,31 +218,36 @@ pub(super) fn fleet(
         ..Policy::default()
     };
     let mut fleet = Fleet::new(host, policy);
-    for Opened { about, free, add } in devices {
-        let warps = u64::from(about.multiprocessors) * u64::from(about.warps);
-        let batch = match about.kind {
+    for OpenedDevice {
+        information,
+        free,
+        add,
+    } in devices
+    {
+        let warps = u64::from(information.multiprocessors) * u64::from(information.warps);
+        let batch = match information.kind {
             gpu_kernels::device::Kind::Emulated | gpu_kernels::device::Kind::Interpreted => {
-                ON_ONE_WARP
+                SIMULATED_BATCH
             }
             gpu_kernels::device::Kind::Cuda => {
-                let range = about.suggested_batch();
+                let range = information.suggested_batch();
                 (*range.start(), *range.end())
             }
         };
-        let about = ExecutorDescription {
-            name: about.name,
+        let description = ExecutorDescription {
+            name: information.name,
             guess: Cost {
                 overhead: LAUNCH,
                 bandwidth: BANDWIDTH,
                 unit: IN_WARP / warps.max(1) as f64,
             },
-            // Less than it suggests is better than nothing: small lots are the scheduler's to place.
+            // Less than the suggested minimum is better than nothing: the scheduler decides where small batches run.
             batch: (1, batch.1),
-            // Two of them have streams of their own.
+            // Two of them have their own streams.
             in_flight: 3,
             free,
         };
-        add(&mut fleet, about)?;
+        add(&mut fleet, description)?;
     }
     Ok(fleet)
 }

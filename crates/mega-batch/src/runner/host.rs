@@ -23,7 +23,7 @@ use super::queue::{Claimed, Queue, Work};
 use super::unit::{Unit, units_of};
 use super::worker::Watch;
 use super::{PROGRESS_INTERVAL, Run, lost};
-use crate::backend::Maker;
+use crate::backend::EvaluatedBy;
 use crate::delivery::Delivery;
 use crate::outcome::Known;
 use crate::panics::lock;
@@ -335,7 +335,7 @@ impl<'h, 'r> Host<'h, 'r> {
                 .unwrap_or_default();
             let ahead = Ahead {
                 answers,
-                by: Maker::Batt,
+                by: EvaluatedBy::Batt,
                 share: chunk.share,
             };
             let (program, following) = (programs[number].as_deref(), units.get(number + 1));

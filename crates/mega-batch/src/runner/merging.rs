@@ -1,12 +1,10 @@
-//! Which jobs of a batch are made as one [`Batt`] a task, and how.
+//! Which jobs of a batch are evaluated together, in one [`Batt`] per task, and how.
 //!
-//! A search's candidates and the mutants of a program have most of their calls in common. Where
-//! programs that are tried on one task share enough of them, a batt evaluates each call once, and no
-//! program is compiled. What it does not take, and what ends at one of its bounds, is left to be made
-//! as if there were no batt.
+//! The candidates of a search and the mutants of a program have most of their calls in common. If programs that are
+//! tried on one task share enough calls, a batt evaluates each call once, and no program is compiled. Programs that the
+//! batt refuses, and evaluations that reach one of its bounds, are evaluated as if there were no batt.
 //!
-//! Whether a job is merged depends on the jobs that stand beside it in the batch and on nothing
-//! else, so that it is the same for every number of workers.
+//! Whether a job is merged depends only on its neighbours in the batch, so it is the same for every number of workers.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -27,40 +25,41 @@ use crate::options::Merging;
 use crate::outcome::{Answer, Outcome, is_wanted};
 use crate::panics::lock;
 
-/// How many jobs are looked at together.
+/// The number of consecutive jobs that are planned together.
 const BLOCK: usize = 256;
 
-/// A task of more pairs than this has evaluations enough for each program to be compiled.
+/// A task with more pairs than this has enough evaluations for compiling each program to pay.
 const MOST_PAIRS: usize = 64;
 
-/// How many blocks are remembered: more than workers have at hand at a time.
+/// How many blocks are cached: more than workers use at a time.
 const BLOCKS_KEPT: usize = 64;
 
-/// The memory of each worker's batts, and how many it has: so many tasks at most are merged in a block.
+/// The memory of each worker's batts, and their number: at most this many tasks are merged in a block.
 const MAX_BYTES: usize = 128 << 20;
 const MOST_BATTS: usize = BLOCK / Merging::LEAST_PROGRAMS;
 
-/// A batt's share of the bounds of an evaluation: what takes more is made as if there were no batt.
+/// The divisors that scale the limits of an evaluation, on steps and on memory, to the bounds of a batt. Evaluations
+/// that take more are done as if there were no batt.
 const SHARE: u64 = 10;
 const SHARE_OF_MEMORY: u64 = 8;
 
-/// The jobs of a batch that are to be merged, found block by block by whichever worker comes first.
+/// The jobs of a batch that are to be merged. The first worker that needs a block plans it.
 #[derive(Debug)]
 pub(super) struct Plan<'b> {
     batch: &'b Batch<'b>,
     merging: Merging,
-    /// Blocks by their numbers, with which of their jobs are merged, those last looked at behind.
+    /// For each cached block its number, and which of its jobs are merged. The latest come last.
     blocks: Mutex<VecDeque<(usize, Arc<[bool]>)>>,
 }
 
 /// Evaluations of one program on one task that are to be merged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Segment {
-    /// The place of its first evaluation among those of the units.
+    /// The index of its first evaluation among those of the units.
     pub(super) at: usize,
     program: u32,
     pub(super) task: u32,
-    /// The place of its first pair in the task.
+    /// The index of its first pair in the task.
     pub(super) pair: usize,
     pub(super) len: usize,
 }
@@ -80,7 +79,7 @@ impl Segment {
 }
 
 impl<'b> Plan<'b> {
-    /// The plan of a batch; `None` if programs are evaluated each by itself.
+    /// The plan of a batch; `None` if each program is evaluated alone.
     pub(super) fn new(
         batch: &'b Batch<'b>,
         merging: Merging,
@@ -131,19 +130,19 @@ impl<'b> Plan<'b> {
         segments
     }
 
-    /// Whether the job at this place is merged.
+    /// Whether the job of this index is merged.
     pub(super) fn is_merged(&self, job: usize) -> bool {
         self.block(job / BLOCK)[job % BLOCK]
     }
 
     /// Which jobs of the block are merged.
     fn block(&self, number: usize) -> Arc<[bool]> {
-        let is_it = |(of, _): &&(usize, Arc<[bool]>)| *of == number;
-        if let Some((_, merged)) = lock(&self.blocks).iter().rev().find(is_it) {
+        let is_cached = |(of, _): &&(usize, Arc<[bool]>)| *of == number;
+        if let Some((_, merged)) = lock(&self.blocks).iter().rev().find(is_cached) {
             return Arc::clone(merged);
         }
-        // Two workers may come at a time: looking twice is no worse than waiting.
-        let merged: Arc<[bool]> = self.look_at_block(number).into();
+        // Two workers may plan a block at the same time: that is no worse than waiting.
+        let merged: Arc<[bool]> = self.plan_block(number).into();
         let mut blocks = lock(&self.blocks);
         if blocks.len() == BLOCKS_KEPT {
             blocks.pop_front();
@@ -152,14 +151,14 @@ impl<'b> Plan<'b> {
         merged
     }
 
-    /// Finds out which jobs of the block are merged.
-    fn look_at_block(&self, number: usize) -> Vec<bool> {
+    /// Decides which jobs of the block are merged.
+    fn plan_block(&self, number: usize) -> Vec<bool> {
         let first = number * BLOCK;
         let jobs = first..self.batch.job_count().min(first + BLOCK);
         let mut merged = vec![false; jobs.len()];
         let mut by_task: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for job in jobs {
-            // Batts hold programs of the public dialect.
+            // Batts only take programs of the public dialect.
             if self.batch.program(self.batch.job(job)).dialect() != Dialect::Public {
                 continue;
             }
@@ -198,7 +197,7 @@ impl<'b> Plan<'b> {
     }
 }
 
-/// A hash of what each step makes: the same where the same is called on the same.
+/// A hash of each step: steps with the same callee and arguments have the same hash.
 fn step_hashes(program: &Program) -> Vec<u64> {
     let mut variables = Vec::with_capacity(program.steps().len() + 1);
     variables.push(0);
@@ -223,7 +222,7 @@ fn step_hashes(program: &Program) -> Vec<u64> {
     variables
 }
 
-/// The bounds of a batt: a share of those of an evaluation, so many times.
+/// The bounds of a batt: `times` its share of the limits of an evaluation.
 fn bounds(limits: &Limits, times: u64, max_bytes: usize) -> Bounds {
     let memory = (limits.max_memory / SHARE_OF_MEMORY).saturating_mul(times);
     Bounds {
@@ -244,9 +243,9 @@ fn most_steps(limits: &Limits, times: u64) -> u64 {
     (limits.max_steps / SHARE).saturating_mul(times)
 }
 
-/// Evaluates a program on one input by a batt of its own: what has ended at a bound. It has twice the bounds of the
-/// batts of many programs, so that what those take this one takes, and it does not matter for the result whether
-/// programs are merged.
+/// Evaluates a program on one input in its own batt, after the reference reached a limit. Its bounds are twice those of
+/// the batts of many programs, so it can do whatever they can, and results do not depend on whether programs are
+/// merged.
 #[derive(Debug)]
 pub(super) struct LoneBatt;
 
@@ -276,36 +275,36 @@ impl Evaluator for LoneBatt {
     }
 }
 
-/// A worker's batts, each of one task, or of some of its pairs: neighbouring jobs of a batch may take turns over some
-/// tasks.
+/// A worker's batts, each for one task or some of its pairs. There are several since consecutive jobs of a batch may
+/// alternate between tasks.
 #[derive(Debug, Default)]
 pub(super) struct Merger {
-    /// Those last used behind.
-    batts: Vec<OfTask>,
+    /// The most recently used come last.
+    batts: Vec<TaskBatt>,
     pub(super) counts: MergeCounts,
 }
 
 #[derive(Debug)]
-struct OfTask {
-    /// `None` if it is of an earlier batch.
+struct TaskBatt {
+    /// `None` if it belongs to an earlier batch.
     task: Option<u32>,
-    /// The pairs of the task that are its inputs, by their places.
+    /// The indices of the pairs of the task that are its inputs.
     pairs: Range<usize>,
     batt: Box<Batt>,
 }
 
 impl Merger {
-    /// The tasks that follow are of another batch.
+    /// Prepares for the tasks of another batch.
     pub(super) fn reset(&mut self) {
-        for of_task in &mut self.batts {
-            of_task.task = None;
+        for batt in &mut self.batts {
+            batt.task = None;
         }
         self.counts = MergeCounts::default();
     }
 
-    /// The batt of these pairs of a task, which is now the last one; begun anew where they have none.
+    /// The batt for these pairs of a task, restarted for them if there is none. Moves it to the end.
     fn batt(&mut self, run: Run<'_>, task: u32, pairs: &Range<usize>) -> &mut Batt {
-        let same = |it: &OfTask| it.task == Some(task) && it.pairs == *pairs;
+        let same = |it: &TaskBatt| it.task == Some(task) && it.pairs == *pairs;
         if let Some(at) = self.batts.iter().rposition(same) {
             self.batts[at..].rotate_left(1);
         } else {
@@ -318,7 +317,7 @@ impl Merger {
                 Box::new(Batt::new(&[], &[], bounds(limits, 1, MAX_BYTES)))
             });
             batt.restart(&inputs, &outputs);
-            self.batts.push(OfTask {
+            self.batts.push(TaskBatt {
                 task: Some(task),
                 pairs: pairs.clone(),
                 batt,
@@ -328,11 +327,12 @@ impl Merger {
         &mut self.batts[last].batt
     }
 
-    /// A batt that may be begun anew: of those that nobody needs the one that was used last, which is still in the caches;
-    /// where there are as many, or they hold as much, as there may be, the one that was used first.
+    /// A batt to restart; `None` if a new one may be created. Of the batts of earlier batches it is the most recently
+    /// used, which is still in the caches. If there is none, and the maximum number or memory is reached, it is the
+    /// least recently used one.
     fn free(&mut self) -> Option<Box<Batt>> {
-        let bytes = |batts: &[OfTask]| -> usize { batts.iter().map(|it| it.batt.bytes()).sum() };
-        let free = |batts: &[OfTask]| batts.iter().rposition(|it| it.task.is_none());
+        let bytes = |batts: &[TaskBatt]| -> usize { batts.iter().map(|it| it.batt.bytes()).sum() };
+        let free = |batts: &[TaskBatt]| batts.iter().rposition(|it| it.task.is_none());
         if free(&self.batts).is_none()
             && self.batts.len() < MOST_BATTS
             && bytes(&self.batts) < MAX_BYTES
@@ -346,7 +346,7 @@ impl Merger {
         (!self.batts.is_empty()).then(|| self.batts.remove(at).batt)
     }
 
-    /// Adds the program of a segment to the batt of these pairs; `None` if the batt does not take it.
+    /// Adds the program of a segment to the batt of these pairs; `None` if the batt refuses it.
     fn add(&mut self, run: Run<'_>, segment: &Segment, pairs: &Range<usize>) -> Option<Merged> {
         let program = &run.batch.programs()[segment.program as usize];
         for _ in 0..2 {
@@ -356,7 +356,7 @@ impl Merger {
                     let most = most_steps(&run.runner.options.limits, 1);
                     return (merged.steps() <= most).then_some(merged);
                 }
-                // A new one has room, with which the program is tried again.
+                // Try once more with another batt, which has room.
                 Ok(Err(Refused::Full(_))) => drop(self.batts.pop()),
                 Ok(Err(_)) => return None,
                 Err(_) => {
@@ -368,8 +368,7 @@ impl Merger {
         None
     }
 
-    /// Answers a segment's evaluations, each in its place, by a batt of these pairs of its task; `None` in those of
-    /// evaluations that are passed on.
+    /// Has a batt of these pairs of the task evaluate a segment. Evaluations that it passes on get the answer `None`.
     pub(super) fn merge(
         &mut self,
         run: Run<'_>,
@@ -383,7 +382,7 @@ impl Merger {
         };
         self.counts.calls += u64::from(merged.calls());
         self.counts.shared += u64::from(merged.shared());
-        let Some(OfTask { batt, .. }) = self.batts.last() else {
+        let Some(TaskBatt { batt, .. }) = self.batts.last() else {
             return;
         };
         let task = &run.batch.tasks()[segment.task as usize];
@@ -393,7 +392,7 @@ impl Merger {
                 return error.limit().is_none().then(|| outcome.into());
             }
             let node = merged.output()?;
-            // What a machine bails out of, too.
+            // A machine bails out of this, too.
             if batt.is_too_heavy(node, input) {
                 return None;
             }
@@ -401,7 +400,7 @@ impl Merger {
             let is_equal = |_| batt.distance(node, input) == Some(Distance::Cells(0));
             let outcome = Outcome::compare(pair.output.as_ref(), is_equal);
             let is_wanted = is_wanted(options, &outcome);
-            // A function is made when it is asked for, which may reach a bound.
+            // A function is evaluated only now, which may reach a bound.
             let output = if is_wanted || batt.ty(node).is_none() {
                 Some(batt.value(node, input).ok()?)
             } else {

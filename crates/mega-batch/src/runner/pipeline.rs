@@ -1,5 +1,5 @@
-//! [`Pipeline`]: the evaluations of a batch on their way, from the calling thread to workers and devices and
-//! back, where there are devices.
+//! [`Pipeline`]: the evaluations in flight of a batch that runs on devices, from the calling thread to workers and
+//! devices and back.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,13 +13,13 @@ use rayon::Scope;
 use super::device::{Fleet, UnitAnswers};
 use super::fleet::{BYTES, BYTES_WITH_OUTPUT};
 use super::unit::{Unit, Units};
-use super::{Passed, Run, Window, lost, windows};
+use super::{FinishedWindow, PendingWindow, Run, lost, windows};
 use crate::devices::kind;
 use crate::panics::{PANIC, lock};
 
-/// Who does the host's work.
+/// What runs the host's work.
 pub(super) trait Workers<'scope> {
-    /// Does it now or later.
+    /// Runs it now or later.
     fn give(&self, work: impl FnOnce() + Send + 'scope);
 }
 
@@ -38,30 +38,30 @@ impl<'scope> Workers<'scope> for Scope<'scope> {
     }
 }
 
-/// How many evaluations a fleet's devices have made.
+/// How many evaluations a fleet's devices have finished.
 pub(super) fn on_devices(fleet: &Fleet) -> u64 {
     let scheduler = fleet.scheduler();
     let devices = HOST + 1..scheduler.executors();
     devices.map(|device| scheduler.activity(device).items).sum()
 }
 
-/// How many windows are on their way beside those of the workers where there are devices, at least.
+/// The minimum number of windows in flight besides those of the workers.
 const WINDOWS_ON_DEVICES: u64 = 16;
 
-/// How many evaluations there are at most, by what devices need to be kept busy: each takes memory of the host on its way,
-/// and more where its output is kept.
+/// The maximum number of evaluations in flight, however many devices need to stay busy: each takes host memory, and
+/// more if its output is kept.
 const MOST_ON_DEVICES: u64 = 1 << 19;
 const MOST_ON_DEVICES_WITH_OUTPUTS: u64 = MOST_ON_DEVICES / 4;
 
-/// The evaluations of a batch on their way.
+/// The evaluations of a batch in flight.
 pub(super) struct Pipeline<'r> {
     run: Run<'r>,
     fleet: MutexGuard<'r, Fleet>,
     units: Units<'r>,
-    /// What was submitted and is not delivered, each with the number of its first evaluation.
+    /// The units that are submitted and not delivered, each with the number of its first evaluation.
     in_flight: VecDeque<(u64, Unit)>,
-    order: Order<Window>,
-    /// The evaluations of a window, and between which numbers it is how many may be on their way.
+    order: Order<FinishedWindow>,
+    /// The number of evaluations in a window, and the range for the bound on evaluations in flight.
     window: u64,
     bounds: RangeInclusive<u64>,
     bytes: u32,
@@ -71,7 +71,7 @@ impl<'r> Pipeline<'r> {
     pub(super) fn new(run: Run<'r>) -> Self {
         let options = &run.runner.options;
         let mut fleet = lock(&run.runner.fleet);
-        // What an earlier batch left, which was ended by an error.
+        // Remains of an earlier batch that ended with an error.
         fleet.abandon();
         let scheduler = fleet.scheduler_mut();
         scheduler.reset_activity();
@@ -79,9 +79,9 @@ impl<'r> Pipeline<'r> {
         let order = Order::starting_at(scheduler.end());
         let (in_flight, window) = windows(options, run.runner.executors);
         let of_workers = in_flight as u64 * window;
-        let makes_outputs = options.makes_outputs();
+        let needs_outputs = options.needs_outputs();
         let least = of_workers + WINDOWS_ON_DEVICES * window;
-        let most = if makes_outputs {
+        let most = if needs_outputs {
             MOST_ON_DEVICES_WITH_OUTPUTS
         } else {
             MOST_ON_DEVICES
@@ -94,7 +94,7 @@ impl<'r> Pipeline<'r> {
             order,
             window,
             bounds,
-            bytes: if makes_outputs {
+            bytes: if needs_outputs {
                 BYTES_WITH_OUTPUT
             } else {
                 BYTES
@@ -103,18 +103,18 @@ impl<'r> Pipeline<'r> {
         }
     }
 
-    /// Whether nothing is on its way.
+    /// Whether nothing is in flight.
     pub(super) fn is_empty(&self) -> bool {
         self.order.next() == self.fleet.scheduler().end()
     }
 
-    /// How many evaluations devices have made.
+    /// How many evaluations devices have finished.
     pub(super) fn on_devices(&self) -> u64 {
         on_devices(&self.fleet)
     }
 
-    /// The next window in the order of the batch, where it has come.
-    pub(super) fn take(&mut self) -> Option<Window> {
+    /// The next window in the order of the batch, if it is finished.
+    pub(super) fn take(&mut self) -> Option<FinishedWindow> {
         let (_, window) = self.order.take()?;
         let next = self.order.next();
         while let Some((first, unit)) = self.in_flight.front()
@@ -125,15 +125,15 @@ impl<'r> Pipeline<'r> {
         Some(window)
     }
 
-    /// Submits as much as may be on its way, and starts what is to be started.
+    /// Submits windows up to the bound, and starts the batches that the scheduler assigns.
     pub(super) fn start<'scope>(&mut self, workers: &impl Workers<'scope>)
     where
         'r: 'scope,
     {
         loop {
             let scheduler = self.fleet.scheduler_mut();
-            let on_way = scheduler.end() - self.order.next();
-            let has_room = on_way + self.window <= scheduler.bound(&self.bounds);
+            let in_flight = scheduler.end() - self.order.next();
+            let has_room = in_flight + self.window <= scheduler.bound(&self.bounds);
             if has_room && !self.run.stopped() && self.submit() {
                 continue;
             }
@@ -141,7 +141,7 @@ impl<'r> Pipeline<'r> {
             while let Some(start) = self.fleet.start() {
                 started = true;
                 self.begin(start, workers);
-                // Who does the work himself tells of it in between.
+                // If the calling thread did this work, it reports progress before the next.
                 if self.run.runner.pool.is_none() {
                     break;
                 }
@@ -152,7 +152,7 @@ impl<'r> Pipeline<'r> {
         }
     }
 
-    /// Submits one more window; whether there is one.
+    /// Submits one more window; returns whether there was one.
     fn submit(&mut self) -> bool {
         let units = self.units.window(self.window as usize);
         let programs = self.run.batch.programs();
@@ -164,15 +164,15 @@ impl<'r> Pipeline<'r> {
             (item, unit.len as u64)
         });
         let mut number = self.fleet.submit(items).start;
-        let is_more = !units.is_empty();
+        let has_more = !units.is_empty();
         for unit in units {
             self.in_flight.push_back((number, unit));
             number += unit.len as u64;
         }
-        is_more
+        has_more
     }
 
-    /// The units of these evaluations.
+    /// The units of these evaluations, cut to them.
     fn units_of(&self, items: &Range<u64>) -> Vec<Unit> {
         let first = self
             .in_flight
@@ -197,32 +197,32 @@ impl<'r> Pipeline<'r> {
         'r: 'scope,
     {
         let (run, units) = (self.run, self.units_of(&start.items));
-        let post = self.fleet.handle();
+        let handle = self.fleet.handle();
         match run.device_stage {
             Some(stage) if start.executor != HOST => workers.give(move || {
-                let _guard = OnPanic(|| post.fail(&start, Failure::Failed(PANIC.to_owned())));
+                let _guard = OnPanic(|| handle.fail(&start, Failure::Failed(PANIC.to_owned())));
                 let began = Instant::now();
                 let batch = stage.prepare(units);
-                post.hand_over(&start, batch, began.elapsed());
+                handle.hand_over(&start, batch, began.elapsed());
             }),
             _ => {
                 let began = Instant::now();
                 let units = units.into_iter().map(|unit| (unit, UnitAnswers::default()));
-                let passed = Passed {
+                let window = PendingWindow {
                     units: units.collect(),
                     began,
                 };
                 workers.give(move || {
-                    let _guard = OnPanic(|| post.fail(&start, Failure::Failed(PANIC.to_owned())));
-                    let window = run.evaluate_window(passed);
+                    let _guard = OnPanic(|| handle.fail(&start, Failure::Failed(PANIC.to_owned())));
+                    let window = run.evaluate_window(window);
                     let time = window.ended - window.began;
-                    post.made(&start, window, time);
+                    handle.made(&start, window, time);
                 });
             }
         }
     }
 
-    /// Waits for something to happen, at most so long.
+    /// Waits for an event, at most for `time`.
     pub(super) fn wait<'scope>(
         &mut self,
         workers: &impl Workers<'scope>,
@@ -241,12 +241,12 @@ impl<'r> Pipeline<'r> {
                 stages,
                 ..
             } => {
-                let (run, post) = (self.run, self.fleet.handle());
+                let (run, handle) = (self.run, self.fleet.handle());
                 let stage = run.device_stage.ok_or_else(lost)?;
                 workers.give(move || {
-                    let _guard = OnPanic(|| post.fallback_done(items.clone(), None));
+                    let _guard = OnPanic(|| handle.fallback_done(items.clone(), None));
                     let window = run.evaluate_window(stage.passed(&answer, &stages));
-                    post.fallback_done(items.clone(), Some(window));
+                    handle.fallback_done(items.clone(), Some(window));
                 });
             }
         }
@@ -254,7 +254,7 @@ impl<'r> Pipeline<'r> {
     }
 }
 
-/// Calls a function if work panics, so that others learn that it has failed.
+/// Calls a function when work panics, so that the fleet learns that it failed.
 struct OnPanic<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for OnPanic<F> {

@@ -1,5 +1,5 @@
-//! What a device leaves of its windows, and the windows of the host beside devices: units, each made by
-//! whichever worker is free.
+//! Evaluates the fallback work of devices, and the windows of the host beside devices. Any free worker evaluates the
+//! next unit.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,54 +11,53 @@ use super::device::UnitAnswers;
 use super::evaluator::Ahead;
 use super::unit::Unit;
 use super::worker::Watch;
-use super::{Passed, Run, Window};
-use crate::backend::Maker;
+use super::{FinishedWindow, PendingWindow, Run};
+use crate::backend::EvaluatedBy;
 use crate::outcome::Known;
 
-/// How long a unit takes before others are offered half of what is left of it.
+/// How long a worker evaluates a unit before it offers half of the rest to other workers.
 const LONG: Duration = Duration::from_millis(2);
 
 impl Run<'_> {
-    /// Evaluates what is left of a window; runs on a worker.
-    pub(super) fn evaluate_window(self, passed: Passed) -> Window {
-        let Passed { units, began } = passed;
+    /// Evaluates the rest of a window; runs on a worker.
+    pub(super) fn evaluate_window(self, window: PendingWindow) -> FinishedWindow {
+        let PendingWindow { units, began } = window;
         let evaluate = |(unit, mut by_device): (Unit, UnitAnswers)| {
-            let program = self.due(&unit, &by_device);
+            let program = self.compiled_if_needed(&unit, &by_device);
             self.evaluate_unit(unit, &mut by_device, program.as_deref())
         };
         let results = if self.runner.executors.threads.is_some() {
-            self.compile_side_by_side(&units);
+            self.compile_in_parallel(&units);
             let units = units.into_par_iter().with_max_len(1);
             units.map(evaluate).collect()
         } else {
             units.into_iter().map(evaluate).collect()
         };
-        Window {
+        FinishedWindow {
             results,
             began,
             ended: Instant::now(),
         }
     }
 
-    /// The program of a unit, compiled now if it was not; `None` if machines have nothing to do.
-    fn due(self, unit: &Unit, by_device: &UnitAnswers) -> Option<Arc<Compiled>> {
+    /// The program of a unit, compiled now if it was not; `None` if machines have nothing to do or must not run it.
+    fn compiled_if_needed(self, unit: &Unit, by_device: &UnitAnswers) -> Option<Arc<Compiled>> {
         (by_device.count() < unit.len && !self.stopped())
             .then(|| self.programs.get(unit.program))?
     }
 
-    /// Compiles the programs of a window that are not compiled, each on one worker.
-    fn compile_side_by_side(self, units: &[(Unit, UnitAnswers)]) {
-        // The units of a program stand together.
+    /// Compiles the programs of a window in parallel, each on one worker.
+    fn compile_in_parallel(self, units: &[(Unit, UnitAnswers)]) {
+        // The units of a program are consecutive.
         let programs = units.chunk_by(|(a, _), (b, _)| a.program == b.program);
         let programs: Vec<_> = programs.collect();
         programs.into_par_iter().with_max_len(1).for_each(|units| {
             let mut units = units.iter();
-            units.find_map(|(unit, by_device)| self.due(unit, by_device));
+            units.find_map(|(unit, by_device)| self.compiled_if_needed(unit, by_device));
         });
     }
 
-    /// Evaluates a unit, and where that takes long, half of what is left of it on another worker that has
-    /// nothing to do.
+    /// Evaluates a unit. If that takes long, an idle worker takes half of the rest.
     fn evaluate_unit(
         self,
         unit: Unit,
@@ -73,7 +72,7 @@ impl Run<'_> {
         };
         let ahead = Ahead {
             answers: &mut by_device.answers,
-            by: Maker::Device,
+            by: EvaluatedBy::Device,
             share: by_device.share,
         };
         let count = self.evaluate(&unit, ahead, compiled, None, watch, &mut results);

@@ -188,7 +188,7 @@ impl<'r> Run<'r> {
                 output,
                 score: None,
                 time,
-                made_by: Some(evaluated.by),
+                evaluated_by: Some(evaluated.by),
             }));
         }
         let results = &mut results[first..];

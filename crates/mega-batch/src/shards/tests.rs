@@ -54,7 +54,7 @@ impl Sink for Notes {
     fn pair(&mut self, _: Job, result: PairResult) -> io::Result<()> {
         let result = PairResult {
             time: Duration::ZERO,
-            made_by: None,
+            evaluated_by: None,
             ..result
         };
         self.text.push(format!("{result:?}"));
@@ -303,45 +303,48 @@ fn another_shard_than_that_which_was_asked_for_is_an_error() {
 }
 
 #[test]
-fn who_made_what_is_told_of_whole_jobs() {
+fn evaluations_of_whole_jobs_are_counted_by_executor() {
     let (programs, tasks) = inputs();
     let batch = Batch::all_pairs(&programs, &tasks[..1]);
     let pairs: Vec<_> = tasks[0].pairs().map(|(id, _)| id).collect();
     assert!(pairs.len() > 1);
-    let makers = [
-        Some(Maker::Machine),
-        Some(Maker::Batt),
-        Some(Maker::Reference),
-        Some(Maker::Device),
+    let evaluators = [
+        Some(EvaluatedBy::Machine),
+        Some(EvaluatedBy::Batt),
+        Some(EvaluatedBy::Reference),
+        Some(EvaluatedBy::Device),
     ];
-    let mut scribe = Scribe::new(&batch);
-    let jobs: Vec<_> = batch.jobs().take(makers.len() + 1).collect();
-    for (&job, made_by) in jobs.iter().zip(makers) {
+    let mut writer = ShardWriter::new(&batch);
+    let jobs: Vec<_> = batch.jobs().take(evaluators.len() + 1).collect();
+    for (&job, evaluated_by) in jobs.iter().zip(evaluators) {
         for &pair in &pairs {
-            scribe.add(job, Some(&result(pair, made_by))).unwrap();
+            writer.add(job, Some(&result(pair, evaluated_by))).unwrap();
         }
     }
-    let last = jobs[makers.len()];
-    let of_part = result(pairs[0], Some(Maker::Machine));
-    scribe.add(last, Some(&of_part)).unwrap();
-    assert_eq!(scribe.by[Maker::Machine as usize], pairs.len() as u64 + 1);
-    let made = MadeBy::of(Backends::default(), scribe.whole.by);
+    let last = jobs[evaluators.len()];
+    let of_part = result(pairs[0], Some(EvaluatedBy::Machine));
+    writer.add(last, Some(&of_part)).unwrap();
+    assert_eq!(
+        writer.by[EvaluatedBy::Machine as usize],
+        pairs.len() as u64 + 1
+    );
+    let counts = ShardCounts::of(Backends::default(), writer.whole.by);
     let all = pairs.len() as u64;
     assert_eq!(
-        (made.compiled, made.merged, made.reference),
+        (counts.compiled, counts.merged, counts.reference),
         (all, all, all)
     );
-    assert_eq!(scribe.whole.by[Maker::Device as usize], all);
+    assert_eq!(writer.whole.by[EvaluatedBy::Device as usize], all);
 }
 
-fn result(pair: PairId, made_by: Option<Maker>) -> PairResult {
+fn result(pair: PairId, evaluated_by: Option<EvaluatedBy>) -> PairResult {
     PairResult {
         pair,
         outcome: crate::outcome::Outcome::NoExpected,
         output: None,
         score: None,
         time: Duration::ZERO,
-        made_by,
+        evaluated_by,
     }
 }
 

@@ -10,7 +10,7 @@ use gpu_sim::open;
 use super::*;
 use crate::backend::Backend;
 use crate::options::{Mode, Options};
-use crate::runner::fleet::{Found, Opened, device as device_of};
+use crate::runner::fleet::{OpenedDevice, OpenedDevices, device as device_of};
 use crate::runner::tests::{mixed_batch, pipeline, without_times};
 use crate::runner::{Report, Runner, run};
 
@@ -24,18 +24,25 @@ fn options(backend: Backend, mode: Mode, keep_outputs: bool) -> Options {
     }
 }
 
-fn on(devices: Result<Vec<Opened>, Unavailable>, mode: Mode, keep: bool) -> Runner {
-    let missing = devices.as_ref().err().map(ToString::to_string);
+fn on(devices: Result<Vec<OpenedDevice>, Unavailable>, mode: Mode, keep: bool) -> Runner {
+    let unavailable = devices.as_ref().err().map(ToString::to_string);
     let devices = devices.unwrap_or_default();
-    with(Found { devices, missing }, mode, keep)
+    with(
+        OpenedDevices {
+            devices,
+            unavailable,
+        },
+        mode,
+        keep,
+    )
 }
 
-fn with(found: Found, mode: Mode, keep: bool) -> Runner {
+fn with(found: OpenedDevices, mode: Mode, keep: bool) -> Runner {
     let options = options(Backend::Emulated, mode, keep);
     Runner::with_devices(&options, options.executors(), found, None).unwrap()
 }
 
-fn emulated(emulation: Emulation) -> Result<Vec<Opened>, Unavailable> {
+fn emulated(emulation: Emulation) -> Result<Vec<OpenedDevice>, Unavailable> {
     let open = move || open::emulated(0, &emulation);
     device_of(Box::new(open), LaunchConfig::default()).map(|device| vec![device])
 }
@@ -122,7 +129,7 @@ fn launches_are_halved_until_they_fit() {
 }
 
 /// An emulated device with injected faults, also after it is reopened.
-fn faulty(plan: Plan) -> Opened {
+fn faulty(plan: Plan) -> OpenedDevice {
     let emulated = open::emulated(0, &Emulation::default()).unwrap();
     let faulty = Faulty::new(emulated, plan);
     let open = move || faulty.new_stream().map_err(|_| Unavailable::NoDevice);
@@ -206,9 +213,9 @@ fn a_device_that_is_left_out_is_told_beside_those_that_are_used() {
             "; the device is lost",
         ),
     ] {
-        let found = Found {
+        let found = OpenedDevices {
             devices: vec![faulty(plan)],
-            missing: Some(reason.to_owned()),
+            unavailable: Some(reason.to_owned()),
         };
         let mut runner = with(found, Mode::Parallel, true);
         assert_eq!(
