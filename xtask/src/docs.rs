@@ -60,7 +60,7 @@ fn names() -> String {
     for family in all.chunk_by(|a, b| a.family() == b.family()) {
         let title = capitalised(family[0].family());
         let _ = writeln!(text, "\n### {title}\n");
-        text += "| Name | What it gives | Where it fails |\n|---|---|---|\n";
+        text += "| Name | What it returns | Default if it fails |\n|---|---|---|\n";
         for primitive in family {
             let parameters = primitive.parameters().join(", ");
             let _ = writeln!(

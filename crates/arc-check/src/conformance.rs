@@ -326,7 +326,7 @@ pub struct ProgramTally {
     pub host_only: BTreeMap<String, u64>,
     /// Evaluations with the reference's value.
     pub same: u64,
-    /// Those of them that have jumps or lists; counted by [`results`].
+    /// Those of them that have jumps or lists; counted by the tests of results of any type.
     pub with_arena: u64,
     /// Evaluations that fail in the reference and that the device bailed out of.
     pub failing: u64,

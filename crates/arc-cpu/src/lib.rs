@@ -165,7 +165,7 @@ impl Compiled {
         multi_output.map_or(1, |multi_output| multi_output.outputs.len())
     }
 
-    /// Why the machine always bails out of the result with this number, if it does. A program of one result
+    /// Why the machine always bails out of the result with this index, if it does. A program of one result
     /// does not compile in that case.
     pub fn unsupported(&self, at: usize) -> Option<&Unsupported> {
         let multi_output = self.code.multi_output.as_ref()?;
@@ -266,7 +266,8 @@ impl<'m> Outputs<'m> {
         self.len() == 0
     }
 
-    /// The outcome of the result with this number; `None` if there is no such result.
+    /// The outcome of the result with this index, in the order of the form's outputs; `None` if there is no such
+    /// result.
     pub fn get(&self, at: usize) -> Option<Result<Output<'m>, Stop>> {
         let output = |ty, slot| Output {
             machine: self.machine,

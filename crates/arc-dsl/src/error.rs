@@ -6,8 +6,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::Value;
-
 /// Why one evaluation returned no value, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvalError {
@@ -95,7 +93,7 @@ pub enum ValueKind {
 }
 
 /// The result of an evaluation, or of a part of one.
-pub(crate) type EvalResult<T = Value> = Result<T, ErrorKind>;
+pub(crate) type EvalResult<T> = Result<T, ErrorKind>;
 
 /// What was wrong with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]

@@ -45,7 +45,8 @@ impl Interpreter {
     }
 
     /// An interpreter that iterates over sets in reverse order. If a program of the public dialect then gives another
-    /// result, it depends on an order that Python does not define. It is not the reference of the dialect.
+    /// result, it depends on an order that Python does not define. This interpreter is not the reference of
+    /// the dialect.
     ///
     /// ```
     /// use arc_dsl::{Grid, Interpreter, Limits, parse_programs};
@@ -206,7 +207,7 @@ fn run(limits: &Limits, variables: &mut Vec<Value>, program: &Program) -> Result
     Ok(resolve(variables, program.output()).clone())
 }
 
-fn call_step(context: &mut Context<'_>, variables: &[Value], step: &Step) -> EvalResult {
+fn call_step(context: &mut Context<'_>, variables: &[Value], step: &Step) -> EvalResult<Value> {
     let arguments: SmallVec<[&Value; 4]> = step
         .arguments
         .iter()
@@ -261,7 +262,7 @@ impl Context<'_> {
 
     /// Calls a function value on behalf of a primitive, and records what failed in it.
     #[inline]
-    pub(crate) fn call(&mut self, function: &Value, arguments: &[&Value]) -> EvalResult {
+    pub(crate) fn call(&mut self, function: &Value, arguments: &[&Value]) -> EvalResult<Value> {
         let result = self.call_value(function, arguments);
         if result.is_err() {
             self.failed = self.failed.or(self.running);
@@ -275,7 +276,7 @@ impl Context<'_> {
         &mut self,
         primitive: Primitive,
         result: Result<Value, ErrorKind>,
-    ) -> EvalResult {
+    ) -> EvalResult<Value> {
         if result.is_err() {
             self.failed.get_or_insert(primitive);
         }
@@ -287,7 +288,7 @@ impl Context<'_> {
         clippy::inline_always,
         reason = "functions call each other by it: 2% of all instructions"
     )]
-    fn call_value(&mut self, function: &Value, arguments: &[&Value]) -> EvalResult {
+    fn call_value(&mut self, function: &Value, arguments: &[&Value]) -> EvalResult<Value> {
         match function {
             Value::Primitive(primitive) => self.call_primitive(*primitive, arguments),
             Value::Function(function) => self.call_function(function, arguments),
@@ -300,7 +301,7 @@ impl Context<'_> {
 
     /// A failure outside any primitive: attributed to the calling primitive, if any.
     #[cold]
-    fn refuse(&mut self, kind: ErrorKind) -> EvalResult {
+    fn refuse(&mut self, kind: ErrorKind) -> EvalResult<Value> {
         self.running = None;
         Err(kind)
     }
@@ -329,7 +330,7 @@ impl Context<'_> {
         &mut self,
         primitive: TypedPrimitive,
         arguments: &[&Value],
-    ) -> EvalResult {
+    ) -> EvalResult<Value> {
         self.spend(1)?;
         if self.nesting >= self.limits.max_nesting {
             return Err(Limit::Nesting.into());
@@ -349,7 +350,7 @@ impl Context<'_> {
     }
 
     #[inline(never)]
-    fn call_function(&mut self, function: &Function, arguments: &[&Value]) -> EvalResult {
+    fn call_function(&mut self, function: &Function, arguments: &[&Value]) -> EvalResult<Value> {
         let expected = function.parameters();
         if arguments.len() != usize::from(expected) {
             return self.refuse(ErrorKind::ArgumentCount {
@@ -367,7 +368,7 @@ impl Context<'_> {
     }
 
     #[inline]
-    fn call_kind(&mut self, kind: &FunctionKind, arguments: &[&Value]) -> EvalResult {
+    fn call_kind(&mut self, kind: &FunctionKind, arguments: &[&Value]) -> EvalResult<Value> {
         match kind {
             FunctionKind::Compose { outer, inner } => {
                 let x = self.call_value(inner, arguments);
@@ -431,7 +432,7 @@ impl Context<'_> {
         clippy::inline_always,
         reason = "functions call each other by it: 2% of all instructions"
     )]
-    fn call_on(&mut self, function: &Value, x: &Value) -> EvalResult {
+    fn call_on(&mut self, function: &Value, x: &Value) -> EvalResult<Value> {
         if x.is_heavy() {
             let held = self.hold_heavy(x)?;
             return self.call_holding(held, function, &[x]);
@@ -443,7 +444,12 @@ impl Context<'_> {
     /// them.
     #[cold]
     #[inline(never)]
-    fn call_holding(&mut self, held: u64, function: &Value, arguments: &[&Value]) -> EvalResult {
+    fn call_holding(
+        &mut self,
+        held: u64,
+        function: &Value,
+        arguments: &[&Value],
+    ) -> EvalResult<Value> {
         let result = self.call_value(function, arguments);
         self.release(held);
         result

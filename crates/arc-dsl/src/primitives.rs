@@ -32,7 +32,7 @@ pub(crate) mod untyped;
 mod work;
 
 /// A primitive's function behind its checks: the number of arguments, and the type of each.
-pub(crate) type Native = fn(&mut Context<'_>, &[&Value]) -> EvalResult;
+pub(crate) type Native = fn(&mut Context<'_>, &[&Value]) -> EvalResult<Value>;
 
 /// The two functions of a primitive.
 struct Reference {
@@ -218,7 +218,7 @@ mod testing {
     use crate::patch::{Indices, Loc};
 
     /// The result of one call.
-    pub(super) fn call(primitive: Primitive, arguments: &[&Value]) -> EvalResult {
+    pub(super) fn call(primitive: Primitive, arguments: &[&Value]) -> EvalResult<Value> {
         let result = Interpreter::default().call(Value::primitive(primitive), arguments);
         result.map_err(|error| error.kind)
     }

@@ -156,7 +156,7 @@ impl TypedPrimitive {
     }
 
     /// Evaluates a call. A failure is an error here; [`Context::call_typed`] turns it into the default.
-    pub(crate) fn call(self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult {
+    pub(crate) fn call(self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult<Value> {
         // Elements are taken out one by one and copied; sorting is charged separately.
         const COPIES: u64 = 4;
         const LOOKS: u64 = 4;

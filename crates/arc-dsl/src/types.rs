@@ -34,21 +34,21 @@ pub(crate) trait ArcType {
 /// Implemented for results of primitives whose row names the type `T`.
 pub(crate) trait Returns<T: ArcType> {
     /// The result as a value, checked against the limits of the evaluation.
-    fn into_value(self, cx: &mut Context<'_>) -> EvalResult;
+    fn into_value(self, cx: &mut Context<'_>) -> EvalResult<Value>;
 }
 
 /// A primitive that returns any value returns one that was checked before. It is not checked again, since the check
 /// costs more than building most values.
 impl Returns<parameters::Any> for Value {
     #[inline]
-    fn into_value(self, _: &mut Context<'_>) -> EvalResult {
+    fn into_value(self, _: &mut Context<'_>) -> EvalResult<Value> {
         Ok(self)
     }
 }
 
 impl Returns<parameters::Any> for Result<Value, ErrorKind> {
     #[inline]
-    fn into_value(self, _: &mut Context<'_>) -> EvalResult {
+    fn into_value(self, _: &mut Context<'_>) -> EvalResult<Value> {
         self
     }
 }
@@ -88,7 +88,7 @@ macro_rules! types {
             $(
                 impl Returns<parameters::$name> for $returned {
                     #[inline]
-                    fn into_value(self, cx: &mut Context<'_>) -> EvalResult {
+                    fn into_value(self, cx: &mut Context<'_>) -> EvalResult<Value> {
                         cx.check(&self)?;
                         Ok(self.into())
                     }
@@ -96,7 +96,7 @@ macro_rules! types {
 
                 impl Returns<parameters::$name> for Result<$returned, ErrorKind> {
                     #[inline]
-                    fn into_value(self, cx: &mut Context<'_>) -> EvalResult {
+                    fn into_value(self, cx: &mut Context<'_>) -> EvalResult<Value> {
                         self.and_then(|result| Returns::<parameters::$name>::into_value(result, cx))
                     }
                 }

@@ -26,7 +26,7 @@ use crate::value::digest::digest;
 use crate::value::foreign::Foreign;
 use crate::value::function::Function;
 
-/// The largest integer that a program may hold: they lie in `-MAX_INT..=MAX_INT`, beyond is
+/// The largest integer that a program may hold: integers lie in `-MAX_INT..=MAX_INT`, and one beyond that is
 /// [`Limit::Integer`](crate::Limit::Integer). The difference of any two of them fits in 32 bits.
 pub const MAX_INT: i32 = (1 << 30) - 1;
 

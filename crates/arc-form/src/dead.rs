@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::{Form, Id, Instruction, Needs, Op, Operand, Region, Type};
 
 /// The form without its dead steps, with ids renumbered without gaps.
+#[cfg(test)]
 pub(crate) fn remove_dead(form: &Form) -> Form {
     let mut form = form.clone();
     let types = types(&form);

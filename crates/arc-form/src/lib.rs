@@ -143,7 +143,6 @@ mod verify;
 mod words;
 
 pub use arc_isa::{Symmetry, ValueType as Type};
-pub use dead::remove_dead;
 pub use evaluate::{BailOut, Evaluator, Stop};
 pub use parse::{FormError, parse};
 pub use plan::{Plan, Representation, Shown, Target, plan};

@@ -103,8 +103,8 @@ impl Plan {
         self.representations[id.index()]
     }
 
-    /// Whether the value may lose its cells outside the [window](Target::window) of the target, see
-    /// [`clippable`].
+    /// Whether the value may lose its cells outside the [window](Target::window) of the target, since nothing reads
+    /// them.
     pub fn is_clipped(&self, id: Id) -> bool {
         self.clipped[id.index()]
     }

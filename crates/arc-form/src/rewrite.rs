@@ -55,7 +55,7 @@ macro_rules! fused {
 fused! {
     /// How many locations two sets have in common.
     SizeOfIntersection = "size_of_intersection", "size(intersection(a, b))";
-    /// How many locations of one set another has not.
+    /// How many locations of one set are not in another.
     SizeOfDifference = "size_of_difference", "size(difference(a, b))";
     /// How many cells of a grid at some locations have a colour.
     ColorcountAt = "colorcount_at", "colorcount(toobject(patch, grid), value)";
@@ -71,17 +71,17 @@ fused! {
     LargerCells = "larger_cells", "apply(row -> apply(maximum, row), papply(pair, a, b))";
     /// Of two grids cell by cell the smaller colour, as rows.
     SmallerCells = "smaller_cells", "apply(row -> apply(minimum, row), papply(pair, a, b))";
-    /// The locations at which a pattern has so many locations in common with a set.
+    /// The locations at which a pattern has exactly `n` locations in common with a set.
     MetAsOften = "met_as_often", "sfilter(places, place -> equality(size(intersection(shift(pattern, place), set)), n))";
-    /// The locations at which a pattern has more locations than so many in common with a set.
+    /// The locations at which a pattern has more than `n` locations in common with a set.
     MetMoreOften = "met_more_often", "sfilter(places, place -> greater(size(intersection(shift(pattern, place), set)), n))";
-    /// The locations at which a pattern has fewer locations than so many in common with a set.
+    /// The locations at which a pattern has fewer than `n` locations in common with a set.
     MetLessOften = "met_less_often", "sfilter(places, place -> greater(n, size(intersection(shift(pattern, place), set))))";
-    /// The locations at which so many cells of a grid under a pattern have a colour.
+    /// The locations at which exactly `n` cells of a grid under a pattern have a colour.
     ColouredAsOften = "coloured_as_often", "sfilter(places, place -> equality(colorcount(toobject(shift(pattern, place), grid), value), n))";
-    /// The locations at which more cells than so many of a grid under a pattern have a colour.
+    /// The locations at which more than `n` cells of a grid under a pattern have a colour.
     ColouredMoreOften = "coloured_more_often", "sfilter(places, place -> greater(colorcount(toobject(shift(pattern, place), grid), value), n))";
-    /// The locations at which fewer cells than so many of a grid under a pattern have a colour.
+    /// The locations at which fewer than `n` cells of a grid under a pattern have a colour.
     ColouredLessOften = "coloured_less_often", "sfilter(places, place -> greater(n, colorcount(toobject(shift(pattern, place), grid), value)))";
 }
 
@@ -218,7 +218,8 @@ fn only(region: &Region, parameters: usize) -> Option<&Instruction> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{parse, remove_dead};
+    use crate::dead::remove_dead;
+    use crate::parse;
 
     /// Compares the text of a form after all rewrites and dead-code elimination with the expected text.
     pub(super) fn expect(before: &str, after: &str) {

@@ -42,7 +42,8 @@ pub struct Greedy {
     pub pairs: u32,
     /// Whether stacks are built only for all train pairs together. Default false.
     pub all_pairs: bool,
-    /// A stage ends at a cost only if it has at least this factor times the pieces of the stage before. Default 1.3.
+    /// A stage ends at a cost only if it has at least this factor times the pieces of the stage before; the last stage
+    /// always has all pieces. Default 1.3.
     pub growth: f64,
 }
 

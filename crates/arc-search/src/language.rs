@@ -24,7 +24,8 @@
 //! value, which exists once the size of the output is [predicted](crate::size): a grid of that size in colour 0.
 //!
 //! The cost of a call is its bits plus the costs of its arguments. The section `kinds` adds charges to values of
-//! kinds that programs seldom need; a call that turns one into a grid gets the charge back.
+//! kinds that programs seldom need; a call is given back the charges of its arguments, and costs at
+//! least 1.
 
 mod costs;
 mod counts;

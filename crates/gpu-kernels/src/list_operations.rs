@@ -125,7 +125,7 @@ list_operations! {
     JoinedLists = joined_lists(List, List) -> List;
     /// The elements of the lists in a list.
     Flattened = flattened(List) -> List;
-    /// The integers from one to another in steps of a third.
+    /// The integers from the first operand up to the second, which is excluded, with the third as step.
     Interval = interval(Int, Int, Int) -> List;
     /// An element repeated a number of times.
     Repeat = repeat(Word, Int) -> List;

@@ -60,7 +60,7 @@ pub struct ExecutorDescription {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Placement {
-    /// The executor that is expected to finish first, by cost.
+    /// All, which share the items by cost so that they are expected to finish at the same time.
     #[default]
     Auto,
     /// Only the host.
@@ -174,7 +174,7 @@ struct Waiting {
     failed: u64,
 }
 
-/// Decides which executor runs which items; see the [module](self).
+/// Decides which executor runs which items.
 #[derive(Debug)]
 pub struct Scheduler {
     policy: Policy,

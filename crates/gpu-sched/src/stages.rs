@@ -77,7 +77,7 @@ impl Activity {
         self.elapsed.saturating_sub(self.stages.compute)
     }
 
-    /// What it waits for; `None` if it is well used.
+    /// What it waits for; `None` if it is well used, or has finished no batch.
     pub fn bottleneck(&self) -> Option<Bottleneck> {
         if self.batches == 0 || self.utilisation() >= WELL_USED {
             return None;

@@ -1,10 +1,7 @@
-//! [`Backend`]: what evaluates programs: the reference interpreter, machines that run compiled programs, or a device.
-//!
-//! Outcomes do not depend on it. The reference evaluates programs that have no compiled form, and evaluations that
-//! machines bail out of.
+//! [`Backends`]: how many evaluations the reference interpreter, machines, batts and devices did, and why; and the
+//! compiled programs of a batch.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,85 +13,9 @@ use serde::{Serialize, Serializer};
 use crate::batch::Batch;
 use crate::compilers::Compilers;
 use crate::executors::{Compilation, Executors};
+use crate::options::Backend;
 use crate::panics::PANIC;
 use crate::program_cache::{NotCompiled, ProgramCache};
-
-/// What evaluates programs. The results are the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Backend {
-    /// The reference interpreter. A machine, then a batt, tries the evaluations that reach one of its limits.
-    Reference,
-    /// Machines that run compiled programs on bit planes. The reference evaluates what they bail out of, and programs
-    /// that have no compiled form.
-    Compiled,
-    /// Like [`Compiled`](Backend::Compiled), but only programs that the batch evaluates often enough for their
-    /// [length](Backend::least_evaluations) are compiled, and those that were compiled in an earlier batch.
-    #[default]
-    Auto,
-    /// The GPU kernels, emulated on the CPU: for tests, and slow. Everything else as with [`Auto`](Backend::Auto).
-    Emulated,
-    /// The PTX of the GPU kernels, interpreted on the CPU with checks that a GPU does not do: for tests, and slower
-    /// still. Everything else as with [`Auto`](Backend::Auto).
-    Interpreted,
-    /// NVIDIA GPUs, for the programs that they can run, if the scheduler expects them to finish first. Everything else,
-    /// and everything if there is no GPU, as with [`Auto`](Backend::Auto).
-    Cuda,
-}
-
-impl Backend {
-    /// The number of evaluations from which compiling a program with this many steps pays.
-    pub fn least_evaluations(steps: usize) -> u64 {
-        match steps {
-            0..=2 => 16,
-            3..=6 => 4,
-            7..=10 => 3,
-            11..=25 => 2,
-            _ => 1,
-        }
-    }
-
-    /// Whether machines may evaluate within these limits.
-    ///
-    /// Machines count steps and memory in their own units; their bounds are scaled by the ratio of these limits to the
-    /// default limits ([`Machine::new`](arc_cpu::Machine::new)). An evaluation ends at a limit only if neither the
-    /// reference nor a machine nor a batt finishes within its own bounds: if one of them reaches a bound, the others
-    /// are asked first. Machines have no clock, and their grids may have any size up to
-    /// [`GRID_CELLS`](arc_cpu::GRID_CELLS), so only the reference evaluates with a timeout or a lower limit on cells.
-    pub fn allows(limits: &Limits) -> bool {
-        limits.timeout.is_none() && limits.max_cells >= arc_cpu::GRID_CELLS
-    }
-
-    /// Whether devices may evaluate within these limits: only if none is below its default.
-    pub fn allows_device(limits: &Limits) -> bool {
-        let least = Limits::default();
-        Self::allows(limits)
-            && limits.max_steps >= least.max_steps
-            && limits.max_cells >= least.max_cells
-            && limits.max_elements >= least.max_elements
-            && limits.max_memory >= least.max_memory
-            && limits.max_nesting >= least.max_nesting
-    }
-}
-
-/// The word that reports and the command line use.
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Backend::Reference => "reference",
-            Backend::Compiled => "compiled",
-            Backend::Auto => "auto",
-            Backend::Emulated => "emulated",
-            Backend::Interpreted => "ptx",
-            Backend::Cuda => "cuda",
-        })
-    }
-}
-
-impl Serialize for Backend {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
 
 /// The executor that evaluated a program on a pair: see [`Backends`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! [`BlockLog`]: an append-only file of entries that a later process can resume.
 //!
 //! The file begins with a line of JSON, the [`Header`], which identifies its contents. Blocks follow: 32 bits each,
-//! little-endian, for the number of bytes, the number of entries and a CRC-32 of both; then the entries, encoded with
+//! little-endian, for the number of bytes, the number of entries and a CRC-32 of that number and the encoded entries; then the entries, encoded with
 //! postcard. An incomplete block at the end is dropped when the log is resumed. If complete blocks follow a broken
 //! one, the file was damaged, and is left unchanged.
 

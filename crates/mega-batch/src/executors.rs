@@ -4,9 +4,8 @@ use std::num::NonZeroUsize;
 
 use gpu_sched::Placement;
 
-use crate::backend::Backend;
-use crate::devices::Request;
-use crate::options::{Mode, Options};
+use crate::devices::{Request, gpus};
+use crate::options::{Backend, Mode, Options};
 
 /// What may evaluate a batch, as a [`Runner`](crate::Runner) uses it.
 ///
@@ -88,6 +87,15 @@ impl Executors {
             (Request::NoDevice, Compilation::Always) => Backend::Compiled,
             (Request::NoDevice, Compilation::Auto) => Backend::Auto,
         }
+    }
+}
+
+impl Options {
+    /// The executors that these options select on this machine. [`Mode::Auto`] looks for GPUs.
+    pub fn executors(&self) -> Executors {
+        Executors::of(self, || {
+            gpus().is_ok_and(|gpus| gpus.iter().any(Result::is_ok))
+        })
     }
 }
 

@@ -87,7 +87,7 @@ pub const DOCUMENT_SCHEMA: u32 = 1;
 
 pub use arc_cpu::batt;
 pub use attempts::{Attempts, Behaviour, Behaviours, TaskDetails};
-pub use backend::{Backend, Backends, EvaluatedBy, OnDevice};
+pub use backend::{Backends, EvaluatedBy, OnDevice};
 pub use batch::{Batch, Job, UnknownJob};
 pub use batts::{
     BattPair, BattValues, add_candidates, is_right, right_candidates, run_batt, run_batt_on_all,
@@ -100,7 +100,7 @@ pub use executors::{Compilation, Executors};
 pub use gpu_sched::{Activity, Placement, Stages};
 pub use json::JsonReport;
 pub use keeper::CoordinatorError;
-pub use options::{Merging, Mode, Options};
+pub use options::{Backend, Merging, Mode, Options};
 pub use order::OrderCheck;
 pub use outcome::{JobResult, Outcome, PairResult};
 pub use runner::{Report, Runner, StartError, calibration, run};

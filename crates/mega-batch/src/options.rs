@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use arc_dsl::Limits;
 use gpu_sched::Placement;
+use serde::{Serialize, Serializer};
 
-use crate::backend::Backend;
 use crate::cancellation::Cancellation;
-use crate::devices::gpus;
-use crate::executors::Executors;
 
 /// Whether a batch is evaluated on one thread, on several, or also on GPUs. Results are the same in every mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,8 +21,8 @@ pub enum Mode {
     /// On GPUs as far as they can run it, and the rest on the cores of this machine. Without a GPU the cores evaluate
     /// everything, and [`Runner::no_device`](crate::Runner::no_device) says why.
     Gpu,
-    /// On cores and GPUs: each batch runs where it is expected to finish first, by measured costs. Without a GPU, on
-    /// the cores.
+    /// On cores and GPUs together, which share the evaluations by measured costs so that all finish at the same time.
+    /// Without a GPU, on the cores.
     Auto,
 }
 
@@ -47,6 +45,83 @@ impl fmt::Display for Mode {
     }
 }
 
+/// What evaluates programs. The results are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Backend {
+    /// The reference interpreter. A machine, then a batt, tries the evaluations that reach one of its limits.
+    Reference,
+    /// Machines that run compiled programs on bit planes. The reference evaluates what they bail out of, and programs
+    /// that have no compiled form.
+    Compiled,
+    /// Like [`Compiled`](Backend::Compiled), but only programs that the batch evaluates often enough for their
+    /// [length](Backend::least_evaluations) are compiled, and those that were compiled in an earlier batch.
+    #[default]
+    Auto,
+    /// The GPU kernels, emulated on the CPU: for tests, and slow. Everything else as with [`Auto`](Backend::Auto).
+    Emulated,
+    /// The PTX of the GPU kernels, interpreted on the CPU with checks that a GPU does not do: for tests, and slower
+    /// still. Everything else as with [`Auto`](Backend::Auto).
+    Interpreted,
+    /// NVIDIA GPUs, for the programs that they can run, if the scheduler expects them to finish first. Everything else,
+    /// and everything if there is no GPU, as with [`Auto`](Backend::Auto).
+    Cuda,
+}
+
+impl Backend {
+    /// The number of evaluations from which compiling a program with this many steps pays.
+    pub fn least_evaluations(steps: usize) -> u64 {
+        match steps {
+            0..=2 => 16,
+            3..=6 => 4,
+            7..=10 => 3,
+            11..=25 => 2,
+            _ => 1,
+        }
+    }
+
+    /// Whether machines may evaluate within these limits.
+    ///
+    /// Machines count steps and memory in their own units; their bounds are scaled by the ratio of these limits to the
+    /// default limits ([`Machine::new`](arc_cpu::Machine::new)). An evaluation ends at a limit only if neither the
+    /// reference nor a machine nor a batt finishes within its own bounds: if one of them reaches a bound, the others
+    /// are asked first. Machines have no clock, and their grids may have any size up to
+    /// [`GRID_CELLS`](arc_cpu::GRID_CELLS), so only the reference evaluates with a timeout or a lower limit on cells.
+    pub fn allows(limits: &Limits) -> bool {
+        limits.timeout.is_none() && limits.max_cells >= arc_cpu::GRID_CELLS
+    }
+
+    /// Whether devices may evaluate within these limits: only if none is below its default.
+    pub fn allows_device(limits: &Limits) -> bool {
+        let least = Limits::default();
+        Self::allows(limits)
+            && limits.max_steps >= least.max_steps
+            && limits.max_cells >= least.max_cells
+            && limits.max_elements >= least.max_elements
+            && limits.max_memory >= least.max_memory
+            && limits.max_nesting >= least.max_nesting
+    }
+}
+
+/// The word that reports and the command line use.
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Backend::Reference => "reference",
+            Backend::Compiled => "compiled",
+            Backend::Auto => "auto",
+            Backend::Emulated => "emulated",
+            Backend::Interpreted => "ptx",
+            Backend::Cuda => "cuda",
+        })
+    }
+}
+
+impl Serialize for Backend {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// How a [`Runner`](crate::Runner) runs.
 #[derive(Debug, Clone, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "the flags are independent")]
@@ -61,8 +136,8 @@ pub struct Options {
     /// What evaluates. [`Backend::Auto`] by default, which [`Mode::Gpu`] and [`Mode::Auto`] treat as [`Backend::Cuda`]
     /// if there is a GPU.
     pub backend: Backend,
-    /// Whether the host or a device runs an evaluation that both can run. By default the one that is expected to finish
-    /// first. In [`Mode::Gpu`] it is the device. With [`Backend::Emulated`] and [`Backend::Interpreted`], which are too
+    /// Whether the host or a device runs an evaluation that both can run. By default they share them by cost, so
+    /// that both finish at the same time. In [`Mode::Gpu`] it is the device. With [`Backend::Emulated`] and [`Backend::Interpreted`], which are too
     /// slow to be chosen by cost, it is the device in every mode but [`Mode::Auto`].
     pub placement: Option<Placement>,
     /// The maximum number of GPUs; all by default.
@@ -94,13 +169,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// The executors that these options select on this machine. [`Mode::Auto`] looks for GPUs.
-    pub fn executors(&self) -> Executors {
-        Executors::of(self, || {
-            gpus().is_ok_and(|gpus| gpus.iter().any(Result::is_ok))
-        })
-    }
-
     /// Whether evaluations that are not right have to return the output.
     pub(crate) fn needs_outputs(&self) -> bool {
         self.keep_outputs || self.scores

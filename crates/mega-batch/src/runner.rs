@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use arc_dsl::Limits;
 use gpu_sched::HOST;
 
-use crate::backend::{Backend, Counts, CountsByEvaluator, HostPrograms, MergeCounts};
+use crate::backend::{Counts, CountsByEvaluator, HostPrograms, MergeCounts};
 use crate::batch::Batch;
 use crate::compilers::Compilers;
 use crate::delivery::Delivery;
 use crate::devices::Request;
 use crate::executors::Executors;
-use crate::options::Options;
+use crate::options::{Backend, Options};
 use crate::outcome::{JobResult, Known, PairResult};
 use crate::panics::lock;
 use crate::sink::Sink;
@@ -145,7 +145,7 @@ fn windows(options: &Options, executors: Executors) -> (usize, u64) {
     } else {
         1
     };
-    let evaluations = if options.keep_outputs {
+    let evaluations = if options.needs_outputs() {
         WINDOW_WITH_OUTPUTS
     } else {
         WINDOW

@@ -144,15 +144,15 @@ pub(super) fn tojvec(j: i32) -> Loc {
     Loc::new(0, j)
 }
 
-pub(super) fn maximum(container: Container<'_>) -> EvalResult {
+pub(super) fn maximum(container: Container<'_>) -> EvalResult<Value> {
     outermost(container, Ordering::Greater)
 }
 
-pub(super) fn minimum(container: Container<'_>) -> EvalResult {
+pub(super) fn minimum(container: Container<'_>) -> EvalResult<Value> {
     outermost(container, Ordering::Less)
 }
 
-fn outermost(container: Container<'_>, wanted: Ordering) -> EvalResult {
+fn outermost(container: Container<'_>, wanted: Ordering) -> EvalResult<Value> {
     let best = match container.items {
         Items::Loc(loc) => {
             let first = loc.j.cmp(&loc.i) != wanted;
@@ -253,7 +253,7 @@ pub(super) mod untyped {
             Some(n) => Ok(Value::Int(n)),
             None => item(value, at),
         };
-        // If the other argument is not a tuple but an integer, Python asks for the integer's components.
+        // If neither argument is a tuple, as with an integer and a set, Python asks the first for components and raises.
         let of_b = |at: usize| match is_tuple(b) {
             true => item(b, at),
             false if is_tuple(a) => Ok(b.clone()),

@@ -120,13 +120,17 @@ pub(super) fn colorcount(element: Piece<'_>, value: i32) -> i32 {
     }
 }
 
-pub(super) fn colorfilter(cx: &mut Context<'_>, objs: Container<'_>, value: i32) -> EvalResult {
+pub(super) fn colorfilter(
+    cx: &mut Context<'_>,
+    objs: Container<'_>,
+    value: i32,
+) -> EvalResult<Value> {
     let value = Value::Int(value);
     keep_elements(cx, objs, |object| Ok(first_component(object)? == value))
 }
 
 /// The colour of an object's first cell.
-fn first_component(object: Container<'_>) -> EvalResult {
+fn first_component(object: Container<'_>) -> EvalResult<Value> {
     if let Items::Cells([cell, ..]) = object.items
         && !object.is_reversed()
     {
@@ -155,7 +159,7 @@ pub(super) fn numcolors(element: Piece<'_>) -> i32 {
     counts(element).len() as i32
 }
 
-pub(super) fn color(obj: Container<'_>) -> EvalResult {
+pub(super) fn color(obj: Container<'_>) -> EvalResult<Value> {
     first_component(obj)
 }
 
@@ -200,7 +204,7 @@ pub(super) fn cellwise(a: &Grid, b: &Grid, fallback: i32) -> EvalResult<Grid> {
     ))
 }
 
-pub(super) fn index(grid: &Grid, loc: Loc) -> EvalResult {
+pub(super) fn index(grid: &Grid, loc: Loc) -> EvalResult<Value> {
     grid.require_row()?;
     Ok(grid
         .get(loc)

@@ -22,23 +22,40 @@ pub(super) fn contained(value: &Value, container: Container<'_>) -> bool {
     container.contains(value)
 }
 
-pub(super) fn combine(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> EvalResult {
+pub(super) fn combine(
+    cx: &mut Context<'_>,
+    a: Container<'_>,
+    b: Container<'_>,
+) -> EvalResult<Value> {
     let mut all = cx.collector(a.kind).expecting(a.len() + b.len());
     all.extend(cx, a)?;
     all.extend(cx, b)?;
     all.finish(cx)
 }
 
-pub(super) fn intersection(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> EvalResult {
+pub(super) fn intersection(
+    cx: &mut Context<'_>,
+    a: Container<'_>,
+    b: Container<'_>,
+) -> EvalResult<Value> {
     among(cx, a, b, true)
 }
 
-pub(super) fn difference(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> EvalResult {
+pub(super) fn difference(
+    cx: &mut Context<'_>,
+    a: Container<'_>,
+    b: Container<'_>,
+) -> EvalResult<Value> {
     among(cx, a, b, false)
 }
 
 /// The elements of `a` that are in `b`, or that are not.
-fn among(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>, wanted: bool) -> EvalResult {
+fn among(
+    cx: &mut Context<'_>,
+    a: Container<'_>,
+    b: Container<'_>,
+    wanted: bool,
+) -> EvalResult<Value> {
     Ok(match (a.kind, b.kind, a.items, b.items) {
         (ContainerKind::Set, ContainerKind::Set, Items::Locs(a), Items::Locs(b)) => {
             Indices::from_sorted(among_sorted(a, b, wanted)).into()
@@ -107,7 +124,7 @@ fn keep(container: Container<'_>, condition: impl Fn(&Value) -> bool) -> Value {
     }
 }
 
-pub(super) fn dedupe(cx: &mut Context<'_>, tup: Container<'_>) -> EvalResult {
+pub(super) fn dedupe(cx: &mut Context<'_>, tup: Container<'_>) -> EvalResult<Value> {
     let (mut kept, mut weight) = (Vec::<Value>::new(), 0);
     for item in tup.iter() {
         let own = u64::from(item.weight());
@@ -120,7 +137,7 @@ pub(super) fn dedupe(cx: &mut Context<'_>, tup: Container<'_>) -> EvalResult {
     Ok(Value::tuple(kept))
 }
 
-pub(super) fn repeat(cx: &mut Context<'_>, item: &Value, num: i32) -> EvalResult {
+pub(super) fn repeat(cx: &mut Context<'_>, item: &Value, num: i32) -> EvalResult<Value> {
     let num = num.max(0) as usize;
     cx.reserve(num as u64 * u64::from(item.weight()))?;
     Ok(Value::tuple(vec![item.clone(); num]))
@@ -130,7 +147,7 @@ pub(super) fn size(container: Container<'_>) -> i32 {
     container.len() as i32
 }
 
-pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> EvalResult {
+pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> EvalResult<Value> {
     let mut all = cx.collector(containers.kind);
     for container in containers.iter() {
         merge_into(cx, &mut all, &container)?;
@@ -147,7 +164,7 @@ pub(super) fn merge_into(
     all.extend(cx, inner(container)?)
 }
 
-pub(super) fn mostcommon(cx: &mut Context<'_>, container: Container<'_>) -> EvalResult {
+pub(super) fn mostcommon(cx: &mut Context<'_>, container: Container<'_>) -> EvalResult<Value> {
     let values = sorted(cx, container)?;
     let runs = values.chunk_by(|a, b| a == b);
     // Of equally long runs `max_by_key` returns the last: iterate backwards to get the smallest.
@@ -159,7 +176,7 @@ pub(super) fn mostcommon(cx: &mut Context<'_>, container: Container<'_>) -> Eval
     most.map(|run| run[0].clone()).ok_or(ErrorKind::Empty)
 }
 
-pub(super) fn leastcommon(cx: &mut Context<'_>, container: Container<'_>) -> EvalResult {
+pub(super) fn leastcommon(cx: &mut Context<'_>, container: Container<'_>) -> EvalResult<Value> {
     let values = sorted(cx, container)?;
     let runs = values.chunk_by(|a, b| a == b);
     let least = if in_reverse() {
@@ -183,7 +200,7 @@ pub(super) fn initset(value: &Value) -> Value {
     Value::set([value.clone()])
 }
 
-pub(super) fn totuple(cx: &mut Context<'_>, container: Container<'_>) -> EvalResult {
+pub(super) fn totuple(cx: &mut Context<'_>, container: Container<'_>) -> EvalResult<Value> {
     let mut tuple = cx
         .collector(ContainerKind::Tuple)
         .expecting(container.len());
@@ -191,7 +208,7 @@ pub(super) fn totuple(cx: &mut Context<'_>, container: Container<'_>) -> EvalRes
     tuple.finish(cx)
 }
 
-pub(super) fn first(container: Container<'_>) -> EvalResult {
+pub(super) fn first(container: Container<'_>) -> EvalResult<Value> {
     // The components of pairs are requested most often.
     match container.items {
         Items::Loc(loc) => Ok(Value::Int(loc.i)),
@@ -200,7 +217,7 @@ pub(super) fn first(container: Container<'_>) -> EvalResult {
     }
 }
 
-pub(super) fn last(container: Container<'_>) -> EvalResult {
+pub(super) fn last(container: Container<'_>) -> EvalResult<Value> {
     match container.items {
         Items::Loc(loc) => Ok(Value::Int(loc.j)),
         Items::Values([.., last]) if !container.is_reversed() => Ok(last.clone()),
@@ -211,7 +228,11 @@ pub(super) fn last(container: Container<'_>) -> EvalResult {
     }
 }
 
-pub(super) fn insert(cx: &mut Context<'_>, value: &Value, container: Container<'_>) -> EvalResult {
+pub(super) fn insert(
+    cx: &mut Context<'_>,
+    value: &Value,
+    container: Container<'_>,
+) -> EvalResult<Value> {
     let mut all = cx.collector(ContainerKind::Set);
     all.extend(cx, container)?;
     all.push(cx, value.clone())?;
@@ -222,7 +243,7 @@ pub(super) fn remove(value: &Value, container: Container<'_>) -> Value {
     keep(container, |item| item != value)
 }
 
-pub(super) fn other(container: Container<'_>, value: &Value) -> EvalResult {
+pub(super) fn other(container: Container<'_>, value: &Value) -> EvalResult<Value> {
     container
         .iter()
         .find(|item| **item != *value)
@@ -230,7 +251,12 @@ pub(super) fn other(container: Container<'_>, value: &Value) -> EvalResult {
         .ok_or(ErrorKind::NoMatch)
 }
 
-pub(super) fn interval(cx: &mut Context<'_>, start: i32, stop: i32, step: i32) -> EvalResult {
+pub(super) fn interval(
+    cx: &mut Context<'_>,
+    start: i32,
+    stop: i32,
+    step: i32,
+) -> EvalResult<Value> {
     if step == 0 {
         return Err(ErrorKind::ZeroStep);
     }
@@ -248,7 +274,11 @@ pub(super) fn astuple(a: &Value, b: &Value) -> Value {
     Value::pair(a, b)
 }
 
-pub(super) fn product(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> EvalResult {
+pub(super) fn product(
+    cx: &mut Context<'_>,
+    a: Container<'_>,
+    b: Container<'_>,
+) -> EvalResult<Value> {
     cx.reserve(a.len() as u64 * b.len() as u64)?;
     // The pairs of two sets come in ascending order, whatever the elements.
     let mut pairs = cx
@@ -263,7 +293,7 @@ pub(super) fn product(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) 
     }
 }
 
-pub(super) fn pair(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> EvalResult {
+pub(super) fn pair(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> EvalResult<Value> {
     let mut pairs = cx
         .collector(ContainerKind::Tuple)
         .expecting(a.len().min(b.len()));
@@ -277,7 +307,11 @@ pub(super) fn branch(condition: bool, a: &Value, b: &Value) -> Value {
     if condition { a.clone() } else { b.clone() }
 }
 
-pub(super) fn sizefilter(cx: &mut Context<'_>, container: Container<'_>, n: i32) -> EvalResult {
+pub(super) fn sizefilter(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+    n: i32,
+) -> EvalResult<Value> {
     keep_elements(cx, container, |item| Ok(item.len() as i64 == i64::from(n)))
 }
 
@@ -286,7 +320,7 @@ pub(super) fn keep_elements(
     cx: &mut Context<'_>,
     container: Container<'_>,
     condition: impl Fn(Container<'_>) -> EvalResult<bool>,
-) -> EvalResult {
+) -> EvalResult<Value> {
     let mut kept = cx.collector(ContainerKind::Set);
     for item in container.iter() {
         if condition(inner(&item)?)? {

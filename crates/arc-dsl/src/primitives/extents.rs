@@ -152,7 +152,7 @@ fn middle(patch: Patch<'_>, shape: Loc) -> EvalResult<Loc> {
     Ok(Loc::new(start.i + shape.i / 2, start.j + shape.j / 2))
 }
 
-pub(super) fn centerofmass(patch: Patch<'_>) -> EvalResult {
+pub(super) fn centerofmass(patch: Patch<'_>) -> EvalResult<Value> {
     if patch.is_empty() {
         return Ok(Value::tuple(vec![]));
     }

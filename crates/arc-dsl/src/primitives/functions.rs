@@ -78,7 +78,7 @@ fn parameters_left(function: &Value) -> u8 {
     }
 }
 
-pub(super) fn power(function: &Value, n: i32) -> EvalResult {
+pub(super) fn power(function: &Value, n: i32) -> EvalResult<Value> {
     match n {
         ..1 => Err(ErrorKind::NotPositive(n)),
         1 => Ok(function.clone()),
@@ -89,7 +89,11 @@ pub(super) fn power(function: &Value, n: i32) -> EvalResult {
     }
 }
 
-pub(super) fn rapply(cx: &mut Context<'_>, functions: Container<'_>, value: &Value) -> EvalResult {
+pub(super) fn rapply(
+    cx: &mut Context<'_>,
+    functions: Container<'_>,
+    value: &Value,
+) -> EvalResult<Value> {
     let mut results = cx.collector(functions.kind);
     for function in functions.iter() {
         let result = cx.call(&function, &[value])?;
@@ -98,7 +102,8 @@ pub(super) fn rapply(cx: &mut Context<'_>, functions: Container<'_>, value: &Val
     results.finish(cx)
 }
 
-/// What Python returns if an argument that is not a function is never called, since the containers are empty.
+/// What Python returns for arguments that should be functions and are not: combinators build a function all the same,
+/// which fails when it is called, and loops over empty containers call nothing.
 pub(super) mod untyped {
     use arc_isa::Primitive;
 

@@ -73,19 +73,19 @@ fn containers<'a>(
 
 /// The body of a loop: a function value, or anything that can be called like one.
 pub(crate) trait Body {
-    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult;
+    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult<Value>;
 }
 
 impl Body for &Value {
     #[inline]
-    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult {
+    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult<Value> {
         cx.call(self, arguments)
     }
 }
 
 impl Body for &mut LoopBody<'_> {
     #[inline]
-    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult {
+    fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult<Value> {
         self(cx, arguments)
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn apply(
     cx: &mut Context<'_>,
     mut function: impl Body,
     container: Container<'_>,
-) -> EvalResult {
+) -> EvalResult<Value> {
     // The most common case: a function applied to a pair of integers.
     if let Items::Loc(loc) = container.items {
         let i = function.call(cx, &[&Value::Int(loc.i)])?;
@@ -140,7 +140,7 @@ impl Merging {
         }
     }
 
-    fn finish(self, cx: &mut Context<'_>) -> EvalResult {
+    fn finish(self, cx: &mut Context<'_>) -> EvalResult<Value> {
         match self.error {
             Some(error) => Err(error),
             None => self.merged.finish(cx),
@@ -152,7 +152,7 @@ pub(crate) fn mapply(
     cx: &mut Context<'_>,
     mut function: impl Body,
     container: Container<'_>,
-) -> EvalResult {
+) -> EvalResult<Value> {
     let rows = hold_rows(cx, &[container])?;
     let mut merging = Merging::new(cx.collector(container.kind).expecting(container.len()));
     container.try_each(|item| {
@@ -168,7 +168,7 @@ pub(crate) fn papply(
     mut function: impl Body,
     a: Container<'_>,
     b: Container<'_>,
-) -> EvalResult {
+) -> EvalResult<Value> {
     let rows = hold_rows(cx, &[a, b])?;
     let mut results = cx
         .collector(ContainerKind::Tuple)
@@ -186,7 +186,7 @@ pub(crate) fn mpapply(
     mut function: impl Body,
     a: Container<'_>,
     b: Container<'_>,
-) -> EvalResult {
+) -> EvalResult<Value> {
     let rows = hold_rows(cx, &[a, b])?;
     let mut merging = Merging::new(cx.collector(ContainerKind::Tuple));
     for (a, b) in a.iter().zip(b.iter()) {
@@ -202,7 +202,7 @@ pub(crate) fn prapply(
     mut function: impl Body,
     a: Container<'_>,
     b: Container<'_>,
-) -> EvalResult {
+) -> EvalResult<Value> {
     let rows = hold_rows(cx, &[a, b])?;
     let mut results = cx.collector(ContainerKind::Set);
     for second in b.iter() {
@@ -219,7 +219,7 @@ pub(crate) fn sfilter(
     cx: &mut Context<'_>,
     container: Container<'_>,
     mut condition: impl Body,
-) -> EvalResult {
+) -> EvalResult<Value> {
     let rows = hold_rows(cx, &[container])?;
     let mut kept = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
@@ -237,7 +237,7 @@ pub(crate) fn mfilter(
     cx: &mut Context<'_>,
     container: Container<'_>,
     mut function: impl Body,
-) -> EvalResult {
+) -> EvalResult<Value> {
     let rows = hold_rows(cx, &[container])?;
     let mut merged = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
@@ -254,7 +254,7 @@ pub(crate) fn extract(
     cx: &mut Context<'_>,
     container: Container<'_>,
     mut condition: impl Body,
-) -> EvalResult {
+) -> EvalResult<Value> {
     let rows = hold_rows(cx, &[container])?;
     for item in container.iter() {
         if condition.call(cx, &[&item])?.is_truthy() {
@@ -269,7 +269,7 @@ pub(crate) fn order(
     cx: &mut Context<'_>,
     container: Container<'_>,
     mut compfunc: impl Body,
-) -> EvalResult {
+) -> EvalResult<Value> {
     let rows = hold_rows(cx, &[container])?;
     let mut room = cx.room();
     let mut keyed: Vec<(Value, Value)> = Vec::new();
@@ -290,7 +290,7 @@ pub(crate) fn valmax(
     cx: &mut Context<'_>,
     container: Container<'_>,
     compfunc: impl Body,
-) -> EvalResult {
+) -> EvalResult<Value> {
     outermost_key(cx, container, compfunc, Ordering::Greater)
 }
 
@@ -298,7 +298,7 @@ pub(crate) fn valmin(
     cx: &mut Context<'_>,
     container: Container<'_>,
     compfunc: impl Body,
-) -> EvalResult {
+) -> EvalResult<Value> {
     outermost_key(cx, container, compfunc, Ordering::Less)
 }
 
@@ -306,7 +306,7 @@ pub(crate) fn argmax(
     cx: &mut Context<'_>,
     container: Container<'_>,
     mut compfunc: impl Body,
-) -> EvalResult {
+) -> EvalResult<Value> {
     outermost(cx, container, &mut compfunc, Ordering::Greater)?
         .map(|(_, item)| item)
         .ok_or(ErrorKind::Empty)
@@ -316,7 +316,7 @@ pub(crate) fn argmin(
     cx: &mut Context<'_>,
     container: Container<'_>,
     mut compfunc: impl Body,
-) -> EvalResult {
+) -> EvalResult<Value> {
     outermost(cx, container, &mut compfunc, Ordering::Less)?
         .map(|(_, item)| item)
         .ok_or(ErrorKind::Empty)
@@ -327,7 +327,7 @@ fn outermost_key(
     container: Container<'_>,
     mut compfunc: impl Body,
     wanted: Ordering,
-) -> EvalResult {
+) -> EvalResult<Value> {
     match outermost(cx, container, &mut compfunc, wanted)? {
         Some((key, _)) => Ok(key),
         None => compfunc.call(cx, &[&Value::Int(0)]),

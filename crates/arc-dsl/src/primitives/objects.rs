@@ -17,7 +17,7 @@ pub(super) fn objects(
     univalued: bool,
     diagonal: bool,
     without_bg: bool,
-) -> EvalResult {
+) -> EvalResult<Value> {
     let background = if without_bg {
         Some(background(grid)?)
     } else {
@@ -33,7 +33,7 @@ pub(super) fn objects_on(
     univalued: bool,
     diagonal: bool,
     background: Option<i8>,
-) -> EvalResult {
+) -> EvalResult<Value> {
     grid.require_row()?;
     let reach = u32::from(diagonal);
     let objects = if univalued {
@@ -187,7 +187,7 @@ pub(super) fn partition(grid: &Grid) -> Value {
     by_colour(grid, None)
 }
 
-pub(super) fn fgpartition(grid: &Grid) -> EvalResult {
+pub(super) fn fgpartition(grid: &Grid) -> EvalResult<Value> {
     Ok(by_colour(grid, Some(background(grid)?)))
 }
 
@@ -271,7 +271,7 @@ fn places(list: &[bool], wanted: bool) -> impl Iterator<Item = usize> + Clone + 
     (0..list.len()).filter(move |&at| list[at] == wanted)
 }
 
-pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Grid) -> EvalResult {
+pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Grid) -> EvalResult<Value> {
     grid.require_row()?;
     let (rows, columns) = uniform_lines(grid);
     let cell =

@@ -46,7 +46,7 @@ pub(super) fn recolor(value: i32, patch: Patch<'_>) -> Object {
     }
 }
 
-pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> EvalResult {
+pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> EvalResult<Value> {
     if patch.is_empty() {
         return Ok(patch.value.clone());
     }
@@ -103,7 +103,7 @@ pub(super) fn moved<T>(items: &[T], to: impl Fn(&T) -> EvalResult<T>) -> EvalRes
     Ok(moved)
 }
 
-pub(super) fn normalize(patch: Patch<'_>) -> EvalResult {
+pub(super) fn normalize(patch: Patch<'_>) -> EvalResult<Value> {
     match Bounds::of(patch.locs()) {
         Ok(bounds) => shift(patch, Loc::new(-bounds.top, -bounds.left)),
         Err(_) => Ok(patch.value.clone()),
@@ -242,7 +242,7 @@ pub(super) fn outbox(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Indic
     outline(cx, Bounds::of(patch.locs())?, 1)
 }
 
-pub(super) fn r#box(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult {
+pub(super) fn r#box(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Value> {
     match Bounds::of(patch.locs()) {
         Ok(bounds) => outline(cx, bounds, 0).map(Value::from),
         Err(_) => Ok(patch.value.clone()),

@@ -47,7 +47,7 @@ pub(super) fn rot270(grid: &Grid) -> Grid {
     sampled(grid, width, height, |i, j| (j, width - 1 - i))
 }
 
-pub(super) fn hmirror(piece: Piece<'_>) -> EvalResult {
+pub(super) fn hmirror(piece: Piece<'_>) -> EvalResult<Value> {
     match piece {
         Piece::Grid(grid) => {
             let cells = grid.rows().rev().flatten().copied().collect();
@@ -57,7 +57,7 @@ pub(super) fn hmirror(piece: Piece<'_>) -> EvalResult {
     }
 }
 
-pub(super) fn vmirror(piece: Piece<'_>) -> EvalResult {
+pub(super) fn vmirror(piece: Piece<'_>) -> EvalResult<Value> {
     match piece {
         Piece::Grid(grid) => {
             let cells = grid
@@ -71,7 +71,7 @@ pub(super) fn vmirror(piece: Piece<'_>) -> EvalResult {
     }
 }
 
-pub(super) fn dmirror(piece: Piece<'_>) -> EvalResult {
+pub(super) fn dmirror(piece: Piece<'_>) -> EvalResult<Value> {
     match piece {
         Piece::Grid(grid) => Ok(sampled(grid, grid.width(), grid.height(), |i, j| (j, i)).into()),
         Piece::Patch(patch) => moved(patch, |b, loc| {
@@ -80,7 +80,7 @@ pub(super) fn dmirror(piece: Piece<'_>) -> EvalResult {
     }
 }
 
-pub(super) fn cmirror(piece: Piece<'_>) -> EvalResult {
+pub(super) fn cmirror(piece: Piece<'_>) -> EvalResult<Value> {
     match piece {
         Piece::Grid(grid) => {
             let (height, width) = (grid.height(), grid.width());
@@ -95,7 +95,7 @@ pub(super) fn cmirror(piece: Piece<'_>) -> EvalResult {
 }
 
 /// The patch with each location mapped by `to`, which also receives the bounding box.
-fn moved(patch: Patch<'_>, to: impl Fn(Bounds, Loc) -> Loc) -> EvalResult {
+fn moved(patch: Patch<'_>, to: impl Fn(Bounds, Loc) -> Loc) -> EvalResult<Value> {
     let bounds = Bounds::of(patch.locs())?;
     let to = |from: Loc| {
         let Loc { i, j } = to(bounds, from);
@@ -190,13 +190,13 @@ fn columns(grid: &Grid, columns: &Range<usize>) -> Grid {
     }
 }
 
-pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Grid, n: i32) -> EvalResult {
+pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Grid, n: i32) -> EvalResult<Value> {
     split(cx, grid, n, grid.width(), |part| {
         cut(grid, 0..grid.height(), &part)
     })
 }
 
-pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Grid, n: i32) -> EvalResult {
+pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Grid, n: i32) -> EvalResult<Value> {
     split(cx, grid, n, grid.height(), |part| {
         cut(grid, part, &(0..grid.width()))
     })
@@ -209,7 +209,7 @@ fn split(
     n: i32,
     length: usize,
     part: impl Fn(Range<usize>) -> Grid,
-) -> EvalResult {
+) -> EvalResult<Value> {
     grid.require_row()?;
     let size = floor_div(length as i64, i64::from(n))?;
     let gap = i64::from(length as i64 % i64::from(n) != 0);
@@ -234,7 +234,7 @@ pub(super) fn hconcat(cx: &mut Context<'_>, a: &Grid, b: &Grid) -> EvalResult<Gr
     Ok(Grid::from_cells(height, width, cells))
 }
 
-pub(super) fn vconcat(cx: &mut Context<'_>, a: &Grid, b: &Grid) -> EvalResult {
+pub(super) fn vconcat(cx: &mut Context<'_>, a: &Grid, b: &Grid) -> EvalResult<Value> {
     let height = a.height() + b.height();
     cx.reserve_grid(height as u64, a.width().max(b.width()) as u64)?;
     if a.width() == b.width() || a.height() == 0 || b.height() == 0 {
@@ -267,7 +267,7 @@ fn scaled(cx: &mut Context<'_>, grid: &Grid, down: i32, right: i32) -> EvalResul
     Ok(sampled(grid, height, width, |i, j| (i / down, j / right)))
 }
 
-pub(super) fn upscale(cx: &mut Context<'_>, element: Piece<'_>, factor: i32) -> EvalResult {
+pub(super) fn upscale(cx: &mut Context<'_>, element: Piece<'_>, factor: i32) -> EvalResult<Value> {
     let patch = match element {
         Piece::Grid(grid) => return scaled(cx, grid, factor, factor).map(Value::from),
         Piece::Patch(patch) => patch,

@@ -58,7 +58,7 @@ pub(super) fn call(
     primitive: Primitive,
     arguments: &[&Value],
     mismatch: ErrorKind,
-) -> EvalResult {
+) -> EvalResult<Value> {
     let result = match evaluate(cx, primitive, arguments) {
         Ok(value) => cx.check(&value).map(|()| value),
         Err(Refusal::Raises) => Err(mismatch),

@@ -1,6 +1,6 @@
 //! Python's operations on values of any type.
 //!
-//! Most of them are those of [`untyped`](crate::primitives::untyped), for arguments that do not have the types of a row
+//! Most of them are those of [`untyped`], for arguments that do not have the types of a row
 //! in the public dialect.
 
 use std::cmp::Ordering;

@@ -241,7 +241,7 @@ impl Collector {
     }
 
     /// The container.
-    pub(crate) fn finish(self, cx: &mut Context<'_>) -> EvalResult {
+    pub(crate) fn finish(self, cx: &mut Context<'_>) -> EvalResult<Value> {
         if self.room.taken() >= WORK_PER_STEP && self.builder.has_to_be_sorted() {
             cx.work(sorting(self.builder.len(), self.room.taken()))?;
         }

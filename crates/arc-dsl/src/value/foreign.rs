@@ -59,7 +59,7 @@ impl Foreign {
         }
     }
 
-    pub(crate) fn call(self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult {
+    pub(crate) fn call(self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult<Value> {
         match self {
             Foreign::Primitive(primitive) => cx.call_typed(primitive, arguments),
             _ => Ok(Value::tuple(Vec::new())),

@@ -95,7 +95,7 @@ impl Order {
         }
     }
 
-    /// How the value of an instruction that [`may_be_unordered`], with these elements, may be represented if
+    /// How the value of an instruction that may be unordered, with these elements, may be represented if
     /// its order does not matter; `None` if it does.
     pub fn of(&self, instruction: &Instruction, element: &Type) -> Option<Unordered> {
         let seen = self.seen[instruction.id.index()];

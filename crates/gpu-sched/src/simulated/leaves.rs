@@ -1,5 +1,4 @@
 //! Which items simulated devices leave to the host: runs of consecutive items, like the evaluations of one program.
-//! are.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

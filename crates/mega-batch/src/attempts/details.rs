@@ -8,9 +8,8 @@ use arc_dsl::{Grid, Task, Value};
 use serde::Serialize;
 
 use super::{Attempts, Behaviour};
-use crate::backend::Backend;
 use crate::batch::{Batch, Job};
-use crate::options::{Merging, Mode, Options};
+use crate::options::{Backend, Merging, Mode, Options};
 use crate::rows::Rows;
 use crate::runner::Runner;
 use crate::summary::{Summary, TaskState};

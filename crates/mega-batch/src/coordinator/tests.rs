@@ -5,9 +5,9 @@ use arc_dsl::{Program, Task, builtin};
 use proptest::prelude::*;
 
 use super::*;
-use crate::backend::Backend;
 use crate::cancellation::Cancellation;
 use crate::json::JsonReport;
+use crate::options::Backend;
 use crate::options::{Merging, Mode};
 use crate::outcome::Outcome;
 

@@ -25,9 +25,9 @@ use arc_dsl::{EvalError, Interpreter, Limits, Pair, Sample, Value};
 
 use super::evaluator::{Ahead, Evaluation, Evaluator, PassedOn, caught};
 use super::merging::LoneBatt;
-use crate::backend::{Backend, Counts, EvaluatedBy};
+use crate::backend::{Counts, EvaluatedBy};
 use crate::compilers::Compilers;
-use crate::options::Options;
+use crate::options::{Backend, Options};
 use crate::outcome::{Answer, Outcome, is_wanted};
 use crate::panics::message;
 

@@ -18,10 +18,10 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use super::Run;
 use super::evaluator::{Evaluation, Evaluator, PassedOn, caught};
 use super::unit::Unit;
-use crate::backend::{Backend, MergeCounts};
+use crate::backend::MergeCounts;
 use crate::batch::Batch;
 use crate::executors::Compilation;
-use crate::options::Merging;
+use crate::options::{Backend, Merging};
 use crate::outcome::{Answer, Outcome, is_wanted};
 use crate::panics::lock;
 

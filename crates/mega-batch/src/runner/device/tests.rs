@@ -8,8 +8,7 @@ use gpu_sim::faulty::{Faulty, Outage, Plan};
 use gpu_sim::open;
 
 use super::*;
-use crate::backend::Backend;
-use crate::options::{Mode, Options};
+use crate::options::{Backend, Mode, Options};
 use crate::runner::fleet::{OpenedDevice, OpenedDevices, device as device_of};
 use crate::runner::tests::{mixed_batch, pipeline, without_times};
 use crate::runner::{Report, Runner, run};
