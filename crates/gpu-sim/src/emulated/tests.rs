@@ -347,7 +347,7 @@ fn an_overrun_of_shared_memory_shows() {
 #[test]
 fn the_sanitizer_sees_an_overrun() {
     let itself = std::env::current_exe().unwrap();
-    let test = "device::emulated::tests::an_overrun_of_shared_memory_shows";
+    let test = "emulated::tests::an_overrun_of_shared_memory_shows";
     let output = std::process::Command::new(itself)
         .args(["--exact", test, "--ignored", "--nocapture"])
         .output()
