@@ -71,7 +71,11 @@ pub(super) fn steps(name: &str, text: &str) -> Result<Vec<Step>> {
             .collect();
         match language {
             "text" => {}
-            "" => steps.extend(block.iter().filter_map(|(at, line)| command(*at, line))),
+            "" => {
+                for (at, line) in &block {
+                    steps.extend(command(name, *at, line)?);
+                }
+            }
             _ => {
                 let Some((path, place)) = place(&paragraph) else {
                     bail!(
@@ -96,19 +100,27 @@ pub(super) fn steps(name: &str, text: &str) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-fn command(at: usize, line: &str) -> Option<Step> {
+fn command(name: &str, at: usize, line: &str) -> Result<Option<Step>> {
+    if line.trim().is_empty() {
+        return Ok(None);
+    }
     let (command, comment) = line.split_once(" #").unwrap_or((line, ""));
+    if !command.starts_with("cargo ") {
+        bail!(
+            "{name}, line {}: expected a command of cargo, found `{line}`",
+            at + 1
+        );
+    }
     let needs = comment.trim().strip_prefix("needs ");
     let command = command.trim().to_owned();
     let action = Action::Run {
         command,
         skipped: needs.map(|needs| format!("it needs {needs}")),
     };
-    let is_empty = line.trim().is_empty();
-    (!is_empty).then_some(Step {
+    Ok(Some(Step {
         line: at + 1,
         action,
-    })
+    }))
 }
 
 /// The place at the end of a paragraph.
@@ -192,6 +204,13 @@ mod tests {
             let start = format!("page.md, line {}: expected", line.max(3));
             assert!(error.to_string().starts_with(&start), "{before}: {error}");
         }
+    }
+
+    #[test]
+    fn a_block_of_commands_has_one_of_cargo_in_each_line() {
+        let error = steps("page.md", "```\ncargo a # first\n--all cargo b\n```\n").unwrap_err();
+        let expected = "page.md, line 3: expected a command of cargo, found `--all cargo b`";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]

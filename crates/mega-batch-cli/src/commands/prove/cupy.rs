@@ -8,9 +8,9 @@ use anyhow::Context;
 use mega_batch::files::replace;
 use serde_json::{Value, json};
 
+use super::Parts;
 use super::driver::answer;
 use super::record::Sheet;
-use super::stages::Parts;
 use crate::bench::device::export;
 
 /// The script, which is part of the binary.

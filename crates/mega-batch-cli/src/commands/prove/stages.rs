@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::super::builtin_programs;
 use super::super::devices::{Measured, MeasuredReport};
 use super::record::Sheet;
-use super::{StageContext, cupy, driver};
+use super::{Parts, StageContext, cupy, driver};
 use crate::bench::device::{
     Document, Given, LeftOut, Limits, Plan, Progress, Row, Target, break_even,
 };
@@ -47,9 +47,6 @@ pub(super) enum Execution {
     /// In the process of the proof, which starts others and sums up their documents.
     Parts(fn(&mut Parts<'_>, &mut Sheet) -> anyhow::Result<()>),
 }
-
-/// The context of a stage of several processes.
-pub(super) use super::Parts;
 
 impl Stage {
     /// The time for this stage, given the time left and the total share of the stages left, including this one.
