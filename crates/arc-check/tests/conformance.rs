@@ -16,6 +16,8 @@ use libtest_mimic::{Arguments, Trial};
 /// A device of the suite, opened anew for each test.
 trait Backend: Copy + Send + 'static {
     type Device: Device;
+    /// Whether cargo builds its kernels from their sources.
+    const IS_BUILT_HERE: bool = false;
     fn device(self) -> Result<Self::Device, Unavailable>;
 }
 
@@ -24,6 +26,7 @@ struct Emulated(LaneOrder);
 
 impl Backend for Emulated {
     type Device = EmulatedDevice;
+    const IS_BUILT_HERE: bool = true;
 
     fn device(self) -> Result<EmulatedDevice, Unavailable> {
         let emulation = Emulation {
@@ -74,9 +77,11 @@ fn main() -> ExitCode {
 
 /// The suite for one device.
 fn instantiate<B: Backend>(name: &str, backend: B, trials: &mut Vec<Trial>) {
-    // Kernels of another interface are a fault of this tree, so the tests run and fail with the reason.
     let missing = backend.device().err();
-    let missing = missing.filter(|reason| !matches!(reason, Unavailable::StaleImage { .. }));
+    // The header in the tree may be out of date: then the tests run, and fail with that reason. The PTX of the other
+    // devices needs a compiler that is fetched, and `cargo xtask ci` compares it where that can be had.
+    let is_stale = |reason: &Unavailable| matches!(reason, Unavailable::StaleImage { .. });
+    let missing = missing.filter(|reason| !(B::IS_BUILT_HERE && is_stale(reason)));
     if let Some(reason) = &missing {
         eprintln!("{name}: ignored: {reason}");
     }
