@@ -52,22 +52,30 @@ fn code(kind: ErrorKind) -> u8 {
     }
 }
 
-/// The words for limits.
-const LIMITS: [(Limit, &str); 8] = [
-    (Limit::Steps, "steps"),
-    (Limit::Cells, "cells"),
-    (Limit::Elements, "elements"),
-    (Limit::Memory, "memory"),
-    (Limit::Nesting, "nesting"),
-    (Limit::Integer, "integer"),
-    (Limit::Colour, "colour"),
-    (Limit::Time, "time"),
-];
-
 /// The word for a limit.
 fn limit(limit: Limit) -> &'static str {
-    LIMITS[limit as usize].1
+    match limit {
+        Limit::Steps => "steps",
+        Limit::Cells => "cells",
+        Limit::Elements => "elements",
+        Limit::Memory => "memory",
+        Limit::Nesting => "nesting",
+        Limit::Integer => "integer",
+        Limit::Colour => "colour",
+        Limit::Time => "time",
+    }
 }
+
+const LIMITS: [Limit; 8] = [
+    Limit::Steps,
+    Limit::Cells,
+    Limit::Elements,
+    Limit::Memory,
+    Limit::Nesting,
+    Limit::Integer,
+    Limit::Colour,
+    Limit::Time,
+];
 
 pub(crate) type PickledFault = (String, u32, Option<String>, Option<String>, String);
 
@@ -136,8 +144,7 @@ impl Fault {
         (kind, line, primitive, bound, message): PickledFault,
     ) -> PyResult<Self> {
         let code = KINDS.iter().position(|known| *known == kind);
-        let known = |bound: String| LIMITS.into_iter().find(|(_, word)| *word == bound);
-        let bound = bound.map(|bound| Some(known(bound)?.0));
+        let bound = bound.map(|bound| LIMITS.into_iter().find(|known| limit(*known) == bound));
         let primitive = primitive.map(|name| Primitive::from_name(&name));
         match (code, bound, primitive) {
             (Some(code), None | Some(Some(_)), None | Some(Some(_))) => Ok(Self {
