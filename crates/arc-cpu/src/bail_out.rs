@@ -35,7 +35,7 @@ pub enum BailOut {
     DivisionByZero,
     /// An error in a loop that does not visit elements in the reference's order.
     Order,
-    /// An operation without a kernel for its types, in a program of several results. A program of one result is
+    /// An operation without a kernel for its types, in a [batt](crate::Batt). A program with such an operation is
     /// [`Unsupported`] instead.
     Kernel,
 }

@@ -71,9 +71,8 @@ pub use batt::{Batt, Bounds, Pushed};
 
 use lower::Lowering;
 pub use machine::Machine;
-use machine::UnitOutcome;
+use program::Code;
 pub use program::Vectors;
-use program::{Code, CompiledOutput, MultiOutput};
 use slot::Slot;
 
 /// The most cells of a grid that a [`Machine`] can hold.
@@ -154,22 +153,9 @@ impl Compiled {
         kernel::prefetch(&code.types);
     }
 
-    /// The type of its result, or of the first one if it has several.
+    /// The type of its result.
     pub fn output(&self) -> &Type {
         &self.code.output
-    }
-
-    /// How many results it has.
-    pub fn outputs(&self) -> usize {
-        let multi_output = self.code.multi_output.as_ref();
-        multi_output.map_or(1, |multi_output| multi_output.outputs.len())
-    }
-
-    /// Why the machine always bails out of the result with this index, if it does. A program of one result
-    /// does not compile in that case.
-    pub fn unsupported(&self, at: usize) -> Option<&Unsupported> {
-        let multi_output = self.code.multi_output.as_ref()?;
-        multi_output.outputs.get(at)?.unsupported.as_ref()
     }
 
     /// How many steps it has.
@@ -245,145 +231,9 @@ pub fn prefetch<T>(items: &[T]) {
     kernel::prefetch(items);
 }
 
-/// The outcome of each result of a program, in the order of the form's outputs; values lie in the machine until
-/// the next run.
-#[derive(Debug, Clone, Copy)]
-pub struct Outputs<'m> {
-    machine: &'m Machine,
-    program: &'m Compiled,
-    /// The outcome of the one result, or why none of several results has a value.
-    whole: Result<Slot, Stop>,
-}
-
-impl<'m> Outputs<'m> {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.program.outputs()
-    }
-
-    /// Whether there is none; every form has one.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The outcome of the result with this index, in the order of the form's outputs; `None` if there is no such
-    /// result.
-    pub fn get(&self, at: usize) -> Option<Result<Output<'m>, Stop>> {
-        let output = |ty, slot| Output {
-            machine: self.machine,
-            ty,
-            slot,
-        };
-        let Some(multi_output) = &self.program.code.multi_output else {
-            let outcome = self.whole.map(|slot| output(self.program.output(), slot));
-            return (at == 0).then_some(outcome);
-        };
-        let given = multi_output.outputs.get(at)?;
-        let outcome = self
-            .whole
-            .and_then(|_| self.machine.output_slot(self.program, multi_output, given))
-            .map(|slot| output(&given.ty, slot));
-        Some(outcome)
-    }
-
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = Result<Output<'m>, Stop>> + '_ {
-        (0..self.len()).filter_map(|at| self.get(at))
-    }
-}
-
 impl Machine {
-    /// Evaluates all results of the program on this input.
-    ///
-    /// A step that several results need runs once. If a step fails, the results that need it end with that
-    /// failure, each with the line of its own program, and the others are not affected. A result bails out if
-    /// an error may come from either of two instructions that were merged into one, and if a unit of work
-    /// reaches a bound, since all results share the machine's memory.
-    ///
-    /// ```
-    /// use arc_cpu::{Compiled, Machine};
-    /// use arc_dsl::{Grid, parse_programs};
-    /// let text = "
-    /// def largest(I):
-    ///     x1 = objects(I, T, F, T)
-    ///     x2 = argmax(x1, size)
-    ///     O = subgrid(x2, I)
-    ///     return O
-    /// def count(I):
-    ///     x1 = objects(I, T, F, T)
-    ///     O = size(x1)
-    ///     return O
-    /// ";
-    /// let programs: Result<Vec<_>, _> = parse_programs(text).into_iter().collect();
-    /// let options = arc_form::Options::default();
-    /// let merged = arc_form::specialise_all("both", &programs?, &options);
-    /// let compiled = Compiled::new(&merged.form.ok_or("no program has a form")?)?;
-    /// let mut machine = Machine::default();
-    /// // No object: there is no largest, but a number of them.
-    /// let outputs = machine.run_all(&compiled, &Grid::filled(3, 3, 0));
-    /// let outcomes: Vec<_> = outputs
-    ///     .iter()
-    ///     .map(|outcome| match outcome {
-    ///         Ok(output) => output.value().to_string(),
-    ///         Err(stop) => stop.to_string(),
-    ///     })
-    ///     .collect();
-    /// assert_eq!(outcomes, ["line 4: argmax: expected at least one element, found none", "0"]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn run_all<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Outputs<'m> {
-        let whole = match &program.code.multi_output {
-            None => self.evaluate(program, input),
-            Some(multi_output) => self.begin(program, input).map(|()| {
-                self.units(&program.code, multi_output, self.most_steps);
-                Slot::default()
-            }),
-        };
-        Outputs {
-            whole: whole.map_err(|bail_out| self.stop(program, bail_out)),
-            machine: self,
-            program,
-        }
-    }
-
-    /// The slot of one of several results, or the first failure among its needs.
-    fn output_slot(
-        &self,
-        program: &Compiled,
-        multi_output: &MultiOutput,
-        given: &CompiledOutput,
-    ) -> Result<Slot, Stop> {
-        if given.unsupported.is_some() {
-            return Err(Stop::BailOut(BailOut::Kernel));
-        }
-        for need in &multi_output.needs[given.needs.start as usize..given.needs.end as usize] {
-            match self.unit_outcomes[need.unit as usize] {
-                UnitOutcome::Succeeded => {}
-                UnitOutcome::Failed { bail_out, step } => {
-                    return Err(match bail_out.error() {
-                        Some(kind) => Stop::Error(EvalError {
-                            line: need.line,
-                            primitive: program.code.origins[step as usize].primitive,
-                            kind,
-                        }),
-                        None => Stop::BailOut(bail_out),
-                    });
-                }
-                UnitOutcome::Skipped => return Err(Stop::BailOut(BailOut::Fails)),
-            }
-        }
-        let slot = self.slots[given.slot as usize];
-        self.check_weight(&given.ty, slot).map_err(Stop::BailOut)
-    }
-
-    /// Evaluates the program on this input; if it has several results, returns the first.
+    /// Evaluates the program on this input.
     pub fn run<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Result<Output<'m>, Stop> {
-        if program.code.multi_output.is_some() {
-            let outputs = self.run_all(program, input);
-            return outputs
-                .get(0)
-                .unwrap_or(Err(Stop::BailOut(BailOut::Kernel)));
-        }
         match self.evaluate(program, input) {
             Ok(slot) => Ok(Output {
                 machine: self,
@@ -396,15 +246,6 @@ impl Machine {
 
     #[inline(always)]
     fn evaluate(&mut self, program: &Compiled, input: &Grid) -> Result<Slot, BailOut> {
-        self.begin(program, input)?;
-        let code = &program.code;
-        let slot = self.region(code, &code.regions[0])?;
-        self.check_weight(&code.output, slot)
-    }
-
-    /// Puts constants and the input into their slots.
-    #[inline(always)]
-    fn begin(&mut self, program: &Compiled, input: &Grid) -> Result<(), BailOut> {
         self.load(program)?;
         let (_, tile) = self.memory.tiles.next()?;
         kernel::pack(tile, input)?;
@@ -413,7 +254,9 @@ impl Machine {
         self.failed = None;
         self.stack.clear();
         self.keys.clear();
-        Ok(())
+        let code = &program.code;
+        let slot = self.region(code, &code.regions[0])?;
+        self.check_weight(&code.output, slot)
     }
 
     /// Puts the program's constants into the memory, unless they are still there from the last run, and forgets

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::TARGET;
 use super::bail_out::Unsupported;
@@ -16,14 +16,12 @@ use super::values::are_nested;
 use crate::selection::{Constraint, Immediate, ResultType, Selection};
 use arc_dsl::{Primitive, Value};
 use arc_form::{
-    Failure, Form, Fused, Id, Instruction, Needs, Op, Operand, Output, Plan, Representation, Type,
-    plan,
+    Failure, Form, Fused, Id, Instruction, Op, Operand, Plan, Representation, Type, plan,
 };
 
 mod collect;
 mod filters;
 mod looping;
-mod several;
 mod streams;
 mod vectorise;
 
@@ -65,8 +63,6 @@ pub(super) struct Lowering {
     /// The types of the form's values as they are represented, by id.
     pub(super) types: Vec<Type>,
     plan: Plan,
-    /// Values that the plan streams but that are materialised, since their consumer cannot take a stream.
-    materialised: FxHashSet<Id>,
     /// The products that are not materialised, with the slots and types of their factors; by id.
     products: FxHashMap<u32, [(u32, Type); 2]>,
     /// The slots of values that share the slot of another.
@@ -84,7 +80,6 @@ impl Lowering {
         Self {
             types: Vec::new(),
             plan: Plan::default(),
-            materialised: FxHashSet::default(),
             products: FxHashMap::default(),
             slots: FxHashMap::default(),
             vectors: AvailableVectors::of(vectors),
@@ -97,19 +92,7 @@ impl Lowering {
     /// The form as steps.
     pub(super) fn lower(&mut self, form: &Form) -> Result<Code, Unsupported> {
         self.begin(form);
-        if let [
-            Output {
-                needs: Needs::All, ..
-            },
-        ] = form.outputs[..]
-        {
-            self.code.output = self.region(&form.body, 0, None)?;
-        } else {
-            let multi_output = self.multi_output(form)?;
-            let first = multi_output.outputs.first();
-            self.code.output = first.map_or(Type::Never, |first| first.ty.clone());
-            self.code.multi_output = Some(Box::new(multi_output));
-        }
+        self.code.output = self.region(&form.body, 0, None)?;
         Ok(self.code.take())
     }
 
@@ -117,7 +100,6 @@ impl Lowering {
         self.types.clear();
         self.types.resize(form.ids as usize, Type::Never);
         self.plan = plan(form, &TARGET);
-        self.materialised.clear();
         self.products.clear();
         self.slots.clear();
         self.origin = Origin::default();
@@ -167,12 +149,7 @@ impl Lowering {
 
     /// The representation of a value.
     pub(super) fn held(&self, id: Id) -> Representation {
-        match self.plan.representation(id) {
-            Representation::Streamed if self.materialised.contains(&id) => {
-                Representation::Unordered
-            }
-            held => held,
-        }
+        self.plan.representation(id)
     }
 
     /// Whether a value may lose cells outside the window of a grid.
@@ -325,7 +302,7 @@ impl Lowering {
                 self.count(&mut steps, instruction.id);
             }
         }
-        let (mut result, mut ty) = self.operand(region.result())?;
+        let (mut result, mut ty) = self.operand(&region.result)?;
         if let Some(want) = want {
             result = self.convert(&mut steps, result, &ty, want)?;
             ty = want.clone();
@@ -336,7 +313,7 @@ impl Lowering {
 
     /// Adds a check of the number of elements in a nested list: lists share the lists that they contain, so a
     /// few steps can build more elements than any memory holds.
-    pub(super) fn count(&mut self, steps: &mut Steps, id: Id) {
+    fn count(&mut self, steps: &mut Steps, id: Id) {
         let ty = &self.types[id.index()];
         let is_list = matches!(
             self.held(id),
@@ -545,7 +522,7 @@ impl Lowering {
         for call in &region.instructions {
             self.instruction(steps, call)?;
         }
-        let (made, ty) = self.operand(region.result())?;
+        let (made, ty) = self.operand(&region.result)?;
         self.types[instruction.id.index()] = ty;
         self.copy(steps, made, instruction.id);
         Ok(())

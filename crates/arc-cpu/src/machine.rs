@@ -41,20 +41,6 @@ pub struct Machine {
     pub(crate) fuel: u64,
     /// The step that failed.
     pub(crate) failed: Option<u32>,
-    /// The outcomes of the units of the last program, if it has several results.
-    pub(crate) unit_outcomes: Vec<UnitOutcome>,
-}
-
-/// The outcome of a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum UnitOutcome {
-    /// All of its steps ran; or it has no steps, and a unit that computes its value inline succeeded.
-    Succeeded,
-    /// This step failed.
-    Failed { bail_out: BailOut, step: u32 },
-    /// It did not run, since a value that it reads is missing or its instruction has no kernel; or no unit that
-    /// computes its value inline succeeded.
-    Skipped,
 }
 
 impl Default for Machine {
@@ -73,7 +59,6 @@ impl Default for Machine {
             most_weight: Limits::default().max_memory,
             fuel: 0,
             failed: None,
-            unit_outcomes: Vec::new(),
         }
     }
 }

@@ -1,8 +1,6 @@
 //! [`Code`]: steps in their order, and the kernels that they call.
 
-use std::ops::Range;
-
-use super::bail_out::{BailOut, Unsupported};
+use super::bail_out::BailOut;
 use super::lanes::columns::Part;
 use super::machine::Machine;
 use super::slot::{At, Slot};
@@ -225,64 +223,8 @@ pub(crate) struct Code {
     pub(crate) types: Vec<Type>,
     /// How many slots there are; number 0 is the input.
     pub(crate) slots: u32,
-    /// The type of the result, or of the first one if there are several.
+    /// The type of the result.
     pub(crate) output: Type,
-    /// The units of the program, if it has several results.
-    pub(crate) multi_output: Option<Box<MultiOutput>>,
-}
-
-/// A program of several results: region 0 split into units, any of which may fail.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct MultiOutput {
-    /// The units in their order.
-    pub(crate) units: Vec<Unit>,
-    /// Numbers of units; `reads` and `consumers` are ranges of them.
-    pub(crate) numbers: Vec<u32>,
-    /// The results.
-    pub(crate) outputs: Vec<CompiledOutput>,
-    /// The needs of all results; each result names a range.
-    pub(crate) needs: Vec<Need>,
-}
-
-/// The steps that one instruction of the form's body is lowered to.
-#[derive(Clone, Debug)]
-pub(crate) struct Unit {
-    /// One past its last step, counted from the first one of the region.
-    pub(crate) end: u32,
-    /// The units that have to succeed for its steps to run: those whose values they take.
-    pub(crate) reads: Range<u32>,
-    /// The units that compute its value inline, if it has no steps; empty otherwise.
-    pub(crate) consumers: Range<u32>,
-    /// Whether it has no steps because its instruction has no kernel.
-    pub(crate) is_left_out: bool,
-}
-
-/// One of several results.
-#[derive(Clone, Debug)]
-pub(crate) struct CompiledOutput {
-    /// The slot that holds it.
-    pub(crate) slot: u32,
-    /// Its type.
-    pub(crate) ty: Type,
-    /// The needs that have to succeed, in the order of its program.
-    pub(crate) needs: Range<u32>,
-    /// Why the machine always bails out, if it does.
-    pub(crate) unsupported: Option<Unsupported>,
-}
-
-/// A unit that a result depends on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Need {
-    pub(crate) unit: u32,
-    /// The line that an error names if the unit fails.
-    pub(crate) line: u32,
-}
-
-impl MultiOutput {
-    /// The units that a range names.
-    pub(crate) fn range(&self, range: &Range<u32>) -> &[u32] {
-        &self.numbers[range.start as usize..range.end as usize]
-    }
 }
 
 impl Code {
@@ -298,7 +240,6 @@ impl Code {
         self.types.clear();
         self.slots = 0;
         self.output = Type::Never;
-        self.multi_output = None;
     }
 
     /// Moves its content out, into exactly as much memory as that needs; its own capacity stays.
@@ -314,7 +255,6 @@ impl Code {
             types: self.types.drain(..).collect(),
             slots: self.slots,
             output: std::mem::replace(&mut self.output, Type::Never),
-            multi_output: self.multi_output.take(),
         }
     }
 

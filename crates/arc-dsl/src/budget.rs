@@ -112,14 +112,12 @@ impl<'l> Context<'l> {
         }
     }
 
-    /// Resets everything that was used, but not the clock. Returns the steps that were spent.
-    pub fn renew(&mut self) -> u64 {
-        let spent = self.limits.max_steps - self.steps_left;
+    /// Resets everything that was used, but not the clock.
+    pub(crate) fn renew(&mut self) {
         *self = Self {
             deadline: self.deadline,
             ..Self::new(self.limits)
         };
-        spent
     }
 
     /// The steps that were spent.

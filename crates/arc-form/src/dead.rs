@@ -4,7 +4,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Form, Id, Instruction, Needs, Op, Operand, Region, Type};
+use super::{Form, Id, Instruction, Op, Operand, Region, Type};
 
 /// The form without its dead steps, with ids renumbered without gaps.
 #[cfg(test)]
@@ -29,19 +29,7 @@ pub(super) fn remove_dead_steps(form: &mut Form, types: &[Type], scratch: &mut S
     let live = &mut scratch.live;
     live.clear();
     live.resize(form.ids as usize, false);
-    let mut pass = Pass { live, types };
-    if form.outputs.iter().all(|output| output.needs == Needs::All) {
-        pass.region(&mut form.body);
-        return;
-    }
-    // Dead steps in a region must be removed before looking at what its instruction reads.
-    for instruction in &mut form.body.instructions {
-        for region in &mut instruction.regions {
-            pass.region(region);
-        }
-    }
-    pass.needs(form);
-    remove_unneeded(form);
+    Pass { live, types }.region(&mut form.body);
 }
 
 struct Pass<'t> {
@@ -51,9 +39,7 @@ struct Pass<'t> {
 
 impl Pass<'_> {
     fn region(&mut self, region: &mut Region) {
-        for result in &region.results {
-            self.mark(result);
-        }
+        self.mark(&region.result);
         for instruction in region.instructions.iter_mut().rev() {
             if self.live[instruction.id.index()] || !self.is_total(instruction) {
                 self.live[instruction.id.index()] = true;
@@ -69,40 +55,6 @@ impl Pass<'_> {
         let is_live = |instruction: &Instruction| live[instruction.id.index()];
         if !region.instructions.iter().all(is_live) {
             region.instructions.retain(is_live);
-        }
-    }
-
-    /// Removes from the needs of each result the steps that are dead in its program alone.
-    fn needs(&self, form: &mut Form) {
-        let mut places = vec![None; form.ids as usize];
-        for instruction in &form.body.instructions {
-            let stays = !self.is_total(instruction);
-            places[instruction.id.index()] = Some((stays, instruction.reads()));
-        }
-        // The last result visited that each value is live for.
-        let mut live = vec![None; form.ids as usize];
-        let results = form.body.results.iter().enumerate();
-        for ((number, result), output) in results.zip(&mut form.outputs) {
-            let Needs::These(needs) = &mut output.needs else {
-                continue;
-            };
-            if let Operand::Id(id) = result {
-                live[id.index()] = Some(number);
-            }
-            let mut kept = Vec::with_capacity(needs.len());
-            for need in needs.iter().rev() {
-                let Some((stays, reads)) = &places[need.id.index()] else {
-                    continue;
-                };
-                if *stays || live[need.id.index()] == Some(number) {
-                    for id in reads {
-                        live[id.index()] = Some(number);
-                    }
-                    kept.push(*need);
-                }
-            }
-            kept.reverse();
-            *needs = kept;
         }
     }
 
@@ -141,19 +93,6 @@ impl Pass<'_> {
     }
 }
 
-/// Removes the instructions that no result needs.
-pub(super) fn remove_unneeded(form: &mut Form) {
-    let mut needed = vec![false; form.ids as usize];
-    for output in &form.outputs {
-        match &output.needs {
-            Needs::All => return,
-            Needs::These(needs) => needs.iter().for_each(|need| needed[need.id.index()] = true),
-        }
-    }
-    let instructions = &mut form.body.instructions;
-    instructions.retain(|instruction| needed[instruction.id.index()]);
-}
-
 /// The type of each id.
 pub(super) fn types(form: &Form) -> Vec<Type> {
     fn enter(region: &Region, types: &mut Vec<Type>) {
@@ -180,13 +119,6 @@ pub(super) fn compact(form: &mut Form, scratch: &mut Scratch) {
     new.resize(form.ids as usize, 0);
     let mut names = Renaming { new, next: 0 };
     names.region(&mut form.body);
-    for output in &mut form.outputs {
-        if let Needs::These(needs) = &mut output.needs {
-            for need in needs {
-                need.id = Id(names.new[need.id.index()]);
-            }
-        }
-    }
     form.ids = names.next;
 }
 
@@ -221,9 +153,7 @@ impl Renaming<'_> {
                 self.region(region);
             }
         }
-        for result in &mut region.results {
-            self.operand(result);
-        }
+        self.operand(&mut region.result);
     }
 }
 

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Failure, Form, Id, Instruction, Needs, Op, Operand, Output, Region, Type};
+use super::{Failure, Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{
     Container, Context, ErrorKind, EvalError, Grid, Limit, Limits, Primitive, Type as Signature,
     Value,
@@ -72,179 +72,27 @@ impl Evaluator {
         }
     }
 
-    /// The form's result on this input, the first one if it has several. A form whose parameters are not
-    /// exactly one grid bails out.
+    /// The form's result on this input. A form whose parameters are not exactly one grid bails out.
     pub fn run(&mut self, form: &Form, input: &Grid) -> Result<Value, Stop> {
         if !form.is_program() {
             return Err(Stop::BailOut(BailOut::Type(None)));
         }
-        let needs = form.outputs.first().map(|output| &output.needs);
-        if let (Some(Needs::These(_)), Some(first)) = (needs, form.slice(0)) {
-            return self.run(&first, input);
-        }
-        let mut evaluation =
-            Evaluation::start(&mut self.values, form, input, self.limits.max_memory);
-        #[cfg(test)]
-        {
-            evaluation.after = self.after;
-        }
+        self.values.clear();
+        self.values.resize(form.ids as usize, Value::Nothing);
+        self.values[Id::INPUT.index()] = Value::Grid(Arc::new(input.clone()));
+        let mut evaluation = Evaluation {
+            values: &mut self.values,
+            max_memory: self.limits.max_memory,
+            failed: None,
+            bail_out: None,
+            #[cfg(test)]
+            after: self.after,
+        };
         let mut context = Context::new(&self.limits);
         let result = evaluation.top(&mut context, &form.body);
-        let (failed, bail_out) = (evaluation.failed, evaluation.bail_out);
+        let result = result.map_err(|kind| evaluation.stop(kind));
         self.values.clear();
-        result.map_err(|kind| stop(failed, bail_out, kind))
-    }
-
-    /// The outcomes of all results of the form on this input, in their order.
-    ///
-    /// Every instruction of the body is evaluated once, unless an instruction whose value it reads fails. A
-    /// result ends with the first failure among its [needs](Needs), otherwise with its value.
-    ///
-    /// Steps are bounded for each result as if it were alone. The values that are held at the same time, for
-    /// later instructions or as results, are bounded together: a value for which there is no room bails out,
-    /// with all results that need it.
-    pub fn run_all(&mut self, form: &Form, input: &Grid) -> Vec<Result<Value, Stop>> {
-        if !form.is_program() {
-            return vec![Err(Stop::BailOut(BailOut::Type(None))); form.outputs.len()];
-        }
-        let ids = form.ids as usize;
-        let mut evaluation =
-            Evaluation::start(&mut self.values, form, input, self.limits.max_memory);
-        #[cfg(test)]
-        {
-            evaluation.after = self.after;
-        }
-        let mut context = Context::new(&self.limits);
-        let instructions = &form.body.instructions;
-        let reads: Vec<_> = instructions.iter().map(Instruction::reads).collect();
-        // The number of remaining uses of each value: it is dropped after the last one.
-        let mut uses = vec![0u32; ids];
-        uses[Id::INPUT.index()] = 1;
-        let results = form.body.results.iter().filter_map(|result| match result {
-            Operand::Id(id) => Some(id),
-            Operand::Constant(_) => None,
-        });
-        for id in reads.iter().flatten().chain(results) {
-            uses[id.index()] += 1;
-        }
-        let mut memory = 0;
-        let mut instruction_outcomes: Vec<InstructionOutcome> =
-            vec![InstructionOutcome::default(); ids];
-        for (instruction, reads) in instructions.iter().zip(&reads) {
-            let id = instruction.id.index();
-            if reads
-                .iter()
-                .any(|id| instruction_outcomes[id.index()].stop.is_some())
-            {
-                // An operand failed, so this is not the first failure among any result's needs.
-                instruction_outcomes[id].stop = Some(Stop::BailOut(BailOut::Type(None)));
-            } else {
-                let result = evaluation
-                    .step(&mut context, instruction)
-                    .and_then(|value| {
-                        instruction_outcomes[id].weight = u64::from(value.weight());
-                        memory += instruction_outcomes[id].weight;
-                        evaluation.values[id] = value;
-                        if memory > evaluation.max_memory {
-                            return Err(Limit::Memory.into());
-                        }
-                        Ok(())
-                    });
-                let (failed, bail_out) = (evaluation.failed.take(), evaluation.bail_out.take());
-                let stop = result.map_err(|kind| stop(failed, bail_out, kind)).err();
-                instruction_outcomes[id].steps = context.renew();
-                instruction_outcomes[id].stop = stop;
-            }
-            let unused = (uses[id] == 0 || instruction_outcomes[id].stop.is_some())
-                .then_some(&instruction.id);
-            for one in reads {
-                uses[one.index()] -= 1;
-            }
-            let read = reads.iter().filter(|id| uses[id.index()] == 0);
-            for id in read.chain(unused) {
-                memory -= std::mem::take(&mut instruction_outcomes[id.index()].weight);
-                evaluation.values[id.index()] = Value::Nothing;
-            }
-        }
-        let outcomes = form.outputs.iter().zip(&form.body.results);
-        let outcomes = outcomes.map(|(output, result)| {
-            check_needs(form, output, &instruction_outcomes, self.limits.max_steps)?;
-            Ok(evaluation.value(result))
-        });
-        let outcomes = outcomes.collect();
-        self.values.clear();
-        outcomes
-    }
-}
-
-/// The outcome of an instruction, without its value.
-#[derive(Debug, Clone, Default)]
-struct InstructionOutcome {
-    /// How many steps it took.
-    steps: u64,
-    /// The weight of its value while that is kept.
-    weight: u64,
-    /// Why it gave no value.
-    stop: Option<Stop>,
-}
-
-/// The error of the first instruction that failed among the needs of a result.
-fn check_needs(
-    form: &Form,
-    output: &Output,
-    instruction_outcomes: &[InstructionOutcome],
-    max_steps: u64,
-) -> Result<(), Stop> {
-    let mut steps = 0;
-    let mut end = |id: Id, line: Option<u32>| {
-        let end = &instruction_outcomes[id.index()];
-        steps += end.steps;
-        if steps > max_steps {
-            return Err(Stop::BailOut(BailOut::Limit(Limit::Steps)));
-        }
-        match (&end.stop, line) {
-            (None, _) => Ok(()),
-            (Some(Stop::Error(error)), Some(line)) => {
-                Err(Stop::Error(EvalError { line, ..*error }))
-            }
-            (Some(stop), _) => Err(stop.clone()),
-        }
-    };
-    match &output.needs {
-        Needs::All => {
-            let mut all = form.body.instructions.iter();
-            all.try_for_each(|instruction| end(instruction.id, None))
-        }
-        Needs::These(needs) => {
-            let mut needs = needs.iter();
-            needs.try_for_each(|need| end(need.id, Some(need.line)))
-        }
-    }
-}
-
-/// Turns a failure into the end of an evaluation.
-fn stop(
-    failed: Option<(u32, Option<Primitive>)>,
-    bail_out: Option<BailOut>,
-    kind: ErrorKind,
-) -> Stop {
-    match (bail_out, kind) {
-        (Some(reason), _) => Stop::BailOut(reason),
-        // The reference counts these differently: see the crate's documentation.
-        (
-            None,
-            ErrorKind::Limit(
-                limit @ (Limit::Steps | Limit::Memory | Limit::Nesting | Limit::Elements),
-            ),
-        ) => Stop::BailOut(BailOut::Limit(limit)),
-        (None, kind) => {
-            let (line, primitive) = failed.unwrap_or((0, None));
-            Stop::Error(EvalError {
-                line,
-                primitive,
-                kind,
-            })
-        }
+        result
     }
 }
 
@@ -259,24 +107,29 @@ struct Evaluation<'v> {
     after: Option<fn(&Instruction, Value) -> Value>,
 }
 
-impl<'v> Evaluation<'v> {
-    /// A new evaluation, with only the input.
-    fn start(values: &'v mut Vec<Value>, form: &Form, input: &Grid, max_memory: u64) -> Self {
-        values.clear();
-        values.resize(form.ids as usize, Value::Nothing);
-        values[Id::INPUT.index()] = Value::Grid(Arc::new(input.clone()));
-        Self {
-            values,
-            max_memory,
-            failed: None,
-            bail_out: None,
-            #[cfg(test)]
-            after: None,
+impl Evaluation<'_> {
+    /// Turns a failure into the end of the evaluation.
+    fn stop(&self, kind: ErrorKind) -> Stop {
+        match (self.bail_out, kind) {
+            (Some(reason), _) => Stop::BailOut(reason),
+            // The reference counts these differently: see the crate's documentation.
+            (
+                None,
+                ErrorKind::Limit(
+                    limit @ (Limit::Steps | Limit::Memory | Limit::Nesting | Limit::Elements),
+                ),
+            ) => Stop::BailOut(BailOut::Limit(limit)),
+            (None, kind) => {
+                let (line, primitive) = self.failed.unwrap_or((0, None));
+                Stop::Error(EvalError {
+                    line,
+                    primitive,
+                    kind,
+                })
+            }
         }
     }
-}
 
-impl Evaluation<'_> {
     fn value(&self, operand: &Operand) -> Value {
         match operand {
             Operand::Id(id) => self.values[id.index()].clone(),
@@ -295,7 +148,7 @@ impl Evaluation<'_> {
             }
             self.values[instruction.id.index()] = value;
         }
-        Ok(self.value(body.result()))
+        Ok(self.value(&body.result))
     }
 
     fn region(
@@ -311,7 +164,7 @@ impl Evaluation<'_> {
         for instruction in &region.instructions {
             self.values[instruction.id.index()] = self.step(cx, instruction)?;
         }
-        Ok(self.value(region.result()))
+        Ok(self.value(&region.result))
     }
 
     fn step(

@@ -51,48 +51,6 @@
 //! names the useful type and the instruction is *checked*, marked `!` in text: a value of another type ends the
 //! evaluation with [`Stop::BailOut`], and the reference does it.
 //!
-//! # Several results
-//!
-//! [`specialise_all`] builds one form of many programs. A step that several of them share is evaluated once,
-//! and the body has a result for each program. An [`Output`] has the number by which the caller knows the
-//! result, and its [needs](Needs): the instructions that the form of its program alone would have, in that
-//! program's order and with its lines. A result ends with the first of them that fails, so it ends as its
-//! program does alone, whatever else fails:
-//!
-//! ```
-//! use arc_dsl::{Grid, parse_programs};
-//! let text = "
-//! def first_of(I):
-//!     x1 = ofcolor(I, 5)
-//!     O = first(x1)
-//!     return O
-//! def count(I):
-//!     x1 = height(I)
-//!     x2 = ofcolor(I, 5)
-//!     O = size(x2)
-//!     return O
-//! ";
-//! let programs: Result<Vec<_>, _> = parse_programs(text).into_iter().collect();
-//! let merged = arc_form::specialise_all("both", &programs?, &arc_form::Options::default());
-//! let form = merged.form.ok_or("no program has a form")?;
-//! assert_eq!(form.to_string(), "\
-//! form both(v0: grid):
-//!   v1: indices = ofcolor(v0, 5) @3
-//!   v2: pair = first(v1) @4
-//!   v3: int = size(v1) @9
-//!   return v2 #0 [v1 @3, v2 @4]
-//!   return v3 #1 [v1 @8, v3 @9]
-//! ");
-//! let ends = arc_form::Evaluator::default().run_all(&form, &Grid::filled(2, 2, 0));
-//! assert!(ends[0].is_err());
-//! assert_eq!(ends[1].as_ref().map(|value| value.to_string()), Ok("0".to_owned()));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! A form of one program needs all of its instructions in their order, and lists none. A result has a form of
-//! its own, its [slice](Form::slice). Two programs share a step only if both have it outside of regions: a step
-//! in a region is evaluated only when the region is, so the other program could not depend on it.
-//!
 //! # What differs from the reference
 //!
 //! Instructions are evaluated in the order in which the reference makes the calls, those in a region only when
@@ -100,7 +58,7 @@
 //! reference, or its error, or bails out. These differences remain:
 //!
 //! - Functions have neither weight nor depth here, a choice between values of different types weighs as much as
-//!   its parts, and shared steps are evaluated once: where the reference ends at [`Limit::Steps`],
+//!   its parts, and equal steps are evaluated once: where the reference ends at [`Limit::Steps`],
 //!   [`Limit::Memory`], [`Limit::Nesting`] or [`Limit::Elements`], a form may get further. A form that reaches
 //!   one of these bails out, so it never ends at a limit that the reference does not reach.
 //! - If an executor drops cells ([`Plan::is_clipped`]) and a filter goes through them, an integer that exceeds
@@ -114,7 +72,7 @@
 //! # Modules
 //!
 //! - from program to form: `specialise`, `build`, `typings` (types of results), `memo`, `words`;
-//! - the form: `text` and `parse`, `verify`, `outputs` (several results);
+//! - the form: `text` and `parse`, `verify`;
 //! - analysis: the [facts](arc_isa::Facts) of primitives, [`analysis`] of definitions and uses;
 //! - transformations: `rewrite`, `dead`; representations of values: `plan`;
 //! - running it: `evaluate`.
@@ -124,15 +82,12 @@
 //! [`Limit::Nesting`]: arc_dsl::Limit::Nesting
 //! [`Limit::Elements`]: arc_dsl::Limit::Elements
 
-use smallvec::SmallVec;
-
 use arc_dsl::{ErrorKind, Primitive, Value, ValueKind};
 
 pub mod analysis;
 mod dead;
 mod evaluate;
 mod memo;
-mod outputs;
 mod parse;
 mod plan;
 mod rewrite;
@@ -148,8 +103,8 @@ pub use parse::{FormError, parse};
 pub use plan::{Plan, Representation, Shown, Target, plan};
 pub use rewrite::{Fused, rewrite};
 pub use specialise::{
-    Argument, Merged, Options, Reason, Specialiser, Unspecialised, specialise, specialise_all,
-    specialise_call, specialise_with,
+    Argument, Options, Reason, Specialiser, Unspecialised, specialise, specialise_call,
+    specialise_with,
 };
 pub use verify::Fault;
 
@@ -283,12 +238,9 @@ pub struct Region {
     pub parameters: Vec<(Id, Type)>,
     /// The instructions in their order.
     pub instructions: Vec<Instruction>,
-    /// Its result; the body of a form has one for each of the form's [outputs](Form::outputs).
-    pub results: Results,
+    /// Its result.
+    pub result: Operand,
 }
-
-/// The results of a region.
-pub type Results = SmallVec<[Operand; 1]>;
 
 /// A program in first-order form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -300,8 +252,6 @@ pub struct Form {
     pub body: Region,
     /// One more than the largest id.
     pub ids: u32,
-    /// The numbers and the needs of the body's results, in their order.
-    pub outputs: Vec<Output>,
 }
 
 impl Form {
@@ -312,11 +262,6 @@ impl Form {
 }
 
 impl Region {
-    /// Its result, the first one if there are several.
-    pub fn result(&self) -> &Operand {
-        &self.results[0]
-    }
-
     /// The number of instructions, including those of nested regions.
     pub fn len(&self) -> usize {
         let inside = |instruction: &Instruction| {
@@ -339,37 +284,6 @@ impl Region {
         };
         self.instructions.iter().map(depth).max().unwrap_or(0)
     }
-}
-
-/// The number and the needs of one result of a form.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Output {
-    /// The number by which the caller knows it.
-    pub id: u32,
-    /// What has to succeed for it.
-    pub needs: Needs,
-}
-
-/// Which instructions of a form's body have to succeed for a result, and in which order.
-///
-/// An evaluation of the result ends with the error of the first of them that fails, whether or not the result
-/// depends on it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Needs {
-    /// All of them, in their order: the form is of one program.
-    #[default]
-    All,
-    /// These, in the order of the program that gives the result.
-    These(Vec<Need>),
-}
-
-/// An instruction that a result needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Need {
-    /// Its value.
-    pub id: Id,
-    /// The line of the result's program on which errors of the instruction are reported.
-    pub line: u32,
 }
 
 #[cfg(test)]

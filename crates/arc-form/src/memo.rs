@@ -68,11 +68,6 @@ impl<V: Copy> Memo<V> {
         self.find_key(&self.words[self.entered()..])
     }
 
-    /// The hash of the key that was written, for entering it even if it exists already.
-    pub(super) fn hash(&self) -> Hash {
-        Hash::of(&self.words[self.entered()..])
-    }
-
     /// Enters the key that was written. If the key exists, the younger entry hides the older one until it is
     /// removed.
     pub(super) fn enter(&mut self, Hash(hash): Hash, value: V) {

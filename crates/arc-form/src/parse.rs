@@ -1,10 +1,6 @@
 //! Parses the text of a form.
 
-use smallvec::smallvec;
-
-use super::{
-    Failure, Form, Fused, Id, Instruction, Need, Needs, Op, Operand, Output, Region, Type,
-};
+use super::{Failure, Form, Fused, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{ParseError, Primitive, Value, ValueKind, parse_value};
 
 /// An error in the text of a form.
@@ -73,52 +69,41 @@ impl<'t> Parser<'t> {
             .and_then(|rest| rest.split_once('('))
             .ok_or("expected `form NAME(v0: grid):`")?;
         let parameters = self.parameters(parameters)?;
-        let (instructions, ends) = self.instructions("return", 0)?;
-        let (result, output) = ending(ends)?;
-        let (mut results, mut outputs) = (smallvec![result], vec![output]);
-        while let Some(ends) = self
-            .lines
-            .get(self.at)
-            .and_then(|line| ended(line, "return"))
-        {
-            self.at += 1;
-            let (result, output) = ending(ends)?;
-            results.push(result);
-            outputs.push(output);
-        }
+        let body = self.region(parameters, "return", 0)?;
         if let Some(line) = self.lines.get(self.at) {
             self.at += 1;
             return Err(format!(
-                "expected `return` or the end of the form, found `{}`",
+                "expected the end of the form, found `{}`",
                 line.trim()
             ));
         }
         Ok(Form {
             name: name.to_owned(),
-            body: Region {
-                parameters,
-                instructions,
-                results,
-            },
+            body,
             ids: self.ids,
-            outputs,
         })
     }
 
-    /// Instructions up to the line that starts with the word `ending`, and the rest of that line.
-    fn instructions(
+    /// The rest of a region; its result follows the word `ending`.
+    fn region(
         &mut self,
+        parameters: Vec<(Id, Type)>,
         ending: &str,
         depth: usize,
-    ) -> Result<(Vec<Instruction>, &'t str), String> {
+    ) -> Result<Region, String> {
         if depth > DEPTH {
             return Err(format!("regions nest deeper than {DEPTH}"));
         }
         let mut instructions = Vec::new();
         loop {
             let line = self.next()?;
-            if let Some(ends) = ended(line, ending) {
-                return Ok((instructions, ends));
+            let result = line.strip_prefix(ending);
+            if let Some(result) = result.and_then(|rest| rest.strip_prefix(' ')) {
+                return Ok(Region {
+                    parameters,
+                    instructions,
+                    result: operand(result)?,
+                });
             }
             instructions.push(self.instruction(line, depth)?);
         }
@@ -156,12 +141,7 @@ impl<'t> Parser<'t> {
                 None if opened.is_empty() => Vec::new(),
                 None => return Err("expected `->` after a region's parameters".to_owned()),
             };
-            let (instructions, result) = self.instructions("yield", depth + 1)?;
-            regions.push(Region {
-                parameters,
-                instructions,
-                results: smallvec![operand(result)?],
-            });
+            regions.push(self.region(parameters, "yield", depth + 1)?);
             let after = self.next()?.strip_prefix('}').ok_or("expected `}`")?;
             rest = after.trim();
         }
@@ -198,51 +178,6 @@ impl<'t> Parser<'t> {
         self.ids = self.ids.max(id.0 + 1);
         Ok(id)
     }
-}
-
-/// The rest of a line that starts with a word.
-fn ended<'t>(line: &'t str, word: &str) -> Option<&'t str> {
-    line.trim().strip_prefix(word)?.strip_prefix(' ')
-}
-
-/// A result of the form, with its number and needs.
-fn ending(text: &str) -> Result<(Operand, Output), String> {
-    let Some((result, about)) = text.split_once(" #") else {
-        return Ok((operand(text)?, Output::default()));
-    };
-    let (number, needs) = match about.split_once(' ') {
-        Some((number, needs)) => (number, Some(needs)),
-        None => (about, None),
-    };
-    let output = Output {
-        id: number
-            .parse()
-            .map_err(|_| format!("expected the number of a result, found `{number}`"))?,
-        needs: match needs {
-            None => Needs::All,
-            Some(needs) => Needs::These(
-                needs
-                    .strip_prefix('[')
-                    .and_then(|needs| needs.strip_suffix(']'))
-                    .map(split)
-                    .ok_or("expected `[vN @LINE, ..]` after the number of a result")?
-                    .into_iter()
-                    .map(|text| {
-                        need(text).ok_or_else(|| format!("expected `vN @LINE`, found `{text}`"))
-                    })
-                    .collect::<Result<_, _>>()?,
-            ),
-        },
-    };
-    Ok((operand(result)?, output))
-}
-
-fn need(text: &str) -> Option<Need> {
-    let (made, line) = text.split_once(" @")?;
-    Some(Need {
-        id: id(made)?,
-        line: line.parse().ok()?,
-    })
 }
 
 fn id(text: &str) -> Option<Id> {

@@ -269,7 +269,7 @@ impl Planner<'_, '_> {
     /// far apart.
     fn outline(&mut self, instruction: &Instruction) {
         let outline = instruction.regions.first().and_then(|region| {
-            let Operand::Id(result) = *region.result() else {
+            let Operand::Id(result) = region.result else {
                 return None;
             };
             let definition = self.index.definition(result).by?;

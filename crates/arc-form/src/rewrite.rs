@@ -5,7 +5,7 @@
 //! evaluators check it, and an executor without a kernel for it runs the region.
 
 use crate::analysis::Called;
-use crate::{Form, Id, Instruction, Needs, Op, Operand, Region, Type, dead};
+use crate::{Form, Id, Instruction, Op, Operand, Region, Type, dead};
 use arc_dsl::Primitive;
 
 mod filters;
@@ -181,8 +181,7 @@ impl Candidates {
     }
 }
 
-/// Applies all rewrites. Afterwards ids may have gaps, and dead instructions may remain. A form of several
-/// results is not changed, since each result lists the instructions that it needs.
+/// Applies all rewrites. Afterwards ids may have gaps, and dead instructions may remain.
 pub fn rewrite(form: &mut Form) {
     let mut found = Candidates::default();
     found.add_all(&form.body);
@@ -192,9 +191,6 @@ pub fn rewrite(form: &mut Form) {
 
 /// The same for a form with these candidates, and values of these types.
 pub(super) fn rewrite_candidates(form: &mut Form, found: &Candidates, types: &[Type]) {
-    if form.outputs.iter().any(|output| output.needs != Needs::All) {
-        return;
-    }
     for rewrite in REWRITES {
         if (rewrite.may)(found) {
             (rewrite.run)(form, types);
@@ -206,9 +202,7 @@ pub(super) fn rewrite_candidates(form: &mut Form, found: &Candidates, types: &[T
 /// The only instruction of a region with this number of parameters, if it computes the region's result.
 fn only(region: &Region, parameters: usize) -> Option<&Instruction> {
     match &region.instructions[..] {
-        [one]
-            if *region.result() == Operand::Id(one.id) && region.parameters.len() == parameters =>
-        {
+        [one] if region.result == Operand::Id(one.id) && region.parameters.len() == parameters => {
             Some(one)
         }
         _ => None,

@@ -20,7 +20,7 @@ use std::fmt;
 use smallvec::SmallVec;
 
 use super::memo::Memo;
-use super::{Failure, Form, Id, Need, Needs, Op, Operand, Output, Region, Results, Type, dead};
+use super::{Failure, Form, Id, Op, Operand, Region, Type};
 use arc_dsl::{Callee, Dialect, Elements, Program, Value};
 use build::Builder;
 pub use single::{Argument, specialise_call};
@@ -107,123 +107,6 @@ pub fn specialise(program: &Program) -> Result<Form, Unspecialised> {
 /// The first-order form of a program, with these options.
 pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Unspecialised> {
     Specialiser::new(options.clone()).specialise(program)
-}
-
-/// Several programs as one form.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Merged {
-    /// The form, with an output for each program that has a form, numbered by the position of the program.
-    /// `None` if there is no such program.
-    pub form: Option<Form>,
-    /// For each program, why it is not in the form, if it is not.
-    pub left_out: Vec<Option<Unspecialised>>,
-}
-
-/// One form of several programs, in which a step that more than one of them has is evaluated once.
-///
-/// Each output needs what the form of its program alone has, in that order and on those lines, so a program
-/// ends as it does alone, whatever the outcome of the others. A program without a form is left out.
-/// [`Options::max_instructions`] and [`Options::max_work`] apply to each program.
-///
-/// ```
-/// use arc_dsl::parse_programs;
-/// let text = "
-/// def a(I):
-///     x1 = objects(I, T, F, T)
-///     x2 = argmax(x1, size)
-///     O = subgrid(x2, I)
-///     return O
-/// def b(I):
-///     x1 = width(I)
-///     x2 = objects(I, T, F, T)
-///     O = first(x2)
-///     return O
-/// ";
-/// let programs: Result<Vec<_>, _> = parse_programs(text).into_iter().collect();
-/// let merged = arc_form::specialise_all("both", &programs?, &arc_form::Options::default());
-/// assert_eq!(merged.form.map(|form| form.to_string()).as_deref(), Some("\
-/// form both(v0: grid):
-///   v1: set<object> = objects(v0, True, False, True) @3
-///   v2: object = argmax(v1) @4 {v3: object ->
-///     v4: int = size(v3) @4
-///     yield v4
-///   }
-///   v5: grid = subgrid(v2, v0) @5
-///   v6: object = first(v1) @10
-///   return v5 #0 [v1 @3, v2 @4, v5 @5]
-///   return v6 #1 [v1 @9, v6 @10]
-/// "));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn specialise_all(name: &str, programs: &[Program], options: &Options) -> Merged {
-    let mut specialiser = Specialiser::new(options.clone());
-    let input = specialiser.open(&[Type::Grid]);
-    let (mut results, mut outputs) = (Results::new(), Vec::new());
-    let mut left_out = Vec::with_capacity(programs.len());
-    for (number, program) in programs.iter().enumerate() {
-        let result = specialiser.next_program(program, &input);
-        left_out.push(result.as_ref().err().cloned());
-        if let Ok((result, needs)) = result {
-            results.push(result);
-            outputs.push(Output {
-                id: number as u32,
-                needs: Needs::These(needs),
-            });
-        }
-    }
-    let mut form = Form {
-        name: name.to_owned(),
-        body: specialiser.code.close_with(results),
-        ids: specialiser.code.ids(),
-        outputs,
-    };
-    if options.dead {
-        let types = dead::types(&form);
-        dead::remove_dead_steps(&mut form, &types, &mut dead::Scratch::default());
-    }
-    let too_large = leave_out_large(&mut form, options);
-    for number in &too_large {
-        let (left_out, program) = (&mut left_out[*number], &programs[*number]);
-        *left_out = Some(Unspecialised {
-            reason: Reason::Size,
-            line: program.line(),
-        });
-    }
-    let form = (!form.outputs.is_empty()).then(|| {
-        dead::remove_unneeded(&mut form);
-        dead::compact(&mut form, &mut dead::Scratch::default());
-        debug_assert_eq!(form.verify(), Ok(()), "{form}");
-        form
-    });
-    Merged { form, left_out }
-}
-
-/// Removes the outputs of programs whose forms would be too large, and returns these programs.
-fn leave_out_large(form: &mut Form, options: &Options) -> Vec<usize> {
-    let mut sizes = vec![0; form.ids as usize];
-    for instruction in &form.body.instructions {
-        let inside = instruction.regions.iter().map(Region::len).sum::<usize>();
-        sizes[instruction.id.index()] = 1 + inside;
-    }
-    let is_large = |output: &Output| match &output.needs {
-        Needs::All => false,
-        Needs::These(needs) => {
-            let sizes = needs.iter().map(|need| sizes[need.id.index()]);
-            sizes.sum::<usize>() > options.max_instructions
-        }
-    };
-    let mut left_out = Vec::new();
-    let outputs = std::mem::take(&mut form.outputs);
-    let results = std::mem::take(&mut form.body.results);
-    for (output, result) in outputs.into_iter().zip(results) {
-        if is_large(&output) {
-            left_out.push(output.id as usize);
-        } else {
-            form.outputs.push(output);
-            form.body.results.push(result);
-        }
-    }
-    left_out
 }
 
 /// Why a region ends before all of its instructions are built.
@@ -317,11 +200,12 @@ impl Specialiser {
 
     /// The first-order form of a program.
     pub fn specialise(&mut self, program: &Program) -> Result<Form, Unspecialised> {
-        self.begin();
-        let form = self.program(program).map_err(|reason| Unspecialised {
-            reason,
-            line: self.code.line,
-        })?;
+        let make = |specialiser: &mut Self, ids: &[Id]| {
+            let mut variables = Vec::with_capacity(ids.len() + program.steps().len());
+            variables.extend(ids.iter().copied().map(Symbol::Value));
+            specialiser.steps(program, &mut variables)
+        };
+        let form = self.form(program.name(), program.line(), &[Type::Grid], make)?;
         if form.body.len() > self.options.max_instructions {
             return Err(Unspecialised {
                 reason: Reason::Size,
@@ -331,60 +215,34 @@ impl Specialiser {
         Ok(form)
     }
 
-    /// Drops the last form.
-    fn begin(&mut self) {
-        self.clear_program();
-        self.scopes.clear();
-        self.code.clear();
-    }
-
-    /// Drops all that is known of a program except its instructions.
-    fn clear_program(&mut self) {
+    /// The form with parameters of these types whose result `make` emits. Drops the last form.
+    fn form(
+        &mut self,
+        name: &str,
+        line: u32,
+        parameters: &[Type],
+        make: impl FnOnce(&mut Self, &[Id]) -> Specialised<Operand>,
+    ) -> Result<Form, Unspecialised> {
         self.symbols.clear();
         self.applied.truncate(0);
         self.keys.clear();
         (self.work, self.depth) = (0, 0);
-    }
-
-    /// The result of one of several programs, and its needs.
-    ///
-    /// Nothing is known of the other programs here except their instructions.
-    fn next_program(
-        &mut self,
-        program: &Program,
-        input: &[Id],
-    ) -> Result<(Operand, Vec<Need>), Unspecialised> {
-        self.clear_program();
         self.scopes.clear();
-        self.scopes.push(0);
-        self.code.line = program.line();
-        let start = self.code.begin();
-        let mut variables: Vec<_> = input.iter().copied().map(Symbol::Value).collect();
-        match self.steps(program, &mut variables) {
-            Ok(result) => Ok((result, self.code.needs())),
-            Err(RegionEnd::Fails(never)) => Ok((Operand::Id(never), self.code.needs())),
-            Err(RegionEnd::NoForm(reason)) => {
-                self.code.undo(&start);
-                Err(Unspecialised {
-                    reason: *reason,
-                    line: self.code.line,
-                })
-            }
-        }
-    }
-
-    fn program(&mut self, program: &Program) -> Result<Form, Reason> {
-        self.code.line = program.line();
-        let ids = self.open(&[Type::Grid]);
-        let mut variables = Vec::with_capacity(ids.len() + program.steps().len());
-        variables.extend(ids.into_iter().map(Symbol::Value));
-        let result = match self.steps(program, &mut variables) {
+        self.code.clear();
+        self.code.line = line;
+        let ids = self.open(parameters);
+        let result = match make(self, &ids) {
             Ok(result) => result,
             Err(RegionEnd::Fails(never)) => Operand::Id(never),
-            Err(RegionEnd::NoForm(reason)) => return Err(*reason),
+            Err(RegionEnd::NoForm(reason)) => {
+                return Err(Unspecialised {
+                    reason: *reason,
+                    line: self.code.line,
+                });
+            }
         };
         let body = self.close(result);
-        Ok(self.code.form(program.name(), body, &self.options))
+        Ok(self.code.form(name, body, &self.options))
     }
 
     fn steps(&mut self, program: &Program, variables: &mut Vec<Symbol>) -> Specialised<Operand> {

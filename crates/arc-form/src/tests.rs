@@ -1,7 +1,7 @@
 //! Hand-written programs for the difficult parts of forms: the text of each form, and its outcome.
 
 use super::{BailOut, Evaluator, Form, Id, Operand, Options, Reason, Stop, Type, Unspecialised};
-use super::{Need, Needs, Output, parse, specialise, specialise_with};
+use super::{parse, specialise, specialise_with};
 use arc_dsl::{EvalError, Grid, Interpreter, Program, Value, parse_programs};
 
 fn program(steps: &str) -> Program {
@@ -463,7 +463,7 @@ fn the_verifier_finds_what_is_wrong() {
         "v1: arguments: expected 1, found 0"
     );
     assert_eq!(
-        broken(|form| form.body.results[0] = Operand::Id(Id(5))),
+        broken(|form| form.body.result = Operand::Id(Id(5))),
         "v0: v5 is not defined before, in scope"
     );
     assert_eq!(
@@ -473,92 +473,6 @@ fn the_verifier_finds_what_is_wrong() {
         }),
         "v1: a constant without a type"
     );
-}
-
-/// A form of two programs that share their first step, which they have on different lines.
-const TWO: &str = "\
-form two(v0: grid):
-  v1: int = height(v0) @2
-  v2: int = add(v1, 1) @3
-  v3: set<int> = palette(v0) @2
-  v4: int = maximum(v3) @3
-  return v2 #7 [v1 @2, v2 @3]
-  return v4 #3 [v3 @2, v1 @5, v4 @3]
-  return v0 #4 []
-  return 5 #5
-";
-
-#[test]
-fn several_results_print_and_read_back() {
-    let text = TWO;
-    let form = parse(text).unwrap();
-    assert_eq!(form.to_string(), text);
-    assert_eq!(form.body.results.len(), 4);
-    let need = |id, line| Need { id: Id(id), line };
-    assert_eq!(
-        form.outputs[1],
-        Output {
-            id: 3,
-            needs: Needs::These(vec![need(3, 2), need(1, 5), need(4, 3)]),
-        }
-    );
-    assert_eq!(form.outputs[2].needs, Needs::These(Vec::new()));
-    assert_eq!(form.outputs[3].needs, Needs::All);
-    // A single result with the default number.
-    let text = "form f(v0: grid):\n  return v0\n";
-    assert_eq!(parse(text).unwrap().outputs, [Output::default()]);
-    let text = "form f(v0: grid):\n  return v0 #1 []\n";
-    assert_eq!(parse(text).unwrap().to_string(), text);
-}
-
-#[test]
-fn results_that_need_what_they_cannot_have_are_refused() {
-    let text = TWO;
-    let refused = |from: &str, to: &str| {
-        assert!(text.contains(from), "{from}");
-        let error = parse(&text.replacen(from, to, 1)).unwrap_err();
-        assert_eq!(
-            error.line,
-            text.lines().count() - usize::from(to.is_empty())
-        );
-        error.message
-    };
-    let message = refused("v1 @2, v2 @3", "v2 @3, v1 @2");
-    assert_eq!(message, "v2: result #7 needs v1 before it");
-    let message = refused("v1 @2, v2 @3", "v2 @3");
-    assert_eq!(message, "v2: result #7 needs v1 before it");
-    let message = refused("v1 @2, v2 @3", "v1 @2, v1 @3, v2 @3");
-    assert_eq!(message, "v1: result #7 needs it twice");
-    let message = refused("v1 @2, v2 @3", "v1 @2");
-    assert_eq!(message, "v2: result #7 is this value and does not need it");
-    let message = refused("v1 @2, v2 @3", "v1 @2, v9 @3");
-    assert_eq!(message, "v9: result #7 needs what the body does not make");
-    let message = refused("v1 @2, v2 @3", "v0 @2, v1 @2, v2 @3");
-    assert_eq!(message, "v0: result #7 needs what the body does not make");
-    assert_eq!(refused("#3", "#7"), "v0: result #7 is there twice");
-    for (ending, error) in [
-        ("v0 #a", "expected the number of a result, found `a`"),
-        (
-            "v0 #1 v1",
-            "expected `[vN @LINE, ..]` after the number of a result",
-        ),
-        ("v0 #1 [v1]", "expected `vN @LINE`, found `v1`"),
-    ] {
-        let text = format!("form f(v0: grid):\n  return {ending}\n");
-        assert_eq!(parse(&text).unwrap_err().message, error);
-    }
-    let mut form = parse(text).unwrap();
-    form.outputs.pop();
-    let error = form.verify().unwrap_err().to_string();
-    assert_eq!(error, "v0: 4 results, of which 3 are described");
-    let mut form = form_of_loop();
-    form.body.instructions[0].regions[0].results.clear();
-    let error = form.verify().unwrap_err().to_string();
-    assert_eq!(error, "v1: a region with 0 results");
-}
-
-fn form_of_loop() -> Form {
-    form("x1 = apply(size, I)\n return x1")
 }
 
 #[test]
@@ -591,11 +505,11 @@ fn text_that_is_no_form_is_refused_with_its_line() {
         ),
         (
             "form f(v0: grid):\n  return v0\n\n  v1: int = height(v0) @2\n",
-            "line 3: expected `return` or the end of the form, found ``",
+            "line 3: expected the end of the form, found ``",
         ),
         (
             "form f(v0: grid):\n  return v0\nform g(v0: grid):\n  return v0\n",
-            "line 3: expected `return` or the end of the form, found `form g(v0: grid):`",
+            "line 3: expected the end of the form, found `form g(v0: grid):`",
         ),
         (
             "form f(v0: grid):\n  v1: set<int> = apply(v0) @2 {\n    yield v0\n  return v1\n",

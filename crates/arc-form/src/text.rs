@@ -3,29 +3,12 @@
 use std::fmt;
 
 use super::plan::{Plan, Shown};
-use super::{Failure, Form, Instruction, Needs, Op, Operand, Output, Region};
+use super::{Failure, Form, Instruction, Op, Operand, Region};
 use arc_dsl::{Value, write_list};
 
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_form(f, self, None)
-    }
-}
-
-/// `#12 [v1 @2, v4 @3]`.
-impl fmt::Display for Output {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{}", self.id)?;
-        let Needs::These(needs) = &self.needs else {
-            return Ok(());
-        };
-        f.write_str(" [")?;
-        let needs = needs.iter();
-        write_list(
-            f,
-            needs.map(|need| format!("v{} @{}", need.id.0, need.line)),
-        )?;
-        f.write_str("]")
     }
 }
 
@@ -42,16 +25,7 @@ fn write_form(f: &mut fmt::Formatter<'_>, form: &Form, plan: Option<&Plan>) -> f
     for instruction in &form.body.instructions {
         write_instruction(f, instruction, plan, 1)?;
     }
-    let one = [Output::default()];
-    for (result, output) in form.body.results.iter().zip(&form.outputs) {
-        write!(f, "  return {result}")?;
-        // The default output of a single program is not printed.
-        if form.outputs != one {
-            write!(f, " {output}")?;
-        }
-        f.write_str("\n")?;
-    }
-    Ok(())
+    writeln!(f, "  return {}", form.body.result)
 }
 
 fn write_list_in_brackets(f: &mut fmt::Formatter<'_>, region: &Region) -> fmt::Result {
@@ -75,7 +49,7 @@ fn write_region(
         write_instruction(f, instruction, plan, depth)?;
     }
     indent(f, depth)?;
-    writeln!(f, "yield {}", region.result())
+    writeln!(f, "yield {}", region.result)
 }
 
 fn indent(f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::{Form, Id, Instruction, Needs, Op, Operand, Region, Type};
+use super::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::Primitive;
 use arc_isa::rules::{self, Typing};
 
@@ -38,60 +37,8 @@ impl Form {
         if !parameters.all(|((id, _), number)| *id == number) {
             return fault(Id::INPUT, "expected parameters numbered v0, v1 and so on");
         }
-        verifier.region(&self.body, Id::INPUT)?;
-        check_outputs(self)
+        verifier.region(&self.body, Id::INPUT).map(|_| ())
     }
-}
-
-/// Checks that the results are numbered differently, and that each needs all that it depends on.
-fn check_outputs(form: &Form) -> Result<(), Fault> {
-    let (results, outputs) = (form.body.results.len(), form.outputs.len());
-    if results == 0 || results != outputs {
-        let message = format_args!("{results} results, of which {outputs} are described");
-        return fault(Id::INPUT, message);
-    }
-    let mut places = vec![None; form.ids as usize];
-    let mut reads = Vec::with_capacity(form.body.instructions.len());
-    for (at, instruction) in form.body.instructions.iter().enumerate() {
-        places[instruction.id.index()] = Some(at);
-        reads.push(instruction.reads());
-    }
-    // For each value, the last output visited that needs it.
-    let mut needed = vec![None; form.ids as usize];
-    let mut seen = FxHashSet::default();
-    for (number, (output, result)) in form.outputs.iter().zip(&form.body.results).enumerate() {
-        let id = output.id;
-        if !seen.insert(id) {
-            return fault(Id::INPUT, format_args!("result #{id} is there twice"));
-        }
-        let Needs::These(needs) = &output.needs else {
-            continue;
-        };
-        needed[Id::INPUT.index()] = Some(number);
-        for need in needs {
-            let place = places.get(need.id.index()).copied().flatten();
-            let Some(place) = place else {
-                let message = format_args!("result #{id} needs what the body does not make");
-                return fault(need.id, message);
-            };
-            if needed[need.id.index()] == Some(number) {
-                return fault(need.id, format_args!("result #{id} needs it twice"));
-            }
-            let missing = |read: &&Id| needed[read.index()] != Some(number);
-            if let Some(read) = reads[place].iter().find(missing) {
-                let message = format_args!("result #{id} needs v{} before it", read.0);
-                return fault(need.id, message);
-            }
-            needed[need.id.index()] = Some(number);
-        }
-        if let Operand::Id(value) = result
-            && needed[value.index()] != Some(number)
-        {
-            let message = format_args!("result #{id} is this value and does not need it");
-            return fault(*value, message);
-        }
-    }
-    Ok(())
 }
 
 struct Verifier {
@@ -129,23 +76,20 @@ impl Verifier {
         }
     }
 
-    /// The types of a region's results.
-    fn region(&mut self, region: &Region, of: Id) -> Result<SmallVec<[Type; 1]>, Fault> {
+    /// The type of a region's result.
+    fn region(&mut self, region: &Region, of: Id) -> Result<Type, Fault> {
         for (id, ty) in &region.parameters {
             self.define(*id, ty)?;
         }
         for instruction in &region.instructions {
             self.instruction(instruction)?;
         }
-        let results = region.results.iter();
-        let types = results
-            .map(|result| self.operand(result, of))
-            .collect::<Result<_, _>>()?;
+        let ty = self.operand(&region.result, of)?;
         let inside = region.parameters.iter().map(|(id, _)| *id);
         for id in inside.chain(region.instructions.iter().map(|instruction| instruction.id)) {
             self.types[id.index()] = None;
         }
-        Ok(types)
+        Ok(ty)
     }
 
     fn instruction(&mut self, instruction: &Instruction) -> Result<(), Fault> {
@@ -158,13 +102,7 @@ impl Verifier {
         let results = instruction
             .regions
             .iter()
-            .map(|region| {
-                let types = self.region(region, id)?;
-                match types.as_slice() {
-                    [ty] => Ok(ty.clone()),
-                    types => fault(id, format_args!("a region with {} results", types.len())),
-                }
-            })
+            .map(|region| self.region(region, id))
             .collect::<Result<Vec<_>, _>>()?;
         if let Op::Fused(fused) = instruction.op
             && !instruction.regions.iter().all(|region| fused.is_of(region))

@@ -1,7 +1,7 @@
 //! Compiles forms to device programs.
 
 use arc_dsl::{Primitive, Value};
-use arc_form::{Form, Instruction, Needs, Op, Operand, Output, Plan, Target, Type, plan};
+use arc_form::{Form, Instruction, Op, Operand, Plan, Target, Type, plan};
 
 use crate::interface::{BailOut, Key, Representation, SIDE, Structure};
 use crate::list_operations::ListOperation;
@@ -100,21 +100,8 @@ pub(crate) struct Elements {
 /// Compiles a form to a device program with one parameter, the input grid.
 ///
 /// A set of objects is held as one object, which each operation splits into elements again, so how it splits must be
-/// known at compile time. A form with several results is compiled for its first result only.
+/// known at compile time.
 pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
-    if let (
-        [
-            Output {
-                needs: Needs::These(_),
-                ..
-            },
-            ..,
-        ],
-        Some(first),
-    ) = (&form.outputs[..], form.slice(0))
-    {
-        return encode(&first);
-    }
     if !form.is_program() {
         return Err(HostOnly::Step("a call with parameters of its own"));
     }
@@ -134,10 +121,10 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
         let held = encoder.instruction(instruction)?;
         encoder.values[instruction.id.index()] = Some(held);
     }
-    let mut result = encoder.held(form.body.result());
+    let mut result = encoder.held(&form.body.result);
     // A tuple of rows as the program's result is a grid.
     let is_rows = encoder
-        .type_of(form.body.result())
+        .type_of(&form.body.result)
         .is_some_and(|ty| ty == Type::tuple_of(Type::tuple_of(Type::Int)));
     if is_rows && matches!(result, SymbolicValue::List(..)) {
         encoder.clipped = false;
@@ -171,13 +158,6 @@ pub(crate) const TARGET: Target = Target {
     representations: &[],
     window: Some(SIDE as u32),
 };
-
-/// Compiles each result of a form to a separate program, in order. One launch can evaluate all of them, each with its
-/// own verdict. Each program computes the shared steps again.
-pub fn encode_all(form: &Form) -> Vec<Result<DeviceProgram, HostOnly>> {
-    let slices = (0..form.outputs.len()).filter_map(|at| form.slice(at));
-    slices.map(|slice| encode(&slice)).collect()
-}
 
 /// The representation of values of a type; `None` for types whose values are lists or tuples.
 fn representation_of(ty: &Type) -> Option<Representation> {
@@ -605,7 +585,7 @@ fn key_of(region: &arc_form::Region) -> Option<Key> {
         return None;
     };
     let of_parameter = step.arguments == [Operand::Id(*parameter)] && step.regions.is_empty();
-    let given = *region.result() == Operand::Id(step.id);
+    let given = region.result == Operand::Id(step.id);
     Key::by(primitive).filter(|_| of_parameter && given)
 }
 

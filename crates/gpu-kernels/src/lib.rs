@@ -25,7 +25,7 @@ mod pool;
 mod program;
 mod verdict;
 
-pub use encode::{HostOnly, encode, encode_all};
+pub use encode::{HostOnly, encode};
 pub use engine::{Arguments, Engine, Evaluation, LaunchConfig, Prepared, Programs, Results};
 pub use interface::{BailOut, Representation, Structure};
 pub use pool::{LANES, Place, Pool};

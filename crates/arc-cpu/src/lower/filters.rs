@@ -41,7 +41,7 @@ impl Used {
                 }
             }
         }
-        self.whole |= *region.result() == place;
+        self.whole |= region.result == place;
     }
 }
 

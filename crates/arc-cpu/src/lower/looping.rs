@@ -56,7 +56,7 @@ impl Lowering {
         &mut self,
         region: &arc_form::Region,
     ) -> Result<Type, Unsupported> {
-        match region.result() {
+        match &region.result {
             Operand::Constant(value) => match value.value_type() {
                 Some(ty) => Ok(ty),
                 None => self.unsupported("a constant without a type"),

@@ -181,7 +181,7 @@ impl Lowering {
 /// Whether a region uses nothing of its cells but their colours.
 fn looks_at_colours(region: &Region) -> bool {
     region.parameters.iter().all(|(cell, _)| {
-        *region.result() != Operand::Id(*cell)
+        region.result != Operand::Id(*cell)
             && region
                 .instructions
                 .iter()
@@ -193,7 +193,7 @@ fn looks_at_colours(region: &Region) -> bool {
 fn looks_at_colour(instruction: &Instruction, cell: Id) -> bool {
     let cell_as_operand = Operand::Id(cell);
     let in_regions = |region: &Region| {
-        *region.result() != cell_as_operand
+        region.result != cell_as_operand
             && region
                 .instructions
                 .iter()

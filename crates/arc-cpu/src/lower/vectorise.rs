@@ -366,7 +366,7 @@ impl<'f> Builder<'_, 'f> {
                 self.lanes.insert(instruction.id, lane);
             }
         }
-        self.operand(region.result())
+        self.operand(&region.result)
     }
 
     /// Lowers an instruction and returns its value; `None` if it cannot be vectorised.
@@ -418,7 +418,7 @@ impl<'f> Builder<'_, 'f> {
             Operand::Constant(_) => true,
         };
         let region = |region: &arc_form::Region| {
-            operand(region.result()) && region.instructions.iter().all(|one| self.is_same(one))
+            operand(&region.result) && region.instructions.iter().all(|one| self.is_same(one))
         };
         instruction.arguments.iter().all(operand) && instruction.regions.iter().all(region)
     }
@@ -434,7 +434,7 @@ impl<'f> Builder<'_, 'f> {
             Operand::Constant(_) => true,
         };
         let region = |region: &arc_form::Region| {
-            operand(region.result()) && region.instructions.iter().all(|one| self.is_in_slots(one))
+            operand(&region.result) && region.instructions.iter().all(|one| self.is_in_slots(one))
         };
         instruction.arguments.iter().all(operand) && instruction.regions.iter().all(region)
     }
@@ -454,7 +454,7 @@ impl<'f> Builder<'_, 'f> {
 
     /// Lowers invariant operands of an instruction that nothing has needed so far, and finds its level.
     fn prepare(&mut self, instruction: &'f Instruction, level: &mut usize) -> Option<()> {
-        let results = instruction.regions.iter().map(arc_form::Region::result);
+        let results = instruction.regions.iter().map(|region| &region.result);
         for operand in instruction.arguments.iter().chain(results) {
             let Operand::Id(id) = operand else { continue };
             if let Some(unmade) = self.unmade.remove(id) {

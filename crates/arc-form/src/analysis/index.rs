@@ -126,9 +126,7 @@ impl<'f> Walk<'f> {
                 self.region(region, Some(instruction), at);
             }
         }
-        for result in &region.results {
-            self.used(result, of, Role::Result(at), number);
-        }
+        self.used(&region.result, of, Role::Result(at), number);
     }
 
     fn define(&mut self, id: Id, ty: &'f Type, by: Option<&'f Instruction>, region: u32) {

@@ -174,7 +174,7 @@ fn has_total_keys(instruction: &Instruction) -> bool {
     let Some(region) = instruction.regions.first() else {
         return false;
     };
-    let Operand::Id(key) = region.result() else {
+    let Operand::Id(key) = &region.result else {
         return false;
     };
     let made = region.instructions.iter().find(|one| one.id == *key);

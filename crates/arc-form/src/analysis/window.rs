@@ -143,9 +143,7 @@ impl<'f> Demands<'f, '_> {
 
     /// Propagates demands backward through a region at nesting depth `depth`.
     fn region(&mut self, region: &Region, result: Demand, depth: u32) {
-        for one in &region.results {
-            self.see(one, result);
-        }
+        self.see(&region.result, result);
         for instruction in region.instructions.iter().rev() {
             self.instruction(instruction, depth);
         }
@@ -272,7 +270,7 @@ impl<'f> Demands<'f, '_> {
     fn run_loop(&mut self, instruction: &Instruction, facts: &Facts, own: Demand, depth: u32) {
         let (to_patch, to_list) = (is_patch(&instruction.ty), is_list(&instruction.ty));
         for (at, region) in instruction.regions.iter().enumerate() {
-            let made = self.ty(region.result());
+            let made = self.ty(&region.result);
             let passes = match facts.body {
                 _ if at > 0 => false,
                 Some(Body::Collected) => to_list && is_patch(made),

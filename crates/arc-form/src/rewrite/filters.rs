@@ -10,8 +10,6 @@
 //! that takes cells is not split: it has one comparison, and its region keeps the calls in their original
 //! order.
 
-use smallvec::smallvec;
-
 use super::{Candidates, Fused, only};
 use crate::analysis::Index;
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
@@ -348,14 +346,14 @@ impl<'f> FilterRewriter<'f, '_> {
         let mut filter = self.call(P::Sfilter, Type::Indices, vec![places.clone()]);
         filter.regions.push(Region {
             parameters: vec![(place, Type::Pair)],
-            results: smallvec![Operand::Id(truth.id)],
+            result: Operand::Id(truth.id),
             instructions: vec![moved, part, count, truth],
         });
         let mut fused = self.call(P::Sfilter, Type::Indices, arguments);
         fused.op = Op::Fused(operation(counted, comparison));
         fused.regions.push(Region {
             parameters,
-            results: smallvec![Operand::Id(filter.id)],
+            result: Operand::Id(filter.id),
             instructions: vec![filter],
         });
         let value = Operand::Id(fused.id);
@@ -421,7 +419,7 @@ fn rewrite_filter(
         emitted: Vec::new(),
         ids: *ids,
     };
-    taken.passing(region.result())?;
+    taken.passing(&region.result)?;
     // A filter that takes cells, which may fail, is not split.
     if taken.takes_cells && taken.comparisons > 1 || taken.seen.len() != region.instructions.len() {
         return None;
@@ -508,7 +506,7 @@ pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
         Region {
             parameters,
             instructions,
-            results,
+            result,
         },
     ] = &filter.regions[..]
     else {
@@ -536,7 +534,7 @@ pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
         && filter.arguments == [places.clone()]
         && moved.arguments == [pattern.clone(), Operand::Id(*place)]
         && truth.arguments == numbers
-        && results[..] == [Operand::Id(truth.id)]
+        && *result == Operand::Id(truth.id)
 }
 
 #[cfg(test)]

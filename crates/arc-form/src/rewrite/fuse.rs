@@ -1,7 +1,5 @@
 //! Fuses two instructions into one that has both in its region.
 
-use smallvec::smallvec;
-
 use super::Fused;
 use crate::analysis::Index;
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
@@ -154,7 +152,7 @@ impl Fusing {
                     call(first.clone(), made, inside),
                     call(second, result, taken),
                 ],
-                results: smallvec![Operand::Id(result)],
+                result: Operand::Id(result),
             }],
             line,
         }

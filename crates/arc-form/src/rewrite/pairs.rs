@@ -198,7 +198,7 @@ pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
     let parameters = region.parameters.iter().map(|(id, _)| Operand::Id(*id));
     inner.op == Op::Call(pair.inner)
         && outer.op == Op::Call(pair.outer)
-        && *region.result() == Operand::Id(outer.id)
+        && region.result == Operand::Id(outer.id)
         && outer.arguments.contains(&Operand::Id(inner.id))
         && inner
             .arguments

@@ -41,7 +41,7 @@ pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
     let parameters = region.parameters.iter().map(|(id, _)| Operand::Id(*id));
     pairs_rows(pairs)
         && taken(outer) == Some(fused)
-        && *region.result() == Operand::Id(outer.id)
+        && region.result == Operand::Id(outer.id)
         && outer.arguments == [Operand::Id(pairs.id)]
         && pairs.arguments.iter().cloned().eq(parameters)
 }

@@ -99,9 +99,7 @@ impl Pass<'_> {
             }
             found.is_none()
         });
-        for result in &mut region.results {
-            self.rename(result);
-        }
+        self.rename(&mut region.result);
         // Values of a region do not exist after it.
         self.turned.truncate(before);
     }

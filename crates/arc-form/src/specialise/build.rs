@@ -1,16 +1,12 @@
 //! Emits instructions: types them, and returns the earlier one if an equal one was emitted before.
 
-use rustc_hash::FxHashSet;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use crate::memo::{Hash, Memo};
 use crate::rewrite::{Candidates, rewrite_candidates};
 use crate::typings::Typings;
 use crate::verify::typing;
-use crate::{
-    Failure, Form, Id, Instruction, Need, Op, Operand, Options, Output, Region, Results, Type,
-    dead, words,
-};
+use crate::{Failure, Form, Id, Instruction, Op, Operand, Options, Region, Type, dead, words};
 use arc_dsl::{Primitive, Value};
 use arc_isa::rules::Typing;
 
@@ -49,23 +45,6 @@ pub(crate) struct Builder {
     pub(crate) line: u32,
     /// Whether equal steps become one instruction.
     share: bool,
-    /// Whether the program is one of several.
-    merges: bool,
-    /// The needs of the current program: the instructions of the outermost region, in the order in which it
-    /// reaches them.
-    needs: Vec<Need>,
-    /// Those of them that other programs have emitted: a step that this program has not reached does not exist
-    /// for it.
-    reached: FxHashSet<Id>,
-    /// The first id that belongs to this program.
-    first_own_id: u32,
-}
-
-/// The state at the start of a program, to return to if it has no form.
-#[derive(Debug)]
-pub(crate) struct ProgramStart {
-    instructions: usize,
-    shared: usize,
 }
 
 #[derive(Debug)]
@@ -96,10 +75,6 @@ impl Builder {
         self.numbers.clear();
         self.found.clear();
         self.line = 0;
-        self.merges = false;
-        self.needs.clear();
-        self.reached.clear();
-        self.first_own_id = 0;
     }
 
     /// A new id for a value of this type.
@@ -144,7 +119,6 @@ impl Builder {
             name: name.to_owned(),
             body,
             ids: self.ids(),
-            outputs: vec![Output::default()],
         };
         debug_assert_eq!(form.verify(), Ok(()), "{form}");
         if options.rewrite {
@@ -175,57 +149,8 @@ impl Builder {
         ids
     }
 
-    /// Starts another program in the outermost region. A step of an earlier program is reused only once this
-    /// program reaches it, so that it gets the form that it has alone.
-    pub(crate) fn begin(&mut self) -> ProgramStart {
-        self.merges = true;
-        self.needs.clear();
-        self.reached.clear();
-        self.first_own_id = self.ids();
-        ProgramStart {
-            instructions: self.instructions.len(),
-            shared: self.shared.len(),
-        }
-    }
-
-    /// The needs of the program that was started last.
-    pub(crate) fn needs(&mut self) -> Vec<Need> {
-        std::mem::take(&mut self.needs)
-    }
-
-    /// Removes the instructions of the program that started at `start`.
-    pub(crate) fn undo(&mut self, start: &ProgramStart) {
-        while self.frames.len() > 1 {
-            self.close(Operand::Constant(Value::Nothing));
-        }
-        self.instructions.truncate(start.instructions);
-        self.shared.truncate(start.shared);
-    }
-
-    /// Whether the program has reached this value, or reaches it now.
-    fn reaches(&mut self, id: Id) -> bool {
-        if id.0 >= self.first_own_id || self.reached.contains(&id) {
-            return true;
-        }
-        // In a region the value would be evaluated only when the region is, which may be never.
-        let here = self.frames.len() == 1;
-        if here {
-            self.reached.insert(id);
-            self.needs.push(Need {
-                id,
-                line: self.line,
-            });
-        }
-        here
-    }
-
     /// Closes the open region.
     pub(crate) fn close(&mut self, result: Operand) -> Region {
-        self.close_with(smallvec![result])
-    }
-
-    /// Closes the open region with these results.
-    pub(crate) fn close_with(&mut self, results: Results) -> Region {
         let (parameters, instructions) = match self.frames.pop() {
             Some(frame) => {
                 self.shared.truncate(frame.shared);
@@ -237,7 +162,7 @@ impl Builder {
         Region {
             parameters,
             instructions,
-            results,
+            result,
         }
     }
 
@@ -303,15 +228,11 @@ impl Builder {
 
     /// Looks up the key that was written last: the value of the instruction with this key, or the hash for
     /// entering it, if it is to be entered.
-    fn find_emitted(&mut self) -> Result<Id, Option<Hash>> {
+    fn find_emitted(&self) -> Result<Id, Option<Hash>> {
         if !self.share {
             return Err(None);
         }
-        match self.shared.find() {
-            Ok(id) if self.reaches(id) => Ok(id),
-            Ok(_) => Err(Some(self.shared.hash())),
-            Err(place) => Err(Some(place)),
-        }
+        self.shared.find().map_err(Some)
     }
 
     /// Adds an instruction under the key that was written last.
@@ -332,9 +253,6 @@ impl Builder {
             self.shared.enter(place, id);
         }
         let line = self.line;
-        if self.merges && self.frames.len() == 1 {
-            self.needs.push(Need { id, line });
-        }
         self.found.add(op, &arguments, id);
         self.instructions.push(Instruction {
             id,
@@ -350,7 +268,7 @@ impl Builder {
 
     fn typing(&self, op: Op, arguments: &[Operand], regions: &[Region]) -> Result<Typing, String> {
         let types = self.operand_types(arguments)?;
-        let results = self.operand_types(regions.iter().map(Region::result))?;
+        let results = self.operand_types(regions.iter().map(|region| &region.result))?;
         typing(op, &types, regions, &results)
     }
 }
@@ -414,7 +332,7 @@ impl Numbers {
                 );
                 self.number(instruction.id);
             }
-            self.operand(words, region.result());
+            self.operand(words, &region.result);
         }
     }
 

@@ -1,7 +1,6 @@
 //! Choices that depend on the input: `branch`, and operations on its result.
 
 use rustc_hash::FxHashMap as HashMap;
-use smallvec::smallvec;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -141,7 +140,7 @@ impl Specialiser {
             Region {
                 parameters: Vec::new(),
                 instructions: Vec::new(),
-                results: smallvec![Operand::Constant(Value::Bool(true))],
+                result: Operand::Constant(Value::Bool(true)),
             },
         );
         self.scopes.push(self.applied.len());

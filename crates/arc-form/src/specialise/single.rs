@@ -2,9 +2,9 @@
 
 use arc_dsl::{Primitive, Program, Value};
 
-use super::super::{Form, Id, Operand, Type};
+use super::super::{Form, Id, Type};
 use super::symbols::Symbol;
-use super::{Arguments, Options, Reason, RegionEnd, Specialised, Specialiser, Unspecialised};
+use super::{Arguments, Options, Reason, Specialised, Specialiser, Unspecialised};
 
 /// An argument of a single call, or its callee.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +69,7 @@ impl Specialiser {
             Argument::Primitive(primitive) => primitive.name(),
             _ => "call",
         };
-        self.single(name, parameters, |specialiser, ids| {
+        self.form(name, 1, parameters, |specialiser, ids| {
             let result = specialiser.apply(callee, arguments, ids)?;
             specialiser.materialise(result)
         })
@@ -98,7 +98,7 @@ impl Specialiser {
         arguments: &[Argument],
         parameters: &[Type],
     ) -> Result<Form, Unspecialised> {
-        self.single(function.name(), parameters, |specialiser, ids| {
+        self.form(function.name(), 1, parameters, |specialiser, ids| {
             let (expected, found) = (function.inputs().len(), arguments.len());
             if expected != found {
                 let what = format!("{found} arguments for {expected} inputs");
@@ -110,30 +110,6 @@ impl Specialiser {
                 .collect();
             specialiser.steps(function, &mut variables?)
         })
-    }
-
-    /// The form of the result, with parameters of these types.
-    fn single(
-        &mut self,
-        name: &str,
-        parameters: &[Type],
-        make: impl FnOnce(&mut Self, &[Id]) -> Specialised<Operand>,
-    ) -> Result<Form, Unspecialised> {
-        self.begin();
-        self.code.line = 1;
-        let ids = self.open(parameters);
-        let result = match make(self, &ids) {
-            Ok(result) => result,
-            Err(RegionEnd::Fails(never)) => Operand::Id(never),
-            Err(RegionEnd::NoForm(reason)) => {
-                return Err(Unspecialised {
-                    reason: *reason,
-                    line: self.code.line,
-                });
-            }
-        };
-        let body = self.close(result);
-        Ok(self.code.form(name, body, &self.options))
     }
 
     fn apply(&mut self, callee: &Argument, arguments: &[Argument], ids: &[Id]) -> Specialised {

@@ -76,7 +76,7 @@ impl Encoder {
             let result = self.instruction(instruction)?;
             self.values[instruction.id.index()] = Some(result);
         }
-        Ok(self.held(region.result()))
+        Ok(self.held(&region.result))
     }
 
     /// A region's result as a truth value.

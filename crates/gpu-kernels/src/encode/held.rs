@@ -92,10 +92,7 @@ fn may_be_far(instruction: &Instruction, index: &Index<'_>) -> bool {
     match primitive {
         Primitive::Shoot | Primitive::Connect => primitive.facts().size == Size::Far,
         Primitive::Combine => instruction.arguments.iter().all(far),
-        Primitive::Mapply => instruction
-            .regions
-            .iter()
-            .all(|region| far(region.result())),
+        Primitive::Mapply => instruction.regions.iter().all(|region| far(&region.result)),
         _ => primitive.facts().elements == Elements::Made && primitive.facts().body.is_some(),
     }
 }

@@ -13,7 +13,7 @@ impl Encoder {
     /// A key as a comparable word, with its shape. Sets are compared by their size.
     fn key(&mut self, region: &Region, held: &SymbolicValue) -> Result<(ValueId, Shape), HostOnly> {
         let (mut held, mut shape) = (held.clone(), Self::shape_of(held)?);
-        let is_set = match region.result() {
+        let is_set = match &region.result {
             Operand::Id(id) => {
                 self.types[id.index()].container() == Some(arc_dsl::ContainerKind::Set)
             }
