@@ -2,8 +2,8 @@
 //!
 //! It stands between program text and every fast executor. [`specialise()`] builds the [`Form`] of a
 //! [`Program`](arc_dsl::Program) by evaluating it symbolically: function values are compile-time
-//! objects, and applying one is inlining it. [`Form`] prints as text that [`parse()`] reads back,
-//! [`verify`](Form::verify) checks any instance, and the [`Evaluator`] runs it the obvious way.
+//! objects, and applying one is inlining it. [`Form`] prints as text, [`verify`](Form::verify)
+//! checks any instance, and the [`Evaluator`] runs it the obvious way.
 //!
 //! ```
 //! use arc_dsl::{Grid, parse_programs};
@@ -72,7 +72,7 @@
 //! # Modules
 //!
 //! - from program to form: `specialise`, `build`, `typings` (types of results), `memo`, `words`;
-//! - the form: `text` and `parse`, `verify`;
+//! - the form: `text`, `verify`, and for tests, with the feature `testing`, a parser of the text;
 //! - analysis: the [facts](arc_isa::Facts) of primitives, [`analysis`] of definitions and uses;
 //! - transformations: `rewrite`, `dead`; representations of values: `plan`;
 //! - running it: `evaluate`.
@@ -88,10 +88,11 @@ pub mod analysis;
 mod dead;
 mod evaluate;
 mod memo;
-mod parse;
 mod plan;
 mod rewrite;
 mod specialise;
+#[cfg(feature = "testing")]
+mod testing;
 mod text;
 mod typings;
 mod verify;
@@ -99,13 +100,14 @@ mod words;
 
 pub use arc_isa::{Symmetry, ValueType as Type};
 pub use evaluate::{BailOut, Evaluator, Stop};
-pub use parse::{FormError, parse};
 pub use plan::{Plan, Representation, Shown, Target, plan};
 pub use rewrite::{Fused, rewrite};
 pub use specialise::{
     Argument, Options, Reason, Specialiser, Unspecialised, specialise, specialise_call,
     specialise_with,
 };
+#[cfg(feature = "testing")]
+pub use testing::{FormError, parse};
 pub use verify::Fault;
 
 /// A value of the form: what one instruction gives, or a parameter.

@@ -113,17 +113,15 @@ impl Plan {
 /// Selects a representation for each value of the form.
 ///
 /// ```
-/// use arc_form::{Representation, Target, parse, plan};
-/// let form = parse("\
-/// form solve_crosses(v0: grid):
-///   v1: indices = ofcolor(v0, 1) @2
-///   v2: indices = mapply(v1) @3 {v3: pair ->
-///     v4: indices = vfrontier(v3) @3
-///     yield v4
-///   }
-///   v5: grid = underfill(v0, 2, v2) @4
-///   return v5
-/// ")?;
+/// use arc_form::{Representation, Target, plan, specialise};
+/// let text = "
+/// def solve_crosses(I):
+///     x1 = ofcolor(I, 1)
+///     x2 = mapply(vfrontier, x1)
+///     O = underfill(I, 2, x2)
+///     return O
+/// ";
+/// let form = specialise(&arc_dsl::parse_programs(text).remove(0)?)?;
 /// let target = Target {
 ///     name: "example",
 ///     representations: &[Representation::Parts],
@@ -131,15 +129,15 @@ impl Plan {
 /// };
 /// assert_eq!(plan(&form, &target).show(&form).to_string(), "\
 /// form solve_crosses(v0: grid):
-///   v1: indices = ofcolor(v0, 1) @2
-///   v2: indices = mapply(v1) @3 [parts, clipped] {v3: pair ->
-///     v4: indices = vfrontier(v3) @3 [clipped]
+///   v1: indices = ofcolor(v0, 1) @3
+///   v2: indices = mapply(v1) @4 [parts, clipped] {v3: pair ->
+///     v4: indices = vfrontier(v3) @4 [clipped]
 ///     yield v4
 ///   }
-///   v5: grid = underfill(v0, 2, v2) @4
+///   v5: grid = underfill(v0, 2, v2) @5
 ///   return v5
 /// ");
-/// # Ok::<(), arc_form::FormError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn plan(form: &Form, target: &Target) -> Plan {
     let index = Index::new(form);

@@ -1,4 +1,4 @@
-//! A form as text; [`parse`](super::parse()) reads it back.
+//! A form as text.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Parses the text of a form.
+//! Parses the text of a form, so that tests can write forms down. Programs are compiled to forms, never read as such.
 
 use super::{Failure, Form, Fused, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{ParseError, Primitive, Value, ValueKind, parse_value};
