@@ -1,3 +1,5 @@
+mod simulated;
+
 use super::*;
 use crate::work::Kind;
 
