@@ -38,6 +38,9 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
     stages.run("circles of files", || {
         crate::circles::run(root).map(is_done)
     })?;
+    stages.run("lines of production code", || {
+        crate::lines::run(root, false).map(is_done)
+    })?;
     stages.run("licences, sources and versions of crates", || deny(root))?;
     stages.run("the oldest Rust that is supported", || {
         crate::msrv::check(root)

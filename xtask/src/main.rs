@@ -14,6 +14,7 @@ mod costs;
 mod docs;
 mod fuzz;
 mod kaggle;
+mod lines;
 mod msrv;
 mod ptx;
 mod sanitize;
@@ -53,6 +54,13 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Prints how many lines of production code the command and the wheel link, by crate; fails if a crate has more
+    /// than in xtask/lines.txt.
+    Lines {
+        /// Writes the counts to that file instead.
+        #[arg(long)]
+        write: bool,
+    },
     /// Compares all primitives and programs with the Python reference.
     Conformance(conformance::Arguments),
     /// Counts the calls in programs and writes the table of costs for searches:
@@ -81,6 +89,7 @@ fn main() -> ExitCode {
         Command::Circles => circles::run(&root),
         Command::Docs { check } => docs::run(&root, check),
         Command::Bench { profile, arguments } => cargo::bench(&root, &profile, &arguments),
+        Command::Lines { write } => lines::run(&root, write),
         Command::Conformance(arguments) => conformance::run(&root, &arguments),
         Command::Costs(arguments) => costs::run(&root, &arguments),
         Command::Ptx(arguments) => ptx::run(&root, &arguments),

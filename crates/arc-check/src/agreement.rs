@@ -129,11 +129,6 @@ impl<'p> Prepared<'p> {
         let form = self.form.as_ref().ok();
         form.map(|form| form.body.loop_depth())
     }
-
-    /// The program.
-    pub fn program(&self) -> &'p Program {
-        self.program
-    }
 }
 
 /// The result of an evaluator.

@@ -154,7 +154,7 @@ impl Everywhere {
     ///
     /// # Errors
     /// A device of this build is unavailable.
-    pub fn of_this_build(number: u64) -> Result<Self, Unavailable> {
+    pub(crate) fn of_this_build(number: u64) -> Result<Self, Unavailable> {
         match Self::new(number) {
             Err(Unavailable::NotSimulated) => Ok(Everywhere {
                 checker: Checker::with_limits(&Limits::default()),

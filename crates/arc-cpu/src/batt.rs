@@ -134,7 +134,7 @@ pub struct Full {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pushed {
     /// A new node. If [failing calls are kept](Bounds::keeps_failing), it may fail on some inputs; see
-    /// [`Batt::failures`].
+    /// [`Batt::error`].
     New(NodeId),
     /// It has the values of this node on every input, and fails as that does.
     Same(NodeId),
@@ -169,17 +169,6 @@ pub enum Why {
     /// The machine bails out, and the reference is [not used](Bounds::by_reference): [`Batt::by_reference`]
     /// returns the value or error that the call has.
     BailOut(BailOut),
-}
-
-/// The outcome of a call that was only [tried](Batt::attempt).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attempt {
-    /// It gives the target on every input that has one, and a grid on the others.
-    Solves,
-    /// This is the first input on which it does not.
-    Wrong(usize),
-    /// It has no value there.
-    Failed(Failed),
 }
 
 /// How far a value is from the target.
@@ -571,52 +560,6 @@ impl Batt {
                 Ok(Pushed::Failed(failed))
             }
         }
-    }
-
-    /// Adds calls one after the other, and returns the outcome of each.
-    pub fn push_many<'a>(
-        &mut self,
-        calls: impl IntoIterator<Item = (Primitive, &'a [NodeId])>,
-    ) -> Result<Vec<Pushed>, Full> {
-        let calls = calls.into_iter();
-        calls
-            .map(|(primitive, arguments)| self.push(primitive, arguments))
-            .collect()
-    }
-
-    /// Tries a call as the last one of a program: whether it gives the targets. It stops at the first input on
-    /// which it does not, and leaves nothing behind.
-    pub fn attempt(
-        &mut self,
-        called: impl Into<Called>,
-        arguments: &[NodeId],
-    ) -> Result<Attempt, Full> {
-        let called = called.into();
-        if arguments.len() > MOST_ARGUMENTS {
-            return Ok(Attempt::Failed(self.takes_too_many(called, arguments)));
-        }
-        self.make_room()?;
-        let before = self.state();
-        let call = self.prepare(called, arguments);
-        if let Some(call) = call {
-            self.load(call);
-        }
-        let loaded = self.machine.memory.mark();
-        let mut attempt = Attempt::Solves;
-        for input in 0..self.inputs {
-            let made = self.evaluate_on(call, called, arguments, input);
-            attempt = match made {
-                Err(stop) => Attempt::Failed(Failed::new(input, stop)),
-                Ok(made) if !self.is_right(call, &made, input) => Attempt::Wrong(input),
-                Ok(_) => attempt,
-            };
-            if attempt != Attempt::Solves {
-                break;
-            }
-            self.machine.memory.release(loaded);
-        }
-        self.forget(before);
-        Ok(attempt)
     }
 
     /// The value of a call on an input, or why it has none, according to the reference.

@@ -26,10 +26,10 @@ pub(crate) mod loops;
 mod objects;
 mod painting;
 mod patches;
+#[cfg(test)]
+mod tests;
 mod transforms;
 pub(crate) mod untyped;
-#[cfg(test)]
-mod work;
 
 /// A primitive's function behind its checks: the number of arguments, and the type of each.
 pub(crate) type Native = fn(&mut Context<'_>, &[&Value]) -> EvalResult<Value>;

@@ -184,7 +184,7 @@ impl Program {
 
     /// Whether its name was derived from its file name.
     #[must_use]
-    pub fn is_named_by_file(&self) -> bool {
+    pub(crate) fn is_named_by_file(&self) -> bool {
         self.named_by_file
     }
 
@@ -358,12 +358,6 @@ impl ProgramBuilder {
                 output: Operand::Slot(Slot::INPUT),
             },
         }
-    }
-
-    /// The dialect of the program.
-    #[must_use]
-    pub fn dialect(&self) -> Dialect {
-        self.program.dialect
     }
 
     /// The line on which the program begins.

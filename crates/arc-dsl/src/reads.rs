@@ -3,11 +3,6 @@
 //! The few functions that all reads go through do the counting: comparisons, access to elements of containers and cells
 //! of grids, construction of sets. Other builds count nothing.
 
-#[cfg(test)]
-thread_local! {
-    static COUNT: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
-}
-
 /// Counts reads of this many elements.
 #[inline(always)]
 #[allow(
@@ -16,15 +11,21 @@ thread_local! {
 )]
 pub(crate) fn count_reads(elements: usize) {
     #[cfg(test)]
-    COUNT.with(|count| count.set(count.get() + elements as u64));
+    testing::COUNT.with(|count| count.set(count.get() + elements as u64));
     #[cfg(not(test))]
     let _ = elements;
 }
 
-/// How many elements `run` reads.
 #[cfg(test)]
-pub(crate) fn reads_during<R>(run: impl FnOnce() -> R) -> (u64, R) {
-    let before = COUNT.get();
-    let result = run();
-    (COUNT.get() - before, result)
+pub(crate) mod testing {
+    thread_local! {
+        pub(super) static COUNT: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    }
+
+    /// How many elements `run` reads.
+    pub(crate) fn reads_during<R>(run: impl FnOnce() -> R) -> (u64, R) {
+        let before = COUNT.get();
+        let result = run();
+        (COUNT.get() - before, result)
+    }
 }

@@ -161,21 +161,6 @@ impl Task {
         (PairId { split, index }, &pairs[at])
     }
 
-    /// The index of a pair in [`pairs`](Self::pairs).
-    #[must_use]
-    pub fn place_of(&self, id: PairId) -> usize {
-        let before = match id.split {
-            Split::Train => 0,
-            Split::Test => self.train.len(),
-            Split::Other(at) => {
-                let others = self.others.iter().take(at as usize);
-                let others = others.map(|split| split.pairs.len()).sum::<usize>();
-                self.train.len() + self.test.len() + others
-            }
-        };
-        before + id.index as usize
-    }
-
     /// The key of a split in the data: `train`, `test` or another one.
     #[must_use]
     pub fn split_name(&self, split: Split) -> &str {
@@ -232,7 +217,6 @@ mod tests {
         assert_eq!(task.pair_count(), 7);
         for (at, pair) in task.pairs().enumerate() {
             assert_eq!(task.pair_at(at), pair);
-            assert_eq!(task.place_of(pair.0), at);
         }
     }
 }

@@ -12,9 +12,7 @@
 //! A cell is the tuple (row, column, colour). Values store it like any tuple of three integers; [`objects`] converts it
 //! to the public dialect's cell and back when a public primitive does the work.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::LazyLock;
 
 use arc_isa::Primitive;
 
@@ -107,16 +105,6 @@ impl TypedPrimitive {
         self.row().parameters
     }
 
-    /// The primitive of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        static BY_NAME: LazyLock<HashMap<&str, TypedPrimitive>> = LazyLock::new(|| {
-            let all = TypedPrimitive::ALL.iter();
-            all.map(|&primitive| (primitive.name(), primitive))
-                .collect()
-        });
-        BY_NAME.get(name).copied()
-    }
-
     /// The primitive as a value.
     #[must_use]
     pub fn value(self) -> Value {
@@ -186,6 +174,8 @@ impl fmt::Display for TypedPrimitive {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::budget::Limits;
     use crate::dialect::{Dialect, Sample};
@@ -223,8 +213,9 @@ mod tests {
 
     #[test]
     fn names_and_rows_belong_together() {
+        let mut names = BTreeSet::new();
         for &primitive in TypedPrimitive::ALL {
-            assert_eq!(TypedPrimitive::from_name(primitive.name()), Some(primitive));
+            assert!(names.insert(primitive.name()), "{primitive}");
             assert!(!primitive.description().is_empty(), "{primitive}");
             // No chain of `same` rows leads back to itself.
             let mut row = primitive;
@@ -242,7 +233,6 @@ mod tests {
         assert_eq!(TypedPrimitive::Box.name(), "box");
         assert_eq!(TypedPrimitive::OG.parameters(), ["grid", "type"]);
         assert_eq!(TypedPrimitive::SizeF.public(), Some(Primitive::Size));
-        assert_eq!(TypedPrimitive::from_name("hmirror"), None);
     }
 
     #[test]

@@ -257,7 +257,7 @@ impl Value {
     }
 
     /// Whether all integers in it lie within [`MAX_INT`], as they do in every value that a program computes.
-    pub fn is_within_bounds(&self) -> bool {
+    pub(crate) fn is_within_bounds(&self) -> bool {
         let fits = |n: i32| n.unsigned_abs() <= MAX_INT as u32;
         let pair = |loc: Loc| fits(loc.i) && fits(loc.j);
         let cell = |cell: Cell| fits(cell.colour) && pair(cell.loc);

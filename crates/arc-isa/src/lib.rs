@@ -5,13 +5,14 @@
 //! reference function of each row, `arc-cpu` and `gpu-kernels` supply the kernels.
 //!
 //! ```
-//! use arc_isa::{Primitive, Use, ValueType};
+//! use arc_isa::{Primitive, Use, ValueType, rules};
 //!
 //! let shift = Primitive::Shift;
 //! assert_eq!(shift.parameters()[1].0, "directions");
 //! assert_eq!(shift.facts().of_argument(0), Use::Moved);
-//! let result = ValueType::of_call(shift, &[ValueType::Object, ValueType::Pair]);
-//! assert_eq!(result, Some((ValueType::Object, true)));
+//! let typing = rules::result(shift, &[ValueType::Object, ValueType::Pair])?;
+//! assert_eq!(typing.ty, ValueType::Object);
+//! # Ok::<(), rules::Unlike>(())
 //! ```
 //!
 //! Modules: `table` (the rows), `primitive` (the enum generated from them), `signature` (types of parameters), `types`

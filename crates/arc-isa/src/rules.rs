@@ -48,31 +48,6 @@ fn fails() -> Result<Typing, Unlike> {
     checked(Type::Never)
 }
 
-impl Type {
-    /// The type of a call's result, computed from the types of its arguments, and whether that type is certain. If it
-    /// is not, a value may have another type, which happens in fewer than one in fifty random calls. `None` if the
-    /// types imply that the call fails, if the number of arguments is wrong, or if the results have no common type.
-    ///
-    /// The primitive must not take functions ([`Primitive::is_first_order`]). For one that does,
-    /// `arc_form::specialise_call` builds a form, whose result has a type.
-    ///
-    /// ```
-    /// use arc_isa::{Primitive, ValueType};
-    /// let objects = ValueType::set_of(ValueType::Object);
-    /// let first = ValueType::of_call(Primitive::First, &[objects]);
-    /// assert_eq!(first, Some((ValueType::Object, true)));
-    /// assert_eq!(ValueType::of_call(Primitive::Vmirror, &[ValueType::Int]), None);
-    /// ```
-    pub fn of_call(primitive: Primitive, arguments: &[Type]) -> Option<(Type, bool)> {
-        if arguments.len() != primitive.parameters().len() || !primitive.is_first_order() {
-            return None;
-        }
-        let typing = result(primitive, arguments).ok()?;
-        let fails = typing.ty == Type::Never && typing.checked;
-        (!fails).then_some((typing.ty, !typing.checked))
-    }
-}
-
 fn join(a: &Type, b: &Type) -> Result<Type, Unlike> {
     a.join(b).ok_or_else(|| Unlike(a.clone(), b.clone()))
 }

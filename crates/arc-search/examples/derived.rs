@@ -10,8 +10,12 @@ use std::time::Instant;
 
 use arc_cpu::batt::{Full, NodeId, Why};
 use arc_cpu::{Batt, Bounds, Pushed};
-use arc_dsl::{Grid, Primitive, Value};
-use arc_search::language::derived::{Example, Parameter, examples, functions};
+use arc_dsl::{Grid, Primitive, Value, parse_functions};
+use arc_search::language::DERIVED;
+use testing::{Example, Parameter, examples};
+
+#[path = "../src/language/derived/testing.rs"]
+mod testing;
 
 /// The sides of the grids.
 const SIDES: [usize; 3] = [10, 20, 30];
@@ -72,7 +76,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         sizes.push(grids?);
     }
     let mut costs = Vec::new();
-    for function in functions()? {
+    for function in parse_functions(DERIVED) {
+        let function = function?;
         let name = function.name().to_owned();
         if !wanted.is_empty() && !wanted.contains(&name) {
             continue;

@@ -5,10 +5,10 @@
 //! TASKS is a folder of tasks as JSON with their test outputs, NODES the number of values kept for a task. `--off`
 //! switches a part off: `colours` (renaming), `repeats` (a second search without renaming), `ground` (another search
 //! with 0 for the most common colour), `pairs` (stacks that fit only some train pairs), `layers` (stacks of more than
-//! one layer), `derived` (operations other than primitives), `patches` (pieces other than grids), `bits` (costs by
-//! use), `costs` (of primitives called on each other), `invariants` (in the ranking of answers), and proposers by
-//! their names. `--show` prints the programs that are right, `--list` a line for each task. `--learn` prints the
-//! table of the language with costs by the operations in right answers, `--estimate` the weights that rank answers.
+//! one layer), `derived` (operations other than primitives), `patches` (pieces other than grids), `costs` (of
+//! primitives called on each other), `invariants` (in the ranking of answers), and proposers by their names. `--show`
+//! prints the programs that are right, `--list` a line for each task. `--learn` prints the table of the language with
+//! costs by the operations in right answers, `--estimate` the weights that rank answers.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -78,9 +78,6 @@ impl Asked {
         let mut language = Language::default();
         if self.is_off("derived") {
             language = language.of_primitives();
-        }
-        if self.is_off("bits") {
-            language = language.unweighted();
         }
         if self.is_off("costs") {
             language = language.with_costs(None);

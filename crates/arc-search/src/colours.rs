@@ -137,7 +137,7 @@ impl Normalisation {
     }
 
     /// Whether 0 and the most common colour are swapped.
-    pub fn is_on_ground(&self) -> bool {
+    pub(crate) fn is_on_ground(&self) -> bool {
         self.swaps
     }
 

@@ -193,7 +193,7 @@ impl<'l> Enumeration<'l> {
     }
 
     /// Whether the enumeration found a node by a call.
-    pub fn has_called(&self, node: NodeId) -> bool {
+    pub(crate) fn has_called(&self, node: NodeId) -> bool {
         matches!(self.origins.get(node.index()), Some(Origin::Call { .. }))
     }
 

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! A line of calls has the bits that it takes to say that a value of the resulting kind is such a call, the kinds of
-//! the arguments and of the result, and the operations: primitives or [derived operations](derived). A star means
+//! the arguments and of the result, and the operations: primitives or [derived operations](DERIVED). A star means
 //! that the first two arguments commute. Kinds are finer than types, which distinguish neither colours from numbers
 //! nor functions by their purpose. Seeds are what every program may start with, as expressions of the DSL without
 //! blanks; colour seeds are instantiated for each colour of a task, which replaces `COLOUR`. The kind `blank` has one
@@ -29,10 +29,15 @@
 
 mod costs;
 mod counts;
-pub mod derived;
 mod producer;
 mod table;
 mod uses;
+
+#[cfg(test)]
+mod derived {
+    mod testing;
+    mod tests;
+}
 
 use std::fmt;
 
@@ -47,7 +52,13 @@ pub use uses::Uses;
 /// The kinds that the search itself uses: those that can be painted or that say how large a grid is.
 pub const KNOWN_KINDS: [&str; 6] = ["grid", "object", "indices", "colour", "number", "blank"];
 
-/// The derived operations of the [default](Language::default) language, as functions of the public dialect.
+/// The derived operations of the [default](Language::default) language: functions of the public dialect that call
+/// primitives and the functions above them, in a file per family: colours and two grids, lines, areas and their
+/// borders, symmetry and tilings, parts, objects, choices.
+///
+/// In them 0 is the background, *empty*, whatever the most common colour is, and cells that are not empty are *shown*. A
+/// *thing* is a component of shown cells of any colours, a *piece* one of a single colour, a *blob* the locations of a
+/// thing, and a *gap* a component of empty cells.
 pub const DERIVED: &str = concat!(
     include_str!("language/derived/grids.py"),
     "\n",
@@ -222,7 +233,7 @@ impl Language {
     }
 
     /// The seeds for each colour of a task, with `COLOUR` for the colour.
-    pub fn colour_seeds(&self) -> &[Seed] {
+    pub(crate) fn colour_seeds(&self) -> &[Seed] {
         &self.colour_seeds
     }
 
@@ -235,7 +246,7 @@ impl Language {
     }
 
     /// The cost of a seed: its bits and the charge of its kind.
-    pub fn cost_of_seed(&self, seed: &Seed) -> u8 {
+    pub(crate) fn cost_of_seed(&self, seed: &Seed) -> u8 {
         seed.bits.saturating_add(self.charges[seed.kind.index()])
     }
 
@@ -245,19 +256,6 @@ impl Language {
         for row in &mut self.rows {
             row.operations
                 .retain(|operation| matches!(operation, Operation::Primitive(_)));
-        }
-        self
-    }
-
-    /// This language with all calls of the same kind equally likely.
-    #[must_use]
-    pub fn unweighted(mut self) -> Self {
-        let mut counts = vec![0usize; self.kinds.len()];
-        for row in &self.rows {
-            counts[row.gives.index()] += row.operations.len();
-        }
-        for row in &mut self.rows {
-            row.bits = (counts[row.gives.index()] as f64).log2().round() as u8;
         }
         self
     }

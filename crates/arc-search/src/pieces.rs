@@ -54,7 +54,7 @@ impl Frame {
     }
 
     /// The number of words of the train pairs.
-    pub fn train_words(&self) -> usize {
+    pub(crate) fn train_words(&self) -> usize {
         self.starts[self.train]
     }
 

@@ -24,7 +24,7 @@ use learn::Rows;
 pub const TABLE: &str = include_str!("rules/table.txt");
 
 /// Functions that the rows call, beside the derived operations.
-pub const HELPERS: &str = include_str!("rules/helpers.py");
+pub(crate) const HELPERS: &str = include_str!("rules/helpers.py");
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -153,7 +153,7 @@ impl Best<'_> {
 const MOST_ADDED: usize = 40;
 
 /// The size of the output, by known sizes, the simplest of which comes first. `None` if a train pair has no output.
-pub fn predict(task: &Task, known: &[KnownSize]) -> Option<Prediction> {
+pub(crate) fn predict(task: &Task, known: &[KnownSize]) -> Option<Prediction> {
     let targets = task.train.iter().map(|pair| {
         let grid = pair.output.as_ref()?;
         Some((grid.height() as i32, grid.width() as i32))
@@ -211,7 +211,11 @@ fn square(range: std::ops::RangeInclusive<i32>) -> impl Iterator<Item = (i32, i3
 }
 
 /// The node of an empty grid of the predicted size; `None` if the batt is full or a call fails.
-pub fn blank(batt: &mut Batt, prediction: &Prediction, known: &[KnownSize]) -> Option<NodeId> {
+pub(crate) fn blank(
+    batt: &mut Batt,
+    prediction: &Prediction,
+    known: &[KnownSize],
+) -> Option<NodeId> {
     let size = match prediction.rule {
         Rule::Sides(Side::Always(rows), Side::Always(columns)) => pair(batt, rows, columns)?,
         Rule::Sides(Side::Of(a, rows, more_rows), Side::Of(b, columns, more_columns)) if a == b => {

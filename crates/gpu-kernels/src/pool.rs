@@ -121,12 +121,6 @@ impl Pool {
         &self.units
     }
 
-    /// Removes all values and keeps the memory allocated.
-    pub fn clear(&mut self) {
-        self.words.clear();
-        self.units.clear();
-    }
-
     /// Where the next value will be added.
     pub fn end(&self) -> Place {
         Place {

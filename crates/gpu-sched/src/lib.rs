@@ -2,13 +2,13 @@
 //!
 //! It knows how many items of work there are, and the size in bytes and the kind of each ([`Item`]). It learns what
 //! batches cost each executor ([`Costs`]). The [`Scheduler`] decides; it neither starts threads nor reads a clock, so
-//! [`simulated`] executors can test its decisions in virtual time. A [`Fleet`] owns the threads.
+//! that tests can run it in virtual time. A [`Fleet`] owns the threads.
 //!
 //! Modules, by what they decide:
 //!
 //! - how long a batch takes: `cost`; how much each executor gets: `shares`, `size`; what starts next: `scheduler`;
 //! - what is submitted: `work`, `runs`; in which order answers are delivered: `order`; where the time goes: `stages`;
-//! - who runs it: [`fleet`] (threads), [`launcher`] (evaluations on a device), [`simulated`] (in virtual time).
+//! - who runs it: [`fleet`] (threads), [`launcher`] (evaluations on a device).
 
 mod cost;
 pub mod fleet;
@@ -17,7 +17,6 @@ mod order;
 mod runs;
 mod scheduler;
 mod shares;
-pub mod simulated;
 mod size;
 mod stages;
 mod work;

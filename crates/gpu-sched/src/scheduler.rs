@@ -1,7 +1,7 @@
 //! [`Scheduler`]: decides which executor runs which items, when, and what happens if one fails.
 //!
 //! It is passive: its driver reports events with their times, and asks what to start. So all decisions can be tested
-//! in virtual time ([`simulated`](crate::simulated)), and threads ([`Fleet`](crate::Fleet)) add no decision.
+//! in virtual time, and threads ([`Fleet`](crate::Fleet)) add no decision.
 //!
 //! Executor 0 is the host, which is always available; the others are devices. A batch is a range of consecutive
 //! items. Every item is in exactly one state: queued, in one batch in flight, or done; the answer of a batch that was
@@ -314,11 +314,6 @@ impl Scheduler {
         let all = self.in_flight.values();
         all.map(|flight| flight.items.end - flight.items.start)
             .sum()
-    }
-
-    /// Whether batches are in flight.
-    pub fn is_busy(&self) -> bool {
-        !self.in_flight.is_empty()
     }
 
     /// The next batch to start; `None` if every executor has enough.

@@ -151,11 +151,6 @@ impl Handle {
         self.shared.1.notify_all();
     }
 
-    /// How many calls hang now.
-    pub fn hanging(&self) -> usize {
-        self.locked().hanging
-    }
-
     /// The calls so far.
     pub fn calls(&self) -> Calls {
         self.locked().calls

@@ -30,7 +30,6 @@ import numpy as np
 import mega_batch as mb
 from mega_batch import _shards
 from mega_batch import ray as over_ray
-from mega_batch._engine import _ShardedRun
 
 STORE = 200 << 20
 
@@ -229,8 +228,8 @@ def driver(work: dict[str, Any], rounds: int) -> None:
         }
         for name, (ranks, options, callbacks) in kinds.items():
             engine_options = {name: value for name, value in options.items() if name != "checkpoint"}
-            run = _ShardedRun(**work, ranks=ranks, **engine_options)
-            packed = run.packed()
+            run = mb.Coordinator(**work, **engine_options)
+            packed = run._packed()
             engine = mb.Engine(**engine_options, scores=ranks)
             shards, first = {}, 0
             while first < packed.jobs:
@@ -240,17 +239,17 @@ def driver(work: dict[str, Any], rounds: int) -> None:
             for at in range(rounds):
                 if "checkpoint" in options:
                     options = {**options, "checkpoint": Path(folder) / f"{at}.checkpoint"}
-                run = _ShardedRun(**work, ranks=ranks, **options)
+                run = mb.Coordinator(**work, **options)
                 # It is one thread, and the machine may have other work.
                 began = time.process_time()
-                report = run.run(shards.get, **callbacks)
+                report = run._run_shards(shards.get, ranks=ranks, **callbacks)
                 evaluations = report.evaluations
                 rates.append(evaluations / (time.process_time() - began))
             size = sum(len(shard) for shard in shards.values()) / evaluations
             print(f"{name}: {statistics.median(rates) / 1e6:.1f} ({min(rates) / 1e6:.1f} to {max(rates) / 1e6:.1f}) "
                   f"million evaluations a CPU-second, {size:.1f} bytes each, {evaluations} evaluations", flush=True)
     began = time.perf_counter()
-    data = run.packed().data()
+    data = run._packed().data()
     print(f"the batch packed: {len(data)} bytes in {time.perf_counter() - began:.3f} s")
     shards_a_second(rounds)
 

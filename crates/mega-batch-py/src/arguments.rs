@@ -200,11 +200,12 @@ arguments! {
 
 /// A shard: its index, and how many there are.
 pub(crate) fn shard(value: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
-    let Ok((number, of)) = value.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
-        return Err(Place::Named("shard").expected("a tuple of two numbers", value));
+    let expected = "a tuple of two numbers";
+    let [number, of] = &list("shard", expected, value)?[..] else {
+        return Err(Place::Named("shard").expected(expected, value));
     };
-    let number = whole("shard[0]", &number, 0..=ANY)?;
-    Ok((number, whole("shard[1]", &of, 0..=ANY)?))
+    let number = whole("shard[0]", number, 0..=ANY)?;
+    Ok((number, whole("shard[1]", of, 0..=ANY)?))
 }
 
 /// Arguments for which None means a default.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use arc_dsl::Dialect;
 use mega_batch::files::{folder_of, of_folder};
+use mega_batch::shards::PackedBatch;
 use mega_batch::{Coordinator, CoordinatorError, Finished, Options, Submission, escaped};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,127 +15,10 @@ use pyo3::types::PyDict;
 
 use crate::arguments;
 use crate::engine::{Callbacks, PySink, Work};
-use crate::guard;
+use crate::guard::{self, lock};
 use crate::options::options as read_options;
 use crate::report::PyReport;
-
-/// A run with its files, wherever it is evaluated.
-pub(crate) struct Coordinated {
-    pub(crate) work: Work,
-    options: Options,
-    cancelled: Arc<AtomicBool>,
-    files: Files,
-    /// The submission of the last run.
-    submission: Mutex<Option<Submission>>,
-}
-
-/// The files of a run.
-#[derive(Debug, Default)]
-pub(crate) struct Files {
-    pub(crate) checkpoint: Option<PathBuf>,
-    pub(crate) resume: bool,
-    pub(crate) submission: Option<PathBuf>,
-}
-
-impl Coordinated {
-    /// A run of this work; candidates are ranked if scores are computed.
-    pub(crate) fn new(
-        work: Work,
-        options: (Options, Arc<AtomicBool>),
-        files: Files,
-    ) -> PyResult<Self> {
-        if files.resume && files.checkpoint.is_none() {
-            return Err(PyValueError::new_err(
-                "resume: expected a checkpoint to begin with",
-            ));
-        }
-        Ok(Self {
-            work,
-            options: options.0,
-            cancelled: options.1,
-            files,
-            submission: Mutex::new(None),
-        })
-    }
-
-    /// The submission of the last run, unless a run is in progress: its callback would deadlock.
-    fn last_submission(&self) -> PyResult<MutexGuard<'_, Option<Submission>>> {
-        match self.submission.try_lock() {
-            Ok(submission) => Ok(submission),
-            Err(TryLockError::Poisoned(submission)) => Ok(submission.into_inner()),
-            Err(TryLockError::WouldBlock) => {
-                Err(PyRuntimeError::new_err("this coordinator is running"))
-            }
-        }
-    }
-
-    /// Runs everything that is not in the checkpoint, with `run`.
-    pub(crate) fn run(
-        &self,
-        py: Python<'_>,
-        callbacks: &Callbacks,
-        run: impl for<'a> FnOnce(
-            Coordinator<'a>,
-            &mut PySink<'_>,
-        ) -> Result<Finished<'a>, CoordinatorError>
-        + Send,
-    ) -> PyResult<PyReport> {
-        let mut made = self.last_submission()?;
-        self.files
-            .submission
-            .as_deref()
-            .map_or(Ok(()), check_folder)?;
-        let batch = self.work.batch()?;
-        let mut coordinator = Coordinator::new(&batch, &self.options);
-        if let Some(path) = &self.files.checkpoint {
-            coordinator = if self.files.resume {
-                coordinator.resume(path)
-            } else {
-                coordinator.checkpoint(path)
-            };
-        }
-        if let Some(path) = &self.files.submission {
-            coordinator = coordinator.submission(path);
-        }
-        self.cancelled.store(false, Ordering::Relaxed);
-        let mut sink = PySink::new(callbacks, &self.options, &self.cancelled);
-        let finished = guard::engine(py, || {
-            let finished = run(coordinator, &mut sink)?;
-            let submission = finished.attempts.as_ref().map(Submission::of);
-            Ok((finished.summary, submission))
-        })?;
-        let finished = match finished {
-            Ok(finished) => Ok(finished),
-            Err(CoordinatorError::Run(error)) => Err(error),
-            Err(error @ CoordinatorError::Checkpoint(_)) => {
-                return Err(PyValueError::new_err(error.to_string()));
-            }
-            Err(error) => return Err(PyOSError::new_err(error.to_string())),
-        };
-        let ((summary, submission), columns) = sink.finish(py, finished)?;
-        *made = submission;
-        drop(made);
-        PyReport::new(py, Arc::clone(&self.work.subject), summary, columns)
-    }
-
-    /// Ends the current run.
-    pub(crate) fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn to_submission<'py>(
-        &self,
-        py: Python<'py>,
-        path: Option<PathBuf>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let Some(submission) = self.last_submission()?.clone() else {
-            return Err(PyRuntimeError::new_err(
-                "to_submission: expected a run before",
-            ));
-        };
-        dict(py, &submission, path)
-    }
-}
+use crate::shards::{PyPackedBatch, PythonShards};
 
 /// A run that can be resumed: results go to `checkpoint` as they come, and a later run with `resume=True` begins with
 /// them; candidates are ranked, and the best two attempts for each test input are the submission.
@@ -142,7 +26,18 @@ impl Coordinated {
 /// Programs, tasks, `jobs` and the keywords that say how programs are evaluated are those of `run`; scores are always
 /// computed.
 #[pyclass(frozen, name = "Coordinator", module = "mega_batch")]
-pub(crate) struct PyCoordinator(Coordinated);
+pub(crate) struct PyCoordinator {
+    work: Work,
+    options: Options,
+    cancelled: Arc<AtomicBool>,
+    checkpoint: Option<PathBuf>,
+    resume: bool,
+    submission: Option<PathBuf>,
+    /// The submission of the last run.
+    submitted: Mutex<Option<Submission>>,
+    /// The batch for other processes, once it is asked for.
+    packed: Mutex<Option<Arc<PackedBatch>>>,
+}
 
 #[pymethods]
 impl PyCoordinator {
@@ -162,15 +57,23 @@ impl PyCoordinator {
         #[pyo3(from_py_with = arguments::paths::submission)] submission: Option<PathBuf>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let (mut options, cancelled) = read_options(options)?;
-        options.scores = true;
+        let (options, cancelled) = read_options(options)?;
         let work = Work::read(programs, tasks, solutions, jobs, train_only, dialect)?;
-        let files = Files {
+        if resume && checkpoint.is_none() {
+            return Err(PyValueError::new_err(
+                "resume: expected a checkpoint to begin with",
+            ));
+        }
+        Ok(Self {
+            work,
+            options,
+            cancelled,
             checkpoint,
             resume,
             submission,
-        };
-        Coordinated::new(work, (options, cancelled), files).map(Self)
+            submitted: Mutex::default(),
+            packed: Mutex::default(),
+        })
     }
 
     /// Runs everything that is not in the checkpoint, and returns the report of the whole run. The callbacks are
@@ -185,13 +88,59 @@ impl PyCoordinator {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyReport> {
         let callbacks = Callbacks::new(on_results, progress, chunk)?;
-        self.0
-            .run(py, &callbacks, |coordinator, sink| coordinator.run(sink))
+        self.run_by(py, &callbacks, true, |coordinator, sink| {
+            coordinator.run(sink)
+        })
+    }
+
+    /// The batch for other processes.
+    fn _packed(&self, py: Python<'_>) -> PyResult<PyPackedBatch> {
+        if let Some(packed) = &*lock(&self.packed) {
+            return Ok(PyPackedBatch(Arc::clone(packed)));
+        }
+        let batch = self.work.batch()?;
+        let packed = guard::engine(py, || PackedBatch::of(&batch))?;
+        let packed =
+            Arc::new(packed.map_err(|error| PyValueError::new_err(format!("programs: {error}")))?);
+        *lock(&self.packed) = Some(Arc::clone(&packed));
+        Ok(PyPackedBatch(packed))
+    }
+
+    /// Like `run`, with shards that other processes evaluate. `shards` is called with the index of a job and returns
+    /// the results of the shard that begins with it, as from `_PackedBatch.evaluate`, or None if they are not there
+    /// yet. `workers` is how many threads evaluate. Without `ranks` candidates are not ranked, and scores are computed
+    /// only if they are asked for.
+    #[pyo3(signature = (shards, *, ranks = false, workers = 1, on_results = None, chunk = 65536, progress = None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords")]
+    fn _run_shards(
+        &self,
+        py: Python<'_>,
+        shards: Bound<'_, PyAny>,
+        ranks: bool,
+        workers: usize,
+        on_results: Option<Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<PyReport> {
+        let callbacks = Callbacks::new(on_results, progress, chunk)?;
+        let mut source = PythonShards {
+            next: shards.unbind(),
+            workers,
+            cancelled: &self.cancelled,
+            raised: None,
+        };
+        let report = self.run_by(py, &callbacks, ranks, |coordinator, sink| {
+            coordinator.run_shards(&mut source, sink)
+        });
+        match source.raised {
+            Some(error) => Err(error),
+            None => report,
+        }
     }
 
     /// Ends the current run, from another thread: it returns what is finished.
     fn cancel(&self) {
-        self.0.cancel();
+        self.cancelled.store(true, Ordering::Relaxed);
     }
 
     /// The submission in Kaggle's form, as a dict: for each task a list of `{"attempt_1": rows, "attempt_2": rows}`,
@@ -202,15 +151,82 @@ impl PyCoordinator {
         py: Python<'py>,
         #[pyo3(from_py_with = arguments::paths::path_)] path: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.0.to_submission(py, path)
+        let Some(submission) = self.last_submission()?.clone() else {
+            return Err(PyRuntimeError::new_err(
+                "to_submission: expected a run before",
+            ));
+        };
+        dict(py, &submission, path)
     }
 
     fn __repr__(&self) -> String {
         let (programs, tasks) = (
-            self.0.work.subject.programs.len(),
-            self.0.work.subject.tasks.len(),
+            self.work.subject.programs.len(),
+            self.work.subject.tasks.len(),
         );
         format!("<Coordinator of {programs} programs and {tasks} tasks>")
+    }
+}
+
+impl PyCoordinator {
+    /// The submission of the last run, unless a run is in progress: its callback would deadlock.
+    fn last_submission(&self) -> PyResult<MutexGuard<'_, Option<Submission>>> {
+        match self.submitted.try_lock() {
+            Ok(submission) => Ok(submission),
+            Err(TryLockError::Poisoned(submission)) => Ok(submission.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                Err(PyRuntimeError::new_err("this coordinator is running"))
+            }
+        }
+    }
+
+    /// Runs everything that is not in the checkpoint, with `run`. With `ranks` candidates are ranked.
+    fn run_by(
+        &self,
+        py: Python<'_>,
+        callbacks: &Callbacks,
+        ranks: bool,
+        run: impl for<'a> FnOnce(
+            Coordinator<'a>,
+            &mut PySink<'_>,
+        ) -> Result<Finished<'a>, CoordinatorError>
+        + Send,
+    ) -> PyResult<PyReport> {
+        let mut made = self.last_submission()?;
+        self.submission.as_deref().map_or(Ok(()), check_folder)?;
+        let batch = self.work.batch()?;
+        let mut options = self.options.clone();
+        options.scores |= ranks;
+        let mut coordinator = Coordinator::new(&batch, &options);
+        if let Some(path) = &self.checkpoint {
+            coordinator = if self.resume {
+                coordinator.resume(path)
+            } else {
+                coordinator.checkpoint(path)
+            };
+        }
+        if let Some(path) = &self.submission {
+            coordinator = coordinator.submission(path);
+        }
+        self.cancelled.store(false, Ordering::Relaxed);
+        let mut sink = PySink::new(callbacks, &options, &self.cancelled);
+        let finished = guard::engine(py, || {
+            let finished = run(coordinator, &mut sink)?;
+            let submission = finished.attempts.as_ref().map(Submission::of);
+            Ok((finished.summary, submission))
+        })?;
+        let finished = match finished {
+            Ok(finished) => Ok(finished),
+            Err(CoordinatorError::Run(error)) => Err(error),
+            Err(error @ CoordinatorError::Checkpoint(_)) => {
+                return Err(PyValueError::new_err(error.to_string()));
+            }
+            Err(error) => return Err(PyOSError::new_err(error.to_string())),
+        };
+        let ((summary, submission), columns) = sink.finish(py, finished)?;
+        *made = submission;
+        drop(made);
+        PyReport::new(py, Arc::clone(&self.work.subject), summary, columns)
     }
 }
 

@@ -106,7 +106,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<engine::completions::PyEvaluated>()?;
     module.add_class::<coordinator::PyCoordinator>()?;
     module.add_class::<shards::PyPackedBatch>()?;
-    module.add_class::<shards::PyShardedRun>()?;
     module.add_class::<batt::PyBatt>()?;
     module.add_class::<enumerate::PyEnumerated>()?;
     module.add_class::<enumerate::PyEnumeration>()?;

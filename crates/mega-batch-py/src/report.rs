@@ -22,19 +22,6 @@ pub(crate) struct Subject {
     pub(crate) tasks: Vec<Task>,
 }
 
-/// The numbers of a report, in the order in which they are pickled.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Counts {
-    totals: Totals,
-    planned: u64,
-    skipped: u64,
-    tasks_solved: u64,
-    pairs_right: u64,
-    pairs_expected: u64,
-    /// The state of each task.
-    by_task: Vec<&'static str>,
-}
-
 /// The results of a run: its counts, and the results of all evaluations, unless a callback took them.
 ///
 /// `len(report)` and `report[i]` are those of `report.results`. It can be pickled, and equals reports of the same
@@ -43,14 +30,52 @@ struct Counts {
 #[derive(Debug)]
 pub(crate) struct PyReport {
     subject: Arc<Subject>,
-    counts: Counts,
+    /// How many evaluations were run.
+    #[pyo3(get)]
+    evaluations: u64,
+    /// Evaluations that gave the expected output.
+    #[pyo3(get)]
+    right: u64,
+    /// Evaluations that gave another output.
+    #[pyo3(get)]
+    wrong: u64,
+    /// Evaluations whose expected output is not known.
+    #[pyo3(get)]
+    no_expected: u64,
+    /// Evaluations that failed.
+    #[pyo3(get)]
+    errors: u64,
+    /// Evaluations that reached a limit.
+    #[pyo3(get)]
+    limits: u64,
+    /// How many evaluations the batch has.
+    #[pyo3(get)]
+    planned: u64,
+    /// How many evaluations were skipped after a wrong pair, with `stop_after_wrong`.
+    #[pyo3(get)]
+    skipped: u64,
+    /// How many tasks have a program that is right on every pair whose output is known.
+    #[pyo3(get)]
+    tasks_solved: u64,
+    /// On how many pairs at least one program is right.
+    #[pyo3(get)]
+    pairs_right: u64,
+    /// How many pairs of the tasks that were tried have a known output.
+    #[pyo3(get)]
+    pairs_expected: u64,
+    /// The state of each task.
+    by_task: Vec<&'static str>,
+    /// Seconds of evaluating and compiling, by the clock.
+    #[pyo3(get)]
     seconds: f64,
     /// What the backends did, as JSON.
     backends: String,
+    /// The results as arrays.
+    #[pyo3(get)]
     results: Py<PyResults>,
 }
 
-/// Programs, tasks, the numbers of [`Counts`], the states of tasks, seconds, backends and results.
+/// Programs, tasks, the [counts](PyReport::counts), the states of tasks, seconds, backends and results.
 pub(crate) type PickledReport = (
     Vec<Py<PyProgram>>,
     Vec<Py<PyTask>>,
@@ -71,17 +96,28 @@ impl PyReport {
         let results = Py::new(py, columns.into_results(py)?)?;
         let backends = serde_json::to_string(&summary.backends);
         let states = summary.by_task.iter().map(|state| STATES[*state as usize]);
+        let Totals {
+            evaluations,
+            right,
+            wrong,
+            no_expected,
+            errors,
+            limits,
+        } = summary.totals;
         let report = Self {
             subject,
-            counts: Counts {
-                totals: summary.totals,
-                planned: summary.planned,
-                skipped: summary.skipped,
-                tasks_solved: summary.tasks_solved,
-                pairs_right: summary.pairs_right,
-                pairs_expected: summary.pairs_expected,
-                by_task: states.collect(),
-            },
+            evaluations,
+            right,
+            wrong,
+            no_expected,
+            errors,
+            limits,
+            planned: summary.planned,
+            skipped: summary.skipped,
+            tasks_solved: summary.tasks_solved,
+            pairs_right: summary.pairs_right,
+            pairs_expected: summary.pairs_expected,
+            by_task: states.collect(),
             seconds: summary.elapsed.as_secs_f64(),
             backends: backends.map_err(|error| crate::internal(&error.to_string()))?,
             results,
@@ -92,16 +128,15 @@ impl PyReport {
 
     pub(crate) fn unpickled(state: PickledReport) -> PyResult<Self> {
         let (programs, tasks, numbers, states, seconds, backends, results) = state;
+        let [evaluations, right, wrong, no_expected, errors, limits, ..] = numbers;
         let [
-            evaluations,
-            right,
-            wrong,
-            no_expected,
-            errors,
-            limits,
-            others @ ..,
+            ..,
+            planned,
+            skipped,
+            tasks_solved,
+            pairs_right,
+            pairs_expected,
         ] = numbers;
-        let [planned, skipped, tasks_solved, pairs_right, pairs_expected] = others;
         let states = states.iter().map(|state| {
             let known = STATES.into_iter().find(|known| known == state);
             known.ok_or_else(|| PyValueError::new_err(format!("Report: {state:?}")))
@@ -113,22 +148,18 @@ impl PyReport {
                 programs: programs.cloned().collect(),
                 tasks: tasks.cloned().collect(),
             }),
-            counts: Counts {
-                totals: Totals {
-                    evaluations,
-                    right,
-                    wrong,
-                    no_expected,
-                    errors,
-                    limits,
-                },
-                planned,
-                skipped,
-                tasks_solved,
-                pairs_right,
-                pairs_expected,
-                by_task: states.collect::<PyResult<_>>()?,
-            },
+            evaluations,
+            right,
+            wrong,
+            no_expected,
+            errors,
+            limits,
+            planned,
+            skipped,
+            tasks_solved,
+            pairs_right,
+            pairs_expected,
+            by_task: states.collect::<PyResult<_>>()?,
             seconds,
             backends,
             results,
@@ -157,12 +188,6 @@ const STATES: [&str; 3] = ["untried", "unsolved", "solved"];
 
 #[pymethods]
 impl PyReport {
-    /// The results as arrays.
-    #[getter]
-    fn results(&self, py: Python<'_>) -> Py<PyResults> {
-        self.results.clone_ref(py)
-    }
-
     /// The programs, indexed by `Results.programs`.
     #[getter]
     fn programs(&self) -> Vec<PyProgram> {
@@ -177,96 +202,24 @@ impl PyReport {
         tasks.cloned().map(PyTask::new).collect()
     }
 
-    /// How many evaluations were run.
-    #[getter]
-    fn evaluations(&self) -> u64 {
-        self.counts.totals.evaluations
-    }
-
-    /// How many evaluations the batch has.
-    #[getter]
-    fn planned(&self) -> u64 {
-        self.counts.planned
-    }
-
-    /// How many evaluations were skipped after a wrong pair, with `stop_after_wrong`.
-    #[getter]
-    fn skipped(&self) -> u64 {
-        self.counts.skipped
-    }
-
     /// Whether the run finished: it was not cancelled, and its time was not over.
     #[getter]
     fn complete(&self) -> bool {
-        self.counts.totals.evaluations + self.counts.skipped == self.counts.planned
-    }
-
-    /// Evaluations that gave the expected output.
-    #[getter]
-    fn right(&self) -> u64 {
-        self.counts.totals.right
-    }
-
-    /// Evaluations that gave another output.
-    #[getter]
-    fn wrong(&self) -> u64 {
-        self.counts.totals.wrong
-    }
-
-    /// Evaluations whose expected output is not known.
-    #[getter]
-    fn no_expected(&self) -> u64 {
-        self.counts.totals.no_expected
-    }
-
-    /// Evaluations that failed.
-    #[getter]
-    fn errors(&self) -> u64 {
-        self.counts.totals.errors
-    }
-
-    /// Evaluations that reached a limit.
-    #[getter]
-    fn limits(&self) -> u64 {
-        self.counts.totals.limits
-    }
-
-    /// How many tasks have a program that is right on every pair whose output is known.
-    #[getter]
-    fn tasks_solved(&self) -> u64 {
-        self.counts.tasks_solved
+        self.evaluations + self.skipped == self.planned
     }
 
     /// "solved", "unsolved" or "untried", by task id.
     #[getter]
     fn task_states(&self) -> Vec<(String, &'static str)> {
-        let states = self.subject.tasks.iter().zip(&self.counts.by_task);
+        let states = self.subject.tasks.iter().zip(&self.by_task);
         states.map(|(task, it)| (task.id.clone(), *it)).collect()
-    }
-
-    /// On how many pairs at least one program is right.
-    #[getter]
-    fn pairs_right(&self) -> u64 {
-        self.counts.pairs_right
-    }
-
-    /// How many pairs of the tasks that were tried have a known output.
-    #[getter]
-    fn pairs_expected(&self) -> u64 {
-        self.counts.pairs_expected
-    }
-
-    /// Seconds of evaluating and compiling, by the clock.
-    #[getter]
-    fn seconds(&self) -> f64 {
-        self.seconds
     }
 
     /// Evaluations per second; 0 if there are none.
     #[getter]
     fn evaluations_per_second(&self) -> f64 {
         if self.seconds > 0.0 {
-            self.evaluations() as f64 / self.seconds
+            self.evaluations as f64 / self.seconds
         } else {
             0.0
         }
@@ -318,31 +271,18 @@ impl PyReport {
             return Ok(false);
         };
         let other = other.get();
-        let same = self.counts == other.counts && self.subject == other.subject;
+        let same = self.counts() == other.counts()
+            && self.by_task == other.by_task
+            && self.subject == other.subject;
         Ok(same && self.results.bind(py).eq(&other.results)?)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        let counts = &self.counts;
-        let totals = &counts.totals;
-        let numbers = [
-            totals.evaluations,
-            totals.right,
-            totals.wrong,
-            totals.no_expected,
-            totals.errors,
-            totals.limits,
-            counts.planned,
-            counts.skipped,
-            counts.tasks_solved,
-            counts.pairs_right,
-            counts.pairs_expected,
-        ];
         let state = (
             self.programs(),
             self.tasks(),
-            numbers,
-            &counts.by_task,
+            self.counts(),
+            &self.by_task,
             self.seconds,
             &self.backends,
             self.results.clone_ref(py),
@@ -355,32 +295,30 @@ impl PyReport {
     }
 
     fn __str__(&self) -> String {
-        let totals = &self.counts.totals;
         format!(
             "{}\nright {}  wrong {}  without expected output {}  errors {}  limits {}",
             self.line(),
-            totals.right,
-            totals.wrong,
-            totals.no_expected,
-            totals.errors,
-            totals.limits,
+            self.right,
+            self.wrong,
+            self.no_expected,
+            self.errors,
+            self.limits,
         )
     }
 
     fn _repr_html_(&self) -> String {
-        let totals = &self.counts.totals;
         let of = |count: u64, all: u64| format!("{count} of {all}");
-        let solved = of(self.counts.tasks_solved, self.subject.tasks.len() as u64);
-        let right = of(self.counts.pairs_right, self.counts.pairs_expected);
+        let solved = of(self.tasks_solved, self.subject.tasks.len() as u64);
+        let right = of(self.pairs_right, self.pairs_expected);
         let counts = [
             ("tasks solved", solved),
             ("pairs right", right),
-            ("evaluations", totals.evaluations.to_string()),
-            ("right", totals.right.to_string()),
-            ("wrong", totals.wrong.to_string()),
-            ("without expected output", totals.no_expected.to_string()),
-            ("errors", totals.errors.to_string()),
-            ("limits", totals.limits.to_string()),
+            ("evaluations", self.evaluations.to_string()),
+            ("right", self.right.to_string()),
+            ("wrong", self.wrong.to_string()),
+            ("without expected output", self.no_expected.to_string()),
+            ("errors", self.errors.to_string()),
+            ("limits", self.limits.to_string()),
             ("seconds", format!("{:.3}", self.seconds)),
         ];
         let rows = counts.iter().map(|(name, count)| {
@@ -391,15 +329,30 @@ impl PyReport {
 }
 
 impl PyReport {
+    fn counts(&self) -> [u64; 11] {
+        [
+            self.evaluations,
+            self.right,
+            self.wrong,
+            self.no_expected,
+            self.errors,
+            self.limits,
+            self.planned,
+            self.skipped,
+            self.tasks_solved,
+            self.pairs_right,
+            self.pairs_expected,
+        ]
+    }
+
     fn line(&self) -> String {
-        let counts = &self.counts;
         format!(
             "{} of {} tasks solved, {} of {} pairs right, {} evaluations in {:.3} s{}",
-            counts.tasks_solved,
+            self.tasks_solved,
             self.subject.tasks.len(),
-            counts.pairs_right,
-            counts.pairs_expected,
-            counts.totals.evaluations,
+            self.pairs_right,
+            self.pairs_expected,
+            self.evaluations,
             self.seconds,
             if self.complete() { "" } else { ", incomplete" },
         )

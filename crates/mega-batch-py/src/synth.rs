@@ -8,7 +8,7 @@ use mega_batch::synth::{
     Augmentation, COLOURS, Changes, Dropped, Filters, Inputs, Made, Recipe, Settings, Symmetry,
     Synthesis,
 };
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -27,12 +27,26 @@ use crate::tasks::{PyTask, all_tasks};
 #[pyclass(frozen, eq, hash, name = "SynthTask", module = "mega_batch")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PySynthTask {
+    /// The task; its id is a hash of its program and its pairs.
+    #[pyo3(get)]
     task: PyTask,
     program: Option<ProgramText>,
+    /// How the program was generated: "program", "mutant", "variation", "composition" or "crossover"; None if it was
+    /// not generated.
+    #[pyo3(get)]
     kind: Option<String>,
+    /// The names of the programs that it was derived from.
+    #[pyo3(get)]
     parents: Vec<String>,
+    /// 32 hexadecimal digits: a hash of the program's outputs, equal for programs that are taken to behave alike, in
+    /// every run; None if the task was not generated.
+    #[pyo3(get)]
     behaviour: Option<String>,
+    /// The number of its candidate, within the seed.
+    #[pyo3(get)]
     candidate: Option<u64>,
+    /// The id of the task that it was augmented from, or None.
+    #[pyo3(get)]
     augmented_from: Option<String>,
 }
 
@@ -90,12 +104,6 @@ impl PySynthTask {
         }
     }
 
-    /// The task; its id is a hash of its program and its pairs.
-    #[getter]
-    fn task(&self) -> PyTask {
-        self.task.clone()
-    }
-
     /// The program, named `solve_` and the task's id, or None.
     #[getter]
     fn program(&self) -> Option<PyProgram> {
@@ -108,38 +116,6 @@ impl PySynthTask {
         &self.task.task().id
     }
 
-    /// How the program was generated: "program", "mutant", "variation", "composition" or "crossover"; None if it was
-    /// not generated.
-    #[getter]
-    fn kind(&self) -> Option<&str> {
-        self.kind.as_deref()
-    }
-
-    /// The names of the programs that it was derived from.
-    #[getter]
-    fn parents(&self) -> Vec<String> {
-        self.parents.clone()
-    }
-
-    /// 32 hexadecimal digits: a hash of the program's outputs, equal for programs that are taken to behave alike, in
-    /// every run; None if the task was not generated.
-    #[getter]
-    fn behaviour(&self) -> Option<&str> {
-        self.behaviour.as_deref()
-    }
-
-    /// The number of its candidate, within the seed.
-    #[getter]
-    fn candidate(&self) -> Option<u64> {
-        self.candidate
-    }
-
-    /// The id of the task that it was augmented from, or None.
-    #[getter]
-    fn augmented_from(&self) -> Option<&str> {
-        self.augmented_from.as_deref()
-    }
-
     /// The task in the form of the public data, with "id", "program" (text), "kind", "parents", "behaviour" and
     /// "augmented_from" besides "train" and "test".
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -148,10 +124,10 @@ impl PySynthTask {
         dict.update(self.task.to_dict(py)?.as_mapping())?;
         let program = self.program.as_ref();
         dict.set_item("program", program.map(|of| of.0.program().to_string()))?;
-        dict.set_item("kind", self.kind())?;
-        dict.set_item("parents", self.parents())?;
-        dict.set_item("behaviour", self.behaviour())?;
-        dict.set_item("augmented_from", self.augmented_from())?;
+        dict.set_item("kind", &self.kind)?;
+        dict.set_item("parents", &self.parents)?;
+        dict.set_item("behaviour", &self.behaviour)?;
+        dict.set_item("augmented_from", &self.augmented_from)?;
         Ok(dict)
     }
 
@@ -246,10 +222,10 @@ impl PySynthTask {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let state: State<PyTask, PyProgram> = (
-            self.task(),
+            self.task.clone(),
             self.program(),
             self.kind.clone(),
-            self.parents(),
+            self.parents.clone(),
             self.behaviour.clone(),
             self.candidate,
             self.augmented_from.clone(),
@@ -511,13 +487,14 @@ impl PySynthesis {
 /// The ways to generate programs: names, each as often as its weight.
 fn read_kinds(kinds: &Bound<'_, PyAny>) -> PyResult<Vec<Recipe>> {
     let names = Recipe::ALL.map(Recipe::name).join("\", \"");
-    let expected = format!("kinds: expected a list of \"{names}\"");
-    let kinds: Vec<String> = kinds
-        .extract()
-        .map_err(|_| PyTypeError::new_err(expected.clone()))?;
+    let expected = format!("a list of \"{names}\"");
+    let kinds = arguments::list("kinds", &expected, kinds)?;
     let kinds = kinds.iter().map(|kind| {
+        let kind = arguments::text("kinds", kind)?;
         let known = Recipe::ALL.into_iter().find(|one| one.name() == kind);
-        known.ok_or_else(|| PyValueError::new_err(format!("{expected}, found {kind:?}")))
+        known.ok_or_else(|| {
+            PyValueError::new_err(format!("kinds: expected {expected}, found {kind:?}"))
+        })
     });
     kinds.collect()
 }

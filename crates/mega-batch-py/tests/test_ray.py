@@ -18,7 +18,6 @@ from test_shards import CALLS, PROGRAMS, same, tasks
 import mega_batch as mb
 from mega_batch import _shards
 from mega_batch import ray as over_ray
-from mega_batch._engine import _ShardedRun
 
 try:
     import ray
@@ -115,7 +114,7 @@ def test_cores_that_actors_hold_are_left_to_them(cluster: Any) -> None:
     affinity = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node.node_id, soft=False)
     holder = ray.remote(num_cpus=1)(Holder).options(scheduling_strategy=affinity).remote()
     assert ray.get(holder.is_there.remote())
-    pool = over_ray._Nodes(_ShardedRun(PROGRAMS, tasks(), ranks=False, jobs="all").packed(), {}, None)
+    pool = over_ray._Nodes(mb.Coordinator(PROGRAMS, tasks(), jobs="all")._packed(), {}, None)
     try:
         assert pool.nodes()[node.node_id] == 2
         with warnings.catch_warnings():

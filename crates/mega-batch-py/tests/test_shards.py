@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import mega_batch as mb
 from mega_batch import _shards
-from mega_batch._engine import _PackedBatch, _ShardedRun
+from mega_batch._engine import _PackedBatch
 from mega_batch._shards import Lost, Outcome, Shards
 
 CALLS = ["vmirror", "hmirror", "rot90", "rot180", "trim", "dmirror", "palette", "first", "height", "cmirror"]
@@ -31,8 +31,8 @@ def tasks() -> list[mb.Task]:
 class Pool:
     """Nodes in this process. A shard is evaluated when it is waited for; `rate` sets how fast it appears."""
 
-    def __init__(self, run: _ShardedRun, nodes: dict[str, int], **options: Any) -> None:
-        self.batch = _PackedBatch(run.packed().data())
+    def __init__(self, run: mb.Coordinator, nodes: dict[str, int], **options: Any) -> None:
+        self.batch = _PackedBatch(run._packed().data())
         self.engine = mb.Engine(**options)
         self.threads = dict(nodes)
         self.rate = 20_000.0
@@ -113,16 +113,16 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_shards, "REST", 0.0)
 
 
-def started(nodes: dict[str, int], **options: Any) -> tuple[_ShardedRun, Pool, Shards]:
-    run = _ShardedRun(PROGRAMS, tasks(), ranks=False, jobs="all", **options)
+def started(nodes: dict[str, int], **options: Any) -> tuple[mb.Coordinator, Pool, Shards]:
+    run = mb.Coordinator(PROGRAMS, tasks(), jobs="all", **options)
     pool = Pool(run, nodes, **options)
-    return run, pool, Shards(run.packed(), pool)
+    return run, pool, Shards(run._packed(), pool)
 
 
 @pytest.mark.parametrize("options", [{}, {"outputs": True, "scores": True}, {"stop_after_wrong": True}])
 def test_shards_give_what_one_run_gives(options: dict[str, Any]) -> None:
     run, pool, shards = started({"a": 1, "b": 2}, **options)
-    same(run.run(shards, workers=3), mb.run(PROGRAMS, tasks(), jobs="all", **options))
+    same(run._run_shards(shards, workers=3), mb.run(PROGRAMS, tasks(), jobs="all", **options))
     assert shards.counts == {"shards": len(pool.submitted), "lost": 0, "twice": 0}
     assert len(pool.submitted) > 10 and not pool.shards
     assert {node for node, _, _ in pool.submitted} == {"a", "b"}
@@ -149,7 +149,7 @@ def test_whatever_is_lost_counts_once(seed: int) -> None:
         pool.stuck = {number for number in pool.shards if dice.random() < 0.3}
 
     pool.before_wait = chance
-    same(run.run(shards), mb.run(PROGRAMS, tasks(), jobs="all"))
+    same(run._run_shards(shards), mb.run(PROGRAMS, tasks(), jobs="all"))
     assert shards.counts["lost"] > 0
 
 
@@ -157,7 +157,7 @@ def test_a_shard_takes_about_its_time_whatever_the_node() -> None:
     run, pool, shards = started({"a": 1, "b": 1})
     pool.rate = 100_000.0
     made: list[int] = []
-    run.run(shards, on_results=lambda results: made.append(len(results)), chunk=1)
+    run._run_shards(shards, on_results=lambda results: made.append(len(results)), chunk=1)
     sizes = [3 * (end - first) for _, first, end in pool.submitted]
     # Sizes begin small, grow to the rate times the target time, and shrink towards the end.
     assert sizes[0] <= 24 and max(sizes) <= 100_000 * 0.002 * 2 and sizes[-1] < max(sizes)
@@ -168,10 +168,10 @@ def test_shards_take_longer_where_there_are_many_nodes(monkeypatch: pytest.Monke
     monkeypatch.setattr(_shards, "MANY", 2)
     made = []
     for nodes in (["a", "b"], ["a", "b", "c", "d", "e", "f"]):
-        run = _ShardedRun(PROGRAMS * 10, tasks(), ranks=False, jobs="all")
+        run = mb.Coordinator(PROGRAMS * 10, tasks(), jobs="all")
         pool = Pool(run, dict.fromkeys(nodes, 1))
         pool.rate = 30_000.0
-        run.run(Shards(run.packed(), pool))
+        run._run_shards(Shards(run._packed(), pool))
         made.append(max(end - first for _, first, end in pool.submitted))
     # Each pool gets its time limit.
     assert made[1] > 2 * made[0]
@@ -180,7 +180,7 @@ def test_shards_take_longer_where_there_are_many_nodes(monkeypatch: pytest.Monke
 def test_what_is_left_of_a_shard_is_cut_anew() -> None:
     run, pool, shards = started({"a": 1, "b": 1})
     pool.ends_early = lambda: len(pool.ends) % 3 == 1
-    same(run.run(shards), mb.run(PROGRAMS, tasks(), jobs="all"))
+    same(run._run_shards(shards), mb.run(PROGRAMS, tasks(), jobs="all"))
     assert shards.counts["shards"] == len(pool.submitted) and shards.counts["lost"] == 0
 
 
@@ -204,7 +204,7 @@ def test_what_is_ahead_is_bounded() -> None:
             pool.stuck = set()
 
     pool.before_wait = let_go
-    run.run(shards)
+    run._run_shards(shards)
     assert pool.most == _shards.AHEAD * 2
 
 
@@ -216,12 +216,12 @@ def test_a_straggler_is_evaluated_elsewhere_and_counts_once() -> None:
         now += 1.0
         return now
 
-    run = _ShardedRun(PROGRAMS, tasks(), ranks=False, jobs="all")
+    run = mb.Coordinator(PROGRAMS, tasks(), jobs="all")
     pool = Pool(run, {"a": 1, "b": 1})
     pool.stuck = {0}
-    shards = Shards(run.packed(), pool, clock)
+    shards = Shards(run._packed(), pool, clock)
     # All is cut before the shard is late.
-    report = run.run(shards)
+    report = run._run_shards(shards)
     same(report, mb.run(PROGRAMS, tasks(), jobs="all"))
     firsts = [first for _, first, _ in pool.submitted]
     assert firsts.count(0) == 2 and shards.counts["twice"] == 1 and pool.dropped == {0}
@@ -236,14 +236,14 @@ def test_a_node_that_loses_shards_rests(monkeypatch: pytest.MonkeyPatch) -> None
         now += 1.0
         return now
 
-    run = _ShardedRun(PROGRAMS, tasks(), ranks=False, jobs="all")
+    run = mb.Coordinator(PROGRAMS, tasks(), jobs="all")
     pool = Pool(run, {"bad": 1, "good": 1})
 
     def lose() -> None:
         pool.lost.update({at: Lost("gone") for at, (node, _, _) in pool.shards.items() if node == "bad"})
 
     pool.before_wait = lose
-    same(run.run(Shards(run.packed(), pool, clock)), mb.run(PROGRAMS, tasks(), jobs="all"))
+    same(run._run_shards(Shards(run._packed(), pool, clock)), mb.run(PROGRAMS, tasks(), jobs="all"))
     nodes = [node for node, _, _ in pool.submitted]
     assert 1 <= nodes.count("bad") < nodes.count("good") / 2
 
@@ -258,7 +258,7 @@ def test_a_shard_that_ends_its_workers_ends_the_run() -> None:
 
     pool.before_wait = crash
     with pytest.raises(RuntimeError, match="jobs 0 to .* was lost 5 times, .*worker died"):
-        run.run(shards)
+        run._run_shards(shards)
     shards.close()
     assert not pool.shards
 
@@ -274,15 +274,15 @@ def test_a_run_waits_for_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
             pool.threads["late"] = 1
         return now
 
-    run = _ShardedRun(PROGRAMS[:10], tasks(), ranks=False, jobs="all")
+    run = mb.Coordinator(PROGRAMS[:10], tasks(), jobs="all")
     pool = Pool(run, {})
     with pytest.warns(UserWarning, match="no node of the cluster"):
-        same(run.run(Shards(run.packed(), pool, clock)), mb.run(PROGRAMS[:10], tasks(), jobs="all"))
+        same(run._run_shards(Shards(run._packed(), pool, clock)), mb.run(PROGRAMS[:10], tasks(), jobs="all"))
 
 
 def test_a_node_whose_shards_do_not_begin_is_told_once() -> None:
     now = 0.0
-    run = _ShardedRun(PROGRAMS, tasks(), ranks=False, jobs="all")
+    run = mb.Coordinator(PROGRAMS, tasks(), jobs="all")
     pool = Pool(run, {"free": 2, "held": 4})
 
     def clock() -> float:
@@ -296,7 +296,7 @@ def test_a_node_whose_shards_do_not_begin_is_told_once() -> None:
 
     pool.before_wait = hold
     with pytest.warns(UserWarning, match="no shard for 1[0-9] seconds: .* takes 4 ") as told:
-        same(run.run(Shards(run.packed(), pool, clock)), mb.run(PROGRAMS, tasks(), jobs="all"))
+        same(run._run_shards(Shards(run._packed(), pool, clock)), mb.run(PROGRAMS, tasks(), jobs="all"))
     assert ["node held" in str(each.message) for each in told] == [True]
 
 
@@ -308,11 +308,9 @@ def test_a_checkpoint_is_the_same_whoever_evaluates(tmp_path: Path) -> None:
     class Stop(Exception):
         pass
 
-    def sharded(resume: bool) -> tuple[_ShardedRun, Shards]:
-        run = _ShardedRun(
-            PROGRAMS, tasks(), ranks=True, jobs="all", outputs=True, checkpoint=path, resume=resume
-        )
-        return run, Shards(run.packed(), Pool(run, {"a": 1}, scores=True, outputs=True))
+    def sharded(resume: bool) -> tuple[mb.Coordinator, Shards]:
+        run = mb.Coordinator(PROGRAMS, tasks(), jobs="all", outputs=True, checkpoint=path, resume=resume)
+        return run, Shards(run._packed(), Pool(run, {"a": 1}, scores=True, outputs=True))
 
     def stop_at(most: int) -> Callable[[int, int], None]:
         def progress(done: int, total: int) -> None:
@@ -323,14 +321,14 @@ def test_a_checkpoint_is_the_same_whoever_evaluates(tmp_path: Path) -> None:
 
     run, shards = sharded(resume=False)
     with pytest.raises(Stop):
-        run.run(shards, progress=stop_at(100))
+        run._run_shards(shards, ranks=True, progress=stop_at(100))
     run, shards = sharded(resume=True)
     with pytest.raises(Stop):
-        run.run(shards, progress=stop_at(400))
+        run._run_shards(shards, ranks=True, progress=stop_at(400))
     rest = mb.Coordinator(PROGRAMS, tasks(), jobs="all", outputs=True, checkpoint=path, resume=True)
     same(rest.run(), report)
     run, shards = sharded(resume=True)
-    same(run.run(shards), report)
+    same(run._run_shards(shards, ranks=True), report)
     assert shards.counts["shards"] == 0
     assert run.to_submission() == expected.to_submission() == rest.to_submission()
 
@@ -343,9 +341,9 @@ def test_what_is_not_what_was_asked_for_is_refused() -> None:
         (pool.batch.evaluate(pool.engine, 0, 5)[0][:-3], "cannot be read"),
     ]:
         with pytest.raises(OSError, match=expected):
-            run.run({0: wrong}.get)
+            run._run_shards({0: wrong}.get)
     with pytest.raises(TypeError):
-        run.run(lambda first: [1, 2])  # type: ignore[arg-type, return-value]
+        run._run_shards(lambda first: [1, 2])  # type: ignore[arg-type, return-value]
     with pytest.raises(ValueError, match="expected a packed batch"):
         _PackedBatch(np.zeros(9, np.uint8))
     with pytest.raises(ValueError, match="jobs 5 to 5"):
@@ -354,8 +352,8 @@ def test_what_is_not_what_was_asked_for_is_refused() -> None:
 
 def test_a_run_is_cancelled_by_its_time_and_by_a_callback() -> None:
     run, _, shards = started({"a": 1}, time_limit=0.0)
-    report = run.run(shards)
+    report = run._run_shards(shards)
     assert not report.complete and report.evaluations == 0
     run, _, shards = started({"a": 1})
-    report = run.run(shards, progress=lambda done, total: run.cancel() if done > 50 else None)
+    report = run._run_shards(shards, progress=lambda done, total: run.cancel() if done > 50 else None)
     assert not report.complete and 50 < report.evaluations < report.planned

@@ -220,7 +220,7 @@ impl<'a> Attempts<'a> {
 
     /// Adds a candidate that is not a program of the batch, with its output on each pair of its task; `number` and
     /// `steps` identify and rank it in place of a program.
-    pub fn add_candidate<'g>(
+    pub(crate) fn add_candidate<'g>(
         &mut self,
         task: usize,
         (number, steps): (u32, usize),
@@ -244,7 +244,7 @@ impl<'a> Attempts<'a> {
     }
 
     /// Whether candidates were added since the last call.
-    pub fn has_changed(&mut self) -> bool {
+    pub(crate) fn has_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
 

@@ -1,6 +1,6 @@
 //! [`BlockLog`]: an append-only file of entries that a later process can resume.
 //!
-//! The file begins with a line of JSON, the [`Header`], which identifies its contents. Blocks follow: 32 bits each,
+//! The file begins with a line of JSON, the [`Header`], with the [`Identity`] of its contents. Blocks follow: 32 bits each,
 //! little-endian, for the number of bytes, the number of entries and a CRC-32 of that number and the encoded entries; then the entries, encoded with
 //! postcard. An incomplete block at the end is dropped when the log is resumed. If complete blocks follow a broken
 //! one, the file was damaged, and is left unchanged.
@@ -10,9 +10,10 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
+use crate::VERSION;
 use crate::escape::escaped;
 use crate::files::{folder_of, of_folder};
 
@@ -29,11 +30,42 @@ const MOST_BYTES: u32 = 1 << 30;
 /// The most bytes of the first line.
 const MOST_HEADER: u64 = 1 << 16;
 
-/// Identifies the contents of a log.
-pub(crate) trait Header: Serialize + DeserializeOwned {
-    /// How a log with the other header differs, if it cannot be resumed with this one.
+/// The version of the block format.
+const FORM: u32 = 1;
+
+/// What must agree for a log to be resumed: everything that its entries depend on.
+pub(crate) trait Identity: Serialize + DeserializeOwned {
+    /// The file format as the first line names it.
+    const FORMAT: &str;
+
+    /// What a log has that does not agree, if its identity is the other one.
     fn difference(&self, other: &Self) -> Option<String>;
 }
+
+/// The first line of a log.
+#[derive(Serialize, Deserialize)]
+struct Header<I> {
+    format: String,
+    form: u32,
+    engine_version: String,
+    #[serde(flatten)]
+    identity: I,
+}
+
+impl<I: Identity> Header<I> {
+    /// How the log with this header differs from those that this engine writes with this identity.
+    fn difference(&self, identity: &I) -> Option<String> {
+        if self.format != I::FORMAT {
+            Some(NO_CHECKPOINT.to_owned())
+        } else if (self.form, &*self.engine_version) != (FORM, VERSION) {
+            Some("a checkpoint of another version of the engine".to_owned())
+        } else {
+            identity.difference(&self.identity)
+        }
+    }
+}
+
+const NO_CHECKPOINT: &str = "a file that is no checkpoint";
 
 /// Why a checkpoint cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +119,7 @@ pub(crate) struct BlockLog {
 
 impl BlockLog {
     /// Begins a log; the file must not exist or be empty.
-    pub(crate) fn create(path: &Path, header: &impl Header) -> Result<Self, CheckpointError> {
+    pub(crate) fn create(path: &Path, identity: &impl Identity) -> Result<Self, CheckpointError> {
         let file = open(path)?;
         let length = file
             .metadata()
@@ -96,13 +128,13 @@ impl BlockLog {
         if length > 0 {
             return Err(CheckpointError::Exists(path.to_owned()));
         }
-        Self::begin(file, header).map_err(|error| file_error(path, error))
+        Self::begin(file, identity).map_err(|error| file_error(path, error))
     }
 
     /// Resumes a log of at most `most` entries, or begins one if there is none.
-    pub(crate) fn resume<H: Header>(
+    pub(crate) fn resume<I: Identity>(
         path: &Path,
-        header: &H,
+        identity: &I,
         most: usize,
     ) -> Result<(Self, Blocks), CheckpointError> {
         let file = open(path)?;
@@ -116,16 +148,16 @@ impl BlockLog {
             .map_err(io)?;
         if line.last() != Some(&b'\n') && (line.len() as u64) < MOST_HEADER {
             // The first line is incomplete.
-            let own = first_line(header).map_err(io)?;
+            let own = first_line(identity).map_err(io)?;
             if own.starts_with(&line) {
                 file.set_len(0).map_err(io)?;
-                return Ok((Self::begin(file, header).map_err(io)?, blocks));
+                return Ok((Self::begin(file, identity).map_err(io)?, blocks));
             }
         }
-        let found: Option<H> = serde_json::from_slice(&line).ok();
+        let found: Option<Header<I>> = serde_json::from_slice(&line).ok();
         let difference = match &found {
-            Some(found) => header.difference(found),
-            None => Some("a file that is no checkpoint".to_owned()),
+            Some(found) => found.difference(identity),
+            None => Some(NO_CHECKPOINT.to_owned()),
         };
         if let Some(found) = difference {
             let path = path.to_owned();
@@ -159,8 +191,8 @@ impl BlockLog {
         Ok((Self::of(file), blocks))
     }
 
-    fn begin(mut file: File, header: &impl Header) -> io::Result<Self> {
-        file.write_all(&first_line(header)?)?;
+    fn begin(mut file: File, identity: &impl Identity) -> io::Result<Self> {
+        file.write_all(&first_line(identity)?)?;
         file.sync_all()?;
         Ok(Self::of(file))
     }
@@ -279,8 +311,13 @@ fn open(path: &Path) -> Result<File, CheckpointError> {
     }
 }
 
-fn first_line(header: &impl Header) -> io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(header)?;
+fn first_line<I: Identity>(identity: &I) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(&Header {
+        format: I::FORMAT.to_owned(),
+        form: FORM,
+        engine_version: VERSION.to_owned(),
+        identity,
+    })?;
     line.push(b'\n');
     Ok(line)
 }

@@ -1,33 +1,22 @@
 //! The checkpoint of a run: its results as they come, from which a later run continues.
 
 use std::io;
-use std::path::Path;
 use std::time::Duration;
 
 use arc_dsl::{Grid, Limits, PairId, Split, Task, Value};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::VERSION;
 use crate::batch::Batch;
-use crate::block_log::{BlockLog, Blocks, CheckpointError, Header, changed};
+use crate::block_log::{self, Blocks, changed};
 use crate::delivery::Place;
 use crate::options::Options;
 use crate::outcome::{Known, Outcome, PairResult};
 use crate::score::{Score, digest};
 
-/// The file format as the first line names it.
-const FORMAT: &str = "mega-batch checkpoint";
-
-/// The version of the block format.
-const FORM: u32 = 1;
-
-/// What must agree for a run to be resumed: everything that its results depend on.
+/// What must agree for a run to be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
-    format: String,
-    form: u32,
-    engine_version: String,
     programs: String,
     tasks: String,
     jobs: String,
@@ -60,9 +49,6 @@ impl Identity {
              outputs {keep_outputs}, scores {scores}, stop_after_wrong {stop_after_wrong}"
         );
         Self {
-            format: FORMAT.to_owned(),
-            form: FORM,
-            engine_version: VERSION.to_owned(),
             programs: hash_programs(batch),
             tasks: hash_tasks(batch.tasks()),
             jobs: hash_jobs(batch),
@@ -72,30 +58,23 @@ impl Identity {
     }
 }
 
-impl Header for Identity {
+impl block_log::Identity for Identity {
+    const FORMAT: &str = "mega-batch checkpoint";
+
     fn difference(&self, other: &Self) -> Option<String> {
-        let differences = [
-            (self.format != other.format, "a file that is no checkpoint"),
-            (
-                (self.form, &self.engine_version) != (other.form, &other.engine_version),
-                "a checkpoint of another version of the engine",
-            ),
-            (self.programs != other.programs, "other programs"),
-            (self.tasks != other.tasks, "other tasks"),
-            (
-                (&self.jobs, self.evaluations) != (&other.jobs, other.evaluations),
-                "other programs on other tasks",
-            ),
-        ];
-        let mut differences = differences.into_iter();
-        let difference = differences.find_map(|(differs, what)| differs.then(|| what.to_owned()));
-        let options = || {
-            format!(
-                "other options: {}",
-                differing_options(&other.options, &self.options)
-            )
+        let found = if self.programs != other.programs {
+            "other programs"
+        } else if self.tasks != other.tasks {
+            "other tasks"
+        } else if (&self.jobs, self.evaluations) != (&other.jobs, other.evaluations) {
+            "other programs on other tasks"
+        } else if self.options != other.options {
+            let differing = differing_options(&other.options, &self.options);
+            return Some(format!("other options: {differing}"));
+        } else {
+            return None;
         };
-        difference.or_else(|| (self.options != other.options).then(options))
+        Some(found.to_owned())
     }
 }
 
@@ -245,7 +224,7 @@ impl Cells {
     }
 }
 
-/// The results in the checkpoint of a run that is resumed.
+/// The results that the checkpoint of a run had when it was opened.
 #[derive(Debug)]
 pub(crate) struct Recorded<'a> {
     batch: Batch<'a>,
@@ -255,33 +234,13 @@ pub(crate) struct Recorded<'a> {
 }
 
 impl<'a> Recorded<'a> {
-    /// No results of a batch.
-    pub(crate) fn none(batch: &Batch<'a>) -> Self {
+    /// The results of this batch in these blocks.
+    pub(crate) fn new(batch: &Batch<'a>, blocks: Blocks) -> Self {
         Self {
             batch: batch.clone(),
-            blocks: Blocks::default(),
+            blocks,
             place: Place::default(),
         }
-    }
-
-    /// Resumes the checkpoint of an earlier run of the batch, or begins one if there is none.
-    pub(crate) fn resume(
-        path: &Path,
-        batch: &Batch<'a>,
-        identity: &Identity,
-    ) -> Result<(BlockLog, Self), CheckpointError> {
-        let most = usize::try_from(identity.evaluations).unwrap_or(usize::MAX);
-        let (log, blocks) = BlockLog::resume(path, identity, most)?;
-        let recorded = Self {
-            blocks,
-            ..Self::none(batch)
-        };
-        Ok((log, recorded))
-    }
-
-    /// How many bytes of an incomplete block at the end were dropped.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.blocks.dropped()
     }
 
     fn read(&mut self) -> io::Result<Known> {

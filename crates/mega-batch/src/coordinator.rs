@@ -8,7 +8,7 @@ use crate::batch::{Batch, Job};
 use crate::block_log::BlockLog;
 use crate::checkpoint::{Entry, Identity, Recorded};
 use crate::delivery::Place;
-use crate::keeper::{CoordinatorError, Keeper};
+use crate::keeper::{self, CoordinatorError, Keeper};
 use crate::options::Options;
 use crate::outcome::PairResult;
 use crate::runner::Runner;
@@ -146,25 +146,11 @@ impl<'a> Coordinator<'a> {
             checkpoint,
             submission,
         } = self;
-        let (checkpoint, recorded) = match checkpoint {
-            None => (None, Recorded::none(&batch)),
-            Some((path, resumes)) => {
-                let identity = Identity::of(&batch, &options);
-                let (log, recorded) = if resumes {
-                    Recorded::resume(&path, &batch, &identity)?
-                } else {
-                    let log = BlockLog::create(&path, &identity)?;
-                    (log, Recorded::none(&batch))
-                };
-                (Some((path, log)), recorded)
-            }
-        };
-        if recorded.len() > 0 || recorded.dropped() > 0 {
-            sink.notice(Notice::Resumed {
-                finished: recorded.len() as u64,
-                dropped: recorded.dropped(),
-            });
-        }
+        let most = usize::try_from(batch.evaluations()).unwrap_or(usize::MAX);
+        let identity = || Identity::of(&batch, &options);
+        let notify = |notice| sink.notice(notice);
+        let (checkpoint, blocks) = keeper::open(checkpoint, identity, most, notify)?;
+        let recorded = Recorded::new(&batch, blocks);
         let attempts = options.scores.then(|| Attempts::new(&batch));
         let first = attempts.as_ref().map(Submission::of);
         let mut coordinating = CoordinatingSink {

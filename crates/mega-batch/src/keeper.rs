@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::block_log::{BlockLog, CheckpointError};
+use crate::block_log::{BlockLog, Blocks, CheckpointError, Identity};
 use crate::escape::escaped;
 use crate::files;
 use crate::sink::Notice;
@@ -32,6 +32,29 @@ pub enum CoordinatorError {
     /// The threads could not be started, or the sink failed.
     #[error(transparent)]
     Run(#[from] io::Error),
+}
+
+/// Opens a checkpoint, if there is to be one: begins it, or resumes it, if it has at most `most` entries, and notifies.
+/// Also returns its entries.
+pub(crate) fn open<I: Identity>(
+    checkpoint: Option<(PathBuf, bool)>,
+    identity: impl FnOnce() -> I,
+    most: usize,
+    notify: impl FnOnce(Notice),
+) -> Result<(Option<(PathBuf, BlockLog)>, Blocks), CheckpointError> {
+    let Some((path, resumes)) = checkpoint else {
+        return Ok((None, Blocks::default()));
+    };
+    let (log, blocks) = if resumes {
+        BlockLog::resume(&path, &identity(), most)?
+    } else {
+        (BlockLog::create(&path, &identity())?, Blocks::default())
+    };
+    let (finished, dropped) = (blocks.left() as u64, blocks.dropped());
+    if finished > 0 || dropped > 0 {
+        notify(Notice::Resumed { finished, dropped });
+    }
+    Ok((Some((path, log)), blocks))
 }
 
 /// The files of a run or a search. A file that cannot be written is reported; the run continues.

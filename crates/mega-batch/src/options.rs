@@ -28,7 +28,7 @@ pub enum Mode {
 
 impl Mode {
     /// Whether several evaluations run at a time.
-    pub fn is_parallel(self) -> bool {
+    pub(crate) fn is_parallel(self) -> bool {
         self != Mode::Sequential
     }
 }
@@ -91,7 +91,7 @@ impl Backend {
     }
 
     /// Whether devices may evaluate within these limits: only if none is below its default.
-    pub fn allows_device(limits: &Limits) -> bool {
+    pub(crate) fn allows_device(limits: &Limits) -> bool {
         let least = Limits::default();
         Self::allows(limits)
             && limits.max_steps >= least.max_steps

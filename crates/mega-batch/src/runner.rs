@@ -229,16 +229,6 @@ impl Runner {
         })
     }
 
-    /// Its options.
-    pub fn options(&self) -> &Options {
-        &self.options
-    }
-
-    /// The executors that its options select.
-    pub fn executors(&self) -> &Executors {
-        &self.executors
-    }
-
     /// Sets how long later batches may run; see [`Options::time_limit`].
     pub fn set_time_limit(&mut self, time_limit: Option<Duration>) {
         self.options.time_limit = time_limit;
@@ -297,7 +287,7 @@ impl Runner {
     /// Like [`run_into`](Self::run_into), for a batch whose first evaluations were done before: `done` has a result for
     /// each, or `None` if it was [skipped](Options::stop_after_wrong). They are handed to `sink` and counted like the
     /// others.
-    pub fn resume_into(
+    pub(crate) fn resume_into(
         &mut self,
         batch: &Batch<'_>,
         done: impl ExactSizeIterator<Item = io::Result<Option<PairResult>>>,

@@ -22,7 +22,7 @@ use arc_search::Language;
 use crate::attempts::{handed_in, handed_in_for};
 use crate::block_log::BlockLog;
 use crate::cancellation::Cancellation;
-use crate::keeper::{CoordinatorError, Keeper};
+use crate::keeper::{self, CoordinatorError, Keeper};
 use crate::runner::Runner;
 use crate::sink::Notice;
 use crate::submission::Submission;
@@ -200,27 +200,15 @@ impl<'a> Search<'a> {
             summary: SearchSummary::new(tasks.len(), workers),
         };
         let mut is_open = vec![true; tasks.len()];
-        let mut log = None;
-        if let Some((path, resumes)) = checkpoint {
-            let identity = Identity::of(tasks, &language, &options);
-            let found = if resumes {
-                let (log, mut blocks) = BlockLog::resume(&path, &identity, tasks.len())?;
-                let (finished, dropped) = (blocks.left() as u64, blocks.dropped());
-                while blocks.left() > 0 {
-                    let (task, searched): (u32, Searched) = blocks.read()?;
-                    let task = task as usize;
-                    if std::mem::take(is_open.get_mut(task).ok_or_else(other_tasks)?) {
-                        collector.add(task, searched)?;
-                    }
-                }
-                if finished > 0 || dropped > 0 {
-                    collector.sink.notice(Notice::Resumed { finished, dropped });
-                }
-                log
-            } else {
-                BlockLog::create(&path, &identity)?
-            };
-            log = Some((path, found));
+        let identity = || Identity::of(tasks, &language, &options);
+        let notify = |notice| collector.sink.notice(notice);
+        let (log, mut blocks) = keeper::open(checkpoint, identity, tasks.len(), notify)?;
+        while blocks.left() > 0 {
+            let (task, searched): (u32, Searched) = blocks.read()?;
+            let task = task as usize;
+            if std::mem::take(is_open.get_mut(task).ok_or_else(other_tasks)?) {
+                collector.add(task, searched)?;
+            }
         }
         let submission = submission.map(|path| (path, &collector.submission.submission));
         collector.keeper = Keeper::new(log, submission)?;

@@ -67,7 +67,7 @@ families! {
 
 impl Family {
     /// The number of its tests.
-    pub fn test_count(self) -> usize {
+    pub(crate) fn test_count(self) -> usize {
         match self {
             Family::Operations => OPERATIONS.len(),
             Family::ListOperations => ListOperation::ALL.len(),

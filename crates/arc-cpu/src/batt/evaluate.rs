@@ -337,29 +337,4 @@ impl Batt {
         }
         Storage::Typed(number)
     }
-
-    /// Whether the value of an attempted call is right.
-    pub(super) fn is_right(&self, call: Option<u32>, made: &Evaluated, input: usize) -> bool {
-        let target = self.targets.get(input).and_then(Option::as_ref);
-        let value = match (made, call) {
-            (&Evaluated::Slot(slot), Some(call)) => {
-                let ty = self.calls.ty(self.calls.get(call).ty);
-                match (ty, target) {
-                    (Type::Grid, None) => return true,
-                    (Type::Grid, Some(target)) => {
-                        let made = self.machine.memory.tiles.get(slot);
-                        return target.tile.as_deref() == Some(made);
-                    }
-                    _ => self.machine.value(ty, slot).unwrap_or(Value::Nothing),
-                }
-            }
-            (Evaluated::Value(value), _) => value.clone(),
-            (Evaluated::Slot(_), None) => return false,
-        };
-        match (value.as_grid(), target) {
-            (Some(grid), Some(target)) => *grid == target.grid,
-            (grid, None) => grid.is_some(),
-            (None, Some(_)) => false,
-        }
-    }
 }

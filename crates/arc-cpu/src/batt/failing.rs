@@ -103,12 +103,6 @@ impl Batt {
         self.errors.all.get(&(node.0, input as u32)).copied()
     }
 
-    /// The inputs on which a node fails, and why.
-    pub fn failures(&self, node: NodeId) -> impl Iterator<Item = Failed> + '_ {
-        let errors = (0..self.inputs).map(move |input| (input, self.error(node, input)));
-        errors.filter_map(|(input, error)| Some(Failed::new(input, Stop::Error(error?))))
-    }
-
     /// Whether a call takes a node that fails on some input.
     #[inline]
     pub(super) fn take_failing(&self, called: Called, arguments: &[NodeId]) -> bool {

@@ -6,7 +6,7 @@ use arc_dsl::{
     parse_programs,
 };
 
-use super::{Attempt, Batt, Bounds, Called, Distance, Full, NodeId, Pushed, Why};
+use super::{Batt, Bounds, Called, Distance, Full, NodeId, Pushed, Why};
 
 fn bounds() -> Bounds {
     Bounds {
@@ -314,10 +314,6 @@ fn targets_tell_how_far_a_node_is() {
     let input = batt.input();
     assert_eq!(batt.distance(input, 0), Some(Distance::Cells(4)));
     assert_eq!(batt.distance(input, 2), None);
-    assert_eq!(batt.attempt(P::Vmirror, &[input]), Ok(Attempt::Solves));
-    assert_eq!(batt.attempt(P::Hmirror, &[input]), Ok(Attempt::Wrong(0)));
-    assert_eq!(batt.attempt(P::Height, &[input]), Ok(Attempt::Wrong(0)));
-    assert_eq!(batt.len(), 1);
     let half = batt.push(P::Lefthalf, &[input]).unwrap().node().unwrap();
     assert_eq!(batt.distance(half, 0), Some(Distance::Size));
     let mirrored = batt.push(P::Vmirror, &[input]).unwrap().node().unwrap();

@@ -564,7 +564,7 @@ mod tests {
         );
         let program = parse_programs(&text).remove(0).unwrap();
         let run = || Interpreter::new(limits.clone()).run(&program, Grid::default());
-        let (looked, result) = crate::reads::reads_during(run);
+        let (looked, result) = crate::reads::testing::reads_during(run);
         assert!(result.is_ok(), "{result:?}");
         assert!(looked < 100 * 160_000, "{looked}");
     }

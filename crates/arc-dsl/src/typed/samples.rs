@@ -273,34 +273,29 @@ fn of_sides(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> PythonResu
     Ok((side(T::First)?, side(T::Second)?))
 }
 
-pub(super) fn c_iz(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> PythonResult {
-    let (inputs, outputs) = of_sides(cx, pairs, function)?;
-    call(cx, T::DifferenceTuple, &[&inputs, &outputs])
+/// Defines what the function gives for one side of the pairs and not for the other, and what `pick` takes of that.
+macro_rules! of_one_side {
+    ($($all:ident, $picked:ident: $primitive:ident, $one:tt, $other:tt;)+) => {$(
+        pub(super) fn $all(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> PythonResult {
+            let sides = of_sides(cx, pairs, function)?;
+            call(cx, T::DifferenceTuple, &[&sides.$one, &sides.$other])
+        }
+
+        pub(super) fn $picked(
+            cx: &mut Context<'_>,
+            pairs: &Value,
+            function: &Value,
+            pick: &Value,
+        ) -> PythonResult {
+            let found = call(cx, T::$primitive, &[pairs, function])?;
+            Ok(cx.call(pick, &[&found])?)
+        }
+    )+};
 }
 
-pub(super) fn c_zo(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> PythonResult {
-    let (inputs, outputs) = of_sides(cx, pairs, function)?;
-    call(cx, T::DifferenceTuple, &[&outputs, &inputs])
-}
-
-pub(super) fn c_iz_n(
-    cx: &mut Context<'_>,
-    pairs: &Value,
-    function: &Value,
-    pick: &Value,
-) -> PythonResult {
-    let found = call(cx, T::CIz, &[pairs, function])?;
-    Ok(cx.call(pick, &[&found])?)
-}
-
-pub(super) fn c_zo_n(
-    cx: &mut Context<'_>,
-    pairs: &Value,
-    function: &Value,
-    pick: &Value,
-) -> PythonResult {
-    let found = call(cx, T::CZo, &[pairs, function])?;
-    Ok(cx.call(pick, &[&found])?)
+of_one_side! {
+    c_iz, c_iz_n: CIz, 0, 1;
+    c_zo, c_zo_n: CZo, 1, 0;
 }
 
 pub(super) fn a_mr(cx: &mut Context<'_>, pairs: &Value) -> PythonResult {

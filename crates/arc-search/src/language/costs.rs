@@ -71,11 +71,6 @@ impl Costs {
             above.unwrap_or_default() + self.alone(consumer, place)
         })
     }
-
-    /// Bits rounded to the nearest integer, at least 1: no call is free.
-    pub fn rounded(bits: f32) -> u8 {
-        bits.round().clamp(1.0, 255.0) as u8
-    }
 }
 
 /// From the committed table.
@@ -253,12 +248,6 @@ rot90 0 1 rot90
                     .is_infinite()
             );
         }
-    }
-
-    #[test]
-    fn whole_costs_are_the_nearest_and_never_nothing() {
-        let rounded = [0.0, 0.7, 2.4, 2.6, 300.0, f32::INFINITY].map(Costs::rounded);
-        assert_eq!(rounded, [1, 1, 2, 3, 255, 255]);
     }
 
     #[test]

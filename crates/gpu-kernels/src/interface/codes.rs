@@ -163,7 +163,7 @@ impl Representation {
 
     /// Whether a value so represented can be taken as it lies for one represented otherwise: an
     /// object for its locations, and a set of objects for what they are merged to.
-    pub fn serves_as(self, other: Representation) -> bool {
+    pub(crate) fn serves_as(self, other: Representation) -> bool {
         self == other || (self == Representation::Object && other == Representation::Patch)
     }
 }
@@ -285,7 +285,7 @@ impl Structure {
     }
 
     /// Whether the elements can be found again in the object of them all.
-    pub fn can_be_found(self) -> bool {
+    pub(crate) fn can_be_found(self) -> bool {
         self != Structure::Frontiers
     }
 

@@ -73,11 +73,6 @@ impl Scheduler {
         }
     }
 
-    /// Whether there is fallback work that the host has not finished.
-    pub fn has_pending_fallback(&self) -> bool {
-        !self.pending.is_empty()
-    }
-
     /// Records that the host has evaluated, or given up, the items of this range that fell back.
     pub fn fallback_done(&mut self, now: Duration, items: &Range<u64>) {
         let Some(pending) = self.pending.remove(&items.start) else {

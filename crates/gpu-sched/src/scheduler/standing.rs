@@ -95,11 +95,6 @@ impl Standing {
 }
 
 impl Scheduler {
-    /// Whether an executor is used at present.
-    pub fn is_asked(&self, executor: usize) -> bool {
-        self.executors[executor].standing.is_asked()
-    }
-
     /// Makes the executors available again whose delay is over.
     pub(super) fn revive(&mut self, now: Duration) {
         for executor in &mut self.executors {

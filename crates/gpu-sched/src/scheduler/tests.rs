@@ -1,3 +1,5 @@
+mod simulated;
+
 use super::*;
 use crate::work::Kind;
 
@@ -131,7 +133,7 @@ fn a_lost_device_is_opened_anew_later_each_time_and_given_up_at_last() {
         }
         assert_eq!(scheduler.left(), 0);
         let lost_at = now;
-        while !scheduler.is_asked(1) && now < lost_at + seconds(100) {
+        while !scheduler.executors[1].standing.is_asked() && now < lost_at + seconds(100) {
             now += Duration::from_millis(500);
             scheduler.revive(now);
         }
@@ -176,9 +178,9 @@ fn who_hangs_is_left_alone_until_it_answers_and_then_not_believed() {
     // The late answer arrives.
     let late = scheduler.ended(seconds(7), both[0].batch, Ok(Made::default()));
     assert_eq!(late, Ended::Dropped);
-    assert!(!scheduler.is_asked(both[0].executor));
+    assert!(!scheduler.executors[both[0].executor].standing.is_asked());
     scheduler.answered(both[0].executor);
-    assert!(scheduler.is_asked(both[0].executor));
+    assert!(scheduler.executors[both[0].executor].standing.is_asked());
     let ended = scheduler.ended(seconds(8), again.batch, Ok(Made::default()));
     assert_eq!(ended, Ended::Done(both[0].items.clone()));
     assert_eq!(scheduler.left(), 0);

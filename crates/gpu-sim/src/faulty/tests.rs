@@ -164,14 +164,15 @@ fn a_hanging_call_is_let_go() {
     let device = device(&faults, &[]);
     let handle = device.handle();
     let hangs = std::thread::spawn(move || (device.synchronize(), device.synchronize()));
-    while handle.hanging() == 0 {
+    while handle.locked().hanging == 0 {
         std::thread::yield_now();
     }
     assert!(!hangs.is_finished());
     handle.release();
     // The second call no longer hangs.
     assert_eq!(hangs.join().unwrap(), (Err(lost()), Err(lost())));
-    assert_eq!((handle.hanging(), handle.calls().waits), (0, 2));
+    assert_eq!(handle.locked().hanging, 0);
+    assert_eq!(handle.calls().waits, 2);
 }
 
 #[test]

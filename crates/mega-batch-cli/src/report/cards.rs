@@ -10,7 +10,7 @@ use super::bounded::Text;
 use super::document::Document;
 use super::html::{Plain, add, and_more, percent, program};
 use super::outcomes::{Counts, Outcome, Results};
-use super::tasks::{Ranked, State, Task, Tasks};
+use super::tasks::{Ranked, Room, State, Task, Tasks};
 use crate::table::thousands;
 
 /// The most tasks listed if a document has no grids.
@@ -21,18 +21,30 @@ pub(super) fn cards(document: &Document) -> String {
     let Some(tasks) = &document.by_task else {
         return of_results(&document.results);
     };
-    let mut html = heading(tasks.total);
-    html += &filters(tasks, &document.results);
-    html += &left_out(tasks.total, tasks.cards.len(), tasks.without_grids);
+    let results = &document.results;
+    let filters = filters(tasks, results);
+    section(&tasks.room, &filters, tasks.cards.iter(), |at, task| {
+        let counts = results.by_task.get(&task.id);
+        card(at, task, counts.copied().unwrap_or_default())
+    })
+}
+
+/// The section of the tasks: the form that filters them, and the cards of those with one.
+pub(super) fn section<T>(
+    room: &Room,
+    filters: &str,
+    tasks: impl ExactSizeIterator<Item = T>,
+    card: impl Fn(usize, T) -> String,
+) -> String {
+    let mut html = heading(room.total) + filters + &left_out(room, tasks.len());
     html += "<div id=\"cards\" class=\"cards\">\n";
-    for (at, task) in tasks.cards.iter().enumerate() {
-        let counts = document.results.by_task.get(&task.id);
-        html += &card(at, task, counts.copied().unwrap_or_default());
+    for (at, task) in tasks.enumerate() {
+        html += &card(at, task);
     }
     html + "</div>\n<p id=\"nothing\" class=\"none\" hidden>No task is like that.</p></section>\n"
 }
 
-pub(super) fn heading(total: usize) -> String {
+fn heading(total: usize) -> String {
     format!(
         "<section id=\"tasks\"><h2>Tasks <span class=\"total\">{}</span></h2>\n",
         thousands(total as u64)
@@ -40,21 +52,21 @@ pub(super) fn heading(total: usize) -> String {
 }
 
 /// Says how many tasks are not shown, and how many without grids.
-pub(super) fn left_out(total: usize, shown: usize, without_grids: usize) -> String {
+fn left_out(room: &Room, shown: usize) -> String {
     let mut html = String::new();
-    if shown < total {
+    if shown < room.total {
         add!(
             html,
             "<p class=\"none\">The first {} of {} tasks are shown.</p>",
             thousands(shown as u64),
-            thousands(total as u64)
+            thousands(room.total as u64)
         );
     }
-    if without_grids > 0 {
+    if room.without_grids > 0 {
         add!(
             html,
             "<p class=\"none\">{} tasks are shown without grids, for which there is no room.</p>",
-            thousands(without_grids as u64)
+            thousands(room.without_grids as u64)
         );
     }
     html

@@ -256,7 +256,7 @@ fn scores(tasks: &Tasks) -> String {
     }
     let base = HEIGHT + 18.5;
     add!(html, "<path class=\"axis\" d=\"M0 {base}H{WIDTH}\"/></svg>");
-    let without = tasks.total as u64 - scored;
+    let without = tasks.room.total as u64 - scored;
     let note = match without {
         0 => String::new(),
         1 => "1 task has no program to be judged".to_owned(),

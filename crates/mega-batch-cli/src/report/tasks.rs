@@ -7,10 +7,10 @@ use super::grids::{Grid, Grids, Place};
 use super::outcomes::Program;
 
 /// The most tasks with a card; the totals include all.
-pub(super) const CARDS: usize = 2000;
+const CARDS: usize = 2000;
 
 /// The most bytes of grids on a page; tasks past that have a card without grids.
-pub(super) const GRID_BYTES: usize = 32 << 20;
+const GRID_BYTES: usize = 32 << 20;
 
 /// The most pairs of a task that are drawn, train and test each.
 pub(super) const PAIRS: usize = 12;
@@ -43,21 +43,46 @@ impl State {
 /// Bins of the tasks' scores: tenths, and one for all cells right.
 pub(super) const STEPS: usize = 11;
 
+/// How much of a document is on the page.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    /// How many tasks there are.
+    pub(super) total: usize,
+    /// Tasks with a card, but without grids for lack of room.
+    pub(super) without_grids: usize,
+    grid_bytes: usize,
+}
+
+impl Room {
+    /// Counts a task; returns whether there is room for its card, and removes its grids if there is none for them.
+    pub(super) fn add(&mut self, data: &mut Option<String>) -> bool {
+        self.total += 1;
+        if self.total > CARDS {
+            return false;
+        }
+        let bytes = data.as_ref().map_or(0, String::len);
+        if self.grid_bytes + bytes > GRID_BYTES {
+            *data = None;
+            self.without_grids += 1;
+        } else {
+            self.grid_bytes += bytes;
+        }
+        true
+    }
+}
+
 /// All tasks.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     /// Those with a card, in the document's order.
     pub(super) cards: Vec<Task>,
-    pub(super) total: usize,
+    pub(super) room: Room,
     /// Counts by [`State`].
     pub(super) states: [u64; 3],
     /// Tasks by the share of train cells that their best program has right, if they have one.
     pub(super) scores: [u64; STEPS],
     /// Test inputs whose output is known, and those among them with a right attempt.
     pub(super) tests: Share,
-    /// Tasks with a card, but without grids for lack of room.
-    pub(super) without_grids: usize,
-    grid_bytes: usize,
 }
 
 /// A count out of a total.
@@ -196,24 +221,15 @@ pub(super) fn pairs(
 impl Tasks {
     fn add(&mut self, entry: Entry) {
         let mut task = Task::new(entry);
-        self.total += 1;
         self.states[task.state as usize] += 1;
         self.tests.right += task.tests.right;
         self.tests.of += task.tests.of;
         if let Some(score) = task.score() {
             self.scores[(score * (STEPS - 1) as f64) as usize] += 1;
         }
-        if self.cards.len() == CARDS {
-            return;
+        if self.room.add(&mut task.data) {
+            self.cards.push(task);
         }
-        let bytes = task.data.as_ref().map_or(0, String::len);
-        if self.grid_bytes + bytes > GRID_BYTES {
-            task.data = None;
-            self.without_grids += 1;
-        } else {
-            self.grid_bytes += bytes;
-        }
-        self.cards.push(task);
     }
 }
 
@@ -315,7 +331,7 @@ mod tests {
                 "train": [[[2]]], "test": [[[2]], [[7]], [[8]]]}],
              "attempts": [[[[5]], [[2]]], [[[7]], null]]}
         ]));
-        assert_eq!((tasks.total, tasks.states), (2, [0, 1, 1]));
+        assert_eq!((tasks.room.total, tasks.states), (2, [0, 1, 1]));
         assert_eq!(tasks.scores.iter().sum::<u64>(), 1);
         assert_eq!(tasks.scores[5], 1);
         assert_eq!(tasks.tests, Share { right: 1, of: 1 });
@@ -345,7 +361,7 @@ mod tests {
             "test": [pair]});
         let tasks = tasks(&json!(vec![task; CARDS + 3]));
         assert_eq!(
-            (tasks.total, tasks.states[0]),
+            (tasks.room.total, tasks.states[0]),
             (CARDS + 3, CARDS as u64 + 3)
         );
         assert_eq!(tasks.cards.len(), CARDS);
@@ -360,16 +376,14 @@ mod tests {
         let entry = || Entry::deserialize(&task).unwrap();
         let bytes = Task::new(entry()).data.unwrap().len();
         assert!((900..1100).contains(&bytes), "{bytes}");
-        let mut tasks = Tasks {
-            grid_bytes: GRID_BYTES - 2 * bytes - 1,
-            ..Tasks::default()
-        };
+        let mut tasks = Tasks::default();
+        tasks.room.grid_bytes = GRID_BYTES - 2 * bytes - 1;
         for _ in 0..4 {
             tasks.add(entry());
         }
         let kept: Vec<_> = tasks.cards.iter().map(|task| task.data.is_some()).collect();
         assert_eq!(
-            (kept, tasks.without_grids),
+            (kept, tasks.room.without_grids),
             (vec![true, true, false, false], 2)
         );
     }

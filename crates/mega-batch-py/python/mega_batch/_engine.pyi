@@ -10,55 +10,6 @@ from numpy.typing import NDArray
 from ._progress import Progress
 from .typing import Argument, Completion, DialectName, EvaluateTasks, GridLike, Jobs, Options, PairLike, Programs, Solutions, SynthKind, Tasks, Value, VerdictName
 
-__all__ = [
-    "ERROR_KINDS",
-    "PALETTE",
-    "PRIMITIVES",
-    "VERDICTS",
-    "Attempt",
-    "Batt",
-    "Coordinator",
-    "Device",
-    "Engine",
-    "Enumerated",
-    "Enumeration",
-    "EvalError",
-    "Evaluated",
-    "Function",
-    "Grid",
-    "Node",
-    "Pair",
-    "Program",
-    "ProgramBuilder",
-    "ProgramError",
-    "Pushed",
-    "Report",
-    "Result",
-    "Results",
-    "Searched",
-    "SynthTask",
-    "Synthesis",
-    "Task",
-    "TraceStep",
-    "Variable",
-    "_SIGNATURES",
-    "_PackedBatch",
-    "_Pool",
-    "_ShardedRun",
-    "__version__",
-    "_unpickled",
-    "dedup_by_behaviour",
-    "devices",
-    "enumerate",
-    "extract_programs",
-    "mutate",
-    "parse_programs",
-    "read_programs",
-    "read_tasks",
-    "search",
-    "trace",
-]
-
 __version__: str
 ERROR_KINDS: tuple[str, ...]
 """The kinds of errors, indexed by `Results.error_kinds`."""
@@ -442,6 +393,17 @@ class Coordinator:
     ) -> Report: ...
     def cancel(self) -> None: ...
     def to_submission(self, path: str | PathLike[str] | None = None) -> dict[str, list[dict[str, list[list[int]]]]]: ...
+    def _packed(self) -> _PackedBatch: ...
+    def _run_shards(
+        self,
+        shards: Callable[[int], NDArray[np.uint8] | None],
+        *,
+        ranks: bool = False,
+        workers: int = 1,
+        on_results: Callable[[Results], object] | None = None,
+        chunk: int = 65536,
+        progress: Progress = None,
+    ) -> Report: ...
 
 @final
 class _PackedBatch:
@@ -455,38 +417,6 @@ class _PackedBatch:
     def evaluate(
         self, engine: Engine, first: int, end: int, time: float | None = None
     ) -> tuple[NDArray[np.uint8], int, int]: ...
-
-@final
-class _ShardedRun:
-    """A run whose shards other processes evaluate."""
-
-    def __new__(
-        cls,
-        programs: Programs,
-        tasks: Tasks,
-        *,
-        ranks: bool,
-        solutions: Solutions | None = None,
-        jobs: Jobs | None = None,
-        train_only: bool = False,
-        dialect: DialectName | None = None,
-        checkpoint: str | PathLike[str] | None = None,
-        resume: bool = False,
-        submission: str | PathLike[str] | None = None,
-        **options: Unpack[Options],
-    ) -> _ShardedRun: ...
-    def packed(self) -> _PackedBatch: ...
-    def run(
-        self,
-        shards: Callable[[int], NDArray[np.uint8] | None],
-        *,
-        workers: int = 1,
-        on_results: Callable[[Results], object] | None = None,
-        chunk: int = 65536,
-        progress: Progress = None,
-    ) -> Report: ...
-    def cancel(self) -> None: ...
-    def to_submission(self, path: str | PathLike[str] | None = None) -> dict[str, list[dict[str, list[list[int]]]]]: ...
 
 @final
 class Node:

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._engine import Engine, Report, Results, Searched, Task, _PackedBatch, _ShardedRun, __version__
+from ._engine import Coordinator as _Coordinator
+from ._engine import Engine, Report, Results, Searched, Task, _PackedBatch, __version__
 from ._engine import search as _search
 from ._progress import Progress
 from ._shards import SILENT, WAIT, Lost, Outcome, Shards
@@ -218,18 +219,20 @@ class _Nodes:
 
 
 def _run(
-    run: _ShardedRun,
+    run: _Coordinator,
+    ranks: bool,
     options: Mapping[str, Any],
     cores: int | None,
     on_results: Callable[[Results], object] | None,
     chunk: int,
     progress: Progress,
 ) -> Report:
-    packed = run.packed()
+    packed = run._packed()
     nodes = _Nodes(packed, options, cores)
     with closing(Shards(packed, nodes)) as shards:
-        return run.run(
+        return run._run_shards(
             shards,
+            ranks=ranks,
             workers=max(sum(nodes.nodes().values()), 1),
             on_results=on_results,
             chunk=chunk,
@@ -263,17 +266,16 @@ def run(
     as in `mega_batch.run`. Raises ImportError if Ray is not installed, and RuntimeError if a node cannot import this
     package or has another version of it, and for a shard that crashes one worker after the other.
     """
-    sharded = _ShardedRun(
+    coordinator = _Coordinator(
         programs,
         tasks,
-        ranks=False,
         solutions=solutions,
         jobs=jobs,
         train_only=train_only,
         dialect=dialect,
         **options,
     )
-    return _run(sharded, options, cores, on_results, chunk, progress)
+    return _run(coordinator, False, options, cores, on_results, chunk, progress)
 
 
 class Coordinator:
@@ -301,10 +303,9 @@ class Coordinator:
     ) -> None:
         self._options: dict[str, Any] = {**options, "scores": True}
         self._cores = cores
-        self._run = _ShardedRun(
+        self._run = _Coordinator(
             programs,
             tasks,
-            ranks=True,
             solutions=solutions,
             jobs=jobs,
             train_only=train_only,
@@ -323,7 +324,7 @@ class Coordinator:
         progress: Progress = False,
     ) -> Report:
         """Run everything that is not in the checkpoint, and return the report of the whole run."""
-        return _run(self._run, self._options, self._cores, on_results, chunk, progress)
+        return _run(self._run, True, self._options, self._cores, on_results, chunk, progress)
 
     def cancel(self) -> None:
         """End the current run, from another thread: it returns what is finished."""

@@ -104,23 +104,6 @@ def tasks(
     Raises ValueError and TypeError for invalid arguments, naming them. Ctrl-C raises KeyboardInterrupt; the iterator
     can be used further.
     """
-    numbers = [("seed", seed), ("train", train), ("test", test), ("scene_side", scene_side)]
-    numbers += [("easy_nodes", easy_nodes), ("max_steps", max_steps)]
-    numbers += [(name, number) for name, number in (("count", count), ("max_side", max_side)) if number is not None]
-    for name, number in numbers:
-        whole(name, number, 0, MOST)
-    truths(
-        keep_identity=keep_identity,
-        keep_constant=keep_constant,
-        keep_foreign=keep_foreign,
-        keep_duplicates=keep_duplicates,
-    )
-    if inputs not in ("both", "scenes", "tasks"):
-        raise ValueError(f'inputs: expected "both", "scenes" or "tasks", found {inputs!r}')
-    if isinstance(kinds, str) or not isinstance(kinds, Iterable | None):
-        raise TypeError(f"kinds: expected a list of names, found {kinds!r}")
-    if not isinstance(shard, Sequence) or isinstance(shard, str) or len(shard) != 2:
-        raise TypeError(f"shard: expected a part and how many there are, found {shard!r}")
     return Synthesis(
         programs,
         tasks,
@@ -128,7 +111,7 @@ def tasks(
         seed=seed,
         train=train,
         test=test,
-        kinds=None if kinds is None else list(kinds),
+        kinds=kinds,
         inputs=inputs,
         scene_side=scene_side,
         keep_identity=keep_identity,
@@ -138,8 +121,8 @@ def tasks(
         keep_duplicates=keep_duplicates,
         easy_nodes=easy_nodes,
         max_steps=max_steps,
-        shard=(whole("shard", shard[0], 0, MOST), whole("shard", shard[1], 0, MOST)),
-        workers=None if workers is None else whole("workers", workers, 1),
+        shard=shard,
+        workers=workers,
         progress=progress,
     )
 

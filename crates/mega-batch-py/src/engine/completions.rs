@@ -43,8 +43,12 @@ use normal::{Normal, Normaliser, sorted};
 #[pyclass(frozen, eq, hash, name = "Evaluated", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyEvaluated {
+    /// The program, or None.
+    #[pyo3(get)]
     program: Option<PyProgram>,
     bad: Option<Bad>,
+    /// The first error of the program, its line counted in the text, or None.
+    #[pyo3(get)]
     error: Option<PyEvalError>,
     result: Arc<TaskResult>,
 }
@@ -167,12 +171,6 @@ impl PyEvaluated {
         }
     }
 
-    /// The program, or None.
-    #[getter]
-    fn program(&self) -> Option<PyProgram> {
-        self.program.clone()
-    }
-
     /// The line of the text, counted from 1, that is not a program or on which the program failed; 0 if there is
     /// none.
     #[getter]
@@ -191,12 +189,6 @@ impl PyEvaluated {
             (Some((_, reason)), _) => Some(reason),
             (None, error) => error.as_ref().map(|error| error.0.text()),
         }
-    }
-
-    /// The first error of the program, its line counted in the text, or None.
-    #[getter]
-    fn error(&self) -> Option<PyEvalError> {
-        self.error.clone()
     }
 
     /// The verdict on each pair, those of train first, then those of test; empty without a program. A program that

@@ -1,10 +1,12 @@
 use std::fs;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_dsl::{Program, Task, builtin};
 use proptest::prelude::*;
 
 use super::*;
+use crate::block_log::{Blocks, CheckpointError};
 use crate::cancellation::Cancellation;
 use crate::json::JsonReport;
 use crate::options::Backend;
@@ -17,6 +19,10 @@ fn inputs() -> (Vec<Program>, Vec<Task>) {
     let programs = all.clone().map(|it| it.program().clone()).collect();
     let tasks = all.map(|it| it.task(1, 2, 1, 12)).collect();
     (programs, tasks)
+}
+
+fn resume(file: &Path, identity: &Identity) -> Result<(BlockLog, Blocks), CheckpointError> {
+    BlockLog::resume(file, identity, usize::MAX)
 }
 
 fn with(mode: Mode, backend: Backend) -> Options {
@@ -168,8 +174,8 @@ fn what_follows_a_gap_is_made_again() {
         }
     }
     assert!(sink.finish().is_none());
-    let (_, recorded) = Recorded::resume(&file, &batch, &identity).unwrap();
-    assert_eq!(recorded.len(), 40);
+    let (_, blocks) = resume(&file, &identity).unwrap();
+    assert_eq!(blocks.left(), 40);
 }
 
 #[test]
@@ -271,14 +277,12 @@ fn two_runs_do_not_share_a_checkpoint() {
     let first = BlockLog::create(&file, &identity).unwrap();
     for error in [
         BlockLog::create(&file, &identity).unwrap_err(),
-        Recorded::resume(&file, &batch, &identity)
-            .map(drop)
-            .unwrap_err(),
+        resume(&file, &identity).map(drop).unwrap_err(),
     ] {
-        assert!(matches!(error, crate::CheckpointError::InUse(_)), "{error}");
+        assert!(matches!(error, CheckpointError::InUse(_)), "{error}");
     }
     drop(first);
-    Recorded::resume(&file, &batch, &identity).unwrap();
+    resume(&file, &identity).unwrap();
 }
 
 #[test]
@@ -307,9 +311,7 @@ fn a_checkpoint_that_is_damaged_before_its_end_is_refused_and_left_as_it_is() {
         let mut bytes = whole.clone();
         bytes[ends[1] as usize + place] ^= 0x40;
         fs::write(&file, &bytes).unwrap();
-        let error = Recorded::resume(&file, &batch, &identity)
-            .map(drop)
-            .unwrap_err();
+        let error = resume(&file, &identity).map(drop).unwrap_err();
         assert!(
             error
                 .to_string()
@@ -320,15 +322,15 @@ fn a_checkpoint_that_is_damaged_before_its_end_is_refused_and_left_as_it_is() {
         // Truncate as the message suggests.
         bytes.truncate(ends[1] as usize);
         fs::write(&file, &bytes).unwrap();
-        let (_, recorded) = Recorded::resume(&file, &batch, &identity).unwrap();
-        assert_eq!(recorded.dropped(), 0);
+        let (_, blocks) = resume(&file, &identity).unwrap();
+        assert_eq!(blocks.dropped(), 0);
     }
     // Damage at the end looks like an interrupted write.
     let mut bytes = whole;
     bytes[ends[2] as usize + 20] ^= 0x40;
     fs::write(&file, &bytes).unwrap();
-    let (_, recorded) = Recorded::resume(&file, &batch, &identity).unwrap();
-    assert!(recorded.dropped() > 0);
+    let (_, blocks) = resume(&file, &identity).unwrap();
+    assert!(blocks.dropped() > 0);
 }
 
 /// The text of a document without times and executors.
@@ -389,8 +391,8 @@ proptest! {
             }
         }
         fs::write(&file, &bytes).unwrap();
-        if let Err(error) = Recorded::resume(&file, &batch, &identity) {
-            let is_damaged = matches!(error, crate::CheckpointError::Damaged { at, .. } if at < bytes.len() as u64);
+        if let Err(error) = resume(&file, &identity) {
+            let is_damaged = matches!(error, CheckpointError::Damaged { at, .. } if at < bytes.len() as u64);
             prop_assert!(wrong.is_some() && is_damaged, "{error}");
             prop_assert_eq!(fs::read(&file).unwrap(), bytes);
             return Ok(());
@@ -440,8 +442,10 @@ fn outcomes_of_every_kind_come_back() {
             checkpoint.push(&Entry::of(Some(result))).unwrap();
         }
         checkpoint.finish().unwrap();
-        let (_, recorded) = Recorded::resume(&file, &batch, &identity).unwrap();
-        let read: Vec<_> = recorded.map(|it| it.unwrap().unwrap()).collect();
+        let (_, blocks) = resume(&file, &identity).unwrap();
+        let read: Vec<_> = Recorded::new(&batch, blocks)
+            .map(|it| it.unwrap().unwrap())
+            .collect();
         assert_eq!(format!("{read:?}"), format!("{pushed:?}"));
     }
 }

@@ -7,22 +7,12 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::SearchOptions;
-use crate::VERSION;
-use crate::block_log::Header;
+use crate::block_log;
 use crate::checkpoint::{hash_tasks, hash_text, hex};
 
-/// The file format as the first line names it.
-const FORMAT: &str = "mega-batch search checkpoint";
-
-/// The version of the block format.
-const FORM: u32 = 1;
-
-/// What must agree for a search to be resumed: everything that its results depend on.
+/// What must agree for a search to be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Identity {
-    format: String,
-    form: u32,
-    engine_version: String,
     language: String,
     tasks: String,
     options: String,
@@ -37,9 +27,6 @@ impl Identity {
             ..
         } = options;
         Self {
-            format: FORMAT.to_owned(),
-            form: FORM,
-            engine_version: VERSION.to_owned(),
             language: language_hash(language),
             tasks: hash_tasks(tasks),
             options: format!("{search:?}, time per task {time_per_task:?}"),
@@ -47,23 +34,20 @@ impl Identity {
     }
 }
 
-impl Header for Identity {
+impl block_log::Identity for Identity {
+    const FORMAT: &str = "mega-batch search checkpoint";
+
     fn difference(&self, other: &Self) -> Option<String> {
-        let differences = [
-            (self.format != other.format, "a file that is no checkpoint"),
-            (
-                (self.form, &self.engine_version) != (other.form, &other.engine_version),
-                "a checkpoint of another version of the engine",
-            ),
-            (self.language != other.language, "another language"),
-            (self.tasks != other.tasks, "other tasks"),
-            (
-                self.options != other.options,
-                "other options: nodes, attempts or time",
-            ),
-        ];
-        let mut differences = differences.into_iter();
-        differences.find_map(|(differs, what)| differs.then(|| what.to_owned()))
+        let found = if self.language != other.language {
+            "another language"
+        } else if self.tasks != other.tasks {
+            "other tasks"
+        } else if self.options != other.options {
+            "other options: nodes, attempts or time"
+        } else {
+            return None;
+        };
+        Some(found.to_owned())
     }
 }
 

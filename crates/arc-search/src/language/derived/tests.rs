@@ -3,15 +3,17 @@ use std::collections::BTreeSet;
 use arc_cpu::batt::{NodeId, Why};
 use arc_cpu::{Batt, Bounds, Pushed};
 use arc_dsl::generate::Generator;
-use arc_dsl::{Grid, Interpreter, Primitive, Program, Type, Value};
+use arc_dsl::{Grid, Interpreter, Primitive, Program, Type, Value, parse_functions};
 
-use super::{DERIVED, Example, Parameter, examples, functions};
+use super::testing::{Example, Parameter, examples};
+use crate::language::DERIVED;
 
 fn all() -> Vec<(Program, Vec<Example>)> {
     let examples = examples().unwrap();
-    let functions = functions().unwrap().into_iter();
+    let functions = parse_functions(DERIVED).into_iter();
     functions
         .map(|function| {
+            let function = function.unwrap();
             let of_it = examples.iter();
             let of_it = of_it.filter(|example| example.function == function.name());
             let of_it = of_it.cloned().collect();

@@ -6,7 +6,7 @@ use std::io;
 use mega_batch::search::SearchState;
 
 use super::results::{Attempt, Layer, Results, Task};
-use crate::report::cards::{anchor, heading, left_out, lines, order_form, states_form};
+use crate::report::cards::{anchor, lines, order_form, section, states_form};
 use crate::report::html::{Plain, add, time};
 use crate::table::thousands;
 
@@ -29,14 +29,7 @@ fn words(state: SearchState) -> (&'static str, &'static str) {
 
 /// The section of the tasks.
 pub(super) fn cards(results: &Results) -> String {
-    let mut html = heading(results.total);
-    html += &filters(results);
-    html += &left_out(results.total, results.cards.len(), results.without_grids);
-    html += "<div id=\"cards\" class=\"cards\">\n";
-    for (at, task) in results.cards.iter().enumerate() {
-        html += &card(at, task);
-    }
-    html + "</div>\n<p id=\"nothing\" class=\"none\" hidden>No task is like that.</p></section>\n"
+    section(&results.room, &filters(results), results.cards.iter(), card)
 }
 
 /// The form that filters the cards. It needs a script, which makes it visible.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::report::bounded::{First, Text, fold_list};
 use crate::report::grids::{Grid, Grids, Place};
-use crate::report::tasks::{CARDS, GRID_BYTES, PAIRS, Pair, Share, pairs};
+use crate::report::tasks::{PAIRS, Pair, Room, Share, pairs};
 
 /// The most attempts of a task that are shown.
 const ATTEMPTS: usize = 6;
@@ -21,10 +21,7 @@ const PROGRAM: usize = 20_000;
 pub(in crate::report) struct Results {
     /// Those with a card, in the document's order.
     pub(super) cards: Vec<Task>,
-    pub(super) total: usize,
-    /// Tasks with a card, but without grids for lack of room.
-    pub(super) without_grids: usize,
-    grid_bytes: usize,
+    pub(super) room: Room,
 }
 
 /// A task with a card.
@@ -122,24 +119,6 @@ struct FoundLayer {
     paints: First<Grid, PAIRS>,
 }
 
-impl Results {
-    fn add(&mut self, entry: Entry) {
-        self.total += 1;
-        if self.cards.len() == CARDS {
-            return;
-        }
-        let mut task = Task::new(entry);
-        let bytes = task.data.as_ref().map_or(0, String::len);
-        if self.grid_bytes + bytes > GRID_BYTES {
-            task.data = None;
-            self.without_grids += 1;
-        } else {
-            self.grid_bytes += bytes;
-        }
-        self.cards.push(task);
-    }
-}
-
 impl Task {
     fn new(entry: Entry) -> Self {
         let mut grids = Grids::default();
@@ -201,7 +180,12 @@ impl<'de> Deserialize<'de> for Results {
         fold_list(
             deserializer,
             "a list of what was found for tasks",
-            Results::add,
+            |results: &mut Results, entry| {
+                let mut task = Task::new(entry);
+                if results.room.add(&mut task.data) {
+                    results.cards.push(task);
+                }
+            },
         )
     }
 }

@@ -84,7 +84,7 @@ impl Sample {
     }
 
     /// The kinds for which this device can run programs.
-    pub fn kinds_on(&self, device: &Information) -> Vec<Kind> {
+    pub(crate) fn kinds_on(&self, device: &Information) -> Vec<Kind> {
         let kinds = self.kinds.iter();
         kinds
             .filter(|(_, of_kind)| of_kind.on(device).next().is_some())

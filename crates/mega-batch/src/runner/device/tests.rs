@@ -288,7 +288,6 @@ fn the_scheduler_learns_by_kind_what_a_device_leaves() {
             .costs(HOST + 1)
             .fallback_of(kind(&programs[program]))
     };
-    assert!(!scheduler.has_pending_fallback());
     assert!(left(1).skipped > 0.9, "{:?}", left(1));
     for program in [0, 2] {
         let skipped = left(program).skipped;

@@ -21,8 +21,6 @@ enum Act {
     AddComposed(Index, Index),
     /// Calls a primitive on nodes.
     Push(Index, Vec<Index>),
-    /// The same, as an attempt.
-    Attempt(Index, Vec<Index>),
     Mark,
     /// Releases one of the marks.
     Release(Index),
@@ -38,7 +36,6 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         3 => (index(), index()).prop_map(|(a, b)| Act::AddPassing(a, b)),
         3 => (index(), index()).prop_map(|(a, b)| Act::AddComposed(a, b)),
         1 => (index(), nodes()).prop_map(|(called, on)| Act::Push(called, on)),
-        1 => (index(), nodes()).prop_map(|(called, on)| Act::Attempt(called, on)),
         1 => Just(Act::Mark),
         2 => index().prop_map(Act::Release),
         2 => (0_u64..1_000).prop_map(Act::Restart),
@@ -149,10 +146,6 @@ impl Growing {
             Act::Push(called, on) => {
                 let nodes = self.nodes(on);
                 let _ = self.batt.push(primitive(called), &nodes);
-            }
-            Act::Attempt(called, on) => {
-                let nodes = self.nodes(on);
-                let _ = self.batt.attempt(primitive(called), &nodes);
             }
             Act::Mark => self.marks.push((self.batt.mark(), self.taken.len())),
             Act::Release(index) => {

@@ -7,7 +7,7 @@ use crate::Limits;
 use crate::generate::Generator;
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
-use crate::reads::reads_during;
+use crate::reads::testing::reads_during;
 
 /// Reads allowed for each element charged. Locations far apart are sorted in as many rounds as their number has bits,
 /// each with a few instructions per location.

@@ -8,7 +8,6 @@
 mod faults;
 mod leaves;
 
-#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
@@ -19,30 +18,30 @@ use crate::order::Order;
 use crate::scheduler::{BatchId, Ended, HOST, Made, Scheduler, Start};
 use crate::stages::Stages;
 use crate::work::{Failure, Item, Kind};
-pub use faults::{Call, Effect, Fault, Faults};
+use faults::{Call, Effect, Fault, Faults};
 use leaves::split;
-pub use leaves::{Leaves, Stretches};
+use leaves::{Leaves, Stretches};
 
 /// The costs of a simulated executor, in seconds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Machine {
+pub(crate) struct Machine {
     /// Per batch.
-    pub overhead: f64,
+    pub(crate) overhead: f64,
     /// Per item.
-    pub unit: f64,
+    pub(crate) unit: f64,
     /// Bytes per second, each way; infinite if nothing is copied.
-    pub bandwidth: f64,
+    pub(crate) bandwidth: f64,
     /// Bytes of memory.
-    pub memory: u64,
+    pub(crate) memory: u64,
     /// Bytes of memory per item.
-    pub footprint: u64,
+    pub(crate) footprint: u64,
     /// The items that fall back to the host.
-    pub leaves: Leaves,
+    pub(crate) leaves: Leaves,
 }
 
 impl Machine {
     /// A machine with unlimited memory that copies nothing.
-    pub fn new(overhead: f64, unit: f64) -> Self {
+    pub(crate) fn new(overhead: f64, unit: f64) -> Self {
         Self {
             overhead,
             unit,
@@ -56,46 +55,46 @@ impl Machine {
 
 /// A host and devices.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fleet {
+pub(crate) struct Fleet {
     /// The host.
-    pub host: Machine,
+    pub(crate) host: Machine,
     /// The devices.
-    pub devices: Vec<Machine>,
+    pub(crate) devices: Vec<Machine>,
     /// The host's threads for preparing batches.
-    pub preparers: usize,
+    pub(crate) preparers: usize,
     /// Seconds to prepare an item.
-    pub prepare: f64,
+    pub(crate) prepare: f64,
 }
 
 /// The record of a simulation.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Trace {
+pub(crate) struct Trace {
     /// When the last item was done.
-    pub makespan: Duration,
+    pub(crate) makespan: Duration,
     /// The answer of every item, in the order of delivery.
-    pub answers: Vec<(u64, u64)>,
+    pub(crate) answers: Vec<(u64, u64)>,
     /// The items that no executor could evaluate.
-    pub given_up: Vec<u64>,
+    pub(crate) given_up: Vec<u64>,
     /// The finished batches: the executor and the items, including those that fell back.
-    pub made: Vec<(usize, Range<u64>)>,
+    pub(crate) made: Vec<(usize, Range<u64>)>,
     /// How many items fell back to the host.
-    pub left: u64,
+    pub(crate) left: u64,
     /// The batches that were started.
-    pub started: u64,
+    pub(crate) started: u64,
     /// The peak memory use of each device.
-    pub peak: Vec<u64>,
+    pub(crate) peak: Vec<u64>,
 }
 
 impl Trace {
     /// How many items an executor was given in finished batches.
-    pub fn items(&self, executor: usize) -> u64 {
+    pub(crate) fn items(&self, executor: usize) -> u64 {
         let made = self.made.iter().filter(|(by, _)| *by == executor);
         made.map(|(_, items)| items.end - items.start).sum()
     }
 }
 
 /// The answer of an item, the same from every executor.
-pub fn answer(item: u64) -> u64 {
+pub(crate) fn answer(item: u64) -> u64 {
     let mut x = item.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -151,7 +150,7 @@ type Key = (u64, u64);
 
 /// Runs items through a scheduler.
 #[derive(Debug)]
-pub struct Simulation<'s> {
+pub(crate) struct Simulation<'s> {
     fleet: &'s Fleet,
     faults: &'s Faults,
     scheduler: &'s mut Scheduler,
@@ -183,7 +182,7 @@ const MOST_EVENTS: u64 = 10_000_000;
 impl<'s> Simulation<'s> {
     /// A simulation that begins at `now`. Item `i` takes `factor(i)` times its machine's unit. The scheduler must
     /// have the same number of executors.
-    pub fn new(
+    pub(crate) fn new(
         fleet: &'s Fleet,
         faults: &'s Faults,
         scheduler: &'s mut Scheduler,
@@ -219,13 +218,13 @@ impl<'s> Simulation<'s> {
     }
 
     /// Runs items, all submitted at once, to the end.
-    pub fn run(self, items: &[Item]) -> Trace {
+    pub(crate) fn run(self, items: &[Item]) -> Trace {
         self.run_within(&(u64::MAX..=u64::MAX), items)
     }
 
     /// Runs items to the end. The scheduler decides, within these bounds, how many are in progress at a time: more
     /// are submitted as earlier ones are delivered.
-    pub fn run_within(mut self, bounds: &RangeInclusive<u64>, items: &[Item]) -> Trace {
+    pub(crate) fn run_within(mut self, bounds: &RangeInclusive<u64>, items: &[Item]) -> Trace {
         let began = self.now;
         self.first = self.scheduler.end();
         self.kinds = items.iter().map(|item| item.kind).collect();

@@ -180,10 +180,7 @@ fn fallback_work_is_the_hosts_until_it_is_done() {
     scheduler.add(description(cost(&Machine::new(1e-6, 1e-6)), 3));
     scheduler.submit([(items(1)[0], 30)]);
     let start = scheduler.start(Duration::ZERO).unwrap();
-    assert_eq!(
-        (start.executor, scheduler.has_pending_fallback()),
-        (1, false)
-    );
+    assert_eq!((start.executor, scheduler.pending.is_empty()), (1, true));
     let made = Made {
         fallback: vec![Fallback {
             kind: Kind(1),
@@ -196,7 +193,7 @@ fn fallback_work_is_the_hosts_until_it_is_done() {
     let count = start.items.end - start.items.start;
     let ended = scheduler.ended(now, start.batch, Ok(made));
     assert_eq!(ended, Ended::Done(start.items.clone()));
-    assert!(scheduler.has_pending_fallback());
+    assert!(!scheduler.pending.is_empty());
     // At most all of them fall back.
     assert_eq!(scheduler.activity(1).items, 0);
     let ready = scheduler.ready(HOST, now);
@@ -205,7 +202,7 @@ fn fallback_work_is_the_hosts_until_it_is_done() {
     scheduler.fallback_done(later, &start.items);
     // Reports of fallback work that does not exist are ignored.
     scheduler.fallback_done(later, &start.items);
-    assert!(!scheduler.has_pending_fallback() && scheduler.ready(HOST, later) == 0.0);
+    assert!(scheduler.pending.is_empty() && scheduler.ready(HOST, later) == 0.0);
     // The host took two milliseconds for each.
     let unit = scheduler.costs(HOST).of(Kind(1)).unit;
     assert!((unit - 2e-3).abs() < 1e-4, "{unit}");

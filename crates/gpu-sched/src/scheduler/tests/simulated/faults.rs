@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A call to a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Call {
+pub(crate) enum Call {
     /// Memory.
     Allocate,
     /// A copy, either way.
@@ -18,12 +18,13 @@ pub enum Call {
 impl Call {
     pub(super) const COUNT: usize = 4;
     /// All of them.
-    pub const ALL: [Call; Self::COUNT] = [Call::Allocate, Call::Copy, Call::Launch, Call::Wait];
+    pub(crate) const ALL: [Call; Self::COUNT] =
+        [Call::Allocate, Call::Copy, Call::Launch, Call::Wait];
 }
 
 /// The result of a faulty call.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Effect {
+pub(crate) enum Effect {
     /// There is no memory.
     OutOfMemory,
     /// It fails.
@@ -41,24 +42,24 @@ pub enum Effect {
 
 /// One injected fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fault {
+pub(crate) struct Fault {
     /// The device, from 0 on.
-    pub device: usize,
+    pub(crate) device: usize,
     /// The call.
-    pub call: Call,
+    pub(crate) call: Call,
     /// Counts calls of this sort, from 0 on.
-    pub nth: u64,
+    pub(crate) nth: u64,
     /// Its effect.
-    pub effect: Effect,
+    pub(crate) effect: Effect,
 }
 
 /// All injected faults.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Faults {
+pub(crate) struct Faults {
     /// On devices.
-    pub on_devices: Vec<Fault>,
+    pub(crate) on_devices: Vec<Fault>,
     /// The items on which the host fails.
-    pub on_host: Vec<u64>,
+    pub(crate) on_host: Vec<u64>,
 }
 
 impl Faults {

@@ -1,48 +1,28 @@
-//! The derived operations, their parameters, and an example of each.
-//!
-//! They are text, [`DERIVED`]: functions of the public dialect that call primitives and the functions above them, in
-//! a file per family: colours and two grids, lines, areas and their borders, symmetry and tilings, parts, objects,
-//! choices. In them 0 is the background, *empty*, whatever the most common colour is, and cells that are not empty
-//! are *shown*. A *thing* is a component of shown cells of any colours, a *piece* one of a single colour, a *blob*
-//! the locations of a thing, and a *gap* a component of empty cells. The examples are text too; the types of the
-//! parameters follow from their arguments.
-//!
-//! ```
-//! use arc_search::language::derived::{Parameter, examples, functions};
-//! let functions = functions()?;
-//! let examples = examples()?;
-//! let filled = functions.iter().find(|function| function.name() == "filled").ok_or("not there")?;
-//! let example = examples.iter().find(|example| example.function == "filled").ok_or("none")?;
-//! assert_eq!(example.parameters(), Some(vec![Parameter::Grid, Parameter::Color]));
-//! let value = arc_dsl::Interpreter::default().run_on(filled, example.arguments.clone())?;
-//! assert_eq!(value, example.value);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! An example of each derived operation, worked out by hand: for the tests, and for the example program that measures
+//! the operations.
 
-use arc_dsl::{Grid, ParseError, Program, Value, parse_functions, parse_value};
+use arc_dsl::{Grid, Value, parse_value};
 
-use super::DERIVED;
-
-/// Examples of the derived operations, worked out by hand: a call per paragraph, and after `=` its value.
-pub const EXAMPLES: &str = concat!(
-    include_str!("derived/grids.txt"),
+/// A call per paragraph, and after `=` its value.
+const EXAMPLES: &str = concat!(
+    include_str!("grids.txt"),
     "\n",
-    include_str!("derived/lines.txt"),
+    include_str!("lines.txt"),
     "\n",
-    include_str!("derived/areas.txt"),
+    include_str!("areas.txt"),
     "\n",
-    include_str!("derived/symmetry.txt"),
+    include_str!("symmetry.txt"),
     "\n",
-    include_str!("derived/parts.txt"),
+    include_str!("parts.txt"),
     "\n",
-    include_str!("derived/objects.txt"),
+    include_str!("objects.txt"),
     "\n",
-    include_str!("derived/choices.txt")
+    include_str!("choices.txt")
 );
 
 /// The type of a parameter of a derived operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Parameter {
+pub(crate) enum Parameter {
     /// A grid.
     Grid,
     /// A colour, or a count.
@@ -61,49 +41,28 @@ pub enum Parameter {
 
 /// A call of a derived operation and its value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Example {
+pub(crate) struct Example {
     /// The name of the function.
-    pub function: String,
+    pub(crate) function: String,
     /// The arguments.
-    pub arguments: Vec<Value>,
+    pub(crate) arguments: Vec<Value>,
     /// The value for these arguments.
-    pub value: Value,
+    pub(crate) value: Value,
 }
 
 impl Example {
     /// The types of the parameters, by the arguments; `None` if one has another type.
-    pub fn parameters(&self) -> Option<Vec<Parameter>> {
+    pub(crate) fn parameters(&self) -> Option<Vec<Parameter>> {
         self.arguments.iter().map(parameter).collect()
     }
 }
 
-/// An example that cannot be read.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("example {number}: {why}")]
-pub struct Unreadable {
-    /// Its number, from 1 on.
-    pub number: usize,
-    /// Why.
-    pub why: String,
-}
-
-/// The derived operations in the order of the text.
-pub fn functions() -> Result<Vec<Program>, ParseError> {
-    parse_functions(DERIVED).into_iter().collect()
-}
-
 /// The examples in the order of the text.
-pub fn examples() -> Result<Vec<Example>, Unreadable> {
+pub(crate) fn examples() -> Result<Vec<Example>, String> {
     let paragraphs = EXAMPLES.split("\n\n").map(without_comments);
     let paragraphs = paragraphs.filter(|paragraph| !paragraph.is_empty());
-    let read = |(at, paragraph): (usize, String)| {
-        let why = |why| Unreadable {
-            number: at + 1,
-            why,
-        };
-        example(&paragraph).map_err(why)
-    };
-    paragraphs.enumerate().map(read).collect()
+    let read = |paragraph: String| example(&paragraph).map_err(|why| format!("{paragraph}: {why}"));
+    paragraphs.map(read).collect()
 }
 
 fn without_comments(paragraph: &str) -> String {
@@ -155,6 +114,3 @@ fn parameter(value: &Value) -> Option<Parameter> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -12,7 +12,7 @@ use gpu_kernels::device::Unavailable;
 use gpu_sim::interpreted::{Interpretation, InterpretedDevice, Module};
 use gpu_sim::open;
 
-use crate::conformance::suite::{Extent, Failure, Test};
+use arc_check::conformance::suite::{Extent, Failure, Test};
 
 /// How an instruction is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,19 +68,19 @@ const COMMUTATIVE: &[&str] = &[
 
 /// PTX that differs from the embedded one in one instruction.
 #[derive(Debug, Clone)]
-pub struct Mutant {
+pub(crate) struct Mutant {
     /// The line, from 1 on.
-    pub line: u32,
+    pub(crate) line: u32,
     /// The original instruction.
-    pub before: String,
+    pub(crate) before: String,
     /// The changed instruction.
-    pub after: String,
+    pub(crate) after: String,
     module: Arc<Module>,
 }
 
 /// The fate of a mutant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// Killed by this test, for this reason.
     Killed(String, String),
     /// No test that executes the instruction detected it.
@@ -104,7 +104,7 @@ impl Dice {
 }
 
 /// The first `count` mutants of a PTX, the same for the same seed.
-pub fn mutants(text: &str, seed: u64, count: usize) -> Vec<Mutant> {
+pub(crate) fn mutants(text: &str, seed: u64, count: usize) -> Vec<Mutant> {
     let Ok(module) = Module::parse(text) else {
         return Vec::new();
     };
@@ -225,13 +225,13 @@ fn parts(operands: &str) -> Vec<&str> {
 
 /// Which tests execute which lines of the unchanged PTX.
 #[derive(Debug, Clone, Default)]
-pub struct Reached {
+pub(crate) struct Reached {
     extent: Extent,
     tests: BTreeMap<u32, BTreeSet<Test>>,
     /// Warp instructions that the suite executes.
-    pub instructions: u64,
+    pub(crate) instructions: u64,
     /// The time of its launches.
-    pub time: Duration,
+    pub(crate) time: Duration,
 }
 
 /// A warp that takes more steps is in an endless loop.
@@ -251,7 +251,7 @@ impl Reached {
     ///
     /// # Errors
     /// A test fails.
-    pub fn new(cases: usize) -> Result<Self, String> {
+    pub(crate) fn new(cases: usize) -> Result<Self, String> {
         let extent = Extent {
             cases,
             programs: 400,
@@ -280,7 +280,7 @@ impl Reached {
     }
 
     /// The tests that execute a line, by name.
-    pub fn tests(&self, line: u32) -> Vec<String> {
+    pub(crate) fn tests(&self, line: u32) -> Vec<String> {
         let tests = self.tests.get(&line).into_iter().flatten();
         tests.map(|test| test.name()).collect()
     }
@@ -289,7 +289,7 @@ impl Reached {
     ///
     /// # Errors
     /// A mutant cannot be run at all.
-    pub fn outcome(&self, mutant: &Mutant) -> Result<Outcome, Unavailable> {
+    pub(crate) fn outcome(&self, mutant: &Mutant) -> Result<Outcome, Unavailable> {
         let Some(tests) = self.tests.get(&mutant.line) else {
             return Ok(Outcome::NotExecuted);
         };

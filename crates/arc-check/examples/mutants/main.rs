@@ -3,8 +3,10 @@
 
 use std::process::ExitCode;
 
-use arc_check::mutation::{Outcome, Reached, mutants};
+mod mutation;
+
 use gpu_kernels::device::image::PTX;
+use mutation::{Outcome, Reached, mutants};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 fn main() -> ExitCode {

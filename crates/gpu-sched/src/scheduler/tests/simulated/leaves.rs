@@ -8,18 +8,18 @@ use crate::work::{Fallback, Kind};
 
 /// Stretches of consecutive items, some of which fall back.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stretches {
+pub(crate) struct Stretches {
     /// The part of the stretches that falls back, 0 to 1.
-    pub part: f64,
+    pub(crate) part: f64,
     /// The average number of items in a stretch; lengths vary up to twice that.
-    pub length: u64,
+    pub(crate) length: u64,
     /// Whether the device bails out of them rather than skips them.
-    pub bails_out: bool,
+    pub(crate) bails_out: bool,
 }
 
 impl Stretches {
     /// Whether an item falls back.
-    pub fn leave(&self, item: u64) -> bool {
+    pub(crate) fn leave(&self, item: u64) -> bool {
         // Every pair of stretches is cut at a random position.
         let both = self.length.max(1) * 2;
         let (pair, at) = (item / both, item % both);
@@ -29,7 +29,7 @@ impl Stretches {
 }
 
 /// Which items of a device fall back, by kind.
-pub type Leaves = BTreeMap<Kind, Stretches>;
+pub(crate) type Leaves = BTreeMap<Kind, Stretches>;
 
 /// The items of a batch that the device tries, and those that fall back.
 #[derive(Debug, Default)]
