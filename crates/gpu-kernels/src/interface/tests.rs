@@ -146,7 +146,7 @@ fn whatever_changes_changes_the_fingerprint() {
 
 #[test]
 fn the_committed_header_is_that_of_the_description() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/interface.cuh");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/interface.cuh");
     let committed = std::fs::read_to_string(path).unwrap().replace("\r\n", "\n");
     assert!(
         committed == Description::new().header(),
