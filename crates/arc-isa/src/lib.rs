@@ -15,7 +15,7 @@
 //! ```
 //!
 //! Modules: `table` (the rows), `primitive` (the enum generated from them), `signature` (types of parameters), `types`
-//! (types of values), [`rules`] (the type of a result), `facts`, `symmetry`, `sampling`.
+//! (types of values), [`rules`] and `typing` (the type of a result), `facts`, `symmetry`, `sampling`.
 
 mod facts;
 mod primitive;
@@ -25,6 +25,7 @@ mod signature;
 mod symmetry;
 mod table;
 mod types;
+mod typing;
 
 pub use facts::{Body, Elements, Facts, Size, Use};
 pub use primitive::Primitive;
