@@ -9,7 +9,7 @@ fn main() {
     println!("cargo::rustc-check-cfg=cfg(emulated)");
     println!("cargo::rustc-check-cfg=cfg(sanitized)");
     println!("cargo::rerun-if-env-changed=ARC_SANITIZE");
-    // Set by the build script of gpu-kernels.
+    // Set by the build script of arc-kernels.
     let kernels = std::env::var_os("DEP_ARC_KERNELS_SOURCES").unwrap_or_default();
     let kernels = Path::new(&kernels);
     let host = kernels.join("host");
@@ -46,7 +46,7 @@ fn sources(folder: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
         let path = entry?.path();
         if path.is_dir() {
             all.extend(sources(&path)?);
-        } else if path.extension().is_some_and(|it| it != "ptx") {
+        } else if path.extension().is_some_and(|it| it != "ptx" && it != "rs") {
             all.insert(path.clone(), fs::read(&path)?);
         }
     }

@@ -14,7 +14,7 @@ const SOURCES: [&str; 11] = [
     "../gpu-kernels/src",
     "../gpu-sched/src",
     "../mega-batch/src",
-    "../gpu-kernels/kernels/ptx",
+    "../../kernels/ptx",
     "src",
 ];
 

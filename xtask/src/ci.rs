@@ -1,5 +1,6 @@
 //! `ci`: the checks that a change must pass before it lands.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
 use std::process::Command;
@@ -103,7 +104,7 @@ impl fmt::Display for Stages {
 }
 
 /// The digest of the kernels that were last checked.
-const CHECKED_KERNELS: &str = "crates/gpu-kernels/kernels/checked.txt";
+const CHECKED_KERNELS: &str = "kernels/checked.txt";
 
 /// Checks the instruction counts of the kernels' PTX. If the kernels have changed since the last check, or with
 /// `all`, also checks them against their PTX and under the sanitizers, which takes longer than everything else
@@ -129,14 +130,16 @@ fn check_kernels(root: &Path, all: bool) -> Result<Option<String>> {
     Ok(None)
 }
 
+/// The digest of the sources and the PTX.
 fn kernels_digest(root: &Path) -> Result<String> {
     let mut hasher = Xxh3::new();
-    let root = root.join(crate::ptx::CRATE);
-    for entry in WalkDir::new(root.join("kernels")).sort_by_file_name() {
+    for entry in WalkDir::new(root.join(crate::ptx::KERNELS)).sort_by_file_name() {
         let entry = entry?;
         let path = entry.path();
-        if entry.file_type().is_file() && !path.ends_with(CHECKED_KERNELS) {
-            let name = path.strip_prefix(&root)?.to_string_lossy();
+        // The digest itself, and what makes the folder a crate, are no part of the kernels.
+        let end = path.extension().and_then(OsStr::to_str);
+        if entry.file_type().is_file() && !matches!(end, Some("rs" | "toml" | "txt")) {
+            let name = path.strip_prefix(root)?.to_string_lossy();
             hasher.update(name.as_bytes());
             hasher.update(&std::fs::read(path)?);
         }

@@ -19,10 +19,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
         (DIALECTS, dialects(root)?),
         (form::PAGE, form::page(root)?),
         ("docs/device-interface.md", interface::page()),
-        (
-            "crates/gpu-kernels/kernels/interface.cuh",
-            Description::new().header(),
-        ),
+        ("kernels/interface.cuh", Description::new().header()),
     ];
     for (name, text) in files {
         let path = root.join(name);

@@ -32,14 +32,14 @@ enum Command {
     /// checks the documents.
     Ci {
         /// Also checks kernels that have not changed since they were last checked
-        /// (crates/gpu-kernels/kernels/checked.txt): against their PTX, and under the sanitizers.
+        /// (kernels/checked.txt): against their PTX, and under the sanitizers.
         #[arg(long)]
         all: bool,
     },
     /// Fails if files of a crate depend on each other in a circle, and lists the dependencies.
     Circles,
     /// Generates files from the code: docs/primitives.md, docs/device-interface.md, parts of docs/form.md, and
-    /// crates/gpu-kernels/kernels/interface.cuh; and checks the links of all pages.
+    /// kernels/interface.cuh; and checks the links of all pages.
     Docs {
         /// Writes nothing; fails if a file is out of date or a link is broken.
         #[arg(long)]
@@ -66,7 +66,7 @@ enum Command {
     /// Counts the calls in programs and writes the table of costs for searches:
     /// crates/arc-search/src/language/costs.txt.
     Costs(costs::Arguments),
-    /// Builds crates/gpu-kernels/kernels/ptx/programs.ptx from the kernels.
+    /// Builds kernels/ptx/programs.ptx from the kernels.
     Ptx(ptx::Arguments),
     /// Tests the kernels, compiled for the host by GCC, under the address and undefined behaviour sanitizers.
     Sanitize,

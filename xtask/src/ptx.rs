@@ -19,11 +19,8 @@ mod wheels;
 
 use nvrtc::Nvrtc;
 
-/// The crate of the kernels; the file names below are relative to it.
-pub(crate) const CRATE: &str = "crates/gpu-kernels";
-
 /// The folder of the kernels, against which their includes are resolved.
-const KERNELS: &str = "kernels";
+pub(crate) const KERNELS: &str = "kernels";
 
 /// The source that includes all others.
 const SOURCE: &str = "kernels/programs.cu";
@@ -82,7 +79,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         Some(nvcc) => nvcc_compile(root, nvcc)?,
         None => compile(root, &wheels::NVRTC.fetch(root)?)?,
     };
-    let path = root.join(CRATE).join(IMAGE);
+    let path = root.join(IMAGE);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
@@ -120,7 +117,7 @@ fn check(root: &Path, nvrtc: &Path, nvcc: &Path) -> Result<()> {
     if let Some(difference) = difference(&committed(root), &image) {
         bail!("{IMAGE} is out of date ({difference}): run `cargo xtask ptx`");
     }
-    let reports = ptxas::assemble_for_all(nvcc, &root.join(CRATE).join(IMAGE))?;
+    let reports = ptxas::assemble_for_all(nvcc, &root.join(IMAGE))?;
     print!("{}", ptxas::table(&reports));
     let warnings = ptxas::warnings(&reports);
     ensure!(
@@ -133,19 +130,17 @@ fn check(root: &Path, nvrtc: &Path, nvcc: &Path) -> Result<()> {
 
 /// The committed PTX; empty if there is none.
 fn committed(root: &Path) -> String {
-    std::fs::read_to_string(root.join(CRATE).join(IMAGE))
+    std::fs::read_to_string(root.join(IMAGE))
         .unwrap_or_default()
         .replace("\r\n", "\n")
 }
 
 /// The PTX of the pinned compiler, unpacked in `folder`.
 fn compile(root: &Path, folder: &Path) -> Result<String> {
-    let source = root.join(CRATE).join(SOURCE);
+    let source = root.join(SOURCE);
     let text = std::fs::read_to_string(&source).with_context(|| source.display().to_string())?;
-    // The compiler reads the headers itself. Names relative to the crate do not depend on this machine.
-    let folder_of_crate = root.join(CRATE);
-    std::env::set_current_dir(&folder_of_crate)
-        .with_context(|| folder_of_crate.display().to_string())?;
+    // The compiler reads the headers itself. Names relative to the root do not depend on this machine.
+    std::env::set_current_dir(root).with_context(|| root.display().to_string())?;
     let image = Nvrtc::open(folder)?.compile(SOURCE, &text, &options())?;
     switches::tabulate(&image)
 }
@@ -169,7 +164,7 @@ fn nvcc_compile(root: &Path, nvcc: &Path) -> Result<String> {
         .arg(SOURCE)
         .arg("--output-file")
         .arg(&path)
-        .current_dir(root.join(CRATE))
+        .current_dir(root)
         .output()
         .with_context(|| format!("{} cannot be run", nvcc.display()))?;
     let log = [output.stdout, output.stderr].concat();

@@ -42,7 +42,7 @@
 //! - the language: `primitives` (the reference functions for the table of `arc-isa`, by family), `types`, `constants`,
 //!   and for the typed dialect `dialect` and `typed`;
 //! - programs: `program`, `text` (parsing, with `batt_file` for batts), `interpreter`, `budget` (limits and their use),
-//!   `bounds` (checks of results against the limits), `error`;
+//!   `bounds` (checks of results against the limits), `error`, `spelling`;
 //! - tasks: `task` (with their JSON), `task_ids`, [`builtin`];
 //! - for tests: [`generate`], `reads`.
 
@@ -62,6 +62,7 @@ mod patch;
 mod primitives;
 mod program;
 mod reads;
+mod spelling;
 mod task;
 mod task_ids;
 mod text;
@@ -81,6 +82,7 @@ pub use literal::{write_list, write_tuple};
 pub use patch::{Cell, Indices, Loc, Object};
 pub use primitives::LoopBody;
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
+pub use spelling::misspelt;
 pub use task::{
     FileForm, FileProgram, FileTask, MAX_CELLS, MAX_SIDE, OtherSplit, Pair, PairId, Solution,
     Solutions, Split, SubmissionFile, SubmittedGrid, SubmittedTask, Task, TaskError, TaskFile,
@@ -89,8 +91,8 @@ pub use task::{
 pub use task_ids::{TaskIds, says_nothing};
 pub use text::{
     Beside, ParseError, ParseErrorKind, ProgramText, Reading, Renames, definition_digests, is_batt,
-    misspelt, parse_batt, parse_file, parse_functions, parse_programs, parse_programs_in,
-    parse_value, read_file, read_programs, says_program,
+    parse_batt, parse_file, parse_functions, parse_programs, parse_programs_in, parse_value,
+    read_file, read_programs, says_program,
 };
 pub use typed::TypedPrimitive;
 pub use value::container::{Container, Items, sorted_places};

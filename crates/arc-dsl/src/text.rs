@@ -47,7 +47,6 @@ use lexer::{Block, Lexer};
 use module::Module;
 use module::parser::Parser;
 pub use module::{ProgramText, Reading, says_program};
-pub use names::misspelt;
 pub use reference::{Beside, definition_digests};
 
 /// The programs of a text, in its order.

@@ -12,12 +12,10 @@
 //! A cell is the tuple (row, column, colour). Values store it like any tuple of three integers; [`objects`] converts it
 //! to the public dialect's cell and back when a public primitive does the work.
 
-use std::fmt;
-
 use arc_isa::Primitive;
 
 use crate::budget::{Context, WORK_PER_STEP};
-use crate::error::EvalResult;
+use crate::error::{ErrorKind, EvalResult};
 use crate::primitives::native;
 use crate::value::Value;
 use crate::value::foreign::Foreign;
@@ -40,14 +38,11 @@ mod samples;
 mod table;
 
 use python::PythonResult;
-use table::TABLE;
 pub use table::TypedPrimitive;
+use table::for_each_typed_primitive;
 
-/// A row of the table of typed primitives.
+/// What a row says about a call.
 struct Row {
-    name: &'static str,
-    family: &'static str,
-    parameters: &'static [&'static str],
     default: Default,
     implementation: Implementation,
     /// For a row with a dedicated function, what it returns.
@@ -82,27 +77,51 @@ enum Implementation {
     Own(OwnFn),
 }
 
+macro_rules! implementation {
+    ($family:ident ($($parameter:ident),*) public $target:ident) => {
+        pastey::paste! { Implementation::Public(Primitive::[<$target:camel>]) }
+    };
+    ($family:ident ($($parameter:ident),*) same $target:ident) => {
+        pastey::paste! { Implementation::Same(TypedPrimitive::[<$target:camel>]) }
+    };
+    ($family:ident ($($parameter:ident),*) own $target:ident) => {
+        Implementation::Own(|cx, arguments| {
+            let [$($parameter),*] = arguments else {
+                return Err(ErrorKind::ArgumentCount {
+                    expected: [$(stringify!($parameter)),*].len() as u8,
+                    found: u8::try_from(arguments.len()).unwrap_or(u8::MAX),
+                }
+                .into());
+            };
+            $family::$target(cx, $($parameter),*)
+        })
+    };
+    // The last argument is optional.
+    ($family:ident ($($parameter:ident),*) optional $target:ident) => {
+        Implementation::Own(|cx, arguments| $family::$target(cx, arguments))
+    };
+}
+
+macro_rules! rows {
+    ($($family:ident {
+        $($name:ident ($($parameter:ident),*) -> $default:ident = $how:ident $target:ident $(: $doc:literal)?;)+
+    })+) => {
+        #[allow(non_snake_case, reason = "the names of parameters are the dialect's own")]
+        static TABLE: &[Row] = &[$($(
+            Row {
+                default: Default::$default,
+                implementation: implementation!($family ($($parameter),*) $how $target),
+                doc: concat!("" $(, $doc)?),
+            },
+        )+)+];
+    };
+}
+
+for_each_typed_primitive!(rows);
+
 impl TypedPrimitive {
     fn row(self) -> &'static Row {
         &TABLE[self as usize]
-    }
-
-    /// The name that program text uses.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// Its family.
-    #[must_use]
-    pub fn family(self) -> &'static str {
-        self.row().family
-    }
-
-    /// The names of its parameters.
-    #[must_use]
-    pub fn parameters(self) -> &'static [&'static str] {
-        self.row().parameters
     }
 
     /// The primitive as a value.
@@ -163,12 +182,6 @@ impl TypedPrimitive {
                 Ok(value)
             }
         }
-    }
-}
-
-impl fmt::Display for TypedPrimitive {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

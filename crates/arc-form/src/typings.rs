@@ -1,6 +1,6 @@
 //! The types of results, cached for the most frequent types of arguments.
 
-use arc_isa::rules::{Typing, result};
+use arc_isa::rules::Typing;
 use smallvec::SmallVec;
 
 use super::Type;
@@ -37,14 +37,16 @@ impl Typings {
     /// The number of entries, a power of two.
     const ENTRIES: usize = 512;
 
-    /// The same as [`result`]; an error says why there is no type.
+    /// The same as [`Primitive::typing`]; an error says why there is no type.
     pub(super) fn of<'t>(
         &mut self,
         primitive: Primitive,
         types: impl Iterator<Item = &'t Type> + Clone,
     ) -> Result<Typing, String> {
         let rule = |types: SmallVec<[Type; 4]>| {
-            result(primitive, &types).map_err(|unlike| unlike.to_string())
+            primitive
+                .typing(&types)
+                .map_err(|unlike| unlike.to_string())
         };
         // The highest bit marks how many types follow.
         let mut key = 1 << 8 | primitive as u32;
@@ -112,7 +114,7 @@ mod tests {
                 let Some(types) = types(&arguments) else {
                     continue;
                 };
-                let Ok(typing) = result(primitive, &types) else {
+                let Ok(typing) = primitive.typing(&types) else {
                     continue;
                 };
                 let borrowed: Vec<_> = arguments.iter().collect();

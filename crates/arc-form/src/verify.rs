@@ -195,9 +195,9 @@ pub(super) fn typing(
         Op::Call(primitive) if arity.regions != Some(0) => {
             loop_typing(primitive, arguments, regions, results)
         }
-        Op::Call(primitive) if primitive.is_first_order() => {
-            rules::result(primitive, arguments).map_err(|unlike| unlike.to_string())
-        }
+        Op::Call(primitive) if primitive.is_first_order() => primitive
+            .typing(arguments)
+            .map_err(|unlike| unlike.to_string()),
         Op::Call(primitive) => Err(format!("`{primitive}` makes or takes functions")),
         Op::Tuple => sure(Type::fixed(arguments)),
         Op::Set => Ok(rules::collected(

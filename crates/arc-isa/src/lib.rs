@@ -16,7 +16,7 @@
 //! ```
 //!
 //! Modules: `table` (the rows), `primitive` (the enum generated from them), `signature` (types of parameters), `types`
-//! (types of values), [`rules`] (the type of a result), `facts`, `symmetry`, `sampling`.
+//! (types of values), [`rules`] and `typing` (the type of a result), `facts`, `symmetry`, `sampling`.
 
 mod facts;
 mod primitive;
@@ -26,6 +26,7 @@ mod signature;
 mod symmetry;
 mod table;
 mod types;
+mod typing;
 
 pub use facts::{Body, Elements, Facts, Size, Use};
 pub use primitive::Primitive;

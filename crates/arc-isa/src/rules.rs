@@ -1,13 +1,11 @@
-//! The typing rules: the type of a primitive's result, computed from the types of its arguments.
+//! The typing rules that rows name: the type of a result, computed from the types of the arguments.
 //!
-//! A rule is called only with arguments that the primitive's signature accepts. For a row without a rule, the result
-//! has the type in the signature.
+//! A rule is called only with arguments that the primitive's signature accepts.
 
 #![allow(clippy::unnecessary_wraps, reason = "the rules of rows have one type")]
 
 use std::fmt;
 
-use crate::primitive::Primitive;
 use crate::signature::Type as Signature;
 use crate::types::{ContainerKind, ValueType as Type};
 
@@ -35,7 +33,7 @@ impl fmt::Display for Unlike {
 /// Computes the type of a result from the types of the arguments.
 pub type Rule = fn(&[Type]) -> Result<Typing, Unlike>;
 
-fn sure(ty: Type) -> Result<Typing, Unlike> {
+pub(crate) fn sure(ty: Type) -> Result<Typing, Unlike> {
     Ok(Typing { ty, checked: false })
 }
 
@@ -44,7 +42,7 @@ fn checked(ty: Type) -> Result<Typing, Unlike> {
 }
 
 /// The call fails for all values; if it did not, the check would reject the value.
-fn fails() -> Result<Typing, Unlike> {
+pub(crate) fn fails() -> Result<Typing, Unlike> {
     checked(Type::Never)
 }
 
@@ -161,7 +159,7 @@ pub fn accepts(signature: Signature, ty: &Type) -> bool {
 
 /// Whether every value of the type is accepted for a parameter of this type. For values outside that type, Python may
 /// return a result of another type.
-fn surely_accepts(signature: Signature, ty: &Type) -> bool {
+pub(crate) fn surely_accepts(signature: Signature, ty: &Type) -> bool {
     let integer = |ty: &Type| matches!(ty, Type::Int | Type::Bool);
     let pair = |ty: &Type| match ty {
         Type::Pair => true,
@@ -231,50 +229,6 @@ fn first_of(ty: &Type) -> Result<Option<Type>, Unlike> {
     match ty.items() {
         Some(items) => Ok(items.first().cloned()),
         None => element(ty),
-    }
-}
-
-/// The type of the result of a first-order primitive for arguments of these types.
-pub fn result(primitive: Primitive, arguments: &[Type]) -> Result<Typing, Unlike> {
-    if arguments.iter().any(|ty| matches!(ty, Type::Never)) {
-        return sure(Type::Never);
-    }
-    let mut sure = true;
-    for (at, (_, signature)) in primitive.parameters().iter().enumerate() {
-        if surely_accepts(*signature, &arguments[at]) {
-            continue;
-        }
-        if !accepts(*signature, &arguments[at]) {
-            return fails();
-        }
-        sure = false;
-    }
-    let typing = match primitive.facts().result {
-        Some(rule) => rule(arguments)?,
-        None => by_signature(primitive.returns()),
-    };
-    Ok(Typing {
-        checked: typing.checked || !sure,
-        ..typing
-    })
-}
-
-/// The result type that the signature alone implies.
-fn by_signature(returns: Signature) -> Typing {
-    let ty = match returns {
-        Signature::Boolean => Type::Bool,
-        Signature::Integer => Type::Int,
-        Signature::IntegerTuple => Type::Pair,
-        Signature::Grid => Type::Grid,
-        Signature::Object => Type::Object,
-        Signature::Indices => Type::Indices,
-        Signature::Objects => Type::set_of(Type::Object),
-        // All first-order primitives with these return types have a rule: the tests check that.
-        _ => Type::Never,
-    };
-    Typing {
-        checked: ty == Type::Never,
-        ty,
     }
 }
 

@@ -7,8 +7,8 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-pub use crate::interface::Entry;
 use crate::interface::constants::MAX_SIDE_BY_SIDE;
+pub use crate::interface::{Argument, Entry};
 use crate::interface::{EVALUATION_BYTES, Representation};
 
 pub mod caching;
@@ -86,15 +86,6 @@ pub struct Memory {
     pub free: u64,
     /// In all.
     pub total: u64,
-}
-
-/// An argument of a kernel.
-#[derive(Debug)]
-pub enum Argument<'a, B> {
-    /// Device memory, by its address.
-    Buffer(&'a B),
-    /// An unsigned 32-bit number.
-    Number(u32),
 }
 
 /// One launch of a kernel.

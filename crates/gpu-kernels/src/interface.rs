@@ -1,9 +1,9 @@
 //! The device's interface: everything that the host and the kernels must agree on, stated once.
 //!
-//! Constants, codes, bit fields of words, records and the parameters of launches are rows in the
+//! Constants, codes, bit fields of words, records, the parameters of launches and [`operations`] are rows in the
 //! modules below; each row generates the Rust item that the host uses and the part of the
 //! [`Description`] from which `cargo xtask docs` writes `kernels/interface.cuh` and
-//! `docs/device-interface.md`. The table of [`operations`](crate::operations) is part of the description too.
+//! `docs/device-interface.md`.
 //!
 //! The [`fingerprint`] is a hash of the header's whole text. An image carries the fingerprint of the header it was
 //! compiled with, and opening an image with another one fails: any change here makes images stale.
@@ -11,15 +11,20 @@
 pub(crate) mod codes;
 pub(crate) mod constants;
 mod header;
+pub mod lane_operations;
 pub(crate) mod launches;
+pub mod list_operations;
+pub mod operations;
 pub(crate) mod records;
 mod signature;
+mod sizes;
 pub(crate) mod words;
 
 pub use codes::{BailOut, ElementKind, Key, Representation, Structure};
 pub use constants::{COLOURS, MAX_ORIGIN, ROW_BYTES, SIDE, UNIT_BYTES};
-pub use launches::{CopyArguments, Entry, ProgramsArguments};
+pub use launches::{Argument, CopyArguments, Entry, ProgramsArguments};
 pub use signature::OperationSignature;
+pub use sizes::EVALUATION_BYTES;
 pub use words::{BitField, Bits};
 
 /// A named number.
@@ -201,12 +206,18 @@ impl Description {
     pub fn new() -> Self {
         Self {
             constants: constants::all(),
-            enumerations: codes::all(),
+            enumerations: vec![
+                BailOut::enumeration(),
+                sizes::representations(),
+                Structure::enumeration(),
+                Key::enumeration(),
+                ElementKind::enumeration(),
+            ],
             words: words::all(),
             records: records::all(),
             kernels: launches::all(),
-            operations: crate::list_operations::signatures(),
-            lane_operations: crate::lane_operations::signatures(),
+            operations: list_operations::signatures(),
+            lane_operations: lane_operations::signatures(),
         }
     }
 
@@ -231,12 +242,6 @@ impl Default for Description {
 pub fn fingerprint() -> u64 {
     Description::new().fingerprint()
 }
-
-/// Bytes in device memory of an evaluation besides its values, if it is the only one of its work: the evaluation's
-/// record, the work's, and the verdict's.
-pub const EVALUATION_BYTES: u32 = (size_of::<records::EvaluationRecord>()
-    + size_of::<records::WorkRecord>()
-    + size_of::<records::VerdictRecord>()) as u32;
 
 /// Joins the lines of a documentation comment.
 fn about(lines: &[&str]) -> String {

@@ -1,7 +1,7 @@
 //! ARC DSL operations and whole programs on NVIDIA GPUs, a batch in one launch.
 //!
-//! The kernels are CUDA C++ (`kernels/`), built to PTX that is embedded here. Tests run them without a
-//! GPU, on the simulated devices of the crate gpu-sim.
+//! The kernels are CUDA C++, built to PTX that the crate arc-kernels embeds. Tests run them without a GPU, on the
+//! simulated devices of the crate gpu-sim.
 //!
 //! Modules, from the form to a verdict:
 //!
@@ -18,16 +18,15 @@ pub mod device;
 mod encode;
 mod engine;
 pub mod interface;
-pub mod lane_operations;
-pub mod list_operations;
-pub mod operations;
 mod pool;
 mod program;
 mod verdict;
 
 pub use encode::{HostOnly, encode};
 pub use engine::{Arguments, Engine, Evaluation, LaunchConfig, Prepared, Programs, Results};
-pub use interface::{BailOut, Representation, Structure};
+pub use interface::{
+    BailOut, Representation, Structure, lane_operations, list_operations, operations,
+};
 pub use pool::{LANES, Place, Pool};
 pub use program::{Builder, DeviceProgram, Immediate, Label, TooLarge, ValueId};
 pub use verdict::{Verdict, hash};

@@ -13,10 +13,9 @@ const BEGINNING: &str = "\
 # The device's interface
 
 What the host and the kernels must agree on: how values lie in memory, what a launch takes and what it
-gives. All of it is described once, in `crates/gpu-kernels/src/interface.rs` and the modules below it,
-beside the table of operations in `crates/gpu-kernels/src/operations.rs`. `cargo xtask docs` generates
-this page and `crates/gpu-kernels/kernels/interface.cuh` from it; the kernels are compiled with that
-header, which asserts that every structure has the size and the offsets that it has on the host.
+gives. All of it is described once, in `crates/gpu-kernels/src/interface.rs` and the modules below it.
+`cargo xtask docs` generates this page and `kernels/interface.cuh` from it; the kernels are compiled with
+that header, which asserts that every structure has the size and the offsets that it has on the host.
 
 The description is known by a *fingerprint*, 64 bits of FNV-1a over the header's text. An image carries
 the fingerprint of the header that it was compiled with, and opening a device with an image of another

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::Pair;
 use crate::grid::Grid;
-use crate::text::misspelt;
+use crate::spelling::misspelt;
 
 /// The maximum number of cells of a grid that is read: as many as a program may create by default.
 pub const MAX_CELLS: usize = 1_000_000;

@@ -8,6 +8,7 @@ use arc_isa::Primitive;
 
 use crate::dialect::Dialect;
 use crate::program::{BuildError, Callee, Operand};
+use crate::spelling::nearest;
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::{Parser, constant};
@@ -238,12 +239,11 @@ impl<'t> Parser<'_, 't> {
             .iter()
             .flat_map(|scope| scope.builder.variables());
         if called {
-            let nearest =
-                names::nearest(token.text, variables.chain(names::primitives(self.dialect)));
+            let nearest = nearest(token.text, variables.chain(names::primitives(self.dialect)));
             ParseErrorKind::UnknownPrimitive { name, nearest }
         } else {
             let known = names::constants(self.dialect).chain(names::primitives(self.dialect));
-            let nearest = names::nearest(token.text, variables.chain(known));
+            let nearest = nearest(token.text, variables.chain(known));
             ParseErrorKind::UnknownName { name, nearest }
         }
     }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::constants::Constant;
 use crate::dialect::Dialect;
+use crate::spelling::nearest;
 use crate::text::names;
 
 /// Another project's names for the names of the DSL: maps theirs to ours.
@@ -53,7 +54,7 @@ impl Renames {
                 .any(|&dialect| names::known(dialect, ours).is_some())
             {
                 let known = Dialect::ALL.iter().flat_map(|&d| names::primitives(d));
-                let hint = match names::nearest(ours, known) {
+                let hint = match nearest(ours, known) {
                     Some(name) => format!("did you mean `{name}`?"),
                     None => "expected a primitive or a constant".to_owned(),
                 };

@@ -1,36 +1,351 @@
-//! The table of the typed dialect's primitives.
+//! The table of the typed dialect's primitives: a row has the name with its parameters, the default that a failing call
+//! returns, and how a call is evaluated.
 
-use arc_isa::Primitive;
+use std::fmt;
 
-use super::{Default, Implementation, Row, containers, extents, grids, objects, patches, samples};
-use crate::error::ErrorKind;
+/// Expands a macro with all rows.
+macro_rules! for_each_typed_primitive {
+    ($expand:ident) => {
+        $expand! {
+            containers {
+                // Numbers and truth values.
+                add(a, b) -> Tuple = own add: "`add` of the public dialect; an empty tuple counts as 0.";
+                subtract(a, b) -> Tuple = own subtract: "`subtract` of the public dialect; an empty tuple counts as 0.";
+                multiply(a, b) -> Tuple = own multiply: "`multiply` of the public dialect; an empty tuple counts as 1.";
+                divide(a, b) -> Tuple = own divide: "`divide` of the public dialect; an empty tuple counts as 1.";
+                invert(n) -> Tuple = public invert;
+                even(n) -> False = public even;
+                double(n) -> Tuple = public double;
+                halve(n) -> Tuple = public halve;
+                increment(x) -> Tuple = public increment;
+                decrement(x) -> Tuple = public decrement;
+                crement(x) -> Tuple = public crement;
+                sign(x) -> Tuple = public sign;
+                positive(x) -> False = own positive: "Whether `x` is greater than zero.";
+                greater(a, b) -> False = own greater: "Whether `a` is greater than `b`; nothing is greater or less than `nan`.";
+                flip(b) -> False = public flip;
+                both(a, b) -> False = public both;
+                either(a, b) -> False = public either;
+                toivec(i) -> Tuple = public toivec;
+                tojvec(j) -> Tuple = public tojvec;
+                maximum(container) -> Zero = own maximum: "The largest element, 0 where there is none; `nan` is neither more nor less.";
+                minimum(container) -> Zero = own minimum: "The smallest element, 0 where there is none.";
+                // Containers.
+                identity(x) -> Tuple = public identity;
+                equality(a, b) -> False = own equality: "Whether `a` and `b` are equal; `nan` equals nothing.";
+                contained(value, container) -> False = public contained;
+                combine(a, b) -> Tuple = public combine;
+                combine_t(a, b) -> Tuple = own combine_t: "`a + b`: of tuples one behind the other.";
+                combine_f(a, b) -> Set = own combine_f: "`a | b`: of sets the elements of both.";
+                intersection(a, b) -> Set = public intersection;
+                difference(a, b) -> Set = public difference;
+                difference_tuple(a, b) -> Tuple = public difference;
+                difference_t(a, b) -> Tuple = public difference;
+                dedupe(tup) -> Tuple = public dedupe;
+                repeat(item, num) -> Tuple = public repeat;
+                size(container) -> Zero = public size;
+                size_t(container) -> Zero = public size;
+                size_f(container) -> Zero = public size;
+                merge(containers) -> Tuple = public merge;
+                merge_t(containers) -> Tuple = public merge;
+                merge_f(containers) -> Tuple = public merge;
+                mostcommon(container) -> Tuple = public mostcommon;
+                mostcommon_t(container) -> Tuple = public mostcommon;
+                mostcommon_f(container) -> Tuple = own mostcommon_f: "`mostcommon` of the elements as a tuple.";
+                leastcommon(container) -> Tuple = public leastcommon;
+                leastcommon_t(container) -> Tuple = public leastcommon;
+                leastcommon_f(container) -> Tuple = own leastcommon_f: "`leastcommon` of the elements as a tuple.";
+                initset(value) -> Set = public initset;
+                insert(value, container) -> Set = public insert;
+                totuple(container) -> Tuple = public totuple;
+                first(container) -> Tuple = own first: "The first element, or `None`.";
+                first_t(container) -> Tuple = own first_t: "The first element of a tuple, or the empty tuple.";
+                first_f(container) -> Tuple = own first_f: "The first element, or the empty set.";
+                second(container) -> Tuple = own second: "The second element, `None` where there is but one.";
+                last(container) -> Tuple = own last: "The last element, or the empty tuple.";
+                last_t(container) -> Tuple = own last_t: "The last element of a tuple, or the empty tuple.";
+                last_f(container) -> Tuple = own last_f: "The last element, or the empty set.";
+                remove(value, container) -> Tuple = own remove: "The container without the elements that equal `value`.";
+                remove_t(value, container) -> Tuple = own remove_t: "The elements that differ from `value`, as a tuple.";
+                remove_f(value, container) -> Set = same remove;
+                other(container, value) -> Tuple = own other: "The first element that differs from `value`, or `None`.";
+                other_t(container, value) -> Tuple = own other_t: "The first element that differs from `value`, or the empty tuple.";
+                other_f(container, value) -> Tuple = own other_f: "The first element that differs from `value`, or the empty set.";
+                interval(start, stop, step) -> Tuple = public interval;
+                astuple(a, b) -> Tuple = public astuple;
+                ascell(ij, c) -> Tuple = own ascell: "The cell of a location and a colour.";
+                astriple(i, j, c) -> Tuple = own astriple: "The tuple `(i, j, c)`.";
+                toij(c) -> Tuple = own toij: "The first two elements of a cell: its location.";
+                celltuple(a, b) -> Tuple = own celltuple: "The cells of locations and colours that stand at the same place.";
+                product(a, b) -> Set = public product;
+                pair(a, b) -> Tuple = public pair;
+                branch(condition, a, b) -> Tuple = public branch;
+                c_branch(condition, a, b) -> Tuple = public branch;
+                sizefilter(container, n) -> Set = public sizefilter;
+                sizefilter_t(container, n) -> Tuple = own sizefilter_t: "The elements that have `n` elements, as a tuple.";
+                // Functions.
+                compose(outer, inner) -> Function = public compose;
+                chain(h, g, f) -> Function = public chain;
+                matcher(function, target) -> Function = public matcher;
+                rbind(function, fixed) -> Function = public rbind;
+                lbind(function, fixed) -> Function = public lbind;
+                power(function, n) -> Function = public power;
+                fork(outer, a, b) -> Function = public fork;
+                apply(function, container) -> Tuple = public apply;
+                apply_t(function, container) -> Tuple = own apply_t: "`apply` on the elements as a tuple.";
+                apply_f(function, container) -> Set = public apply;
+                rapply(functions, value) -> Tuple = public rapply;
+                rapply_t(functions, value) -> Tuple = own rapply_t: "`rapply` of the functions as a tuple.";
+                rapply_f(functions, value) -> Set = public rapply;
+                mapply(function, container) -> Set = own mapply: "`apply`, then `merge`.";
+                mapply_t(function, container) -> Tuple = own mapply_t: "`apply_t`, then `merge_t`.";
+                mapply_f(function, container) -> Set = own mapply_f: "`apply_f`, then `merge_f`.";
+                papply(function, a, b) -> Tuple = public papply;
+                mpapply(function, a, b) -> Tuple = own mpapply: "`papply`, then `merge_t`.";
+                prapply(function, a, b) -> Set = public prapply;
+                sfilter(container, condition) -> Tuple = public sfilter;
+                sfilter_t(container, condition) -> Tuple = own sfilter_t: "`sfilter` of the elements as a tuple.";
+                sfilter_f(container, condition) -> Set = own sfilter_f: "`sfilter` of the elements as a set.";
+                mfilter(container, function) -> Set = own mfilter: "`sfilter`, then `merge_f`.";
+                mfilter_t(container, function) -> Set = same sfilter_f;
+                mfilter_f(container, function) -> Set = same mfilter;
+                extract(container, condition) -> Tuple = own extract: "The first element that satisfies the condition, or the empty set.";
+                order(container, compfunc) -> Tuple = own order: "The elements in ascending order of the function; of themselves by `None`.";
+                valmax(container, compfunc) -> Zero = own valmax: "What the function gives for the element for which it gives most; of none, for 0.";
+                valmax_t(container, compfunc) -> Zero = same valmax;
+                valmax_f(container, compfunc) -> Zero = same valmax;
+                valmin(container, compfunc) -> Zero = own valmin: "What the function gives for the element for which it gives least; of none, for 0.";
+                valmin_t(container, compfunc) -> Zero = same valmin;
+                valmin_f(container, compfunc) -> Zero = same valmin;
+                argmax(container, compfunc) -> Tuple = own argmax: "The first element for which the function gives most; `nan` is neither more nor less.";
+                argmax_t(container, compfunc) -> Tuple = same argmax;
+                argmax_f(container, compfunc) -> Tuple = same argmax;
+                argmin(container, compfunc) -> Tuple = own argmin: "The first element for which the function gives least.";
+                argmin_t(container, compfunc) -> Tuple = same argmin;
+                argmin_f(container, compfunc) -> Tuple = same argmin;
+                make_all_dsl_safe(module) -> Tuple = own nothing: "`None`: what the project's own wrapper gives for a value.";
+            }
 
-macro_rules! implementation {
-    ($family:ident ($($parameter:ident),*) public $target:ident) => {
-        pastey::paste! { Implementation::Public(Primitive::[<$target:camel>]) }
-    };
-    ($family:ident ($($parameter:ident),*) same $target:ident) => {
-        pastey::paste! { Implementation::Same(TypedPrimitive::[<$target:camel>]) }
-    };
-    ($family:ident ($($parameter:ident),*) own $target:ident) => {
-        Implementation::Own(|cx, arguments| {
-            let [$($parameter),*] = arguments else {
-                return Err(ErrorKind::ArgumentCount {
-                    expected: [$(stringify!($parameter)),*].len() as u8,
-                    found: u8::try_from(arguments.len()).unwrap_or(u8::MAX),
-                }
-                .into());
-            };
-            $family::$target(cx, $($parameter),*)
-        })
-    };
-    // The last argument is optional.
-    ($family:ident ($($parameter:ident),*) optional $target:ident) => {
-        Implementation::Own(|cx, arguments| $family::$target(cx, arguments))
+            samples {
+                // Elements by rank.
+                get_nth_t(container, rank) -> Tuple = own get_nth_t: "The element of a tuple at `rank`, counted from 0, or from -1 backwards; `nan` where there is none.";
+                get_nth_f(container, rank) -> Tuple = own get_nth_f: "The element at `rank`, counted from 0, or from -1 backwards; the empty set past the end.";
+                get_nth_by_key_t(container, rank, key) -> Tuple = optional get_nth_by_key_t: "The element at `rank` in ascending order of `key`; `None` where there are none. Without a `key`, of the elements themselves.";
+                get_nth_by_key_f(container, rank, key) -> Tuple = optional get_nth_by_key_f: "The same, `None` past the end, and the first for a negative `rank`.";
+                get_rank(container, rank) -> Zero = own get_rank: "The element at `rank` in descending order, or 0.";
+                get_arg_rank(container, compfunc, rank) -> Tuple = own get_arg_rank: "The element at `rank` in descending order of the function, or an empty container of the same kind.";
+                get_arg_rank_t(container, compfunc, rank) -> Tuple = own get_arg_rank_t: "The same, or the empty tuple.";
+                get_arg_rank_f(container, compfunc, rank) -> Tuple = own get_arg_rank_f: "The same, or the empty set.";
+                get_val_rank(container, compfunc, rank) -> Tuple = own get_val_rank: "What the function gives for the element at `rank` in ascending order of it, or for 0.";
+                get_val_rank_t(container, compfunc, rank) -> Tuple = same get_val_rank;
+                get_val_rank_f(container, compfunc, rank) -> Tuple = same get_val_rank;
+                get_common_rank(container, rank) -> Tuple = own get_common_rank_t: "The element of a tuple at `rank` in ascending order of how often it occurs, or the empty tuple.";
+                get_common_rank_t(container, rank) -> Tuple = same get_common_rank;
+                get_common_rank_f(container, rank) -> Tuple = own get_common_rank_f: "The same of any container, or the empty set.";
+                get_color_rank_t(grid, rank) -> Zero = own get_color_rank_t: "The colour at `rank` in descending order of how many cells have it, or the empty tuple.";
+                get_color_rank_f(obj, rank) -> Zero = own get_color_rank_f: "The same of an object, or the empty set.";
+                // Common properties of train pairs.
+                dedupe_pair_tuple(S) -> Tuple = own dedupe_pair_tuple: "The pairs whose elements differ.";
+                c_iz(S, function) -> Tuple = own c_iz: "What the function gives for the inputs and for no output.";
+                c_zo(S, function) -> Tuple = own c_zo: "What the function gives for the outputs and for no input.";
+                c_iz_n(S, function, pick) -> Zero = own c_iz_n: "What `pick` takes of `c_iz`.";
+                c_zo_n(S, function, pick) -> Zero = own c_zo_n: "What `pick` takes of `c_zo`.";
+                a_mr(S) -> Tuple = own a_mr: "The first number with which `mir_rot_t` makes all outputs of the inputs, or `None`.";
+            }
+
+            patches {
+                // Locations.
+                toindices(patch) -> Set = own toindices: "The locations of cells; of locations themselves.";
+                toindices_i(indices) -> Set = public identity;
+                toindices_o(obj) -> Set = own toindices_o: "The locations of cells.";
+                recolor_i(color, indices) -> Set = own recolor_i: "The locations as cells of the colour.";
+                recolor_o(color, obj) -> Set = own recolor_o: "The cells in the colour.";
+                shift(patch, directions) -> Set = own shift: "The patch moved; as it is, by the empty tuple.";
+                normalize_t(piece) -> Tuple = public identity;
+                normalize(indices) -> Set = own normalize: "The patch moved to the origin.";
+                normalize_i(indices) -> Set = own normalize_i: "The locations moved to the origin.";
+                normalize_o(obj) -> Set = own normalize_o: "The object moved to the origin.";
+                dneighbors(loc) -> Set = own dneighbors: "The four locations beside a location; none of the empty tuple.";
+                ineighbors(loc) -> Set = own ineighbors: "The four locations diagonal to a location; none of the empty tuple.";
+                neighbors(loc) -> Set = own neighbors: "Both.";
+                // Boxes and lines.
+                backdrop(patch) -> Set = own backdrop: "All locations of the bounding box.";
+                delta(patch) -> Set = own delta: "Those that are not in the patch.";
+                r#box(patch) -> Set = own r#box: "The outline of the bounding box.";
+                inbox(patch) -> Set = own inbox: "The outline one further inside.";
+                outbox(patch) -> Set = own outbox: "The outline one further outside.";
+                connect(a, b) -> Set = own connect: "`connect` of the public dialect; nothing for the empty tuple.";
+                shoot(start, direction) -> Set = own shoot: "`shoot` of the public dialect; nothing for what is empty.";
+                vfrontier(location) -> Set = public vfrontier;
+                hfrontier(location) -> Set = own hfrontier: "`hfrontier` of the public dialect; nothing for the empty tuple.";
+                // Two patches.
+                hmatching(a, b) -> False = own hmatching: "Whether both have cells in a row.";
+                vmatching(a, b) -> False = own vmatching: "Whether both have cells in a column.";
+                manhattan(a, b) -> Zero = own manhattan: "The least distance; `inf` from nothing.";
+                adjacent(a, b) -> False = own adjacent: "Whether it is 1.";
+                bordering(patch, grid) -> False = own bordering: "Whether the patch touches the border of the grid.";
+                gravitate(source, destination) -> Tuple = own gravitate: "How `source` moves until it is beside `destination`; `source` where that is empty.";
+                // Mirrored.
+                hmirror_f(patch) -> Set = own hmirror_f: "Mirrored up to down.";
+                hmirror_i(indices) -> Set = own hmirror_i: "The same of locations.";
+                hmirror_o(obj) -> Set = own hmirror_o: "The same of an object.";
+                vmirror_f(patch) -> Set = own vmirror_f: "Mirrored left to right.";
+                vmirror_i(indices) -> Set = own vmirror_i: "The same of locations.";
+                vmirror_o(obj) -> Set = own vmirror_o: "The same of an object.";
+                dmirror_f(patch) -> Set = own dmirror_f: "Mirrored along the diagonal.";
+                dmirror_i(indices) -> Set = own dmirror_i: "The same of locations.";
+                dmirror_o(obj) -> Set = own dmirror_o: "The same of an object.";
+                cmirror_f(patch) -> Set = own cmirror_f: "Mirrored along the counterdiagonal.";
+                cmirror_i(indices) -> Set = same cmirror_f;
+                cmirror_o(obj) -> Set = same cmirror_f;
+                mir_rot_f(patch, r#type) -> Tuple = own mir_rot_f: "By number: `hmirror_f`, `dmirror_f`, `vmirror_f`, `cmirror_f`, else the patch.";
+                upscale_f(obj, factor) -> Set = own upscale_f: "Each cell as a square of so many rows.";
+                hperiod(obj) -> Zero = own hperiod: "After how many columns the object repeats.";
+                vperiod(obj) -> Zero = own vperiod: "After how many rows the object repeats.";
+                // Colours.
+                palette_f(element) -> Set = own palette_f: "The colours of an object.";
+                p_f(element) -> Set = same palette_f;
+                p_o(obj) -> Set = own p_o: "The colours as an ascending tuple.";
+                numcolors_f(obj) -> Zero = own numcolors_f: "How many there are.";
+                mostcolor_f(obj) -> Zero = own mostcolor_f: "The colour of most cells; `nan` of nothing.";
+                leastcolor_f(obj) -> Zero = own leastcolor_f: "The colour of fewest cells; `nan` of nothing.";
+                colorcount_f(obj, color) -> Zero = own colorcount_f: "How many cells have the colour.";
+                color(obj) -> Zero = own color: "The colour of the first cell; `-inf` of nothing.";
+                colorfilter(objs, color) -> Set = own colorfilter: "The objects whose first cell has the colour.";
+                colorfilter_t(objs, color) -> Tuple = own colorfilter_t: "The same of tuples, as a tuple.";
+            }
+
+            extents {
+                // Extents.
+                uppermost(patch) -> Zero = own uppermost: "The first row; `nan` of nothing.";
+                uppermost_i(indices) -> Zero = own uppermost_i: "The same of locations.";
+                uppermost_o(obj) -> Zero = own uppermost_o: "The same of an object.";
+                lowermost(patch) -> Zero = own lowermost: "The last row; `nan` of nothing.";
+                lowermost_i(indices) -> Zero = own lowermost_i: "The same of locations.";
+                lowermost_o(obj) -> Zero = own lowermost_o: "The same of an object.";
+                leftmost(patch) -> Zero = own leftmost: "The first column; `nan` of nothing.";
+                leftmost_i(indices) -> Zero = own leftmost_i: "The same of locations.";
+                leftmost_o(obj) -> Zero = own leftmost_o: "The same of an object.";
+                rightmost(patch) -> Zero = own rightmost: "The last column; `nan` of nothing.";
+                rightmost_i(indices) -> Zero = own rightmost_i: "The last column of locations.";
+                rightmost_o(obj) -> Zero = own rightmost_o: "The last column of an object.";
+                col_row(patch, r#type) -> Tuple = own col_row: "By number: `lowermost`, `uppermost`, `leftmost`, `rightmost`, else `None`.";
+                height_f(piece) -> Zero = own height_f: "Rows from the first to the last.";
+                height_i(piece) -> Zero = own height_i: "The same of locations.";
+                height_o(piece) -> Zero = own height_o: "The same of an object.";
+                width_f(piece) -> Zero = own width_f: "Columns from the first to the last.";
+                width_i(piece) -> Zero = own width_i: "The same of locations.";
+                width_o(piece) -> Zero = own width_o: "The same of an object.";
+                shape_f(patch) -> Tuple = own shape_f: "Height and width.";
+                portrait_f(patch) -> False = own portrait_f: "Whether it is higher than wide.";
+                square_f(patch) -> False = own square_f: "Whether it fills a square.";
+                vline_i(patch) -> False = own vline_i: "Whether locations form a vertical line.";
+                vline_o(patch) -> False = own vline_o: "Whether an object forms a vertical line.";
+                hline_i(patch) -> False = own hline_i: "Whether locations form a horizontal line.";
+                hline_o(patch) -> False = own hline_o: "Whether an object forms a horizontal line.";
+                ulcorner(patch) -> Tuple = own ulcorner: "First row, first column; of nothing the empty tuple.";
+                ulcorner_i(indices) -> Tuple = own ulcorner_i: "The same of locations.";
+                ulcorner_o(obj) -> Tuple = own ulcorner_o: "The same of an object.";
+                urcorner(patch) -> Tuple = own urcorner: "First row, last column; of nothing the empty tuple.";
+                urcorner_i(indices) -> Tuple = own urcorner_i: "The same of locations.";
+                urcorner_o(obj) -> Tuple = own urcorner_o: "The same of an object.";
+                llcorner(patch) -> Tuple = own llcorner: "Last row, first column; of nothing the empty tuple.";
+                llcorner_i(indices) -> Tuple = own llcorner_i: "The same of locations.";
+                llcorner_o(obj) -> Tuple = own llcorner_o: "The same of an object.";
+                lrcorner(patch) -> Tuple = own lrcorner: "Last row, last column; of nothing the empty tuple.";
+                lrcorner_i(indices) -> Tuple = own lrcorner_i: "The same of locations.";
+                lrcorner_o(obj) -> Tuple = own lrcorner_o: "The same of an object.";
+                corner(patch, r#type) -> Tuple = own corner: "By number: `ulcorner`, `urcorner`, `llcorner`, `lrcorner`, else `ulcorner`.";
+                corners(patch) -> Set = own corners: "The set of all four.";
+                center(patch) -> Tuple = own center: "The middle; of nothing the empty tuple.";
+                centerofmass(patch) -> Tuple = own centerofmass: "The mean location, rounded down.";
+                position(a, b) -> Tuple = own position: "In which direction `b` lies from `a`.";
+            }
+
+            grids {
+                // Measures and colours.
+                height_t(piece) -> Zero = public size;
+                width_t(piece) -> Zero = own width_t: "The length of the first row.";
+                shape_t(grid) -> Tuple = own shape_t: "Height and width.";
+                portrait_t(grid) -> False = own portrait_t: "Whether it is higher than wide.";
+                square_t(grid) -> False = own square_t: "Whether it is as high as wide.";
+                is_no_grid(x) -> Tuple = own is_no_grid: "Whether it is anything but a tuple of tuples of integers.";
+                palette_t(element) -> Set = own palette_t: "The colours of a grid.";
+                p_g(grid) -> Set = own p_g: "The colours as an ascending tuple.";
+                numcolors_t(grid) -> Zero = own numcolors_t: "How many there are.";
+                mostcolor_t(grid) -> Zero = own mostcolor_t: "The colour of most cells; `nan` of nothing.";
+                leastcolor_t(grid) -> Zero = own leastcolor_t: "The colour of fewest cells; `nan` of nothing.";
+                colorcount_t(grid, color) -> Zero = own colorcount_t: "How many cells have the colour.";
+                f_ofcolor(grid, color) -> Set = public ofcolor;
+                asindices(grid) -> Set = public asindices;
+                asobject(grid) -> Set = own asobject: "The cells of a grid; nothing of anything else.";
+                index(grid, loc) -> Zero = own index: "The colour at a location; `-inf` off the grid.";
+                canvas(color, dimensions) -> Tuple = public canvas;
+                // The whole grid.
+                rot90(grid) -> Tuple = public rot90;
+                rot180(grid) -> Tuple = public rot180;
+                rot270(grid) -> Tuple = public rot270;
+                hmirror_t(grid) -> Tuple = own hmirror_t: "`hmirror` of the public dialect, of a tuple.";
+                vmirror_t(grid) -> Tuple = own vmirror_t: "`vmirror` of the public dialect, of the elements as a tuple.";
+                dmirror_t(grid) -> Tuple = own dmirror_t: "`dmirror` of the public dialect, of the elements as a tuple.";
+                cmirror_t(grid) -> Tuple = own cmirror_t: "`cmirror` of the public dialect, of a tuple.";
+                mir_rot_t(grid, r#type) -> Tuple = own mir_rot_t: "By number: `hmirror_t`, `dmirror_t`, `vmirror_t`, `cmirror_t`, `rot90`, `rot180`, `rot270`, else the grid.";
+                hupscale(grid, factor) -> Tuple = public hupscale;
+                vupscale(grid, factor) -> Tuple = public vupscale;
+                upscale_t(grid, factor) -> Tuple = own upscale_t: "`upscale` of the public dialect, of the elements as a tuple.";
+                downscale(grid, factor) -> Tuple = own downscale: "`downscale` of the public dialect; by `inf` the first cell.";
+                hconcat(a, b) -> Tuple = public hconcat;
+                vconcat(a, b) -> Tuple = own vconcat: "`a + b`: of tuples one behind the other.";
+                trim(grid) -> Tuple = public trim;
+                tophalf(grid) -> Tuple = public tophalf;
+                bottomhalf(grid) -> Tuple = public bottomhalf;
+                lefthalf(grid) -> Tuple = public lefthalf;
+                righthalf(grid) -> Tuple = public righthalf;
+                replace(grid, replacee, replacer) -> Tuple = public replace;
+                switch(grid, a, b) -> Tuple = public switch;
+                compress(grid) -> Tuple = own compress: "`compress` of the public dialect, of the elements as a tuple.";
+                crop(grid, start, dims) -> Tuple = own crop: "The part of a grid, where all of it lies on the grid, or the empty tuple.";
+                subgrid(patch, grid) -> Tuple = own subgrid: "`crop` to the patch.";
+                hsplit(grid, n) -> Tuple = own hsplit: "So many parts side by side, each by `crop`.";
+                vsplit(grid, n) -> Tuple = own vsplit: "So many parts one below the other, each by `crop`.";
+                cellwise(a, b, fallback) -> Tuple = own cellwise: "The cells in which two grids agree; off the second one none does.";
+            }
+
+            objects {
+                // Objects of a grid.
+                objects(grid, univalued, diagonal, without_bg) -> Set = own objects: "`objects` of the public dialect.";
+                objects_t(grid, univalued, diagonal, without_bg) -> Tuple = own objects_t: "The same as tuples, each in the order in which it is flooded.";
+                objects_g(grid, univalued, diagonal, without_bg) -> Tuple = same objects_t;
+                o_g(grid, r#type) -> Tuple = own o_g: "`objects` with the bits of the number as its flags, `None` past 7.";
+                o_g_t(grid, r#type) -> Tuple = own o_g_t: "`objects_t` with the bits of the number as its flags, `None` past 7.";
+                o_g_tuple(grid, r#type) -> Tuple = same o_g_t;
+                partition(grid) -> Set = own partition: "`partition` of the public dialect.";
+                fgpartition(grid) -> Set = own fgpartition: "`fgpartition` of the public dialect.";
+                frontiers(grid) -> Set = own frontiers: "`frontiers` of the public dialect.";
+                occurrences(grid, obj) -> Set = own occurrences: "`occurrences` of the public dialect.";
+                toobject(patch, grid) -> Set = own toobject: "`toobject` of the public dialect.";
+                // Painting.
+                fill(grid, color, patch) -> Tuple = own fill: "`fill` of the public dialect.";
+                underfill(grid, color, patch) -> Tuple = own underfill: "`underfill` of the public dialect.";
+                paint(grid, obj) -> Tuple = own paint: "`paint` of the public dialect.";
+                underpaint(grid, obj) -> Tuple = own underpaint: "`underpaint` of the public dialect.";
+                cover(grid, patch) -> Tuple = own cover: "`fill` with the colour of most cells.";
+                r#move(grid, obj, offset) -> Tuple = own r#move: "`cover`, then `paint` of the object moved.";
+            }
+        }
     };
 }
 
-macro_rules! typed {
+pub(super) use for_each_typed_primitive;
+
+/// A primitive as text names it.
+struct Names {
+    name: &'static str,
+    family: &'static str,
+    parameters: &'static [&'static str],
+}
+
+macro_rules! primitives {
     ($(
         $family:ident {
             $(
@@ -49,15 +364,11 @@ macro_rules! typed {
                 )+)+
             }
 
-            #[allow(non_snake_case, reason = "the names of parameters are the dialect's own")]
-            pub(super) static TABLE: &[Row] = &[$($(
-                Row {
+            static TABLE: &[Names] = &[$($(
+                Names {
                     name: strip_raw(stringify!($name)),
                     family: stringify!($family),
                     parameters: &[$(strip_raw(stringify!($parameter))),*],
-                    default: Default::$default,
-                    implementation: implementation!($family ($($parameter),*) $how $target),
-                    doc: concat!("" $(, $doc)?),
                 },
             )+)+];
 
@@ -70,6 +381,8 @@ macro_rules! typed {
     };
 }
 
+for_each_typed_primitive!(primitives);
+
 /// The name without the prefix of a raw identifier (`r#box`).
 const fn strip_raw(name: &'static str) -> &'static str {
     match name.as_bytes() {
@@ -78,330 +391,32 @@ const fn strip_raw(name: &'static str) -> &'static str {
     }
 }
 
-typed! {
-    containers {
-        // Numbers and truth values.
-        add(a, b) -> Tuple = own add: "`add` of the public dialect; an empty tuple counts as 0.";
-        subtract(a, b) -> Tuple = own subtract: "`subtract` of the public dialect; an empty tuple counts as 0.";
-        multiply(a, b) -> Tuple = own multiply: "`multiply` of the public dialect; an empty tuple counts as 1.";
-        divide(a, b) -> Tuple = own divide: "`divide` of the public dialect; an empty tuple counts as 1.";
-        invert(n) -> Tuple = public invert;
-        even(n) -> False = public even;
-        double(n) -> Tuple = public double;
-        halve(n) -> Tuple = public halve;
-        increment(x) -> Tuple = public increment;
-        decrement(x) -> Tuple = public decrement;
-        crement(x) -> Tuple = public crement;
-        sign(x) -> Tuple = public sign;
-        positive(x) -> False = own positive: "Whether `x` is greater than zero.";
-        greater(a, b) -> False = own greater: "Whether `a` is greater than `b`; nothing is greater or less than `nan`.";
-        flip(b) -> False = public flip;
-        both(a, b) -> False = public both;
-        either(a, b) -> False = public either;
-        toivec(i) -> Tuple = public toivec;
-        tojvec(j) -> Tuple = public tojvec;
-        maximum(container) -> Zero = own maximum: "The largest element, 0 where there is none; `nan` is neither more nor less.";
-        minimum(container) -> Zero = own minimum: "The smallest element, 0 where there is none.";
-        // Containers.
-        identity(x) -> Tuple = public identity;
-        equality(a, b) -> False = own equality: "Whether `a` and `b` are equal; `nan` equals nothing.";
-        contained(value, container) -> False = public contained;
-        combine(a, b) -> Tuple = public combine;
-        combine_t(a, b) -> Tuple = own combine_t: "`a + b`: of tuples one behind the other.";
-        combine_f(a, b) -> Set = own combine_f: "`a | b`: of sets the elements of both.";
-        intersection(a, b) -> Set = public intersection;
-        difference(a, b) -> Set = public difference;
-        difference_tuple(a, b) -> Tuple = public difference;
-        difference_t(a, b) -> Tuple = public difference;
-        dedupe(tup) -> Tuple = public dedupe;
-        repeat(item, num) -> Tuple = public repeat;
-        size(container) -> Zero = public size;
-        size_t(container) -> Zero = public size;
-        size_f(container) -> Zero = public size;
-        merge(containers) -> Tuple = public merge;
-        merge_t(containers) -> Tuple = public merge;
-        merge_f(containers) -> Tuple = public merge;
-        mostcommon(container) -> Tuple = public mostcommon;
-        mostcommon_t(container) -> Tuple = public mostcommon;
-        mostcommon_f(container) -> Tuple = own mostcommon_f: "`mostcommon` of the elements as a tuple.";
-        leastcommon(container) -> Tuple = public leastcommon;
-        leastcommon_t(container) -> Tuple = public leastcommon;
-        leastcommon_f(container) -> Tuple = own leastcommon_f: "`leastcommon` of the elements as a tuple.";
-        initset(value) -> Set = public initset;
-        insert(value, container) -> Set = public insert;
-        totuple(container) -> Tuple = public totuple;
-        first(container) -> Tuple = own first: "The first element, or `None`.";
-        first_t(container) -> Tuple = own first_t: "The first element of a tuple, or the empty tuple.";
-        first_f(container) -> Tuple = own first_f: "The first element, or the empty set.";
-        second(container) -> Tuple = own second: "The second element, `None` where there is but one.";
-        last(container) -> Tuple = own last: "The last element, or the empty tuple.";
-        last_t(container) -> Tuple = own last_t: "The last element of a tuple, or the empty tuple.";
-        last_f(container) -> Tuple = own last_f: "The last element, or the empty set.";
-        remove(value, container) -> Tuple = own remove: "The container without the elements that equal `value`.";
-        remove_t(value, container) -> Tuple = own remove_t: "The elements that differ from `value`, as a tuple.";
-        remove_f(value, container) -> Set = same remove;
-        other(container, value) -> Tuple = own other: "The first element that differs from `value`, or `None`.";
-        other_t(container, value) -> Tuple = own other_t: "The first element that differs from `value`, or the empty tuple.";
-        other_f(container, value) -> Tuple = own other_f: "The first element that differs from `value`, or the empty set.";
-        interval(start, stop, step) -> Tuple = public interval;
-        astuple(a, b) -> Tuple = public astuple;
-        ascell(ij, c) -> Tuple = own ascell: "The cell of a location and a colour.";
-        astriple(i, j, c) -> Tuple = own astriple: "The tuple `(i, j, c)`.";
-        toij(c) -> Tuple = own toij: "The first two elements of a cell: its location.";
-        celltuple(a, b) -> Tuple = own celltuple: "The cells of locations and colours that stand at the same place.";
-        product(a, b) -> Set = public product;
-        pair(a, b) -> Tuple = public pair;
-        branch(condition, a, b) -> Tuple = public branch;
-        c_branch(condition, a, b) -> Tuple = public branch;
-        sizefilter(container, n) -> Set = public sizefilter;
-        sizefilter_t(container, n) -> Tuple = own sizefilter_t: "The elements that have `n` elements, as a tuple.";
-        // Functions.
-        compose(outer, inner) -> Function = public compose;
-        chain(h, g, f) -> Function = public chain;
-        matcher(function, target) -> Function = public matcher;
-        rbind(function, fixed) -> Function = public rbind;
-        lbind(function, fixed) -> Function = public lbind;
-        power(function, n) -> Function = public power;
-        fork(outer, a, b) -> Function = public fork;
-        apply(function, container) -> Tuple = public apply;
-        apply_t(function, container) -> Tuple = own apply_t: "`apply` on the elements as a tuple.";
-        apply_f(function, container) -> Set = public apply;
-        rapply(functions, value) -> Tuple = public rapply;
-        rapply_t(functions, value) -> Tuple = own rapply_t: "`rapply` of the functions as a tuple.";
-        rapply_f(functions, value) -> Set = public rapply;
-        mapply(function, container) -> Set = own mapply: "`apply`, then `merge`.";
-        mapply_t(function, container) -> Tuple = own mapply_t: "`apply_t`, then `merge_t`.";
-        mapply_f(function, container) -> Set = own mapply_f: "`apply_f`, then `merge_f`.";
-        papply(function, a, b) -> Tuple = public papply;
-        mpapply(function, a, b) -> Tuple = own mpapply: "`papply`, then `merge_t`.";
-        prapply(function, a, b) -> Set = public prapply;
-        sfilter(container, condition) -> Tuple = public sfilter;
-        sfilter_t(container, condition) -> Tuple = own sfilter_t: "`sfilter` of the elements as a tuple.";
-        sfilter_f(container, condition) -> Set = own sfilter_f: "`sfilter` of the elements as a set.";
-        mfilter(container, function) -> Set = own mfilter: "`sfilter`, then `merge_f`.";
-        mfilter_t(container, function) -> Set = same sfilter_f;
-        mfilter_f(container, function) -> Set = same mfilter;
-        extract(container, condition) -> Tuple = own extract: "The first element that satisfies the condition, or the empty set.";
-        order(container, compfunc) -> Tuple = own order: "The elements in ascending order of the function; of themselves by `None`.";
-        valmax(container, compfunc) -> Zero = own valmax: "What the function gives for the element for which it gives most; of none, for 0.";
-        valmax_t(container, compfunc) -> Zero = same valmax;
-        valmax_f(container, compfunc) -> Zero = same valmax;
-        valmin(container, compfunc) -> Zero = own valmin: "What the function gives for the element for which it gives least; of none, for 0.";
-        valmin_t(container, compfunc) -> Zero = same valmin;
-        valmin_f(container, compfunc) -> Zero = same valmin;
-        argmax(container, compfunc) -> Tuple = own argmax: "The first element for which the function gives most; `nan` is neither more nor less.";
-        argmax_t(container, compfunc) -> Tuple = same argmax;
-        argmax_f(container, compfunc) -> Tuple = same argmax;
-        argmin(container, compfunc) -> Tuple = own argmin: "The first element for which the function gives least.";
-        argmin_t(container, compfunc) -> Tuple = same argmin;
-        argmin_f(container, compfunc) -> Tuple = same argmin;
-        make_all_dsl_safe(module) -> Tuple = own nothing: "`None`: what the project's own wrapper gives for a value.";
+impl TypedPrimitive {
+    fn names(self) -> &'static Names {
+        &TABLE[self as usize]
     }
 
-    samples {
-        // Elements by rank.
-        get_nth_t(container, rank) -> Tuple = own get_nth_t: "The element of a tuple at `rank`, counted from 0, or from -1 backwards; `nan` where there is none.";
-        get_nth_f(container, rank) -> Tuple = own get_nth_f: "The element at `rank`, counted from 0, or from -1 backwards; the empty set past the end.";
-        get_nth_by_key_t(container, rank, key) -> Tuple = optional get_nth_by_key_t: "The element at `rank` in ascending order of `key`; `None` where there are none. Without a `key`, of the elements themselves.";
-        get_nth_by_key_f(container, rank, key) -> Tuple = optional get_nth_by_key_f: "The same, `None` past the end, and the first for a negative `rank`.";
-        get_rank(container, rank) -> Zero = own get_rank: "The element at `rank` in descending order, or 0.";
-        get_arg_rank(container, compfunc, rank) -> Tuple = own get_arg_rank: "The element at `rank` in descending order of the function, or an empty container of the same kind.";
-        get_arg_rank_t(container, compfunc, rank) -> Tuple = own get_arg_rank_t: "The same, or the empty tuple.";
-        get_arg_rank_f(container, compfunc, rank) -> Tuple = own get_arg_rank_f: "The same, or the empty set.";
-        get_val_rank(container, compfunc, rank) -> Tuple = own get_val_rank: "What the function gives for the element at `rank` in ascending order of it, or for 0.";
-        get_val_rank_t(container, compfunc, rank) -> Tuple = same get_val_rank;
-        get_val_rank_f(container, compfunc, rank) -> Tuple = same get_val_rank;
-        get_common_rank(container, rank) -> Tuple = own get_common_rank_t: "The element of a tuple at `rank` in ascending order of how often it occurs, or the empty tuple.";
-        get_common_rank_t(container, rank) -> Tuple = same get_common_rank;
-        get_common_rank_f(container, rank) -> Tuple = own get_common_rank_f: "The same of any container, or the empty set.";
-        get_color_rank_t(grid, rank) -> Zero = own get_color_rank_t: "The colour at `rank` in descending order of how many cells have it, or the empty tuple.";
-        get_color_rank_f(obj, rank) -> Zero = own get_color_rank_f: "The same of an object, or the empty set.";
-        // Common properties of train pairs.
-        dedupe_pair_tuple(S) -> Tuple = own dedupe_pair_tuple: "The pairs whose elements differ.";
-        c_iz(S, function) -> Tuple = own c_iz: "What the function gives for the inputs and for no output.";
-        c_zo(S, function) -> Tuple = own c_zo: "What the function gives for the outputs and for no input.";
-        c_iz_n(S, function, pick) -> Zero = own c_iz_n: "What `pick` takes of `c_iz`.";
-        c_zo_n(S, function, pick) -> Zero = own c_zo_n: "What `pick` takes of `c_zo`.";
-        a_mr(S) -> Tuple = own a_mr: "The first number with which `mir_rot_t` makes all outputs of the inputs, or `None`.";
+    /// The name that program text uses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.names().name
     }
 
-    patches {
-        // Locations.
-        toindices(patch) -> Set = own toindices: "The locations of cells; of locations themselves.";
-        toindices_i(indices) -> Set = public identity;
-        toindices_o(obj) -> Set = own toindices_o: "The locations of cells.";
-        recolor_i(color, indices) -> Set = own recolor_i: "The locations as cells of the colour.";
-        recolor_o(color, obj) -> Set = own recolor_o: "The cells in the colour.";
-        shift(patch, directions) -> Set = own shift: "The patch moved; as it is, by the empty tuple.";
-        normalize_t(piece) -> Tuple = public identity;
-        normalize(indices) -> Set = own normalize: "The patch moved to the origin.";
-        normalize_i(indices) -> Set = own normalize_i: "The locations moved to the origin.";
-        normalize_o(obj) -> Set = own normalize_o: "The object moved to the origin.";
-        dneighbors(loc) -> Set = own dneighbors: "The four locations beside a location; none of the empty tuple.";
-        ineighbors(loc) -> Set = own ineighbors: "The four locations diagonal to a location; none of the empty tuple.";
-        neighbors(loc) -> Set = own neighbors: "Both.";
-        // Boxes and lines.
-        backdrop(patch) -> Set = own backdrop: "All locations of the bounding box.";
-        delta(patch) -> Set = own delta: "Those that are not in the patch.";
-        r#box(patch) -> Set = own r#box: "The outline of the bounding box.";
-        inbox(patch) -> Set = own inbox: "The outline one further inside.";
-        outbox(patch) -> Set = own outbox: "The outline one further outside.";
-        connect(a, b) -> Set = own connect: "`connect` of the public dialect; nothing for the empty tuple.";
-        shoot(start, direction) -> Set = own shoot: "`shoot` of the public dialect; nothing for what is empty.";
-        vfrontier(location) -> Set = public vfrontier;
-        hfrontier(location) -> Set = own hfrontier: "`hfrontier` of the public dialect; nothing for the empty tuple.";
-        // Two patches.
-        hmatching(a, b) -> False = own hmatching: "Whether both have cells in a row.";
-        vmatching(a, b) -> False = own vmatching: "Whether both have cells in a column.";
-        manhattan(a, b) -> Zero = own manhattan: "The least distance; `inf` from nothing.";
-        adjacent(a, b) -> False = own adjacent: "Whether it is 1.";
-        bordering(patch, grid) -> False = own bordering: "Whether the patch touches the border of the grid.";
-        gravitate(source, destination) -> Tuple = own gravitate: "How `source` moves until it is beside `destination`; `source` where that is empty.";
-        // Mirrored.
-        hmirror_f(patch) -> Set = own hmirror_f: "Mirrored up to down.";
-        hmirror_i(indices) -> Set = own hmirror_i: "The same of locations.";
-        hmirror_o(obj) -> Set = own hmirror_o: "The same of an object.";
-        vmirror_f(patch) -> Set = own vmirror_f: "Mirrored left to right.";
-        vmirror_i(indices) -> Set = own vmirror_i: "The same of locations.";
-        vmirror_o(obj) -> Set = own vmirror_o: "The same of an object.";
-        dmirror_f(patch) -> Set = own dmirror_f: "Mirrored along the diagonal.";
-        dmirror_i(indices) -> Set = own dmirror_i: "The same of locations.";
-        dmirror_o(obj) -> Set = own dmirror_o: "The same of an object.";
-        cmirror_f(patch) -> Set = own cmirror_f: "Mirrored along the counterdiagonal.";
-        cmirror_i(indices) -> Set = same cmirror_f;
-        cmirror_o(obj) -> Set = same cmirror_f;
-        mir_rot_f(patch, r#type) -> Tuple = own mir_rot_f: "By number: `hmirror_f`, `dmirror_f`, `vmirror_f`, `cmirror_f`, else the patch.";
-        upscale_f(obj, factor) -> Set = own upscale_f: "Each cell as a square of so many rows.";
-        hperiod(obj) -> Zero = own hperiod: "After how many columns the object repeats.";
-        vperiod(obj) -> Zero = own vperiod: "After how many rows the object repeats.";
-        // Colours.
-        palette_f(element) -> Set = own palette_f: "The colours of an object.";
-        p_f(element) -> Set = same palette_f;
-        p_o(obj) -> Set = own p_o: "The colours as an ascending tuple.";
-        numcolors_f(obj) -> Zero = own numcolors_f: "How many there are.";
-        mostcolor_f(obj) -> Zero = own mostcolor_f: "The colour of most cells; `nan` of nothing.";
-        leastcolor_f(obj) -> Zero = own leastcolor_f: "The colour of fewest cells; `nan` of nothing.";
-        colorcount_f(obj, color) -> Zero = own colorcount_f: "How many cells have the colour.";
-        color(obj) -> Zero = own color: "The colour of the first cell; `-inf` of nothing.";
-        colorfilter(objs, color) -> Set = own colorfilter: "The objects whose first cell has the colour.";
-        colorfilter_t(objs, color) -> Tuple = own colorfilter_t: "The same of tuples, as a tuple.";
+    /// Its family.
+    #[must_use]
+    pub fn family(self) -> &'static str {
+        self.names().family
     }
 
-    extents {
-        // Extents.
-        uppermost(patch) -> Zero = own uppermost: "The first row; `nan` of nothing.";
-        uppermost_i(indices) -> Zero = own uppermost_i: "The same of locations.";
-        uppermost_o(obj) -> Zero = own uppermost_o: "The same of an object.";
-        lowermost(patch) -> Zero = own lowermost: "The last row; `nan` of nothing.";
-        lowermost_i(indices) -> Zero = own lowermost_i: "The same of locations.";
-        lowermost_o(obj) -> Zero = own lowermost_o: "The same of an object.";
-        leftmost(patch) -> Zero = own leftmost: "The first column; `nan` of nothing.";
-        leftmost_i(indices) -> Zero = own leftmost_i: "The same of locations.";
-        leftmost_o(obj) -> Zero = own leftmost_o: "The same of an object.";
-        rightmost(patch) -> Zero = own rightmost: "The last column; `nan` of nothing.";
-        rightmost_i(indices) -> Zero = own rightmost_i: "The last column of locations.";
-        rightmost_o(obj) -> Zero = own rightmost_o: "The last column of an object.";
-        col_row(patch, r#type) -> Tuple = own col_row: "By number: `lowermost`, `uppermost`, `leftmost`, `rightmost`, else `None`.";
-        height_f(piece) -> Zero = own height_f: "Rows from the first to the last.";
-        height_i(piece) -> Zero = own height_i: "The same of locations.";
-        height_o(piece) -> Zero = own height_o: "The same of an object.";
-        width_f(piece) -> Zero = own width_f: "Columns from the first to the last.";
-        width_i(piece) -> Zero = own width_i: "The same of locations.";
-        width_o(piece) -> Zero = own width_o: "The same of an object.";
-        shape_f(patch) -> Tuple = own shape_f: "Height and width.";
-        portrait_f(patch) -> False = own portrait_f: "Whether it is higher than wide.";
-        square_f(patch) -> False = own square_f: "Whether it fills a square.";
-        vline_i(patch) -> False = own vline_i: "Whether locations form a vertical line.";
-        vline_o(patch) -> False = own vline_o: "Whether an object forms a vertical line.";
-        hline_i(patch) -> False = own hline_i: "Whether locations form a horizontal line.";
-        hline_o(patch) -> False = own hline_o: "Whether an object forms a horizontal line.";
-        ulcorner(patch) -> Tuple = own ulcorner: "First row, first column; of nothing the empty tuple.";
-        ulcorner_i(indices) -> Tuple = own ulcorner_i: "The same of locations.";
-        ulcorner_o(obj) -> Tuple = own ulcorner_o: "The same of an object.";
-        urcorner(patch) -> Tuple = own urcorner: "First row, last column; of nothing the empty tuple.";
-        urcorner_i(indices) -> Tuple = own urcorner_i: "The same of locations.";
-        urcorner_o(obj) -> Tuple = own urcorner_o: "The same of an object.";
-        llcorner(patch) -> Tuple = own llcorner: "Last row, first column; of nothing the empty tuple.";
-        llcorner_i(indices) -> Tuple = own llcorner_i: "The same of locations.";
-        llcorner_o(obj) -> Tuple = own llcorner_o: "The same of an object.";
-        lrcorner(patch) -> Tuple = own lrcorner: "Last row, last column; of nothing the empty tuple.";
-        lrcorner_i(indices) -> Tuple = own lrcorner_i: "The same of locations.";
-        lrcorner_o(obj) -> Tuple = own lrcorner_o: "The same of an object.";
-        corner(patch, r#type) -> Tuple = own corner: "By number: `ulcorner`, `urcorner`, `llcorner`, `lrcorner`, else `ulcorner`.";
-        corners(patch) -> Set = own corners: "The set of all four.";
-        center(patch) -> Tuple = own center: "The middle; of nothing the empty tuple.";
-        centerofmass(patch) -> Tuple = own centerofmass: "The mean location, rounded down.";
-        position(a, b) -> Tuple = own position: "In which direction `b` lies from `a`.";
+    /// The names of its parameters.
+    #[must_use]
+    pub fn parameters(self) -> &'static [&'static str] {
+        self.names().parameters
     }
+}
 
-    grids {
-        // Measures and colours.
-        height_t(piece) -> Zero = public size;
-        width_t(piece) -> Zero = own width_t: "The length of the first row.";
-        shape_t(grid) -> Tuple = own shape_t: "Height and width.";
-        portrait_t(grid) -> False = own portrait_t: "Whether it is higher than wide.";
-        square_t(grid) -> False = own square_t: "Whether it is as high as wide.";
-        is_no_grid(x) -> Tuple = own is_no_grid: "Whether it is anything but a tuple of tuples of integers.";
-        palette_t(element) -> Set = own palette_t: "The colours of a grid.";
-        p_g(grid) -> Set = own p_g: "The colours as an ascending tuple.";
-        numcolors_t(grid) -> Zero = own numcolors_t: "How many there are.";
-        mostcolor_t(grid) -> Zero = own mostcolor_t: "The colour of most cells; `nan` of nothing.";
-        leastcolor_t(grid) -> Zero = own leastcolor_t: "The colour of fewest cells; `nan` of nothing.";
-        colorcount_t(grid, color) -> Zero = own colorcount_t: "How many cells have the colour.";
-        f_ofcolor(grid, color) -> Set = public ofcolor;
-        asindices(grid) -> Set = public asindices;
-        asobject(grid) -> Set = own asobject: "The cells of a grid; nothing of anything else.";
-        index(grid, loc) -> Zero = own index: "The colour at a location; `-inf` off the grid.";
-        canvas(color, dimensions) -> Tuple = public canvas;
-        // The whole grid.
-        rot90(grid) -> Tuple = public rot90;
-        rot180(grid) -> Tuple = public rot180;
-        rot270(grid) -> Tuple = public rot270;
-        hmirror_t(grid) -> Tuple = own hmirror_t: "`hmirror` of the public dialect, of a tuple.";
-        vmirror_t(grid) -> Tuple = own vmirror_t: "`vmirror` of the public dialect, of the elements as a tuple.";
-        dmirror_t(grid) -> Tuple = own dmirror_t: "`dmirror` of the public dialect, of the elements as a tuple.";
-        cmirror_t(grid) -> Tuple = own cmirror_t: "`cmirror` of the public dialect, of a tuple.";
-        mir_rot_t(grid, r#type) -> Tuple = own mir_rot_t: "By number: `hmirror_t`, `dmirror_t`, `vmirror_t`, `cmirror_t`, `rot90`, `rot180`, `rot270`, else the grid.";
-        hupscale(grid, factor) -> Tuple = public hupscale;
-        vupscale(grid, factor) -> Tuple = public vupscale;
-        upscale_t(grid, factor) -> Tuple = own upscale_t: "`upscale` of the public dialect, of the elements as a tuple.";
-        downscale(grid, factor) -> Tuple = own downscale: "`downscale` of the public dialect; by `inf` the first cell.";
-        hconcat(a, b) -> Tuple = public hconcat;
-        vconcat(a, b) -> Tuple = own vconcat: "`a + b`: of tuples one behind the other.";
-        trim(grid) -> Tuple = public trim;
-        tophalf(grid) -> Tuple = public tophalf;
-        bottomhalf(grid) -> Tuple = public bottomhalf;
-        lefthalf(grid) -> Tuple = public lefthalf;
-        righthalf(grid) -> Tuple = public righthalf;
-        replace(grid, replacee, replacer) -> Tuple = public replace;
-        switch(grid, a, b) -> Tuple = public switch;
-        compress(grid) -> Tuple = own compress: "`compress` of the public dialect, of the elements as a tuple.";
-        crop(grid, start, dims) -> Tuple = own crop: "The part of a grid, where all of it lies on the grid, or the empty tuple.";
-        subgrid(patch, grid) -> Tuple = own subgrid: "`crop` to the patch.";
-        hsplit(grid, n) -> Tuple = own hsplit: "So many parts side by side, each by `crop`.";
-        vsplit(grid, n) -> Tuple = own vsplit: "So many parts one below the other, each by `crop`.";
-        cellwise(a, b, fallback) -> Tuple = own cellwise: "The cells in which two grids agree; off the second one none does.";
-    }
-
-    objects {
-        // Objects of a grid.
-        objects(grid, univalued, diagonal, without_bg) -> Set = own objects: "`objects` of the public dialect.";
-        objects_t(grid, univalued, diagonal, without_bg) -> Tuple = own objects_t: "The same as tuples, each in the order in which it is flooded.";
-        objects_g(grid, univalued, diagonal, without_bg) -> Tuple = same objects_t;
-        o_g(grid, r#type) -> Tuple = own o_g: "`objects` with the bits of the number as its flags, `None` past 7.";
-        o_g_t(grid, r#type) -> Tuple = own o_g_t: "`objects_t` with the bits of the number as its flags, `None` past 7.";
-        o_g_tuple(grid, r#type) -> Tuple = same o_g_t;
-        partition(grid) -> Set = own partition: "`partition` of the public dialect.";
-        fgpartition(grid) -> Set = own fgpartition: "`fgpartition` of the public dialect.";
-        frontiers(grid) -> Set = own frontiers: "`frontiers` of the public dialect.";
-        occurrences(grid, obj) -> Set = own occurrences: "`occurrences` of the public dialect.";
-        toobject(patch, grid) -> Set = own toobject: "`toobject` of the public dialect.";
-        // Painting.
-        fill(grid, color, patch) -> Tuple = own fill: "`fill` of the public dialect.";
-        underfill(grid, color, patch) -> Tuple = own underfill: "`underfill` of the public dialect.";
-        paint(grid, obj) -> Tuple = own paint: "`paint` of the public dialect.";
-        underpaint(grid, obj) -> Tuple = own underpaint: "`underpaint` of the public dialect.";
-        cover(grid, patch) -> Tuple = own cover: "`fill` with the colour of most cells.";
-        r#move(grid, obj, offset) -> Tuple = own r#move: "`cover`, then `paint` of the object moved.";
+impl fmt::Display for TypedPrimitive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }

@@ -2,8 +2,7 @@
 
 use super::Entry;
 
-/// The kernels for GPUs, built by `cargo xtask ptx`.
-pub const PTX: &str = include_str!("../../kernels/ptx/programs.ptx");
+pub use arc_kernels::PTX;
 
 /// PTX text, parsed as far as needed before it is passed to a driver.
 #[derive(Debug)]

@@ -3,7 +3,6 @@
 
 use arc_dsl::Primitive;
 
-use super::constants::{PLANES, SIDE, UNIT_BYTES};
 use super::{Code, Enumeration, about};
 
 /// An enumeration whose numbers the kernels know by names of their own.
@@ -40,7 +39,7 @@ macro_rules! codes {
                 all.find(|code| *code as u8 == number)
             }
 
-            fn enumeration() -> Enumeration {
+            pub(super) fn enumeration() -> Enumeration {
                 Enumeration {
                     name: stringify!($name),
                     about: about(&[$($about),*]),
@@ -138,29 +137,6 @@ impl Representation {
         !matches!(self, Representation::Flag | Representation::Key)
     }
 
-    /// Units that a value so represented has beside its word.
-    pub const fn units(self) -> u32 {
-        match self {
-            Representation::Grid => PLANES,
-            Representation::Patch | Representation::Column => 1,
-            Representation::Object | Representation::Objects => 1 + PLANES,
-            Representation::Int
-            | Representation::Pair
-            | Representation::Colours
-            | Representation::Flag
-            | Representation::Key
-            | Representation::Word
-            | Representation::Cell
-            | Representation::List => 0,
-        }
-    }
-
-    /// Bytes that a value so represented has in a pool.
-    pub const fn bytes(self) -> u32 {
-        let words = if self.is_operand() { 1 } else { 0 };
-        words * (UNIT_BYTES / SIDE as u32) + self.units() * UNIT_BYTES
-    }
-
     /// Whether a value so represented can be taken as it lies for one represented otherwise: an
     /// object for its locations, and a set of objects for what they are merged to.
     pub(crate) fn serves_as(self, other: Representation) -> bool {
@@ -188,9 +164,12 @@ codes! {
 }
 
 impl ElementKind {
+    /// What instructions add to the number for lists of such elements.
+    pub(super) const LISTED: u8 = 16;
+
     /// As instructions have it for lists of such elements.
     pub fn of_lists(self) -> u8 {
-        super::constants::LISTED_ELEMENTS as u8 + self as u8
+        Self::LISTED + self as u8
     }
 }
 
@@ -304,7 +283,7 @@ impl Structure {
         }
     }
 
-    fn enumeration() -> Enumeration {
+    pub(super) fn enumeration() -> Enumeration {
         let code = |name, number, about: &str| Code {
             name,
             number,
@@ -330,26 +309,4 @@ impl Structure {
             ],
         }
     }
-}
-
-/// All of them.
-pub(super) fn all() -> Vec<Enumeration> {
-    let mut representations = Representation::enumeration();
-    for (code, representation) in representations.codes.iter_mut().zip(Representation::ALL) {
-        let units = representation.units();
-        code.about += match representation.is_operand() {
-            true if units == 0 => " A word.".to_owned(),
-            true if units == 1 => " A word and a unit.".to_owned(),
-            true => format!(" A word and {units} units."),
-            false => String::new(),
-        }
-        .as_str();
-    }
-    vec![
-        BailOut::enumeration(),
-        representations,
-        Structure::enumeration(),
-        Key::enumeration(),
-        ElementKind::enumeration(),
-    ]
 }

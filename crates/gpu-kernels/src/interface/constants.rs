@@ -1,8 +1,7 @@
 //! Numbers that both sides count with.
 
-use super::words::immediate;
-use super::{Constant, about};
-use crate::lane_operations;
+use super::words::{immediate, status};
+use super::{Constant, ElementKind, about, lane_operations};
 
 macro_rules! constants {
     ($($(#[doc = $about:literal])* $visible:vis const $name:ident: $ty:ty = $value:expr;)*) => {
@@ -59,7 +58,7 @@ constants! {
     /// Elements that a list has at most, and words of an arena.
     pub(crate) const MAX_COUNT: u32 = 0xffff;
     /// Added to an `ElementKind` where elements are lists of elements of that kind.
-    pub(crate) const LISTED_ELEMENTS: u32 = 16;
+    pub(crate) const LISTED_ELEMENTS: u32 = ElementKind::LISTED as u32;
     /// An instruction that goes on elsewhere. Where to is counted in instructions from the one behind
     /// it, as a signed number, here and for the other jumps.
     pub(crate) const JUMP: u32 = lane_operations::END;
@@ -81,7 +80,7 @@ constants! {
     /// Words of an evaluation's arena: 64 KB.
     pub(crate) const ARENA_WORDS: u32 = 1 << 14;
     /// Bits of a bail-out's code.
-    pub(crate) const BAIL_OUT_BITS: u32 = 8;
+    pub(crate) const BAIL_OUT_BITS: u32 = status::BAIL_OUT.width;
     /// What stands for no place in the launch's buffers.
     pub(crate) const NOWHERE: u32 = u32::MAX;
     /// Of a grid's hash: what the number of a row, counted from 1, is multiplied by to begin the

@@ -1,7 +1,15 @@
 //! The kernels, and what each is given.
 
 use super::{KernelSignature, Parameter, Passed, about};
-use crate::device::Argument;
+
+/// An argument of a kernel.
+#[derive(Debug)]
+pub enum Argument<'a, B> {
+    /// Device memory, by its address.
+    Buffer(&'a B),
+    /// An unsigned 32-bit number.
+    Number(u32),
+}
 
 /// How a parameter is passed, its type on the host, and the host's value as an argument.
 macro_rules! passed {

@@ -146,7 +146,7 @@ fn whatever_changes_changes_the_fingerprint() {
 
 #[test]
 fn the_committed_header_is_that_of_the_description() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/interface.cuh");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/interface.cuh");
     let committed = std::fs::read_to_string(path).unwrap().replace("\r\n", "\n");
     assert!(
         committed == Description::new().header(),
@@ -189,7 +189,7 @@ fn fields_have_room_for_what_they_hold() {
     assert!(most(&mut BailOut::ALL.iter().map(|b| *b as u32)) <= bail_out.mask());
     // A word of a warp has the codes of all evaluations side by side.
     const { assert!(constants::MAX_SIDE_BY_SIDE * constants::BAIL_OUT_BITS <= u32::BITS) };
-    assert!(u16::try_from(crate::operations::OPERATIONS.len()).is_ok());
+    assert!(u16::try_from(operations::OPERATIONS.len()).is_ok());
 }
 
 #[test]

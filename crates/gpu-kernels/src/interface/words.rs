@@ -1,6 +1,5 @@
 //! Words whose bits are more than one thing.
 
-use super::constants::BAIL_OUT_BITS;
 use super::{PackedField, PackedWord, about};
 
 /// Where a part of a word lies.
@@ -159,7 +158,7 @@ words! {
     /// What came of an evaluation.
     status: Status, 32 bits {
         /// Why the device bailed out, a `BailOut`; the other fields but the instruction are 0 then.
-        BAIL_OUT: number(0, BAIL_OUT_BITS);
+        BAIL_OUT: number(0, 8);
         /// Whether the result is the expected grid.
         RIGHT: flag(8);
         /// Whether the result is a grid, so that there is a hash.

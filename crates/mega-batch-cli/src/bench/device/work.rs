@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn families_are_those_of_the_kernels() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpu-kernels/kernels/ops");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/ops");
         let mut families: Vec<&str> = OPERATIONS.iter().map(|(_, family, _)| *family).collect();
         families.retain(|family| *family != "none");
         families.dedup();

@@ -4,8 +4,8 @@
 //! A list is a word that says where its elements lie in the arena of the evaluation. The encoder knows the type of the
 //! elements, and puts it into the instruction if that compares elements. The opcodes follow those of [`OPERATIONS`].
 
-use crate::interface::{OperationSignature, Representation};
-use crate::operations::{self, OPERATIONS};
+use super::operations::{self, OPERATIONS};
+use super::{OperationSignature, Representation};
 
 macro_rules! list_operations {
     ($($(#[doc = $doc:literal])* $operation:ident = $name:ident($($takes:ident),*) -> $gives:ident;)*) => {

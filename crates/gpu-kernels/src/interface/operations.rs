@@ -7,7 +7,7 @@
 
 use arc_dsl::Primitive;
 
-use crate::interface::{OperationSignature, Representation};
+use super::{OperationSignature, Representation};
 
 /// One operation of the kernels.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ pub struct Operation {
     /// instruction names.
     pub of_tuple: bool,
     /// Whether each lane can run it on its own operands, one element of a loop per lane: its function calls nothing
-    /// that all lanes must call together. See [`lane_operations`](crate::lane_operations).
+    /// that all lanes must call together. See [`lane_operations`](super::lane_operations).
     pub by_lanes: bool,
 }
 
@@ -352,8 +352,8 @@ pub(crate) fn signatures() -> Vec<OperationSignature> {
 mod tests {
     use std::collections::HashSet;
 
+    use super::super::constants::OPERANDS;
     use super::*;
-    use crate::interface::constants::OPERANDS;
 
     #[test]
     fn every_operation_has_a_name_of_its_own_and_the_arguments_of_its_primitive() {

@@ -4,9 +4,9 @@
 //! of the operation itself: only where scalars are read and written differs. The opcodes follow those of
 //! [`ListOperation`].
 
-use crate::interface::OperationSignature;
-use crate::list_operations::{self, ListOperation};
-use crate::operations::OPERATIONS;
+use super::OperationSignature;
+use super::list_operations::{self, ListOperation};
+use super::operations::OPERATIONS;
 
 /// The operations on lists that need nothing from other lanes.
 const ON_LISTS: &[ListOperation] = &[
