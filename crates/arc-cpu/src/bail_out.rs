@@ -33,7 +33,7 @@ pub enum BailOut {
     NoMatch,
     /// Division by zero.
     DivisionByZero,
-    /// An error in a loop that does not visit elements in the reference's order.
+    /// The order of a set in Python decides, or an error in a loop that does not visit elements in that order.
     Order,
     /// An operation without a kernel for its types, in a [batt](crate::Batt). A program with such an operation is
     /// [`Unsupported`] instead.
@@ -59,6 +59,7 @@ impl From<Misfit> for BailOut {
             Misfit::Grid => BailOut::Grid,
             Misfit::Patch => BailOut::Patch,
             Misfit::Colour => BailOut::Colour,
+            Misfit::Order => BailOut::Order,
         }
     }
 }
@@ -80,7 +81,7 @@ impl fmt::Display for BailOut {
             BailOut::Empty => "nothing where something is needed",
             BailOut::NoMatch => "no element satisfies the condition",
             BailOut::DivisionByZero => "division by zero",
-            BailOut::Order => "an error among elements in another order",
+            BailOut::Order => "the order of a set",
             BailOut::Kernel => "an operation that has no kernel",
         })
     }

@@ -1,15 +1,33 @@
 //! Running the steps of a program.
 
 use super::bail_out::BailOut;
+use super::elements::len;
+use super::exact::is_set;
 use super::machine::Machine;
-use super::program::{Code, Region};
+use super::program::{Code, Region, Step};
 use super::slot::Slot;
+use arc_form::Type;
 
 impl Machine {
     /// Binds a region's parameter to a value.
     #[inline(always)]
     pub(crate) fn give(&mut self, region: &Region, at: usize, value: Slot) {
         self.slots[region.parameters[at] as usize] = value;
+    }
+
+    /// The region of a loop over the container in `a`. If that is a set of several elements, they are not visited in the
+    /// order of Python.
+    #[inline(always)]
+    pub(crate) fn loop_region(&self, code: &Code, step: &Step) -> Region {
+        let mut region = code.region(step, 0);
+        region.unordered |= self.has_several(code.ty(step), self.get(step.a));
+        region
+    }
+
+    /// Whether it is a set of several elements.
+    #[inline(always)]
+    pub(crate) fn has_several(&self, ty: &Type, slot: Slot) -> bool {
+        is_set(ty) && len(&self.memory, ty, slot) > 1
     }
 
     /// Runs a region and returns its result.

@@ -52,6 +52,7 @@ mod bail_out;
 pub mod batt;
 mod convert;
 mod elements;
+mod exact;
 mod execute;
 mod kernel;
 mod lanes;
@@ -251,11 +252,16 @@ impl Machine {
         kernel::pack(tile, input)?;
         self.slots[0] = self.memory.tiles.commit();
         self.fuel = self.most_steps;
+        self.orders_left = exact::MOST_ORDERS;
         self.failed = None;
         self.stack.clear();
         self.keys.clear();
         let code = &program.code;
         let slot = self.region(code, &code.regions[0])?;
+        // A set in the output would not be in the order of Python.
+        if exact::has_sets(&code.output) && !exact::has_one_order(&self.value(&code.output, slot)?) {
+            return Err(BailOut::Order);
+        }
         self.check_weight(&code.output, slot)
     }
 

@@ -20,6 +20,7 @@ use arc_form::{
 };
 
 mod collect;
+mod definitions;
 mod filters;
 mod looping;
 mod streams;
@@ -299,6 +300,7 @@ impl Lowering {
                 instructions.next();
             } else {
                 self.instruction(&mut steps, instruction)?;
+                self.define(instruction);
                 self.count(&mut steps, instruction.id);
             }
         }
@@ -463,10 +465,11 @@ impl Lowering {
         instruction: &Instruction,
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
-        let operands = self.operands(instruction)?;
-        let types = operands.types();
+        let mut operands = self.operands(instruction)?;
         let held = self.held(instruction.id);
         let ty = held_type(instruction, held);
+        self.ordered(steps, primitive, &ty, &mut operands);
+        let types = operands.types();
         if primitive == Primitive::Product && held == Representation::Factored {
             let factors = [0, 1].map(|at| (operands.slots()[at], types[at].clone()));
             self.products.insert(instruction.id.0, factors);

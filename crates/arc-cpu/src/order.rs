@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::bail_out::BailOut;
-use super::elements::{Cells, len};
+use super::elements::Cells;
 use super::memory::{Memory, Paint};
 use super::slot::Slot;
 use crate::planes::{rows, sets};
@@ -88,8 +88,8 @@ fn compare_loc_with_cell(memory: &Memory, locs: Slot, cells: Slot) -> Ordering {
     }
 }
 
-/// Whether keys of a type have a total order. Types with missing values have none, nor have tuples that contain
-/// sets: sets of one size rank equal without being equal, so the elements after them may or may not decide.
+/// Whether keys of a type have a total order. Types with missing values have none, nor have sets, which compare as
+/// subsets.
 pub(crate) fn have_order(ty: &Type) -> bool {
     fn are_whole(ty: &Type) -> bool {
         match ty {
@@ -100,14 +100,10 @@ pub(crate) fn have_order(ty: &Type) -> bool {
         }
     }
     are_whole(ty)
-        || matches!(
-            ty,
-            Type::Indices | Type::Object | Type::Patch | Type::Set(_)
-        )
 }
 
-/// Compares two keys of `argmax`, `order` and similar primitives: sets by their number of elements; a missing
-/// integer compares with nothing.
+/// Compares two keys of `argmax`, `order` and similar primitives. Sets have only a partial order, which is left to the
+/// reference, and a missing integer compares with nothing.
 pub(crate) fn compare_keys(
     memory: &Memory,
     ty: &Type,
@@ -123,9 +119,7 @@ pub(crate) fn compare_keys(
             }
             a.cmp(&b)
         }
-        Type::Indices | Type::Object | Type::Patch | Type::Set(_) => {
-            len(memory, ty, a).cmp(&len(memory, ty, b))
-        }
+        Type::Indices | Type::Object | Type::Patch | Type::Set(_) => return Err(BailOut::Order),
         Type::Tuple(element) => {
             let [a, b] = [a, b].map(|slot| memory.lists.get(slot));
             for (&a, &b) in a.iter().zip(b) {

@@ -50,4 +50,6 @@ pub(crate) enum Misfit {
     Patch,
     /// A colour outside -1 to 14.
     Colour,
+    /// Of several colours, one that only the order of Python tells.
+    Order,
 }

@@ -1,6 +1,7 @@
 //! [`Code`]: steps in their order, and the kernels that they call.
 
 use super::bail_out::BailOut;
+use super::exact::{Argument, Definition};
 use super::lanes::columns::Part;
 use super::machine::Machine;
 use super::slot::{At, Slot};
@@ -221,6 +222,10 @@ pub(crate) struct Code {
     pub(crate) columns: u32,
     /// The types that steps refer to by number.
     pub(crate) types: Vec<Type>,
+    /// How the sets in slots are built.
+    pub(crate) definitions: Vec<Definition>,
+    /// The values from which they are built.
+    pub(crate) arguments: Vec<Argument>,
     /// How many slots there are; number 0 is the input.
     pub(crate) slots: u32,
     /// The type of the result.
@@ -238,6 +243,8 @@ impl Code {
         self.lane_loops.clear();
         self.columns = 0;
         self.types.clear();
+        self.definitions.clear();
+        self.arguments.clear();
         self.slots = 0;
         self.output = Type::Never;
     }
@@ -253,6 +260,8 @@ impl Code {
             lane_loops: self.lane_loops.drain(..).collect(),
             columns: self.columns,
             types: self.types.drain(..).collect(),
+            definitions: self.definitions.drain(..).collect(),
+            arguments: self.arguments.drain(..).collect(),
             slots: self.slots,
             output: std::mem::replace(&mut self.output, Type::Never),
         }

@@ -14,7 +14,6 @@ use crate::primitives::native;
 use crate::program::{Callee, Operand, Program, Slot, Step};
 use crate::typed::TypedPrimitive;
 use crate::value::Value;
-use crate::value::container::SetOrder;
 use crate::value::function::{Function, FunctionKind};
 
 /// Runs programs; reuses its buffers between runs.
@@ -31,7 +30,6 @@ use crate::value::function::{Function, FunctionKind};
 pub struct Interpreter {
     limits: Limits,
     variables: Vec<Value>,
-    in_reverse: bool,
 }
 
 impl Interpreter {
@@ -40,29 +38,6 @@ impl Interpreter {
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
-            ..Self::default()
-        }
-    }
-
-    /// An interpreter that iterates over sets in reverse order. If a program of the public dialect then gives another
-    /// result, it depends on an order that Python does not define. This interpreter is not the reference of
-    /// the dialect.
-    ///
-    /// ```
-    /// use arc_dsl::{Grid, Interpreter, Limits, parse_programs};
-    /// let text = "def f(I):\n    x1 = palette(I)\n    x2 = first(x1)\n    return x2\n";
-    /// let program = parse_programs(text).remove(0)?;
-    /// let grid = Grid::from_rows(&[[3, 5]])?;
-    /// let one = Interpreter::default().run(&program, grid.clone())?;
-    /// let other = Interpreter::in_reverse(Limits::default()).run(&program, grid)?;
-    /// assert_eq!((one.to_string(), other.to_string()), ("3".into(), "5".into()));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn in_reverse(limits: Limits) -> Self {
-        Self {
-            limits,
-            in_reverse: true,
             ..Self::default()
         }
     }
@@ -136,7 +111,6 @@ impl Interpreter {
                 },
             });
         }
-        let _order = SetOrder::new(self.in_reverse);
         run(&self.limits, &mut self.variables, program)
     }
 

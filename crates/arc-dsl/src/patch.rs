@@ -2,10 +2,12 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use crate::budget::ELEMENT_BYTES;
 use crate::literal::{write_set, write_tuple};
 use crate::reads::count_reads;
+use crate::value::order::{Built, Order};
 
 /// A pair of integers: row `i` and column `j` of a cell, or any vector, size or pair of numbers.
 ///
@@ -66,49 +68,88 @@ impl Cell {
     }
 }
 
-/// A sorted set of `T`, with the constructors that keep it sorted.
+/// A set of `T`, whose items are ascending, with the order in which Python iterates over it.
 macro_rules! sorted_set {
     ($(#[$doc:meta])* $name:ident of $item:ty, by $sorted:ident) => {
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
-        pub struct $name(Vec<$item>);
+        #[derive(Clone, Default)]
+        pub struct $name {
+            items: Vec<$item>,
+            order: Order<$item>,
+        }
 
         impl $name {
-            /// The set of these items, in any order and with repetitions.
+            /// The set to which these items were added in this order; repetitions are left out.
             pub fn new(items: Vec<$item>) -> Self {
-                count_reads(items.len());
                 // Most primitives produce their items in order: check before sorting.
                 if items.is_sorted_by(|a, b| a < b) {
-                    Self(fitted(items))
-                } else {
-                    Self(fitted($sorted(items)))
+                    return Self::from_sorted(items);
+                }
+                let added = items.clone().into_boxed_slice();
+                Self::built(items, Built::Added(added))
+            }
+
+            /// The set of items that are known to be ascending and distinct, and were added in that order.
+            pub(crate) fn from_sorted(items: Vec<$item>) -> Self {
+                debug_assert!(items.is_sorted_by(|a, b| a < b));
+                Self {
+                    items: fitted(items),
+                    order: Order::default(),
                 }
             }
 
-            /// The set of items that are known to be ascending and distinct.
-            pub(crate) fn from_sorted(items: Vec<$item>) -> Self {
-                debug_assert!(items.is_sorted_by(|a, b| a < b));
-                Self(fitted(items))
+            /// The set of these items, in any order, that was built in this way.
+            pub(crate) fn built(items: Vec<$item>, built: Built<$item>) -> Self {
+                Self::ordered(items, Order::new(built))
+            }
+
+            /// The set of these items, in any order, with this order of iteration.
+            pub(crate) fn ordered(items: Vec<$item>, order: Order<$item>) -> Self {
+                let items = fitted(if items.is_sorted_by(|a, b| a < b) {
+                    items
+                } else {
+                    $sorted(items)
+                });
+                Self {
+                    order: order.settled(&items),
+                    items,
+                }
             }
 
             /// The items, ascending.
             pub fn as_slice(&self) -> &[$item] {
-                &self.0
+                &self.items
+            }
+
+            /// The items in the order in which Python iterates over them.
+            pub fn iter(&self) -> impl ExactSizeIterator<Item = &$item> {
+                let places = self.places();
+                let at = move |at: usize| places.map_or(at, |places| places[at] as usize);
+                (0..self.len()).map(move |place| &self.items[at(place)])
+            }
+
+            /// The indices of the items in that order; nothing if it is ascending.
+            pub(crate) fn places(&self) -> Option<&[u32]> {
+                self.order.places(&self.items)
+            }
+
+            pub(crate) fn order(&self) -> &Order<$item> {
+                &self.order
             }
 
             /// Number of items.
             pub fn len(&self) -> usize {
-                self.0.len()
+                self.items.len()
             }
 
             /// Whether there are no items.
             pub fn is_empty(&self) -> bool {
-                self.0.is_empty()
+                self.items.is_empty()
             }
 
             /// Whether `item` is in the set.
             pub fn contains(&self, item: &$item) -> bool {
-                self.0.binary_search(item).is_ok()
+                self.items.binary_search(item).is_ok()
             }
         }
 
@@ -118,10 +159,36 @@ macro_rules! sorted_set {
             }
         }
 
-        /// The literal of the set.
+        impl PartialEq for $name {
+            fn eq(&self, other: &Self) -> bool {
+                self.items == other.items
+            }
+        }
+
+        impl Eq for $name {}
+
+        impl Ord for $name {
+            fn cmp(&self, other: &Self) -> Ordering {
+                self.items.cmp(&other.items)
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl Hash for $name {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                self.items.hash(state);
+            }
+        }
+
+        /// As Python prints the set.
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write_set(f, self.0.iter())
+                write_set(f, self.iter())
             }
         }
 
@@ -134,12 +201,12 @@ macro_rules! sorted_set {
 }
 
 sorted_set! {
-    /// A set of locations, ascending by row, then by column.
+    /// A set of locations.
     Indices of Loc, by sorted_locs
 }
 
 sorted_set! {
-    /// A set of coloured locations, ascending by colour, row and column.
+    /// A set of coloured locations, which ascend by colour, row and column.
     Object of Cell, by sorted_cells
 }
 
@@ -147,8 +214,9 @@ sorted_set! {
 /// takes.
 #[inline]
 fn fitted<T>(mut items: Vec<T>) -> Vec<T> {
+    // Their order takes four bytes an item.
     let element = ELEMENT_BYTES as usize;
-    if items.capacity() * size_of::<T>() > items.len() * element + element / 2 {
+    if items.capacity() * size_of::<T>() > items.len() * (element - 4) + element / 2 {
         items.shrink_to_fit();
     }
     items

@@ -113,7 +113,7 @@ types! {
     Numerical: Number, Number, as_number, copied, [Number];
     IntegerSet: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
     Grid: Cow<'a, Grid>, &'p Grid, Value::as_grid, |converted: &'p Cow<'_, Grid>| &**converted, [Grid, Value];
-    Object: ConvertedPatch<'a>, &'p [Cell], as_object, cells, [Object];
+    Object: ConvertedPatch<'a>, Patch<'p>, as_object, ConvertedPatch::borrow, [Object];
     Objects: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
     Indices: ConvertedPatch<'a>, Patch<'p>, as_patch, ConvertedPatch::borrow, [Indices, Value];
     Patch: ConvertedPatch<'a>, Patch<'p>, as_patch, ConvertedPatch::borrow, [Value];
@@ -217,6 +217,14 @@ impl<'p> Patch<'p> {
         self.value.as_tuple().is_some()
     }
 
+    /// Its cells; none of a patch without colours.
+    pub(crate) fn cells(self) -> &'p [Cell] {
+        match self.items {
+            PatchItems::Cells(cells) => cells,
+            PatchItems::Locs(_) => &[],
+        }
+    }
+
     /// The locations of its elements, in their order; a location with two colours occurs twice.
     pub(crate) fn locs(self) -> impl Iterator<Item = Loc> + Clone + 'p {
         let (locs, cells): (&[Loc], &[Cell]) = match self.items {
@@ -231,7 +239,7 @@ impl<'p> Patch<'p> {
     /// The locations of its elements, as a set.
     pub(crate) fn indices(self) -> Cow<'p, Indices> {
         match self.value {
-            Value::Indices(indices) => Cow::Borrowed(indices),
+            Value::Indices(indices) => Cow::Borrowed(&**indices),
             _ => Cow::Owned(self.locs().collect()),
         }
     }
@@ -251,7 +259,7 @@ enum ConvertedPatchItems<'a> {
 }
 
 impl ConvertedPatch<'_> {
-    fn borrow(&self) -> Patch<'_> {
+    pub(crate) fn borrow(&self) -> Patch<'_> {
         let items = match &self.items {
             ConvertedPatchItems::Locs(locs) => PatchItems::Locs(locs),
             ConvertedPatchItems::Cells(cells) => PatchItems::Cells(cells),
@@ -263,7 +271,7 @@ impl ConvertedPatch<'_> {
     }
 }
 
-fn as_patch(value: &Value) -> Option<ConvertedPatch<'_>> {
+pub(crate) fn as_patch(value: &Value) -> Option<ConvertedPatch<'_>> {
     let container = value.as_container()?;
     let items = match container.items {
         Items::Locs(locs) => ConvertedPatchItems::Locs(Cow::Borrowed(locs)),
@@ -295,13 +303,6 @@ fn as_object(value: &Value) -> Option<ConvertedPatch<'_>> {
         ConvertedPatchItems::Cells(_) => true,
         ConvertedPatchItems::Locs(locs) => locs.is_empty(),
     })
-}
-
-fn cells<'p>(converted: &'p ConvertedPatch<'_>) -> &'p [Cell] {
-    match &converted.items {
-        ConvertedPatchItems::Cells(cells) => cells,
-        ConvertedPatchItems::Locs(_) => &[],
-    }
 }
 
 /// A grid or a patch. As in Python, every tuple counts as a grid.

@@ -1,9 +1,11 @@
-//! [`Value`]: the values that program steps compute; their equality, canonical order and text.
+//! [`Value`]: the values that program steps compute; their equality, order and text.
 
 pub(crate) mod container;
 pub(crate) mod digest;
 pub(crate) mod foreign;
 pub(crate) mod function;
+pub(crate) mod order;
+pub(crate) mod set_table;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -13,7 +15,7 @@ use std::sync::Arc;
 
 use arc_isa::{ContainerKind, Primitive};
 
-use crate::value::container::{Container, ContainerBuilder, Items};
+use crate::value::container::{Container, ContainerBuilder, Items, numbered};
 use smallvec::SmallVec;
 
 use crate::budget::{ELEMENT_BYTES, LIGHT};
@@ -21,10 +23,13 @@ use crate::error::ValueKind;
 use crate::grid::Grid;
 use crate::literal::{write_set, write_tuple};
 use crate::patch::{Cell, Indices, Loc, Object};
+use crate::primitives::{commonest_of, keep};
 use crate::reads::count_reads;
 use crate::value::digest::digest;
 use crate::value::foreign::Foreign;
 use crate::value::function::Function;
+use crate::value::order::{Built, Element, Order};
+use crate::value::set_table::Table;
 
 /// The largest integer that a program may hold: integers lie in `-MAX_INT..=MAX_INT`, and one beyond that is
 /// [`Limit::Integer`](crate::Limit::Integer). The difference of any two of them fits in 32 bits.
@@ -37,9 +42,9 @@ pub const MAX_INT: i32 = (1 << 30) - 1;
 /// [`Set`](Value::Set). Only a tuple of equally long rows has two, [`Grid`](Value::Grid) and [`Tuple`](Value::Tuple),
 /// which compare as equal.
 ///
-/// Equality is Python's (`True == 1`, a grid equals the tuple of its rows). The order is a canonical one, in place of
-/// Python's arbitrary iteration order of sets: nothing, then numbers ascending, tuples and sets element by element,
-/// functions by age.
+/// Equality is Python's (`True == 1`, a grid equals the tuple of its rows). A set is iterated, and printed, in the order
+/// in which CPython iterates over it, which two equal sets may not share. `Ord` is another order, with which values are
+/// sorted and found: nothing, then numbers ascending, tuples and sets element by element, functions by age.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// No value: what `index` returns off the grid.
@@ -60,8 +65,8 @@ pub enum Value {
     Indices(Arc<Indices>),
     /// A non-empty set of cells.
     Object(Arc<Object>),
-    /// Any other set: ascending, distinct.
-    Set(Arc<Elements>),
+    /// Any other set.
+    Set(Arc<SetElements>),
     /// A primitive as a value.
     Primitive(Primitive),
     /// A function created by `compose`, `fork`, `lbind` and similar primitives.
@@ -83,8 +88,11 @@ pub struct Elements {
 /// two elements.
 pub(crate) const CONTAINER_WEIGHT: u32 = 8;
 
+/// The same for a set.
+pub(crate) const SET_WEIGHT: u32 = 14;
+
 /// The same for a patch, whose items are smaller than an element.
-const PATCH_WEIGHT: u32 = 4;
+const PATCH_WEIGHT: u32 = 8;
 
 /// The same for a grid, whose cells take one byte each.
 const GRID_WEIGHT: u32 = 5;
@@ -96,6 +104,7 @@ const _: () = {
     const BYTES: usize = ELEMENT_BYTES as usize;
     assert!(size_of::<Value>() == BYTES);
     assert!(BYTES + COUNTS + size_of::<Elements>() <= (CONTAINER_WEIGHT as usize - 2) * BYTES);
+    assert!(BYTES + COUNTS + size_of::<SetElements>() <= (SET_WEIGHT as usize - 2) * BYTES);
     assert!(BYTES + COUNTS + size_of::<Indices>() <= PATCH_WEIGHT as usize * BYTES);
     assert!(BYTES + COUNTS + size_of::<Grid>() <= GRID_WEIGHT as usize * BYTES);
 };
@@ -151,6 +160,53 @@ impl Elements {
     }
 }
 
+/// The elements of a [`Value::Set`], ascending and distinct, with the order in which Python iterates over them.
+#[derive(Debug)]
+pub struct SetElements {
+    elements: Elements,
+    order: Order<Value>,
+}
+
+/// What the order of a set follows from, whatever its variant.
+enum OrderOf {
+    Table(Table),
+    /// The numbers of the elements in the order in which they were added to a set that was copied.
+    Copied(Vec<u32>),
+}
+
+impl SetElements {
+    /// The set of these elements, which are ascending and distinct.
+    fn new(elements: Elements, order: Order<Value>) -> Self {
+        let order = order.settled(elements.as_slice());
+        let weight =
+            elements.weight + (SET_WEIGHT - CONTAINER_WEIGHT) + elements.values.len() as u32 / 4;
+        Self {
+            elements: Elements {
+                weight: weight.saturating_add(order.kept_weight()),
+                ..elements
+            },
+            order,
+        }
+    }
+
+    /// The indices of the elements in the order of iteration; nothing if it is ascending.
+    pub(crate) fn places(&self) -> Option<&[u32]> {
+        self.order.places(self.elements.as_slice())
+    }
+
+    pub(crate) fn order(&self) -> &Order<Value> {
+        &self.order
+    }
+}
+
+impl std::ops::Deref for SetElements {
+    type Target = Elements;
+
+    fn deref(&self) -> &Elements {
+        &self.elements
+    }
+}
+
 /// Takes the value and leaves `Nothing` in its place.
 fn take(value: &mut Value) -> Value {
     std::mem::replace(value, Value::Nothing)
@@ -159,6 +215,12 @@ fn take(value: &mut Value) -> Value {
 impl Value {
     /// The weight of an object without its cells.
     pub(crate) const OBJECT_WEIGHT: u32 = PATCH_WEIGHT;
+}
+
+/// The weight of a patch of this many items, whose order keeps values of this weight.
+#[inline]
+fn patch_weight(items: usize, kept: u32) -> u32 {
+    (items as u32 + PATCH_WEIGHT).saturating_add(kept)
 }
 
 /// How many elements there are in a grid, counting its rows as tuples.
@@ -191,7 +253,7 @@ impl Value {
         }
     }
 
-    /// The set of these values, which may be in any order and repeated.
+    /// The set to which these values were added in this order; repetitions are left out.
     pub fn set(values: impl IntoIterator<Item = Value>) -> Self {
         let values = values.into_iter();
         let expected = values.size_hint().0.max(1);
@@ -202,16 +264,134 @@ impl Value {
         set.finish()
     }
 
-    /// The set of these values, which are ascending and distinct.
-    pub(crate) fn set_ascending(values: Vec<Value>) -> Self {
+    /// The set of these values, which are ascending and distinct, built in this way.
+    pub(crate) fn set_built(values: Vec<Value>, order: Order<Value>) -> Self {
         debug_assert!(values.is_sorted_by(|a, b| a < b));
-        Value::Set(Arc::new(Elements::fitted(values)))
+        Value::Set(Arc::new(SetElements::new(Elements::fitted(values), order)))
+    }
+
+    /// The set of these different values, in whose table each has its index as its number.
+    pub(crate) fn set_of_table(values: Vec<Value>, table: Table) -> Self {
+        let mut sorted: Vec<(Value, u32)> = values.into_iter().zip(0..).collect();
+        sorted.sort();
+        let mut numbers = vec![0; sorted.len()];
+        for (number, (_, at)) in (0..).zip(&sorted) {
+            numbers[*at as usize] = number;
+        }
+        let table = table.renumbered(|at| numbers[at as usize]);
+        let values: Vec<Value> = sorted.into_iter().map(|(value, _)| value).collect();
+        Self::set_ordered(values, OrderOf::Table(table))
+    }
+
+    /// The set that Python makes of a set to which these values were added in this order, as a literal does.
+    #[must_use]
+    pub fn frozenset(values: impl IntoIterator<Item = Value>) -> Self {
+        let (values, numbers) = numbered(values.into_iter().collect());
+        Self::set_ordered(values, OrderOf::Copied(numbers))
+    }
+
+    /// The set of these ascending values in its proper variant.
+    fn set_ordered(values: Vec<Value>, order: OrderOf) -> Self {
+        fn order_of<T: Element>(order: OrderOf) -> Order<T> {
+            match order {
+                OrderOf::Table(table) => Order::new(Built::Known(table.into())),
+                OrderOf::Copied(numbers) => Order::copied(Built::Numbers(numbers.into())),
+            }
+        }
+        if let Some(locs) = values
+            .iter()
+            .map(Loc::from_value)
+            .collect::<Option<Vec<_>>>()
+            && !locs.is_empty()
+        {
+            return Indices::ordered(locs, order_of(order)).into();
+        }
+        if let Some(cells) = values
+            .iter()
+            .map(Cell::from_value)
+            .collect::<Option<Vec<_>>>()
+            && !cells.is_empty()
+        {
+            return Object::ordered(cells, order_of(order)).into();
+        }
+        Self::set_built(values, order_of(order))
+    }
+
+    /// The table of the set, whose elements have their indices in ascending order as numbers; nothing for other values,
+    /// and if an element has no hash.
+    pub(crate) fn set_table(&self) -> Option<Table> {
+        match self {
+            Value::Indices(indices) => indices.order().table(indices.as_slice()),
+            Value::Object(object) => object.order().table(object.as_slice()),
+            Value::Set(elements) => elements.order().table(elements.as_slice()),
+            _ => None,
+        }
+    }
+
+    /// For a set, the indices of its elements in ascending order, in the order in which Python iterates over them; nothing
+    /// if that is ascending too, and for other values.
+    #[must_use]
+    pub fn iteration_order(&self) -> Option<&[u32]> {
+        self.as_container()?.places()
+    }
+
+    /// The same set, built by filtering `set`, in whose order its elements were added; nothing if one of them is not a set.
+    #[must_use]
+    pub fn kept_of(&self, set: &Value) -> Option<Self> {
+        let (own, set) = (self.as_container()?, set.as_container()?);
+        (own.kind == ContainerKind::Set && set.kind == ContainerKind::Set)
+            .then(|| keep(set, |element| own.contains(element)))
+    }
+
+    /// The value that a tuple of these has most often, or least often; of several, the first in the set of all. Nothing if
+    /// there is no value.
+    #[must_use]
+    pub fn commonest(values: &[Value], most: bool) -> Option<Self> {
+        let wanted = if most { Ordering::Greater } else { Ordering::Less };
+        commonest_of(values.to_vec(), wanted)
+    }
+
+    /// The copy of a set that Python makes of it; nothing for other values, and if an element has no hash.
+    pub(crate) fn copied_set(&self) -> Option<Self> {
+        let values: Vec<Value> = self
+            .as_container()?
+            .iter_stored()
+            .map(Cow::into_owned)
+            .collect();
+        let hashes: Vec<u64> = values
+            .iter()
+            .map(Element::python_hash)
+            .collect::<Option<_>>()?;
+        Some(Self::set_of_table(
+            values,
+            self.set_table()?.copied(&hashes),
+        ))
+    }
+
+    /// Whether both are one and the same set in memory.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Value::Indices(a), Value::Indices(b)) => Arc::ptr_eq(a, b),
+            (Value::Object(a), Value::Object(b)) => Arc::ptr_eq(a, b),
+            (Value::Set(a), Value::Set(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
     }
 
     /// The set without elements.
     #[must_use]
     pub fn empty_set() -> Self {
-        Value::Set(Arc::new(Elements::new(SmallVec::new())))
+        Self::set_built(Vec::new(), Order::default())
+    }
+
+    /// How many sets are kept one inside the other to find the order of this one.
+    pub(crate) fn order_depth(&self) -> u8 {
+        match self {
+            Value::Indices(indices) => indices.order().depth(),
+            Value::Object(object) => object.order().depth(),
+            Value::Set(elements) => elements.order().depth(),
+            _ => 0,
+        }
     }
 
     /// How many elements it holds in all, headers included: at least a sixteenth of the bytes that it takes, itself
@@ -221,9 +401,10 @@ impl Value {
     pub fn weight(&self) -> u32 {
         match self {
             Value::Grid(grid) => grid.cells().len() as u32 + GRID_WEIGHT,
-            Value::Indices(indices) => indices.len() as u32 + PATCH_WEIGHT,
-            Value::Object(object) => object.len() as u32 + PATCH_WEIGHT,
-            Value::Tuple(elements) | Value::Set(elements) => elements.weight,
+            Value::Indices(indices) => patch_weight(indices.len(), indices.order().kept_weight()),
+            Value::Object(object) => patch_weight(object.len(), object.order().kept_weight()),
+            Value::Tuple(elements) => elements.weight,
+            Value::Set(elements) => elements.weight,
             Value::Function(function) => function.weight(),
             _ => 1,
         }
@@ -250,7 +431,8 @@ impl Value {
         match self {
             Value::Grid(_) | Value::Object(_) => 2,
             Value::Indices(_) | Value::Loc(_) | Value::Cell(_) => 1,
-            Value::Tuple(elements) | Value::Set(elements) => elements.depth,
+            Value::Tuple(elements) => elements.depth,
+            Value::Set(elements) => elements.depth,
             Value::Function(function) => function.depth(),
             _ => 0,
         }
@@ -267,9 +449,8 @@ impl Value {
             Value::Cell(single) => cell(*single),
             Value::Indices(indices) => indices.as_slice().iter().all(|&loc| pair(loc)),
             Value::Object(object) => object.as_slice().iter().all(|&single| cell(single)),
-            Value::Tuple(elements) | Value::Set(elements) => {
-                elements.values.iter().all(Value::is_within_bounds)
-            }
+            Value::Tuple(elements) => elements.values.iter().all(Value::is_within_bounds),
+            Value::Set(elements) => elements.values.iter().all(Value::is_within_bounds),
             // The parts of a function were checked before.
             Value::Nothing
             | Value::Bool(_)
@@ -311,7 +492,11 @@ impl Value {
         match self {
             Value::Function(_) => Value::Foreign(Foreign::Default),
             Value::Tuple(all) => Value::tuple(elements(all)),
-            Value::Set(all) => Value::set(elements(all)),
+            Value::Set(_) => Value::set(self.as_container().into_iter().flat_map(|set| {
+                set.iter()
+                    .map(|element| element.without_functions())
+                    .collect::<Vec<_>>()
+            })),
             _ => self.clone(),
         }
     }
@@ -336,6 +521,17 @@ impl Value {
         }
     }
 
+    /// The elements of a [`Tuple`](Value::Tuple), and of a [`Set`](Value::Set) in ascending order; none of other
+    /// values.
+    #[must_use]
+    pub fn values(&self) -> &[Value] {
+        match self {
+            Value::Tuple(elements) => elements.as_slice(),
+            Value::Set(elements) => elements.as_slice(),
+            _ => &[],
+        }
+    }
+
     /// The elements, if it is a tuple, a grid (its rows) or a set.
     #[inline]
     #[must_use]
@@ -344,12 +540,14 @@ impl Value {
             Some(Container {
                 kind: ContainerKind::Tuple,
                 items,
+                value: self,
             })
         };
         let set = |items| {
             Some(Container {
                 kind: ContainerKind::Set,
                 items,
+                value: self,
             })
         };
         match self {
@@ -448,9 +646,8 @@ impl Ord for Value {
             (Value::Indices(a), Value::Indices(b)) => a.cmp(b),
             (Value::Object(a), Value::Object(b)) => a.cmp(b),
             (Value::Grid(a), Value::Grid(b)) => a.rows().cmp(b.rows()),
-            (Value::Tuple(a), Value::Tuple(b)) | (Value::Set(a), Value::Set(b)) => {
-                a.values.cmp(&b.values)
-            }
+            (Value::Tuple(a), Value::Tuple(b)) => a.values.cmp(&b.values),
+            (Value::Set(a), Value::Set(b)) => a.values.cmp(&b.values),
             (Value::Primitive(a), Value::Primitive(b)) => a.cmp(b),
             (Value::Function(a), Value::Function(b)) => a.id().cmp(&b.id()),
             _ => {
@@ -562,7 +759,14 @@ impl fmt::Display for Value {
             Value::Tuple(elements) => write_tuple(f, elements.values.iter()),
             Value::Indices(indices) => indices.fmt(f),
             Value::Object(object) => object.fmt(f),
-            Value::Set(elements) => write_set(f, elements.values.iter()),
+            Value::Set(elements) => {
+                let places = elements.places();
+                let at = |at: usize| places.map_or(at, |places| places[at] as usize);
+                write_set(
+                    f,
+                    (0..elements.values.len()).map(|place| &elements.values[at(place)]),
+                )
+            }
             Value::Primitive(primitive) => f.write_str(primitive.name()),
             Value::Function(function) => function.fmt(f),
             Value::Foreign(foreign) => foreign.fmt(f),

@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 
 use super::memo::Memo;
 use super::{Failure, Form, Id, Op, Operand, Region, Type};
-use arc_dsl::{Callee, Dialect, Elements, Program, Value};
+use arc_dsl::{Callee, Container, Dialect, Program, Value};
 use build::Builder;
 pub use single::{Argument, specialise_call};
 use symbols::{Node, Symbol, Symbols};
@@ -172,7 +172,7 @@ fn is_plain(value: &Value) -> bool {
 fn has_grid(value: &Value) -> bool {
     match value {
         Value::Grid(_) => true,
-        Value::Tuple(elements) | Value::Set(elements) => elements.as_slice().iter().any(has_grid),
+        Value::Tuple(_) | Value::Set(_) => value.values().iter().any(has_grid),
         _ => false,
     }
 }
@@ -281,17 +281,15 @@ impl Specialiser {
         if is_plain(value) {
             return Ok(self.symbols.constant(value));
         }
-        let mut items = |elements: &Elements| {
-            elements
-                .as_slice()
-                .iter()
-                .map(|item| self.constant(item))
-                .collect::<Specialised<Vec<_>>>()
+        let mut items = || {
+            let elements = value.as_container().into_iter().flat_map(Container::iter);
+            let items = elements.map(|item| self.constant(&item));
+            items.collect::<Specialised<Vec<_>>>()
         };
         let node = match value {
             Value::Primitive(primitive) => Node::Primitive(*primitive),
-            Value::Tuple(elements) => Node::Tuple(items(elements)?.into()),
-            Value::Set(elements) => match items(elements)?.as_slice() {
+            Value::Tuple(_) => Node::Tuple(items()?.into()),
+            Value::Set(_) => match items()?.as_slice() {
                 [item] => Node::Single(*item),
                 items => Node::Set(items.into()),
             },

@@ -1,12 +1,12 @@
 //! Values as words, for the keys of a [`Memo`](super::memo::Memo).
 
-use arc_dsl::{Cell, Grid, Loc, Value};
+use arc_dsl::{Cell, Container, Grid, Loc, Value};
 
 /// Values never start with words from this one on, which are free for other uses.
 pub(super) const FREE: u32 = 10;
 
 /// Writes the value such that exactly the values that print alike have the same words: `True` equals `1`, but
-/// prints differently.
+/// prints differently, and so do equal sets that are iterated in another order.
 pub(super) fn write(words: &mut Vec<u32>, value: &Value) {
     match value {
         Value::Nothing => words.push(0),
@@ -16,13 +16,11 @@ pub(super) fn write(words: &mut Vec<u32>, value: &Value) {
         Value::Cell(cell) => write_cell(words, *cell),
         Value::Grid(grid) => write_rows(words, grid),
         Value::Tuple(elements) => write_all(words, 5, elements.as_slice(), write),
-        Value::Set(elements) => write_all(words, 6, elements.as_slice(), write),
-        Value::Indices(indices) => write_all(words, 7, indices.as_slice(), |words, loc| {
-            write_loc(words, *loc);
-        }),
-        Value::Object(object) => write_all(words, 8, object.as_slice(), |words, cell| {
-            write_cell(words, *cell);
-        }),
+        Value::Set(_) | Value::Indices(_) | Value::Object(_) => {
+            let elements = value.as_container().into_iter().flat_map(Container::iter);
+            words.extend_from_slice(&[6, elements.clone().count() as u32]);
+            elements.for_each(|element| write(words, &element));
+        }
         Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => {
             words.push(9);
             words.extend(value.to_string().bytes().map(u32::from));

@@ -12,7 +12,6 @@ use crate::attempts::TaskDetails;
 use crate::backend::Backends;
 use crate::batch::{Batch, Job};
 use crate::inputs::InputError;
-use crate::order::OrderCheck;
 use crate::outcome::PairResult;
 use crate::rows::Rows;
 use crate::sink::Sink;
@@ -79,8 +78,6 @@ const SLOWEST: usize = 20;
 /// A `state` is one of `solved`, `unsolved` and `untried`; `best` are up to three [behaviours](crate::Behaviour),
 /// best first, with their grids, and `attempts` is the result of [`Attempts::of_task`](crate::Attempts::of_task).
 ///
-/// With an order check there are also `order_checked`, how many evaluations were repeated with sets in reverse order,
-/// and `order_dependent`, the `task`, `program`, `file`, `split` and `index` of those whose result changed.
 ///
 /// With a device as backend, `backend` also has a `device`, with the fields of [`OnDevice`](crate::OnDevice), or
 /// `no_device` with the reason why there is none.
@@ -113,18 +110,6 @@ pub struct JsonReport<'a> {
     pairs: usize,
     jobs: usize,
     by_task: Option<Vec<TaskDetails>>,
-    order: Option<OrderCheck>,
-}
-
-/// An evaluation that depends on the iteration order of sets.
-#[derive(Serialize)]
-struct OrderEntry<'a> {
-    task: &'a str,
-    program: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<&'a str>,
-    split: &'a str,
-    index: u32,
 }
 
 /// A program that took long.

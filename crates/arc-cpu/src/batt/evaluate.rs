@@ -9,6 +9,7 @@ use super::grids::is_list_of_grids;
 use super::{Batt, Called, Failed, MOST_ARGUMENTS, NodeId, Storage};
 use crate::Stop;
 use crate::bail_out::BailOut;
+use crate::exact::MOST_ORDERS;
 use crate::slot::Slot;
 
 /// The value of a call on an input.
@@ -182,6 +183,7 @@ impl Batt {
         }
         let most_steps = self.interpreter.limits().max_steps;
         self.machine.fuel = most_steps;
+        self.machine.orders_left = MOST_ORDERS;
         let result = self.machine.region(code, &code.regions[0]);
         self.spent = self.spent.max(most_steps - self.machine.fuel);
         let bail_out = match result {

@@ -217,7 +217,7 @@ pub(super) fn loose(value: &Value) -> u64 {
 
 fn take_loose(hasher: &mut FxHasher, value: &Value) {
     let elements = match value {
-        Value::Tuple(elements) | Value::Set(elements) => elements.as_slice(),
+        Value::Tuple(_) | Value::Set(_) => value.values(),
         Value::Grid(grid) => {
             (grid.height(), grid.width()).hash(hasher);
             return grid.cells().hash(hasher);
@@ -229,7 +229,7 @@ fn take_loose(hasher: &mut FxHasher, value: &Value) {
             };
             elements.len().hash(hasher);
             let ends = [0, elements.len().saturating_sub(1)];
-            for element in ends.iter().filter_map(|at| elements.get(*at)) {
+            for element in ends.iter().filter_map(|at| elements.iter_stored().nth(*at)) {
                 element.hash(hasher);
             }
             return;
@@ -248,8 +248,8 @@ fn take_loose(hasher: &mut FxHasher, value: &Value) {
 /// grid from the tuple of its rows, and true from 1.
 pub(super) fn is_same_value(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Tuple(x), Value::Tuple(y)) | (Value::Set(x), Value::Set(y)) => {
-            let (x, y) = (x.as_slice(), y.as_slice());
+        (Value::Tuple(_), Value::Tuple(_)) | (Value::Set(_), Value::Set(_)) => {
+            let (x, y) = (a.values(), b.values());
             x.len() == y.len() && x.iter().zip(y).all(|(x, y)| is_same_value(x, y))
         }
         _ => a.kind() == b.kind() && a == b,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::columns::Part;
+use super::columns::{LANES, Part};
 use crate::bail_out::BailOut;
 use crate::elements::{Cursor, len};
 use crate::kernel::kernels;
@@ -122,23 +122,23 @@ loops! {
     }
 
     /// The first element with the largest key.
-    ARGMAX |m, code, _, this, elements| {
-        outermost(m, code, this, &mut elements, Ordering::Greater).map(|(element, _)| element)
+    ARGMAX |m, code, step, this, elements| {
+        outermost(m, code, this, &mut elements, Ordering::Greater, Some(step)).map(|(element, _)| element)
     }
 
     /// The first element with the smallest key.
-    ARGMIN |m, code, _, this, elements| {
-        outermost(m, code, this, &mut elements, Ordering::Less).map(|(element, _)| element)
+    ARGMIN |m, code, step, this, elements| {
+        outermost(m, code, this, &mut elements, Ordering::Less, Some(step)).map(|(element, _)| element)
     }
 
     /// The largest key.
     VALMAX |m, code, _, this, elements| {
-        outermost(m, code, this, &mut elements, Ordering::Greater).map(|(_, key)| Slot::of_int(key))
+        outermost(m, code, this, &mut elements, Ordering::Greater, None).map(|(_, key)| Slot::of_int(key))
     }
 
     /// The smallest key.
     VALMIN |m, code, _, this, elements| {
-        outermost(m, code, this, &mut elements, Ordering::Less).map(|(_, key)| Slot::of_int(key))
+        outermost(m, code, this, &mut elements, Ordering::Less, None).map(|(_, key)| Slot::of_int(key))
     }
 }
 
@@ -261,16 +261,26 @@ fn outermost(
     this: &LaneLoop,
     elements: &mut Cursor,
     wanted: Ordering,
+    first: Option<&Step>,
 ) -> Result<(Slot, i32), BailOut> {
     m.region(code, &this.same)?;
     let mut best: Option<(Slot, i32)> = None;
+    let mut tied = false;
     while m.next_block(code, this, elements)? {
         let keys = m.lanes.column(this.lanes.result);
         for (&element, &key) in m.lanes.elements().iter().zip(keys) {
-            if best.is_none_or(|(_, best)| key.cmp(&best) == wanted) {
-                best = Some((element, key));
+            match best.map_or(wanted, |(_, best)| key.cmp(&best)) {
+                order if order == wanted => {
+                    best = Some((element, key));
+                    tied = false;
+                }
+                order => tied |= order.is_eq(),
             }
         }
+    }
+    // The loop that goes element by element finds the first.
+    if tied && first.is_some_and(|step| m.has_several(code.ty(step), m.get(step.a))) {
+        return Err(BailOut::Order);
     }
     best.ok_or(BailOut::Empty)
 }
@@ -320,6 +330,9 @@ fn best(
     let (same, lanes) = (code.region(step, 0), code.region(step, 1));
     let parts = Part::ALL.get(usize::from(step.c)..usize::from(step.c + step.d));
     let parts = parts.unwrap_or_default();
+    // Of several elements of a set with the best key, the loop that goes element by element finds the first.
+    let by_order = !parts.is_empty() && m.has_several(code.ty(step), m.get(step.a));
+    let mut tied = [false; LANES];
     let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
     let mut first = true;
     while let Some(element) = elements.next(&mut m.memory)? {
@@ -346,6 +359,11 @@ fn best(
                 };
             }
         }
+        if by_order {
+            for ((tied, &key), &best) in tied.iter_mut().zip(keys).zip(&*best) {
+                *tied = !first & !is_better(key, best) & (*tied | (key == best));
+            }
+        }
         for (best, &key) in best.iter_mut().zip(keys) {
             *best = if first | is_better(key, *best) {
                 key
@@ -354,6 +372,9 @@ fn best(
             };
         }
         first = false;
+    }
+    if tied[..m.lanes.count].contains(&true) {
+        return Err(BailOut::Order);
     }
     if first {
         Err(BailOut::Empty)

@@ -23,9 +23,11 @@ impl Lowering {
         {
             return self.filter_product(steps, instruction, &factors);
         }
-        let operands = self.operands(instruction)?;
-        let types = operands.types();
+        let mut operands = self.operands(instruction)?;
         let ty = &self.held_type(instruction);
+        self.ordered(steps, primitive, ty, &mut operands);
+        self.define_parameters(instruction);
+        let types = operands.types();
         let body = self.type_of_result(&instruction.regions[0])?;
         let inner = match primitive {
             Primitive::Mfilter => types[0].element(),

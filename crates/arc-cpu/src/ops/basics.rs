@@ -94,6 +94,9 @@ kernels! {
         m.list_of_stack(base)
     }
 
+    /// The elements of a set in the order of Python.
+    IN_ORDER |m, code, step| { m.in_order(code, step.a, code.ty(step)) }
+
     /// The set of a list of pairs.
     INDICES_OF_LIST |m, _, step| {
         let base = m.stack.len();

@@ -7,7 +7,7 @@ use crate::elements::{Cursor, len};
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::{Memory, Paint, Patch};
-use crate::planes::{COLUMNS, Misfit, ROWS, Shape, Window, colour_of, sets};
+use crate::planes::{COLUMNS, Misfit, ROWS, Shape, Window, code_of, sets};
 use crate::program::Step;
 use crate::slot::Slot;
 use arc_dsl::Loc;
@@ -488,8 +488,15 @@ kernels! {
         let colour = m.int(step.b);
         for &item in m.memory.lists.get(m.slots[step.a as usize]) {
             let patch = m.memory.patches.get(item);
-            let first = m.memory.object(&patch).first_code().ok_or(BailOut::Empty)?;
-            if colour_of(first) == colour {
+            let palette = m.memory.object(&patch).palette();
+            let has = code_of(colour).is_ok_and(|code| palette >> code & 1 == 1);
+            if palette == 0 {
+                return Err(BailOut::Empty);
+            }
+            if has && !palette.is_power_of_two() {
+                return Err(BailOut::Order);
+            }
+            if has {
                 m.stack.push(item);
             }
         }

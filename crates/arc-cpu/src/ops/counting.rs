@@ -17,8 +17,8 @@ fn integer(place: u32) -> Slot {
     Slot(i64::from(place) - COUNT as i64 / 2)
 }
 
-/// The integer that a list has most often, or least often; the smallest of several. `None` if the list is
-/// empty, or an integer has no bit.
+/// The integer that a list has most often, or least often. `None` if the list is empty, an integer has no bit, or
+/// several integers are equally common.
 #[inline(always)]
 pub(super) fn common(list: &[Slot], most: bool) -> Option<Slot> {
     let mut counts = [0u32; COUNT];
@@ -38,16 +38,18 @@ pub(super) fn common(list: &[Slot], most: bool) -> Option<Slot> {
         if most { count } else { u32::MAX - count }
     };
     let mut left = seen & (seen - 1);
+    let mut tied = false;
     while left != 0 {
         let place = left.trailing_zeros();
         left &= left - 1;
+        tied = worth(place) == worth(best) || tied && worth(place) < worth(best);
         best = if worth(place) > worth(best) {
             place
         } else {
             best
         };
     }
-    Some(integer(best))
+    (!tied).then(|| integer(best))
 }
 
 /// Pushes the integers that did not occur before; returns whether all have a bit.

@@ -9,6 +9,7 @@
 use super::sorting::{equal, sort_set};
 use crate::bail_out::BailOut;
 use crate::elements::Cursor;
+use crate::exact::is_set;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Memory;
@@ -131,7 +132,12 @@ kernels! {
     /// A tuple of the elements of containers.
     END_CONCAT |m, code, step| {
         let base = m.base;
-        concat(m, base, &code.types[code.endings[step.c as usize].inner as usize])?;
+        let inner = &code.types[code.endings[step.c as usize].inner as usize];
+        // Sets come in an order that only how they were built tells.
+        if is_set(inner) && m.stack[base..].iter().any(|&set| m.has_several(inner, set)) {
+            return Err(BailOut::Order);
+        }
+        concat(m, base, inner)?;
         m.list_of_stack(base)
     }
 

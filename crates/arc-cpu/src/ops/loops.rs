@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::endings::finish;
 use crate::bail_out::BailOut;
 use crate::elements::Cursor;
+use crate::exact::is_set;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::{Paint, Patch};
@@ -27,7 +28,7 @@ fn filter_patch(
     step: &Step,
     item: impl Fn(&Machine, &Patch, Loc) -> Slot,
 ) -> Result<Slot, BailOut> {
-    let region = code.region(step, 0);
+    let region = m.loop_region(code, step);
     let patch = m.patch(step.a);
     let base = m.stack.len();
     let mut changed = false;
@@ -86,7 +87,7 @@ pub(crate) fn checked_cells(patch: &Patch) -> Result<(), BailOut> {
 /// Pushes the elements for which the region holds on the stack.
 #[inline(always)]
 fn filter(m: &mut Machine, code: &Code, step: &Step) -> Result<(), BailOut> {
-    let region = code.region(step, 0);
+    let region = m.loop_region(code, step);
     let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
     while let Some(element) = elements.next(&mut m.memory)? {
         let mark = m.memory.mark();
@@ -99,22 +100,18 @@ fn filter(m: &mut Machine, code: &Code, step: &Step) -> Result<(), BailOut> {
     Ok(())
 }
 
-/// The tie-break for elements that come in order: the earlier element stays.
-#[inline(always)]
-fn in_order(_: &Machine, _: Slot, _: Slot) -> bool {
-    false
-}
-
-/// The outermost key and its element; among equal keys, the element that precedes the others.
+/// The outermost key and its element; of several elements, the first. Those with the same key are left on the stack,
+/// from its `base` on, if there are several.
 #[inline(always)]
 pub(super) fn outermost(
     m: &mut Machine,
     code: &Code,
     step: &Step,
     wanted: Ordering,
-    precedes: impl Fn(&Machine, Slot, Slot) -> bool,
 ) -> Result<Option<(Slot, Slot)>, BailOut> {
-    let region = code.region(step, 0);
+    let region = m.loop_region(code, step);
+    m.base = m.stack.len();
+    let base = m.base;
     let key_type = &code.types[step.d as usize];
     let scalar = matches!(key_type, Type::Int | Type::Bool | Type::Pair | Type::Cell);
     let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
@@ -131,22 +128,60 @@ pub(super) fn outermost(
         if scalar {
             m.memory.release(mark);
         }
-        let better = match best {
-            Some((_, best)) if order == Ordering::Equal => precedes(m, element, best),
-            _ => order == wanted,
-        };
-        if better {
+        if order == wanted {
             best = Some((key, element));
+            m.stack.truncate(base);
+        } else if let Some((_, first)) = best
+            && order == Ordering::Equal
+        {
+            if m.stack.len() == base {
+                m.stack.push(first);
+            }
+            m.stack.push(element);
         }
     }
+    m.base = base;
     Ok(best)
+}
+
+/// The element with the outermost key; of several, the first in the order of Python.
+#[inline(always)]
+fn first_outermost(
+    m: &mut Machine,
+    code: &Code,
+    step: &Step,
+    wanted: Ordering,
+) -> Result<Slot, BailOut> {
+    let (_, element) = outermost(m, code, step, wanted)?.ok_or(BailOut::Empty)?;
+    let base = m.base;
+    if m.stack.len() == base || !is_set(code.ty(step)) {
+        m.stack.truncate(base);
+        return Ok(element);
+    }
+    first_of_several(m, code, step, base)
+}
+
+/// Of the elements on the stack from `base` on, which it pops, the first one in the order of the set in `a`.
+#[cold]
+#[inline(never)]
+fn first_of_several(
+    m: &mut Machine,
+    code: &Code,
+    step: &Step,
+    base: usize,
+) -> Result<Slot, BailOut> {
+    let list = m.in_order(code, step.a, code.ty(step))?;
+    let mut in_order = m.memory.lists.get(list).iter();
+    let first = in_order.find(|element| m.stack[base..].contains(element)).copied();
+    m.stack.truncate(base);
+    first.ok_or(BailOut::Order)
 }
 
 kernels! {
     /// The results of the region for each element.
     APPLY |m, code, step| {
         let base = m.stack.len();
-        let region = code.region(step, 0);
+        let region = m.loop_region(code, step);
         let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
         while let Some(element) = elements.next(&mut m.memory)? {
             m.give(&region, 0, element);
@@ -185,7 +220,8 @@ kernels! {
     /// The results of the region for every pair of an element of one container and one of another.
     APPLY_PRODUCT |m, code, step| {
         let base = m.stack.len();
-        let region = code.region(step, 0);
+        let mut region = m.loop_region(code, step);
+        region.unordered |= m.has_several(&code.types[step.d as usize], m.get(step.b));
         let mut second = Cursor::new(&m.memory, &code.types[step.d as usize], m.get(step.b));
         while let Some(b) = second.next(&mut m.memory)? {
             let mut first = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
@@ -230,7 +266,8 @@ kernels! {
     /// The pairs of an element of the list `a` and one of the list `c` for which the region holds.
     FILTER_PRODUCT |m, code, step| {
         let base = m.stack.len();
-        let region = code.region(step, 0);
+        let mut region = code.region(step, 0);
+        region.unordered = true;
         let [(a, a_len), (c, c_len)] = [step.a, step.c].map(|at| m.get(at).list());
         for first in 0..a_len {
             for second in 0..c_len {
@@ -259,22 +296,34 @@ kernels! {
 
     /// The first element for which the region holds.
     EXTRACT |m, code, step| {
-        let region = code.region(step, 0);
+        let region = m.loop_region(code, step);
+        let all = is_set(code.ty(step));
+        let base = m.stack.len();
         let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
         while let Some(element) = elements.next(&mut m.memory)? {
             let mark = m.memory.mark();
             m.give(&region, 0, element);
             if m.region(code, &region)?.bool() {
-                return Ok(element);
+                if !all {
+                    return Ok(element);
+                }
+                m.stack.push(element);
             }
             m.memory.release(mark);
         }
-        Err(BailOut::NoMatch)
+        match m.stack[base..] {
+            [] => Err(BailOut::NoMatch),
+            [element] => {
+                m.stack.truncate(base);
+                Ok(element)
+            }
+            _ => first_of_several(m, code, step, base),
+        }
     }
 
     /// The elements as a tuple, ascending by their keys.
     ORDER |m, code, step| {
-        let region = code.region(step, 0);
+        let region = m.loop_region(code, step);
         let base = m.keys.len();
         let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
         while let Some(element) = elements.next(&mut m.memory)? {
@@ -286,17 +335,39 @@ kernels! {
         let key_type = &code.types[step.d as usize];
         let memory = &m.memory;
         if have_order(key_type) {
-            m.keys[base..].sort_unstable_by(|a, b| {
-                let order = compare_keys(memory, key_type, a.0, b.0);
-                order.unwrap_or(Ordering::Equal).then(a.1.cmp(&b.1))
-            });
+            let compare = |a: &(Slot, u64, Slot), b: &(Slot, u64, Slot)| {
+                compare_keys(memory, key_type, a.0, b.0).unwrap_or(Ordering::Equal)
+            };
+            let sort = |keys: &mut [(Slot, u64, Slot)]| {
+                keys.sort_unstable_by(|a, b| compare(a, b).then(a.1.cmp(&b.1)));
+            };
+            sort(&mut m.keys[base..]);
+            // Equal keys keep the order of their elements.
+            if is_set(code.ty(step)) && m.keys[base..].windows(2).any(|two| compare(&two[0], &two[1]).is_eq()) {
+                let list = m.in_order(code, step.a, code.ty(step))?;
+                let list = m.memory.lists.get(list);
+                for (_, place, element) in &mut m.keys[base..] {
+                    let at = list.iter().position(|one| one == element);
+                    *place = at.ok_or(BailOut::Order)? as u64;
+                }
+                let memory = &m.memory;
+                m.keys[base..].sort_unstable_by(|a, b| {
+                    let order = compare_keys(memory, key_type, a.0, b.0);
+                    order.unwrap_or(Ordering::Equal).then(a.1.cmp(&b.1))
+                });
+            }
             let list = m.memory.lists.collect(m.keys[base..].iter().map(|&(_, _, item)| item));
             m.keys.truncate(base);
             return list;
         }
         let keyed = &m.keys[base..];
-        let compare = |a: usize, b: usize| compare_keys(memory, key_type, keyed[a].0, keyed[b].0);
-        let places = sorted_places(keyed.len(), compare);
+        if is_set(code.ty(step)) && keyed.len() > 1 {
+            return Err(BailOut::Order);
+        }
+        let less = |a: usize, b: usize| {
+            compare_keys(memory, key_type, keyed[a].0, keyed[b].0).map(Ordering::is_lt)
+        };
+        let places = sorted_places(keyed.len(), less);
         let list = places.and_then(|places| {
             m.memory.lists.collect(places.iter().map(|&at| keyed[at as usize].2))
         });
@@ -306,19 +377,19 @@ kernels! {
 
     /// The first element with the largest key.
     ARGMAX |m, code, step| {
-        let best = outermost(m, code, step, Ordering::Greater, in_order)?;
-        best.map(|(_, element)| element).ok_or(BailOut::Empty)
+        first_outermost(m, code, step, Ordering::Greater)
     }
 
     /// The first element with the smallest key.
     ARGMIN |m, code, step| {
-        let best = outermost(m, code, step, Ordering::Less, in_order)?;
-        best.map(|(_, element)| element).ok_or(BailOut::Empty)
+        first_outermost(m, code, step, Ordering::Less)
     }
 
     /// The largest key; without elements, the value of the second region.
     VALMAX |m, code, step| {
-        match outermost(m, code, step, Ordering::Greater, in_order)? {
+        let best = outermost(m, code, step, Ordering::Greater)?;
+        m.stack.truncate(m.base);
+        match best {
             Some((key, _)) => Ok(key),
             None => m.region(code, &code.region(step, 1)),
         }
@@ -326,7 +397,9 @@ kernels! {
 
     /// The smallest key; without elements, the value of the second region.
     VALMIN |m, code, step| {
-        match outermost(m, code, step, Ordering::Less, in_order)? {
+        let best = outermost(m, code, step, Ordering::Less)?;
+        m.stack.truncate(m.base);
+        match best {
             Some((key, _)) => Ok(key),
             None => m.region(code, &code.region(step, 1)),
         }

@@ -195,8 +195,14 @@ kernels! {
     VPERIOD for Vperiod(Object) |m, _, step| { Ok(Slot::of_int(patterns::vperiod(&object_of(m, step.a)) as i32)) }
 
     /// The colour of an object's first cell.
-    COLOR for Color(Object) |m, _, step| {
-        object_of(m, step.a).first_code().map(colour).ok_or(BailOut::Empty)
+    COLOR for Color(Object) |m, code, step| {
+        let palette = object_of(m, step.a).palette();
+        if palette.is_power_of_two() {
+            return Ok(colour(palette.trailing_zeros()));
+        }
+        let cells = m.in_order(code, step.a, &Type::Object)?;
+        let first = m.memory.lists.get(cells).first().ok_or(BailOut::Empty)?;
+        Ok(Slot::of_int(first.cell().colour))
     }
 
     /// The colours of an object, ascending.
@@ -210,12 +216,12 @@ kernels! {
 
     /// The most common colour of an object.
     MOSTCOLOR for Mostcolor(Object) |m, _, step| {
-        object_of(m, step.a).mostcolor().map(colour).ok_or(BailOut::Empty)
+        object_of(m, step.a).mostcolor()?.map(colour).ok_or(BailOut::Empty)
     }
 
     /// The least common colour of an object.
     LEASTCOLOR for Leastcolor(Object) |m, _, step| {
-        object_of(m, step.a).leastcolor().map(colour).ok_or(BailOut::Empty)
+        object_of(m, step.a).leastcolor()?.map(colour).ok_or(BailOut::Empty)
     }
 
     /// How many cells of an object have a colour.

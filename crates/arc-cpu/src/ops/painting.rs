@@ -7,11 +7,9 @@
 
 use super::layers::is_layers;
 use crate::bail_out::BailOut;
-use crate::elements::row_of_code;
 use crate::kernel::kernels;
 use crate::machine::{Machine, int};
 use crate::memory::{Memory, Paint, Patch};
-use crate::planes::object::in_order;
 use crate::planes::painting::Layers;
 use crate::planes::{Bits, NO_BITS, Tile, code_of, colours, painting, shifted};
 use crate::program::Step;
@@ -94,8 +92,7 @@ fn bits_of_layers(m: &Machine, layers: At, tile: &Tile) -> Bits {
     bits
 }
 
-/// Paints the objects of a list one after the other. If the list is unordered, the largest of several colours
-/// at a location is painted last.
+/// Paints the objects of a list one after the other. An unordered list must not have two colours at one location.
 ///
 /// With a `ground`, only cells of that colour are painted, and the first other colour at a location stays.
 #[inline(always)]
@@ -121,7 +118,6 @@ fn paint_layers(
         open: on_ground,
     };
     *to = *tile;
-    let mut codes = 0;
     for &layer in list {
         let patch = patches.get(layer);
         let shape = patches.shape(&patch);
@@ -130,10 +126,6 @@ fn paint_layers(
             Paint::Tile { .. } => 0,
             Paint::None if patch.is_empty() => 0,
             Paint::None => return Err(BailOut::Type),
-        };
-        codes |= match patch.paint {
-            Paint::Tile { .. } => 0xFFFF,
-            _ => 1 << one,
         };
         if shape.is_beyond(tile.height, tile.width) {
             continue;
@@ -181,51 +173,11 @@ fn paint_layers(
         );
     }
     let slot = tiles.commit();
+    // Only the order of Python tells which of two colours at a location is painted last.
     if layers.twice != 0 && !ordered {
-        paint_by_colour(m, step, ground, codes, slot)?;
+        return Err(BailOut::Overlap);
     }
     Ok(slot)
-}
-
-/// The same, colour by colour.
-#[cold]
-fn paint_by_colour(
-    m: &mut Machine,
-    step: &Step,
-    ground: Option<u32>,
-    codes: u16,
-    to: Slot,
-) -> Result<(), BailOut> {
-    let mut open = ground.map_or([u32::MAX; 32], |code| m.tile(step.a).of_code(code));
-    for code in in_order(codes) {
-        let mut bits = NO_BITS;
-        let tile = m.tile(step.a);
-        for &layer in m.list(step.b) {
-            let patch = m.memory.patches.get(layer);
-            if matches!(patch.paint, Paint::One(other) if other != code) {
-                continue;
-            }
-            for at in 0..i32::from(patch.height) {
-                let r = patch.i + at;
-                if (0..tile.height as i32).contains(&r) {
-                    let row = row_of_code(&m.memory, &patch, at, code);
-                    bits[r as usize & 31] |= shifted(row, patch.j) as u32 & tile.columns();
-                }
-            }
-        }
-        for (row, open) in bits.iter_mut().zip(&mut open) {
-            *row &= *open;
-            // A cell that gets another colour is no longer ground.
-            if ground.is_some_and(|ground| ground != code) {
-                *open &= !*row;
-            }
-        }
-        let (made, next) = m.memory.tiles.next()?;
-        painting::fill(&made[to.index()], &bits, code, next);
-        let painted = *next;
-        *m.memory.tiles.get_mut(to) = painted;
-    }
-    Ok(())
 }
 
 kernels! {

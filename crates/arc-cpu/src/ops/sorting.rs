@@ -9,6 +9,7 @@ use crate::memory::Memory;
 use crate::order::{compare, is_scalar};
 use crate::slot::At;
 use crate::slot::Slot;
+use arc_dsl::Value;
 use arc_form::Type;
 
 /// Sorts the elements on the stack, from `base` on, into the canonical order, and removes equal ones.
@@ -124,7 +125,7 @@ pub(crate) fn equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
     }
 }
 
-/// The most common, or least common, element of a list; the smallest of several.
+/// The most common, or least common, element of a list; of several, the first in Python's set of them.
 pub(super) fn common(m: &mut Machine, ty: &Type, list: At, most: bool) -> Result<Slot, BailOut> {
     if *ty == Type::Int
         && let Some(found) = counting::common(m.list(list), most)
@@ -138,6 +139,7 @@ pub(super) fn common(m: &mut Machine, ty: &Type, list: At, most: bool) -> Result
     let slots = &mut m.stack[base..];
     slots.sort_unstable_by(|&a, &b| compare(memory, ty, a, b));
     let mut best: Option<(usize, Slot)> = None;
+    let mut tied = false;
     let mut at = 0;
     while at < slots.len() {
         let first = slots[at];
@@ -146,11 +148,25 @@ pub(super) fn common(m: &mut Machine, ty: &Type, list: At, most: bool) -> Result
             .take_while(|&&slot| equal(memory, ty, slot, first))
             .count();
         let better = best.is_none_or(|(n, _)| if most { run > n } else { run < n });
+        tied = !better && (tied || best.is_some_and(|(n, _)| n == run));
         if better {
             best = Some((run, first));
         }
         at += run;
     }
     m.stack.truncate(base);
-    best.map(|(_, slot)| slot).ok_or(BailOut::Empty)
+    let (_, best) = best.ok_or(BailOut::Empty)?;
+    if tied { first_common(m, ty, list, most) } else { Ok(best) }
+}
+
+/// The same where several elements are equally common.
+#[cold]
+#[inline(never)]
+fn first_common(m: &Machine, ty: &Type, list: At, most: bool) -> Result<Slot, BailOut> {
+    let slots = m.list(list);
+    let values = slots.iter().map(|&slot| m.value(ty, slot));
+    let values: Vec<Value> = values.collect::<Result<_, _>>()?;
+    let found = Value::commonest(&values, most).ok_or(BailOut::Empty)?;
+    let at = values.iter().position(|value| *value == found);
+    Ok(slots[at.ok_or(BailOut::Order)?])
 }

@@ -9,11 +9,11 @@ use std::cmp::Ordering;
 
 use super::endings::finish;
 use super::loops::outermost;
+use super::sorting::equal;
 use crate::bail_out::BailOut;
 use crate::elements::Cursor;
 use crate::kernel::kernels;
 use crate::machine::Machine;
-use crate::order::compare;
 use crate::program::{Code, Region, Step};
 use crate::slot::Slot;
 use arc_form::Type;
@@ -26,11 +26,16 @@ fn outermost_of_unordered(
     step: &Step,
     wanted: Ordering,
 ) -> Result<Slot, BailOut> {
-    let precedes = |m: &Machine, a: Slot, b: Slot| match code.ty(step) {
-        Type::Tuple(inner) | Type::Set(inner) => a != b && compare(&m.memory, inner, a, b).is_lt(),
-        _ => false,
-    };
-    let best = outermost(m, code, step, wanted, precedes)?;
+    let best = outermost(m, code, step, wanted)?;
+    let (base, inner) = (m.base, code.ty(step).element().unwrap_or(Type::Never));
+    // An element may be repeated, but of different ones with the same key the order of Python decides.
+    if let Some((first, others)) = m.stack[base..].split_first() {
+        let mut others = others.iter();
+        if others.any(|other| other != first && !equal(&m.memory, &inner, *other, *first)) {
+            return Err(BailOut::Order);
+        }
+        m.stack.truncate(base);
+    }
     best.map(|(_, element)| element).ok_or(BailOut::Empty)
 }
 

@@ -1,10 +1,10 @@
 //! Colours of grids, as planes.
 
-use super::object::in_order;
+use super::object::{first_in_set, in_order};
 use super::shape::Sideways;
 use super::tile::spread_code;
 use super::{Bits, Misfit, Shape, Tile, code_of, colour_of};
-use arc_dsl::Loc;
+use arc_dsl::{Loc, iteration_order_of};
 
 /// How many locations there are.
 #[inline(always)]
@@ -12,7 +12,7 @@ pub(crate) fn count(bits: &Bits) -> u32 {
     bits.iter().map(|row| row.count_ones()).sum()
 }
 
-/// The code of the most common colour, of several the smallest; `None` if there is no cell.
+/// The code of the most common colour, of several the first in the set of all; `None` if there is no cell.
 ///
 /// Counts the colours in the order of their first cells, until one has as many cells as remain: most grids have
 /// a background, and it is among the first.
@@ -20,7 +20,7 @@ pub(crate) fn count(bits: &Bits) -> u32 {
 pub(crate) fn most_common(tile: &Tile) -> Option<u32> {
     let mut left = tile.bits();
     let mut cells = tile.height * tile.width;
-    let (mut most, mut best) = (0, None);
+    let (mut most, mut best) = (0, 0u16);
     let mut row = 0;
     while row < tile.height as usize {
         let columns = left[row & 31];
@@ -35,15 +35,40 @@ pub(crate) fn most_common(tile: &Tile) -> Option<u32> {
         }
         let count = count(&bits);
         cells = cells.saturating_sub(count);
-        let smaller = best.is_none_or(|best| colour_of(code) < colour_of(best));
-        if count > most || (count == most && smaller) {
-            (most, best) = (count, Some(code));
+        if count > most {
+            (most, best) = (count, 0);
         }
+        best |= u16::from(count == most) << code;
         if cells < most {
             break;
         }
     }
-    best
+    match best {
+        0 => None,
+        _ if best.is_power_of_two() => Some(best.trailing_zeros()),
+        _ => Some(first_of_several(tile, best)),
+    }
+}
+
+/// Of several colours, the code of the one that is first in Python's set of the colours of the grid.
+#[cold]
+#[inline(never)]
+fn first_of_several(tile: &Tile, tied: u16) -> u32 {
+    first_in_set(palette(tile), tied).unwrap_or_else(|| {
+        let rows = 0..tile.height as usize;
+        let cells = rows.flat_map(|i| (0..tile.width as usize).map(move |j| tile.code(i, j)));
+        let mut met = Vec::new();
+        for code in cells {
+            let colour = colour_of(code);
+            if !met.contains(&colour) {
+                met.push(colour);
+            }
+        }
+        let all = iteration_order_of(met);
+        let codes = all.into_iter().filter_map(|colour| code_of(colour).ok());
+        let mut tied_codes = codes.filter(|code| tied >> code & 1 == 1);
+        tied_codes.next().unwrap_or_else(|| tied.trailing_zeros())
+    })
 }
 
 /// The code of the most common colour, and all codes that occur; `None` if there is no cell.
@@ -52,23 +77,28 @@ pub(crate) fn background(tile: &Tile) -> Option<(u32, u16)> {
     Some((most_common(tile)?, palette(tile)))
 }
 
-/// The most common colour, of several the smallest; `None` if there is no cell.
+/// The most common colour; `None` if there is no cell.
 #[inline(always)]
 pub(crate) fn mostcolor(tile: &Tile) -> Option<i32> {
     most_common(tile).map(colour_of)
 }
 
-/// The least common colour, of several the smallest; `None` if there is no cell.
+/// The least common colour, of several the first in the set of all; `None` if there is no cell.
 #[inline(always)]
 pub(crate) fn leastcolor(tile: &Tile) -> Option<i32> {
-    let (mut least, mut best) = (u32::MAX, None);
+    let (mut least, mut best) = (u32::MAX, 0u16);
     for code in in_order(palette(tile)) {
         let count = count(&tile.of_code(code));
         if count < least {
-            (least, best) = (count, Some(colour_of(code)));
+            (least, best) = (count, 0);
         }
+        best |= u16::from(count == least) << code;
     }
-    best
+    match best {
+        0 => None,
+        _ if best.is_power_of_two() => Some(colour_of(best.trailing_zeros())),
+        _ => Some(colour_of(first_of_several(tile, best))),
+    }
 }
 
 /// The codes of the colours that occur, as the bits of a number.

@@ -32,6 +32,27 @@ pub(crate) struct Object<'o> {
     pub(crate) colours: Colours<'o>,
 }
 
+/// Of the codes of `tied`, the one whose colour is first in Python's set of the colours of `present`. `None` if that
+/// depends on the order in which they were added: two of at most four colours may have the same place in the table.
+#[inline(always)]
+pub(crate) fn first_in_set(present: u16, tied: u16) -> Option<u32> {
+    // The colours from 0 on have themselves as hashes, and -1 has -2; a table has 8 slots, from five elements on 32.
+    let slots = if present.count_ones() > 4 { 32 } else { 8 };
+    let place = |code: u32| (if code == 15 { -2 } else { code as i32 }) & (slots - 1);
+    let (mut taken, mut best) = (0u32, None);
+    for code in Columns(present.into()) {
+        let bit = 1 << place(code);
+        if taken & bit != 0 {
+            return None;
+        }
+        taken |= bit;
+        if tied >> code & 1 == 1 && best.is_none_or(|best| place(code) < place(best)) {
+            best = Some(code);
+        }
+    }
+    best
+}
+
 /// The codes of a set, a bit per code, in the order of their colours.
 #[inline(always)]
 pub(crate) fn in_order(codes: u16) -> impl Iterator<Item = u32> {
@@ -199,38 +220,37 @@ impl Object<'_> {
         self.palette().count_ones()
     }
 
-    /// The code of the most common colour, of several the smallest.
+    /// The code of the most common colour; of several, the first in the set of all. Nothing if there is no cell.
     #[inline(always)]
-    pub(crate) fn mostcolor(&self) -> Option<u32> {
-        match self.colours {
-            _ if self.shape.is_empty() => None,
-            Colours::One(code) => Some(code),
-            Colours::Many { .. } => {
-                // The larger count, then the smaller rank; without a branch for either.
-                let counts = self.histogram();
-                let counts = counts.iter().zip(0..);
-                let keys = counts.map(|(&count, code)| count << 4 | (15 - rank_of(code)));
-                let best = keys.max()?;
-                Some(code_of_rank(15 - (best & 15)))
-            }
-        }
+    pub(crate) fn mostcolor(&self) -> Result<Option<u32>, Misfit> {
+        self.commonest(|count| count)
     }
 
-    /// The code of the least common colour, of several the smallest.
+    /// The code of the least common colour; of several, the first in the set of all. Nothing if there is no cell.
     #[inline(always)]
-    pub(crate) fn leastcolor(&self) -> Option<u32> {
+    pub(crate) fn leastcolor(&self) -> Result<Option<u32>, Misfit> {
+        // A count of 0 becomes the smallest number.
+        self.commonest(|count| (!count).wrapping_add(1))
+    }
+
+    /// The code with the largest worth, which depends on the number of its cells.
+    #[inline(always)]
+    fn commonest(&self, worth: impl Fn(u32) -> u32) -> Result<Option<u32>, Misfit> {
         match self.colours {
-            _ if self.shape.is_empty() => None,
-            Colours::One(code) => Some(code),
+            _ if self.shape.is_empty() => Ok(None),
+            Colours::One(code) => Ok(Some(code)),
             Colours::Many { .. } => {
                 let counts = self.histogram();
-                let counts = counts.iter().zip(0..);
-                // A count of 0 wraps to the largest number.
-                let keys = counts.map(|(&count, code)| {
-                    u64::from(count.wrapping_sub(1)) << 4 | u64::from(rank_of(code))
-                });
-                let best = keys.min()?;
-                Some(code_of_rank(best as u32 & 15))
+                let most = counts.iter().map(|&count| worth(count)).max().unwrap_or(0);
+                let (mut present, mut tied) = (0u16, 0u16);
+                for (code, &count) in counts.iter().enumerate() {
+                    present |= u16::from(count > 0) << code;
+                    tied |= u16::from(count > 0 && worth(count) == most) << code;
+                }
+                if tied.is_power_of_two() {
+                    return Ok(Some(tied.trailing_zeros()));
+                }
+                first_in_set(present, tied).ok_or(Misfit::Order).map(Some)
             }
         }
     }

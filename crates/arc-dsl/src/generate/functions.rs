@@ -16,12 +16,9 @@ const LIGHT: usize = 9;
 fn elements(value: &Value) -> usize {
     match value {
         Value::Grid(grid) => 1 + grid.cells().len(),
-        Value::Tuple(inside) | Value::Set(inside) => {
-            1 + inside.as_slice().iter().map(elements).sum::<usize>()
-        }
         Value::Indices(indices) => 1 + indices.len(),
         Value::Object(object) => 1 + object.len(),
-        _ => 1,
+        _ => 1 + value.values().iter().map(elements).sum::<usize>(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Integers, pairs of integers and truth values.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::comparison::improves;
@@ -158,11 +159,14 @@ fn outermost(container: Container<'_>, wanted: Ordering) -> EvalResult<Value> {
             let first = loc.j.cmp(&loc.i) != wanted;
             Some(Value::Int(if first { loc.i } else { loc.j }))
         }
-        // Sets of these are sorted in the order in which they compare.
-        Items::Locs(_) | Items::Cells(_) => container.value(match wanted {
-            Ordering::Greater => container.len() - 1,
-            _ => 0,
-        }),
+        // Sets of these are stored in the order in which they compare.
+        Items::Locs(_) | Items::Cells(_) => {
+            let at = match wanted {
+                Ordering::Greater => container.len() - 1,
+                _ => 0,
+            };
+            container.stored(at).map(Cow::into_owned)
+        }
         Items::Rows(grid) => {
             let better = |best, row| {
                 let ordering = grid.row(row).cmp(grid.row(best));
@@ -172,11 +176,20 @@ fn outermost(container: Container<'_>, wanted: Ordering) -> EvalResult<Value> {
             best.and_then(|row| container.value(row))
         }
         Items::Values(values) => {
+            // The order matters for elements that are no numbers: not all of them may be comparable.
+            let are_numbers = values.iter().all(|value| matches!(value, Value::Int(_)));
+            let places = if are_numbers {
+                None
+            } else {
+                container.places()
+            };
             let mut best: Option<&Value> = None;
-            for item in values {
+            for at in 0..values.len() {
+                let item = &values[places.map_or(at, |places| places[at] as usize)];
                 let improved = match (item, best) {
                     (Value::Int(item), Some(Value::Int(best))) => item.cmp(best) == wanted,
-                    _ => improves(item, best, wanted)?,
+                    (_, Some(best)) => improves(item, best, wanted)?,
+                    (_, None) => true,
                 };
                 if improved {
                     best = Some(item);
@@ -186,7 +199,7 @@ fn outermost(container: Container<'_>, wanted: Ordering) -> EvalResult<Value> {
         }
         Items::Cell(cell) => {
             let (colour, loc) = (Value::Int(cell.colour), Value::Loc(cell.loc));
-            improves(&loc, Some(&colour), wanted)?;
+            improves(&loc, &colour, wanted)?;
             Some(colour)
         }
     };
@@ -195,14 +208,12 @@ fn outermost(container: Container<'_>, wanted: Ordering) -> EvalResult<Value> {
 
 /// What Python returns for arguments that do not have the types of their rows.
 pub(super) mod untyped {
-    use std::cmp::Ordering;
-
     use arc_isa::{ContainerKind, Primitive};
 
     use crate::budget::Context;
     use crate::error::ErrorKind;
     use crate::primitives::untyped::{
-        PythonResult, Refusal, int, is_tuple, item, minus, number, order, plus, tuple,
+        PythonResult, Refusal, int, is_tuple, item, less, minus, number, plus, tuple,
     };
     use crate::value::Value;
 
@@ -230,7 +241,7 @@ pub(super) mod untyped {
             (P::Crement, &[x]) => each(cx, x, |n| n + n.signum()),
             (P::Toivec, &[i]) => Ok(Value::pair(i, &Value::Int(0))),
             (P::Tojvec, &[j]) => Ok(Value::pair(&Value::Int(0), j)),
-            (P::Greater, &[a, b]) => greater(a, b).map(Value::Bool),
+            (P::Greater, &[a, b]) => less(b, a).map(Value::Bool),
             _ => Err(Refusal::Raises),
         }
     }
@@ -304,23 +315,6 @@ pub(super) mod untyped {
             return Err(ErrorKind::DivisionByZero.into());
         }
         number(a.div_euclid(b) - i64::from(b < 0 && a.rem_euclid(b) != 0))
-    }
-
-    /// `a > b`: tuples compare by the first components that differ; a set is greater than its proper subsets.
-    fn greater(a: &Value, b: &Value) -> PythonResult<bool> {
-        match (a.as_container(), b.as_container()) {
-            (Some(a), Some(b)) if [a.kind, b.kind] == [ContainerKind::Set; 2] => {
-                Ok(a.len() > b.len() && b.iter().all(|element| a.contains(&element)))
-            }
-            (Some(left), Some(right)) if [left.kind, right.kind] == [ContainerKind::Tuple; 2] => {
-                let mut components = left.iter().zip(right.iter());
-                match components.find(|(a, b)| a != b) {
-                    Some((a, b)) => greater(&a, &b),
-                    None => Ok(left.len() > right.len()),
-                }
-            }
-            _ => Ok(order(a, b)? == Ordering::Greater),
-        }
     }
 }
 

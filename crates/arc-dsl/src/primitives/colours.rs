@@ -1,5 +1,10 @@
 //! Colours of grids and objects.
 
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use arc_isa::ContainerKind;
+
 use super::containers::keep_elements;
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult, Limit, ValueKind};
@@ -7,7 +12,8 @@ use crate::grid::Grid;
 use crate::patch::Loc;
 use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;
-use crate::value::container::{Container, Items, in_reverse};
+use crate::value::container::{Container, Items};
+use crate::value::set_table::{self, Table};
 
 /// The colour, if a cell of a grid can hold it.
 pub(super) fn colour(value: i32) -> EvalResult<i8> {
@@ -44,15 +50,59 @@ impl Histogram {
     }
 }
 
-/// The most common colour; of several, the smallest.
+/// The most common colour; of several, the one that is first in the set of all of them.
 pub(super) fn background(grid: &Grid) -> EvalResult<i8> {
-    let mut most = None;
-    for (colour, count) in Histogram::of(grid).iter() {
-        if most.is_none_or(|(_, largest)| count > largest || count == largest && in_reverse()) {
-            most = Some((colour, count));
+    let histogram = Histogram::of(grid);
+    let most = histogram.iter().map(|(_, count)| count).max();
+    let most = most.ok_or(ErrorKind::Empty)?;
+    let mut all = histogram.iter().filter(|&(_, count)| count == most);
+    let (colour, _) = all.next().ok_or(ErrorKind::Empty)?;
+    if all.next().is_none() {
+        return Ok(colour);
+    }
+    let mut in_order = iteration_order_of(first_seen(grid, &histogram)).into_iter();
+    let found = in_order.find(|colour| histogram.counts[usize::from(*colour as u8)] == most);
+    Ok(found.map_or(colour, |colour| colour as i8))
+}
+
+/// The colours of a grid in the order in which they are met, row by row.
+fn first_seen(grid: &Grid, histogram: &Histogram) -> Vec<i32> {
+    let distinct = histogram.iter().count();
+    let (mut seen, mut met) = ([false; 256], Vec::with_capacity(distinct));
+    for &colour in grid.cells() {
+        if !std::mem::replace(&mut seen[usize::from(colour as u8)], true) {
+            met.push(i32::from(colour));
+            if met.len() == distinct {
+                break;
+            }
         }
     }
-    most.map(|(colour, _)| colour).ok_or(ErrorKind::Empty)
+    met
+}
+
+/// The colours of a grid in the order of its palette, or of the palette without one colour.
+pub(super) fn colours_in_order(grid: &Grid, without: Option<i32>) -> Vec<i32> {
+    let colours = first_seen(grid, &Histogram::of(grid));
+    let hashes: Vec<u64> = colours
+        .iter()
+        .map(|colour| set_table::integer(*colour))
+        .collect();
+    let mut table = Table::of(0..colours.len() as u32, &hashes).copied(&hashes);
+    if let Some(without) = without {
+        table = table.minus(1, |at| colours[at as usize] == without, &hashes);
+    }
+    table.iter().map(|at| colours[at as usize]).collect()
+}
+
+/// Different numbers in the order in which Python iterates over the set to which they were added in this order.
+#[must_use]
+pub fn iteration_order_of(colours: Vec<i32>) -> Vec<i32> {
+    let hashes: Vec<u64> = colours
+        .iter()
+        .map(|colour| set_table::integer(*colour))
+        .collect();
+    let table = Table::of(0..colours.len() as u32, &hashes);
+    table.iter().map(|at| colours[at as usize]).collect()
 }
 
 /// The colours of a patch, one for each cell. Python takes the first component of every element, so the colours of bare
@@ -86,24 +136,61 @@ pub(super) fn mostcolor(element: Piece<'_>) -> EvalResult<i32> {
     if let Piece::Grid(grid) = element {
         return background(grid).map(i32::from);
     }
-    let counts = counts(element).into_iter();
-    // Of equal counts `max_by_key` returns the last: iterate backwards to get the smallest colour.
-    let most = if in_reverse() {
-        counts.max_by_key(|&(_, count)| count)
-    } else {
-        counts.rev().max_by_key(|&(_, count)| count)
-    };
-    most.map(|(colour, _)| colour).ok_or(ErrorKind::Empty)
+    commonest(element, Ordering::Greater)
 }
 
 pub(super) fn leastcolor(element: Piece<'_>) -> EvalResult<i32> {
-    let counts = counts(element).into_iter();
-    let least = if in_reverse() {
-        counts.rev().min_by_key(|&(_, count)| count)
-    } else {
-        counts.min_by_key(|&(_, count)| count)
-    };
-    least.map(|(colour, _)| colour).ok_or(ErrorKind::Empty)
+    commonest(element, Ordering::Less)
+}
+
+/// The colour of the most or the fewest cells; of several, the one that is first in the set of all of them.
+fn commonest(element: Piece<'_>, wanted: Ordering) -> EvalResult<i32> {
+    let counts = counts(element);
+    let most = counts
+        .iter()
+        .map(|(_, count)| *count)
+        .reduce(|best, count| {
+            if count.cmp(&best) == wanted {
+                count
+            } else {
+                best
+            }
+        });
+    let most = most.ok_or(ErrorKind::Empty)?;
+    let mut all = counts.iter().filter(|(_, count)| *count == most);
+    let (colour, _) = *all.next().ok_or(ErrorKind::Empty)?;
+    if all.next().is_none() {
+        return Ok(colour);
+    }
+    let mut in_order = iteration_order_of(seen(element)).into_iter();
+    let as_often = |colour: &i32| counts.binary_search(&(*colour, most)).is_ok();
+    Ok(in_order.find(as_often).unwrap_or(colour))
+}
+
+/// The colours in the order in which Python meets them, each once.
+fn seen(element: Piece<'_>) -> Vec<i32> {
+    match element {
+        Piece::Grid(grid) => first_seen(grid, &Histogram::of(grid)),
+        Piece::Patch(patch) => {
+            let mut met = Vec::new();
+            let mut seen = HashSet::new();
+            let elements = patch.value.as_container();
+            for element in elements.into_iter().flat_map(Container::iter) {
+                let colour = match &*element {
+                    Value::Cell(cell) => cell.colour,
+                    Value::Loc(loc) => loc.i,
+                    other => other
+                        .as_tuple()
+                        .and_then(|it| it.value(0)?.as_int())
+                        .unwrap_or(0),
+                };
+                if seen.insert(colour) {
+                    met.push(colour);
+                }
+            }
+            met
+        }
+    }
 }
 
 pub(super) fn colorcount(element: Piece<'_>, value: i32) -> i32 {
@@ -131,8 +218,10 @@ pub(super) fn colorfilter(
 
 /// The colour of an object's first cell.
 fn first_component(object: Container<'_>) -> EvalResult<Value> {
-    if let Items::Cells([cell, ..]) = object.items
-        && !object.is_reversed()
+    // Ascending cells ascend by colour, so the first and the last show whether there is one colour.
+    if let Items::Cells([cell, .., last] | [cell @ last]) = object.items
+        && cell.colour == last.colour
+        && object.kind == ContainerKind::Set
     {
         return Ok(Value::Int(cell.colour));
     }
@@ -148,11 +237,7 @@ fn first_component(object: Container<'_>) -> EvalResult<Value> {
 }
 
 pub(super) fn palette(element: Piece<'_>) -> Value {
-    Value::set(
-        counts(element)
-            .into_iter()
-            .map(|(colour, _)| Value::Int(colour)),
-    )
+    Value::frozenset(seen(element).into_iter().map(Value::Int))
 }
 
 pub(super) fn numcolors(element: Piece<'_>) -> i32 {
@@ -219,8 +304,8 @@ pub(super) mod untyped {
 
     use crate::budget::Context;
     use crate::primitives::untyped::{
-        PythonResult, Refusal, cells, commonest, elements, grid_of, int, is_tuple, item, length,
-        list, rows, set_of, sides, tuple, tuple_rows_of_tuples, unpack,
+        PythonResult, Refusal, cells, commonest, copied_set_of, elements, grid_of, int, is_tuple,
+        item, length, list, rows, set_of, sides, tuple, tuple_rows_of_tuples, unpack,
     };
     use crate::value::Value;
 
@@ -233,7 +318,7 @@ pub(super) mod untyped {
         match (primitive, arguments) {
             (P::Mostcolor, &[element]) => commonest(colours(element)?, Ordering::Greater),
             (P::Leastcolor, &[element]) => commonest(colours(element)?, Ordering::Less),
-            (P::Palette, &[element]) => set_of(cx, colours(element)?),
+            (P::Palette, &[element]) => copied_set_of(cx, colours(element)?),
             (P::Numcolors, &[element]) => {
                 Ok(Value::Int(length(&Value::set(colours(element)?))? as i32))
             }

@@ -10,36 +10,40 @@ use crate::error::{ErrorKind, EvalResult, ValueKind};
 use crate::value::Value;
 use crate::value::container::Container;
 
-/// Whether a key is better (greater or less, according to `wanted`) than the best one so far.
-pub(super) fn improves(key: &Value, best: Option<&Value>, wanted: Ordering) -> EvalResult<bool> {
-    match best {
-        Some(best) => Ok(compare(key, best)? == wanted),
-        None => Ok(true),
+/// Whether a key is greater, or less if that is `wanted`, than the best one so far.
+pub(super) fn improves(key: &Value, best: &Value, wanted: Ordering) -> EvalResult<bool> {
+    match wanted {
+        Ordering::Greater => less(best, key),
+        _ => less(key, best),
     }
 }
 
-/// Compares two keys: integers by value, tuples by the first elements that differ, sets by number of elements. Python's
-/// `<` on sets means "proper subset of", which orders almost nothing.
-pub(crate) fn compare(a: &Value, b: &Value) -> EvalResult<Ordering> {
+/// `a < b`: integers by value, tuples by the first elements that differ; a set is less than those of which it is a
+/// proper subset.
+pub(crate) fn less(a: &Value, b: &Value) -> EvalResult<bool> {
     if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
-        return Ok(a.cmp(&b));
+        return Ok(a < b);
     }
     if let (Value::Loc(a), Value::Loc(b)) = (a, b) {
-        return Ok(a.cmp(b));
+        return Ok(a < b);
     }
     if let (Value::Cell(a), Value::Cell(b)) = (a, b) {
-        return Ok(a.cmp(b));
+        return Ok(a < b);
     }
     match (a.as_container(), b.as_container()) {
         (Some(a), Some(b)) if a.kind == b.kind => match a.kind {
-            ContainerKind::Set => Ok(a.len().cmp(&b.len())),
+            ContainerKind::Set => {
+                Ok(a.len() < b.len() && a.iter_stored().all(|element| b.contains(&element)))
+            }
             ContainerKind::Tuple => match first_difference(a, b) {
-                None => Ok(Ordering::Equal),
-                Some(Difference::Length(ordering)) => Ok(ordering),
-                Some(Difference::Elements(a, b)) => compare(&a, &b),
+                None => Ok(false),
+                Some(Difference::Length(ordering)) => Ok(ordering == Ordering::Less),
+                Some(Difference::Elements(a, b)) => less(&a, &b),
             },
         },
-        _ => numbers(a, b).ok_or(ErrorKind::Incomparable(a.kind(), b.kind())),
+        _ => numbers(a, b)
+            .map(Ordering::is_lt)
+            .ok_or(ErrorKind::Incomparable(a.kind(), b.kind())),
     }
 }
 
@@ -97,16 +101,14 @@ mod tests {
     use crate::primitives::testing::{call, ints};
 
     #[test]
-    fn sets_compare_by_number_of_elements_and_kinds_do_not_mix() {
-        let small = Value::set([Value::Int(9)]);
-        let large = Value::set([Value::Int(1), Value::Int(2)]);
-        assert_eq!(compare(&small, &large), Ok(Ordering::Less));
-        assert_eq!(
-            compare(&ints(&[1, 2]), &ints(&[1, 2, 0])),
-            Ok(Ordering::Less)
-        );
-        assert!(compare(&Value::Int(1), &small).is_err());
-        assert!(compare(&Value::Nothing, &Value::Nothing).is_err());
+    fn sets_compare_as_subsets_and_kinds_do_not_mix() {
+        let set = |numbers: &[i32]| Value::set(numbers.iter().map(|&n| Value::Int(n)));
+        assert_eq!(less(&set(&[1]), &set(&[1, 2])), Ok(true));
+        assert_eq!(less(&set(&[9]), &set(&[1, 2])), Ok(false));
+        assert_eq!(less(&set(&[1]), &set(&[1])), Ok(false));
+        assert_eq!(less(&ints(&[1, 2]), &ints(&[1, 2, 0])), Ok(true));
+        assert!(less(&Value::Int(1), &set(&[9])).is_err());
+        assert!(less(&Value::Nothing, &Value::Nothing).is_err());
         // Only a comparison of keys fails, and a single element is compared with nothing.
         let nothing = Value::tuple(vec![Value::Nothing]);
         assert_eq!(

@@ -1,14 +1,17 @@
 //! Tuples, sets and their elements.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
-use arc_isa::ContainerKind;
+use arc_isa::{ContainerKind, Type};
 
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult, ValueKind};
-use crate::patch::{Indices, Object};
+use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
-use crate::value::container::{Collector, Container, Items, in_reverse, sorting};
+use crate::value::container::{Collector, Container, Items, sorting};
+use crate::value::order::{Built, Element, Order, Source};
+use crate::value::set_table::Table;
 
 pub(super) fn identity(x: &Value) -> Value {
     x.clone()
@@ -28,6 +31,12 @@ pub(super) fn combine(
     b: Container<'_>,
 ) -> EvalResult<Value> {
     let mut all = cx.collector(a.kind).expecting(a.len() + b.len());
+    if a.kind == ContainerKind::Set && b.kind == ContainerKind::Set && a.is_like(b) {
+        all.extend_stored(cx, a)?;
+        all.extend_stored(cx, b)?;
+        let both = [a.value.clone(), b.value.clone()];
+        return all.finish_from(cx, Source::Joined(both.into()));
+    }
     all.extend(cx, a)?;
     all.extend(cx, b)?;
     all.finish(cx)
@@ -38,7 +47,17 @@ pub(super) fn intersection(
     a: Container<'_>,
     b: Container<'_>,
 ) -> EvalResult<Value> {
-    among(cx, a, b, true)
+    if a.value.is_same(b.value)
+        && let Some(copy) = a.value.copied_set()
+    {
+        return Ok(copy);
+    }
+    // Python goes over the smaller set, and keeps its elements.
+    if a.len() < b.len() {
+        among(cx, a, b, true)
+    } else {
+        among(cx, b, a, true)
+    }
 }
 
 pub(super) fn difference(
@@ -57,11 +76,11 @@ fn among(
     wanted: bool,
 ) -> EvalResult<Value> {
     Ok(match (a.kind, b.kind, a.items, b.items) {
-        (ContainerKind::Set, ContainerKind::Set, Items::Locs(a), Items::Locs(b)) => {
-            Indices::from_sorted(among_sorted(a, b, wanted)).into()
+        (ContainerKind::Set, ContainerKind::Set, Items::Locs(locs), Items::Locs(b)) => {
+            kept_locs(a, among_sorted(locs, b, wanted))
         }
-        (ContainerKind::Set, ContainerKind::Set, Items::Cells(a), Items::Cells(b)) => {
-            Object::from_sorted(among_sorted(a, b, wanted)).into()
+        (ContainerKind::Set, ContainerKind::Set, Items::Cells(cells), Items::Cells(b)) => {
+            kept_cells(a, among_sorted(cells, b, wanted))
         }
         _ => {
             // An element is compared with a few elements of a set, but with all elements of a tuple; the rows of a grid
@@ -92,34 +111,75 @@ pub(super) fn among_sorted<T: Ord + Copy>(a: &[T], b: &[T], wanted: bool) -> Vec
     kept
 }
 
+/// The set of these elements of `set`, which are ascending, added in its order.
+fn kept_locs(set: Container<'_>, kept: Vec<Loc>) -> Value {
+    let source = Source::Kept(set.value.clone());
+    Indices::built(kept, Built::Of(source)).into()
+}
+
+fn kept_cells(set: Container<'_>, kept: Vec<Cell>) -> Value {
+    let source = Source::Kept(set.value.clone());
+    Object::built(kept, Built::Of(source)).into()
+}
+
 /// The elements for which `condition` holds, in a container of the same kind.
-///
-/// The kept elements of a set are ascending and distinct already, so they are not checked again.
-fn keep(container: Container<'_>, condition: impl Fn(&Value) -> bool) -> Value {
-    match (container.kind, container.items) {
+pub(crate) fn keep(container: Container<'_>, mut condition: impl FnMut(&Value) -> bool) -> Value {
+    let kept: Result<_, std::convert::Infallible> = try_keep(container, |item| Ok(condition(item)));
+    let Ok(kept) = kept;
+    kept
+}
+
+/// The elements for which `condition` holds, in a container of the same kind. It is asked in the order in which they
+/// are stored, which is ascending for a set.
+pub(super) fn try_keep<E>(
+    container: Container<'_>,
+    mut condition: impl FnMut(&Value) -> Result<bool, E>,
+) -> Result<Value, E> {
+    Ok(match (container.kind, container.items) {
         (ContainerKind::Set, Items::Locs(locs)) => {
-            let kept = locs
-                .iter()
-                .copied()
-                .filter(|&loc| condition(&Value::Loc(loc)));
-            Indices::from_sorted(kept.collect()).into()
+            let mut kept = Vec::new();
+            for &loc in locs {
+                if condition(&Value::Loc(loc))? {
+                    kept.push(loc);
+                }
+            }
+            kept_locs(container, kept)
         }
         (ContainerKind::Set, Items::Cells(cells)) => {
-            let kept = cells
-                .iter()
-                .copied()
-                .filter(|&cell| condition(&Value::Cell(cell)));
-            Object::from_sorted(kept.collect()).into()
+            let mut kept = Vec::new();
+            for &cell in cells {
+                if condition(&Value::Cell(cell))? {
+                    kept.push(cell);
+                }
+            }
+            kept_cells(container, kept)
         }
         _ => {
-            let kept = container
-                .iter()
-                .filter(|item| condition(item))
-                .map(Cow::into_owned);
-            match container.kind {
-                ContainerKind::Tuple => Value::tuple(kept.collect()),
-                ContainerKind::Set => Value::set(kept),
+            let mut kept = Vec::new();
+            for item in container.iter_stored() {
+                if condition(&item)? {
+                    kept.push(item.into_owned());
+                }
             }
+            match container.kind {
+                ContainerKind::Tuple => Value::tuple(kept),
+                ContainerKind::Set => kept_values(container, kept),
+            }
+        }
+    })
+}
+
+/// The set of these elements of a set that is no patch, which are ascending, added in its order.
+fn kept_values(set: Container<'_>, kept: Vec<Value>) -> Value {
+    // They may all be locations or cells, if only those are left of a mixed set.
+    match kept.first() {
+        Some(Value::Loc(_) | Value::Cell(_)) => {
+            let in_order = set.iter().filter(|item| kept.binary_search(item).is_ok());
+            Value::set(in_order.map(Cow::into_owned).collect::<Vec<_>>())
+        }
+        _ => {
+            let source = Source::Kept(set.value.clone());
+            Value::set_built(kept, Order::new(Built::Of(source)))
         }
     }
 }
@@ -149,10 +209,30 @@ pub(super) fn size(container: Container<'_>) -> i32 {
 
 pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> EvalResult<Value> {
     let mut all = cx.collector(containers.kind);
+    if containers.kind == ContainerKind::Set && are_patches(containers) {
+        for container in containers.iter_stored() {
+            all.extend_stored(cx, inner(&container)?)?;
+        }
+        return all.finish_from(cx, Source::Merged(containers.value.clone()));
+    }
     for container in containers.iter() {
         merge_into(cx, &mut all, &container)?;
     }
     all.finish(cx)
+}
+
+/// Whether all elements are sets of locations, or all are objects. The union of such sets can be built before the order
+/// of its elements is known.
+fn are_patches(containers: Container<'_>) -> bool {
+    match containers.items {
+        Items::Values(values) => {
+            values
+                .iter()
+                .all(|value| matches!(value, Value::Indices(_)))
+                || values.iter().all(|value| matches!(value, Value::Object(_)))
+        }
+        _ => false,
+    }
 }
 
 /// Adds the elements of `container`, which has to be a container.
@@ -165,35 +245,59 @@ pub(super) fn merge_into(
 }
 
 pub(super) fn mostcommon(cx: &mut Context<'_>, container: Container<'_>) -> EvalResult<Value> {
-    let values = sorted(cx, container)?;
-    let runs = values.chunk_by(|a, b| a == b);
-    // Of equally long runs `max_by_key` returns the last: iterate backwards to get the smallest.
-    let most = if in_reverse() {
-        runs.max_by_key(|run| run.len())
-    } else {
-        runs.rev().max_by_key(|run| run.len())
-    };
-    most.map(|run| run[0].clone()).ok_or(ErrorKind::Empty)
+    commonest(cx, container, Ordering::Greater)
 }
 
 pub(super) fn leastcommon(cx: &mut Context<'_>, container: Container<'_>) -> EvalResult<Value> {
-    let values = sorted(cx, container)?;
-    let runs = values.chunk_by(|a, b| a == b);
-    let least = if in_reverse() {
-        runs.rev().min_by_key(|run| run.len())
-    } else {
-        runs.min_by_key(|run| run.len())
-    };
-    least.map(|run| run[0].clone()).ok_or(ErrorKind::Empty)
+    commonest(cx, container, Ordering::Less)
 }
 
-/// The elements in ascending order.
-fn sorted(cx: &mut Context<'_>, container: Container<'_>) -> EvalResult<Vec<Value>> {
+fn commonest(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+    wanted: Ordering,
+) -> EvalResult<Value> {
+    if container.kind == ContainerKind::Set {
+        // In Python only tuples count their elements.
+        return Err(ErrorKind::Type {
+            argument: 0,
+            expected: Type::Tuple,
+            found: container.value.kind(),
+        });
+    }
     cx.work(sorting(container.len(), container.work()))?;
-    let mut values = Vec::with_capacity(container.len());
-    values.extend(container.iter().map(Cow::into_owned));
-    values.sort();
-    Ok(values)
+    let values = container.iter().map(Cow::into_owned).collect();
+    commonest_of(values, wanted).ok_or(ErrorKind::Empty)
+}
+
+/// The value that occurs most or least often; of several, the one that is first in the set of all of them.
+pub(crate) fn commonest_of(values: Vec<Value>, wanted: Ordering) -> Option<Value> {
+    let mut sorted = values.clone();
+    sorted.sort();
+    let runs = || sorted.chunk_by(|a, b| a == b);
+    let count = runs().map(<[Value]>::len).reduce(|best, count| {
+        if count.cmp(&best) == wanted {
+            count
+        } else {
+            best
+        }
+    })?;
+    let mut best = runs().filter(|run| run.len() == count);
+    let first = best.next()?;
+    if best.next().is_none() {
+        return Some(first[0].clone());
+    }
+    let set = Value::set(values);
+    let as_often = |value: &Value| {
+        let start = sorted.partition_point(|other| other < value);
+        sorted[start..]
+            .iter()
+            .take_while(|other| *other == value)
+            .count()
+            == count
+    };
+    let found = set.as_container()?.iter().find(|value| as_often(value));
+    found.map(Cow::into_owned)
 }
 
 pub(super) fn initset(value: &Value) -> Value {
@@ -212,7 +316,7 @@ pub(super) fn first(container: Container<'_>) -> EvalResult<Value> {
     // The components of pairs are requested most often.
     match container.items {
         Items::Loc(loc) => Ok(Value::Int(loc.i)),
-        Items::Values([first, ..]) if !container.is_reversed() => Ok(first.clone()),
+        Items::Values([first, ..]) if container.kind == ContainerKind::Tuple => Ok(first.clone()),
         _ => container.value(0).ok_or(ErrorKind::Empty),
     }
 }
@@ -220,7 +324,7 @@ pub(super) fn first(container: Container<'_>) -> EvalResult<Value> {
 pub(super) fn last(container: Container<'_>) -> EvalResult<Value> {
     match container.items {
         Items::Loc(loc) => Ok(Value::Int(loc.j)),
-        Items::Values([.., last]) if !container.is_reversed() => Ok(last.clone()),
+        Items::Values([.., last]) if container.kind == ContainerKind::Tuple => Ok(last.clone()),
         _ => {
             let last = container.len().checked_sub(1).ok_or(ErrorKind::Empty)?;
             container.value(last).ok_or(ErrorKind::Empty)
@@ -233,10 +337,20 @@ pub(super) fn insert(
     value: &Value,
     container: Container<'_>,
 ) -> EvalResult<Value> {
-    let mut all = cx.collector(ContainerKind::Set);
-    all.extend(cx, container)?;
-    all.push(cx, value.clone())?;
-    all.finish(cx)
+    cx.reserve(u64::from(container.value.weight()) + u64::from(value.weight()))?;
+    let mut all: Vec<Value> = container.iter_stored().map(Cow::into_owned).collect();
+    let number = all.binary_search(value).unwrap_or_else(|_| {
+        all.push(value.clone());
+        all.len() - 1
+    });
+    let hashes: Option<Vec<u64>> = all.iter().map(Element::python_hash).collect();
+    let (Some(hashes), Some(table)) = (hashes, container.value.set_table()) else {
+        return Ok(Value::set(all));
+    };
+    // Python copies the set and joins the copy with a set of the value, for which room is made even if it is there.
+    let mut table = table.copied(&hashes);
+    table.merge(&Table::of([number as u32], &hashes), &hashes);
+    Ok(Value::set_of_table(all, table))
 }
 
 pub(super) fn remove(value: &Value, container: Container<'_>) -> Value {
@@ -244,6 +358,12 @@ pub(super) fn remove(value: &Value, container: Container<'_>) -> Value {
 }
 
 pub(super) fn other(container: Container<'_>, value: &Value) -> EvalResult<Value> {
+    if container.kind == ContainerKind::Set {
+        // The rest is a set of its own, and may be in another order.
+        let rest = remove(value, container);
+        let rest = rest.as_container().and_then(|rest| rest.value(0));
+        return rest.ok_or(ErrorKind::NoMatch);
+    }
     container
         .iter()
         .find(|item| **item != *value)
@@ -280,17 +400,22 @@ pub(super) fn product(
     b: Container<'_>,
 ) -> EvalResult<Value> {
     cx.reserve(a.len() as u64 * b.len() as u64)?;
-    // The pairs of two sets come in ascending order, whatever the elements.
     let mut pairs = cx
         .collector(ContainerKind::Set)
         .expecting(a.len() * b.len());
-    a.try_each(|first| b.try_each(|second| pairs.push(cx, Value::pair(first, second))))?;
-    let ascending = [a.kind, b.kind] == [ContainerKind::Set; 2];
-    if ascending {
-        Ok(pairs.finish_ascending(cx))
-    } else {
-        pairs.finish(cx)
+    // Pairs of numbers are added in ascending order, which most often needs no sorting.
+    let are_numbers = |of: Container<'_>| of.iter_stored().all(|it| matches!(*it, Value::Int(_)));
+    if are_numbers(a) && are_numbers(b) {
+        for first in a.iter_stored() {
+            for second in b.iter_stored() {
+                pairs.push(cx, Value::pair(&first, &second))?;
+            }
+        }
+        let both = [a.value.clone(), b.value.clone()];
+        return pairs.finish_from(cx, Source::Product(both.into()));
     }
+    b.try_each(|second| a.try_each(|first| pairs.push(cx, Value::pair(first, second))))?;
+    pairs.finish(cx)
 }
 
 pub(super) fn pair(cx: &mut Context<'_>, a: Container<'_>, b: Container<'_>) -> EvalResult<Value> {
@@ -321,6 +446,14 @@ pub(super) fn keep_elements(
     container: Container<'_>,
     condition: impl Fn(Container<'_>) -> EvalResult<bool>,
 ) -> EvalResult<Value> {
+    if container.kind == ContainerKind::Set {
+        return try_keep(container, |item| condition(inner(item)?)).or_else(|error| {
+            // Python meets the errors in its order.
+            let mut all = container.iter();
+            all.try_for_each(|item| condition(inner(&item)?).map(|_| ()))?;
+            Err(error)
+        });
+    }
     let mut kept = cx.collector(ContainerKind::Set);
     for item in container.iter() {
         if condition(inner(&item)?)? {

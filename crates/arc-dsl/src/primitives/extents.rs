@@ -330,12 +330,13 @@ fn steps_until_adjacent(source: impl Iterator<Item = (i32, i32)>, there: &Lines)
     adjacent.trailing_zeros().min(MOST) as i32
 }
 
-pub(super) fn hperiod(cx: &mut Context<'_>, obj: &[Cell]) -> EvalResult<i32> {
-    period(cx, obj.iter().copied().collect())
+pub(super) fn hperiod(cx: &mut Context<'_>, obj: Patch<'_>) -> EvalResult<i32> {
+    period(cx, obj.cells().iter().copied().collect())
 }
 
-pub(super) fn vperiod(cx: &mut Context<'_>, obj: &[Cell]) -> EvalResult<i32> {
+pub(super) fn vperiod(cx: &mut Context<'_>, obj: Patch<'_>) -> EvalResult<i32> {
     let turned = obj
+        .cells()
         .iter()
         .map(|cell| Cell::new(cell.colour, Loc::new(cell.loc.j, cell.loc.i)));
     period(cx, turned.collect())

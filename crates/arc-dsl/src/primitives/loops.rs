@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 
 use arc_isa::{ContainerKind, Primitive, Type};
 
-use super::comparison::compare;
-use super::containers::merge_into;
+use super::comparison::{improves, less};
+use super::containers::{keep, merge, merge_into};
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
 use crate::value::Value;
@@ -153,6 +153,14 @@ pub(crate) fn mapply(
     mut function: impl Body,
     container: Container<'_>,
 ) -> EvalResult<Value> {
+    if container.kind == ContainerKind::Set {
+        // The results are a set of their own, in whose order they are merged.
+        let results = apply(cx, function, container)?;
+        let held = cx.hold_heavy(&results)?;
+        let merged = results.as_container().map(|results| merge(cx, results));
+        cx.release(held);
+        return merged.unwrap_or(Ok(results));
+    }
     let rows = hold_rows(cx, &[container])?;
     let mut merging = Merging::new(cx.collector(container.kind).expecting(container.len()));
     container.try_each(|item| {
@@ -220,6 +228,9 @@ pub(crate) fn sfilter(
     container: Container<'_>,
     mut condition: impl Body,
 ) -> EvalResult<Value> {
+    if container.kind == ContainerKind::Set {
+        return kept_of_set(cx, container, &mut condition);
+    }
     let rows = hold_rows(cx, &[container])?;
     let mut kept = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
@@ -229,8 +240,25 @@ pub(crate) fn sfilter(
         Ok(())
     })?;
     cx.release(rows);
-    // The kept elements of a set are ascending.
-    Ok(kept.finish_ascending(cx))
+    kept.finish(cx)
+}
+
+/// The elements of a set for which the condition holds, called in the order of the set.
+fn kept_of_set(
+    cx: &mut Context<'_>,
+    set: Container<'_>,
+    condition: &mut impl Body,
+) -> EvalResult<Value> {
+    let places = set.places();
+    let mut holds = vec![false; set.len()];
+    for at in 0..set.len() {
+        let at = places.map_or(at, |places| places[at] as usize);
+        if let Some(item) = set.stored(at) {
+            holds[at] = condition.call(cx, &[&item])?.is_truthy();
+        }
+    }
+    let mut holds = holds.into_iter();
+    Ok(keep(set, |_| holds.next().unwrap_or(false)))
 }
 
 pub(crate) fn mfilter(
@@ -238,6 +266,13 @@ pub(crate) fn mfilter(
     container: Container<'_>,
     mut function: impl Body,
 ) -> EvalResult<Value> {
+    if container.kind == ContainerKind::Set {
+        let kept = kept_of_set(cx, container, &mut function)?;
+        let held = cx.hold_heavy(&kept)?;
+        let merged = kept.as_container().map(|kept| merge(cx, kept));
+        cx.release(held);
+        return merged.unwrap_or(Ok(kept));
+    }
     let rows = hold_rows(cx, &[container])?;
     let mut merged = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
@@ -279,7 +314,7 @@ pub(crate) fn order(
         keyed.push((key, item.into_owned()));
     }
     cx.work(sorting(keyed.len(), room.taken()))?;
-    let places = sorted_places(keyed.len(), |a, b| compare(&keyed[a].0, &keyed[b].0))?;
+    let places = sorted_places(keyed.len(), |a, b| less(&keyed[a].0, &keyed[b].0))?;
     room.close(cx);
     cx.release(rows);
     let items = places.iter().map(|&at| keyed[at as usize].1.clone());
@@ -351,7 +386,7 @@ fn outermost(
         let improved = match &best {
             Some((best, _)) => {
                 cx.charge_read(key.weight().min(Value::weight(best)))?;
-                compare(&key, best)? == wanted
+                improves(&key, best, wanted)?
             }
             None => true,
         };

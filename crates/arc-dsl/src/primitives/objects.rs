@@ -1,15 +1,18 @@
 //! Objects and patterns found on grids.
 
-use arc_isa::ContainerKind;
+use std::sync::{Arc, OnceLock};
 
-use super::colours::background;
+use super::colours::{background, colours_in_order};
 use super::extents::Bounds;
 use crate::budget::Context;
 use crate::error::EvalResult;
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::reads::count_reads;
+use crate::types::Patch;
 use crate::value::Value;
+use crate::value::container::{numbered, sorting};
+use crate::value::order::{Built, CellsFrom, Flood, Order, ValuesFrom};
 
 pub(super) fn objects(
     cx: &mut Context<'_>,
@@ -23,27 +26,54 @@ pub(super) fn objects(
     } else {
         None
     };
-    objects_on(cx, grid, univalued, diagonal, background)
+    let objects = objects_on(cx, grid, univalued, diagonal, background)?;
+    let area = grid.cells().len();
+    // Each object has its part of the weight of the grid, and its table.
+    let weight = |object: &Vec<Cell>| (object.len() + area / (16 * objects.len()) + 4) as u32;
+    let weight = objects.iter().map(weight).max().unwrap_or(0);
+    let flood = Arc::new(Flood {
+        grid: grid.clone(),
+        univalued,
+        diagonal,
+        background,
+        hashes: None,
+        weight,
+        tables: OnceLock::new(),
+    });
+    let object = |cells| {
+        let from = CellsFrom::Flood(Arc::clone(&flood));
+        Value::from(Object::built(cells, Built::From(from)))
+    };
+    let mut objects: Vec<Value> = objects.into_iter().map(object).collect();
+    let from = ValuesFrom::Objects(grid.height(), grid.width());
+    objects.sort_unstable_by_key(first_cell);
+    Ok(Value::set_built(objects, Order::new(Built::From(from))))
 }
 
-/// The objects of a grid on this background; without a background, of all cells.
+/// The first cell of an object. Objects that share no cell ascend as these do, which are faster to compare.
+fn first_cell(object: &Value) -> Option<Cell> {
+    match object {
+        Value::Object(object) => object.as_slice().first().copied(),
+        _ => None,
+    }
+}
+
+/// The cells of the objects of a grid on this background, each in ascending order if all have one colour, otherwise in
+/// any order; without a background, of all cells.
 pub(super) fn objects_on(
     cx: &mut Context<'_>,
     grid: &Grid,
     univalued: bool,
     diagonal: bool,
     background: Option<i8>,
-) -> EvalResult<Value> {
+) -> EvalResult<Vec<Vec<Cell>>> {
     grid.require_row()?;
     let reach = u32::from(diagonal);
-    let objects = if univalued {
-        let runs = Runs::of(grid, reach, background, |a, b| a == b);
-        runs.into_objects(cx, grid, Object::from_sorted)?
+    if univalued {
+        Runs::of(grid, reach, background, |a, b| a == b).into_objects(cx, grid)
     } else {
-        let runs = Runs::of(grid, reach, background, |_, _| true);
-        runs.into_objects(cx, grid, Object::new)?
-    };
-    Ok(disjoint(objects))
+        Runs::of(grid, reach, background, |_, _| true).into_objects(cx, grid)
+    }
 }
 
 /// Horizontal runs of cells, and which runs belong to the same object.
@@ -138,13 +168,8 @@ impl Runs {
         self.parent[a.max(b)] = a.min(b) as u32;
     }
 
-    /// The objects; `make` receives the cells of each in reading order.
-    fn into_objects(
-        mut self,
-        cx: &mut Context<'_>,
-        grid: &Grid,
-        make: impl Fn(Vec<Cell>) -> Object,
-    ) -> EvalResult<Vec<Object>> {
+    /// The cells of each object in reading order.
+    fn into_objects(mut self, cx: &mut Context<'_>, grid: &Grid) -> EvalResult<Vec<Vec<Cell>>> {
         let mut sizes: Vec<u32> = Vec::new();
         let mut numbers = vec![0u32; self.runs.len()];
         for run in 0..self.runs.len() {
@@ -172,15 +197,8 @@ impl Runs {
                 .map(|(j, &colour)| Cell::new(i32::from(colour), Loc::new(row as i32, j)));
             objects[number as usize].extend(cells);
         }
-        Ok(objects.into_iter().map(make).collect())
+        Ok(objects)
     }
-}
-
-/// The set of non-empty objects that share no cell. Their first cells determine their order, and are faster to compare
-/// than whole objects.
-fn disjoint(mut objects: Vec<Object>) -> Value {
-    objects.sort_unstable_by_key(|object| object.as_slice()[0]);
-    Value::set_ascending(objects.into_iter().map(Value::from).collect())
 }
 
 pub(super) fn partition(grid: &Grid) -> Value {
@@ -193,17 +211,32 @@ pub(super) fn fgpartition(grid: &Grid) -> EvalResult<Value> {
 
 /// One object for each colour, except `without`.
 fn by_colour(grid: &Grid, without: Option<i8>) -> Value {
-    let cells: Object = grid
+    let mut cells: Vec<Cell> = grid
         .enumerate()
         .filter(|&(_, colour)| Some(colour) != without)
         .map(|(loc, colour)| Cell::new(i32::from(colour), loc))
         .collect();
-    let runs = cells.as_slice().chunk_by(|a, b| a.colour == b.colour);
-    disjoint(runs.map(|run| Object::from_sorted(run.to_vec())).collect())
+    cells = Object::new(cells).as_slice().to_vec();
+    let runs = cells.chunk_by(|a, b| a.colour == b.colour);
+    let objects: Vec<Value> = runs
+        .map(|run| Object::from_sorted(run.to_vec()).into())
+        .collect();
+    let colours = colours_in_order(grid, without.map(i32::from));
+    // The objects ascend by colour.
+    let mut ascending = colours.clone();
+    ascending.sort_unstable();
+    let number = |colour: &i32| ascending.partition_point(|other| other < colour) as u32;
+    let numbers = colours.iter().map(number).collect();
+    Value::set_built(objects, Order::new(Built::Numbers(numbers)))
 }
 
-pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Grid, obj: &[Cell]) -> EvalResult<Indices> {
+pub(super) fn occurrences(
+    cx: &mut Context<'_>,
+    grid: &Grid,
+    obj: Patch<'_>,
+) -> EvalResult<Indices> {
     grid.require_row()?;
+    let obj = obj.cells();
     let (grid_height, grid_width) = (grid.height() as i64, grid.width() as i64);
     let bounds = Bounds::of(obj.iter().map(|cell| cell.loc)).ok();
     // An object without cells occurs everywhere, including one past the last row and column.
@@ -228,7 +261,10 @@ pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Grid, obj: &[Cell]) -> Ev
         cx.reserve((grid_height as u64 + 1) * columns as u64)?;
         let everywhere = rows.flat_map(|i| (0..columns).map(move |j| (i as i32, j as i32)));
         let everywhere = everywhere.map(|(i, j)| Loc::new(i, j));
-        return Ok(Indices::from_sorted(everywhere.collect()));
+        return Ok(Indices::ordered(
+            everywhere.collect(),
+            Order::copied(Built::Ascending),
+        ));
     };
     let mut found = Vec::new();
     for i in rows {
@@ -249,7 +285,7 @@ pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Grid, obj: &[Cell]) -> Ev
             }
         }
     }
-    Ok(Indices::from_sorted(found))
+    Ok(Indices::ordered(found, Order::copied(Built::Ascending)))
 }
 
 /// Which rows and which columns have a single colour.
@@ -276,16 +312,34 @@ pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Grid) -> EvalResult<Value> 
     let (rows, columns) = uniform_lines(grid);
     let cell =
         |i: usize, j: usize| Cell::new(i32::from(grid.at(i, j)), Loc::new(i as i32, j as i32));
-    let mut lines = cx.collector(ContainerKind::Set);
-    for i in places(&rows, true) {
-        let line: Object = (0..grid.width()).map(|j| cell(i, j)).collect();
-        lines.push(cx, line.into())?;
+    let line = |cells: Vec<Cell>| -> Value {
+        Object::ordered(cells, Order::copied(Built::Ascending)).into()
+    };
+    let horizontal =
+        places(&rows, true).map(|i| line((0..grid.width()).map(|j| cell(i, j)).collect()));
+    let vertical =
+        places(&columns, true).map(|j| line((0..grid.height()).map(|i| cell(i, j)).collect()));
+    let mut room = cx.room();
+    let mut lines = Vec::new();
+    for line in horizontal.chain(vertical) {
+        room.take(cx, u64::from(line.weight()))?;
+        lines.push(line);
     }
-    for j in places(&columns, true) {
-        let line: Object = (0..grid.height()).map(|i| cell(i, j)).collect();
-        lines.push(cx, line.into())?;
-    }
-    lines.finish(cx)
+    cx.work(sorting(lines.len(), room.taken()))?;
+    let of_rows = places(&rows, true).count();
+    // On a grid of one cell, the row is the column, and the first of them stays.
+    let of_columns = lines.len() - of_rows;
+    let (lines, mut numbers) = numbered(lines);
+    let (first, second) = if numbers.len() < of_rows + of_columns {
+        (numbers.clone(), numbers)
+    } else {
+        let second = numbers.split_off(of_rows);
+        (numbers, second)
+    };
+    let from = ValuesFrom::Frontiers(first.into(), second.into());
+    let value = Value::set_built(lines, Order::new(Built::From(from)));
+    room.close(cx);
+    Ok(value)
 }
 
 pub(super) fn compress(grid: &Grid) -> Grid {
@@ -300,18 +354,24 @@ pub(super) fn compress(grid: &Grid) -> Grid {
 
 /// What Python returns for grids with other cells than colours, or with rows of unequal length.
 pub(super) mod untyped {
+    use std::collections::HashMap;
+    use std::sync::OnceLock;
+
     use arc_isa::Primitive;
 
     use crate::budget::Context;
     use crate::grid::Grid;
+    use crate::patch::{Cell, Loc};
     use crate::primitives::colours::untyped::{background, colours};
     use crate::primitives::extents::untyped::shape;
     use crate::primitives::patches::untyped::normalized;
+    use crate::primitives::transforms::untyped::call as turned;
     use crate::primitives::untyped::{
-        PythonResult, Refusal, cells, elements, grid_of, int, is_empty, is_tuple, item, list,
-        location, rows, set_of, sides, transposed, typed, unpack,
+        PythonResult, Refusal, cells, copied_set_of, grid_of, int, is_empty, is_tuple, item, list,
+        location, rows, set_minus, set_of, set_union, sides, transposed, unpack,
     };
     use crate::value::Value;
+    use crate::value::order::{Element, Flood};
 
     pub(in crate::primitives) fn call(
         cx: &mut Context<'_>,
@@ -359,27 +419,47 @@ pub(super) mod untyped {
         let ranked = Grid::from_cells(cells.len(), width, ranks);
         let background = below.as_ref().map(rank);
         let found = super::objects_on(cx, &ranked, univalued, diagonal, background)?;
-        let mut objects = Vec::new();
-        for object in elements(&found)?.iter() {
-            let mut cells = Vec::new();
-            for cell in elements(&object)?.iter() {
-                let (rank, loc) = unpack(&cell)?;
-                cells.push(Value::pair(&values[int(&rank)? as usize], &loc));
+        let value_at =
+            |loc: Loc| values[ranked.at(loc.i as usize, loc.j as usize) as usize].clone();
+        let cell_at = |loc: Loc| Value::pair(&value_at(loc), &Value::Loc(loc));
+        let hashes: Option<Vec<u64>> = values.iter().map(Element::python_hash).collect();
+        let Some(hashes) = hashes else {
+            let object = |cells: Vec<Cell>| Value::set(cells.iter().map(|cell| cell_at(cell.loc)));
+            return set_of(cx, found.into_iter().map(object));
+        };
+        cx.reserve(found.iter().map(|object| 2 * object.len() as u64).sum())?;
+        let flood = Flood {
+            grid: ranked.clone(),
+            univalued,
+            diagonal,
+            background,
+            hashes: Some(hashes),
+            weight: 0,
+            tables: OnceLock::new(),
+        };
+        // The objects come in the order in which Python finds them.
+        let objects = flood.run().1.into_iter().map(|table| {
+            let locs: Vec<u32> = table.iter().collect();
+            let mut numbers = HashMap::new();
+            for (number, loc) in (0..).zip(&locs) {
+                numbers.insert(*loc, number);
             }
-            objects.push(Value::set(cells));
-        }
-        set_of(cx, objects)
+            let loc =
+                |at: u32| Loc::new((at as usize / width) as i32, (at as usize % width) as i32);
+            let cells = locs.iter().map(|at| cell_at(loc(*at))).collect();
+            Value::set_of_table(cells, table.renumbered(|at| numbers[&at]))
+        });
+        copied_set_of(cx, objects)
     }
 
     fn partition(cx: &mut Context<'_>, primitive: Primitive, grid: &Value) -> PythonResult {
         let rows = rows(grid)?;
-        let mut values: Vec<Value> = colours(grid)?;
-        values.sort();
-        values.dedup();
+        let mut palette = Value::frozenset(colours(grid)?);
         if primitive == Primitive::Fgpartition {
-            let below = background(grid)?;
-            values.retain(|value| *value != below);
+            let below = Value::set([background(grid)?]);
+            palette = set_minus(cx, &palette, &below)?;
         }
+        let values = list(&palette)?;
         let mut objects = Vec::new();
         for value in &values {
             let mut cells = Vec::new();
@@ -401,7 +481,7 @@ pub(super) mod untyped {
         let columns = (width as i64 + 1 - i64::from(sides.j)).max(0);
         if is_empty(object) || rows == 0 || columns == 0 {
             let all = (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j)));
-            return set_of(cx, all.map(|(i, j)| location(i as usize, j as usize)));
+            return copied_set_of(cx, all.map(|(i, j)| location(i as usize, j as usize)));
         }
         let mut parts = Vec::new();
         for part in list(&normed)? {
@@ -423,7 +503,7 @@ pub(super) mod untyped {
                 }
             }
         }
-        set_of(cx, found)
+        copied_set_of(cx, found)
     }
 
     /// Whether there is at least one value and all are equal.
@@ -435,26 +515,21 @@ pub(super) mod untyped {
         let (height, width) = sides(grid)?;
         let all = rows(grid)?;
         let columns = transposed(&all);
-        let mut lines = Vec::new();
         let cell = |i: usize, j: usize| {
             let cell = item(&item(grid, i)?, j)?;
             Ok(Value::pair(&cell, &location(i, j)))
         };
+        let (mut horizontal, mut vertical) = (Vec::new(), Vec::new());
         for i in (0..height).filter(|&i| is_uniform(&all[i])) {
-            lines.push(
-                (0..width)
-                    .map(|j| cell(i, j))
-                    .collect::<PythonResult<Vec<_>>>()?,
-            );
+            let line = (0..width).map(|j| cell(i, j));
+            horizontal.push(Value::frozenset(line.collect::<PythonResult<Vec<_>>>()?));
         }
         for j in (0..columns.len()).filter(|&j| is_uniform(&columns[j])) {
-            lines.push(
-                (0..height)
-                    .map(|i| cell(i, j))
-                    .collect::<PythonResult<Vec<_>>>()?,
-            );
+            let line = (0..height).map(|i| cell(i, j));
+            vertical.push(Value::frozenset(line.collect::<PythonResult<Vec<_>>>()?));
         }
-        set_of(cx, lines.into_iter().map(Value::set))
+        let lines = [copied_set_of(cx, horizontal)?, copied_set_of(cx, vertical)?];
+        set_union(&lines[0], &lines[1])
     }
 
     fn compress(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
@@ -462,7 +537,7 @@ pub(super) mod untyped {
         let columns = if is_tuple(grid) {
             transposed(&all)
         } else {
-            rows(&typed(cx, Primitive::Dmirror, &[grid])?)?
+            rows(&turned(cx, Primitive::Dmirror, &[grid])?)?
         };
         let uniform: Vec<bool> = columns.iter().map(|column| is_uniform(column)).collect();
         let kept = |j: usize| uniform.get(j) != Some(&true);

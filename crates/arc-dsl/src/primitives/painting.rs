@@ -1,13 +1,14 @@
 //! Grids with patches painted on them.
 
 use super::colours::{background, colour};
-use super::patches::shifted;
+use super::patches::{shift, shifted};
 use crate::budget::Context;
-use crate::error::EvalResult;
+use crate::error::{ErrorKind, EvalResult};
 use crate::grid::Grid;
-use crate::patch::{Cell, Loc, Object};
-use crate::types::Patch;
-use crate::value::container::in_reverse;
+use crate::patch::{Cell, Loc};
+use crate::types::{Patch, as_patch};
+use crate::value::Value;
+use rustc_hash::FxHashSet;
 
 pub(super) fn canvas(cx: &mut Context<'_>, value: i32, dimensions: Loc) -> EvalResult<Grid> {
     let (height, width) = (dimensions.i.max(0), dimensions.j.max(0));
@@ -25,7 +26,7 @@ pub(super) fn fill(grid: &Grid, value: i32, patch: Patch<'_>) -> EvalResult<Grid
     })
 }
 
-pub(super) fn paint(grid: &Grid, obj: &[Cell]) -> EvalResult<Grid> {
+pub(super) fn paint(grid: &Grid, obj: Patch<'_>) -> EvalResult<Grid> {
     paint_where(grid, in_order(obj), |_| true)
 }
 
@@ -38,17 +39,31 @@ pub(super) fn underfill(grid: &Grid, value: i32, patch: Patch<'_>) -> EvalResult
     )
 }
 
-pub(super) fn underpaint(grid: &Grid, obj: &[Cell]) -> EvalResult<Grid> {
+pub(super) fn underpaint(grid: &Grid, obj: Patch<'_>) -> EvalResult<Grid> {
     let background = background(grid)?;
     paint_where(grid, in_order(obj), |below| below == background)
 }
 
-/// The cells of an object in iteration order. Ascending cells are assumed to be a set.
-fn in_order(obj: &[Cell]) -> impl Iterator<Item = Cell> {
-    let last = obj.len().wrapping_sub(1);
-    let is_reversed = in_reverse() && obj.is_sorted_by(|a, b| a < b);
-    let at = move |at| if is_reversed { last - at } else { at };
-    (0..obj.len()).map(move |place| obj[at(place)])
+/// The cells of an object in the order of iteration, which is only found if two cells are at one location.
+fn in_order(obj: Patch<'_>) -> impl Iterator<Item = Cell> {
+    let cells = obj.cells();
+    let places = match obj.value {
+        Value::Object(object) if overlaps(cells) => object.places(),
+        _ => None,
+    };
+    let at = move |at: usize| places.map_or(at, |places| places[at] as usize);
+    (0..cells.len()).map(move |place| cells[at(place)])
+}
+
+/// Whether ascending cells have two colours at one location.
+fn overlaps(cells: &[Cell]) -> bool {
+    if let ([first, ..], [.., last]) = (cells, cells)
+        && first.colour == last.colour
+    {
+        return false;
+    }
+    let mut seen = FxHashSet::default();
+    !cells.iter().all(|cell| seen.insert(cell.loc))
 }
 
 /// The grid with the cells painted one after the other, each if `condition` holds for the colour before; cells off the
@@ -74,14 +89,17 @@ pub(super) fn cover(grid: &Grid, patch: Patch<'_>) -> EvalResult<Grid> {
     fill(grid, i32::from(background(grid)?), patch)
 }
 
-pub(super) fn r#move(grid: &Grid, obj: &[Cell], offset: Loc) -> EvalResult<Grid> {
+pub(super) fn r#move(grid: &Grid, obj: Patch<'_>, offset: Loc) -> EvalResult<Grid> {
     let background = i32::from(background(grid)?);
-    let below = obj.iter().map(|cell| Cell {
-        colour: background,
-        ..*cell
-    });
+    let below = obj.locs().map(|loc| Cell::new(background, loc));
     let covered = paint_where(grid, below, |_| true)?;
-    paint(&covered, Object::new(shifted(obj, offset)?).as_slice())
+    if !overlaps(obj.cells()) {
+        let there = shifted(obj.cells(), offset)?;
+        return paint_where(&covered, there.into_iter(), |_| true);
+    }
+    let there = shift(obj, offset)?;
+    let there = as_patch(&there).ok_or(ErrorKind::Empty)?;
+    paint(&covered, there.borrow())
 }
 
 /// What Python returns when it paints values that are not colours, or on grids that hold such values.
@@ -172,11 +190,15 @@ pub(super) mod untyped {
         for cell in on {
             let (value, loc) = unpack(cell)?;
             let (i, j) = unpack(&loc)?;
-            cells.push((value, int(&i)?, int(&j)?));
+            let i = int(&i)?;
+            // A column of a row that there is not may be anything.
+            if (0..height as i32).contains(&i) {
+                cells.push((value, i, int(&j)?));
+            }
         }
         let mut all = rows(grid)?;
         for (value, i, j) in cells {
-            if (0..height as i32).contains(&i) && (0..width as i32).contains(&j) {
+            if (0..width as i32).contains(&j) {
                 let place = all[i as usize].get_mut(j as usize);
                 let place = place.ok_or(Refusal::Raises)?;
                 if below.is_none_or(|below| place == below) {
@@ -197,9 +219,9 @@ pub(super) mod untyped {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Primitive;
     use crate::error::Limit;
     use crate::primitives::testing::{call, locs};
+    use crate::{Object, Primitive};
     use crate::value::Value;
 
     fn grid(rows: &[&[i32]]) -> Value {

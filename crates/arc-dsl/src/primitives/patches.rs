@@ -10,6 +10,7 @@ use crate::error::{ErrorKind, EvalResult, Limit};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems};
+use crate::value::order::{Built, CellsFrom, How, LocsFrom};
 use crate::value::{MAX_INT, Value};
 
 pub(super) fn asindices(grid: &Grid) -> Indices {
@@ -32,18 +33,46 @@ pub(super) fn ofcolor(grid: &Grid, value: i32) -> Indices {
 
 pub(super) fn toindices(patch: Patch<'_>) -> Value {
     match patch.items {
-        PatchItems::Cells(_) => patch.indices().into_owned().into(),
+        PatchItems::Cells(_) => match patch.value {
+            Value::Object(_) => {
+                let locs = patch.locs().collect();
+                Indices::built(locs, from_patch(patch, How::Locations)).into()
+            }
+            _ => patch.locs().collect::<Indices>().into(),
+        },
         PatchItems::Locs([]) => Value::empty_set(),
         PatchItems::Locs(_) => patch.value.clone(),
     }
 }
 
 pub(super) fn recolor(value: i32, patch: Patch<'_>) -> Object {
-    let cells = patch.locs().map(|loc| Cell::new(value, loc));
+    let cells = patch.locs().map(|loc| Cell::new(value, loc)).collect();
     match patch.value {
-        Value::Indices(_) => Object::from_sorted(cells.collect()),
-        _ => cells.collect(),
+        Value::Indices(_) | Value::Object(_) => {
+            Object::built(cells, cells_from(patch, How::Coloured))
+        }
+        _ => recoloured_tuple(cells, patch),
     }
+}
+
+/// The set of these cells at the locations of a tuple. In the DSL, the locations of cells are a set first.
+fn recoloured_tuple(cells: Vec<Cell>, patch: Patch<'_>) -> Object {
+    match patch.items {
+        PatchItems::Cells(_) => {
+            let indices = Value::from(patch.locs().collect::<Indices>());
+            let how = CellsFrom::Patch(indices, How::Coloured);
+            Object::built(cells, Built::From(how))
+        }
+        PatchItems::Locs(_) => Object::new(cells),
+    }
+}
+
+fn from_patch(patch: Patch<'_>, how: How) -> Built<Loc> {
+    Built::From(LocsFrom::Patch(patch.value.clone(), how))
+}
+
+fn cells_from(patch: Patch<'_>, how: How) -> Built<Cell> {
+    Built::From(CellsFrom::Patch(patch.value.clone(), how))
 }
 
 pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> EvalResult<Value> {
@@ -57,16 +86,15 @@ pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> EvalResult<Value> {
                 .map(|loc| loc.wrapping_add(directions))
                 .collect();
             require_range(moved.iter().copied())?;
-            // A moved set keeps its order.
             match patch.value {
-                Value::Indices(_) => Indices::from_sorted(moved).into(),
+                Value::Indices(_) => Indices::built(moved, from_patch(patch, How::Moved)).into(),
                 _ => Indices::new(moved).into(),
             }
         }
         PatchItems::Cells(cells) => {
             let moved = shifted(cells, directions)?;
             match patch.value {
-                Value::Object(_) => Object::from_sorted(moved).into(),
+                Value::Object(_) => Object::built(moved, cells_from(patch, How::Moved)).into(),
                 _ => Object::new(moved).into(),
             }
         }
@@ -124,19 +152,21 @@ const DIAGONAL: [Loc; 4] = [
 ];
 
 pub(super) fn dneighbors(loc: Loc) -> EvalResult<Indices> {
-    BESIDE.into_iter().map(|way| sum(loc, way)).collect()
+    around(loc, &[BESIDE])
 }
 
 pub(super) fn ineighbors(loc: Loc) -> EvalResult<Indices> {
-    DIAGONAL.into_iter().map(|way| sum(loc, way)).collect()
+    around(loc, &[DIAGONAL])
 }
 
 pub(super) fn neighbors(loc: Loc) -> EvalResult<Indices> {
-    BESIDE
-        .into_iter()
-        .chain(DIAGONAL)
-        .map(|way| sum(loc, way))
-        .collect()
+    around(loc, &[BESIDE, DIAGONAL])
+}
+
+fn around(loc: Loc, ways: &[[Loc; 4]]) -> EvalResult<Indices> {
+    let locs = ways.iter().flatten().map(|way| sum(loc, *way));
+    let locs = locs.collect::<EvalResult<_>>()?;
+    Ok(Indices::built(locs, Built::From(LocsFrom::Neighbours)))
 }
 
 pub(super) fn toobject(patch: Patch<'_>, grid: &Grid) -> EvalResult<Object> {
@@ -148,13 +178,18 @@ pub(super) fn toobject(patch: Patch<'_>, grid: &Grid) -> EvalResult<Object> {
                 .map(|colour| Cell::new(i32::from(colour), loc)),
         );
     }
-    Ok(Object::new(cells))
+    Ok(match patch.value {
+        Value::Indices(_) | Value::Object(_) => {
+            Object::built(cells, cells_from(patch, How::Coloured))
+        }
+        _ => recoloured_tuple(cells, patch),
+    })
 }
 
 pub(super) fn asobject(grid: &Grid) -> Object {
-    grid.enumerate()
-        .map(|(loc, colour)| Cell::new(i32::from(colour), loc))
-        .collect()
+    let cells = grid.enumerate();
+    let cells = cells.map(|(loc, colour)| Cell::new(i32::from(colour), loc));
+    Object::built(cells.collect(), Built::From(CellsFrom::Reading))
 }
 
 pub(super) fn corners(patch: Patch<'_>) -> Value {
@@ -231,7 +266,13 @@ pub(super) fn delta(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Indice
     // In a large box, few locations may be free.
     cx.work(all.len() as u64)?;
     let free = among_sorted(all.as_slice(), taken.as_slice(), false);
-    Ok(Indices::from_sorted(free))
+    Ok(match patch.value {
+        Value::Indices(_) | Value::Object(_) => Indices::built(free, from_patch(patch, How::Delta)),
+        _ => {
+            let how = LocsFrom::Patch(Value::from(taken.into_owned()), How::Delta);
+            Indices::built(free, Built::From(how))
+        }
+    })
 }
 
 pub(super) fn inbox(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Indices> {
@@ -264,7 +305,7 @@ fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> EvalResult<Indices>
         let step = if inside { (right - left) as usize } else { 1 };
         locs.extend((left..=right).step_by(step).map(|j| Loc::new(i, j)));
     }
-    Ok(Indices::from_sorted(locs))
+    Ok(Indices::built(locs, Built::From(LocsFrom::Outline)))
 }
 
 /// What Python returns for arguments that do not have the types of their rows.
@@ -279,7 +320,7 @@ pub(super) mod untyped {
     };
     use crate::primitives::untyped::{
         PythonResult, Refusal, elements, int, ints, is_coloured, is_empty, is_tuple, item, length,
-        list, location, of_indices, plus, rows, set_of, to_indices, typed, unpack,
+        list, location, of_indices, plus, rows, set_minus, set_of, to_indices, typed, unpack,
     };
     use crate::value::Value;
 
@@ -357,7 +398,7 @@ pub(super) mod untyped {
                 }
                 let corners = set_of(cx, opposite_corners(patch)?)?;
                 let all = typed(cx, P::Backdrop, &[&corners])?;
-                typed(cx, P::Difference, &[&all, &indices])
+                set_minus(cx, &all, &indices)
             }
             _ => of_indices(cx, primitive, arguments),
         }
@@ -436,8 +477,13 @@ pub(super) mod untyped {
         let mut cells = Vec::new();
         for index in list(&to_indices(patch)?)? {
             let (i, j) = unpack(&index)?;
-            let (i, j) = (int(&i)?, int(&j)?);
-            if (0..height).contains(&i) && (0..width).contains(&j) {
+            let i = int(&i)?;
+            // A column of a row that there is not may be anything.
+            if !(0..height).contains(&i) {
+                continue;
+            }
+            let j = int(&j)?;
+            if (0..width).contains(&j) {
                 let cell = item(&item(grid, i as usize)?, j as usize)?;
                 cells.push(Value::pair(&cell, &location(i as usize, j as usize)));
             }

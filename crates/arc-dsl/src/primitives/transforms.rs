@@ -13,6 +13,7 @@ use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;
+use crate::value::order::{Built, CellsFrom, How, LocsFrom};
 
 /// The grid of `height` x `width` cells, each copied from the location that `source` returns.
 fn sampled(
@@ -53,7 +54,9 @@ pub(super) fn hmirror(piece: Piece<'_>) -> EvalResult<Value> {
             let cells = grid.rows().rev().flatten().copied().collect();
             Ok(Grid::from_cells(grid.height(), grid.width(), cells).into())
         }
-        Piece::Patch(patch) => moved(patch, |b, loc| Loc::new(b.top + (b.bottom - loc.i), loc.j)),
+        Piece::Patch(patch) => moved(patch, How::HorizontalMirror, |b, loc| {
+            Loc::new(b.top + (b.bottom - loc.i), loc.j)
+        }),
     }
 }
 
@@ -67,14 +70,16 @@ pub(super) fn vmirror(piece: Piece<'_>) -> EvalResult<Value> {
                 .collect();
             Ok(Grid::from_cells(grid.height(), grid.width(), cells).into())
         }
-        Piece::Patch(patch) => moved(patch, |b, loc| Loc::new(loc.i, b.left + (b.right - loc.j))),
+        Piece::Patch(patch) => moved(patch, How::VerticalMirror, |b, loc| {
+            Loc::new(loc.i, b.left + (b.right - loc.j))
+        }),
     }
 }
 
 pub(super) fn dmirror(piece: Piece<'_>) -> EvalResult<Value> {
     match piece {
         Piece::Grid(grid) => Ok(sampled(grid, grid.width(), grid.height(), |i, j| (j, i)).into()),
-        Piece::Patch(patch) => moved(patch, |b, loc| {
+        Piece::Patch(patch) => moved(patch, How::DiagonalMirror, |b, loc| {
             Loc::new(loc.j - b.left + b.top, loc.i - b.top + b.left)
         }),
     }
@@ -88,21 +93,24 @@ pub(super) fn cmirror(piece: Piece<'_>) -> EvalResult<Value> {
         }
         // Mirrored left to right, along the diagonal, and left to right again: the upper left corner of the bounding
         // box stays.
-        Piece::Patch(patch) => moved(patch, |b, loc| {
+        Piece::Patch(patch) => moved(patch, How::CounterMirror, |b, loc| {
             Loc::new(b.top + (b.right - loc.j), b.left + (b.bottom - loc.i))
         }),
     }
 }
 
 /// The patch with each location mapped by `to`, which also receives the bounding box.
-fn moved(patch: Patch<'_>, to: impl Fn(Bounds, Loc) -> Loc) -> EvalResult<Value> {
+fn moved(patch: Patch<'_>, how: How, to: impl Fn(Bounds, Loc) -> Loc) -> EvalResult<Value> {
     let bounds = Bounds::of(patch.locs())?;
     let to = |from: Loc| {
         let Loc { i, j } = to(bounds, from);
         loc(i64::from(i), i64::from(j))
     };
     Ok(match patch.items {
-        PatchItems::Locs(locs) => Indices::new(patches::moved(locs, |&loc| to(loc))?).into(),
+        PatchItems::Locs(locs) => {
+            let from = LocsFrom::Patch(patch.value.clone(), how);
+            Indices::built(patches::moved(locs, |&loc| to(loc))?, Built::From(from)).into()
+        }
         PatchItems::Cells(cells) => {
             let to = |cell: &Cell| {
                 Ok(Cell {
@@ -110,7 +118,8 @@ fn moved(patch: Patch<'_>, to: impl Fn(Bounds, Loc) -> Loc) -> EvalResult<Value>
                     ..*cell
                 })
             };
-            Object::new(patches::moved(cells, to)?).into()
+            let from = CellsFrom::Patch(patch.value.clone(), how);
+            Object::built(patches::moved(cells, to)?, Built::From(from)).into()
         }
     })
 }
@@ -304,7 +313,8 @@ pub(super) fn upscale(cx: &mut Context<'_>, element: Piece<'_>, factor: i32) -> 
             }
         }
     }
-    Ok(Object::new(large).into())
+    let from = CellsFrom::Patch(patch.value.clone(), How::Scaled);
+    Ok(Object::built(large, Built::From(from)).into())
 }
 
 pub(super) fn downscale(grid: &Grid, factor: i32) -> EvalResult<Grid> {
@@ -329,11 +339,11 @@ pub(super) mod untyped {
     use crate::budget::Context;
     use crate::patch::Loc;
     use crate::primitives::extents::untyped::{UPPER_LEFT, corner, shape};
-    use crate::primitives::patches::untyped::moved;
+    use crate::primitives::patches::untyped::{moved, shift};
     use crate::primitives::untyped::{
-        PythonResult, Refusal, Rows, cells, elements, grid_of, int, ints, is_coloured, is_tuple,
-        item, list, plus, rows, sides, to_indices, transposed, tuple_rows_of_tuples, tuple_value,
-        typed, unpack,
+        PythonResult, Refusal, Rows, cells, copied_set_of, elements, grid_of, int, ints,
+        is_coloured, is_tuple, item, list, plus, rows, sides, to_indices, transposed,
+        tuple_rows_of_tuples, tuple_value, typed, unpack,
     };
     use crate::value::Value;
 
@@ -516,6 +526,11 @@ pub(super) mod untyped {
 
     /// A mirrored patch whose colours may be any values.
     fn mirrored(cx: &mut Context<'_>, primitive: Primitive, patch: &Value) -> PythonResult {
+        if primitive == Primitive::Cmirror {
+            let turned = mirrored(cx, Primitive::Vmirror, patch)?;
+            let turned = mirrored(cx, Primitive::Dmirror, &turned)?;
+            return mirrored(cx, Primitive::Vmirror, &turned);
+        }
         let container = elements(patch)?;
         if container.is_empty() || !is_coloured(container)? {
             return Err(Refusal::Raises);
@@ -523,14 +538,12 @@ pub(super) mod untyped {
         let indices = to_indices(patch)?;
         let upper = ints(&typed(cx, Primitive::Ulcorner, &[&indices])?)?;
         let lower = ints(&typed(cx, Primitive::Lrcorner, &[&indices])?)?;
-        // The counterdiagonal mirrors like the diagonal, starting from the upper right corner of the box.
         moved(cx, patch, |_, i, j| {
             let (i, j) = (int(i)?, int(j)?);
             let there = match primitive {
                 Primitive::Hmirror => Loc::new(upper.i + lower.i - i, j),
                 Primitive::Vmirror => Loc::new(i, upper.j + lower.j - j),
-                Primitive::Dmirror => Loc::new(j - upper.j + upper.i, i - upper.i + upper.j),
-                _ => Loc::new(lower.j - j + upper.i, lower.i - i + upper.j),
+                _ => Loc::new(j - upper.j + upper.i, i - upper.i + upper.j),
             };
             Ok(Value::Loc(there))
         })
@@ -572,22 +585,21 @@ pub(super) mod untyped {
         let corner = ints(&typed(cx, Primitive::Ulcorner, &[&to_indices(patch)?])?)?;
         let factor = i64::from(int(factor)?.max(0));
         cx.reserve((factor * factor) as u64 * container.len() as u64)?;
-        let mut all = cx.collector(ContainerKind::Set);
-        for element in container.iter() {
+        let normed = shift(cx, patch, &Value::Loc(Loc::new(-corner.i, -corner.j)))?;
+        let mut all = Vec::new();
+        for element in elements(&normed)?.iter() {
             let (value, loc) = unpack(&element)?;
             let (i, j) = unpack(&loc)?;
             let (i, j) = (int(&i)?, int(&j)?);
             for down in 0..factor as i32 {
                 for right in 0..factor as i32 {
-                    let there = Loc::new(
-                        (i - corner.i) * factor as i32 + down + corner.i,
-                        (j - corner.j) * factor as i32 + right + corner.j,
-                    );
-                    all.push(cx, Value::pair(&value, &Value::Loc(there)))?;
+                    let there = Loc::new(i * factor as i32 + down, j * factor as i32 + right);
+                    all.push(Value::pair(&value, &Value::Loc(there)));
                 }
             }
         }
-        Ok(all.finish(cx)?)
+        let large = copied_set_of(cx, all)?;
+        shift(cx, &large, &Value::Loc(corner))
     }
 
     fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> PythonResult {

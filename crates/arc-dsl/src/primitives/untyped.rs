@@ -14,12 +14,14 @@ use std::cmp::Ordering;
 
 use arc_isa::ContainerKind;
 
-use super::comparison::compare;
+use super::comparison::{self, improves};
+use super::containers::commonest_of;
 use super::{Context, ErrorKind, Primitive, REFERENCE, native};
 use crate::error::{EvalResult, Limit};
 use crate::patch::Loc;
 use crate::reads::count_reads;
 use crate::value::container::{Container, Items};
+use crate::value::order::Element;
 use crate::value::{MAX_INT, Value};
 
 /// Why there is no result.
@@ -201,8 +203,58 @@ pub(crate) fn minus(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult 
     if [from.kind, without.kind] != [ContainerKind::Set; 2] {
         return Err(Refusal::Raises);
     }
-    let kept = list(a)?.into_iter();
-    set_of(cx, kept.filter(|element| !without.contains(element)))
+    set_minus(cx, a, b)
+}
+
+/// `a - b` of two sets.
+pub(super) fn set_minus(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
+    let (from, without) = (elements(a)?, elements(b)?);
+    let all: Vec<Value> = from.iter_stored().map(Cow::into_owned).collect();
+    let taken: Vec<bool> = all
+        .iter()
+        .map(|element| without.contains(element))
+        .collect();
+    let hashes: Option<Vec<u64>> = all.iter().map(Element::python_hash).collect();
+    let (Some(hashes), Some(table)) = (hashes, a.set_table()) else {
+        let kept = all.into_iter().zip(taken).filter(|(_, taken)| !taken);
+        return set_of(cx, kept.map(|(element, _)| element));
+    };
+    let table = table.minus(without.len(), |at| taken[at as usize], &hashes);
+    // Only the elements that are left have a number.
+    let mut numbers = Vec::with_capacity(all.len());
+    let mut left = Vec::new();
+    for (element, taken) in all.into_iter().zip(taken) {
+        numbers.push(left.len() as u32);
+        if !taken {
+            left.push(element);
+        }
+    }
+    Ok(Value::set_of_table(
+        left,
+        table.renumbered(|at| numbers[at as usize]),
+    ))
+}
+
+/// `a | b` of two sets.
+pub(super) fn set_union(a: &Value, b: &Value) -> PythonResult {
+    let (first, second) = (elements(a)?, elements(b)?);
+    let mut all: Vec<Value> = first.iter_stored().map(Cow::into_owned).collect();
+    let of_first = all.len();
+    let mut numbers = Vec::with_capacity(second.len());
+    for element in second.iter_stored() {
+        let number = all[..of_first].binary_search(&element).unwrap_or(all.len());
+        numbers.push(number as u32);
+        if number == all.len() {
+            all.push(element.into_owned());
+        }
+    }
+    let hashes: Option<Vec<u64>> = all.iter().map(Element::python_hash).collect();
+    let (Some(hashes), Some(table), Some(other)) = (hashes, a.set_table(), b.set_table()) else {
+        return Ok(Value::set(all));
+    };
+    let mut table = table.copied(&hashes);
+    table.merge(&other.renumbered(|at| numbers[at as usize]), &hashes);
+    Ok(Value::set_of_table(all, table))
 }
 
 /// The first two components, which have to be integers.
@@ -210,8 +262,9 @@ pub(super) fn ints(value: &Value) -> PythonResult<Loc> {
     Ok(Loc::new(int(&item(value, 0)?)?, int(&item(value, 1)?)?))
 }
 
-pub(crate) fn order(a: &Value, b: &Value) -> PythonResult<Ordering> {
-    compare(a, b).map_err(|_| Refusal::Raises)
+/// `a < b`
+pub(crate) fn less(a: &Value, b: &Value) -> PythonResult<bool> {
+    comparison::less(a, b).map_err(|_| Refusal::Raises)
 }
 
 /// `min` or `max`: the first of the outermost values.
@@ -219,7 +272,7 @@ pub(crate) fn outermost(values: &[Value], wanted: Ordering) -> PythonResult {
     let (first, others) = values.split_first().ok_or(Refusal::Raises)?;
     let mut best = first;
     for value in others {
-        if order(value, best)? == wanted {
+        if improves(value, best, wanted).map_err(|_| Refusal::Raises)? {
             best = value;
         }
     }
@@ -238,7 +291,7 @@ pub(super) fn grid_of(
     Ok(all.finish(cx)?)
 }
 
-/// A set.
+/// The set to which these values were added in this order.
 pub(crate) fn set_of(
     cx: &mut Context<'_>,
     values: impl IntoIterator<Item = Value>,
@@ -250,16 +303,19 @@ pub(crate) fn set_of(
     Ok(all.finish(cx)?)
 }
 
-/// The element that occurs most or least often; of several, the smallest.
-pub(crate) fn commonest(mut values: Vec<Value>, wanted: Ordering) -> PythonResult {
-    values.sort();
-    let mut best: Option<&[Value]> = None;
-    for run in values.chunk_by(|a, b| a == b) {
-        if best.is_none_or(|best| run.len().cmp(&best.len()) == wanted) {
-            best = Some(run);
-        }
-    }
-    best.map(|run| run[0].clone()).ok_or(Refusal::Raises)
+/// The same, built as a set that `frozenset` copied.
+pub(crate) fn copied_set_of(
+    cx: &mut Context<'_>,
+    values: impl IntoIterator<Item = Value>,
+) -> PythonResult {
+    let values: Vec<Value> = values.into_iter().collect();
+    cx.reserve(values.iter().map(|value| u64::from(value.weight())).sum())?;
+    Ok(Value::frozenset(values))
+}
+
+/// The element that occurs most or least often; of several, the first in the set of all of them.
+pub(crate) fn commonest(values: Vec<Value>, wanted: Ordering) -> PythonResult {
+    commonest_of(values, wanted).ok_or(Refusal::Raises)
 }
 
 pub(super) fn location(i: usize, j: usize) -> Value {

@@ -4,7 +4,7 @@ mod operators;
 
 use smallvec::SmallVec;
 
-use arc_isa::Primitive;
+use arc_isa::{ContainerKind, Primitive};
 
 use crate::dialect::Dialect;
 use crate::program::{BuildError, Callee, Operand};
@@ -345,6 +345,7 @@ impl<'t> Parser<'_, 't> {
                 .unexpected("an element; the empty set is `frozenset()`"));
         }
         let mut elements = Vec::new();
+        let start = self.tokens.place();
         loop {
             let token = self.tokens.peek();
             let element = self.argument(depth)?;
@@ -356,8 +357,19 @@ impl<'t> Parser<'_, 't> {
                 break;
             }
         }
+        let literals = &self.tokens.all()[start..self.tokens.place()];
         self.tokens.expect("}", "`,` or `}`")?;
-        Ok(Value::set(elements))
+        // CPython 3.9 and later make one constant of more than two literals, and add its elements to another set. The
+        // constant is a set that was made of the elements of a first one.
+        let is_name = |token: &Token<'_>| {
+            token.kind == TokenKind::Name && !matches!(token.text, "True" | "False" | "None")
+        };
+        if elements.len() > 2 && !literals.iter().any(is_name) {
+            let first = Value::set(elements);
+            let all = first.as_container().into_iter().flat_map(|set| set.iter());
+            return Ok(Value::frozenset(all.map(std::borrow::Cow::into_owned)));
+        }
+        Ok(Value::frozenset(elements))
     }
 
     /// `frozenset()`, `frozenset({a, b})`, or `frozenset` of another container without variables.
@@ -381,6 +393,9 @@ impl<'t> Parser<'_, 't> {
             let expected = "elements in `{` and `}`";
             return self.fail(token, ParseErrorKind::Expected { expected, found });
         };
+        if elements.kind == ContainerKind::Set {
+            return Ok(value);
+        }
         Ok(Value::set(
             elements.iter().map(std::borrow::Cow::into_owned),
         ))

@@ -107,7 +107,13 @@ pub(super) fn equal(a: &Value, b: &Value) -> bool {
 
 /// Compares as `a < b` and similar operators do; `None` if one of them is `nan`, which has no order.
 pub(super) fn compare(a: &Value, b: &Value) -> PythonResult<Option<Ordering>> {
-    let ordering = comparison::compare(a, b)?;
+    let ordering = if comparison::less(a, b)? {
+        Ordering::Less
+    } else if comparison::less(b, a)? {
+        Ordering::Greater
+    } else {
+        Ordering::Equal
+    };
     Ok((!a.is_nan() && !b.is_nan()).then_some(ordering))
 }
 

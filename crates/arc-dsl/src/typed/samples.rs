@@ -10,7 +10,6 @@ use super::python::{
     int, is_tuple, key as keyed_by, list, place, three, two,
 };
 use crate::budget::Context;
-use crate::primitives::comparison;
 use crate::value::Value;
 use crate::value::container::{sorted_places, sorting};
 
@@ -38,60 +37,20 @@ pub(super) fn sorted(
     }
     let weight = keyed.iter().map(|(key, _)| u64::from(key.weight())).sum();
     cx.work(sorting(keyed.len(), weight))?;
-    if keyed.iter().any(|(key, _)| key.is_nan()) && keyed.len() < FEW {
-        cx.release(held);
-        return by_insertion(keyed, descending);
+    // Python reverses before and after sorting, so that equal keys keep their order.
+    if descending {
+        keyed.reverse();
     }
     let places = sorted_places(keyed.len(), |a, b| {
-        let ordering = comparison::compare(&keyed[a].0, &keyed[b].0)?;
-        Ok::<_, crate::error::ErrorKind>(if descending {
-            ordering.reverse()
-        } else {
-            ordering
-        })
+        Ok::<_, Refusal>(compare(&keyed[a].0, &keyed[b].0)? == Some(Ordering::Less))
     });
     cx.release(held);
     let elements = places?.into_iter().map(|at| keyed[at as usize].1.clone());
-    Ok(elements.collect())
-}
-
-/// Python sorts fewer elements than this by insertion alone.
-const FEW: usize = 64;
-
-/// Sorts like Python's binary insertion sort for few elements: an initial run that ascends or descends is kept or
-/// reversed, and each further element is inserted at the position that a binary search finds. For keys with a total
-/// order, the result is the usual one; with `nan` among them, it depends on which keys are compared.
-fn by_insertion(mut keyed: Vec<(Value, Value)>, descending: bool) -> PythonResult<Vec<Value>> {
+    let mut elements: Vec<Value> = elements.collect();
     if descending {
-        keyed.reverse();
+        elements.reverse();
     }
-    let less = |a: &(Value, Value), b: &(Value, Value)| -> PythonResult<bool> {
-        Ok(compare(&a.0, &b.0)? == Some(Ordering::Less))
-    };
-    let mut sorted = keyed.len().min(1);
-    let descends = keyed.len() > 1 && less(&keyed[1], &keyed[0])?;
-    while sorted < keyed.len() && less(&keyed[sorted], &keyed[sorted - 1])? == descends {
-        sorted += 1;
-    }
-    if descends {
-        keyed[..sorted].reverse();
-    }
-    for at in sorted..keyed.len() {
-        let (mut low, mut high) = (0, at);
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if less(&keyed[at], &keyed[middle])? {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        keyed[low..=at].rotate_right(1);
-    }
-    if descending {
-        keyed.reverse();
-    }
-    Ok(keyed.into_iter().map(|(_, element)| element).collect())
+    Ok(elements)
 }
 
 pub(super) fn get_nth_t(_: &mut Context<'_>, container: &Value, rank: &Value) -> PythonResult {

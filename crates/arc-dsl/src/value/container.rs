@@ -10,6 +10,7 @@ use crate::error::EvalResult;
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::reads::count_reads;
+use crate::value::order::{Built, Order, Source};
 use crate::value::{Value, grid_work};
 
 /// A tuple or a set, in whatever variant of [`Value`] it is stored.
@@ -19,6 +20,8 @@ pub struct Container<'a> {
     pub kind: ContainerKind,
     /// Its elements; ascending and distinct for a set.
     pub items: Items<'a>,
+    /// The container itself.
+    pub(crate) value: &'a Value,
 }
 
 /// The elements of a [`Container`] as they are stored.
@@ -38,39 +41,23 @@ pub enum Items<'a> {
     Cell(Cell),
 }
 
-thread_local! {
-    /// Whether sets are iterated from their last element to their first.
-    static IN_REVERSE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// Whether sets are iterated in reverse order, to find out what depends on the order.
-pub(crate) fn in_reverse() -> bool {
-    IN_REVERSE.get()
-}
-
-/// Sets the iteration order of sets on this thread; dropping it restores the order from before.
-#[derive(Debug)]
-pub(crate) struct SetOrder {
-    before: bool,
-}
-
-impl SetOrder {
-    pub(crate) fn new(in_reverse: bool) -> Self {
-        let before = IN_REVERSE.replace(in_reverse);
-        Self { before }
-    }
-}
-
-impl Drop for SetOrder {
-    fn drop(&mut self) {
-        IN_REVERSE.set(self.before);
-    }
-}
-
 impl<'a> Container<'a> {
-    /// Whether its elements are iterated from the last to the first.
-    pub(crate) fn is_reversed(self) -> bool {
-        self.kind == ContainerKind::Set && in_reverse()
+    /// The indices of its elements in the order of iteration; nothing if they are iterated as they are stored.
+    pub(crate) fn places(self) -> Option<&'a [u32]> {
+        match self.value {
+            Value::Indices(indices) => indices.places(),
+            Value::Object(object) => object.places(),
+            Value::Set(elements) => elements.places(),
+            _ => None,
+        }
+    }
+
+    /// Whether both are sets of locations, or both are sets of cells.
+    pub(crate) fn is_like(self, other: Self) -> bool {
+        matches!(
+            (self.items, other.items),
+            (Items::Locs(_), Items::Locs(_)) | (Items::Cells(_), Items::Cells(_))
+        )
     }
 
     /// Number of elements.
@@ -103,14 +90,14 @@ impl<'a> Container<'a> {
     /// Element `at`, counted from 0; `None` past the end.
     #[must_use]
     pub fn get(self, at: usize) -> Option<Cow<'a, Value>> {
-        if self.is_reversed() {
-            return self.stored(self.len().checked_sub(at + 1)?);
+        match self.places() {
+            Some(places) => self.stored(*places.get(at)? as usize),
+            None => self.stored(at),
         }
-        self.stored(at)
     }
 
-    /// Element `at` in stored order, which is the order in which values compare.
-    fn stored(self, at: usize) -> Option<Cow<'a, Value>> {
+    /// Element `at` in stored order, which is ascending for a set.
+    pub(crate) fn stored(self, at: usize) -> Option<Cow<'a, Value>> {
         count_reads(1);
         Some(match (self.items, at) {
             (Items::Values(values), _) => Cow::Borrowed(values.get(at)?),
@@ -137,7 +124,7 @@ impl<'a> Container<'a> {
     ) -> EvalResult<()> {
         count_reads(self.len());
         match self.items {
-            _ if self.is_reversed() => self.iter().try_for_each(|item| visit(&item)),
+            _ if self.places().is_some() => self.iter().try_for_each(|item| visit(&item)),
             Items::Values(values) => values.iter().try_for_each(visit),
             Items::Locs(locs) => locs.iter().try_for_each(|&loc| visit(&Value::Loc(loc))),
             Items::Cells(cells) => cells.iter().try_for_each(|&cell| visit(&Value::Cell(cell))),
@@ -153,9 +140,16 @@ impl<'a> Container<'a> {
         mine.cmp((0..other.len()).map_while(|at| other.stored(at)))
     }
 
-    /// The elements in order.
+    /// The elements, of a set in the order in which Python iterates over them.
     pub fn iter(self) -> impl Iterator<Item = Cow<'a, Value>> + Clone {
-        (0..self.len()).map_while(move |at| self.get(at))
+        let places = self.places();
+        let place = move |at: usize| places.map_or(at, |places| places[at] as usize);
+        (0..self.len()).map_while(move |at| self.stored(place(at)))
+    }
+
+    /// The elements, of a set in ascending order, which need not be found.
+    pub fn iter_stored(self) -> impl Iterator<Item = Cow<'a, Value>> + Clone {
+        (0..self.len()).map_while(move |at| self.stored(at))
     }
 
     /// Whether an element equals `value`.
@@ -177,7 +171,7 @@ impl<'a> Container<'a> {
                 .is_ok(),
             (ContainerKind::Set, Items::Values(values), _) => values.binary_search(value).is_ok(),
             (_, Items::Values(values), _) => values.contains(value),
-            _ => self.iter().any(|item| *item == *value),
+            _ => self.iter_stored().any(|item| *item == *value),
         }
     }
 }
@@ -236,47 +230,69 @@ impl Collector {
             Items::Locs(_) | Items::Cells(_) => self.room.take(cx, container.len() as u64)?,
             _ => return container.try_each(|item| self.push(cx, item.clone())),
         }
-        self.builder.extend(container);
+        self.builder.extend(container, container.places());
+        Ok(())
+    }
+
+    /// Adds all elements of a set as they are stored; the set of all is then built by [`finish_from`](Self::finish_from).
+    pub(crate) fn extend_stored(
+        &mut self,
+        cx: &mut Context<'_>,
+        container: Container<'_>,
+    ) -> EvalResult<()> {
+        self.room.take(cx, container.len() as u64)?;
+        self.builder.extend(container, None);
+        Ok(())
+    }
+
+    /// The set of the elements, all of them locations or all of them cells, that was built from these containers.
+    pub(crate) fn finish_from(self, cx: &mut Context<'_>, source: Source) -> EvalResult<Value> {
+        self.charge_sorting(cx)?;
+        let finished = match self.builder.items {
+            BuilderItems::Locs(locs) => Indices::built(locs, Built::Of(source)).into(),
+            BuilderItems::Cells(cells) => Object::built(cells, Built::Of(source)).into(),
+            BuilderItems::Values(values) => set_of(values),
+        };
+        self.room.close(cx);
+        Ok(finished)
+    }
+
+    fn charge_sorting(&self, cx: &mut Context<'_>) -> EvalResult<()> {
+        if self.room.taken() >= WORK_PER_STEP && self.builder.has_to_be_sorted() {
+            cx.work(sorting(self.builder.len(), self.room.taken()))?;
+        }
         Ok(())
     }
 
     /// The container.
     pub(crate) fn finish(self, cx: &mut Context<'_>) -> EvalResult<Value> {
-        if self.room.taken() >= WORK_PER_STEP && self.builder.has_to_be_sorted() {
-            cx.work(sorting(self.builder.len(), self.room.taken()))?;
-        }
+        self.charge_sorting(cx)?;
         let finished = self.builder.finish();
         self.room.close(cx);
         Ok(finished)
     }
-
-    /// The container. For a set, its elements were added in iteration order without repetitions.
-    pub(crate) fn finish_ascending(mut self, cx: &mut Context<'_>) -> Value {
-        if self.builder.kind == ContainerKind::Set && in_reverse() {
-            self.builder.reverse();
-        }
-        let finished = self.builder.finish_ascending();
-        self.room.close(cx);
-        finished
-    }
 }
 
-/// The indices of this many elements in ascending order, by a stable merge sort. Always terminates, whatever `compare`
-/// returns: keys that are sets or cannot be compared have no total order, and the standard library's sort panics on
-/// that. The first error stops it.
+/// The indices of this many elements as Python's `sorted` puts them, where `less` compares two of them. Keys that are
+/// sets have no total order, so how it sorts matters: it looks for a run at the start and inserts the rest by bisection
+/// (`Objects/listobject.c`, up to 63 elements; more are sorted so in parts, which are merged). The first error stops it.
 pub fn sorted_places<E>(
     count: usize,
-    mut compare: impl FnMut(usize, usize) -> Result<Ordering, E>,
+    mut less: impl FnMut(usize, usize) -> Result<bool, E>,
 ) -> Result<Vec<u32>, E> {
     let mut places: Vec<u32> = (0..count as u32).collect();
+    let part = part_length(count);
+    for part in places.chunks_mut(part.max(1)) {
+        sort_part(part, &mut less)?;
+    }
     let mut merged = Vec::with_capacity(count);
-    let mut length = 1;
+    let mut length = part;
     while length < count {
         merged.clear();
         for run in places.chunks(2 * length) {
             let (mut first, mut second) = run.split_at(length.min(run.len()));
             while let ([a, rest @ ..], [b, others @ ..]) = (first, second) {
-                if compare(*b as usize, *a as usize)? == Ordering::Less {
+                if less(*b as usize, *a as usize)? {
                     merged.push(*b);
                     second = others;
                 } else {
@@ -291,6 +307,51 @@ pub fn sorted_places<E>(
         length *= 2;
     }
     Ok(places)
+}
+
+/// The number of elements that are sorted by insertion: all if they are few.
+fn part_length(mut count: usize) -> usize {
+    let mut odd = 0;
+    while count >= 64 {
+        odd |= count & 1;
+        count >>= 1;
+    }
+    count + odd
+}
+
+/// Sorts by insertion behind the run with which the part starts.
+fn sort_part<E>(
+    part: &mut [u32],
+    less: &mut impl FnMut(usize, usize) -> Result<bool, E>,
+) -> Result<(), E> {
+    let mut less = |a: u32, b: u32| less(a as usize, b as usize);
+    if part.len() < 2 {
+        return Ok(());
+    }
+    let mut run = 2;
+    if less(part[1], part[0])? {
+        while run < part.len() && less(part[run], part[run - 1])? {
+            run += 1;
+        }
+        part[..run].reverse();
+    } else {
+        while run < part.len() && !less(part[run], part[run - 1])? {
+            run += 1;
+        }
+    }
+    for at in run..part.len() {
+        let (mut low, mut high) = (0, at);
+        while low < high {
+            let middle = low.midpoint(high);
+            if less(part[at], part[middle])? {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        part[low..=at].rotate_right(1);
+    }
+    Ok(())
 }
 
 /// The work of sorting this many elements with this total weight: each round may compare all of them in full.
@@ -362,25 +423,29 @@ impl ContainerBuilder {
         values.push(value);
     }
 
-    /// Adds all elements of a container of locations or cells.
-    fn extend(&mut self, container: Container<'_>) {
+    /// Adds all elements of a container of locations or cells, in the order of these indices or as they are stored.
+    fn extend(&mut self, container: Container<'_>, places: Option<&[u32]>) {
         count_reads(container.len());
         match (self.kind, &mut self.items, container.items) {
             (ContainerKind::Set, BuilderItems::Locs(locs), Items::Locs(more)) => {
-                locs.extend_from_slice(more);
+                add_in_order(locs, more, places);
             }
             (ContainerKind::Set, BuilderItems::Cells(cells), Items::Cells(more)) => {
-                cells.extend_from_slice(more);
+                add_in_order(cells, more, places);
             }
             (ContainerKind::Set, BuilderItems::Values(values), Items::Locs(more))
                 if values.is_empty() =>
             {
-                self.items = BuilderItems::Locs(roomy(more, self.expected));
+                let mut locs = roomy(more.len(), self.expected);
+                add_in_order(&mut locs, more, places);
+                self.items = BuilderItems::Locs(locs);
             }
             (ContainerKind::Set, BuilderItems::Values(values), Items::Cells(more))
                 if values.is_empty() =>
             {
-                self.items = BuilderItems::Cells(roomy(more, self.expected));
+                let mut cells = roomy(more.len(), self.expected);
+                add_in_order(&mut cells, more, places);
+                self.items = BuilderItems::Cells(cells);
             }
             _ => container
                 .iter()
@@ -421,70 +486,50 @@ impl ContainerBuilder {
             (_, BuilderItems::Locs(locs)) => Indices::new(locs).into(),
             (_, BuilderItems::Cells(cells)) => Object::new(cells).into(),
             (ContainerKind::Tuple, BuilderItems::Values(values)) => Value::tuple(values),
-            (ContainerKind::Set, BuilderItems::Values(values)) => {
-                Value::set_ascending(ascending(values))
-            }
-        }
-    }
-
-    fn reverse(&mut self) {
-        match &mut self.items {
-            BuilderItems::Values(values) => values.reverse(),
-            BuilderItems::Locs(locs) => locs.reverse(),
-            BuilderItems::Cells(cells) => cells.reverse(),
-        }
-    }
-
-    /// The container, if its elements need no sorting.
-    fn finish_ascending(self) -> Value {
-        match (self.kind, self.items) {
-            (ContainerKind::Tuple, BuilderItems::Values(values)) => Value::tuple(values),
-            (ContainerKind::Set, BuilderItems::Values(values)) => Value::set_ascending(values),
-            (_, BuilderItems::Locs(locs)) => Indices::from_sorted(locs).into(),
-            (_, BuilderItems::Cells(cells)) => Object::from_sorted(cells).into(),
+            (ContainerKind::Set, BuilderItems::Values(values)) => set_of(values),
         }
     }
 }
 
-/// The values in ascending order without repetitions; of equal ones the first stays, as in Python.
-fn ascending(mut values: Vec<Value>) -> Vec<Value> {
-    const MANY: usize = 64;
+/// The set to which these values were added in this order.
+fn set_of(values: Vec<Value>) -> Value {
     if values.is_sorted_by(|a, b| a < b) {
-        return values;
+        return Value::set_built(values, Order::default());
     }
-    if values.len() >= MANY
-        && let Some(mut integers) = integers(&values)
-    {
-        // Comparing values takes ten times as long as comparing integers.
-        drop(values);
-        integers.sort_unstable();
-        integers.dedup();
-        return integers.into_iter().map(Value::Int).collect();
-    }
-    values.sort();
-    values.dedup();
-    values
+    let (values, numbers) = numbered(values);
+    Value::set_built(values, Order::new(Built::Numbers(numbers.into())))
 }
 
-/// The values as integers, if all of them are integers. Booleans do not count, since they print differently.
-fn integers(values: &[Value]) -> Option<Vec<i32>> {
-    let mut integers = Vec::with_capacity(values.len());
-    for value in values {
-        match value {
-            Value::Int(n) => integers.push(*n),
-            _ => return None,
-        }
-    }
-    Some(integers)
+/// The values in ascending order without repetitions, and the index in it of each of them in the given order, the first
+/// time that it occurs.
+pub(crate) fn numbered(values: Vec<Value>) -> (Vec<Value>, Vec<u32>) {
+    let mut given: Vec<(u32, Value)> = (0..).zip(values).collect();
+    given.sort_by(|(_, a), (_, b)| a.cmp(b));
+    // Of equal values the first stays, as in Python.
+    given.dedup_by(|(_, b), (_, a)| a == b);
+    let mut places: Vec<(u32, u32)> = (0..)
+        .zip(&given)
+        .map(|(at, (place, _))| (*place, at))
+        .collect();
+    places.sort_unstable();
+    (
+        given.into_iter().map(|(_, value)| value).collect(),
+        places.into_iter().map(|(_, at)| at).collect(),
+    )
 }
 
-/// A copy of the items with capacity for `times` as many, within reason: merging often joins many moved copies of one
-/// patch.
-fn roomy<T: Clone>(items: &[T], times: usize) -> Vec<T> {
+/// Adds the items in the order of these indices, or as they are.
+fn add_in_order<T: Copy>(all: &mut Vec<T>, items: &[T], places: Option<&[u32]>) {
+    match places {
+        Some(places) => all.extend(places.iter().map(|&at| items[at as usize])),
+        None => all.extend_from_slice(items),
+    }
+}
+
+/// A vector with capacity for `times` as many items, within reason: merging often joins many moved copies of one patch.
+fn roomy<T>(items: usize, times: usize) -> Vec<T> {
     const MOST: usize = LIGHT as usize;
-    let mut all = Vec::with_capacity(items.len().saturating_mul(times).min(MOST).max(items.len()));
-    all.extend_from_slice(items);
-    all
+    Vec::with_capacity(items.saturating_mul(times).min(MOST).max(items))
 }
 
 #[cfg(test)]
@@ -504,12 +549,11 @@ mod tests {
         };
         for count in 0..200 {
             let keys: Vec<u64> = (0..count).map(|_| random(20)).collect();
-            let places = sorted_places(count, |a, b| Ok::<_, ()>(keys[a].cmp(&keys[b]))).unwrap();
+            let places = sorted_places(count, |a, b| Ok::<_, ()>(keys[a] < keys[b])).unwrap();
             let mut expected: Vec<u32> = (0..count as u32).collect();
             expected.sort_by_key(|&at| keys[at as usize]);
             assert_eq!(places, expected);
-            let orders = [Ordering::Less, Ordering::Equal, Ordering::Greater];
-            let any = |_, _| Ok::<_, ()>(orders[random(3) as usize]);
+            let any = |_, _| Ok::<_, ()>(random(3) == 0);
             let mut places = sorted_places(count, any).unwrap();
             places.sort_unstable();
             assert!(places.into_iter().eq(0..count as u32));

@@ -51,6 +51,15 @@ impl Foreign {
         }
     }
 
+    /// The hash in Python; nothing for what has another one in each process.
+    pub(crate) fn python_hash(self) -> Option<u64> {
+        match self {
+            Foreign::Infinity => Some(314_159),
+            Foreign::NegativeInfinity => Some(314_159_u64.wrapping_neg()),
+            _ => None,
+        }
+    }
+
     /// How many parameters it has when one is to be fixed.
     pub(crate) fn parameters(self) -> u8 {
         match self {

@@ -3,6 +3,7 @@
 
 use super::Index;
 use crate::{Instruction, Op, Operand, Region, Type};
+use arc_dsl::Primitive;
 use arc_isa::{Body, Elements, Facts, Use};
 
 /// A loop body with more instructions than this costs more than finding equal elements.
@@ -111,6 +112,71 @@ impl Order {
     }
 }
 
+/// The values whose order of elements, or whose elements' order, a use may observe, by id. Other values may be replaced
+/// by equal ones, whatever their order.
+pub(crate) fn observed(index: &Index<'_>) -> Vec<bool> {
+    let mut observed = vec![false; index.len()];
+    // Uses follow definitions, so in reverse order the uses of a value are known before the value.
+    for made in index.instructions().iter().rev() {
+        observed[made.id.index()] = index.users(made.id).any(|user| match user.argument() {
+            Some((by, _)) => match &by.ty {
+                _ if by.checked => true,
+                Type::Indices | Type::Object | Type::Patch | Type::Set(_) => {
+                    observed[by.id.index()]
+                }
+                _ => by.primitive().is_none_or(observes),
+            },
+            None => true,
+        });
+    }
+    observed
+}
+
+/// Whether a primitive whose result is no set observes the order of sets.
+fn observes(primitive: Primitive) -> bool {
+    use Primitive as P;
+    matches!(
+        primitive,
+        P::Argmax
+            | P::Argmin
+            | P::Order
+            | P::Extract
+            | P::Mostcommon
+            | P::Leastcommon
+            | P::First
+            | P::Last
+            | P::Other
+            | P::Totuple
+            | P::Astuple
+            | P::Repeat
+            | P::Insert
+            | P::Branch
+            | P::Both
+            | P::Either
+            | P::Identity
+            | P::Dedupe
+            | P::Combine
+            | P::Merge
+            | P::Mapply
+            | P::Mfilter
+            | P::Mpapply
+            | P::Papply
+            | P::Pair
+            | P::Apply
+            | P::Sfilter
+            | P::Remove
+            | P::Difference
+            | P::Valmax
+            | P::Valmin
+            | P::Color
+            | P::Mostcolor
+            | P::Leastcolor
+            | P::Paint
+            | P::Underpaint
+            | P::Move
+    )
+}
+
 /// The type of the elements of an instruction's value, if sorting them takes time. `from_unordered` says
 /// whether the container that it filters is unordered.
 pub(crate) fn may_be_unordered(instruction: &Instruction, from_unordered: bool) -> Option<&Type> {
@@ -166,7 +232,7 @@ pub(crate) fn sight(instruction: &Instruction, at: usize) -> Sight {
 }
 
 fn facts_of(instruction: &Instruction) -> Option<&'static Facts> {
-    instruction.primitive().map(arc_dsl::Primitive::facts)
+    instruction.primitive().map(Primitive::facts)
 }
 
 /// Whether the keys of an instruction have a total order, which keys with partially ordered parts do not.

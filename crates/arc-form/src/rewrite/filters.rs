@@ -180,6 +180,21 @@ impl<'f> FilterRewriter<'f, '_> {
         Some(passing)
     }
 
+    /// Makes the value a part of the locations, taken in their order, as it is in Python. A union or an intersection has
+    /// another order.
+    fn keep_order(&mut self, truth: &'f Operand) {
+        let joins = self.defining_call(truth).map(|(primitive, _)| primitive);
+        if !matches!(joins, Some(P::Both | P::Either)) {
+            return;
+        }
+        let places = &self.filter.arguments[0];
+        if let Some(last) = self.emitted.last() {
+            let passing = Operand::Id(last.id);
+            let others = self.emit(P::Difference, Type::Indices, vec![places.clone(), passing]);
+            self.emit(P::Difference, Type::Indices, vec![places.clone(), others]);
+        }
+    }
+
     fn all_passing(&mut self, truth: &'f Operand) -> Option<Operand> {
         let places = &self.filter.arguments[0];
         match self.defining_call(truth)? {
@@ -420,6 +435,7 @@ fn rewrite_filter(
         ids: *ids,
     };
     taken.passing(&region.result)?;
+    taken.keep_order(&region.result);
     // A filter that takes cells, which may fail, is not split.
     if taken.takes_cells && taken.comparisons > 1 || taken.seen.len() != region.instructions.len() {
         return None;

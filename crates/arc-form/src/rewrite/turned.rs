@@ -2,6 +2,8 @@
 //! only once.
 
 use super::Candidates;
+use crate::analysis::Index;
+use crate::analysis::order::observed;
 use crate::{Form, Id, Instruction, Operand, Region, Type};
 use arc_isa::Symmetry;
 
@@ -20,6 +22,8 @@ struct Pass<'t> {
     same: Vec<Option<Id>>,
     /// The types of values, by id.
     types: &'t [Type],
+    /// The values whose order is observed, by id: a set that is mirrored twice is another one than the first.
+    observed: Vec<bool>,
     any: bool,
 }
 
@@ -29,6 +33,7 @@ pub(super) fn rewrite(form: &mut Form, types: &[Type]) {
         turned: Vec::new(),
         same: vec![None; form.ids as usize],
         types,
+        observed: observed(&Index::new(form)),
         any: false,
     };
     pass.region(&mut form.body);
@@ -79,7 +84,9 @@ impl Pass<'_> {
             let known = self.turned.iter().find(|one| one.made == of);
             let (of, lies) = known.map_or((of, Symmetry::IDENTITY), |one| (one.of, one.lies));
             let lies = lies.then(symmetry);
-            let found = if lies == Symmetry::IDENTITY {
+            let found = if self.observed[instruction.id.index()] {
+                None
+            } else if lies == Symmetry::IDENTITY {
                 Some(of)
             } else {
                 let mut turned = self.turned.iter();

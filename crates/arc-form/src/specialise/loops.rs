@@ -362,7 +362,7 @@ impl Specialiser {
             return Err(Reason::Types(what.to_owned()).into());
         }
         let ordered = sources.iter().all(|source| source.ordered);
-        if !ordered && !matches!(primitive, P::Apply | P::Mapply | P::Prapply | P::Sfilter) {
+        if !ordered {
             let what = "the order of a set of functions, or of unlike values, is asked for";
             return Err(Reason::Function(what.to_owned()).into());
         }

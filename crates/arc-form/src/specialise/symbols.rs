@@ -1,12 +1,11 @@
 //! The symbolic value of a program's variable during specialisation.
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::super::memo::Memo;
 use super::super::{Id, Type, words};
-use arc_dsl::{Primitive, Value};
+use arc_dsl::{Container, Primitive, Value};
 
 /// Identifies a [`Node`]: equal nodes have the same symbol. Only compile-time objects need a lookup for that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,7 +52,8 @@ pub(super) enum Node {
     Tuple(Arc<[Symbol]>),
     /// The set of one element.
     Single(Symbol),
-    /// A set of several, ascending; see [`Symbols::compare`].
+    /// A set of several in the order of iteration: in Python's order if all are constants, and otherwise, since Python
+    /// has none for sets with functions, in the order in which they were added.
     Set(Arc<[Symbol]>),
     /// One of these, depending on a value at run time.
     OneOf {
@@ -71,8 +71,8 @@ pub(super) enum Node {
         holes: Arc<[Id]>,
         /// What an element stands for.
         template: Symbol,
-        /// Whether the order of the elements is that of what they stand for. The reference orders a set of
-        /// functions by their age, and values of unlike types by their contents.
+        /// Whether the order of the elements is that of what they stand for, which it is not for a set of values
+        /// without functions: their hashes decide.
         ordered: bool,
     },
 }
@@ -357,8 +357,8 @@ impl Symbols {
         }
     }
 
-    /// The canonical order of two elements of a set; `None` if it is not known before the run.
-    pub(super) fn compare(&self, a: Symbol, b: Symbol) -> Option<Ordering> {
+    /// Whether two elements of a set are equal; `None` if it is not known before the run.
+    fn equal(&self, a: Symbol, b: Symbol) -> Option<bool> {
         let rank = |symbol: Symbol| match self.node(symbol) {
             Node::Primitive(_) => Some(1),
             Node::Function(_) => Some(2),
@@ -366,47 +366,48 @@ impl Symbols {
             _ => None,
         };
         match (self.node(a), self.node(b)) {
-            (Node::Constant(_), Node::Constant(_)) => Some(self.value(a)?.cmp(self.value(b)?)),
-            (Node::Primitive(a), Node::Primitive(b)) => Some(a.cmp(&b)),
+            (Node::Constant(_), Node::Constant(_)) => Some(self.value(a)? == self.value(b)?),
+            (Node::Primitive(a), Node::Primitive(b)) => Some(a == b),
+            // One that the reference creates twice is two functions.
             (Node::Function(_), Node::Function(_)) => {
-                (!self.repeated.contains(&a) && !self.repeated.contains(&b)).then(|| a.cmp(&b))
+                (!self.repeated.contains(&a) && !self.repeated.contains(&b)).then_some(a == b)
             }
             (Node::Tuple(a), Node::Tuple(b)) => {
                 for (a, b) in a.iter().zip(b.iter()) {
-                    match self.compare(*a, *b)? {
-                        Ordering::Equal => {}
-                        order => return Some(order),
+                    if !self.equal(*a, *b)? {
+                        return Some(false);
                     }
                 }
-                Some(a.len().cmp(&b.len()))
+                Some(a.len() == b.len())
             }
-            _ => match rank(a)?.cmp(&rank(b)?) {
-                Ordering::Equal => None,
-                order => Some(order),
-            },
+            _ => (rank(a)? != rank(b)?).then_some(false),
         }
     }
 
-    /// The set of these, if their order is known.
-    pub(super) fn set(&mut self, mut items: Vec<Symbol>) -> Option<Symbol> {
-        let mut sorted: Vec<Symbol> = Vec::new();
-        for item in items.drain(..) {
-            let mut at = sorted.len();
+    /// The set to which these were added in this order, if it is known which of them are equal.
+    pub(super) fn set(&mut self, items: Vec<Symbol>) -> Option<Symbol> {
+        let mut different: Vec<Symbol> = Vec::new();
+        for item in items {
             let mut known = false;
-            for (place, other) in sorted.iter().enumerate() {
-                match self.compare(item, *other)? {
-                    Ordering::Less => at = at.min(place),
-                    Ordering::Equal => known = true,
-                    Ordering::Greater => {}
-                }
+            for other in &different {
+                known |= self.equal(item, *other)?;
             }
             if !known {
-                sorted.insert(at, item);
+                different.push(item);
             }
         }
-        Some(match sorted.as_slice() {
+        let values: Option<Vec<Value>> = different
+            .iter()
+            .map(|it| self.value(*it).cloned())
+            .collect();
+        if let Some(values) = values {
+            let set = Value::set(values);
+            let in_order = set.as_container().into_iter().flat_map(Container::iter);
+            different = in_order.map(|value| self.constant(&value)).collect();
+        }
+        Some(match different.as_slice() {
             [single] => self.add(Node::Single(*single)),
-            _ => self.add(Node::Set(sorted.into())),
+            _ => self.add(Node::Set(different.into())),
         })
     }
 

@@ -104,9 +104,6 @@ fn takes_as_it_is(primitive: Primitive, at: usize) -> bool {
 fn has_function(value: &Value) -> bool {
     match value {
         Value::Function(_) => true,
-        Value::Tuple(elements) | Value::Set(elements) => {
-            elements.as_slice().iter().any(has_function)
-        }
-        _ => false,
+        _ => value.values().iter().any(has_function),
     }
 }
