@@ -181,8 +181,7 @@ impl<F: FnMut(&Program, &Grid) -> bool> Shrinker<F> {
 fn is_literal(value: &Value) -> bool {
     match value {
         Value::Function(_) | Value::Foreign(_) => false,
-        Value::Tuple(elements) | Value::Set(elements) => elements.as_slice().iter().all(is_literal),
-        _ => true,
+        _ => value.values().iter().all(is_literal),
     }
 }
 

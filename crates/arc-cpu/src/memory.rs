@@ -147,12 +147,6 @@ impl Tiles {
         Ok(())
     }
 
-    /// The grid of a slot, to overwrite it.
-    #[inline(always)]
-    pub(crate) fn get_mut(&mut self, slot: Slot) -> &mut Tile {
-        &mut self.all[slot.index()]
-    }
-
     /// Keeps the tile that was written to.
     #[inline(always)]
     pub(crate) fn commit(&mut self) -> Slot {

@@ -41,7 +41,6 @@ impl Hash for PyFunction {
 fn has_grid(value: &Value) -> bool {
     match value {
         Value::Grid(_) => true,
-        Value::Tuple(elements) | Value::Set(elements) => elements.as_slice().iter().any(has_grid),
         Value::Function(function) => match function.kind() {
             FunctionKind::Compose { outer, inner } => has_grid(outer) || has_grid(inner),
             FunctionKind::Chain { h, g, f } => [h, g, f].into_iter().any(has_grid),
@@ -55,7 +54,7 @@ fn has_grid(value: &Value) -> bool {
             } => has_grid(function) || has_grid(fixed),
             FunctionKind::Power { function, .. } => has_grid(function),
         },
-        _ => false,
+        _ => value.values().iter().any(has_grid),
     }
 }
 

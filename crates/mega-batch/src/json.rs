@@ -78,7 +78,6 @@ const SLOWEST: usize = 20;
 /// A `state` is one of `solved`, `unsolved` and `untried`; `best` are up to three [behaviours](crate::Behaviour),
 /// best first, with their grids, and `attempts` is the result of [`Attempts::of_task`](crate::Attempts::of_task).
 ///
-///
 /// With a device as backend, `backend` also has a `device`, with the fields of [`OnDevice`](crate::OnDevice), or
 /// `no_device` with the reason why there is none.
 ///
@@ -180,17 +179,14 @@ impl<'a> JsonReport<'a> {
             pairs: 0,
             jobs: 0,
             by_task: None,
-            order: None,
         }
     }
 
-    /// Adds the details of tasks and the slowest programs, and the evaluations that depend on the iteration order of
-    /// sets.
+    /// Adds the details of tasks and the slowest programs.
     #[must_use]
-    pub fn with(self, tasks: Option<Vec<TaskDetails>>, order: Option<OrderCheck>) -> Self {
+    pub fn with(self, tasks: Option<Vec<TaskDetails>>) -> Self {
         Self {
             by_task: tasks,
-            order,
             ..self
         }
     }
@@ -253,24 +249,6 @@ impl<'a> JsonReport<'a> {
                 }
             });
             serde_json::to_writer(&mut *out, &slowest.collect::<Vec<_>>())?;
-        }
-        if let Some(order) = &self.order {
-            let entries = order.dependent.iter().map(|(job, pair)| {
-                let (program, task) = (self.batch.program(*job), self.batch.task(*job));
-                OrderEntry {
-                    task: &task.id,
-                    program: program.name(),
-                    file: program.source(),
-                    split: task.split_name(pair.split),
-                    index: pair.index,
-                }
-            });
-            write!(
-                out,
-                ",\"order_checked\":{},\"order_dependent\":",
-                order.checked
-            )?;
-            serde_json::to_writer(&mut *out, &entries.collect::<Vec<_>>())?;
         }
         out.write_all(b",\"input_errors\":")?;
         serde_json::to_writer(&mut *out, input_errors)?;

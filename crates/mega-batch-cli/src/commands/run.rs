@@ -11,7 +11,7 @@ use arc_dsl::{MAX_SIDE, Program, Task};
 use mega_batch::inputs::{InputError, TasksRead, read_tasks};
 use mega_batch::{
     Attempts, Backend, Batch, Cancellation, Coordinator, CoordinatorError, Finished, Merging, Mode,
-    Options, OrderCheck, Placement, Summary, TaskDetails, TaskState, escaped,
+    Options, Placement, Summary, TaskDetails, TaskState, escaped,
 };
 
 use rayon::prelude::*;
@@ -150,11 +150,6 @@ pub(crate) struct Run {
     #[arg(long)]
     stop_after_wrong: bool,
 
-    /// Repeat each evaluation of a public program with sets iterated in reverse, by the reference, and report those
-    /// whose result changes: Python defines no order of sets, and may give either.
-    #[arg(long)]
-    check_order: bool,
-
     /// End the run this many seconds after its inputs are read: what is finished then is written, as after a signal.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<Duration>,
@@ -219,7 +214,7 @@ impl Run {
         let unsolved = Destination::of_option(self.unsolved.as_ref())?;
         self.log.begin()?;
         self.warn_of_devices();
-        if !self.is_sequential() && (self.tasks.is_empty() || self.check_order) {
+        if !self.is_sequential() && self.tasks.is_empty() {
             threads::share()?;
         }
         let (tasks, programs, errors, meant) = self.inputs();
@@ -258,7 +253,6 @@ impl Run {
             finished => finished.map_err(threads::explain)?,
         };
         let Finished { summary, attempts } = finished;
-        let order = self.check_order.then(|| self.order(&batch, &options));
         let report = watch.end();
         warn_of_failure(&summary);
         if let (Some(unsolved), Some(attempts)) = (unsolved, &attempts) {
@@ -275,16 +269,13 @@ impl Run {
         let on_stdout = matches!(json, Some(Destination::Stdout));
         let written = match (report, json) {
             (Some(report), Some(destination)) => report.and_then(|report| {
-                let report = report.with(details, order.clone());
+                let report = report.with(details);
                 destination.write(|out| report.write(&summary, &errors, out))
             }),
             _ => Ok(()),
         };
         // The results are reported even if the document cannot be written.
-        let mut text = self.closing_words(&batch, &summary);
-        if let Some(order) = &order {
-            text += &order_told(&batch, order);
-        }
+        let text = self.closing_words(&batch, &summary);
         let printed = print_beside(&text, self.quiet, on_stdout);
         written?;
         if let Some(ended) = signals.received() {
@@ -383,14 +374,6 @@ impl Run {
         options
     }
 
-    /// Which results depend on the order of sets.
-    fn order(&self, batch: &Batch<'_>, options: &Options) -> OrderCheck {
-        if self.is_sequential() {
-            threads::share_none();
-        }
-        OrderCheck::of(batch, &options.limits, &options.cancellation)
-    }
-
     /// Warns about options for devices if none may be used.
     fn warn_of_devices(&self) {
         let is_said = self.gpus.is_some()
@@ -448,27 +431,6 @@ fn add_new(all: &mut Vec<InputError>, more: Vec<InputError>) {
 fn write_unsolved(attempts: &Attempts<'_>, tasks: &[Task], out: &mut dyn Write) -> io::Result<()> {
     let mut unsolved = (0..tasks.len()).filter(|at| !attempts.fits_train(*at));
     unsolved.try_for_each(|at| writeln!(out, "{}", tasks[at].id))
-}
-
-/// How many evaluations that depend on the order of sets are named.
-const ORDER_NAMED: usize = 10;
-
-fn order_told(batch: &Batch<'_>, order: &OrderCheck) -> String {
-    let (found, checked) = (order.dependent.len(), order.checked);
-    let named = order.dependent.iter().take(ORDER_NAMED).map(|(job, pair)| {
-        let (program, task) = (batch.program(*job), batch.task(*job));
-        let name = program_label(program, batch.programs());
-        let place = task.pair_name(*pair);
-        format!("  {name} on {}: {}\n", escaped(&task.id), escaped(&place))
-    });
-    let named: String = named.collect();
-    let more = match found.checked_sub(ORDER_NAMED) {
-        Some(left @ 1..) => format!("  and {left} more\n"),
-        _ => String::new(),
-    };
-    format!(
-        "\n{found} of {checked} evaluations depend on the order of sets, which Python does not define\n{named}{more}"
-    )
 }
 
 fn idle_programs(batch: &Batch<'_>, summary: &Summary) -> Option<String> {

@@ -16,14 +16,6 @@ pub(super) fn share() -> anyhow::Result<()> {
     }
 }
 
-/// Makes parallel iterators run on the calling thread alone, so that no thread is started. No other thread may use
-/// them from now on: it would wait for this one.
-pub(super) fn share_none() {
-    let builder = ThreadPoolBuilder::new().num_threads(1);
-    // An existing pool does as well.
-    let _ = builder.use_current_thread().build_global();
-}
-
 /// The error of a run or a search; if a thread could not be started, it says so.
 pub(super) fn explain(error: CoordinatorError) -> anyhow::Error {
     match &error {

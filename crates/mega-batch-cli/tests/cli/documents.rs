@@ -137,7 +137,7 @@ fn a_thread_that_cannot_be_started_is_told() {
     folder.write("a.json", mirror_task());
     folder.write("a.py", mirror_program("solve_a"));
     let files = "--tasks a.json --programs a.py";
-    for arguments in ["", files, "--check-order"] {
+    for arguments in ["", files] {
         let arguments = format!("run --mode sequential --quiet {arguments}");
         let Some(done) = alone(&folder, &arguments) else {
             return;

@@ -685,30 +685,3 @@ fn lists_of_ids_in_a_folder_are_passed_over() {
         done.stderr
     );
 }
-
-#[test]
-fn what_depends_on_the_order_of_sets_is_told() {
-    let folder = Folder::new();
-    folder.write("a.json", mirror_task());
-    folder.write("p.py", "def solve_a(I):\n    return canvas(first(palette(I)), UNITY)\n\ndef solve2_a(I):\n    return vmirror(I)\n");
-    let (done, document) = folder.run_json("--tasks a.json --programs p.py --check-order");
-    assert_eq!(done.code, 0, "{}", done.stderr);
-    let found = document["order_dependent"].as_array().unwrap();
-    let pairs = document["order_checked"].as_u64().unwrap() as usize / 2;
-    assert_eq!(found.len(), pairs);
-    assert_eq!(
-        found[0],
-        json!({ "task": "a", "program": "solve_a", "file": "p.py", "split": "train", "index": 0 })
-    );
-    let done = folder.run("run --tasks a.json --programs p.py --check-order");
-    let told = format!(
-        "\n{pairs} of {} evaluations depend on the order of sets",
-        2 * pairs
-    );
-    assert!(done.stdout.contains(&told), "{}", done.stdout);
-    assert!(
-        done.stdout.contains("\n  solve_a on a: train[0]\n"),
-        "{}",
-        done.stdout
-    );
-}

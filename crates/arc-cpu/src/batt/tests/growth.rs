@@ -98,8 +98,8 @@ fn text_of(outcome: &Outcome) -> String {
 fn is_same_value(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Grid(_), _) | (_, Value::Grid(_)) => a == b,
-        (Value::Tuple(x), Value::Tuple(y)) | (Value::Set(x), Value::Set(y)) => {
-            let (x, y) = (x.as_slice(), y.as_slice());
+        (Value::Tuple(_), Value::Tuple(_)) | (Value::Set(_), Value::Set(_)) => {
+            let (x, y) = (a.values(), b.values());
             x.len() == y.len() && x.iter().zip(y).all(|(x, y)| is_same_value(x, y))
         }
         _ => a.kind() == b.kind() && a == b,

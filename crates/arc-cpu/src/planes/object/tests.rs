@@ -172,22 +172,26 @@ fn colour(code: Option<u32>) -> Option<Value> {
 
 #[test]
 fn colours_are_those_of_the_reference() {
-    let mut many = 0;
+    let (mut many, mut decided) = (0, 0);
     for (made, reference) in samples(11) {
         let object = made.object();
         let value = Value::from(reference.clone());
-        assert_eq!(
-            colour(object.mostcolor()),
-            call(Primitive::Mostcolor, &[&value])
-        );
-        assert_eq!(
-            colour(object.leastcolor()),
-            call(Primitive::Leastcolor, &[&value])
-        );
-        assert_eq!(
-            colour(object.first_code()),
-            call(Primitive::Color, &[&value])
-        );
+        // Ties are not decided where colours share places of the set's table.
+        for (found, primitive) in [
+            (object.mostcolor(), Primitive::Mostcolor),
+            (object.leastcolor(), Primitive::Leastcolor),
+        ] {
+            if let Ok(code) = found {
+                assert_eq!(colour(code), call(primitive, &[&value]));
+                decided += 1;
+            }
+        }
+        if object.numcolors() < 2 {
+            assert_eq!(
+                colour(object.first_code()),
+                call(Primitive::Color, &[&value])
+            );
+        }
         let palette = in_order(object.palette()).map(|code| Value::Int(colour_of(code)));
         let expected = call(Primitive::Palette, &[&value]).unwrap();
         assert_eq!(palette.collect::<Vec<_>>(), elements(&expected));
@@ -203,7 +207,7 @@ fn colours_are_those_of_the_reference() {
             assert_eq!(Some(Value::Int(count as i32)), expected);
         }
     }
-    assert!(many > 50, "{many}");
+    assert!(many > 50 && decided > 100, "{many} {decided}");
 }
 
 #[test]
