@@ -282,7 +282,7 @@ impl Checker {
             Err(missing) => return missing.gave(),
         };
         let machine = &mut self.machine;
-        match caught(|| machine.run(compiled, input).map(|output| output.value())) {
+        match caught(|| machine.run(compiled, input)?.value()) {
             Ok(Ok(value)) => Gave::Value(value),
             Ok(Err(arc_cpu::Stop::Error(error))) => Gave::Error(error),
             Ok(Err(arc_cpu::Stop::BailOut(bail_out))) => Gave::BailedOut(bail_out.to_string()),

@@ -114,8 +114,7 @@ impl Machine {
         }
         if self.stack.len() - base > 1 {
             self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
-            let mut known = Known::default();
-            let value = self.exact(code, at.into(), ty, &mut known, MOST_DEPTH)?;
+            let value = self.exact_value(code, at, ty)?;
             let places = value.iteration_order();
             if let Some(places) = places {
                 let stored: Vec<Slot> = self.stack.drain(base..).collect();
@@ -131,6 +130,10 @@ impl Machine {
     }
 
     /// The value of a slot as the reference has it, orders included.
+    pub(crate) fn exact_value(&self, code: &Code, at: At, ty: &Type) -> Result<Value, BailOut> {
+        self.exact(code, at.into(), ty, &mut Known::default(), MOST_DEPTH)
+    }
+
     fn exact(
         &self,
         code: &Code,

@@ -194,21 +194,28 @@ impl std::error::Error for Stop {}
 #[derive(Debug, Clone, Copy)]
 pub struct Output<'m> {
     machine: &'m Machine,
-    ty: &'m Type,
+    code: &'m Code,
     slot: Slot,
 }
 
 impl Output<'_> {
-    /// The value.
-    pub fn value(&self) -> Value {
-        self.machine
-            .value(self.ty, self.slot)
-            .unwrap_or(Value::Nothing)
+    /// The value. A set in it that can be in several orders has that of Python; if that is not found, it is left to the
+    /// reference.
+    pub fn value(&self) -> Result<Value, Stop> {
+        let Code { output, regions, .. } = self.code;
+        let value = self.machine.exact_value(self.code, regions[0].result, output);
+        value.map_err(Stop::BailOut)
+    }
+
+    /// The value, its sets in any order.
+    pub(crate) fn unordered_value(&self) -> Value {
+        let value = self.machine.value(&self.code.output, self.slot);
+        value.unwrap_or(Value::Nothing)
     }
 
     /// Whether it equals this grid. A machine never returns a grid that does not fit planes.
     pub fn equals(&self, grid: &Grid) -> bool {
-        match self.ty {
+        match &self.code.output {
             Type::Grid => {
                 let found = self.machine.memory.tiles.get(self.slot);
                 if (found.height as usize, found.width as usize) != (grid.height(), grid.width()) {
@@ -220,7 +227,7 @@ impl Output<'_> {
             Type::Tuple(row) if **row == Type::tuple_of(Type::Int) => {
                 self.machine.rows_are(self.slot, grid)
             }
-            ty if ty.may_be_grid() => self.value().as_grid().is_some_and(|value| *value == *grid),
+            ty if ty.may_be_grid() => self.unordered_value().as_grid().is_some_and(|value| *value == *grid),
             _ => false,
         }
     }
@@ -238,7 +245,7 @@ impl Machine {
         match self.evaluate(program, input) {
             Ok(slot) => Ok(Output {
                 machine: self,
-                ty: &program.code.output,
+                code: &program.code,
                 slot,
             }),
             Err(bail_out) => Err(self.stop(program, bail_out)),
@@ -258,10 +265,6 @@ impl Machine {
         self.keys.clear();
         let code = &program.code;
         let slot = self.region(code, &code.regions[0])?;
-        // A set in the output would not be in the order of Python.
-        if exact::has_sets(&code.output) && !exact::has_one_order(&self.value(&code.output, slot)?) {
-            return Err(BailOut::Order);
-        }
         self.check_weight(&code.output, slot)
     }
 
@@ -319,7 +322,7 @@ mod tests {
         let compiled = Compiled::new(&form).unwrap();
         let input = Grid::filled(2, 2, 1);
         let mut machine = Machine::default();
-        let result = machine.run(&compiled, &input).map(|output| output.value());
+        let result = machine.run(&compiled, &input).and_then(|output| output.value());
         assert!(
             matches!(result, Err(Stop::BailOut(BailOut::Memory))),
             "{result:?}"
@@ -333,7 +336,7 @@ mod tests {
         let text = text.replace("x1, 30000", "x1, 3");
         let program = arc_dsl::parse_programs(&text).remove(0).unwrap();
         let compiled = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
-        let value = machine.run(&compiled, &input).unwrap().value();
+        let value = machine.run(&compiled, &input).unwrap().value().unwrap();
         let reference = arc_dsl::Interpreter::default()
             .run(&program, input)
             .unwrap();

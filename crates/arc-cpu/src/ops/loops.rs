@@ -434,7 +434,7 @@ mod tests {
         for rows in [[[2, 2], [1, 1]], [[1, 1], [2, 2]], [[1, 1], [1, 1]]] {
             let grid = Grid::from_rows(&rows).unwrap();
             let expected = Interpreter::default().run(&program, grid.clone());
-            let found = machine.run(&compiled, &grid).map(|output| output.value());
+            let found = machine.run(&compiled, &grid).and_then(|output| output.value());
             assert!(expected.is_err());
             match found {
                 Err(Stop::BailOut(_)) => {}

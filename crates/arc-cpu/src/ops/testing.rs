@@ -1,9 +1,19 @@
 //! Random calls, run by the machine and by the reference.
 
-use crate::{Compiled, Machine, Stop, Vectors};
+use std::fmt::Display;
+
+use crate::{Compiled, Machine, Output, Stop, Vectors};
 use arc_dsl::generate::Generator;
-use arc_dsl::{Grid, Interpreter, Primitive, Type, parse_programs};
+use arc_dsl::{EvalError, Grid, Interpreter, Primitive, Type, Value, parse_programs};
 use arc_form::{Options, specialise, specialise_with};
+
+/// Checks that the machine gave what the reference gives, and if it knows the order of its sets, also that.
+fn same(output: &Output<'_>, expected: &Result<Value, EvalError>, call: &dyn Display) {
+    assert_eq!(Ok(&output.unordered_value()), expected.as_ref(), "{call}");
+    if let (Ok(value), Ok(expected)) = (output.value(), expected) {
+        assert_eq!(value.to_string(), expected.to_string(), "{call}");
+    }
+}
 
 /// Checks that the machine gives what the reference gives for calls of the primitive, or bails out. Returns the
 /// numbers of calls that it answered and of all that it has kernels for.
@@ -30,10 +40,10 @@ fn check(primitive: Primitive, seed: u64, calls: usize) -> (usize, usize) {
         run += 1;
         let expected = interpreter.run(&program, Grid::default());
         let found = machine.run(&compiled, &Grid::default());
-        match found.map(|output| output.value()) {
-            Ok(value) => assert_eq!(Ok(value), expected, "{case}"),
+        match found {
+            Ok(output) => same(&output, &expected, &case),
             Err(Stop::Error(error)) => assert_eq!(Err(error), expected, "{case}"),
-            Err(Stop::BailOut(_)) => continue,
+            Err(Stop::BailOut(why)) => { eprintln!("WHY {why} {:?}", machine.failed.map(|step| (step, compiled.code.origins[step as usize]))); continue },
         }
         answered += 1;
     }
@@ -56,10 +66,10 @@ pub(crate) fn check_text(text: &str, seed: u64, grids: usize) -> usize {
         let grid = value.as_grid().unwrap();
         let expected = interpreter.run(&program, grid.as_ref().clone());
         let found = machine.run(compiled, &grid);
-        match found.map(|output| output.value()) {
-            Ok(value) => assert_eq!(Ok(value), expected, "{text}{grid}"),
+        match found {
+            Ok(output) => same(&output, &expected, &format_args!("{text}{grid}")),
             Err(Stop::Error(error)) => assert_eq!(Err(error), expected, "{text}{grid}"),
-            Err(Stop::BailOut(_)) => continue,
+            Err(Stop::BailOut(why)) => { eprintln!("WHY {why} {:?}", machine.failed.map(|step| (step, compiled.code.origins[step as usize]))); continue },
         }
         answered += 1;
     }

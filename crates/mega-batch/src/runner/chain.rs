@@ -164,16 +164,17 @@ impl Evaluator for MachineEvaluator {
         } = evaluation;
         let program: &Compiled = compiled.ok_or(PassedOn::Unanswered)?;
         self.attempt(&options.limits, |machine| {
-            match machine.run(program, &pair.input) {
-                Ok(output) => {
-                    let expected = pair.output.as_ref();
-                    let outcome = Outcome::compare(expected, |expected| output.equals(expected));
-                    let output = is_wanted(options, &outcome).then(|| output.value());
-                    Ok(Answer { outcome, output })
-                }
-                Err(Stop::Error(error)) => Ok(Outcome::Error(Box::new(error)).into()),
-                Err(Stop::BailOut(reason)) => Err(PassedOn::BailedOut(reason)),
-            }
+            let answer = machine.run(program, &pair.input).and_then(|output| {
+                let expected = pair.output.as_ref();
+                let outcome = Outcome::compare(expected, |expected| output.equals(expected));
+                let output = is_wanted(options, &outcome).then(|| output.value());
+                let output = output.transpose()?;
+                Ok(Answer { outcome, output })
+            });
+            answer.or_else(|stop| match stop {
+                Stop::Error(error) => Ok(Outcome::Error(Box::new(error)).into()),
+                Stop::BailOut(reason) => Err(PassedOn::BailedOut(reason)),
+            })
         })
     }
 }

@@ -60,8 +60,9 @@ impl Engines {
     /// The result of an evaluation; `None` if the program fails.
     fn value(&mut self, work: &Work, input: &Input) -> Option<Value> {
         let compiled = &work.compiled[input.program as usize];
-        match self.machine.run(compiled, &input.grid) {
-            Ok(output) => Some(output.value()),
+        let found = self.machine.run(compiled, &input.grid);
+        match found.and_then(|output| output.value()) {
+            Ok(value) => Some(value),
             Err(Stop::Error(_)) => None,
             Err(Stop::BailOut(_)) => self.reference(work, input),
         }
