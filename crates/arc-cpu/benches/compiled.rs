@@ -55,7 +55,9 @@ fn compile(lines: &str, input: &Grid) -> (Compiled, u64) {
     assert_eq!(compiled.len(), calls, "{text}{form}");
     let expected = Interpreter::default().run(&program, input.clone());
     let mut machine = Machine::default();
-    let found = machine.run(&compiled, input).and_then(|output| output.value());
+    let found = machine
+        .run(&compiled, input)
+        .and_then(|output| output.value());
     match (expected, found) {
         (Ok(expected), Ok(found)) if expected == found => (compiled, calls as u64),
         (expected, found) => panic!("{text}{expected:?}, {found:?}"),

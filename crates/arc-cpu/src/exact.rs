@@ -1,5 +1,6 @@
 //! The order of sets, which planes do not have: a machine stores every set ascending, and where the order of Python
-//! matters it finds that by calling the primitives of the reference with which the set was built.
+//! matters it builds the set again by the primitives of the reference. It does so from its own values where these have
+//! but one order, and runs its own regions for the bodies of loops.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,16 +11,29 @@ use super::bail_out::BailOut;
 use super::machine::Machine;
 use super::program::Code;
 use super::slot::{At, Slot};
-use arc_dsl::{ContainerKind, Interpreter, Primitive, Value};
+use arc_dsl::{Container, ContainerKind, ErrorKind, Interpreter, Primitive, Value, sorted_places};
 use arc_form::Type;
 
-/// How the value of a slot was built, if it is a set or contains one.
+/// How the value of a slot was built, if it is a set or contains one, or was built of one.
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     /// The slot.
     pub(crate) slot: u32,
+    /// The number of its type.
+    pub(crate) ty: u32,
+    /// Whether the slot holds the value as its type says.
+    pub(crate) is_typed: bool,
+    /// Whether it holds all of the value.
+    pub(crate) is_whole: bool,
+    /// The region in which it is built, 0 for the body.
+    pub(crate) within: u32,
+    /// The steps that build it, counted from the first one of that region until the region is finished.
+    pub(crate) steps: Range<u32>,
     pub(crate) how: How,
-    /// Which of [`Code::arguments`] it takes.
+    /// The region of a loop.
+    pub(crate) region: u32,
+    /// Which of [`Code::arguments`] it takes. Those of a loop are its containers, the parameters of its region and the
+    /// result of that.
     pub(crate) arguments: Range<u32>,
 }
 
@@ -28,16 +42,20 @@ pub(crate) struct Definition {
 pub(crate) enum How {
     /// By a primitive.
     Call(Primitive),
+    /// By a primitive that calls a region.
+    Loop(Primitive),
     /// It is a set of some elements of another set, in the order of that.
     Kept,
+    /// It is the item of this index of a tuple.
+    Item(u8),
     /// It is an element of a container.
     Element,
-    /// It is a tuple of elements of a container.
-    Elements,
     /// It is a tuple of these.
     Items,
     /// It is a set to which these were added.
     Set,
+    /// It is another value.
+    Same,
 }
 
 /// A value from which another was built.
@@ -46,15 +64,13 @@ pub(crate) enum Argument {
     /// The value of a slot, of the type of this number.
     Slot(u32, u32),
     Constant(Value),
-    /// One that is not represented as its type says.
-    Unknown,
 }
 
-/// How often one evaluation finds an order: then the reference is faster.
-pub(crate) const MOST_ORDERS: u32 = 24;
+/// How often one evaluation builds values again: then the reference is faster.
+pub(crate) const MOST_ORDERS: u32 = 64;
 
 /// How deep definitions are followed.
-const MOST_DEPTH: u32 = 64;
+const MOST_DEPTH: u32 = 100;
 
 /// Whether values of the type are sets or contain sets.
 pub(crate) fn has_sets(ty: &Type) -> bool {
@@ -83,12 +99,46 @@ fn is_only_compared(primitive: Primitive, at: usize) -> bool {
 pub(crate) fn has_one_order(value: &Value) -> bool {
     value.as_container().is_none_or(|container| {
         (container.kind == ContainerKind::Tuple || container.len() < 2)
-            && container.iter_stored().all(|element| has_one_order(&element))
+            && container
+                .iter_stored()
+                .all(|element| has_one_order(&element))
     })
 }
 
-/// The values of slots with their orders, while one of them is found.
-type Known = FxHashMap<u32, Value>;
+/// Whether a set of integers iterates over these, all that it has, in their ascending order however it was built: every
+/// table of five or more has 16 places or more, so that none of them has to share one.
+fn ascend(numbers: &[Slot]) -> bool {
+    let most = if numbers.len() < 5 { 7 } else { 15 };
+    let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else {
+        return true;
+    };
+    first.int() >= 0 && last.int() <= most
+}
+
+/// The values of slots with their orders, in the order in which they were found: those of regions are forgotten when
+/// the region goes on to the next element.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// Those of the body, which do not change during an evaluation.
+    body: FxHashMap<u32, Value>,
+    regions: Vec<(u32, Value)>,
+    depth: u32,
+}
+
+impl Known {
+    pub(crate) fn clear(&mut self) {
+        self.body.clear();
+        self.regions.clear();
+        self.depth = 0;
+    }
+
+    fn get(&self, slot: u32) -> Option<&Value> {
+        let in_regions = self.regions.iter().rev().find(|(at, _)| *at == slot);
+        in_regions
+            .map(|(_, value)| value)
+            .or_else(|| self.body.get(&slot))
+    }
+}
 
 impl Code {
     /// How the value of a slot was built.
@@ -112,11 +162,12 @@ impl Machine {
         while let Some(element) = elements.next(&mut self.memory)? {
             self.stack.push(element);
         }
-        if self.stack.len() - base > 1 {
-            self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
-            let value = self.exact_value(code, at, ty)?;
-            let places = value.iteration_order();
-            if let Some(places) = places {
+        let several = self.stack.len() - base > 1;
+        if several && !(ty.element() == Some(Type::Int) && ascend(&self.stack[base..])) {
+            let number = code.types.iter().position(|one| one == ty);
+            let number = number.ok_or(BailOut::Order)? as u32;
+            let value = self.exact_value(code, at.into(), number)?;
+            if let Some(places) = value.iteration_order() {
                 let stored: Vec<Slot> = self.stack.drain(base..).collect();
                 // A set has as many elements here as in the reference.
                 if places.len() != stored.len() {
@@ -129,120 +180,298 @@ impl Machine {
         self.list_of_stack(base)
     }
 
-    /// The value of a slot as the reference has it, orders included.
-    pub(crate) fn exact_value(&self, code: &Code, at: At, ty: &Type) -> Result<Value, BailOut> {
-        self.exact(code, at.into(), ty, &mut Known::default(), MOST_DEPTH)
-    }
-
-    fn exact(
-        &self,
+    /// The value of a slot, which is of the type of this number, as the reference has it, orders included.
+    pub(crate) fn exact_value(
+        &mut self,
         code: &Code,
         slot: u32,
-        ty: &Type,
-        known: &mut Known,
-        depth: u32,
+        ty: u32,
     ) -> Result<Value, BailOut> {
-        if let Some(value) = known.get(&slot) {
+        if let Some(value) = self.known.body.get(&slot) {
             return Ok(value.clone());
         }
-        let value = self.value(ty, self.slots[slot as usize])?;
-        if !has_sets(ty) || has_one_order(&value) {
-            return Ok(value);
+        self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
+        self.among_known(|m| m.exact(code, &Argument::Slot(slot, ty)))
+    }
+
+    /// Builds the value of the steps to which this one belongs by the reference. Returns its slot, and the step behind
+    /// them.
+    pub(crate) fn build_again(
+        &mut self,
+        code: &Code,
+        step: u32,
+    ) -> Result<(u32, Slot, u32), BailOut> {
+        self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
+        let around = |one: &&Definition| one.steps.contains(&step);
+        let definition = code.definitions.iter().find(around).ok_or(BailOut::Order)?;
+        let value = self.among_known(|m| m.build(code, definition, None))?;
+        if !definition.is_typed {
+            return Err(BailOut::Order);
         }
-        let depth = depth.checked_sub(1).ok_or(BailOut::Order)?;
+        if definition.within == 0 {
+            self.known.body.insert(definition.slot, value.clone());
+        }
+        let slot = self.put(&value, &code.types[definition.ty as usize])?;
+        Ok((definition.slot, slot, definition.steps.end))
+    }
+
+    /// Forgets what is found of regions.
+    fn among_known<T>(&mut self, find: impl FnOnce(&mut Self) -> T) -> T {
+        let known = self.known.regions.len();
+        let depth = self.known.depth;
+        let found = find(self);
+        self.known.regions.truncate(known);
+        self.known.depth = depth;
+        found
+    }
+
+    fn exact(&mut self, code: &Code, argument: &Argument) -> Result<Value, BailOut> {
+        let (slot, ty) = match argument {
+            Argument::Slot(slot, ty) => (*slot, &code.types[*ty as usize]),
+            Argument::Constant(value) => return Ok(value.clone()),
+        };
+        let definition = code.definition(slot);
+        let is_whole = definition.is_none_or(|one| one.is_whole);
+        let mut value = None;
+        if is_whole {
+            let found = self.value(ty, self.slots[slot as usize])?;
+            if !has_sets(ty) || has_one_order(&found) {
+                return Ok(found);
+            }
+            value = Some(found);
+        }
+        if let Some(value) = self.known.get(slot) {
+            return Ok(value.clone());
+        }
         if let Some((_, value, _)) = code.constants.iter().find(|(at, ..)| *at == slot) {
             return Ok(value.clone());
         }
-        let definition = code.definition(slot).ok_or(BailOut::Order)?;
+        let definition = definition.ok_or(BailOut::Order)?;
+        if self.known.depth == MOST_DEPTH {
+            return Err(BailOut::Order);
+        }
+        self.known.depth += 1;
+        let exact = self.build(code, definition, value.as_ref())?;
+        self.known.depth -= 1;
+        // A value that the reference does not build alike has another definition than this.
+        if value.is_some_and(|value| value != exact) {
+            return Err(BailOut::Order);
+        }
+        if definition.within == 0 {
+            self.known.body.insert(slot, exact.clone());
+        } else {
+            self.known.regions.push((slot, exact.clone()));
+        }
+        Ok(exact)
+    }
+
+    /// Builds a value, of which the machine has this one in another order.
+    fn build(
+        &mut self,
+        code: &Code,
+        definition: &Definition,
+        value: Option<&Value>,
+    ) -> Result<Value, BailOut> {
         let arguments = code.arguments(definition);
-        let exact = match definition.how {
-            How::Call(primitive) => {
+        use Primitive as P;
+        Ok(match (definition.how, arguments, value) {
+            (How::Call(primitive), ..) => {
                 let mut values = Vec::with_capacity(arguments.len());
                 for (at, argument) in arguments.iter().enumerate() {
-                    let exact = self.exact_argument(code, argument, known, depth);
-                    values.push(match (exact, argument) {
-                        (Err(_), Argument::Slot(slot, ty)) if is_only_compared(primitive, at) => {
+                    values.push(match (self.exact(code, argument), argument) {
+                        (Err(_), Argument::Slot(slot, ty))
+                            if is_only_compared(primitive, at)
+                                && code.definition(*slot).is_none_or(|one| one.is_whole) =>
+                        {
                             self.value(&code.types[*ty as usize], self.slots[*slot as usize])?
                         }
                         (exact, _) => exact?,
                     });
                 }
                 let values: Vec<&Value> = values.iter().collect();
-                let call = Interpreter::default().call(Value::primitive(primitive), &values);
-                call.map_err(|_| BailOut::Order)?
+                call(primitive, &values)?
             }
-            How::Kept => {
-                let [set] = arguments else {
-                    return Err(BailOut::Order);
-                };
-                let set = self.exact_argument(code, set, known, depth)?;
+            (How::Kept | How::Loop(P::Sfilter), [set, ..], Some(value)) if is_set_value(value) => {
+                let set = self.exact(code, set)?;
                 value.kept_of(&set).ok_or(BailOut::Order)?
             }
-            How::Set => {
-                let mut values = Vec::with_capacity(arguments.len());
-                for argument in arguments {
-                    values.push(self.exact_argument(code, argument, known, depth)?);
+            (
+                How::Element | How::Loop(P::Argmax | P::Argmin | P::Extract),
+                [container, ..],
+                Some(value),
+            ) => {
+                let container = self.exact(code, container)?;
+                element_of(&container, value)?
+            }
+            (How::Kept | How::Loop(P::Order | P::Sfilter), [container, ..], Some(value)) => {
+                let container = self.exact(code, container)?;
+                let elements = value.as_container().ok_or(BailOut::Order)?;
+                let elements = elements
+                    .iter_stored()
+                    .map(|one| element_of(&container, &one));
+                Value::tuple(elements.collect::<Result<_, _>>()?)
+            }
+            (How::Loop(primitive), ..) => self.run_again(code, definition, primitive)?,
+            (How::Item(at), [tuple], _) => {
+                let tuple = self.exact(code, tuple)?;
+                let items = tuple.as_container().ok_or(BailOut::Order)?;
+                let item = items.iter().nth(at.into()).ok_or(BailOut::Order)?;
+                item.into_owned()
+            }
+            (How::Items, ..) => Value::tuple(self.all_exact(code, arguments)?),
+            (How::Set, ..) => Value::set(self.all_exact(code, arguments)?),
+            (How::Same, [other], _) => self.exact(code, other)?,
+            _ => return Err(BailOut::Order),
+        })
+    }
+
+    fn all_exact(&mut self, code: &Code, arguments: &[Argument]) -> Result<Vec<Value>, BailOut> {
+        arguments.iter().map(|one| self.exact(code, one)).collect()
+    }
+
+    /// Runs a loop again, over its elements in the order of Python.
+    fn run_again(
+        &mut self,
+        code: &Code,
+        definition: &Definition,
+        primitive: Primitive,
+    ) -> Result<Value, BailOut> {
+        use Primitive as P;
+        let mut region = code.regions[definition.region as usize];
+        region.unordered = false;
+        let all = code.arguments(definition);
+        let (result, arguments) = all.split_last().ok_or(BailOut::Order)?;
+        let (containers, parameters) = arguments.split_at(arguments.len() / 2);
+        let containers = self.all_exact(code, containers)?;
+        let elements: Option<Vec<Vec<Value>>> = containers
+            .iter()
+            .map(|one| Some(one.as_container()?.iter().map(Cow::into_owned).collect()))
+            .collect();
+        let elements = elements.ok_or(BailOut::Type)?;
+        let is_set = is_set_value(&containers[0]);
+        let collected = |values: Vec<Value>, is_set: bool| match is_set {
+            true => Value::set(values),
+            false => Value::tuple(values),
+        };
+        let body = |m: &mut Self, given: &[&Value]| -> Result<Value, BailOut> {
+            let mark = m.memory.mark();
+            let known = m.known.regions.len();
+            for (parameter, value) in parameters.iter().zip(given) {
+                let Argument::Slot(slot, ty) = parameter else {
+                    return Err(BailOut::Order);
+                };
+                m.slots[*slot as usize] = m.put(value, &code.types[*ty as usize])?;
+                m.known.regions.push((*slot, (*value).clone()));
+            }
+            m.region(code, &region)?;
+            let value = m.exact(code, result);
+            m.known.regions.truncate(known);
+            m.memory.release(mark);
+            value
+        };
+        Ok(match (primitive, &elements[..]) {
+            (P::Apply | P::Mapply, [elements]) => {
+                let values = elements.iter().map(|one| body(self, &[one]));
+                let applied = collected(values.collect::<Result<_, _>>()?, is_set);
+                match primitive {
+                    P::Apply => applied,
+                    _ => call(P::Merge, &[&applied])?,
+                }
+            }
+            (P::Papply | P::Mpapply, [a, b]) => {
+                let values = a.iter().zip(b).map(|(a, b)| body(self, &[a, b]));
+                let applied = Value::tuple(values.collect::<Result<_, _>>()?);
+                match primitive {
+                    P::Papply => applied,
+                    _ => call(P::Merge, &[&applied])?,
+                }
+            }
+            (P::Prapply, [a, b]) => {
+                let mut values = Vec::with_capacity(a.len() * b.len());
+                for b in b {
+                    for a in a {
+                        values.push(body(self, &[a, b])?);
+                    }
                 }
                 Value::set(values)
             }
-            How::Element => self.exact_element(code, definition, &value, known, depth)?,
-            How::Elements | How::Items => {
-                let elements = value.as_container().ok_or(BailOut::Order)?;
-                let elements = elements
-                    .iter()
-                    .map(|element| self.exact_element(code, definition, &element, known, depth));
-                Value::tuple(elements.collect::<Result<_, _>>()?)
-            }
-        };
-        // A value that the reference does not build alike has another definition than this.
-        if exact != value {
-            return Err(BailOut::Order);
-        }
-        known.insert(slot, exact.clone());
-        Ok(exact)
-    }
-
-    fn exact_argument(
-        &self,
-        code: &Code,
-        argument: &Argument,
-        known: &mut Known,
-        depth: u32,
-    ) -> Result<Value, BailOut> {
-        match argument {
-            Argument::Slot(slot, ty) => {
-                self.exact(code, *slot, &code.types[*ty as usize], known, depth)
-            }
-            Argument::Constant(value) => Ok(value.clone()),
-            Argument::Unknown => Err(BailOut::Order),
-        }
-    }
-
-    /// An element of what a value was built from, as the reference has it.
-    fn exact_element(
-        &self,
-        code: &Code,
-        definition: &Definition,
-        element: &Value,
-        known: &mut Known,
-        depth: u32,
-    ) -> Result<Value, BailOut> {
-        if has_one_order(element) {
-            return Ok(element.clone());
-        }
-        for argument in code.arguments(definition) {
-            let value = self.exact_argument(code, argument, known, depth)?;
-            if definition.how == How::Items {
-                if value == *element {
-                    return Ok(value);
+            (P::Sfilter | P::Mfilter, [elements]) => {
+                let mut kept = Vec::new();
+                for one in elements {
+                    if is_true(&body(self, &[one])?)? {
+                        kept.push(one.clone());
+                    }
                 }
-                continue;
+                let kept = collected(kept, is_set);
+                match primitive {
+                    P::Sfilter => kept,
+                    _ => call(P::Merge, &[&kept])?,
+                }
             }
-            let container = value.as_container().ok_or(BailOut::Order)?;
-            if let Some(found) = container.iter_stored().find(|one| **one == *element) {
-                return Ok(Cow::into_owned(found));
+            (P::Extract, [elements]) => {
+                for one in elements {
+                    if is_true(&body(self, &[one])?)? {
+                        return Ok(one.clone());
+                    }
+                }
+                return Err(BailOut::NoMatch);
             }
-        }
-        Err(BailOut::Order)
+            (P::Argmax | P::Argmin | P::Valmax | P::Valmin | P::Order, [elements]) => {
+                let keys = elements.iter().map(|one| body(self, &[one]));
+                let keys = keys.collect::<Result<Vec<_>, _>>()?;
+                let greater =
+                    |a: usize, b: usize| is_true(&call(P::Greater, &[&keys[a], &keys[b]])?);
+                if primitive == P::Order {
+                    let places = sorted_places(keys.len(), |a, b| greater(b, a))?;
+                    let sorted = places.iter().map(|at| elements[*at as usize].clone());
+                    return Ok(Value::tuple(sorted.collect()));
+                }
+                let mut best = 0;
+                for at in 1..keys.len() {
+                    let is_better = match primitive {
+                        P::Argmax | P::Valmax => greater(at, best)?,
+                        _ => greater(best, at)?,
+                    };
+                    if is_better {
+                        best = at;
+                    }
+                }
+                match primitive {
+                    P::Argmax | P::Argmin => elements.get(best).ok_or(BailOut::Empty)?.clone(),
+                    _ => keys.get(best).ok_or(BailOut::Empty)?.clone(),
+                }
+            }
+            _ => return Err(BailOut::Order),
+        })
     }
+}
+
+/// A call by the reference.
+fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, BailOut> {
+    let result = Interpreter::default().call(Value::primitive(primitive), arguments);
+    result.map_err(|error| match error.kind {
+        ErrorKind::Empty => BailOut::Empty,
+        ErrorKind::NoMatch => BailOut::NoMatch,
+        ErrorKind::DivisionByZero => BailOut::DivisionByZero,
+        _ => BailOut::Fails,
+    })
+}
+
+fn is_set_value(value: &Value) -> bool {
+    let container = value.as_container();
+    container.is_some_and(|container| container.kind == ContainerKind::Set)
+}
+
+fn is_true(value: &Value) -> Result<bool, BailOut> {
+    Ok(value.as_int().ok_or(BailOut::Type)? != 0)
+}
+
+/// The element of a container that equals this one, with its orders.
+fn element_of(container: &Value, element: &Value) -> Result<Value, BailOut> {
+    if has_one_order(element) {
+        return Ok(element.clone());
+    }
+    let elements = container.as_container().map(Container::iter_stored);
+    let found = elements.and_then(|mut all| all.find(|one| **one == *element));
+    found.map(Cow::into_owned).ok_or(BailOut::Order)
 }

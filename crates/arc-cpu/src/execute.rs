@@ -36,18 +36,43 @@ impl Machine {
         let steps = &code.steps[region.start as usize..region.end as usize];
         let fuel = self.fuel.checked_sub(steps.len() as u64 + 1);
         self.fuel = fuel.ok_or(BailOut::Steps)?;
+        let base = self.stack.len();
         for (at, step) in steps.iter().enumerate() {
             match step.run.call(self, code, step) {
                 Ok(value) => self.slots[step.to as usize] = value,
-                Err(bail_out) => return self.fail(region, at, bail_out),
+                Err(bail_out) => {
+                    self.stack.truncate(base);
+                    return self.fail(code, region, region.start + at as u32, bail_out);
+                }
             }
         }
         Ok(self.get(region.result))
     }
 
+    /// What a region gives of which this step failed: if only the order of a set was missing, the step is repeated by the
+    /// reference and the region goes on.
     #[cold]
-    fn fail(&mut self, region: &Region, at: usize, bail_out: BailOut) -> Result<Slot, BailOut> {
-        self.failed.get_or_insert(region.start + at as u32);
+    #[inline(never)]
+    fn fail(
+        &mut self,
+        code: &Code,
+        region: &Region,
+        step: u32,
+        mut bail_out: BailOut,
+    ) -> Result<Slot, BailOut> {
+        if matches!(bail_out, BailOut::Order | BailOut::Overlap) {
+            let failed = self.failed.take();
+            match self.build_again(code, step) {
+                Ok((slot, value, start)) => {
+                    self.failed = None;
+                    self.slots[slot as usize] = value;
+                    return self.region(code, &Region { start, ..*region });
+                }
+                Err(error) if error.error().is_some() => bail_out = error,
+                Err(_) => self.failed = failed,
+            }
+        }
+        self.failed.get_or_insert(step);
         Err(match bail_out.error() {
             Some(_) if region.unordered => BailOut::Order,
             _ => bail_out,

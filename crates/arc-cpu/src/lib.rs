@@ -191,9 +191,9 @@ impl fmt::Display for Stop {
 impl std::error::Error for Stop {}
 
 /// The result of an evaluation; it lies in the machine until the next run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Output<'m> {
-    machine: &'m Machine,
+    machine: &'m mut Machine,
     code: &'m Code,
     slot: Slot,
 }
@@ -201,9 +201,19 @@ pub struct Output<'m> {
 impl Output<'_> {
     /// The value. A set in it that can be in several orders has that of Python; if that is not found, it is left to the
     /// reference.
-    pub fn value(&self) -> Result<Value, Stop> {
-        let Code { output, regions, .. } = self.code;
-        let value = self.machine.exact_value(self.code, regions[0].result, output);
+    pub fn value(self) -> Result<Value, Stop> {
+        let Code {
+            output,
+            regions,
+            types,
+            ..
+        } = self.code;
+        if !exact::has_sets(output) {
+            return Ok(self.unordered_value());
+        }
+        let number = types.iter().position(|ty| ty == output).unwrap_or(0);
+        let slot = regions[0].result.into();
+        let value = self.machine.exact_value(self.code, slot, number as u32);
         value.map_err(Stop::BailOut)
     }
 
@@ -227,7 +237,10 @@ impl Output<'_> {
             Type::Tuple(row) if **row == Type::tuple_of(Type::Int) => {
                 self.machine.rows_are(self.slot, grid)
             }
-            ty if ty.may_be_grid() => self.unordered_value().as_grid().is_some_and(|value| *value == *grid),
+            ty if ty.may_be_grid() => self
+                .unordered_value()
+                .as_grid()
+                .is_some_and(|value| *value == *grid),
             _ => false,
         }
     }
@@ -240,6 +253,16 @@ pub fn prefetch<T>(items: &[T]) {
 }
 
 impl Machine {
+    #[doc(hidden)]
+    pub fn failed_at(&self, program: &Compiled) -> String {
+        match self.failed {
+            Some(step) => {
+                let o = &program.code.origins[step as usize];
+                format!("{}:{:?}", o.line, o.primitive)
+            }
+            None => String::new(),
+        }
+    }
     /// Evaluates the program on this input.
     pub fn run<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Result<Output<'m>, Stop> {
         match self.evaluate(program, input) {
@@ -260,6 +283,7 @@ impl Machine {
         self.slots[0] = self.memory.tiles.commit();
         self.fuel = self.most_steps;
         self.orders_left = exact::MOST_ORDERS;
+        self.known.clear();
         self.failed = None;
         self.stack.clear();
         self.keys.clear();
@@ -322,7 +346,9 @@ mod tests {
         let compiled = Compiled::new(&form).unwrap();
         let input = Grid::filled(2, 2, 1);
         let mut machine = Machine::default();
-        let result = machine.run(&compiled, &input).and_then(|output| output.value());
+        let result = machine
+            .run(&compiled, &input)
+            .and_then(|output| output.value());
         assert!(
             matches!(result, Err(Stop::BailOut(BailOut::Memory))),
             "{result:?}"

@@ -73,6 +73,10 @@ pub(super) struct Lowering {
     spare: Vec<Steps>,
     /// The source of the instruction being lowered.
     pub(super) origin: Origin,
+    /// The region being lowered.
+    within: u32,
+    /// The first region of the loop that was lowered last.
+    looped: u32,
     code: Code,
 }
 
@@ -86,6 +90,8 @@ impl Lowering {
             vectors: AvailableVectors::of(vectors),
             spare: Vec::new(),
             origin: Origin::default(),
+            within: 0,
+            looped: 0,
             code: Code::default(),
         }
     }
@@ -94,6 +100,7 @@ impl Lowering {
     pub(super) fn lower(&mut self, form: &Form) -> Result<Code, Unsupported> {
         self.begin(form);
         self.code.output = self.region(&form.body, 0, None)?;
+        self.number_of(&self.code.output.clone());
         Ok(self.code.take())
     }
 
@@ -291,8 +298,10 @@ impl Lowering {
                 *parameter = id.0;
             }
         }
+        let within = std::mem::replace(&mut self.within, number);
         let mut instructions = region.instructions.iter();
         while let Some(instruction) = instructions.next() {
+            let start = steps.len();
             if self.held(instruction.id) == Representation::Streamed
                 && let [next, ..] = instructions.as_slice()
             {
@@ -300,10 +309,11 @@ impl Lowering {
                 instructions.next();
             } else {
                 self.instruction(&mut steps, instruction)?;
-                self.define(instruction);
+                self.define(instruction, start..steps.len());
                 self.count(&mut steps, instruction.id);
             }
         }
+        self.within = within;
         let (mut result, mut ty) = self.operand(&region.result)?;
         if let Some(want) = want {
             result = self.convert(&mut steps, result, &ty, want)?;
@@ -347,6 +357,12 @@ impl Lowering {
         self.code.origins.extend(origins);
         steps.clear();
         self.spare.push(steps);
+        for definition in &mut self.code.definitions {
+            if definition.within == number {
+                definition.steps.start += start;
+                definition.steps.end += start;
+            }
+        }
         self.code.regions[number as usize] = Region {
             start,
             end: self.code.steps.len() as u32,
@@ -516,14 +532,17 @@ impl Lowering {
         let operands = self.operands(instruction)?;
         if let Some(selection) = ops::select_fused(fused, operands.types()) {
             let ty = self.held_type(instruction);
-            return self.push_selection(steps, instruction.id, ty, &selection, &operands);
+            self.push_selection(steps, instruction.id, ty, &selection, &operands)?;
+            return self.define_fused(instruction);
         }
         let region = &instruction.regions[0];
         for ((parameter, _), operand) in region.parameters.iter().zip(&instruction.arguments) {
             self.bind(*parameter, operand)?;
         }
         for call in &region.instructions {
+            let start = steps.len();
             self.instruction(steps, call)?;
+            self.define(call, start..steps.len());
         }
         let (made, ty) = self.operand(&region.result)?;
         self.types[instruction.id.index()] = ty;

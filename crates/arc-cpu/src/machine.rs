@@ -1,7 +1,7 @@
 //! [`Machine`]: the values of a running program, in memory that is reused from run to run.
 
 use super::bail_out::BailOut;
-use super::exact::MOST_ORDERS;
+use super::exact::{Known, MOST_ORDERS};
 use super::lanes::columns::Lanes;
 use super::memory::{Mark, Memory, Paint, Patch, with_room};
 use super::slot::{At, Slot};
@@ -40,7 +40,9 @@ pub struct Machine {
     pub(crate) most_weight: u64,
     /// How many steps are left.
     pub(crate) fuel: u64,
-    /// How many orders of sets may still be found.
+    /// The values that are known with the orders of their sets.
+    pub(crate) known: Known,
+    /// How many values may still be built again.
     pub(crate) orders_left: u32,
     /// The step that failed.
     pub(crate) failed: Option<u32>,
@@ -61,6 +63,7 @@ impl Default for Machine {
             most_steps: MOST_STEPS,
             most_weight: Limits::default().max_memory,
             fuel: 0,
+            known: Known::default(),
             orders_left: MOST_ORDERS,
             failed: None,
         }

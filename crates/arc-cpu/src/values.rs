@@ -60,7 +60,7 @@ impl Machine {
             Some(_) => Type::Never,
             None => ty.element().ok_or(BailOut::Type)?,
         };
-        for (at, item) in container.iter().enumerate() {
+        for (at, item) in container.iter_stored().enumerate() {
             let ty = items.as_ref().map_or(&element, |items| &items[at]);
             let slot = self.put(&item, ty)?;
             self.stack.push(slot);

@@ -347,7 +347,11 @@ impl Value {
     /// there is no value.
     #[must_use]
     pub fn commonest(values: &[Value], most: bool) -> Option<Self> {
-        let wanted = if most { Ordering::Greater } else { Ordering::Less };
+        let wanted = if most {
+            Ordering::Greater
+        } else {
+            Ordering::Less
+        };
         commonest_of(values.to_vec(), wanted)
     }
 

@@ -95,12 +95,18 @@ impl Target {
 pub struct Plan {
     representations: Vec<Representation>,
     clipped: Vec<bool>,
+    mixed: Vec<bool>,
 }
 
 impl Plan {
     /// The representation of a value.
     pub fn representation(&self, id: Id) -> Representation {
         self.representations[id.index()]
+    }
+
+    /// Whether the value is a tuple of the elements of sets and no use sees their order.
+    pub fn is_mixed(&self, id: Id) -> bool {
+        self.mixed.get(id.index()).is_some_and(|mixed| *mixed)
     }
 
     /// Whether the value may lose its cells outside the [window](Target::window) of the target, since nothing reads
@@ -155,6 +161,7 @@ pub fn plan(form: &Form, target: &Target) -> Plan {
             Some(_) => clippable(form, &index),
             None => vec![false; index.len()],
         },
+        mixed: order::mixed(&index),
     };
     debug_assert_eq!(plan.verify(form, target), Ok(()), "{}", plan.show(form));
     plan

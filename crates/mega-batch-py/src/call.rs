@@ -76,10 +76,15 @@ impl Callable {
         let compiled = self.compiled()?;
         // A machine that has panicked is not reused.
         let mut machine = MACHINE.take().unwrap_or_default();
-        let result = guard::caught(|| match machine.run(compiled, input).and_then(|output| output.value()) {
-            Ok(value) => Some(Ok(value)),
-            Err(Stop::Error(error)) => Some(Err(error)),
-            Err(Stop::BailOut(_)) => None,
+        let result = guard::caught(|| {
+            match machine
+                .run(compiled, input)
+                .and_then(|output| output.value())
+            {
+                Ok(value) => Some(Ok(value)),
+                Err(Stop::Error(error)) => Some(Err(error)),
+                Err(Stop::BailOut(_)) => None,
+            }
         });
         let result = result.ok()?;
         MACHINE.set(Some(machine));

@@ -184,6 +184,7 @@ impl Batt {
         let most_steps = self.interpreter.limits().max_steps;
         self.machine.fuel = most_steps;
         self.machine.orders_left = MOST_ORDERS;
+        self.machine.known.clear();
         let result = self.machine.region(code, &code.regions[0]);
         self.spent = self.spent.max(most_steps - self.machine.fuel);
         let bail_out = match result {

@@ -1,26 +1,39 @@
 //! How the sets of a program are built, for finding their order; and the steps that need it.
 
+use std::ops::Range;
+
 use super::{Lowering, Steps};
+use crate::bail_out::Unsupported;
 use crate::exact::{Argument, Definition, How, has_sets, is_set};
 use crate::ops::basics;
 use arc_dsl::Primitive;
 use arc_form::{Fused, Id, Instruction, Op, Operand, Representation, Type};
 
+/// Parameters are defined by no step of a region.
+const NOWHERE: u32 = u32::MAX;
+
 impl Lowering {
-    /// Records how the value of an instruction is built, if it is a set or contains one.
-    pub(super) fn define(&mut self, instruction: &Instruction) {
-        use Primitive as P;
-        if !has_sets(&instruction.ty) || !self.is_whole(instruction.id) {
+    /// Records how the value of an instruction is built by these steps, if it has sets or is built of some.
+    pub(super) fn define(&mut self, instruction: &Instruction, steps: Range<usize>) {
+        let of_sets = |operand: &Operand| match operand {
+            Operand::Id(id) => !self.is_typed(*id) || has_sets(&self.types[id.index()]),
+            Operand::Constant(value) => value.value_type().is_some_and(|ty| has_sets(&ty)),
+        };
+        let is_known = !has_sets(&instruction.ty)
+            && !self.is_mixed(instruction.id)
+            && !instruction.arguments.iter().any(of_sets);
+        if is_known {
             return;
         }
-        let (how, arguments) = match instruction.op {
-            Op::Call(P::Sfilter) => (How::Kept, &instruction.arguments[..1]),
-            Op::Call(P::Argmax | P::Argmin | P::Extract) | Op::Item(_) => {
-                (How::Element, &instruction.arguments[..1])
-            }
-            Op::Call(P::Order) => (How::Elements, &instruction.arguments[..1]),
-            Op::Call(primitive) if primitive.is_first_order() => {
-                (How::Call(primitive), &instruction.arguments[..])
+        let mut operands = instruction.arguments.clone();
+        let how = match instruction.op {
+            Op::Call(primitive) if primitive.is_first_order() => How::Call(primitive),
+            Op::Call(primitive) => {
+                let region = &instruction.regions[0];
+                let parameters = region.parameters.iter().map(|(id, _)| Operand::Id(*id));
+                operands.extend(parameters);
+                operands.push(region.result.clone());
+                How::Loop(primitive)
             }
             Op::Fused(
                 Fused::MetAsOften
@@ -29,12 +42,62 @@ impl Lowering {
                 | Fused::ColouredAsOften
                 | Fused::ColouredMoreOften
                 | Fused::ColouredLessOften,
-            ) => (How::Kept, &instruction.arguments[..1]),
-            Op::Tuple => (How::Items, &instruction.arguments[..]),
-            Op::Set => (How::Set, &instruction.arguments[..]),
+            ) => {
+                operands.truncate(1);
+                How::Kept
+            }
+            Op::Fused(_) => {
+                operands = vec![instruction.regions[0].result.clone()];
+                How::Same
+            }
+            Op::Tuple => How::Items,
+            Op::Set => How::Set,
+            Op::Item(at) => How::Item(at),
             _ => return,
         };
-        self.define_as(self.slot_of(instruction.id), how, arguments);
+        let steps = steps.start as u32..steps.end as u32;
+        let ty = self.types[instruction.id.index()].clone();
+        let ty = self.number_of(&ty);
+        let is_whole = self.is_whole(instruction.id);
+        let region = self.looped;
+        self.define_as(
+            Definition {
+                slot: self.slot_of(instruction.id),
+                ty,
+                is_typed: self.is_typed(instruction.id),
+                is_whole,
+                within: self.within,
+                steps,
+                how,
+                region,
+                arguments: 0..0,
+            },
+            &operands,
+        );
+    }
+
+    /// Records how the value of a fused operation is built that is one step: by its calls.
+    pub(super) fn define_fused(&mut self, instruction: &Instruction) -> Result<(), Unsupported> {
+        let [region] = &instruction.regions[..] else {
+            return Ok(());
+        };
+        let is_simple =
+            |call: &Instruction| matches!(call.op, Op::Call(one) if one.is_first_order());
+        if !has_sets(&instruction.ty) || !region.instructions.iter().all(is_simple) {
+            return Ok(());
+        }
+        for ((parameter, _), operand) in region.parameters.iter().zip(&instruction.arguments) {
+            self.bind(*parameter, operand)?;
+        }
+        let from = self.code.definitions.len();
+        for call in &region.instructions {
+            self.set_type(call.id, call.ty.clone());
+            self.define(call, 0..0);
+        }
+        for definition in &mut self.code.definitions[from..] {
+            (definition.is_typed, definition.is_whole) = (false, false);
+        }
+        Ok(())
     }
 
     /// Records that the parameters of a loop's region are elements of its containers.
@@ -42,36 +105,58 @@ impl Lowering {
         for region in &instruction.regions {
             for ((id, ty), container) in region.parameters.iter().zip(&instruction.arguments) {
                 if has_sets(ty) {
-                    self.define_as(id.0, How::Element, std::slice::from_ref(container));
+                    let ty = self.number_of(ty);
+                    self.define_as(
+                        Definition {
+                            slot: id.0,
+                            ty,
+                            is_typed: self.is_typed(*id),
+                            is_whole: self.is_whole(*id),
+                            within: NOWHERE,
+                            steps: 0..0,
+                            how: How::Element,
+                            region: 0,
+                            arguments: 0..0,
+                        },
+                        std::slice::from_ref(container),
+                    );
                 }
             }
         }
     }
 
-    fn define_as(&mut self, slot: u32, how: How, operands: &[Operand]) {
+    fn define_as(&mut self, definition: Definition, operands: &[Operand]) {
         let start = self.code.arguments.len() as u32;
         for operand in operands {
             let argument = match operand {
-                Operand::Id(id) if self.is_whole(*id) => {
+                Operand::Id(id) => {
                     let ty = self.types[id.index()].clone();
                     Argument::Slot(self.slot_of(*id), self.number_of(&ty))
                 }
-                Operand::Id(_) => Argument::Unknown,
                 Operand::Constant(value) => Argument::Constant(value.clone()),
             };
             self.code.arguments.push(argument);
         }
         let arguments = start..self.code.arguments.len() as u32;
         self.code.definitions.push(Definition {
-            slot,
-            how,
             arguments,
+            ..definition
         });
     }
 
-    /// Whether a value is represented as its type says, with all its cells.
+    /// Whether a value is represented as its type says, with all its cells, in its order if it is a tuple.
     fn is_whole(&self, id: Id) -> bool {
-        self.held(id) == Representation::Typed && !self.plan.is_clipped(id)
+        self.is_typed(id) && !self.plan.is_clipped(id) && !self.is_mixed(id)
+    }
+
+    /// Whether a value is represented as its type says.
+    fn is_typed(&self, id: Id) -> bool {
+        self.held(id) == Representation::Typed
+    }
+
+    /// Whether a value is a tuple whose order no use sees.
+    pub(super) fn is_mixed(&self, id: Id) -> bool {
+        self.plan.is_mixed(id)
     }
 
     /// The operands of a call, with sets whose order it observes as tuples in that order.
@@ -84,8 +169,10 @@ impl Lowering {
     ) {
         for at in 0..operands.len {
             let ty = operands.types[at].clone();
-            if is_set(&ty) && observes(primitive, at, result) {
-                let Some(element) = ty.element() else { continue };
+            if is_set(&ty) && observes(primitive, result) {
+                let Some(element) = ty.element() else {
+                    continue;
+                };
                 let number = self.number_of(&ty);
                 let from = operands.slots[at];
                 operands.slots[at] = self.push(steps, &basics::IN_ORDER, |step| {
@@ -98,13 +185,12 @@ impl Lowering {
     }
 }
 
-/// Whether a call's result depends on the order of a set that is its argument of this index.
-fn observes(primitive: Primitive, at: usize, result: &Type) -> bool {
+/// Whether a call's result depends on the order of sets that are its arguments.
+fn observes(primitive: Primitive, result: &Type) -> bool {
     use Primitive as P;
     match primitive {
         P::First | P::Last | P::Totuple | P::Pair | P::Papply | P::Mpapply => true,
         P::Combine => !is_set(result),
-        P::Other => at == 0,
         _ => false,
     }
 }

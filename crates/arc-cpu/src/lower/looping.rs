@@ -106,8 +106,13 @@ impl Lowering {
             && chosen.layers.is_some()
             && ops::layers::is_layers(&given)
         {
-            chosen.finish = Some(endings::Finish::Concat(given));
+            chosen.finish = Some(match given {
+                // Locations are painted in any order.
+                Type::Set(ref part) if **part == Type::Indices => endings::Finish::Joined(given),
+                _ => endings::Finish::Concat(given),
+            });
         }
+        self.looped = first;
         self.push_loop(steps, instruction, chosen, slots, first)
     }
 
@@ -219,6 +224,7 @@ impl Lowering {
             step.b = lanes;
             step.region = number;
         });
+        self.looped = number;
         Ok(())
     }
 

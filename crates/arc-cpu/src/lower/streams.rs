@@ -60,6 +60,7 @@ impl Lowering {
             (R::Unordered, Finish::List) => Finish::Unordered,
             (R::Distinct, Finish::List) => Finish::Distinct(element),
             (R::Distinct, Finish::Concat(inner)) => Finish::ConcatDistinct(inner, element),
+            (_, Finish::Concat(inner)) if self.is_mixed(instruction.id) => Finish::Joined(inner),
             (_, finish) => finish,
         }
     }
@@ -103,6 +104,7 @@ impl Lowering {
         let Some(chosen) = self.streamed(producer, consumer, operands.types())? else {
             return self.unsupported(format_args!("the elements of {} as they come", producer.ty));
         };
+        let start = steps.len();
         let slots = self.containers(steps, &chosen, &operands)?;
         let first = self.regions(2);
         self.region(&producer.regions[0], first, chosen.result.as_ref())?;
@@ -113,7 +115,12 @@ impl Lowering {
             self.code.regions[first as usize + 1].unordered = true;
         }
         self.at(consumer);
-        self.push_loop(steps, consumer, chosen, slots, first)
+        self.push_loop(steps, consumer, chosen, slots, first)?;
+        self.looped = first;
+        self.define(producer, start..start);
+        self.looped = first + 1;
+        self.define(consumer, start..steps.len());
+        Ok(())
     }
 
     /// The fused loop: over the containers of the first loop, with the result of the second. `None` if there is

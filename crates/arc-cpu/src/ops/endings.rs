@@ -39,6 +39,8 @@ pub(crate) enum Finish {
     ClippedUnion,
     /// A tuple of the elements of containers; the containers are of this type.
     Concat(Type),
+    /// The same, of which no use sees the order.
+    Joined(Type),
     /// The set of the elements of containers; the containers are of the first type, the elements of the second.
     ConcatSet(Type, Type),
     /// The unordered set of them, which may contain equal elements.
@@ -64,6 +66,7 @@ impl Finish {
             Finish::Union => &END_UNION,
             Finish::ClippedUnion => &END_CLIPPED_UNION,
             Finish::Concat(_) => &END_CONCAT,
+            Finish::Joined(_) => &END_JOINED,
             Finish::ConcatSet(..) => &END_CONCAT_SET,
             Finish::Unordered => &END_UNORDERED,
             Finish::Distinct(_) => &END_DISTINCT,
@@ -76,7 +79,7 @@ impl Finish {
     pub(crate) fn types(&self) -> [Type; 2] {
         match self {
             Finish::Set(element) | Finish::Distinct(element) => [Type::Never, element.clone()],
-            Finish::Concat(inner) => [inner.clone(), Type::Never],
+            Finish::Concat(inner) | Finish::Joined(inner) => [inner.clone(), Type::Never],
             Finish::ConcatSet(inner, element) | Finish::ConcatDistinct(inner, element) => {
                 [inner.clone(), element.clone()]
             }
@@ -138,6 +141,13 @@ kernels! {
             return Err(BailOut::Order);
         }
         concat(m, base, inner)?;
+        m.list_of_stack(base)
+    }
+
+    /// The same if no use sees the order of elements.
+    END_JOINED |m, code, step| {
+        let base = m.base;
+        concat(m, base, &code.types[code.endings[step.c as usize].inner as usize])?;
         m.list_of_stack(base)
     }
 

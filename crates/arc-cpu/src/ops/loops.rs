@@ -172,7 +172,9 @@ fn first_of_several(
 ) -> Result<Slot, BailOut> {
     let list = m.in_order(code, step.a, code.ty(step))?;
     let mut in_order = m.memory.lists.get(list).iter();
-    let first = in_order.find(|element| m.stack[base..].contains(element)).copied();
+    let first = in_order
+        .find(|element| m.stack[base..].contains(element))
+        .copied();
     m.stack.truncate(base);
     first.ok_or(BailOut::Order)
 }
@@ -434,7 +436,9 @@ mod tests {
         for rows in [[[2, 2], [1, 1]], [[1, 1], [2, 2]], [[1, 1], [1, 1]]] {
             let grid = Grid::from_rows(&rows).unwrap();
             let expected = Interpreter::default().run(&program, grid.clone());
-            let found = machine.run(&compiled, &grid).and_then(|output| output.value());
+            let found = machine
+                .run(&compiled, &grid)
+                .and_then(|output| output.value());
             assert!(expected.is_err());
             match found {
                 Err(Stop::BailOut(_)) => {}

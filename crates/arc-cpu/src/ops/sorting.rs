@@ -156,7 +156,11 @@ pub(super) fn common(m: &mut Machine, ty: &Type, list: At, most: bool) -> Result
     }
     m.stack.truncate(base);
     let (_, best) = best.ok_or(BailOut::Empty)?;
-    if tied { first_common(m, ty, list, most) } else { Ok(best) }
+    if tied {
+        first_common(m, ty, list, most)
+    } else {
+        Ok(best)
+    }
 }
 
 /// The same where several elements are equally common.

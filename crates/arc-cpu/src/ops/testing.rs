@@ -43,7 +43,15 @@ fn check(primitive: Primitive, seed: u64, calls: usize) -> (usize, usize) {
         match found {
             Ok(output) => same(&output, &expected, &case),
             Err(Stop::Error(error)) => assert_eq!(Err(error), expected, "{case}"),
-            Err(Stop::BailOut(why)) => { eprintln!("WHY {why} {:?}", machine.failed.map(|step| (step, compiled.code.origins[step as usize]))); continue },
+            Err(Stop::BailOut(why)) => {
+                eprintln!(
+                    "WHY {why} {:?}",
+                    machine
+                        .failed
+                        .map(|step| (step, compiled.code.origins[step as usize]))
+                );
+                continue;
+            }
         }
         answered += 1;
     }
@@ -69,7 +77,15 @@ pub(crate) fn check_text(text: &str, seed: u64, grids: usize) -> usize {
         match found {
             Ok(output) => same(&output, &expected, &format_args!("{text}{grid}")),
             Err(Stop::Error(error)) => assert_eq!(Err(error), expected, "{text}{grid}"),
-            Err(Stop::BailOut(why)) => { eprintln!("WHY {why} {:?}", machine.failed.map(|step| (step, compiled.code.origins[step as usize]))); continue },
+            Err(Stop::BailOut(why)) => {
+                eprintln!(
+                    "WHY {why} {:?}",
+                    machine
+                        .failed
+                        .map(|step| (step, compiled.code.origins[step as usize]))
+                );
+                continue;
+            }
         }
         answered += 1;
     }

@@ -362,7 +362,7 @@ pub(super) fn other(container: Container<'_>, value: &Value) -> EvalResult<Value
         // The rest is a set of its own, and may be in another order.
         let rest = remove(value, container);
         let rest = rest.as_container().and_then(|rest| rest.value(0));
-        return rest.ok_or(ErrorKind::NoMatch);
+        return rest.ok_or(ErrorKind::Empty);
     }
     container
         .iter()

@@ -221,8 +221,8 @@ mod tests {
     use super::*;
     use crate::error::Limit;
     use crate::primitives::testing::{call, locs};
-    use crate::{Object, Primitive};
     use crate::value::Value;
+    use crate::{Object, Primitive};
 
     fn grid(rows: &[&[i32]]) -> Value {
         Grid::from_rows(rows).unwrap().into()

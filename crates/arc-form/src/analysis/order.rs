@@ -1,8 +1,9 @@
 //! Which uses observe the order of elements, or repeated elements: a container without such uses need not be
 //! sorted.
 
-use super::Index;
-use crate::{Instruction, Op, Operand, Region, Type};
+use super::index::Role;
+use super::{Index, User};
+use crate::{Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::Primitive;
 use arc_isa::{Body, Elements, Facts, Use};
 
@@ -112,24 +113,130 @@ impl Order {
     }
 }
 
-/// The values whose order of elements, or whose elements' order, a use may observe, by id. Other values may be replaced
-/// by equal ones, whatever their order.
-pub(crate) fn observed(index: &Index<'_>) -> Vec<bool> {
-    let mut observed = vec![false; index.len()];
-    // Uses follow definitions, so in reverse order the uses of a value are known before the value.
-    for made in index.instructions().iter().rev() {
-        observed[made.id.index()] = index.users(made.id).any(|user| match user.argument() {
-            Some((by, _)) => match &by.ty {
-                _ if by.checked => true,
-                Type::Indices | Type::Object | Type::Patch | Type::Set(_) => {
-                    observed[by.id.index()]
+/// The values for which a use may see the order of elements, or the order of elements of their elements: other sets may
+/// be replaced by equal ones.
+pub(crate) struct Observed<'i, 'f> {
+    index: &'i Index<'f>,
+    /// What is known, by id.
+    known: Vec<Option<bool>>,
+    /// Whether cells that are painted over each other see their order.
+    by_paint: bool,
+}
+
+impl<'i, 'f> Observed<'i, 'f> {
+    pub(crate) fn new(index: &'i Index<'f>, by_paint: bool) -> Self {
+        Self {
+            index,
+            known: vec![None; index.len()],
+            by_paint,
+        }
+    }
+
+    /// Whether a use of this value sees the order.
+    pub(crate) fn of(&mut self, id: Id) -> bool {
+        if let Some(known) = self.known[id.index()] {
+            return known;
+        }
+        let index = self.index;
+        let is_tuple = matches!(index.definition(id).ty, Type::Tuple(_) | Type::Fixed(_));
+        let found = index.users(id).any(|user| self.used(user, is_tuple));
+        self.known[id.index()] = Some(found);
+        found
+    }
+
+    fn used(&mut self, user: &User<'f>, is_tuple: bool) -> bool {
+        let (Some(by), Role::Argument(at)) = (user.by, user.role) else {
+            // Of a loop, the result has the elements of what its region gives.
+            let goes_on = user.by.filter(|by| match by.op {
+                Op::If | Op::Choose | Op::Fused(_) => true,
+                _ => facts_of(by).is_some_and(|facts| match facts.body {
+                    Some(Body::Merged) => true,
+                    Some(Body::Collected) => !is_tuple,
+                    _ => false,
+                }),
+            });
+            return goes_on.is_none_or(|by| self.of(by.id));
+        };
+        let given = by
+            .regions
+            .iter()
+            .filter_map(|region| region.parameters.get(at));
+        if given.map(|(id, _)| *id).any(|id| self.of(id)) {
+            return true;
+        }
+        if by.checked && (!is_tuple || !by.regions.is_empty()) {
+            return true;
+        }
+        let facts = facts_of(by);
+        match facts.map_or(Use::Whole, |facts| facts.of_argument(at)) {
+            Use::Counted => false,
+            // Of a tuple, the last cell at a location is seen.
+            Use::Painted { object, .. } => object && (is_tuple || self.by_paint),
+            _ => match &by.ty {
+                Type::Indices | Type::Object | Type::Patch => self.of(by.id),
+                Type::Set(_) if !is_tuple || by.primitive().is_some_and(joins) => self.of(by.id),
+                Type::Tuple(_) | Type::Fixed(_) if by.primitive().is_none_or(joins) => {
+                    self.of(by.id)
                 }
+                _ if is_tuple => !by.primitive().is_some_and(measures),
                 _ => by.primitive().is_none_or(observes),
             },
-            None => true,
-        });
+        }
     }
-    observed
+}
+
+/// Whether a primitive measures where the cells of a patch are, in whatever order they come.
+fn measures(primitive: Primitive) -> bool {
+    use Primitive as P;
+    matches!(
+        primitive,
+        P::Uppermost
+            | P::Lowermost
+            | P::Leftmost
+            | P::Rightmost
+            | P::Ulcorner
+            | P::Urcorner
+            | P::Llcorner
+            | P::Lrcorner
+            | P::Center
+            | P::Height
+            | P::Width
+            | P::Shape
+            | P::Portrait
+            | P::Square
+            | P::Vline
+            | P::Hline
+            | P::Manhattan
+            | P::Adjacent
+            | P::Hmatching
+            | P::Vmatching
+            | P::Position
+            | P::Gravitate
+    )
+}
+
+/// Whether a primitive whose result contains its arguments, or the elements of their elements, does nothing else.
+fn joins(primitive: Primitive) -> bool {
+    use Primitive as P;
+    matches!(primitive, P::Merge | P::Mapply | P::Combine | P::Astuple)
+}
+
+/// The tuples that are built of the elements of sets and whose order no use sees, by id; nothing if there are none.
+pub(crate) fn mixed(index: &Index<'_>) -> Vec<bool> {
+    let merges = |made: &&&Instruction| {
+        matches!(made.ty, Type::Tuple(_))
+            && facts_of(made).is_some_and(|facts| facts.elements == Elements::Joined)
+    };
+    let mut observed = None;
+    let mut mixed = Vec::new();
+    for made in index.instructions().iter().filter(merges) {
+        let observed = observed.get_or_insert_with(|| Observed::new(index, false));
+        if !observed.of(made.id) {
+            mixed.resize(index.len(), false);
+            mixed[made.id.index()] = true;
+        }
+    }
+    mixed
 }
 
 /// Whether a primitive whose result is no set observes the order of sets.
@@ -171,8 +278,6 @@ fn observes(primitive: Primitive) -> bool {
             | P::Color
             | P::Mostcolor
             | P::Leastcolor
-            | P::Paint
-            | P::Underpaint
             | P::Move
     )
 }

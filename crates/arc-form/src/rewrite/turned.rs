@@ -3,7 +3,7 @@
 
 use super::Candidates;
 use crate::analysis::Index;
-use crate::analysis::order::observed;
+use crate::analysis::order::Observed;
 use crate::{Form, Id, Instruction, Operand, Region, Type};
 use arc_isa::Symmetry;
 
@@ -29,11 +29,14 @@ struct Pass<'t> {
 
 /// Removes values with the same orientation as another value.
 pub(super) fn rewrite(form: &mut Form, types: &[Type]) {
+    let index = Index::new(form);
+    let mut observed = Observed::new(&index, true);
+    let observed = (0..form.ids).map(|id| observed.of(Id(id))).collect();
     let mut pass = Pass {
         turned: Vec::new(),
         same: vec![None; form.ids as usize],
         types,
-        observed: observed(&Index::new(form)),
+        observed,
         any: false,
     };
     pass.region(&mut form.body);
