@@ -46,6 +46,7 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
 use crate::bail_out::BailOut;
+use crate::exact::{has_one_order, has_sets};
 use crate::kernel;
 use crate::machine::Machine;
 use crate::memory::{Mark as InMemory, Room};
@@ -621,8 +622,23 @@ impl Batt {
             return Ok(Value::tuple(grids.map(Value::from).collect()));
         }
         let ty = self.ty(node).unwrap_or(&Type::Never);
-        let value = self.machine.value(ty, slot);
-        Ok(value.unwrap_or(Value::Nothing))
+        let value = self.machine.value(ty, slot).unwrap_or(Value::Nothing);
+        if let Source::Call {
+            called,
+            count,
+            arguments,
+        } = &known.source
+            && has_sets(ty)
+            && !has_one_order(&value)
+        {
+            // The reference knows in which order the call builds its sets.
+            let arguments = arguments.map(NodeId);
+            let arguments = &arguments[..usize::from(*count)];
+            return self.once((node.0, input as u32), || {
+                self.by_reference(*called, arguments, input)
+            });
+        }
+        Ok(value)
     }
 
     /// The planes of a node's value on an input; `None` if it is not a grid, or if the batt does not hold it as

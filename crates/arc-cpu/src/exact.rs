@@ -8,7 +8,9 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::bail_out::BailOut;
+use super::elements::len;
 use super::machine::Machine;
+use super::memory::Memory;
 use super::program::Code;
 use super::slot::{At, Slot};
 use arc_dsl::{Container, ContainerKind, ErrorKind, Interpreter, Primitive, Value, sorted_places};
@@ -103,6 +105,27 @@ pub(crate) fn has_one_order(value: &Value) -> bool {
                 .iter_stored()
                 .all(|element| has_one_order(&element))
     })
+}
+
+/// The same of a value of this type in the memory.
+pub(crate) fn slot_has_one_order(memory: &Memory, ty: &Type, slot: Slot) -> bool {
+    if !has_sets(ty) {
+        return true;
+    }
+    if is_set(ty) && len(memory, ty, slot) > 1 {
+        return false;
+    }
+    let elements = || memory.lists.get(slot).iter();
+    match ty {
+        Type::Set(element) | Type::Tuple(element) => {
+            elements().all(|one| slot_has_one_order(memory, element, *one))
+        }
+        Type::Fixed(items) => {
+            let mut pairs = elements().zip(items.iter());
+            pairs.all(|(one, ty)| slot_has_one_order(memory, ty, *one))
+        }
+        _ => true,
+    }
 }
 
 /// Whether a set of integers iterates over these, all that it has, in their ascending order however it was built: every

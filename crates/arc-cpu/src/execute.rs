@@ -60,7 +60,7 @@ impl Machine {
         step: u32,
         mut bail_out: BailOut,
     ) -> Result<Slot, BailOut> {
-        if matches!(bail_out, BailOut::Order | BailOut::Overlap) {
+        if bail_out == BailOut::Order {
             let failed = self.failed.take();
             match self.build_again(code, step) {
                 Ok((slot, value, start)) => {

@@ -22,7 +22,7 @@
 //! let compiled = Compiled::new(&arc_form::specialise(&program)?)?;
 //! let mut machine = Machine::default();
 //! let input = Grid::from_rows(&[[0, 3, 3, 0], [0, 3, 0, 0], [0, 0, 0, 5]])?;
-//! let output = machine.run(&compiled, &input)?.value();
+//! let output = machine.run(&compiled, &input)?.value()?;
 //! assert_eq!(output.to_string(), "((3, 3), (3, 0))");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -263,6 +263,11 @@ impl Machine {
             None => String::new(),
         }
     }
+    /// How many values the last run has had built by the reference, for the order of a set.
+    pub fn orders_found(&self) -> u32 {
+        exact::MOST_ORDERS - self.orders_left
+    }
+
     /// Evaluates the program on this input.
     pub fn run<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Result<Output<'m>, Stop> {
         match self.evaluate(program, input) {

@@ -193,7 +193,10 @@ impl Batt {
         };
         let step = self.machine.failed.take();
         let origin = step.and_then(|step| code.origins.get(step as usize));
-        let primitive = origin.and_then(|origin| origin.primitive);
+        let primitive = match called {
+            Called::Primitive(primitive) if primitive.is_first_order() => Some(primitive),
+            _ => origin.and_then(|origin| origin.primitive),
+        };
         self.machine.stack.clear();
         self.machine.keys.clear();
         // The reference would not take fewer steps.
@@ -241,7 +244,8 @@ impl Batt {
         })
     }
 
-    /// The value that the reference computes after the machine has bailed out, if the bounds allow that.
+    /// The value that the reference computes after the machine has bailed out, if the bounds allow that. What depends on
+    /// the order of a set is always left to it: it alone knows the order.
     pub(super) fn reference(
         &mut self,
         bail_out: BailOut,
@@ -249,7 +253,7 @@ impl Batt {
         arguments: &[NodeId],
         input: usize,
     ) -> Result<Evaluated, Stop> {
-        if !self.bounds.by_reference {
+        if !self.bounds.by_reference && bail_out != BailOut::Order {
             return Err(Stop::BailOut(bail_out));
         }
         self.counts.by_reference += 1;

@@ -160,7 +160,7 @@ pub(super) fn error(lanes: &mut Lanes, error: &EvalError) {
     lanes.word(hasher.finish() | 1);
 }
 
-/// The hash of a function: that of its call.
+/// The hash of a call.
 pub(super) fn of_source(source: &Source) -> u128 {
     let mut lanes = Lanes::default();
     match source {
@@ -184,10 +184,12 @@ pub(super) fn of_source(source: &Source) -> u128 {
     lanes.finish()
 }
 
-/// Whether two functions come from the same call.
+/// Whether two values come from the same call, or are the same constant.
 pub(super) fn is_same(a: &Source, b: &Source) -> bool {
     match (a, b) {
         (Source::Primitive(a), Source::Primitive(b)) => a == b,
+        // Equal sets may be in different orders.
+        (Source::Constant(a), Source::Constant(b)) => a == b && a.to_string() == b.to_string(),
         (
             Source::Call {
                 called: a,

@@ -9,6 +9,7 @@ use super::{
     Batt, Called, Full, HEADROOM, MORE_NODES, MOST_DEPTH, Mark, Node, NodeId, Pushed, Source,
     Storage, hash,
 };
+use crate::exact::{has_one_order, has_sets, slot_has_one_order};
 use crate::memory::{Room, grow_pool, shrink_pool};
 use crate::ops::sorting::equal;
 use crate::slot::Slot;
@@ -283,8 +284,16 @@ impl Batt {
     ) -> Pushed {
         let number = self.nodes.len() as u32;
         let first = number as usize * self.inputs;
-        let hash = self.hash_of_values(held, first);
-        let same = |other: &u32| self.has_same_values(*other, held, hash, first);
+        // Equal sets of other calls may be in another order.
+        let by_order = self.bounds.by_reference && !self.have_one_order(held, first);
+        let mut hash = self.hash_of_values(held, first);
+        if by_order {
+            hash ^= hash::of_source(&source);
+        }
+        let same = |other: &u32| {
+            self.has_same_values(*other, held, hash, first)
+                && (!by_order || hash::is_same(&self.nodes[*other as usize].source, &source))
+        };
         if let Some(&other) = self.known.find(hash as u64, same) {
             self.forget(before);
             self.shorten(other, source, length);
@@ -309,6 +318,25 @@ impl Batt {
             fails,
             length,
         }))
+    }
+
+    /// Whether the values at the end of `slots` contain no set that may be in several orders.
+    fn have_one_order(&self, held: Storage, first: usize) -> bool {
+        let mut loose = self.pending_loose.iter();
+        if !loose.all(|(_, value)| has_one_order(value)) {
+            return false;
+        }
+        let Storage::Typed(number) = held else {
+            return true;
+        };
+        let (memory, ty) = (&self.machine.memory, self.calls.ty(number));
+        let is_typed = |input: &usize| {
+            self.errors.pending(*input).is_none() && self.pending_loose_value(*input).is_none()
+        };
+        !has_sets(ty)
+            || (0..self.inputs)
+                .filter(is_typed)
+                .all(|input| slot_has_one_order(memory, ty, self.slots[first + input]))
     }
 
     pub(super) fn pending_loose_value(&self, input: usize) -> Option<&Value> {

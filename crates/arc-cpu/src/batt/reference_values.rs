@@ -61,11 +61,28 @@ impl ReferenceValues {
             self.values.clear();
             self.weight = value.weight() as usize;
         }
-        self.values.insert(place, value);
+        if let Some(before) = self.values.insert(place, value) {
+            self.weight -= before.weight() as usize;
+        }
     }
 }
 
 impl Batt {
+    /// The value of a node on an input that is found like this, if it is not in the cache.
+    pub(super) fn once(
+        &self,
+        place: (u32, u32),
+        find: impl FnOnce() -> Result<Value, EvalError>,
+    ) -> Result<Value, EvalError> {
+        if let Some(value) = self.reference_values.borrow().values.get(&place) {
+            return Ok(value.clone());
+        }
+        let value = find()?;
+        let mut cache = self.reference_values.borrow_mut();
+        cache.insert(place, value.clone());
+        Ok(value)
+    }
+
     /// The value of a node on an input, converted once for several calls.
     pub(super) fn reference_value(&self, node: NodeId, input: usize) -> Result<Value, EvalError> {
         let known = &self.nodes[node.index()];

@@ -175,7 +175,7 @@ fn paint_layers(
     let slot = tiles.commit();
     // Only the order of Python tells which of two colours at a location is painted last.
     if layers.twice != 0 && !ordered {
-        return Err(BailOut::Overlap);
+        return Err(BailOut::Order);
     }
     Ok(slot)
 }

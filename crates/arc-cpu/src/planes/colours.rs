@@ -288,12 +288,14 @@ mod tests {
     }
 
     #[test]
-    fn of_equally_common_colours_the_smallest_counts() {
+    fn of_equally_common_colours_the_first_in_pythons_set_counts() {
         for (rows, most, least) in [
             ([[5, 3], [3, 5]], 3, 3),
-            ([[14, -1], [-1, 14]], -1, -1),
+            ([[14, -1], [-1, 14]], 14, 14),
             ([[0, 0], [0, 9]], 0, 9),
-            ([[7, 0], [2, -1]], -1, -1),
+            ([[7, 0], [2, -1]], 0, 0),
+            ([[8, 0], [0, 8]], 8, 8),
+            ([[9, 3], [1, 9]], 9, 3),
         ] {
             let grid = arc_dsl::Grid::from_rows(&rows).unwrap();
             let mut tile = Tile::default();

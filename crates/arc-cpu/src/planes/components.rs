@@ -271,7 +271,7 @@ mod tests {
         }
         let found: Vec<Value> = found.into_iter().map(|(object, _)| object.into()).collect();
         let set = Value::set(found.clone());
-        assert_eq!(elements(&set), found, "the order of the set");
+        assert_eq!(elements(&set), found, "ascending");
         set
     }
 

@@ -88,9 +88,10 @@ impl OwnedObject {
 const LEFT_OUT: i32 = 2;
 
 /// The elements of a container in order.
+/// The elements of a container, those of a set ascending.
 pub(crate) fn elements(container: &Value) -> Vec<Value> {
     let elements = container.as_container().unwrap();
-    elements.iter().map(Cow::into_owned).collect()
+    elements.iter_stored().map(Cow::into_owned).collect()
 }
 
 pub(crate) fn cells_of(object: &Object<'_>) -> patch::Object {
