@@ -2,7 +2,7 @@
 #pragma once
 
 // Of all that follows: an image built from another text is refused.
-#define ARC_FINGERPRINT 0x8896e94bae613a82ull
+#define ARC_FINGERPRINT 0xb52e0b8835687a30ull
 
 // ---------------------------------------------------------------------------------------------
 // Constants
@@ -50,18 +50,18 @@ const uint32_t MAX_COUNT = 65535u;
 const uint32_t LISTED_ELEMENTS = 16u;
 // An instruction that goes on elsewhere. Where to is counted in instructions from the one behind
 // it, as a signed number, here and for the other jumps.
-const uint32_t JUMP = 330u;
+const uint32_t JUMP = 331u;
 // One that goes on elsewhere unless its first operand is true.
-const uint32_t JUMP_UNLESS = 331u;
+const uint32_t JUMP_UNLESS = 332u;
 // The head of a loop: gives the element of its first operand, a list, whose number its second says,
 // and adds one to that; where there is no such element it goes on elsewhere. With the flag its
 // first operand is a number of rounds and it gives nothing.
-const uint32_t NEXT = 332u;
+const uint32_t NEXT = 333u;
 // The same for the next elements of a list, up to one a lane: it gives a column of them, and adds
 // the number of lanes to its second operand.
-const uint32_t NEXT_BLOCK = 333u;
+const uint32_t NEXT_BLOCK = 334u;
 // The last instruction of every program.
-const uint32_t END = 334u;
+const uint32_t END = 335u;
 // How many opcodes there is room for, a power of two; of those that are none an evaluation bails
 // out.
 const uint32_t OPCODES = 512u;
@@ -129,6 +129,8 @@ enum BailOut : uint32_t {
     ARENA_FULL = 9,
     // Loops go on for more rounds than an evaluation may take.
     TOO_MANY_ROUNDS = 10,
+    // The result depends on the order in which Python iterates over a set.
+    SET_ORDER = 11,
 };
 // How the device holds a value.
 enum Representation : uint32_t {
@@ -753,19 +755,19 @@ static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 16, "Verd
     X(229, colour_of_cell, AS_INT, AS_CELL) \
     X(230, place_of_cell, AS_PAIR, AS_CELL) \
     X(231, positive_count, AS_INT, AS_INT) \
-    X(232, fail, AS_WORD) \
-    X(233, list_of_patch, AS_LIST, AS_PATCH) \
-    X(234, list_of_object, AS_LIST, AS_OBJECT) \
-    X(235, list_of_objects, AS_LIST, AS_OBJECTS) \
-    X(236, list_of_colours, AS_LIST, AS_COLOURS) \
-    X(237, list_of_rows, AS_LIST, AS_GRID) \
-    X(238, list_of_parts, AS_LIST, AS_GRID, AS_INT) \
-    X(239, list_of_frontiers, AS_LIST, AS_GRID) \
-    X(240, list_of_line, AS_LIST, AS_PAIR, AS_PAIR) \
-    X(241, patch_of_list, AS_PATCH, AS_LIST) \
-    X(242, object_of_list, AS_OBJECT, AS_LIST) \
-    X(243, grid_of_list, AS_GRID, AS_LIST) \
-    X(244, combine_painted, AS_OBJECT, AS_OBJECT, AS_OBJECT) \
+    X(232, at_most_one, AS_INT, AS_INT) \
+    X(233, fail, AS_WORD) \
+    X(234, list_of_patch, AS_LIST, AS_PATCH) \
+    X(235, list_of_object, AS_LIST, AS_OBJECT) \
+    X(236, list_of_objects, AS_LIST, AS_OBJECTS) \
+    X(237, list_of_colours, AS_LIST, AS_COLOURS) \
+    X(238, list_of_rows, AS_LIST, AS_GRID) \
+    X(239, list_of_parts, AS_LIST, AS_GRID, AS_INT) \
+    X(240, list_of_frontiers, AS_LIST, AS_GRID) \
+    X(241, list_of_line, AS_LIST, AS_PAIR, AS_PAIR) \
+    X(242, patch_of_list, AS_PATCH, AS_LIST) \
+    X(243, object_of_list, AS_OBJECT, AS_LIST) \
+    X(244, grid_of_list, AS_GRID, AS_LIST) \
     X(245, paint_list, AS_GRID, AS_GRID, AS_LIST) \
     X(246, room_for, AS_LIST, AS_LIST) \
     X(247, room_for_pairs, AS_LIST, AS_LIST, AS_LIST) \
@@ -852,5 +854,6 @@ static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 16, "Verd
     X(325, colour_of_cell, AS_INT, AS_CELL) \
     X(326, place_of_cell, AS_PAIR, AS_CELL) \
     X(327, positive_count, AS_INT, AS_INT) \
-    X(328, size_of_list, AS_INT, AS_LIST) \
-    X(329, element, AS_WORD, AS_LIST)
+    X(328, at_most_one, AS_INT, AS_INT) \
+    X(329, size_of_list, AS_INT, AS_LIST) \
+    X(330, element, AS_WORD, AS_LIST)

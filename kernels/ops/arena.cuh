@@ -60,12 +60,6 @@ DEVICE BailOut store_patch(Warp warp, WordOut out, Patch patch) {
     return out.set(warp, start);
 }
 
-// The code that all cells have, or `NO_CODE` where they have several.
-DEVICE uint32_t only_code(uint32_t cells, uint4 colour) {
-    uint32_t ones = (uint32_t)any_lane(colour.x != 0) | (uint32_t)any_lane(colour.y != 0) << 1 |
-                    (uint32_t)any_lane(colour.z != 0) << 2 | (uint32_t)any_lane(colour.w != 0) << 3;
-    return any_lane((differing(colour, spread(ones)) & cells) != 0) ? NO_CODE : ones;
-}
 // Cells of a window with this origin, and the only code that they have; where they lie then, or NOWHERE if
 // there is no room.
 DEVICE uint32_t store_cells(Warp warp, uint32_t cells, uint4 colour, uint32_t code, int32_t origin_i, int32_t origin_j) {
@@ -188,8 +182,9 @@ DEVICE BailOut cell(Warp warp, CellOut out, int32_t colour, Pair at) {
 DEVICE BailOut colour_of_cell(Warp warp, IntOut out, Cell cell) { return out.set(warp, cell.colour); }
 DEVICE BailOut place_of_cell(Warp warp, PairOut out, Cell cell) { return out.set(warp, cell.i, cell.j); }
 
-// What is of no other kind: it has to be positive; and what always fails.
+// What is of no other kind: it has to be positive; sets of several have no order here; and what always fails.
 DEVICE BailOut positive_count(Warp warp, IntOut out, int32_t n) { return n > 0 ? out.set(warp, n) : NOT_DEFINED; }
+DEVICE BailOut at_most_one(Warp warp, IntOut out, int32_t n) { return n > 1 ? SET_ORDER : out.set(warp, n); }
 DEVICE BailOut fail(Warp, WordOut) { return NOT_DEFINED; }
 
 }  // namespace ops

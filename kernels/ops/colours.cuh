@@ -62,7 +62,7 @@ DEVICE BailOut colorcount_object(Warp warp, IntOut out, Object object, int32_t v
 }
 
 DEVICE BailOut found_colour(Warp warp, IntOut out, uint32_t code) {
-    return code == NO_CODE ? NOT_DEFINED : out.set(warp, colour_of(code));
+    return code >= NO_CODE ? without_code(code) : out.set(warp, colour_of(code));
 }
 DEVICE BailOut mostcolor(Warp warp, IntOut out, Grid grid) { return found_colour(warp, out, background_of(warp, grid)); }
 DEVICE BailOut mostcolor_object(Warp warp, IntOut out, Object object) {
@@ -88,11 +88,11 @@ DEVICE BailOut numcolors_object(Warp warp, IntOut out, Object object) {
     return out.set(warp, __popc(codes_of(object.colour(warp), object.row(warp))));
 }
 
-// The first cell of an object is one of its smallest colour.
+// That of the first cell.
 DEVICE BailOut color(Warp warp, IntOut out, Object object) {
-    uint32_t cells = object.row(warp);
+    uint32_t cells = object.row(warp), code = only_code(cells, object.colour(warp));
     if (!any_lane(cells != 0)) return NOT_DEFINED;
-    return out.set(warp, colour_of(smallest(object.colour(warp), cells)));
+    return code == NO_CODE ? SET_ORDER : out.set(warp, colour_of(code));
 }
 
 // --- Objects of patches ---
@@ -117,10 +117,10 @@ DEVICE int32_t smallest_of(uint32_t codes) { return lowest(by_rank(codes)) + FIR
 DEVICE int32_t largest_of(uint32_t codes) { return highest(by_rank(codes)) + FIRST_COLOUR; }
 
 DEVICE BailOut first_colours(Warp warp, IntOut out, Colours colours) {
-    return colours.codes == 0 ? NOT_DEFINED : out.set(warp, smallest_of(colours.codes));
+    return found_colour(warp, out, first_in_set(colours.codes, colours.codes));
 }
 DEVICE BailOut last_colours(Warp warp, IntOut out, Colours colours) {
-    return colours.codes == 0 ? NOT_DEFINED : out.set(warp, largest_of(colours.codes));
+    return found_colour(warp, out, first_in_set(colours.codes, colours.codes, true));
 }
 // The primitives give 0 for what is empty.
 DEVICE BailOut minimum_colours(Warp warp, IntOut out, Colours colours) {
@@ -154,8 +154,11 @@ DEVICE BailOut difference_colours(Warp warp, ColoursOut out, Colours a, Colours 
 DEVICE BailOut initset_colours(Warp warp, ColoursOut out, int32_t value) {
     return is_colour(value) ? out.set(warp, bit_of(value)) : NO_SUCH_COLOUR;
 }
+// Python makes room for a fifth colour before it finds it there: no other set of four has such a table.
 DEVICE BailOut insert_colours(Warp warp, ColoursOut out, int32_t value, Colours colours) {
-    return is_colour(value) ? out.set(warp, colours.codes | bit_of(value)) : NO_SUCH_COLOUR;
+    if (!is_colour(value)) return NO_SUCH_COLOUR;
+    uint32_t codes = colours.codes | bit_of(value);
+    return codes == colours.codes && __popc(codes) == 4 ? SET_ORDER : out.set(warp, codes);
 }
 DEVICE BailOut remove_colours(Warp warp, ColoursOut out, int32_t value, Colours colours) {
     return out.set(warp, colours.codes & ~bit_of(value));

@@ -1,8 +1,7 @@
 // How elements of lists compare.
 //
 // What elements are is in the instruction (`ElementKind`): scalars compare by their words, values of
-// the arena as the language's sets do, by their first difference in order. Lists of one kind compare
-// element by element.
+// the arena by their first difference. Lists of one kind compare element by element.
 #pragma once
 
 #include "lists.cuh"
@@ -107,7 +106,7 @@ DEVICE int32_t compared_grids(Reader warp, uint32_t at, uint32_t other) {
     return (int32_t)from_lane((uint32_t)order, (uint32_t)lowest(lanes));
 }
 
-// How two elements compare in canonical order.
+// How two elements compare. Sets lie ascending by that, wherever Python has their elements.
 CALLED int32_t compared(const uint32_t* arena, uint32_t kind, uint32_t a, uint32_t b) {
     Reader warp = {threadIdx.x & 31, arena};
     bool listed = (kind & LISTED_ELEMENTS) != 0;
@@ -186,7 +185,7 @@ DEVICE uint32_t leading_number_of_grid(const uint32_t* from) {
     }
     return number;
 }
-// A number for an element that is no less than that of an element before it in canonical order.
+// A number for an element that is no less than that of an element before it.
 DEVICE uint32_t leading_number(const uint32_t* arena, uint32_t kind, uint32_t word) {
     if (kind & LISTED_ELEMENTS) {
         if (ListWord::count(word) == 0) return 0;

@@ -16,7 +16,7 @@ DEVICE BailOut set_of(Warp warp, ObjectsOut out, Grid grid, bool without_backgro
     if (!without_background) return out.set(warp, grid.valid(warp), colour);
     if (is_mostly_black(grid, colour)) return out.set(warp, not_black(colour), colour);
     uint32_t background = coloured_background_of(warp, grid, colour);
-    if (background == NO_CODE) return NOT_DEFINED;
+    if (background >= NO_CODE) return without_code(background);
     uint32_t cells = grid.valid(warp) & differing(colour, spread(background));
     return out.set(warp, cells, colour & cells);
 }
@@ -55,39 +55,20 @@ DEVICE BailOut merge_of_objects(Warp warp, ObjectOut out, Objects objects) {
     return give(warp, out, objects, objects.row(warp));
 }
 
-DEVICE BailOut first_of_objects(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
-    uint32_t cells = objects.row(warp);
-    if (!any_lane(cells != 0)) return NOT_DEFINED;
-    uint32_t structure = immediate.structure();
-    Starts starts = first_starts(structure, ranks_of(objects.colour(warp)), cells);
-    return give(warp, out, objects, first_element(warp, structure, starts));
+// The element that has the first of some cells, if it has them all; else nothing. Which of several elements Python
+// iterates over first is not known.
+DEVICE uint32_t only_element_with(Warp warp, Objects objects, Joints joints, uint32_t structure, uint32_t cells) {
+    uint32_t from, element = element_with(warp, objects, joints, structure, cells, from);
+    return any_lane((cells & ~element) != 0) ? 0 : element;
 }
-
-// The last element of a set that is not empty.
-//
-// Its first cell has none of its element above or to the left of it. Of such cells the last one is
-// tried first: where it is not the first cell of its element, only that cell of the element counts.
-DEVICE uint32_t last_element(Warp warp, uint32_t structure, uint4 ranks, uint32_t cells) {
-    Starts starts = last_starts(structure, ranks, cells);
-    if (structure & BY_COLOUR) return starts.cells;
-    uint32_t corners = corners_of(structure);
-    uint32_t above = from_above(warp, starts.cells);
-    uint32_t tried = starts.cells & ~(starts.cells << 1 | above | ((above << 1 | above >> 1) & corners));
-#pragma unroll 1
-    while (true) {
-        uint32_t row = (uint32_t)highest(lanes_with(tried != 0));
-        uint32_t seed = warp.lane == row ? 1u << highest(tried | (tried == 0)) : 0;
-        uint32_t element = flood(seed, starts.domain, corners);
-        uint32_t first = first_bit(warp, element & starts.cells);
-        if (!any_lane(seed != first)) return element;
-        tried &= first | ~element;
-    }
+DEVICE BailOut first_of_objects(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
+    uint32_t cells = objects.row(warp), structure = immediate.structure();
+    if (!any_lane(cells != 0)) return NOT_DEFINED;
+    uint32_t element = only_element_with(warp, objects, joints_of(rows_of(warp, objects), structure), structure, cells);
+    return any_lane(element != 0) ? give(warp, out, objects, element) : SET_ORDER;
 }
 DEVICE BailOut last_of_objects(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
-    uint32_t cells = objects.row(warp);
-    if (!any_lane(cells != 0)) return NOT_DEFINED;
-    uint4 ranks = ranks_of(objects.colour(warp));
-    return give(warp, out, objects, last_element(warp, immediate.structure(), ranks, cells));
+    return first_of_objects(warp, out, objects, immediate);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -151,21 +132,13 @@ DEVICE BailOut sizefilter(Warp warp, ObjectsOut out, Objects objects, int32_t si
     return give(warp, out, objects, those_of_size(warp, objects, immediate.structure(), size));
 }
 
-// The cells of a lesser rank.
-DEVICE uint32_t below_rank(uint4 ranks, uint4 rank, uint32_t cells) { return below_rank_of(ranks, rank) & cells; }
-// An element counts as of its least colour.
+// An element counts as of the colour of its first cell.
 DEVICE BailOut colorfilter(Warp warp, ObjectsOut out, Objects objects, int32_t colour, Immediate immediate) {
     if (colour == MISSING) return NOT_DEFINED;
     if (!is_colour(colour)) return give(warp, out, objects, 0);
-    uint32_t structure = immediate.structure();
-    uint32_t cells = objects.row(warp);
+    uint32_t structure = immediate.structure(), cells = objects.row(warp);
     uint32_t coloured = same(objects.colour(warp), spread(code_of(colour)), cells);
-    if (!one_coloured(structure)) {
-        uint32_t corners = corners_of(structure);
-        uint4 rank = spread((uint32_t)(colour - FIRST_COLOUR));
-        cells &= ~flood(below_rank(ranks_of(objects.colour(warp)), rank, cells), cells, corners);
-        coloured = flood(coloured & cells, cells, corners);
-    }
+    if (!one_coloured(structure) && any_lane(flood(coloured, cells, corners_of(structure)) != coloured)) return SET_ORDER;
     return give(warp, out, objects, coloured);
 }
 
@@ -194,8 +167,8 @@ struct Keyed {
     int32_t key;
     uint32_t cells;
 };
-// The elements with the best key: that key, so that less is better, cells by which `first_element_with`
-// finds the first of them, and the element if there is one and its cells are known.
+// The elements with the best key: that key, so that less is better, cells of each of them, and the element if there is
+// one and its cells are known.
 struct Best {
     uint32_t key, cells, element;
     __device__ __forceinline__ void offer(uint32_t other, uint32_t by, uint32_t all) {
@@ -206,18 +179,19 @@ struct Best {
         key = other;
     }
 };
-// The first element of the greatest or the least key, of a set that is not empty; only the key if no more
-// is wanted.
+// Whether all cells of each element have the same colour.
+DEVICE bool are_one_coloured(Warp warp, Objects objects, uint32_t structure) {
+    if (one_coloured(structure)) return true;
+    Rows rows = rows_of(warp, objects);
+    Joints all = joints_of(rows, structure), alike = joints_of(rows, structure | UNIVALUED);
+    return !any_lane(((all.left ^ alike.left) | (all.above ^ alike.above) | (all.above_left ^ alike.above_left) |
+                      (all.above_right ^ alike.above_right)) != 0);
+}
+// The only element of the greatest or the least key, of a set that is not empty; only the key if no more is wanted, or if
+// there are several.
 DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool greatest, bool key_only) {
     uint32_t key = immediate.key(), structure = immediate.structure();
     uint32_t left = objects.row(warp);
-    // By colour elements have an order already.
-    if (key == BY_COLOR) {
-        uint4 ranks = ranks_of(objects.colour(warp));
-        Starts starts = greatest ? last_starts(structure, ranks, left) : first_starts(structure, ranks, left);
-        Keyed found = {(int32_t)starts.rank + FIRST_COLOUR, key_only ? 0 : first_element(warp, structure, starts)};
-        return found;
-    }
     // No key is so great, and turned around none is less.
     const uint32_t NONE = 2047;
     uint32_t flipped = greatest ? NONE : 0;
@@ -225,7 +199,12 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
     // No element is greater than all cells that are left.
     bool bounded = key == BY_SIZE && greatest;
     Joints joints = joints_of(rows_of(warp, objects), structure);
-    if (key == BY_NUMCOLORS && one_coloured(structure)) {
+    if (key == BY_COLOR) {
+        uint4 ranks = ranks_of(objects.colour(warp));
+        best.key = (greatest ? keep_greatest(ranks, left) : keep_least(ranks, left)) ^ flipped;
+        best.cells = left;
+        left = 0;
+    } else if (key == BY_NUMCOLORS && one_coloured(structure)) {
         best.offer(1 ^ flipped, left, 0);
         left = 0;
     } else if (!(structure & BY_COLOUR)) {
@@ -268,13 +247,20 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
         bound -= measure;
         left &= ~element;
     }
-    if (!key_only && !any_lane(best.element != 0)) best.element = first_element_with(warp, objects, joints, structure, best.cells);
-    Keyed found = {(int32_t)(best.key ^ flipped), best.element};
+    if (!key_only && !any_lane(best.element != 0)) best.element = only_element_with(warp, objects, joints, structure, best.cells);
+    Keyed found = {(int32_t)(best.key ^ flipped) + (key == BY_COLOR ? FIRST_COLOUR : 0), best.element};
     return found;
 }
-DEVICE BailOut outermost_element(Warp warp, ObjectOut out, Objects objects, Immediate immediate, bool greatest) {
+// Why there is no best key, or it is not known.
+DEVICE BailOut without_key(Warp warp, Objects objects, Immediate immediate) {
     if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
-    return give(warp, out, objects, outermost(warp, objects, immediate, greatest, false).cells);
+    return immediate.key() == BY_COLOR && !are_one_coloured(warp, objects, immediate.structure()) ? SET_ORDER : FITS;
+}
+DEVICE BailOut outermost_element(Warp warp, ObjectOut out, Objects objects, Immediate immediate, bool greatest) {
+    BailOut bail_out = without_key(warp, objects, immediate);
+    if (bail_out != FITS) return bail_out;
+    uint32_t element = outermost(warp, objects, immediate, greatest, false).cells;
+    return any_lane(element != 0) ? give(warp, out, objects, element) : SET_ORDER;
 }
 // That is called: it is long, and few ask for it.
 CALLED int32_t best_key(Warp warp, Objects objects, Immediate immediate, bool greatest) {
@@ -282,8 +268,8 @@ CALLED int32_t best_key(Warp warp, Objects objects, Immediate immediate, bool gr
 }
 // Of no elements it is the key of the number 0, which none of the keys has.
 DEVICE BailOut outermost_key(Warp warp, IntOut out, Objects objects, Immediate immediate, bool greatest) {
-    if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
-    return out.set(warp, best_key(warp, objects, immediate, greatest));
+    BailOut bail_out = without_key(warp, objects, immediate);
+    return bail_out != FITS ? bail_out : out.set(warp, best_key(warp, objects, immediate, greatest));
 }
 DEVICE BailOut argmax(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
     return outermost_element(warp, out, objects, immediate, true);

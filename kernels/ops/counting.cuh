@@ -46,24 +46,47 @@ DEVICE uint32_t counts(Warp warp, uint4 row, uint32_t cells) {
     return a + __shfl_xor_sync(FULL, a, 16);
 }
 
-const uint32_t NO_CODE = COLOURS;
+// No code: of nothing, and where it depends on how Python built a set.
+const uint32_t NO_CODE = COLOURS, UNORDERED = COLOURS + 1;
+DEVICE BailOut without_code(uint32_t code) { return code == NO_CODE ? NOT_DEFINED : SET_ORDER; }
+
+// Of some codes of a set the one whose colour Python iterates over first, or last.
+//
+// Its table has 8 slots for up to four colours, and 16 or more for others. Colours are their own hashes but for -1, whose
+// hash is -2. Where two have the same slot, the one that was added first has it.
+DEVICE uint32_t first_in_set(uint32_t all, uint32_t some, bool from_last = false) {
+    uint32_t slots = __popc(all) > 4 ? 16 : 8, taken = 0, best = slots, found = NO_CODE;
+#pragma unroll 1
+    for (; all != 0; all &= all - 1) {
+        uint32_t code = (uint32_t)lowest(all), slot = (code == code_of(-1) ? 14 : code) & (slots - 1);
+        if (taken >> slot & 1) return UNORDERED;
+        taken |= 1u << slot;
+        if (from_last) slot = slots - 1 - slot;
+        if ((some >> code & 1) && slot < best) {
+            best = slot;
+            found = code;
+        }
+    }
+    return found;
+}
 
 // The code of the colour whose key is least; a lane's key is for the code of its number modulo 16,
-// and `none` or more where there is no such cell. Of equal keys the smallest colour counts.
-DEVICE uint32_t code_of_least(Warp warp, uint32_t key, uint32_t none) {
-    key = key << 4 | rank_of(warp.lane);
+// and `none` or more where there is no such cell. Of equal keys the first in the set of all colours counts.
+DEVICE uint32_t code_of_least(uint32_t key, uint32_t none) {
+    uint32_t best = key;
 #pragma unroll
-    for (int step = 8; step > 0; step >>= 1) key = min(key, __shfl_xor_sync(FULL, key, step));
-    return key >> 4 >= none ? NO_CODE : code_of_rank(key);
+    for (int step = 8; step > 0; step >>= 1) best = min(best, __shfl_xor_sync(FULL, best, step));
+    uint32_t tied = lanes_with(key == best) & 0xffff;
+    if (best >= none) return NO_CODE;
+    return (tied & (tied - 1)) == 0 ? (uint32_t)lowest(tied) : first_in_set(lanes_with(key < none) & 0xffff, tied);
 }
-// The code of the most and of the least common colour, of several the smallest; `NO_CODE` where
-// there is no cell.
+// The code of the most and of the least common colour; `NO_CODE` where there is no cell.
 DEVICE uint32_t most_common(Warp warp, uint4 row, uint32_t cells) {
-    return code_of_least(warp, 1024 - counts(warp, row, cells), 1024);
+    return code_of_least(1024 - counts(warp, row, cells), 1024);
 }
 DEVICE uint32_t least_common(Warp warp, uint4 row, uint32_t cells) {
     uint32_t count = counts(warp, row, cells);
-    return code_of_least(warp, count == 0 ? 1025 : count, 1025);
+    return code_of_least(count == 0 ? 1025 : count, 1025);
 }
 // The cells of a row whose code is not 0, which is black.
 DEVICE uint32_t not_black(uint4 row) { return row.x | row.y | row.z | row.w; }
@@ -125,15 +148,11 @@ DEVICE uint32_t without(uint32_t cells, uint32_t plane, uint32_t bit, uint32_t& 
     code |= found ? 0 : bit;
     return found ? cells & ~plane : cells;
 }
-// The code of the smallest colour; there must be a cell.
-DEVICE uint32_t smallest(uint4 row, uint32_t cells) {
-    if (any_lane((cells & row.x & row.y & row.z & row.w) != 0)) return code_of(FIRST_COLOUR);
-    uint32_t code = 0;
-    cells = without(cells, row.w, 8, code);
-    cells = without(cells, row.z, 4, code);
-    cells = without(cells, row.y, 2, code);
-    without(cells, row.x, 1, code);
-    return code;
+// The code that all cells have, or `NO_CODE` where they have several. Planes are zero outside the cells.
+DEVICE uint32_t only_code(uint32_t cells, uint4 colour) {
+    uint32_t ones = (uint32_t)any_lane(colour.x != 0) | (uint32_t)any_lane(colour.y != 0) << 1 |
+                    (uint32_t)any_lane(colour.z != 0) << 2 | (uint32_t)any_lane(colour.w != 0) << 3;
+    return any_lane((differing(colour, spread(ones)) & cells) != 0) ? NO_CODE : ones;
 }
 
 }  // namespace ops

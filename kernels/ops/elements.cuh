@@ -4,8 +4,8 @@
 // flood from a first cell. Most elements of real grids are single cells: which those are is found
 // for all at once, and what can be said of all elements at once floods from many cells.
 //
-// Cells compare by colour, -1 first, then by row, then by column. The elements share no cell, so
-// that the order of a set is that of their first cells.
+// Python iterates over them in an order of its own, which is not known here. Where sets have to lie alike to be compared,
+// elements come as their first cells compare: by colour, -1 first, then by row, then by column.
 #pragma once
 
 #include "counting.cuh"
@@ -35,13 +35,6 @@ DEVICE uint32_t keep_least(uint4 ranks, uint32_t& cells) {
     cells = without(cells, ranks.y, 2, rank);
     cells = without(cells, ranks.x, 1, rank);
     return rank;
-}
-// Where one row of ranks is less than another.
-DEVICE uint32_t below_rank_of(uint4 ranks, uint4 others) {
-    uint32_t less = ~ranks.w & others.w, same = ~(ranks.w ^ others.w);
-    less |= same & ~ranks.z & others.z, same &= ~(ranks.z ^ others.z);
-    less |= same & ~ranks.y & others.y, same &= ~(ranks.y ^ others.y);
-    return less | (same & ~ranks.x & others.x);
 }
 DEVICE uint32_t keep_greatest(uint4 ranks, uint32_t& cells) { return 15 - keep_least(ranks ^ spread(15), cells); }
 
@@ -177,22 +170,6 @@ DEVICE Starts first_starts(uint32_t structure, uint4 ranks, uint32_t cells) {
     if (one_coloured(structure)) starts.domain = starts.cells;
     return starts;
 }
-// Those of the last elements. Where elements have several colours, what is connected with cells of
-// the lesser ones is left out, colour after colour.
-DEVICE Starts last_starts(uint32_t structure, uint4 ranks, uint32_t cells) {
-    Starts starts = {cells, cells, 0};
-    if (one_coloured(structure)) {
-        starts.rank = keep_greatest(ranks, starts.cells);
-        starts.domain = starts.cells;
-        return starts;
-    }
-#pragma unroll 1
-    while (true) {
-        starts = first_starts(structure, ranks, cells);
-        cells &= ~flood(starts.cells, cells, corners_of(structure));
-        if (!any_lane(cells != 0)) return starts;
-    }
-}
 // The element of the first of the starts.
 DEVICE uint32_t first_element(Warp warp, uint32_t structure, Starts starts) {
     if (structure & BY_COLOUR) return starts.cells;
@@ -230,17 +207,6 @@ DEVICE uint32_t element_with(Warp warp, Objects objects, Joints joints, uint32_t
     }
     return structure & BY_COLOUR ? domain : flood(first, domain, corners_of(structure));
 }
-// Of the elements that have some of these cells the first; there must be one. Where elements have one
-// colour each, a cell of their first run stands for each.
-DEVICE uint32_t first_element_with(Warp warp, Objects objects, Joints joints, uint32_t structure, uint32_t cells) {
-    uint32_t rows = lanes_with(cells != 0);
-    if ((rows & (rows - 1)) != 0 || any_lane((cells & (cells - 1)) != 0)) {
-        if (!one_coloured(structure)) cells = flood(cells, objects.row(warp), corners_of(structure));
-        keep_least(ranks_of(objects.colour(warp)), cells);
-    }
-    return element_with(warp, objects, joints, structure, cells, cells);
-}
-
 // Goes through the elements of some cells.
 struct Elements {
     // Cells of elements that are still to come.
@@ -250,16 +216,11 @@ struct Elements {
     uint32_t cells, first;
 
     __device__ __forceinline__ explicit Elements(uint32_t all) : left(all), starts{0, 0, 0}, cells(0), first(0) {}
-    // Goes on to the next element, if there is one. They come in order if that is wanted.
-    __device__ __forceinline__ bool next(Warp warp, uint32_t structure, uint4 ranks, bool in_order) {
+    // Goes on to the next element, if there is one.
+    __device__ __forceinline__ bool next(Warp warp, uint32_t structure, uint4 ranks) {
         if (!any_lane(starts.cells != 0)) {
             if (!any_lane(left != 0)) return false;
-            if (in_order || one_coloured(structure)) {
-                starts = first_starts(structure, ranks, left);
-            } else {
-                starts.cells = left;
-                starts.domain = left;
-            }
+            starts = first_starts(structure, ranks, left);
         }
         bool by_colour = (structure & BY_COLOUR) != 0;
         first = by_colour ? starts.cells : first_bit(warp, starts.cells);

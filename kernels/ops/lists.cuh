@@ -14,7 +14,7 @@ namespace ops {
 
 DEVICE int32_t abs_of(int32_t n) { return n < 0 ? -n : n; }
 
-// The locations of a patch, in order.
+// The locations of a patch, row by row.
 DEVICE BailOut list_of_patch(Warp warp, ListOut out, Patch patch) {
     uint32_t row = patch.row(warp), own = (uint32_t)__popc(row), start;
     uint32_t first = before(warp, own), count = sum(own);
@@ -28,7 +28,7 @@ DEVICE BailOut list_of_patch(Warp warp, ListOut out, Patch patch) {
     return out.set(warp, start, count);
 }
 
-// The cells of an object, in order: a colour after the other.
+// The cells of an object, a colour after the other.
 DEVICE BailOut list_of_object(Warp warp, ListOut out, Object object) {
     uint32_t left = object.row(warp), start;
     Box bounds = bounds_of(warp, object);
@@ -54,7 +54,7 @@ DEVICE BailOut list_of_object(Warp warp, ListOut out, Object object) {
     return out.set(warp, start, count);
 }
 
-// The elements of a set of objects, in order. They lie one after the other, so that going through them
+// The elements of a set of objects, ascending. They lie one after the other, so that going through them
 // finds those again that are more than the lanes, who each keep where one lies.
 DEVICE BailOut list_of_objects(Warp warp, ListOut out, Objects objects, Immediate immediate) {
     uint32_t structure = immediate.structure();
@@ -62,7 +62,7 @@ DEVICE BailOut list_of_objects(Warp warp, ListOut out, Objects objects, Immediat
     Elements elements(objects.row(warp));
     // Colours are read again for each element: to keep them takes more registers than there are.
 #pragma unroll 1
-    while (elements.next(warp, structure, ranks_of(objects.colour(warp)), true)) {
+    while (elements.next(warp, structure, ranks_of(objects.colour(warp)))) {
         uint4 colour = objects.colour(warp) & elements.cells;
         uint32_t code = one_coloured(structure) ? code_of_rank(elements.starts.rank) : only_code(elements.cells, colour);
         place = store_cells(warp, elements.cells, colour, code, 0, 0);
@@ -81,7 +81,7 @@ DEVICE BailOut list_of_objects(Warp warp, ListOut out, Objects objects, Immediat
     return out.set(warp, start, count);
 }
 
-// The colours of a set, in order.
+// The colours of a set, ascending.
 DEVICE BailOut list_of_colours(Warp warp, ListOut out, Colours colours) {
     uint32_t ranks = by_rank(colours.codes), start, count = (uint32_t)__popc(ranks);
     if (!taken(warp, count, start)) return ARENA_FULL;
@@ -321,19 +321,6 @@ DEVICE BailOut grid_of_list(Warp warp, GridOut out, List rows) {
     return out.set(warp, row, (int32_t)rows.count, (int32_t)width);
 }
 
-// The cells of two objects, at a location that both have the one of the larger colour: what is painted
-// there of the set of all their cells.
-DEVICE BailOut combine_painted(Warp warp, ObjectOut out, Object a, Object b, Immediate immediate) {
-    Pair origin;
-    BailOut bail_out = window_for(warp, a, b, immediate, origin);
-    if (bail_out != FITS) return bail_out;
-    uint32_t row = a.row_from(warp, origin.i, origin.j), other = b.row_from(warp, origin.i, origin.j);
-    uint4 colour = a.colour_from(warp, origin.i, origin.j), other_colour = b.colour_from(warp, origin.i, origin.j);
-    uint4 ranks = ranks_of(colour), other_ranks = ranks_of(other_colour);
-    uint32_t over = other & (~row | below_rank_of(ranks, other_ranks));
-    return out.set(warp, row | other, choose(over, other_colour, colour), origin.i, origin.j);
-}
-
 // Cells in the order of a list, each over those before it: 32 at a time, and those of them one after the
 // other of which two have one location and different colours. Their mixture shows these.
 DEVICE BailOut paint_list(Warp warp, GridOut out, Grid grid, List cells) {
@@ -437,11 +424,18 @@ DEVICE BailOut joined_lists(Warp warp, ListOut out, List a, List b) {
     copied(warp, warp.arena() + start + a.count, b);
     return out.set(warp, start, count);
 }
-// The elements of a list's lists, one list after the other.
-DEVICE BailOut flattened(Warp warp, ListOut out, List lists) {
+// The elements of a list's lists, one list after the other. With the flag these are sets, of which several elements have
+// no order here.
+DEVICE BailOut flattened(Warp warp, ListOut out, List lists, Immediate immediate) {
     uint32_t own = 0, start;
+    bool unordered = false;
 #pragma unroll 1
-    for (uint32_t number = warp.lane; number < lists.count; number += 32) own += ListWord::count(lists.at(number));
+    for (uint32_t number = warp.lane; number < lists.count; number += 32) {
+        uint32_t count = ListWord::count(lists.at(number));
+        own += count;
+        unordered |= count > 1;
+    }
+    if (immediate.flag() && any_lane(unordered)) return SET_ORDER;
     uint32_t count = sum(own);
     if (count > MAX_COUNT || !taken(warp, count, start)) return ARENA_FULL;
     uint32_t* to = warp.arena() + start;

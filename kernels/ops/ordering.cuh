@@ -1,4 +1,4 @@
-// What follows of how elements of lists compare: sets in canonical order, sorting, what occurs how often.
+// What follows of how elements of lists compare: ascending sets, sorting, what occurs how often.
 #pragma once
 
 #include "comparing.cuh"
@@ -25,17 +25,17 @@ DEVICE void moved_up(Warp warp, uint32_t start, uint32_t at, uint32_t count) {
 }
 
 // Where a word belongs among ascending ones: before the first that is greater. NOWHERE if that is not
-// to be told, ALREADY_THERE where it is to be there once and is.
+// to be told, ALREADY_THERE where it is.
 const uint32_t ALREADY_THERE = NOWHERE - 1;
-DEVICE uint32_t place_among(Warp warp, uint32_t kind, uint32_t start, uint32_t count, uint32_t word, bool once) {
+DEVICE uint32_t place_among(Warp warp, uint32_t kind, uint32_t start, uint32_t count, uint32_t word) {
     // Most come in order: the last is looked at first.
     uint32_t low = start, high = start + count, middle = high - 1;
 #pragma unroll 1
     while (low < high) {
         int32_t order = compared(warp.arena(), kind, warp.arena()[middle], word);
         if (order == UNCLEAR) return NOWHERE;
-        if (order == 0 && once) return ALREADY_THERE;
-        if (order <= 0) {
+        if (order == 0) return ALREADY_THERE;
+        if (order < 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -138,7 +138,7 @@ DEVICE BailOut set_of_list(Warp warp, ListOut out, List list, Immediate immediat
             uint32_t element = sorted.at(at), place = start + kept;
             __syncwarp();
             if (shared >> (at & 31) & 1) {
-                place = place_among(warp, kind, start + group, kept - group, element, true);
+                place = place_among(warp, kind, start + group, kept - group, element);
                 if (place == NOWHERE) return PATCH_TOO_LARGE;
                 if (place == ALREADY_THERE) continue;
             } else {
@@ -151,31 +151,30 @@ DEVICE BailOut set_of_list(Warp warp, ListOut out, List list, Immediate immediat
     return out.set(warp, start, kept);
 }
 
-// The elements in the order of their keys; those of equal ones as they come.
+// How many of so many elements of a list are the lane's own, a scalar.
+DEVICE uint32_t times_of_own(List list, uint32_t count, uint32_t word) {
+    uint32_t times = 0;
+#pragma unroll 4
+    for (uint32_t number = 0; number < count; ++number) times += list.at(number) == word;
+    return times;
+}
+
+// The elements in the order of their keys, which are scalars; those of equal ones as they come. With the flag they are of a
+// set, so that it is not known how these come.
 DEVICE BailOut order(Warp warp, ListOut out, List list, List keys, Immediate immediate) {
     uint32_t start, kind = immediate.key();
-    if (!taken(warp, 2 * list.count, start)) return ARENA_FULL;
-    out.set(warp, start, list.count);
-    if (is_scalar(kind)) {
-        bool missing = false;
+    bool missing = false, tied = false;
+    if (!taken(warp, list.count, start)) return ARENA_FULL;
 #pragma unroll 1
-        for (uint32_t number = warp.lane; number < list.count; number += 32) missing |= keys.at(number) == (uint32_t)MISSING;
-        if (kind == INTEGER_ELEMENTS && list.count > 1 && any_lane(missing)) return NOT_DEFINED;
-        sorted_by(warp, warp.arena() + start, list, keys, ordinal(kind, 0));
-        return FITS;
+    for (uint32_t number = warp.lane; number < list.count; number += 32) {
+        uint32_t key = keys.at(number);
+        missing |= key == (uint32_t)MISSING;
+        tied |= immediate.flag() && times_of_own(keys, number, key) != 0;
     }
-    __syncwarp();
-#pragma unroll 1
-    for (uint32_t number = 0; number < list.count; ++number) {
-        // Keys lie behind the elements. Where that is is read again, which leaves registers to comparisons.
-        List made = list_of(warp, *out.word);
-        uint32_t place = place_among(warp, kind, made.start + made.count, number, keys.at(number), false);
-        if (place == NOWHERE) return PATCH_TOO_LARGE;
-        made = list_of(warp, *out.word);
-        inserted(warp, made.start + made.count, number, place, keys.at(number));
-        inserted(warp, made.start, number, place - made.count, list.at(number));
-    }
-    return FITS;
+    if (kind == INTEGER_ELEMENTS && list.count > 1 && any_lane(missing)) return NOT_DEFINED;
+    if (any_lane(tied)) return SET_ORDER;
+    sorted_by(warp, warp.arena() + start, list, keys, ordinal(kind, 0));
+    return out.set(warp, start, list.count);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -184,13 +183,6 @@ DEVICE BailOut order(Warp warp, ListOut out, List list, List keys, Immediate imm
 
 const uint32_t NOT_TOLD = 0xffffffff;
 
-// How many of so many elements of a list are the lane's own, a scalar.
-DEVICE uint32_t times_of_own(List list, uint32_t count, uint32_t word) {
-    uint32_t times = 0;
-#pragma unroll 4
-    for (uint32_t number = 0; number < count; ++number) times += list.at(number) == word;
-    return times;
-}
 // How many elements of a list are this one.
 DEVICE uint32_t times(Warp warp, uint32_t kind, List list, uint32_t word) {
     uint32_t own = 0;
@@ -213,26 +205,28 @@ DEVICE BailOut contained_in_list(Warp warp, IntOut out, Word word, List list, Im
     return count == NOT_TOLD ? PATCH_TOO_LARGE : out.set(warp, count != 0);
 }
 
-// The most common element, or with the flag the least common one; of several the least.
-DEVICE BailOut commonest_scalar(Warp warp, WordOut out, List list, uint32_t kind, bool least_common) {
-    uint32_t flipped = ordinal(kind, 0), best = FULL, best_times = FULL;
+// The most common element, or with the flag the least common one. Of several it is the first in the set of all elements,
+// which is not known here.
+DEVICE BailOut commonest_scalar(Warp warp, WordOut out, List list, bool least_common) {
+    uint32_t best = 0, best_times = FULL;
+    bool tied = false;
 #pragma unroll 1
     for (uint32_t number = warp.lane; number < list.count; number += 32) {
         uint32_t own = list.at(number), times = times_of_own(list, list.count, own);
         times = least_common ? times : ~times;
-        own ^= flipped;
-        if (times < best_times || (times == best_times && own < best)) {
-            best = own;
-            best_times = times;
-        }
+        tied = times < best_times ? false : tied || (times == best_times && own != best);
+        best = times < best_times ? own : best;
+        best_times = min(best_times, times);
     }
-    uint32_t least_times = least(best_times);
-    return out.set(warp, least(best_times == least_times ? best : FULL) ^ flipped);
+    bool is_best = best_times == least(best_times);
+    uint32_t found = from_lane(best, (uint32_t)lowest(lanes_with(is_best)));
+    return any_lane(is_best && (tied || best != found)) ? SET_ORDER : out.set(warp, found);
 }
 DEVICE BailOut commonest(Warp warp, WordOut out, List list, Immediate immediate) {
     if (list.count == 0) return NOT_DEFINED;
     uint32_t kind = immediate.key(), best = 0, best_count = 0;
-    if (is_scalar(kind)) return commonest_scalar(warp, out, list, kind, immediate.flag());
+    bool tied = false;
+    if (is_scalar(kind)) return commonest_scalar(warp, out, list, immediate.flag());
 #pragma unroll 1
     for (uint32_t number = 0; number < list.count; ++number) {
         uint32_t word = list.at(number), count = times(warp, kind, list, word);
@@ -241,14 +235,15 @@ DEVICE BailOut commonest(Warp warp, WordOut out, List list, Immediate immediate)
         if (!better && count == best_count) {
             int32_t order = compared(warp.arena(), kind, word, best);
             if (order == UNCLEAR) return PATCH_TOO_LARGE;
-            better = order < 0;
+            tied |= order != 0;
         }
         if (better) {
             best = word;
             best_count = count;
+            tied = false;
         }
     }
-    return out.set(warp, best);
+    return tied ? SET_ORDER : out.set(warp, best);
 }
 
 // The elements of a list that another list has, or with the flag those that it has not.

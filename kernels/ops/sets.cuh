@@ -96,19 +96,15 @@ DEVICE BailOut size(Warp warp, IntOut out, Patch container) {
 
 DEVICE BailOut size_object(Warp warp, IntOut out, Object container) { return size(warp, out, container); }
 
-// Locations are ordered by row, then by column.
+// The only location.
 DEVICE BailOut first(Warp warp, PairOut out, Patch container) {
-    uint32_t rows = lanes_with(container.row(warp) != 0);
+    uint32_t row = container.row(warp), rows = lanes_with(row != 0);
     if (rows == 0) return NOT_DEFINED;
+    if ((rows & (rows - 1)) != 0 || any_lane((row & (row - 1)) != 0)) return SET_ORDER;
     int32_t r = lowest(rows);
     return out.set_within(warp, container.i + r, container.j + lowest(container.rows[r]));
 }
-DEVICE BailOut last(Warp warp, PairOut out, Patch container) {
-    uint32_t rows = lanes_with(container.row(warp) != 0);
-    if (rows == 0) return NOT_DEFINED;
-    int32_t r = highest(rows);
-    return out.set_within(warp, container.i + r, container.j + highest(container.rows[r]));
-}
+DEVICE BailOut last(Warp warp, PairOut out, Patch container) { return first(warp, out, container); }
 
 DEVICE BailOut toindices(Warp warp, PatchOut out, Patch patch) {
     return out.set(warp, patch.row(warp), patch);

@@ -203,11 +203,90 @@ fn power_of_one_round_takes_what_its_function_takes() {
     }
 }
 
+/// The lines observe the order of the elements of a set, of which the first input gives one and the second several.
+#[test]
+fn what_the_order_of_a_set_decides_the_device_passes_on() {
+    if is_here() {
+        let inputs = [
+            grid(&[[0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]),
+            grid(&[[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]),
+        ];
+        let program = |lines| {
+            let sets = ["x1 = objects(I, T, F, T)", "x2 = ofcolor(I, 1)"];
+            [sets[0], sets[1], lines, "return x9"]
+        };
+        let observing = [
+            "x9 = first(x1)",
+            "x9 = last(x1)",
+            "x9 = argmax(x1, size)",
+            "x9 = argmin(x1, numcolors)",
+            "x9 = argmax(x1, color)",
+            "x3 = matcher(size, 1)\n    x9 = extract(x1, x3)",
+            "x3 = order(x1, size)\n    x9 = first(x3)",
+            "x3 = totuple(x1)\n    x9 = last(x3)",
+            "x3 = totuple(x1)\n    x4 = apply(ulcorner, x3)\n    x9 = mostcommon(x4)",
+            "x9 = first(x2)",
+            "x9 = last(x2)",
+            "x3 = compose(even, first)\n    x9 = argmax(x2, x3)",
+            "x3 = repeat(x2, 2)\n    x4 = merge(x3)\n    x9 = first(x4)",
+            "x3 = repeat(x2, 2)\n    x4 = mapply(toindices, x3)\n    x9 = last(x4)",
+            "x3 = pair(x2, x2)\n    x4 = first(x3)\n    x9 = first(x4)",
+            "x3 = papply(add, x2, x2)\n    x9 = first(x3)",
+            "x3 = repeat(ORIGIN, 1)\n    x4 = combine(x3, x2)\n    x9 = last(x4)",
+        ];
+        for lines in observing {
+            let tally = agreed(&program(lines), &inputs, 0);
+            let counts = &tally.evaluators.by_path[&Path::Interpreted];
+            let passed_on = counts.bail_outs.get("the order of a set").copied();
+            assert_eq!((counts.values, passed_on), (1, Some(1)), "{lines} {tally}");
+        }
+        let not_observing = [
+            "x3 = totuple(x1)\n    x4 = apply(color, x3)\n    x5 = mostcommon(x4)\n    x9 = canvas(x5, UNITY)",
+            "x3 = repeat(x2, 2)\n    x4 = merge(x3)\n    x9 = fill(I, 2, x4)",
+            "x3 = repeat(x1, 2)\n    x4 = mapply(merge, x3)\n    x9 = paint(I, x4)",
+            "x3 = order(x1, ulcorner)\n    x4 = first(x3)\n    x9 = subgrid(x4, I)",
+        ];
+        for lines in not_observing {
+            let tally = agreed(&program(lines), &inputs, 0);
+            let counts = &tally.evaluators.by_path[&Path::Interpreted];
+            assert_eq!(counts.values, 2, "{lines} {tally}");
+        }
+    }
+}
+
+/// Of equally common colours the first in Python's set of all decides, which the device knows unless two of them share a
+/// slot of its table.
+#[test]
+fn equally_common_colours_are_told_apart_by_their_slots() {
+    if is_here() {
+        let inputs = [
+            grid(&[[1, 9, 2]]),
+            grid(&[[9, 2], [2, 9]]),
+            grid(&[[1, 2, 3], [4, 5, 9]]),
+            grid(&[[9, 1]]),
+        ];
+        for call in ["mostcolor(I)", "leastcolor(I)", "first(x1)", "last(x1)"] {
+            let call = format!("x2 = {call}");
+            let lines = [
+                "x1 = palette(I)",
+                &call,
+                "O = canvas(x2, UNITY)",
+                "return O",
+            ];
+            let tally = agreed(&lines, &inputs[1..3], 2);
+            assert_eq!(tally.everywhere, 2, "{tally}");
+            let tally = agreed(&lines, &[inputs[0].clone(), inputs[3].clone()], 0);
+            let counts = &tally.evaluators.by_path[&Path::Interpreted];
+            assert_eq!(counts.bail_outs["the order of a set"], 2, "{tally}");
+        }
+    }
+}
+
 /// An empty tuple of locations stays one when moved; on the device it would be an empty set.
 #[test]
 fn empty_tuples_that_are_moved_are_bailed_out_of() {
     if is_here() {
-        let inputs = [grid(&[[7, 0], [0, 7]]), grid(&[[3]])];
+        let inputs = [grid(&[[7, 0], [0, 0]]), grid(&[[3]])];
         for call in ["x3 = shift(x2, UNITY)", "x3 = box(x2)"] {
             let lines = ["x1 = ofcolor(I, 7)", "x2 = totuple(x1)", call, "return x3"];
             let tally = agreed(&lines, &inputs, 0);

@@ -1,6 +1,6 @@
 //! Compiles forms to device programs.
 
-use arc_dsl::{Primitive, Value};
+use arc_dsl::{ContainerKind, Primitive, Value};
 use arc_form::{Form, Instruction, Op, Operand, Plan, Target, Type, plan};
 
 use crate::interface::{BailOut, Key, Representation, SIDE, Structure};
@@ -192,12 +192,10 @@ pub(crate) struct Encoder {
     line: u32,
     /// Whether nothing uses cells of the next result outside rows and columns 0 to 31.
     clipped: bool,
-    /// Which sets of locations are held as lists, and which objects are only painted.
+    /// Which sets of locations are held as lists.
     storage: held::StorageChoices,
     /// Whether the next result is such a set of locations.
     listed: bool,
-    /// Whether the next result is such an object.
-    painted: bool,
 }
 
 impl Encoder {
@@ -245,6 +243,18 @@ impl Encoder {
         }
     }
 
+    /// Whether an operand is a tuple or a set; `None` if it is neither.
+    fn kind_of(&self, operand: &Operand) -> Option<ContainerKind> {
+        match operand {
+            Operand::Id(id) => self.types[id.index()].container(),
+            Operand::Constant(value) => value.as_container().map(|container| container.kind),
+        }
+    }
+
+    fn is_set(&self, operand: &Operand) -> bool {
+        self.kind_of(operand) == Some(ContainerKind::Set)
+    }
+
     fn held(&self, operand: &Operand) -> SymbolicValue {
         match operand {
             Operand::Constant(value) => SymbolicValue::Constant(value.clone()),
@@ -265,7 +275,6 @@ impl Encoder {
         self.line = instruction.line;
         self.clipped = false;
         self.listed = self.storage.is_listed(instruction.id);
-        self.painted = self.storage.is_painted(instruction.id);
         // Code after a step that always fails is never reached.
         if arguments
             .iter()

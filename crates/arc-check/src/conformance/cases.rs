@@ -1,7 +1,9 @@
 //! [`Cases`]: random operands for every operation, including large grids and far patches.
 
+use std::borrow::Cow;
+
 use arc_dsl::generate::{Expression, Generator};
-use arc_dsl::{Cell, ErrorKind, Grid, Interpreter, Loc, Primitive, Type, Value};
+use arc_dsl::{Cell, ContainerKind, ErrorKind, Grid, Interpreter, Loc, Primitive, Type, Value};
 
 use super::Case;
 use gpu_kernels::Immediate;
@@ -50,6 +52,14 @@ impl Cases {
             ..Immediate::default()
         };
         let mut arguments = self.arguments(operation, structure)?;
+        // Of several elements the device does not know the first.
+        if matches!(operation.primitive, Primitive::First | Primitive::Last)
+            && self.below(2) == 0
+            && let Some(set) = arguments[0].as_container()
+            && set.kind == ContainerKind::Set
+        {
+            arguments[0] = Value::set(set.iter().take(1).map(Cow::into_owned));
+        }
         for (argument, representation) in arguments.iter_mut().zip(operation.takes) {
             match representation {
                 Representation::Key => {
@@ -157,7 +167,7 @@ impl Cases {
                 Representation::Patch => self.patch(),
                 Representation::Object if self.below(3) == 0 => {
                     let earlier = values.iter().rev().find_map(Value::as_grid);
-                    let grid = earlier.map(std::borrow::Cow::into_owned);
+                    let grid = earlier.map(Cow::into_owned);
                     let grid = grid.unwrap_or_else(|| self.patterned_grid());
                     self.part(&grid)
                 }

@@ -5,7 +5,10 @@
 //! an operation may reject an operand before it looks at the others, so several reasons may be valid; and a few
 //! operations reject cases that they could compute, for the reason that [`listed`] gives.
 
-use arc_dsl::{ErrorKind, Limit, Value};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use arc_dsl::{ErrorKind, Interpreter, Limit, Primitive, Value};
 use gpu_kernels::interface::{BailOut, Representation};
 use gpu_kernels::operations::Operation;
 use gpu_kernels::{LANES, Pool};
@@ -53,8 +56,63 @@ pub(super) fn allowed(case: &Case) -> Vec<BailOut> {
         // The origin of the window exceeds its limit, although no location does.
         all.push(BailOut::Coordinate);
     }
+    if is_ordered(case) {
+        all.push(BailOut::Order);
+    }
     all.extend(listed(operation));
     all
+}
+
+/// Whether the result may depend on the order of a set, which the device does not know.
+fn is_ordered(case: &Case) -> bool {
+    use Primitive as P;
+    let elements = |at: usize| -> Vec<Value> {
+        let all = case.arguments.get(at).and_then(Value::as_container);
+        all.map_or(Vec::new(), |all| {
+            all.iter_stored().map(Cow::into_owned).collect()
+        })
+    };
+    let of_several = |value: &Value| cells_by_colour(value).len() > 1;
+    match case.operation().primitive {
+        P::First | P::Last | P::Other => elements(0).len() > 1,
+        P::Insert => elements(1).len() == 4,
+        P::Color => of_several(&case.arguments[0]),
+        P::Colorfilter => elements(0).iter().any(of_several),
+        P::Mostcolor
+        | P::Leastcolor
+        | P::Objects
+        | P::Fgpartition
+        | P::Underfill
+        | P::Underpaint
+        | P::Cover
+        | P::Move => has_equal(cells_by_colour(&case.arguments[0]).into_values()),
+        P::Valmax | P::Valmin | P::Argmax | P::Argmin => {
+            let (elements, key) = (elements(0), &case.arguments[1]);
+            let interpreter = Interpreter::default();
+            let keys = elements
+                .iter()
+                .filter_map(|one| interpreter.call(key, &[one]).ok());
+            has_equal(keys) || *key == Value::from(P::Color) && elements.iter().any(of_several)
+        }
+        _ => false,
+    }
+}
+
+/// How many cells of a grid or an object have each colour.
+fn cells_by_colour(value: &Value) -> BTreeMap<i32, usize> {
+    let mut counts = BTreeMap::new();
+    let mut count = |colour| *counts.entry(colour).or_default() += 1;
+    match (value, value.as_grid()) {
+        (Value::Object(cells), _) => cells.as_slice().iter().for_each(|cell| count(cell.colour)),
+        (_, Some(grid)) => grid.cells().iter().for_each(|&colour| count(colour.into())),
+        _ => {}
+    }
+    counts
+}
+
+fn has_equal<T: Ord>(values: impl Iterator<Item = T>) -> bool {
+    let mut known = BTreeSet::new();
+    values.into_iter().any(|value| !known.insert(value))
 }
 
 /// The device's reason for an error of the reference.

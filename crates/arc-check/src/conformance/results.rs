@@ -11,7 +11,7 @@ use arc_form::{Options, specialise_with};
 use gpu_kernels::device::{Device, DeviceError};
 use gpu_kernels::{BailOut, DeviceProgram, Engine, Evaluation, Place, Pool, Verdict, encode};
 
-use super::{ExpectedVerdict, ProgramTally};
+use super::{ExpectedVerdict, ProgramTally, is_same};
 
 /// One program on one input.
 #[derive(Debug, Clone)]
@@ -153,7 +153,7 @@ impl Batch {
                     DeviceResult::Unlike("a value other than the reference's".to_owned())
                 }
                 Expected::Value(value, expected_verdict)
-                    if found == *value && expected_verdict.agrees(verdict) =>
+                    if is_same(&found, value) && expected_verdict.agrees(verdict) =>
                 {
                     DeviceResult::Same
                 }

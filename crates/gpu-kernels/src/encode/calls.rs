@@ -30,8 +30,8 @@ impl Encoder {
         if let Some(held) = self.existing_value(call, arguments)? {
             return Ok(held);
         }
-        if (self.listed || self.painted)
-            && let Some(held) = self.alternative_call(primitive, instruction, arguments)?
+        if self.listed
+            && let Some(held) = self.listed_call(primitive, instruction, arguments)?
         {
             return Ok(held);
         }
@@ -50,6 +50,7 @@ impl Encoder {
             return Ok(self.failed());
         }
         if let (Primitive::Paint, [_, SymbolicValue::List(..)]) = (primitive, arguments)
+            && !self.is_set(&instruction.arguments[1])
             && let Some(held) = self.list_call(primitive, instruction, arguments)?
         {
             return Ok(held);
@@ -195,7 +196,7 @@ fn returns_empty_operand(primitive: Primitive) -> bool {
 
 /// Whether a primitive treats a tuple of locations or cells like their set. Others treat it as a grid with that many
 /// rows, as `height` and all that call it do; `delta` fails on a tuple of locations.
-fn takes_tuples(primitive: Primitive) -> bool {
+pub(super) fn takes_tuples(primitive: Primitive) -> bool {
     use Primitive as P;
     matches!(
         primitive,

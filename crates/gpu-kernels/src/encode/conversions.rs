@@ -1,6 +1,7 @@
 //! Converts values from one shape to another.
 
 use arc_dsl::Value;
+use arc_form::Operand;
 
 use super::shapes::{Shape, shape_mismatch};
 use super::{Encoder, HostOnly, SymbolicValue, are_integers};
@@ -171,7 +172,7 @@ impl Encoder {
             (Some(items), _) => items,
             (None, SymbolicValue::Constant(value)) => {
                 let container = value.as_container().ok_or_else(other)?;
-                let items = container.iter();
+                let items = container.iter_stored();
                 items
                     .map(|item| SymbolicValue::Constant(item.into_owned()))
                     .collect()
@@ -179,6 +180,14 @@ impl Encoder {
             _ => return Err(other()),
         };
         self.list_of_items(&items, element)
+    }
+
+    /// Emits a bail-out if a list is that of a set, and has several elements: the device does not know their order.
+    pub(super) fn check_order(&mut self, list: ValueId, container: &Operand) {
+        if self.is_set(container) {
+            let size = self.plain(ListOperation::SizeOfList, &[list]);
+            self.plain(ListOperation::AtMostOne, &[size]);
+        }
     }
 
     /// Emits a list with these items, in this shape.

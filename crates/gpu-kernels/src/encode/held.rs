@@ -1,11 +1,12 @@
-//! Chooses which sets of locations are held as lists, since they may not fit a window, and finds which objects are
-//! only painted.
+//! Chooses which sets of locations are held as lists, since they may not fit a window, and finds the tuples whose order
+//! does not matter.
 
-use arc_dsl::Primitive;
+use arc_dsl::{ContainerKind, Primitive};
 use arc_form::analysis::{Index, User};
 use arc_form::{Form, Id, Instruction, Operand, Plan, Region, Type};
-use arc_isa::{Elements, Size, Use};
+use arc_isa::{Body, Elements, Size, Use};
 
+use super::calls::takes_tuples;
 use super::shapes::Shape;
 use super::{Encoder, HostOnly, SymbolicValue};
 use crate::interface::Representation;
@@ -16,7 +17,7 @@ use crate::program::Immediate;
 #[derive(Debug, Clone, Default)]
 pub(super) struct StorageChoices {
     listed: Vec<bool>,
-    painted: Vec<bool>,
+    unordered: Vec<bool>,
 }
 
 impl StorageChoices {
@@ -24,7 +25,7 @@ impl StorageChoices {
         let index = Index::new(form);
         let mut choices = Self {
             listed: vec![false; index.len()],
-            painted: vec![false; index.len()],
+            unordered: vec![false; index.len()],
         };
         choices.region(&form.body, &index, plan);
         choices
@@ -34,8 +35,9 @@ impl StorageChoices {
         self.listed.get(id.index()).is_some_and(|listed| *listed)
     }
 
-    pub(super) fn is_painted(&self, id: Id) -> bool {
-        self.painted.get(id.index()).is_some_and(|painted| *painted)
+    /// Whether nothing depends on the order in which sets put their elements into this tuple.
+    pub(super) fn is_unordered(&self, id: Id) -> bool {
+        self.unordered.get(id.index()).is_some_and(|one| *one)
     }
 
     /// Decides about users before the values they use, and about an instruction before the regions in it.
@@ -49,15 +51,44 @@ impl StorageChoices {
                 let fits = index.users(id).all(|user| self.takes_list(user));
                 self.listed[id.index()] = fits && index.users(id).next().is_some();
             }
-            if instruction.ty == Type::Object && !instruction.checked {
-                let painted = |by: &Instruction, at: usize| {
-                    by.primitive() == Some(Primitive::Paint) && at == 1
-                };
-                self.painted[id.index()] = index.is_only(id, painted);
+            if matches!(instruction.ty, Type::Tuple(_)) {
+                // Cells of one set, which is an object, lie at different locations.
+                let apart = instruction.primitive() != Some(Primitive::Apply);
+                let mut users = index.users(id);
+                self.unordered[id.index()] = users.all(|user| self.ignores_order(user, apart));
             }
             for region in &instruction.regions {
                 self.region(region, index, plan);
             }
+        }
+    }
+
+    /// Whether a use of a tuple does not depend on the order of elements that come from one set. If these are `apart`, no
+    /// two of them are cells at one location.
+    fn ignores_order(&self, user: &User<'_>, apart: bool) -> bool {
+        use arc_isa::Type as Parameter;
+        let Some((by, at)) = user.argument() else {
+            // The result of a region, which the loop around it may merge.
+            let merges = |by: &Instruction| {
+                let facts = by.primitive().map(Primitive::facts);
+                facts.is_some_and(|facts| facts.body == Some(Body::Merged))
+                    && (by.ty.container() == Some(ContainerKind::Set)
+                        || apart && self.is_unordered(by.id))
+            };
+            return user.by.is_some_and(merges);
+        };
+        match by.primitive() {
+            Some(Primitive::Size | Primitive::Mostcommon | Primitive::Leastcommon) => true,
+            Some(Primitive::Apply) => self.is_unordered(by.id),
+            Some(primitive) => {
+                let parameter = primitive.parameters().get(at);
+                let is_patch = matches!(
+                    parameter,
+                    Some((_, Parameter::Patch | Parameter::Indices | Parameter::Object))
+                );
+                is_patch && takes_tuples(primitive) && (apart || primitive != Primitive::Paint)
+            }
+            None => false,
         }
     }
 
@@ -98,44 +129,29 @@ fn may_be_far(instruction: &Instruction, index: &Index<'_>) -> bool {
 }
 
 impl Encoder {
-    /// Encodes a call whose result is [listed or only painted](StorageChoices); `None` if the general encoding applies.
-    pub(super) fn alternative_call(
+    /// Encodes a call whose result is [listed](StorageChoices); `None` if the general encoding applies.
+    pub(super) fn listed_call(
         &mut self,
         primitive: Primitive,
         instruction: &Instruction,
         arguments: &[SymbolicValue],
     ) -> Result<Option<SymbolicValue>, HostOnly> {
-        let clipped = self.is_clipped(instruction);
-        let immediate = |flag| Immediate {
-            flag,
-            clipped,
-            ..Immediate::default()
-        };
         Ok(match (primitive, arguments) {
-            (Primitive::Shoot | Primitive::Connect, [a, b]) if self.listed => {
+            (Primitive::Shoot | Primitive::Connect, [a, b]) => {
                 let ends = [a, b].map(|end| {
                     let end = self.held_as(end, &Shape::Pair)?;
                     self.operand(&end, Representation::Pair)
                 });
                 let [a, b] = ends;
-                let shot = immediate(primitive == Primitive::Shoot);
+                let shot = Immediate {
+                    flag: primitive == Primitive::Shoot,
+                    clipped: self.is_clipped(instruction),
+                    ..Immediate::default()
+                };
                 let line = self.list_step(ListOperation::ListOfLine, shot, &[a?, b?]);
                 Some(SymbolicValue::List(line, Box::new(Shape::Pair)))
             }
-            (Primitive::Combine, [_, _]) if self.listed => {
-                self.list_call(primitive, instruction, arguments)?
-            }
-            (Primitive::Combine, [a, b]) if self.painted => {
-                let sides = [a, b].map(|side| {
-                    self.clipped = clipped;
-                    let side = self.held_as(side, &Shape::Object)?;
-                    self.operand(&side, Representation::Object)
-                });
-                let [a, b] = sides;
-                let operation = ListOperation::CombinePainted;
-                let both = self.list_step(operation, immediate(false), &[a?, b?]);
-                Some(SymbolicValue::OnDevice(both, Representation::Object, None))
-            }
+            (Primitive::Combine, [_, _]) => self.list_call(primitive, instruction, arguments)?,
             _ => None,
         })
     }

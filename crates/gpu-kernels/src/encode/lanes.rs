@@ -63,14 +63,14 @@ impl Encoder {
             return None;
         }
         let (before, frontiers) = (self.builder.checkpoint(), self.frontiers.len());
-        let flags = (self.clipped, self.listed, self.painted, self.line);
+        let flags = (self.clipped, self.listed, self.line);
         let encoded = encode(self)
             .ok()
             .filter(|_| !self.builder.has_misused_column());
         if encoded.is_none() {
             self.builder.roll_back(&before);
             self.frontiers.truncate(frontiers);
-            (self.clipped, self.listed, self.painted, self.line) = flags;
+            (self.clipped, self.listed, self.line) = flags;
         }
         encoded
     }

@@ -1,7 +1,7 @@
 //! Encodes calls of primitives on lists, and on values converted to lists.
 
-use arc_dsl::{ContainerKind, Primitive, Value};
-use arc_form::{Instruction, Operand, Type};
+use arc_dsl::Primitive;
+use arc_form::{Instruction, Type};
 
 use super::shapes::Shape;
 use super::{Encoder, HostOnly, SymbolicValue};
@@ -13,7 +13,7 @@ fn on_device(value: ValueId, representation: Representation) -> SymbolicValue {
     SymbolicValue::OnDevice(value, representation, None)
 }
 
-fn flagged(flag: bool) -> Immediate {
+pub(super) fn flagged(flag: bool) -> Immediate {
     Immediate {
         flag,
         ..Immediate::default()
@@ -44,11 +44,24 @@ impl Encoder {
         Ok(Some(match (primitive, arguments) {
             (P::First | P::Last, [held]) => {
                 let (list, element) = self.list(held)?;
+                self.check_order(list, &instruction.arguments[0]);
                 self.element(list, &element, 0, primitive == P::Last)?
             }
             (P::Size, [held]) => self.size_of(held)?,
-            (P::Merge, [held]) => self.merge(held, ty, clipped)?,
-            (P::Totuple, [held]) => self.as_list(held)?,
+            (P::Merge, [held]) => {
+                let containers = self.type_of(&instruction.arguments[0]);
+                let one = containers.and_then(|ty| ty.element());
+                let kind = one.and_then(|ty| ty.container());
+                let of_sets = self.concatenates_sets(instruction, kind);
+                self.merge(held, ty, clipped, of_sets)?
+            }
+            (P::Totuple, [held]) => {
+                let (list, element) = self.list(held)?;
+                if !self.storage.is_unordered(instruction.id) {
+                    self.check_order(list, &instruction.arguments[0]);
+                }
+                SymbolicValue::List(list, Box::new(element))
+            }
             (P::Equality, [a, b]) => self.equality(instruction, a, b)?,
             (P::Maximum | P::Minimum, [held]) => {
                 let list = self.integers(held)?;
@@ -80,6 +93,7 @@ impl Encoder {
             }
             (P::Other, [held, value]) => {
                 let (list, element) = self.without(held, value)?;
+                self.check_order(list, &instruction.arguments[0]);
                 self.element(list, &element, 0, false)?
             }
             (P::Insert, [value, held]) => {
@@ -117,6 +131,9 @@ impl Encoder {
         Ok(Some(match (primitive, arguments) {
             (P::Combine, [a, b]) => {
                 let (a, b, element) = self.two_lists(a, b)?;
+                if !self.is_set(&instruction.arguments[0]) {
+                    self.check_order(b, &instruction.arguments[1]);
+                }
                 let both = self.plain(ListOperation::JoinedLists, &[a, b]);
                 self.clipped = clipped;
                 self.gathered(both, &element, ty)?
@@ -140,7 +157,7 @@ impl Encoder {
                 let list = self.plain(ListOperation::Repeat, &[word, count]);
                 SymbolicValue::List(list, Box::new(element))
             }
-            (P::Pair | P::Product, [a, b]) => self.paired(primitive, a, b, ty, clipped)?,
+            (P::Pair | P::Product, [a, b]) => self.paired(primitive, instruction, a, b)?,
             (P::Sizefilter, [held, number]) => self.with_measure(held, P::Size, number)?,
             (P::Colorfilter, [held, number]) => self.with_measure(held, P::Color, number)?,
             (P::Hsplit | P::Vsplit, [grid, count]) => {
@@ -156,7 +173,7 @@ impl Encoder {
                     grid,
                     cells @ (SymbolicValue::List(..) | SymbolicValue::Tuple(_)),
                 ],
-            ) => {
+            ) if !self.is_set(&instruction.arguments[1]) => {
                 let grid = self.held_as(grid, &Shape::Grid)?;
                 let grid = self.operand(&grid, Representation::Grid)?;
                 let SymbolicValue::List(list, _) =
@@ -200,11 +217,6 @@ impl Encoder {
     fn int(&mut self, held: &SymbolicValue) -> Result<ValueId, HostOnly> {
         let held = self.held_as(held, &Shape::Int)?;
         self.operand(&held, Representation::Int)
-    }
-
-    fn as_list(&mut self, held: &SymbolicValue) -> Result<SymbolicValue, HostOnly> {
-        let (list, element) = self.list(held)?;
-        Ok(SymbolicValue::List(list, Box::new(element)))
     }
 
     /// A list of integers.
@@ -263,12 +275,16 @@ impl Encoder {
     fn paired(
         &mut self,
         primitive: Primitive,
+        instruction: &Instruction,
         a: &SymbolicValue,
         b: &SymbolicValue,
-        ty: &Type,
-        clipped: bool,
     ) -> Result<SymbolicValue, HostOnly> {
         let ((a, first), (b, second)) = (self.list(a)?, self.list(b)?);
+        if primitive == Primitive::Pair {
+            for (list, operand) in [a, b].into_iter().zip(&instruction.arguments) {
+                self.check_order(list, operand);
+            }
+        }
         let integers = first == Shape::Int && second == Shape::Int;
         let element = match (integers, first, second) {
             (true, ..) => Shape::Pair,
@@ -291,8 +307,8 @@ impl Encoder {
                 list = cells;
             }
         }
-        self.clipped = clipped;
-        self.gathered(list, &element, ty)
+        self.clipped = self.is_clipped(instruction);
+        self.gathered(list, &element, &instruction.ty)
     }
 
     /// Encodes the equality of two values of compatible types.
@@ -302,15 +318,9 @@ impl Encoder {
         a: &SymbolicValue,
         b: &SymbolicValue,
     ) -> Result<SymbolicValue, HostOnly> {
-        let kind = |operand: &Operand| match operand {
-            Operand::Id(id) => self.types[id.index()].container(),
-            Operand::Constant(value) => match value {
-                Value::Set(_) | Value::Indices(_) | Value::Object(_) => Some(ContainerKind::Set),
-                _ => value.as_container().map(|container| container.kind),
-            },
-        };
         let (mut first, second) = (Self::shape_of(a)?, Self::shape_of(b)?);
-        if kind(&instruction.arguments[0]) != kind(&instruction.arguments[1]) {
+        let [kind, other] = [0, 1].map(|at| self.kind_of(&instruction.arguments[at]));
+        if kind != other {
             return Err(HostOnly::Shape("equality of unlike values".to_owned()));
         }
         if first != second {

@@ -1,14 +1,15 @@
 //! Encodes the loops of a form: primitives that call a function for each element of a container.
 
-use arc_dsl::{Primitive, Value};
+use arc_dsl::{ContainerKind, Primitive, Value};
 use arc_form::{Instruction, Region, Type};
 
 use super::control::{Loop, Source};
+use super::lists::flagged;
 use super::shapes::Shape;
 use super::{Encoder, HostOnly, SymbolicValue};
 use crate::interface::Representation;
 use crate::list_operations::ListOperation;
-use crate::program::{Immediate, ValueId};
+use crate::program::ValueId;
 
 impl Encoder {
     /// Encodes a call of a primitive that loops over containers.
@@ -28,12 +29,16 @@ impl Encoder {
                 if let Some(items) = self.unrolled(region, arguments)? {
                     return Ok(items);
                 }
-                let (list, element) = self.collected(region, arguments, None)?;
+                let sources = self.sources(instruction, arguments)?;
+                let (list, element) = self.collected(region, &sources, None)?;
                 self.clipped = clipped;
                 self.listed = listed;
                 self.gathered(list, &element, ty)
             }
-            P::Mapply | P::Mpapply => self.merged(region, arguments, ty, clipped),
+            P::Mapply | P::Mpapply => {
+                let sources = self.sources(instruction, arguments)?;
+                self.merged(instruction, &sources)
+            }
             P::Prapply => {
                 let (list, element) = self.each_with_each(region, arguments)?;
                 self.clipped = clipped;
@@ -41,14 +46,36 @@ impl Encoder {
                 self.gathered(list, &element, ty)
             }
             P::Sfilter => self.filtered(region, &arguments[0], ty, clipped),
-            P::Mfilter => self.filtered_and_merged(region, &arguments[0], ty, clipped),
-            P::Extract => self.extracted(region, &arguments[0]),
-            P::Order => self.ordered(region, &arguments[0]),
+            P::Mfilter => {
+                let kind = region.parameters[0].1.container();
+                let of_sets = self.concatenates_sets(instruction, kind);
+                self.filtered_and_merged(region, &arguments[0], ty, clipped, of_sets)
+            }
+            P::Extract => self.extracted(instruction, &arguments[0]),
+            P::Order => self.ordered(instruction, &arguments[0]),
             P::Argmax | P::Argmin | P::Valmax | P::Valmin => {
-                self.outermost(primitive, &instruction.regions, &arguments[0], ty)
+                self.outermost(primitive, instruction, &arguments[0])
             }
             _ => Err(HostOnly::Loop(primitive)),
         }
+    }
+
+    /// The containers of a loop; the order of several matters, in parallel.
+    fn sources(
+        &mut self,
+        instruction: &Instruction,
+        arguments: &[SymbolicValue],
+    ) -> Result<Vec<Source>, HostOnly> {
+        if let [held] = arguments {
+            return Ok(vec![self.source(held)?]);
+        }
+        let all = arguments.iter().zip(&instruction.arguments);
+        all.map(|(held, operand)| {
+            let source = self.source(held)?;
+            self.check_order(source.list, operand);
+            Ok(source)
+        })
+        .collect()
     }
 
     /// Unrolls a loop over tuples whose items are held separately; `None` for other containers.
@@ -106,16 +133,14 @@ impl Encoder {
     fn collected(
         &mut self,
         region: &Region,
-        arguments: &[SymbolicValue],
+        sources: &[Source],
         shape: Option<&Shape>,
     ) -> Result<(ValueId, Shape), HostOnly> {
-        let sources: Result<Vec<_>, _> = arguments.iter().map(|one| self.source(one)).collect();
-        let sources = sources?;
         let results = self.plain(ListOperation::RoomFor, &[sources[0].list]);
-        if let Some(shape) = self.collected_by_lanes(region, &sources, &[], results, shape) {
+        if let Some(shape) = self.collected_by_lanes(region, sources, &[], results, shape) {
             return Ok((results, shape));
         }
-        let (one, items) = self.heads(&sources)?;
+        let (one, items) = self.heads(sources)?;
         let shape = self.push_result(region, items, results, shape)?;
         self.end_loop(&one);
         Ok((results, shape))
@@ -215,40 +240,23 @@ impl Encoder {
             return Ok(());
         }
         self.clipped = clipped;
-        let both = match (sum, &held) {
-            (SymbolicValue::OnDevice(sum, ..), SymbolicValue::OnDevice(held, ..))
-                if self.painted && *shape == Shape::Object =>
-            {
-                let immediate = Immediate {
-                    clipped,
-                    ..Immediate::default()
-                };
-                let operation = ListOperation::CombinePainted;
-                let both = self.list_step(operation, immediate, &[*sum, *held]);
-                SymbolicValue::OnDevice(both, Representation::Object, None)
-            }
-            _ => self.primitive(Primitive::Combine, &[sum.clone(), held])?,
-        };
+        let both = self.primitive(Primitive::Combine, &[sum.clone(), held])?;
         self.assign(sum, shape, &both)
     }
 
     fn merged(
         &mut self,
-        region: &Region,
-        arguments: &[SymbolicValue],
-        ty: &Type,
-        clipped: bool,
+        instruction: &Instruction,
+        sources: &[Source],
     ) -> Result<SymbolicValue, HostOnly> {
-        let listed = self.listed;
+        let (region, ty) = (&instruction.regions[0], &instruction.ty);
+        let (clipped, listed) = (self.is_clipped(instruction), self.listed);
         if let (Type::Indices | Type::Object, false) = (ty, listed) {
             let shape = Shape::of_type(ty).ok_or_else(|| HostOnly::Type(ty.to_string()))?;
-            let sources: Result<Vec<_>, _> = arguments.iter().map(|one| self.source(one)).collect();
-            let painted = self.painted;
             let sum = self.empty(&shape)?;
-            let (one, items) = self.heads(&sources?)?;
+            let (one, items) = self.heads(sources)?;
             let mark = self.plain(ListOperation::Mark, &[]);
             let held = self.region(region, items)?;
-            self.painted = painted;
             self.add(&sum, &shape, &held, clipped)?;
             self.plain(ListOperation::Release, &[mark]);
             self.end_loop(&one);
@@ -256,18 +264,32 @@ impl Encoder {
         }
         let element = element_shape_of(ty)?;
         let lists = Shape::list_of(element.clone());
-        let (list, _) = self.collected(region, arguments, Some(&lists))?;
-        let all = self.plain(ListOperation::Flattened, &[list]);
+        let (list, _) = self.collected(region, sources, Some(&lists))?;
+        let of_sets = self.concatenates_sets(instruction, self.kind_of(&region.result));
+        let all = self.list_step(ListOperation::Flattened, flagged(of_sets), &[list]);
         self.listed = listed;
         self.gathered(all, &element, ty)
     }
 
-    /// Merges the containers in a container into one of this type.
+    /// Whether containers of this kind are sets that a call concatenates to a tuple whose order matters.
+    pub(super) fn concatenates_sets(
+        &self,
+        instruction: &Instruction,
+        kind: Option<ContainerKind>,
+    ) -> bool {
+        kind == Some(ContainerKind::Set)
+            && instruction.ty.container() == Some(ContainerKind::Tuple)
+            && !self.storage.is_unordered(instruction.id)
+    }
+
+    /// Merges the containers in a container into one of this type. `of_sets` is whether it
+    /// [concatenates sets](Self::concatenates_sets).
     pub(super) fn merge(
         &mut self,
         held: &SymbolicValue,
         ty: &Type,
         clipped: bool,
+        of_sets: bool,
     ) -> Result<SymbolicValue, HostOnly> {
         if let Type::Indices | Type::Object = ty {
             let shape = Shape::of_type(ty).ok_or_else(|| HostOnly::Type(ty.to_string()))?;
@@ -291,7 +313,7 @@ impl Encoder {
                 _ => return Err(HostOnly::Type(ty.to_string())),
             }
         };
-        let all = self.plain(ListOperation::Flattened, &[list]);
+        let all = self.list_step(ListOperation::Flattened, flagged(of_sets), &[list]);
         self.gathered(all, &element, ty)
     }
 
@@ -343,7 +365,7 @@ impl Encoder {
             _ => None,
         };
         if let Some(structure) = structured {
-            return match self.filtered_and_merged(region, held, &Type::Object, false)? {
+            return match self.filtered_and_merged(region, held, &Type::Object, false, false)? {
                 SymbolicValue::OnDevice(value, ..) => Ok(SymbolicValue::OnDevice(
                     value,
                     Representation::Objects,
@@ -358,7 +380,7 @@ impl Encoder {
         let held = SymbolicValue::List(kept, Box::new(element.clone()));
         self.clipped = clipped;
         match ty {
-            // A filtered set stays in ascending order.
+            // A filtered set stays ascending.
             Type::Set(_) => Ok(held),
             _ => self.gathered(kept, &element, ty),
         }
@@ -389,18 +411,17 @@ impl Encoder {
         held: &SymbolicValue,
         ty: &Type,
         clipped: bool,
+        of_sets: bool,
     ) -> Result<SymbolicValue, HostOnly> {
         let source = self.source(held)?;
         if let Type::Indices | Type::Object = ty {
             let shape = Shape::of_type(ty).ok_or_else(|| HostOnly::Type(ty.to_string()))?;
-            let painted = self.painted;
             let sum = self.empty(&shape)?;
             let (one, items) = self.heads(&[source])?;
             let mark = self.plain(ListOperation::Mark, &[]);
             let item = items[0].clone();
             let kept = self.region(region, items)?;
             let kept = self.condition(&kept)?;
-            self.painted = painted;
             self.plain(ListOperation::Release, &[mark]);
             self.builder.jump(Some(kept), one.head);
             self.add(&sum, &shape, &item, clipped)?;
@@ -409,15 +430,21 @@ impl Encoder {
         }
         let element = source.element.clone();
         let kept = self.kept(region, &source)?;
-        self.merge(&SymbolicValue::List(kept, Box::new(element)), ty, clipped)
+        let kept = SymbolicValue::List(kept, Box::new(element));
+        self.merge(&kept, ty, clipped, of_sets)
     }
 
     fn extracted(
         &mut self,
-        region: &Region,
+        instruction: &Instruction,
         held: &SymbolicValue,
     ) -> Result<SymbolicValue, HostOnly> {
-        let source = self.source(held)?;
+        let (region, source) = (&instruction.regions[0], self.source(held)?);
+        if self.is_set(&instruction.arguments[0]) {
+            let kept = self.kept(region, &source)?;
+            self.check_order(kept, &instruction.arguments[0]);
+            return self.element(kept, &source.element, 0, false);
+        }
         if let Some(found) = self.found_by_lanes(region, &source) {
             return self.loaded(found, &source.element);
         }

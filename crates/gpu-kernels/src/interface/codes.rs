@@ -91,6 +91,9 @@ codes! {
         /// Loops go on for more rounds than an evaluation may take.
         #[error("more rounds of loops than an evaluation may take")]
         Rounds = 10 as TOO_MANY_ROUNDS,
+        /// The result depends on the order in which Python iterates over a set.
+        #[error("the order of a set")]
+        Order = 11 as SET_ORDER,
     }
 }
 

@@ -14,6 +14,7 @@ const ON_LISTS: &[ListOperation] = &[
     ListOperation::ColourOfCell,
     ListOperation::PlaceOfCell,
     ListOperation::PositiveCount,
+    ListOperation::AtMostOne,
     ListOperation::SizeOfList,
     ListOperation::Element,
 ];

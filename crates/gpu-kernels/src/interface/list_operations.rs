@@ -71,6 +71,8 @@ list_operations! {
     PlaceOfCell = place_of_cell(Cell) -> Pair;
     /// Returns an integer, and bails out unless it is positive.
     PositiveCount = positive_count(Int) -> Int;
+    /// Returns an integer, and bails out if it is greater than one.
+    AtMostOne = at_most_one(Int) -> Int;
     /// Always bails out.
     Fail = fail() -> Word;
     // ops/lists.cuh
@@ -78,9 +80,9 @@ list_operations! {
     ListOfPatch = list_of_patch(Patch) -> List;
     /// The cells of an object.
     ListOfObject = list_of_object(Object) -> List;
-    /// The elements of a set of objects.
+    /// The elements of a set of objects, ascending.
     ListOfObjects = list_of_objects(Objects) -> List;
-    /// The colours of a set.
+    /// The colours of a set, ascending.
     ListOfColours = list_of_colours(Colours) -> List;
     /// The rows of a grid, each a list.
     ListOfRows = list_of_rows(Grid) -> List;
@@ -96,8 +98,6 @@ list_operations! {
     ObjectOfList = object_of_list(List) -> Object;
     /// The grid whose rows are the elements of a list, each a list.
     GridOfList = grid_of_list(List) -> Grid;
-    /// The cells of two objects that stay visible when all of them are painted as one set.
-    CombinePainted = combine_painted(Object, Object) -> Object;
     /// A grid with the cells of a list painted on it in order, later ones over earlier ones.
     PaintList = paint_list(Grid, List) -> Grid;
     /// An empty list with room for as many elements as another list has.
@@ -123,7 +123,7 @@ list_operations! {
     Element = element(List) -> Word;
     /// The elements of two lists.
     JoinedLists = joined_lists(List, List) -> List;
-    /// The elements of the lists in a list.
+    /// The elements of the lists in a list; with the flag, bails out if one of these has several.
     Flattened = flattened(List) -> List;
     /// The integers from the first operand up to the second, which is excluded, with the third as step.
     Interval = interval(Int, Int, Int) -> List;
@@ -140,11 +140,12 @@ list_operations! {
     Improves = improves(Word, Word) -> Int;
     /// The elements in ascending order without duplicates.
     SetOfList = set_of_list(List) -> List;
-    /// The elements of one list in the order of the keys in another.
+    /// The elements of one list in the order of the keys in another, which are scalars; with the flag, bails out if two
+    /// keys are equal.
     Order = order(List, List) -> List;
     /// Whether an element is in a list.
     ContainedInList = contained_in_list(Word, List) -> Int;
-    /// The most common element; with the flag, the least common one.
+    /// The most common element; with the flag, the least common one. Bails out if there are several.
     Commonest = commonest(List) -> Word;
     /// The elements of one list that are in another; with the flag, those that are not.
     Among = among(List, List) -> List;

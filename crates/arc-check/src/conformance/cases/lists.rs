@@ -226,9 +226,12 @@ impl Cases {
                 let item = self.item(sort);
                 Sketch::new(vec![Given::Word(item.clone())], Outcome::Word(sort, item))
             }
-            L::Cell | L::ColourOfCell | L::PlaceOfCell | L::PositiveCount | L::Fail => {
-                self.of_scalars(operation)
-            }
+            L::Cell
+            | L::ColourOfCell
+            | L::PlaceOfCell
+            | L::PositiveCount
+            | L::AtMostOne
+            | L::Fail => self.of_scalars(operation),
             L::ListOfPatch
             | L::ListOfObject
             | L::ListOfObjects
@@ -237,7 +240,7 @@ impl Cases {
             | L::ListOfParts
             | L::ListOfFrontiers
             | L::ListOfLine => self.of_container(operation)?,
-            L::PatchOfList | L::ObjectOfList | L::GridOfList | L::CombinePainted | L::PaintList => {
+            L::PatchOfList | L::ObjectOfList | L::GridOfList | L::PaintList => {
                 self.container_of(operation)?
             }
             L::EqualityOfElements
@@ -286,6 +289,15 @@ impl Cases {
                 match count {
                     Value::Int(count) if count > 0 => Sketch::new(operands, int(count)),
                     _ => Sketch::failing(operands, &[BailOut::Undefined]),
+                }
+            }
+            L::AtMostOne => {
+                let count = self.below(5) as i32 - 1;
+                let operands = vec![given(Representation::Int, &Value::Int(count))];
+                if count > 1 {
+                    Sketch::failing(operands, &[BailOut::Order])
+                } else {
+                    Sketch::new(operands, int(count))
                 }
             }
             _ => Sketch::failing(Vec::new(), &[BailOut::Undefined]),
@@ -478,19 +490,6 @@ impl Cases {
                 let grid = Grid::from_cells(height as usize, width as usize, cells);
                 held(given, Representation::Grid, Value::from(grid))
             }
-            L::CombinePainted => {
-                let (a, b) = (
-                    self.value_of(ElementKind::Object),
-                    self.value_of(ElementKind::Object),
-                );
-                let mut cells: Vec<Cell> = cells_of(&a)?;
-                cells.extend(cells_of(&b)?);
-                cells.sort_unstable_by_key(|cell| (cell.loc, -cell.colour));
-                cells.dedup_by_key(|cell| cell.loc);
-                let given = [a, b].map(|object| Given::Value(Representation::Object, object));
-                let all = Value::set(cells.into_iter().map(Value::from));
-                held(given.to_vec(), Representation::Object, all)
-            }
             _ => {
                 let grid = match self.below(8) {
                     0 => Grid::filled(0, 0, 0),
@@ -517,7 +516,10 @@ impl Cases {
     /// Operations that compare elements.
     fn comparing(&mut self, operation: ListOperation) -> Sketch {
         use ListOperation as L;
-        let (sort, flag) = (self.sort(), self.chance());
+        let (mut sort, flag) = (self.sort(), self.chance());
+        if operation == L::Order {
+            sort = self.scalar();
+        }
         let (a, b) = self.two_lists(sort);
         let item = match (a.first(), self.below(3)) {
             (Some(first), 0..2) => first.clone(),
@@ -554,9 +556,14 @@ impl Cases {
                 let things: Vec<Item> = a.iter().map(|_| self.item(of)).collect();
                 let mut pairs: Vec<_> = a.iter().zip(&things).collect();
                 pairs.sort_by_key(|(key, _)| *key);
+                let tied = pairs.windows(2).any(|two| two[0].0 == two[1].0);
                 let ordered = pairs.into_iter().map(|(_, thing)| thing.clone()).collect();
                 let given = vec![list(&things), list(&a)];
-                Sketch::new(given, Outcome::List(of, ordered))
+                if flag && tied {
+                    Sketch::failing(given, &[BailOut::Order])
+                } else {
+                    Sketch::new(given, Outcome::List(of, ordered))
+                }
             }
             L::ContainedInList => {
                 let there = i32::from(b.contains(&item));
@@ -566,9 +573,14 @@ impl Cases {
             L::Commonest => {
                 let count = |item: &Item| a.iter().filter(|other| *other == item).count() as i64;
                 let rank = |item: &Item| if flag { count(item) } else { -count(item) };
-                let best = a.iter().min_by(|a, b| (rank(a), *a).cmp(&(rank(b), *b)));
-                let best = best.unwrap_or(&item).clone();
-                Sketch::new(vec![list(&a)], Outcome::Word(sort, best))
+                let best = a.iter().min_by_key(|item| rank(item)).unwrap_or(&item);
+                if a.iter()
+                    .any(|other| other != best && rank(other) == rank(best))
+                {
+                    Sketch::failing(vec![list(&a)], &[BailOut::Order])
+                } else {
+                    Sketch::new(vec![list(&a)], Outcome::Word(sort, best.clone()))
+                }
             }
             L::Among => {
                 let kept = a.iter().filter(|item| b.contains(item) != flag).cloned();
@@ -663,7 +675,13 @@ impl Cases {
                 let of = Sort::of(sort.kind);
                 let lists = self.items(Sort { listed: true, ..of });
                 let all = lists.iter().flat_map(Item::values).map(Item::One).collect();
-                Sketch::new(vec![list(&lists)], Outcome::List(of, all))
+                let given = vec![list(&lists)];
+                let sketch = if flag && lists.iter().any(|one| one.values().len() > 1) {
+                    Sketch::failing(given, &[BailOut::Order])
+                } else {
+                    Sketch::new(given, Outcome::List(of, all))
+                };
+                sketch.with(flagged(flag))
             }
             L::Interval => self.interval(),
             L::Repeat => {
