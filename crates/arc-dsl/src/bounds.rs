@@ -18,7 +18,7 @@ impl Context<'_> {
         self.check(value)
     }
 
-    /// Checks a container or function of this weight.
+    /// Checks a container or function of this weight, without what is kept to find orders.
     fn check_weight(&mut self, weight: usize) -> EvalResult<()> {
         if weight as u64
             > self
@@ -108,7 +108,7 @@ impl Bounded for Value {
                 if self.depth() > cx.limits.max_nesting {
                     return Err(Limit::Nesting.into());
                 }
-                cx.check_weight(self.weight() as usize)
+                cx.check_weight(self.own_weight() as usize)
             }
         }
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use arc_isa::Primitive;
 
 use crate::error::{ErrorKind, EvalResult, Limit};
+use crate::value::Value;
 
 /// The limits of one evaluation (one program on one grid).
 ///
@@ -143,6 +144,16 @@ impl<'l> Context<'l> {
         }
     }
 
+    /// The value, without what is kept to find its order if a quarter of the memory is in use.
+    #[inline]
+    pub(crate) fn keep(&self, value: Value) -> Value {
+        let is_scarce = self.memory_left < self.limits.max_memory / 4 * 3;
+        if is_scarce && value.kept_weight() > 0 {
+            return value.with_order_found();
+        }
+        value
+    }
+
     /// Counts a value of this weight that no variable holds while others are evaluated, unless it is light. Returns
     /// what was counted, which the caller has to release.
     #[inline]
@@ -243,7 +254,7 @@ pub(crate) struct Room {
     /// What may be added before more has to be granted.
     left: u64,
     granted: u64,
-    /// The part of it that the evaluation counts as held.
+    /// What the evaluation counts as held: a part of it, and what sets keep to find their order.
     held: u64,
     most: u64,
 }
@@ -268,6 +279,16 @@ impl Room {
             return Ok(());
         }
         self.grow(cx, weight)
+    }
+
+    /// Uses up room for a value, and counts as held what sets in it keep to find their order.
+    pub(crate) fn take_value(&mut self, cx: &mut Context<'_>, value: &Value) -> EvalResult<()> {
+        let kept = u64::from(value.kept_weight());
+        if kept > 0 {
+            cx.hold(kept)?;
+            self.held += kept;
+        }
+        self.take(cx, u64::from(value.own_weight()))
     }
 
     /// Asks for more room, and charges for the work of filling it.

@@ -134,6 +134,7 @@ impl Interpreter {
                 .and_then(|()| call_step_of(&mut context, &values, step));
             match value {
                 Ok(value) => {
+                    let value = context.keep(value);
                     held += u64::from(value.weight());
                     values.push(Ok(value));
                 }
@@ -172,6 +173,7 @@ fn run(limits: &Limits, variables: &mut Vec<Value>, program: &Program) -> Result
     for step in program.steps() {
         let value = call_step(&mut context, variables, step)
             .and_then(|value| {
+                let value = context.keep(value);
                 context.hold(u64::from(value.weight()))?;
                 Ok(value)
             })

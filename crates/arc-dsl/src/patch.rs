@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use crate::budget::ELEMENT_BYTES;
 use crate::literal::{write_set, write_tuple};
 use crate::reads::count_reads;
-use crate::value::order::{Built, Order};
+use crate::value::order::{Built, By, Order};
 
 /// A pair of integers: row `i` and column `j` of a cell, or any vector, size or pair of numbers.
 ///
@@ -85,17 +85,32 @@ macro_rules! sorted_set {
                 if items.is_sorted_by(|a, b| a < b) {
                     return Self::from_sorted(items);
                 }
-                let added = items.clone().into_boxed_slice();
-                Self::built(items, Built::Added(added))
+                let added = items.as_slice().into();
+                Self::from_ascending($sorted(items), Order::new(Built::Added(added)))
             }
 
             /// The set of items that are known to be ascending and distinct, and were added in that order.
             pub(crate) fn from_sorted(items: Vec<$item>) -> Self {
+                Self::from_ascending(items, Order::default())
+            }
+
+            /// The set of items that are known to be ascending and distinct, with this order of iteration.
+            pub(crate) fn from_ascending(items: Vec<$item>, order: Order<$item>) -> Self {
                 debug_assert!(items.is_sorted_by(|a, b| a < b));
                 Self {
+                    order: order.settled(&items),
                     items: fitted(items),
-                    order: Order::default(),
                 }
+            }
+
+            /// The set of these items, one added for each of `by`, in their order of iteration. The items are for them in
+            /// ascending order.
+            pub(crate) fn by(items: Vec<$item>, by: By) -> Self {
+                if items.is_sorted_by(|a, b| a < b) {
+                    return Self::from_ascending(items, Order::by(Built::Ascending, by));
+                }
+                let added = items.as_slice().into();
+                Self::from_ascending($sorted(items), Order::by(Built::Added(added), by))
             }
 
             /// The set of these items, in any order, that was built in this way.
@@ -105,15 +120,9 @@ macro_rules! sorted_set {
 
             /// The set of these items, in any order, with this order of iteration.
             pub(crate) fn ordered(items: Vec<$item>, order: Order<$item>) -> Self {
-                let items = fitted(if items.is_sorted_by(|a, b| a < b) {
-                    items
-                } else {
-                    $sorted(items)
-                });
-                Self {
-                    order: order.settled(&items),
-                    items,
-                }
+                let is_sorted = items.is_sorted_by(|a, b| a < b);
+                let items = if is_sorted { items } else { $sorted(items) };
+                Self::from_ascending(items, order)
             }
 
             /// The items, ascending.
@@ -371,7 +380,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn locations_order_by_row_then_column_with_signs() {
+    fn locations_are_stored_by_row_then_column_and_printed_in_the_order_of_iteration() {
         let set = Indices::new(vec![
             Loc::new(1, -1),
             Loc::new(0, 5),
@@ -381,8 +390,10 @@ mod tests {
         ]);
         assert_eq!(
             set.to_string(),
-            "frozenset({(-1, 9), (0, -5), (0, 5), (1, -1)})"
+            "frozenset({(0, -5), (-1, 9), (1, -1), (0, 5)})"
         );
+        let ascending = [(-1, 9), (0, -5), (0, 5), (1, -1)].map(|(i, j)| Loc::new(i, j));
+        assert_eq!(set.as_slice(), ascending);
         assert!(set.contains(&Loc::new(0, -5)) && !set.contains(&Loc::new(5, 0)));
     }
 
@@ -411,11 +422,11 @@ mod tests {
     }
 
     #[test]
-    fn cells_order_by_colour_first() {
-        let object: Object = [Cell::new(2, Loc::new(0, 0)), Cell::new(1, Loc::new(9, 9))]
-            .into_iter()
-            .collect();
-        assert_eq!(object.to_string(), "frozenset({(1, (9, 9)), (2, (0, 0))})");
+    fn cells_are_stored_by_colour_first_and_printed_in_the_order_of_iteration() {
+        let cells = [Cell::new(2, Loc::new(0, 0)), Cell::new(1, Loc::new(9, 9))];
+        let object: Object = cells.into_iter().collect();
+        assert_eq!(object.to_string(), "frozenset({(2, (0, 0)), (1, (9, 9))})");
+        assert_eq!(object.as_slice(), [cells[1], cells[0]]);
         assert_eq!(Object::default().to_string(), "frozenset()");
     }
 }

@@ -216,7 +216,7 @@ pub fn parse_functions(text: &str) -> Vec<Result<Program, ParseError>> {
 /// ```
 /// use arc_dsl::parse_value;
 /// let object = parse_value("frozenset({(2, ORIGIN), (1, (0, 1))})")?;
-/// assert_eq!(object.to_string(), "frozenset({(1, (0, 1)), (2, (0, 0))})");
+/// assert_eq!(object.to_string(), "frozenset({(2, (0, 0)), (1, (0, 1))})");
 /// assert_eq!(
 ///     parse_value("(1, 2").unwrap_err().to_string(),
 ///     "line 1, column 1: `(` is never closed, expected `)`",

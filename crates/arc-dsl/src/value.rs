@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use arc_isa::{ContainerKind, Primitive};
 
-use crate::value::container::{Container, ContainerBuilder, Items, numbered};
+use crate::value::container::{Container, ContainerBuilder, Items};
 use smallvec::SmallVec;
 
 use crate::budget::{ELEMENT_BYTES, LIGHT};
@@ -28,7 +28,7 @@ use crate::reads::count_reads;
 use crate::value::digest::digest;
 use crate::value::foreign::Foreign;
 use crate::value::function::Function;
-use crate::value::order::{Built, Element, Order};
+use crate::value::order::{Built, Element, Order, numbered, weight_of};
 use crate::value::set_table::Table;
 
 /// The largest integer that a program may hold: integers lie in `-MAX_INT..=MAX_INT`, and one beyond that is
@@ -80,7 +80,10 @@ pub enum Value {
 pub struct Elements {
     /// Most tuples and sets have one or two elements, stored inline: one allocation instead of two.
     values: SmallVec<[Value; 2]>,
+    /// Without what is kept.
     weight: u32,
+    /// The weight of what is kept to find the order of sets.
+    kept: u32,
     depth: u16,
 }
 
@@ -112,7 +115,8 @@ const _: () = {
 impl Elements {
     #[inline]
     fn new(values: SmallVec<[Value; 2]>) -> Self {
-        let (mut weight, mut depth) = (CONTAINER_WEIGHT, 0);
+        let (mut weight, mut kept, mut depth) = (CONTAINER_WEIGHT, 0u32, 0);
+        let mut kept_at = None;
         for value in &values {
             match value {
                 Value::Nothing | Value::Bool(_) | Value::Int(_) | Value::Primitive(_) => {
@@ -123,8 +127,17 @@ impl Elements {
                     depth = depth.max(1);
                 }
                 _ => {
-                    weight = weight.saturating_add(value.weight());
+                    let (own, more) = value.weights();
+                    weight = weight.saturating_add(own);
                     depth = depth.max(value.depth());
+                    // Elements often keep one and the same thing.
+                    if more > 0 {
+                        let at = value.kept_at();
+                        if at.is_none() || at != kept_at {
+                            kept = kept.saturating_add(more);
+                        }
+                        kept_at = at;
+                    }
                 }
             }
         }
@@ -132,6 +145,7 @@ impl Elements {
         Self {
             values,
             weight,
+            kept,
             depth,
         }
     }
@@ -178,11 +192,12 @@ impl SetElements {
     /// The set of these elements, which are ascending and distinct.
     fn new(elements: Elements, order: Order<Value>) -> Self {
         let order = order.settled(elements.as_slice());
-        let weight =
-            elements.weight + (SET_WEIGHT - CONTAINER_WEIGHT) + elements.values.len() as u32 / 4;
+        let header = SET_WEIGHT - CONTAINER_WEIGHT;
+        let places = weight_of(elements.values.len() * size_of::<u32>());
         Self {
             elements: Elements {
-                weight: weight.saturating_add(order.kept_weight()),
+                weight: elements.weight.saturating_add(header + places),
+                kept: elements.kept.saturating_add(order.kept_weight()),
                 ..elements
             },
             order,
@@ -215,12 +230,6 @@ fn take(value: &mut Value) -> Value {
 impl Value {
     /// The weight of an object without its cells.
     pub(crate) const OBJECT_WEIGHT: u32 = PATCH_WEIGHT;
-}
-
-/// The weight of a patch of this many items, whose order keeps values of this weight.
-#[inline]
-fn patch_weight(items: usize, kept: u32) -> u32 {
-    (items as u32 + PATCH_WEIGHT).saturating_add(kept)
 }
 
 /// How many elements there are in a grid, counting its rows as tuples.
@@ -298,18 +307,20 @@ impl Value {
                 OrderOf::Copied(numbers) => Order::copied(Built::Numbers(numbers.into())),
             }
         }
-        if let Some(locs) = values
-            .iter()
-            .map(Loc::from_value)
-            .collect::<Option<Vec<_>>>()
+        let loc = |value: &Value| match value {
+            Value::Loc(loc) => Some(*loc),
+            _ => None,
+        };
+        let cell = |value: &Value| match value {
+            Value::Cell(cell) => Some(*cell),
+            _ => None,
+        };
+        if let Some(locs) = values.iter().map(loc).collect::<Option<Vec<_>>>()
             && !locs.is_empty()
         {
             return Indices::ordered(locs, order_of(order)).into();
         }
-        if let Some(cells) = values
-            .iter()
-            .map(Cell::from_value)
-            .collect::<Option<Vec<_>>>()
+        if let Some(cells) = values.iter().map(cell).collect::<Option<Vec<_>>>()
             && !cells.is_empty()
         {
             return Object::ordered(cells, order_of(order)).into();
@@ -362,24 +373,11 @@ impl Value {
             .iter_stored()
             .map(Cow::into_owned)
             .collect();
-        let hashes: Vec<u64> = values
-            .iter()
-            .map(Element::python_hash)
-            .collect::<Option<_>>()?;
+        let hashes = Value::hashes(&values)?;
         Some(Self::set_of_table(
             values,
             self.set_table()?.copied(&hashes),
         ))
-    }
-
-    /// Whether both are one and the same set in memory.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Value::Indices(a), Value::Indices(b)) => Arc::ptr_eq(a, b),
-            (Value::Object(a), Value::Object(b)) => Arc::ptr_eq(a, b),
-            (Value::Set(a), Value::Set(b)) => Arc::ptr_eq(a, b),
-            _ => false,
-        }
     }
 
     /// The set without elements.
@@ -403,14 +401,77 @@ impl Value {
     #[inline]
     #[must_use]
     pub fn weight(&self) -> u32 {
+        let (own, kept) = self.weights();
+        own.saturating_add(kept)
+    }
+
+    /// The same without what sets keep to find their order.
+    #[inline]
+    pub(crate) fn own_weight(&self) -> u32 {
+        self.weights().0
+    }
+
+    /// The weight of what sets in it keep to find their order.
+    #[inline]
+    pub(crate) fn kept_weight(&self) -> u32 {
+        self.weights().1
+    }
+
+    /// Both.
+    #[inline]
+    fn weights(&self) -> (u32, u32) {
         match self {
-            Value::Grid(grid) => grid.cells().len() as u32 + GRID_WEIGHT,
-            Value::Indices(indices) => patch_weight(indices.len(), indices.order().kept_weight()),
-            Value::Object(object) => patch_weight(object.len(), object.order().kept_weight()),
-            Value::Tuple(elements) => elements.weight,
-            Value::Set(elements) => elements.weight,
-            Value::Function(function) => function.weight(),
-            _ => 1,
+            Value::Grid(grid) => (grid.cells().len() as u32 + GRID_WEIGHT, 0),
+            Value::Indices(indices) => {
+                let own = indices.len() as u32 + PATCH_WEIGHT;
+                (own, indices.order().kept_weight())
+            }
+            Value::Object(object) => {
+                let own = object.len() as u32 + PATCH_WEIGHT;
+                (own, object.order().kept_weight())
+            }
+            Value::Tuple(elements) => (elements.weight, elements.kept),
+            Value::Set(elements) => (elements.weight, elements.kept),
+            Value::Function(function) => (function.weight(), 0),
+            _ => (1, 0),
+        }
+    }
+
+    /// An address that only those sets share that keep one and the same thing to find their order.
+    pub(crate) fn kept_at(&self) -> Option<usize> {
+        match self {
+            Value::Indices(indices) => indices.order().kept_at(),
+            Value::Object(object) => object.order().kept_at(),
+            _ => self.address(),
+        }
+    }
+
+    /// The address of a set in memory.
+    pub(crate) fn address(&self) -> Option<usize> {
+        match self {
+            Value::Indices(indices) => Some(Arc::as_ptr(indices).addr()),
+            Value::Object(object) => Some(Arc::as_ptr(object).addr()),
+            Value::Set(elements) => Some(Arc::as_ptr(elements).addr()),
+            _ => None,
+        }
+    }
+
+    /// The same value; if it is a set, without what is kept to find its order.
+    pub(crate) fn with_order_found(self) -> Self {
+        match self {
+            Value::Indices(indices) => {
+                let locs = indices.as_slice();
+                Indices::ordered(locs.to_vec(), indices.order().found(locs)).into()
+            }
+            Value::Object(object) => {
+                let cells = object.as_slice();
+                Object::ordered(cells.to_vec(), object.order().found(cells)).into()
+            }
+            Value::Set(set) => {
+                let order = set.order.found(&set.values);
+                Self::set_built(set.values.to_vec(), order)
+            }
+            other => other,
         }
     }
 
@@ -813,16 +874,16 @@ mod tests {
     }
 
     #[test]
-    fn sets_are_ascending_and_distinct() {
+    fn sets_are_distinct_and_printed_in_the_order_of_iteration() {
         let set = Value::set([
             Value::Int(3),
             Value::Bool(true),
             Value::Int(1),
             Value::Int(-2),
         ]);
-        assert_eq!(set.to_string(), "frozenset({-2, True, 3})");
+        assert_eq!(set.to_string(), "frozenset({True, 3, -2})");
         let mixed = Value::set([ints(&[0, 1]), Value::Int(5), Value::Nothing]);
-        assert_eq!(mixed.to_string(), "frozenset({None, 5, (0, 1)})");
+        assert_eq!(mixed.to_string(), "frozenset({(0, 1), None, 5})");
     }
 
     #[test]

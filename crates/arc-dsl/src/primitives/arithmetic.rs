@@ -298,7 +298,7 @@ pub(super) mod untyped {
     fn repeated(cx: &mut Context<'_>, value: &Value, n: i32) -> PythonResult {
         let once = tuple(value)?;
         let n = n.max(0).unsigned_abs();
-        cx.reserve(u64::from(n) * u64::from(value.weight()))?;
+        cx.reserve(u64::from(n) * u64::from(value.own_weight()))?;
         let mut all = cx.collector(ContainerKind::Tuple);
         if !once.is_empty() {
             for _ in 0..n {

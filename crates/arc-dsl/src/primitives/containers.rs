@@ -9,8 +9,8 @@ use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult, ValueKind};
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
-use crate::value::container::{Collector, Container, Items, sorting};
-use crate::value::order::{Built, Element, Order, Source};
+use crate::value::container::{Collector, Container, Items, are_patches, sorting};
+use crate::value::order::{Built, By, Element, Order, Source};
 use crate::value::set_table::Table;
 
 pub(super) fn identity(x: &Value) -> Value {
@@ -35,7 +35,7 @@ pub(super) fn combine(
         all.extend_stored(cx, a)?;
         all.extend_stored(cx, b)?;
         let both = [a.value.clone(), b.value.clone()];
-        return all.finish_from(cx, Source::Joined(both.into()));
+        return all.finish_from(cx, Source::Joined(both));
     }
     all.extend(cx, a)?;
     all.extend(cx, b)?;
@@ -47,7 +47,9 @@ pub(super) fn intersection(
     a: Container<'_>,
     b: Container<'_>,
 ) -> EvalResult<Value> {
-    if a.value.is_same(b.value)
+    if a.value
+        .address()
+        .is_some_and(|at| Some(at) == b.value.address())
         && let Some(copy) = a.value.copied_set()
     {
         return Ok(copy);
@@ -113,60 +115,47 @@ pub(super) fn among_sorted<T: Ord + Copy>(a: &[T], b: &[T], wanted: bool) -> Vec
 
 /// The set of these elements of `set`, which are ascending, added in its order.
 fn kept_locs(set: Container<'_>, kept: Vec<Loc>) -> Value {
-    let source = Source::Kept(set.value.clone());
-    Indices::built(kept, Built::Of(source)).into()
+    Indices::from_ascending(kept, Order::new(Built::Kept(set.value.clone()))).into()
 }
 
 fn kept_cells(set: Container<'_>, kept: Vec<Cell>) -> Value {
-    let source = Source::Kept(set.value.clone());
-    Object::built(kept, Built::Of(source)).into()
+    Object::from_ascending(kept, Order::new(Built::Kept(set.value.clone()))).into()
 }
 
 /// The elements for which `condition` holds, in a container of the same kind.
 pub(crate) fn keep(container: Container<'_>, mut condition: impl FnMut(&Value) -> bool) -> Value {
-    let kept: Result<_, std::convert::Infallible> = try_keep(container, |item| Ok(condition(item)));
-    let Ok(kept) = kept;
-    kept
+    let holds: Vec<bool> = container
+        .iter_stored()
+        .map(|item| condition(&item))
+        .collect();
+    kept(container, &holds)
 }
 
-/// The elements for which `condition` holds, in a container of the same kind. It is asked in the order in which they
-/// are stored, which is ascending for a set.
-pub(super) fn try_keep<E>(
-    container: Container<'_>,
-    mut condition: impl FnMut(&Value) -> Result<bool, E>,
-) -> Result<Value, E> {
-    Ok(match (container.kind, container.items) {
-        (ContainerKind::Set, Items::Locs(locs)) => {
-            let mut kept = Vec::new();
-            for &loc in locs {
-                if condition(&Value::Loc(loc))? {
-                    kept.push(loc);
-                }
-            }
-            kept_locs(container, kept)
-        }
-        (ContainerKind::Set, Items::Cells(cells)) => {
-            let mut kept = Vec::new();
-            for &cell in cells {
-                if condition(&Value::Cell(cell))? {
-                    kept.push(cell);
-                }
-            }
-            kept_cells(container, kept)
+/// The elements for which `holds`, in the order in which they are stored, in a container of the same kind.
+pub(super) fn kept(container: Container<'_>, holds: &[bool]) -> Value {
+    fn kept_of<T: Clone>(items: &[T], holds: &[bool]) -> Vec<T> {
+        let mut kept = Vec::with_capacity(holds.iter().filter(|holds| **holds).count());
+        let all = items.iter().zip(holds);
+        kept.extend(
+            all.filter(|(_, holds)| **holds)
+                .map(|(item, _)| item.clone()),
+        );
+        kept
+    }
+    match (container.kind, container.items) {
+        (ContainerKind::Set, Items::Locs(locs)) => kept_locs(container, kept_of(locs, holds)),
+        (ContainerKind::Set, Items::Cells(cells)) => kept_cells(container, kept_of(cells, holds)),
+        (ContainerKind::Set, Items::Values(values)) => {
+            kept_values(container, kept_of(values, holds))
         }
         _ => {
-            let mut kept = Vec::new();
-            for item in container.iter_stored() {
-                if condition(&item)? {
-                    kept.push(item.into_owned());
-                }
-            }
-            match container.kind {
-                ContainerKind::Tuple => Value::tuple(kept),
-                ContainerKind::Set => kept_values(container, kept),
-            }
+            let all = container.iter_stored().zip(holds);
+            let kept = all
+                .filter(|(_, holds)| **holds)
+                .map(|(item, _)| item.into_owned());
+            Value::tuple(kept.collect())
         }
-    })
+    }
 }
 
 /// The set of these elements of a set that is no patch, which are ascending, added in its order.
@@ -178,8 +167,8 @@ fn kept_values(set: Container<'_>, kept: Vec<Value>) -> Value {
             Value::set(in_order.map(Cow::into_owned).collect::<Vec<_>>())
         }
         _ => {
-            let source = Source::Kept(set.value.clone());
-            Value::set_built(kept, Order::new(Built::Of(source)))
+            let source = Built::Kept(set.value.clone());
+            Value::set_built(kept, Order::new(source))
         }
     }
 }
@@ -199,7 +188,7 @@ pub(super) fn dedupe(cx: &mut Context<'_>, tup: Container<'_>) -> EvalResult<Val
 
 pub(super) fn repeat(cx: &mut Context<'_>, item: &Value, num: i32) -> EvalResult<Value> {
     let num = num.max(0) as usize;
-    cx.reserve(num as u64 * u64::from(item.weight()))?;
+    cx.reserve(num as u64 * u64::from(item.own_weight()))?;
     Ok(Value::tuple(vec![item.clone(); num]))
 }
 
@@ -208,31 +197,28 @@ pub(super) fn size(container: Container<'_>) -> i32 {
 }
 
 pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> EvalResult<Value> {
-    let mut all = cx.collector(containers.kind);
-    if containers.kind == ContainerKind::Set && are_patches(containers) {
-        for container in containers.iter_stored() {
-            all.extend_stored(cx, inner(&container)?)?;
-        }
-        return all.finish_from(cx, Source::Merged(containers.value.clone()));
+    let patches = containers.value.values();
+    if containers.kind == ContainerKind::Set && are_patches(patches) {
+        return merge_patches(cx, patches, Source::Merged(containers.value.clone()));
     }
+    let mut all = cx.collector(containers.kind);
     for container in containers.iter() {
         merge_into(cx, &mut all, &container)?;
     }
     all.finish(cx)
 }
 
-/// Whether all elements are sets of locations, or all are objects. The union of such sets can be built before the order
-/// of its elements is known.
-fn are_patches(containers: Container<'_>) -> bool {
-    match containers.items {
-        Items::Values(values) => {
-            values
-                .iter()
-                .all(|value| matches!(value, Value::Indices(_)))
-                || values.iter().all(|value| matches!(value, Value::Object(_)))
-        }
-        _ => false,
+/// The union of these patches, which was built in this way.
+pub(super) fn merge_patches(
+    cx: &mut Context<'_>,
+    patches: &[Value],
+    source: Source,
+) -> EvalResult<Value> {
+    let mut all = cx.collector(ContainerKind::Set).expecting(patches.len());
+    for patch in patches {
+        all.extend_stored(cx, inner(patch)?)?;
     }
+    all.finish_from(cx, source)
 }
 
 /// Adds the elements of `container`, which has to be a container.
@@ -337,15 +323,15 @@ pub(super) fn insert(
     value: &Value,
     container: Container<'_>,
 ) -> EvalResult<Value> {
-    cx.reserve(u64::from(container.value.weight()) + u64::from(value.weight()))?;
+    cx.reserve(u64::from(container.value.own_weight()) + u64::from(value.own_weight()))?;
     let mut all: Vec<Value> = container.iter_stored().map(Cow::into_owned).collect();
     let number = all.binary_search(value).unwrap_or_else(|_| {
         all.push(value.clone());
         all.len() - 1
     });
-    let hashes: Option<Vec<u64>> = all.iter().map(Element::python_hash).collect();
-    let (Some(hashes), Some(table)) = (hashes, container.value.set_table()) else {
-        return Ok(Value::set(all));
+    let (Some(hashes), Some(table)) = (Value::hashes(&all), container.value.set_table()) else {
+        let all = container.iter().map(Cow::into_owned);
+        return Ok(Value::set(all.chain([value.clone()])));
     };
     // Python copies the set and joins the copy with a set of the value, for which room is made even if it is there.
     let mut table = table.copied(&hashes);
@@ -403,16 +389,15 @@ pub(super) fn product(
     let mut pairs = cx
         .collector(ContainerKind::Set)
         .expecting(a.len() * b.len());
-    // Pairs of numbers are added in ascending order, which most often needs no sorting.
-    let are_numbers = |of: Container<'_>| of.iter_stored().all(|it| matches!(*it, Value::Int(_)));
-    if are_numbers(a) && are_numbers(b) {
+    // The pairs of two sets ascend, whatever the elements.
+    if [a.kind, b.kind] == [ContainerKind::Set; 2] {
         for first in a.iter_stored() {
             for second in b.iter_stored() {
                 pairs.push(cx, Value::pair(&first, &second))?;
             }
         }
         let both = [a.value.clone(), b.value.clone()];
-        return pairs.finish_from(cx, Source::Product(both.into()));
+        return pairs.finish_by(cx, By::Pairs(both.into()));
     }
     b.try_each(|second| a.try_each(|first| pairs.push(cx, Value::pair(first, second))))?;
     pairs.finish(cx)
@@ -447,12 +432,12 @@ pub(super) fn keep_elements(
     condition: impl Fn(Container<'_>) -> EvalResult<bool>,
 ) -> EvalResult<Value> {
     if container.kind == ContainerKind::Set {
-        return try_keep(container, |item| condition(inner(item)?)).or_else(|error| {
-            // Python meets the errors in its order.
-            let mut all = container.iter();
-            all.try_for_each(|item| condition(inner(&item)?).map(|_| ()))?;
-            Err(error)
-        });
+        let mut holds = Vec::with_capacity(container.len());
+        container.try_each_stored(|item| {
+            holds.push(condition(inner(item)?)?);
+            Ok(())
+        })?;
+        return Ok(kept(container, &holds));
     }
     let mut kept = cx.collector(ContainerKind::Set);
     for item in container.iter() {
@@ -591,10 +576,10 @@ mod tests {
     }
 
     #[test]
-    fn first_last_and_other_read_sets_in_canonical_order() {
+    fn first_last_and_other_read_sets_in_the_order_of_iteration() {
         let set = Value::set([Value::Int(5), Value::Int(-1), Value::Int(3)]);
-        assert_eq!(call(Primitive::First, &[&set]), Ok(Value::Int(-1)));
-        assert_eq!(call(Primitive::Last, &[&set]), Ok(Value::Int(5)));
+        assert_eq!(call(Primitive::First, &[&set]), Ok(Value::Int(3)));
+        assert_eq!(call(Primitive::Last, &[&set]), Ok(Value::Int(-1)));
         assert_eq!(
             call(Primitive::Other, &[&set, &Value::Int(-1)]),
             Ok(Value::Int(3))

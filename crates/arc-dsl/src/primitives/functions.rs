@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(tuple.to_string(), "(6, 2, 6)");
         let set = Value::set([Value::Int(3), Value::Int(-3)]);
         let same = call(Primitive::Apply, &[Value::primitive(Primitive::Sign), &set]).unwrap();
-        assert_eq!(same.to_string(), "frozenset({-1, 1})");
+        assert_eq!(same.to_string(), "frozenset({1, -1})");
     }
 
     #[test]

@@ -1,16 +1,18 @@
 //! Loops over containers, for any kind of body: a function value of the interpreter or a region of the first-order
 //! form.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use arc_isa::{ContainerKind, Primitive, Type};
 
 use super::comparison::{improves, less};
-use super::containers::{keep, merge, merge_into};
+use super::containers::{kept, merge, merge_into, merge_patches};
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
 use crate::value::Value;
 use crate::value::container::{Collector, Container, Items, sorted_places, sorting};
+use crate::value::order::{By, Source};
 use smallvec::SmallVec;
 
 /// The body of a [`Context::call_loop`]: called with one element of each container.
@@ -101,14 +103,27 @@ pub(crate) fn apply(
         let j = function.call(cx, &[&Value::Int(loc.j)])?;
         return Ok(Value::pair(&i, &j));
     }
+    let results = results(cx, function, container)?;
+    match container.kind {
+        ContainerKind::Set => results.finish_by(cx, By::Set(container.value.clone())),
+        ContainerKind::Tuple => results.finish(cx),
+    }
+}
+
+/// The results of a function for the elements as they are stored.
+fn results(
+    cx: &mut Context<'_>,
+    mut function: impl Body,
+    container: Container<'_>,
+) -> EvalResult<Collector> {
     let rows = hold_rows(cx, &[container])?;
     let mut results = cx.collector(container.kind).expecting(container.len());
-    container.try_each(|item| {
+    container.try_each_stored(|item| {
         let result = function.call(cx, &[item])?;
         results.push(cx, result)
     })?;
     cx.release(rows);
-    results.finish(cx)
+    Ok(results)
 }
 
 /// Merges the results of a function as they come. Python merges after all calls: if the function fails later, that is
@@ -154,12 +169,7 @@ pub(crate) fn mapply(
     container: Container<'_>,
 ) -> EvalResult<Value> {
     if container.kind == ContainerKind::Set {
-        // The results are a set of their own, in whose order they are merged.
-        let results = apply(cx, function, container)?;
-        let held = cx.hold_heavy(&results)?;
-        let merged = results.as_container().map(|results| merge(cx, results));
-        cx.release(held);
-        return merged.unwrap_or(Ok(results));
+        return merged_results(cx, function, container);
     }
     let rows = hold_rows(cx, &[container])?;
     let mut merging = Merging::new(cx.collector(container.kind).expecting(container.len()));
@@ -169,6 +179,31 @@ pub(crate) fn mapply(
     })?;
     cx.release(rows);
     merging.finish(cx)
+}
+
+/// The merged results of a function for the elements of a set. They are a set of their own, in whose order they are merged.
+fn merged_results(
+    cx: &mut Context<'_>,
+    function: impl Body,
+    set: Container<'_>,
+) -> EvalResult<Value> {
+    let by = By::Set(set.value.clone());
+    match results(cx, function, set)?.into_patches(cx) {
+        Ok(patches) => {
+            let all = Value::tuple(patches);
+            let held = cx.hold_heavy(&all)?;
+            let merged = merge_patches(cx, all.values(), Source::Images(all.clone(), by));
+            cx.release(held);
+            merged
+        }
+        Err(results) => {
+            let results = results.finish_by(cx, by)?;
+            let held = cx.hold_heavy(&results)?;
+            let merged = results.as_container().map(|results| merge(cx, results));
+            cx.release(held);
+            merged.unwrap_or(Ok(results))
+        }
+    }
 }
 
 pub(crate) fn papply(
@@ -213,10 +248,27 @@ pub(crate) fn prapply(
 ) -> EvalResult<Value> {
     let rows = hold_rows(cx, &[a, b])?;
     let mut results = cx.collector(ContainerKind::Set);
+    let mut call = |cx: &mut Context<'_>, first: &Value, second: &Value| {
+        let result = function.call(cx, &[first, second])?;
+        results.push(cx, result)
+    };
+    if [a.kind, b.kind] == [ContainerKind::Set; 2] {
+        let mut all = a
+            .iter_stored()
+            .flat_map(|first| b.iter_stored().map(move |second| (first.clone(), second)));
+        match all.try_for_each(|(first, second)| call(cx, &first, &second)) {
+            Ok(()) => {
+                let both = [a.value.clone(), b.value.clone()];
+                return results.finish_by(cx, By::Pairs(both.into()));
+            }
+            Err(error @ ErrorKind::Limit(_)) => return Err(error),
+            // Python meets the errors in its order.
+            Err(_) => {}
+        }
+    }
     for second in b.iter() {
         for first in a.iter() {
-            let result = function.call(cx, &[&first, &second])?;
-            results.push(cx, result)?;
+            call(cx, &first, &second)?;
         }
     }
     cx.release(rows);
@@ -243,22 +295,18 @@ pub(crate) fn sfilter(
     kept.finish(cx)
 }
 
-/// The elements of a set for which the condition holds, called in the order of the set.
+/// The elements of a set for which the condition holds.
 fn kept_of_set(
     cx: &mut Context<'_>,
     set: Container<'_>,
     condition: &mut impl Body,
 ) -> EvalResult<Value> {
-    let places = set.places();
-    let mut holds = vec![false; set.len()];
-    for at in 0..set.len() {
-        let at = places.map_or(at, |places| places[at] as usize);
-        if let Some(item) = set.stored(at) {
-            holds[at] = condition.call(cx, &[&item])?.is_truthy();
-        }
-    }
-    let mut holds = holds.into_iter();
-    Ok(keep(set, |_| holds.next().unwrap_or(false)))
+    let mut holds = Vec::with_capacity(set.len());
+    set.try_each_stored(|item| {
+        holds.push(condition.call(cx, &[item])?.is_truthy());
+        Ok(())
+    })?;
+    Ok(kept(set, &holds))
 }
 
 pub(crate) fn mfilter(
@@ -308,13 +356,31 @@ pub(crate) fn order(
     let rows = hold_rows(cx, &[container])?;
     let mut room = cx.room();
     let mut keyed: Vec<(Value, Value)> = Vec::new();
-    for item in container.iter() {
-        let key = compfunc.call(cx, &[&item])?;
-        room.take(cx, u64::from(key.weight()) + u64::from(item.weight()))?;
-        keyed.push((key, item.into_owned()));
-    }
+    container.try_each_stored(|item| {
+        let key = compfunc.call(cx, &[item])?;
+        room.take_value(cx, &key)?;
+        room.take(cx, u64::from(item.own_weight()))?;
+        keyed.push((key, item.clone()));
+        Ok(())
+    })?;
     cx.work(sorting(keyed.len(), room.taken()))?;
-    let places = sorted_places(keyed.len(), |a, b| less(&keyed[a].0, &keyed[b].0))?;
+    let sorted = |keyed: &[(Value, Value)]| {
+        sorted_places(keyed.len(), |a, b| less(&keyed[a].0, &keyed[b].0))
+    };
+    let mut places = sorted(&keyed);
+    // If no two keys are equal, and all are numbers, how they come does not matter.
+    let key = |place: u32| keyed[place as usize].0.as_int();
+    let is_settled = places
+        .as_ref()
+        .is_ok_and(|places| places.is_sorted_by(|a, b| key(*a).is_some() && key(*a) < key(*b)));
+    if !is_settled && let Some(in_order) = container.places() {
+        keyed = in_order
+            .iter()
+            .map(|at| keyed[*at as usize].clone())
+            .collect();
+        places = sorted(&keyed);
+    }
+    let places = places?;
     room.close(cx);
     cx.release(rows);
     let items = places.iter().map(|&at| keyed[at as usize].1.clone());
@@ -376,6 +442,11 @@ fn outermost(
     compfunc: &mut impl Body,
     wanted: Ordering,
 ) -> EvalResult<Option<(Value, Value)>> {
+    if container.kind == ContainerKind::Set
+        && let Some(best) = outermost_number(cx, container, compfunc, wanted)?
+    {
+        return Ok(best);
+    }
     // The best row so far is kept while the next one is read.
     let rows = 2 * hold_rows(cx, &[container])?;
     cx.hold(rows / 2)?;
@@ -399,6 +470,44 @@ fn outermost(
     })?;
     cx.release(rows + held);
     Ok(best)
+}
+
+/// The same for a set whose keys are all numbers: then its order matters only if keys are equal. Nothing for other keys,
+/// and if the function fails.
+fn outermost_number(
+    cx: &mut Context<'_>,
+    set: Container<'_>,
+    compfunc: &mut impl Body,
+    wanted: Ordering,
+) -> EvalResult<Option<Option<(Value, Value)>>> {
+    let (mut best, mut equal) = (None, Vec::new());
+    for (at, item) in (0..).zip(set.iter_stored()) {
+        let number = match compfunc.call(cx, &[&item]) {
+            Ok(Value::Int(number)) => number,
+            Err(error @ ErrorKind::Limit(_)) => return Err(error),
+            _ => return Ok(None),
+        };
+        let ordering = best.map_or(wanted, |best| number.cmp(&best));
+        if ordering == wanted {
+            best = Some(number);
+            equal.clear();
+        }
+        if ordering == wanted || ordering.is_eq() {
+            equal.push(at);
+        }
+    }
+    let first = match (equal.as_slice(), best) {
+        (&[_, _, ..], _) => {
+            let places = set.places();
+            let first =
+                places.and_then(|places| places.iter().find(|at| equal.binary_search(at).is_ok()));
+            *first.unwrap_or(&equal[0])
+        }
+        (&[only], _) => only,
+        _ => return Ok(Some(None)),
+    };
+    let item = set.stored(first as usize).map(Cow::into_owned);
+    Ok(Some(best.map(Value::Int).zip(item)))
 }
 
 /// Counts one row of each grid among the containers as held, if rows are heavy: they are built as the loop reaches

@@ -1,6 +1,6 @@
 //! Objects and patterns found on grids.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::colours::{background, colours_in_order};
 use super::extents::Bounds;
@@ -11,8 +11,8 @@ use crate::patch::{Cell, Indices, Loc, Object};
 use crate::reads::count_reads;
 use crate::types::Patch;
 use crate::value::Value;
-use crate::value::container::{numbered, sorting};
-use crate::value::order::{Built, CellsFrom, Flood, Order, ValuesFrom};
+use crate::value::container::sorting;
+use crate::value::order::{Built, CellsFrom, Flood, Order, ValuesFrom, numbered};
 
 pub(super) fn objects(
     cx: &mut Context<'_>,
@@ -27,25 +27,13 @@ pub(super) fn objects(
         None
     };
     let objects = objects_on(cx, grid, univalued, diagonal, background)?;
-    let area = grid.cells().len();
-    // Each object has its part of the weight of the grid, and its table.
-    let weight = |object: &Vec<Cell>| (object.len() + area / (16 * objects.len()) + 4) as u32;
-    let weight = objects.iter().map(weight).max().unwrap_or(0);
-    let flood = Arc::new(Flood {
-        grid: grid.clone(),
-        univalued,
-        diagonal,
-        background,
-        hashes: None,
-        weight,
-        tables: OnceLock::new(),
-    });
+    let flood = Arc::new(Flood::new(grid.clone(), univalued, diagonal, background));
     let object = |cells| {
         let from = CellsFrom::Flood(Arc::clone(&flood));
         Value::from(Object::built(cells, Built::From(from)))
     };
     let mut objects: Vec<Value> = objects.into_iter().map(object).collect();
-    let from = ValuesFrom::Objects(grid.height(), grid.width());
+    let from = ValuesFrom::Objects(grid.height() as u32, grid.width() as u32);
     objects.sort_unstable_by_key(first_cell);
     Ok(Value::set_built(objects, Order::new(Built::From(from))))
 }
@@ -322,21 +310,15 @@ pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Grid) -> EvalResult<Value> 
     let mut room = cx.room();
     let mut lines = Vec::new();
     for line in horizontal.chain(vertical) {
-        room.take(cx, u64::from(line.weight()))?;
+        room.take_value(cx, &line)?;
         lines.push(line);
     }
     cx.work(sorting(lines.len(), room.taken()))?;
     let of_rows = places(&rows, true).count();
-    // On a grid of one cell, the row is the column, and the first of them stays.
-    let of_columns = lines.len() - of_rows;
+    // On a grid of one cell, the row is the column.
     let (lines, mut numbers) = numbered(lines);
-    let (first, second) = if numbers.len() < of_rows + of_columns {
-        (numbers.clone(), numbers)
-    } else {
-        let second = numbers.split_off(of_rows);
-        (numbers, second)
-    };
-    let from = ValuesFrom::Frontiers(first.into(), second.into());
+    let of_columns = numbers.split_off(of_rows);
+    let from = ValuesFrom::Frontiers([numbers, of_columns].map(Into::into).into());
     let value = Value::set_built(lines, Order::new(Built::From(from)));
     room.close(cx);
     Ok(value)
@@ -354,14 +336,10 @@ pub(super) fn compress(grid: &Grid) -> Grid {
 
 /// What Python returns for grids with other cells than colours, or with rows of unequal length.
 pub(super) mod untyped {
-    use std::collections::HashMap;
-    use std::sync::OnceLock;
-
     use arc_isa::Primitive;
 
     use crate::budget::Context;
     use crate::grid::Grid;
-    use crate::patch::{Cell, Loc};
     use crate::primitives::colours::untyped::{background, colours};
     use crate::primitives::extents::untyped::shape;
     use crate::primitives::patches::untyped::normalized;
@@ -371,7 +349,7 @@ pub(super) mod untyped {
         location, rows, set_minus, set_of, set_union, sides, transposed, unpack,
     };
     use crate::value::Value;
-    use crate::value::order::{Element, Flood};
+    use crate::value::order::Flood;
 
     pub(in crate::primitives) fn call(
         cx: &mut Context<'_>,
@@ -419,37 +397,17 @@ pub(super) mod untyped {
         let ranked = Grid::from_cells(cells.len(), width, ranks);
         let background = below.as_ref().map(rank);
         let found = super::objects_on(cx, &ranked, univalued, diagonal, background)?;
-        let value_at =
-            |loc: Loc| values[ranked.at(loc.i as usize, loc.j as usize) as usize].clone();
-        let cell_at = |loc: Loc| Value::pair(&value_at(loc), &Value::Loc(loc));
-        let hashes: Option<Vec<u64>> = values.iter().map(Element::python_hash).collect();
-        let Some(hashes) = hashes else {
-            let object = |cells: Vec<Cell>| Value::set(cells.iter().map(|cell| cell_at(cell.loc)));
-            return set_of(cx, found.into_iter().map(object));
-        };
         cx.reserve(found.iter().map(|object| 2 * object.len() as u64).sum())?;
-        let flood = Flood {
-            grid: ranked.clone(),
-            univalued,
-            diagonal,
-            background,
-            hashes: Some(hashes),
-            weight: 0,
-            tables: OnceLock::new(),
+        let cell = |at: &u32| {
+            let (i, j) = (*at as usize / width, *at as usize % width);
+            Value::pair(&values[ranked.at(i, j) as usize], &location(i, j))
         };
-        // The objects come in the order in which Python finds them.
-        let objects = flood.run().1.into_iter().map(|table| {
-            let locs: Vec<u32> = table.iter().collect();
-            let mut numbers = HashMap::new();
-            for (number, loc) in (0..).zip(&locs) {
-                numbers.insert(*loc, number);
-            }
-            let loc =
-                |at: u32| Loc::new((at as usize / width) as i32, (at as usize % width) as i32);
-            let cells = locs.iter().map(|at| cell_at(loc(*at))).collect();
-            Value::set_of_table(cells, table.renumbered(|at| numbers[&at]))
-        });
-        copied_set_of(cx, objects)
+        let found = Flood::new(ranked.clone(), univalued, diagonal, background).run();
+        let objects = found.objects();
+        copied_set_of(
+            cx,
+            objects.map(|locs| Value::frozenset(locs.iter().map(cell))),
+        )
     }
 
     fn partition(cx: &mut Context<'_>, primitive: Primitive, grid: &Value) -> PythonResult {
@@ -457,7 +415,7 @@ pub(super) mod untyped {
         let mut palette = Value::frozenset(colours(grid)?);
         if primitive == Primitive::Fgpartition {
             let below = Value::set([background(grid)?]);
-            palette = set_minus(cx, &palette, &below)?;
+            palette = set_minus(&palette, &below)?;
         }
         let values = list(&palette)?;
         let mut objects = Vec::new();
@@ -634,7 +592,7 @@ mod tests {
             Cell::new(1, Loc::new(5, 5)),
             Cell::new(2, Loc::new(5, 6)),
         ]);
-        assert_eq!(occurrences(pair), "frozenset({(0, 0), (0, 2), (1, 1)})");
+        assert_eq!(occurrences(pair), "frozenset({(1, 1), (0, 2), (0, 0)})");
         let wide: Object = (0..5).map(|j| Cell::new(1, Loc::new(0, j))).collect();
         assert_eq!(occurrences(wide), "frozenset()");
         assert_eq!(

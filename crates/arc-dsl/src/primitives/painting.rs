@@ -8,7 +8,6 @@ use crate::grid::Grid;
 use crate::patch::{Cell, Loc};
 use crate::types::{Patch, as_patch};
 use crate::value::Value;
-use rustc_hash::FxHashSet;
 
 pub(super) fn canvas(cx: &mut Context<'_>, value: i32, dimensions: Loc) -> EvalResult<Grid> {
     let (height, width) = (dimensions.i.max(0), dimensions.j.max(0));
@@ -27,7 +26,7 @@ pub(super) fn fill(grid: &Grid, value: i32, patch: Patch<'_>) -> EvalResult<Grid
 }
 
 pub(super) fn paint(grid: &Grid, obj: Patch<'_>) -> EvalResult<Grid> {
-    paint_where(grid, in_order(obj), |_| true)
+    paint_where(grid, in_order(grid, obj), |_| true)
 }
 
 pub(super) fn underfill(grid: &Grid, value: i32, patch: Patch<'_>) -> EvalResult<Grid> {
@@ -41,29 +40,30 @@ pub(super) fn underfill(grid: &Grid, value: i32, patch: Patch<'_>) -> EvalResult
 
 pub(super) fn underpaint(grid: &Grid, obj: Patch<'_>) -> EvalResult<Grid> {
     let background = background(grid)?;
-    paint_where(grid, in_order(obj), |below| below == background)
+    paint_where(grid, in_order(grid, obj), |below| below == background)
 }
 
-/// The cells of an object in the order of iteration, which is only found if two cells are at one location.
-fn in_order(obj: Patch<'_>) -> impl Iterator<Item = Cell> {
+/// The cells of an object in the order of iteration, which is only found if two cells are at one location of the grid.
+fn in_order(grid: &Grid, obj: Patch<'_>) -> impl Iterator<Item = Cell> {
     let cells = obj.cells();
     let places = match obj.value {
-        Value::Object(object) if overlaps(cells) => object.places(),
+        Value::Object(object) if overlaps(grid, cells) => object.places(),
         _ => None,
     };
     let at = move |at: usize| places.map_or(at, |places| places[at] as usize);
     (0..cells.len()).map(move |place| cells[at(place)])
 }
 
-/// Whether ascending cells have two colours at one location.
-fn overlaps(cells: &[Cell]) -> bool {
+/// Whether ascending cells have two colours at one location of the grid.
+fn overlaps(grid: &Grid, cells: &[Cell]) -> bool {
     if let ([first, ..], [.., last]) = (cells, cells)
         && first.colour == last.colour
     {
         return false;
     }
-    let mut seen = FxHashSet::default();
-    !cells.iter().all(|cell| seen.insert(cell.loc))
+    let mut seen = vec![false; grid.cells().len()];
+    let mut places = cells.iter().filter_map(|cell| grid.offset(cell.loc));
+    places.any(|at| std::mem::replace(&mut seen[at], true))
 }
 
 /// The grid with the cells painted one after the other, each if `condition` holds for the colour before; cells off the
@@ -93,8 +93,8 @@ pub(super) fn r#move(grid: &Grid, obj: Patch<'_>, offset: Loc) -> EvalResult<Gri
     let background = i32::from(background(grid)?);
     let below = obj.locs().map(|loc| Cell::new(background, loc));
     let covered = paint_where(grid, below, |_| true)?;
-    if !overlaps(obj.cells()) {
-        let there = shifted(obj.cells(), offset)?;
+    let there = shifted(obj.cells(), offset)?;
+    if !overlaps(grid, &there) {
         return paint_where(&covered, there.into_iter(), |_| true);
     }
     let there = shift(obj, offset)?;
@@ -163,7 +163,7 @@ pub(super) mod untyped {
             u64::from(height.unsigned_abs()),
             u64::from(width.unsigned_abs()),
         )?;
-        cx.reserve(cells.saturating_mul(u64::from(value.weight())))?;
+        cx.reserve(cells.saturating_mul(u64::from(value.own_weight())))?;
         let row = vec![value.clone(); width as usize];
         grid_of(cx, vec![row; height as usize])
     }

@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, EvalResult, Limit};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems};
-use crate::value::order::{Built, CellsFrom, How, LocsFrom};
+use crate::value::order::{Built, CellsFrom, How, LocsFrom, Order};
 use crate::value::{MAX_INT, Value};
 
 pub(super) fn asindices(grid: &Grid) -> Indices {
@@ -48,9 +48,8 @@ pub(super) fn toindices(patch: Patch<'_>) -> Value {
 pub(super) fn recolor(value: i32, patch: Patch<'_>) -> Object {
     let cells = patch.locs().map(|loc| Cell::new(value, loc)).collect();
     match patch.value {
-        Value::Indices(_) | Value::Object(_) => {
-            Object::built(cells, cells_from(patch, How::Coloured))
-        }
+        Value::Indices(_) => Object::from_ascending(cells, Order::as_in(patch.value)),
+        Value::Object(_) => Object::built(cells, cells_from(patch, How::Coloured)),
         _ => recoloured_tuple(cells, patch),
     }
 }
@@ -87,14 +86,16 @@ pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> EvalResult<Value> {
                 .collect();
             require_range(moved.iter().copied())?;
             match patch.value {
-                Value::Indices(_) => Indices::built(moved, from_patch(patch, How::Moved)).into(),
+                Value::Indices(_) => {
+                    Indices::from_ascending(moved, Order::as_in(patch.value)).into()
+                }
                 _ => Indices::new(moved).into(),
             }
         }
         PatchItems::Cells(cells) => {
             let moved = shifted(cells, directions)?;
             match patch.value {
-                Value::Object(_) => Object::built(moved, cells_from(patch, How::Moved)).into(),
+                Value::Object(_) => Object::from_ascending(moved, Order::as_in(patch.value)).into(),
                 _ => Object::new(moved).into(),
             }
         }
@@ -398,7 +399,7 @@ pub(super) mod untyped {
                 }
                 let corners = set_of(cx, opposite_corners(patch)?)?;
                 let all = typed(cx, P::Backdrop, &[&corners])?;
-                set_minus(cx, &all, &indices)
+                set_minus(&all, &indices)
             }
             _ => of_indices(cx, primitive, arguments),
         }
@@ -562,7 +563,7 @@ mod tests {
             "frozenset({(5, (0, 3))})",
         );
         let moved = call(Primitive::Normalize, &[&object]).unwrap();
-        assert_eq!(moved.to_string(), "frozenset({(1, (0, 0)), (2, (0, 0))})");
+        assert_eq!(moved.to_string(), "frozenset({(2, (0, 0)), (1, (0, 0))})");
     }
 
     #[test]

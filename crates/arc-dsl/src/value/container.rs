@@ -6,11 +6,11 @@ use std::cmp::Ordering;
 use arc_isa::ContainerKind;
 
 use crate::budget::{Context, LIGHT, Room, WORK_PER_STEP};
-use crate::error::EvalResult;
+use crate::error::{ErrorKind, EvalResult};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::reads::count_reads;
-use crate::value::order::{Built, Order, Source};
+use crate::value::order::{Built, By, Order, Source, numbered};
 use crate::value::{Value, grid_work};
 
 /// A tuple or a set, in whatever variant of [`Value`] it is stored.
@@ -117,19 +117,39 @@ impl<'a> Container<'a> {
         self.get(at).map(Cow::into_owned)
     }
 
+    /// Passes each element to `visit` as they are stored. If that fails, goes over them in the order of iteration, since
+    /// the first error is the one that Python meets.
+    pub(crate) fn try_each_stored(
+        self,
+        mut visit: impl FnMut(&Value) -> EvalResult<()>,
+    ) -> EvalResult<()> {
+        match self.try_stored(&mut visit) {
+            Err(error) if !matches!(error, ErrorKind::Limit(_)) && self.places().is_some() => {
+                self.try_each(visit).and(Err(error))
+            }
+            result => result,
+        }
+    }
+
     /// Passes each element to `visit`, in order, until it fails.
     pub(crate) fn try_each(
         self,
         mut visit: impl FnMut(&Value) -> EvalResult<()>,
     ) -> EvalResult<()> {
+        match self.places() {
+            Some(_) => self.iter().try_for_each(|item| visit(&item)),
+            None => self.try_stored(visit),
+        }
+    }
+
+    fn try_stored(self, mut visit: impl FnMut(&Value) -> EvalResult<()>) -> EvalResult<()> {
         count_reads(self.len());
         match self.items {
-            _ if self.places().is_some() => self.iter().try_for_each(|item| visit(&item)),
             Items::Values(values) => values.iter().try_for_each(visit),
             Items::Locs(locs) => locs.iter().try_for_each(|&loc| visit(&Value::Loc(loc))),
             Items::Cells(cells) => cells.iter().try_for_each(|&cell| visit(&Value::Cell(cell))),
             Items::Rows(_) | Items::Loc(_) | Items::Cell(_) => {
-                self.iter().try_for_each(|item| visit(&item))
+                self.iter_stored().try_for_each(|item| visit(&item))
             }
         }
     }
@@ -176,6 +196,15 @@ impl<'a> Container<'a> {
     }
 }
 
+/// Whether all are sets of locations, or all are objects. The union of such sets can be built before the order of its
+/// elements is known.
+pub(crate) fn are_patches(values: &[Value]) -> bool {
+    values
+        .iter()
+        .all(|value| matches!(value, Value::Indices(_)))
+        || values.iter().all(|value| matches!(value, Value::Object(_)))
+}
+
 /// A row of a grid as a tuple of integers.
 fn row(colours: &[i8]) -> Value {
     count_reads(colours.len());
@@ -187,6 +216,8 @@ fn row(colours: &[i8]) -> Value {
 pub(crate) struct Collector {
     builder: ContainerBuilder,
     room: Room,
+    /// Where the last set among the elements keeps what its order follows from.
+    kept_at: Option<usize>,
 }
 
 impl Context<'_> {
@@ -202,6 +233,7 @@ impl Collector {
         Self {
             builder: ContainerBuilder::new(kind, 1),
             room,
+            kept_at: None,
         }
     }
 
@@ -215,7 +247,23 @@ impl Collector {
     /// Adds an element.
     #[inline]
     pub(crate) fn push(&mut self, cx: &mut Context<'_>, value: Value) -> EvalResult<()> {
-        self.room.take(cx, u64::from(value.weight()))?;
+        if value.kept_weight() > 0 {
+            return self.push_set(cx, value);
+        }
+        self.room.take(cx, u64::from(value.own_weight()))?;
+        self.builder.push(value);
+        Ok(())
+    }
+
+    /// Adds a value with sets that keep something to find their order, which may be the same for all.
+    fn push_set(&mut self, cx: &mut Context<'_>, mut value: Value) -> EvalResult<()> {
+        if self.kept_at.is_some() && self.kept_at == value.kept_at() {
+            self.room.take(cx, u64::from(value.own_weight()))?;
+        } else {
+            self.kept_at = value.kept_at();
+            value = cx.keep(value);
+            self.room.take_value(cx, &value)?;
+        }
         self.builder.push(value);
         Ok(())
     }
@@ -249,9 +297,42 @@ impl Collector {
     pub(crate) fn finish_from(self, cx: &mut Context<'_>, source: Source) -> EvalResult<Value> {
         self.charge_sorting(cx)?;
         let finished = match self.builder.items {
-            BuilderItems::Locs(locs) => Indices::built(locs, Built::Of(source)).into(),
-            BuilderItems::Cells(cells) => Object::built(cells, Built::Of(source)).into(),
+            BuilderItems::Locs(locs) => Indices::built(locs, Built::Of(source.into())).into(),
+            BuilderItems::Cells(cells) => Object::built(cells, Built::Of(source.into())).into(),
             BuilderItems::Values(values) => set_of(values),
+        };
+        self.room.close(cx);
+        Ok(finished)
+    }
+
+    /// The elements, if all are sets of locations, or all are objects; otherwise the collector.
+    pub(crate) fn into_patches(self, cx: &mut Context<'_>) -> Result<Vec<Value>, Self> {
+        match self.builder.items {
+            BuilderItems::Values(values) if are_patches(&values) => {
+                self.room.close(cx);
+                Ok(values)
+            }
+            items => Err(Self {
+                builder: ContainerBuilder {
+                    items,
+                    ..self.builder
+                },
+                ..self
+            }),
+        }
+    }
+
+    /// The set of these elements, of which one was added for each of `by`, in their order of iteration. The elements are for
+    /// them in ascending order.
+    pub(crate) fn finish_by(self, cx: &mut Context<'_>, by: By) -> EvalResult<Value> {
+        self.charge_sorting(cx)?;
+        let finished = match self.builder.items {
+            BuilderItems::Locs(locs) => Indices::by(locs, by).into(),
+            BuilderItems::Cells(cells) => Object::by(cells, by).into(),
+            BuilderItems::Values(values) => {
+                let (values, numbers) = numbered(values);
+                Value::set_built(values, Order::by(Built::Numbers(numbers.into()), by))
+            }
         };
         self.room.close(cx);
         Ok(finished)
@@ -500,24 +581,6 @@ fn set_of(values: Vec<Value>) -> Value {
     Value::set_built(values, Order::new(Built::Numbers(numbers.into())))
 }
 
-/// The values in ascending order without repetitions, and the index in it of each of them in the given order, the first
-/// time that it occurs.
-pub(crate) fn numbered(values: Vec<Value>) -> (Vec<Value>, Vec<u32>) {
-    let mut given: Vec<(u32, Value)> = (0..).zip(values).collect();
-    given.sort_by(|(_, a), (_, b)| a.cmp(b));
-    // Of equal values the first stays, as in Python.
-    given.dedup_by(|(_, b), (_, a)| a == b);
-    let mut places: Vec<(u32, u32)> = (0..)
-        .zip(&given)
-        .map(|(at, (place, _))| (*place, at))
-        .collect();
-    places.sort_unstable();
-    (
-        given.into_iter().map(|(_, value)| value).collect(),
-        places.into_iter().map(|(_, at)| at).collect(),
-    )
-}
-
 /// Adds the items in the order of these indices, or as they are.
 fn add_in_order<T: Copy>(all: &mut Vec<T>, items: &[T], places: Option<&[u32]>) {
     match places {
@@ -569,7 +632,7 @@ mod tests {
             Value::Int(2),
             Value::Loc(Loc::new(1, 1)),
         ]);
-        assert_eq!(set.to_string(), "frozenset({2, (1, 1)})");
+        assert_eq!(set.to_string(), "frozenset({(1, 1), 2})");
         assert!(
             set.as_container()
                 .unwrap()

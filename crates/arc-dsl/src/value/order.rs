@@ -1,17 +1,25 @@
 //! The order in which Python iterates over a set: a function of how the set was built. A set remembers that, and finds
 //! its order when it is first asked for, since most sets are only counted, painted or joined.
+//!
+//! Functions have another hash in each process of Python, so a set that holds one, at any depth, has no order there. Here
+//! it is iterated in the order in which its elements were added.
 
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
+use crate::budget::ELEMENT_BYTES;
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc};
 use crate::value::Value;
-use crate::value::set_table::{self, Table};
+use crate::value::set_table::{self, AREA, Table};
 
 /// How a set was built, and its order once that is known.
 #[derive(Debug, Clone)]
 pub(crate) struct Order<T: Element> {
     built: Built<T>,
+    /// In whose order the elements were added, one for each of theirs. `built` says which, for those in ascending order.
+    by: Option<By>,
     /// Whether `frozenset` copied a set that was built like this.
     copied: bool,
     /// How many sets are kept one inside the other to find the order.
@@ -31,8 +39,10 @@ pub(crate) enum Built<T: Element> {
     Added(Box<[T]>),
     /// The same, by indices of the elements in ascending order.
     Numbers(Box<[u32]>),
+    /// Those elements of the set that are there were added.
+    Kept(Value),
     /// From other containers, whatever the elements.
-    Of(Source),
+    Of(Box<Source>),
     /// Its table is known.
     Known(Box<Table>),
     /// In a way that only sets of such elements are built.
@@ -42,43 +52,97 @@ pub(crate) enum Built<T: Element> {
 /// The containers from whose elements a set was built.
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
-    /// Those elements of the set that are there were added.
-    Kept(Value),
     /// The elements of both were added, one container after the other.
-    Joined(Box<[Value; 2]>),
+    Joined([Value; 2]),
     /// The elements of all containers in this one were added, one container after the other.
     Merged(Value),
-    /// The pairs of an element of the first and one of the second were added, the second one changing last.
-    Product(Box<[Value; 2]>),
+    /// The same, where the set of containers is one to which these were added, one for each of `by`.
+    Images(Value, By),
 }
 
 impl Source {
-    /// Passes the elements to `add`, in the order in which they were added.
-    fn each<T: Element>(&self, mut add: impl FnMut(T)) {
+    fn each(&self, keep: &mut impl FnMut(&Value)) {
         match self {
-            Source::Kept(set) => in_order(set).for_each(add),
-            Source::Joined(both) => both.iter().for_each(|set| in_order(set).for_each(&mut add)),
-            Source::Merged(sets) => {
-                in_order::<Value>(sets).for_each(|set| in_order(&set).for_each(&mut add));
-            }
-            Source::Product(both) => {
-                let [firsts, seconds] = &**both;
-                for second in in_order::<Value>(seconds) {
-                    let pairs = in_order::<Value>(firsts).map(|first| Value::pair(&first, &second));
-                    pairs
-                        .filter_map(|pair| T::from_value(&pair))
-                        .for_each(&mut add);
-                }
+            Source::Joined(both) => both.iter().for_each(keep),
+            Source::Merged(sets) => keep(sets),
+            Source::Images(sets, by) => {
+                keep(sets);
+                by.each(keep);
             }
         }
     }
 
-    fn values(&self) -> &[Value] {
+    /// Adds the numbers of the elements in the order in which they were added.
+    fn add<T: Element>(&self, numbers: &mut Vec<u32>, elements: &[T]) {
         match self {
-            Source::Kept(value) | Source::Merged(value) => std::slice::from_ref(value),
-            Source::Joined(both) | Source::Product(both) => &**both,
+            Source::Joined(both) => {
+                for set in both {
+                    add_all(numbers, set, elements);
+                }
+            }
+            Source::Merged(sets) => {
+                for set in in_order::<Value>(sets) {
+                    add_all(numbers, set, elements);
+                }
+            }
+            Source::Images(sets, by) => {
+                let (sets, added) = numbered(sets.values().to_vec());
+                let order = Order::by(Built::Numbers(added.into()), by.clone());
+                Source::Merged(Value::set_built(sets, order)).add(numbers, elements);
+            }
         }
     }
+}
+
+/// The elements for each of which one element of a set was added.
+#[derive(Debug, Clone)]
+pub(crate) enum By {
+    Set(Value),
+    /// The pairs of an element of the first and one of the second, the second one changing last. In ascending order it
+    /// changes first.
+    Pairs(Box<[Value; 2]>),
+}
+
+impl By {
+    fn each(&self, keep: &mut impl FnMut(&Value)) {
+        match self {
+            By::Set(set) => keep(set),
+            By::Pairs(both) => both.iter().for_each(keep),
+        }
+    }
+
+    /// The indices of the elements in ascending order, in the order of iteration.
+    fn places(&self) -> Vec<usize> {
+        match self {
+            By::Set(set) => places_of(set).collect(),
+            By::Pairs(both) => {
+                let [firsts, seconds] = &**both;
+                let count = places_of(seconds).count();
+                places_of(seconds)
+                    .flat_map(|second| places_of(firsts).map(move |first| first * count + second))
+                    .collect()
+            }
+        }
+    }
+}
+
+/// Adds the numbers of those elements of a set that are among `elements`, in the order of the set.
+fn add_all<T: Element>(numbers: &mut Vec<u32>, set: &Value, elements: &[T]) {
+    const NONE: u32 = u32::MAX;
+    let mut next = 0;
+    let number = |element: &T| {
+        // Both ascend, and most often the next one is it.
+        if elements.get(next).is_some_and(|at| at < element) {
+            next += elements[next..].partition_point(|at| at < element);
+        }
+        match elements.get(next) {
+            Some(at) if at == element => next as u32,
+            _ => NONE,
+        }
+    };
+    let all: Vec<u32> = T::elements(set).iter().map(number).collect();
+    let in_order = places_of(set).map(|at| all[at]);
+    numbers.extend(in_order.filter(|number| *number != NONE));
 }
 
 /// How a set is built from another one, in the order of that set.
@@ -88,8 +152,6 @@ pub(crate) enum How {
     Locations,
     /// The cells at its locations were added.
     Coloured,
-    /// Each location was moved by the same way.
-    Moved,
     /// The upper half was exchanged with the lower half.
     HorizontalMirror,
     /// The left half was exchanged with the right half.
@@ -128,84 +190,124 @@ pub(crate) enum CellsFrom {
 #[derive(Debug, Clone)]
 pub(crate) enum ValuesFrom {
     /// By `objects` of a grid of this height and width.
-    Objects(usize, usize),
+    Objects(u32, u32),
     /// By `frontiers`: the numbers of the rows and of the columns, which are in two sets first.
-    Frontiers(Box<[u32]>, Box<[u32]>),
+    Frontiers(Box<[Box<[u32]>; 2]>),
 }
 
 /// An element of a set.
-pub(crate) trait Element: Ord + Clone {
+pub(crate) trait Element: Ord + Clone + 'static {
     /// How only sets of such elements are built.
     type From: std::fmt::Debug + Clone;
 
-    /// The hash in Python; nothing for a function, which has another one in each process.
-    fn python_hash(&self) -> Option<u64>;
+    /// The hashes in Python; nothing if one is a function, which has another one in each process.
+    fn hashes(elements: &[Self]) -> Option<Vec<u64>>;
 
-    fn from_value(value: &Value) -> Option<Self>;
+    /// The elements of a set of these, ascending; none of other values.
+    fn elements(set: &Value) -> &[Self];
 
     /// The table of a set with these ascending elements.
     fn table(from: &Self::From, elements: &[Self], hashes: &[u64]) -> Table;
 
     /// What is kept to find the order.
-    fn kept(from: &Self::From) -> Option<Kept<'_>>;
+    fn kept(from: &Self::From) -> Kept<'_>;
 }
 
 /// What is kept to find an order.
 pub(crate) enum Kept<'a> {
     Value(&'a Value),
-    /// Something of this weight.
-    Weight(u32),
+    Flood(&'a Arc<Flood>),
+    Bytes(usize),
 }
 
 /// More sets than this one inside the other are not kept.
-const DEEP: u8 = 8;
+const DEEP: u8 = 32;
+
+/// What may be kept for each element of a set, and for every set.
+const KEPT_BY_ELEMENT: u32 = 8;
+const KEPT_BY_SET: u32 = 1 << 16;
 
 impl<T: Element> Order<T> {
     /// The order of a set that was built like this.
     pub(crate) fn new(built: Built<T>) -> Self {
+        Self::with(built, None, false)
+    }
+
+    /// The order of a `frozenset` of a set that was built like this.
+    pub(crate) fn copied(built: Built<T>) -> Self {
+        Self::with(built, None, true)
+    }
+
+    /// The order of a set to which one element was added for each of these, in their order: those of `built`, which are
+    /// for them in ascending order.
+    pub(crate) fn by(built: Built<T>, by: By) -> Self {
+        Self::with(built, Some(by), false)
+    }
+
+    /// The order of a set whose elements are as many as those of `set`, for which they were added, and ascend like them.
+    pub(crate) fn as_in(set: &Value) -> Self {
+        Self::by(Built::Ascending, By::Set(set.clone()))
+    }
+
+    fn with(built: Built<T>, by: Option<By>, copied: bool) -> Self {
         let (mut depth, mut kept) = (0, 0u32);
         let mut keep = |value: &Value| {
             depth = depth.max(value.order_depth() + 1);
             kept = kept.saturating_add(value.weight());
         };
-        match &built {
-            Built::Ascending => {}
-            Built::Added(elements) => kept = elements.len() as u32,
-            Built::Numbers(numbers) => kept = numbers.len() as u32 / 4,
-            Built::Of(source) => source.values().iter().for_each(keep),
-            Built::Known(table) => kept = table.slots() as u32 / 4,
-            Built::From(from) => match T::kept(from) {
-                Some(Kept::Value(value)) => keep(value),
-                Some(Kept::Weight(weight)) => kept = weight,
-                None => {}
-            },
+        if let Some(by) = &by {
+            by.each(&mut keep);
         }
+        let bytes = match &built {
+            Built::Ascending => 0,
+            Built::Added(elements) => size_of_val(&**elements),
+            Built::Numbers(numbers) => size_of_val(&**numbers),
+            Built::Kept(set) => {
+                keep(set);
+                0
+            }
+            Built::Of(source) => {
+                source.each(&mut keep);
+                size_of::<Source>()
+            }
+            Built::Known(table) => table.bytes(),
+            Built::From(from) => match T::kept(from) {
+                Kept::Value(value) => {
+                    keep(value);
+                    0
+                }
+                Kept::Flood(flood) => flood.bytes(),
+                Kept::Bytes(bytes) => bytes,
+            },
+        };
         Self {
             built,
-            copied: false,
+            by,
+            copied,
             depth,
-            kept,
+            kept: kept.saturating_add(weight_of(bytes)),
             places: OnceLock::new(),
         }
     }
 
-    /// The order of a `frozenset` of a set that was built like this.
-    pub(crate) fn copied(built: Built<T>) -> Self {
-        Self {
-            copied: true,
-            ..Self::new(built)
-        }
-    }
-
     /// The same for a set with these elements; finds the order now if finding it later would keep too much memory.
+    #[inline]
     pub(crate) fn settled(self, elements: &[T]) -> Self {
-        let most = 4 * elements.len() as u32 + 64;
+        if elements.len() < 2 {
+            return Self::default();
+        }
+        let most = KEPT_BY_ELEMENT * elements.len() as u32 + KEPT_BY_SET;
         if self.depth <= DEEP && self.kept <= most {
             return self;
         }
+        self.found(elements)
+    }
+
+    /// The same without what is kept to find it.
+    pub(crate) fn found(&self, elements: &[T]) -> Self {
         Self::new(match self.table(elements) {
             Some(table) => Built::Known(table.into()),
-            None => Built::Ascending,
+            None => Built::Numbers(self.added(elements).into()),
         })
     }
 
@@ -217,28 +319,47 @@ impl<T: Element> Order<T> {
         self.kept
     }
 
+    /// The address of what is kept to find the order, if that is a single value.
+    pub(crate) fn kept_at(&self) -> Option<usize> {
+        match (&self.by, &self.built) {
+            (Some(By::Set(set)), Built::Ascending) | (None, Built::Kept(set)) => set.address(),
+            (None, Built::From(from)) => match T::kept(from) {
+                Kept::Value(value) => value.address(),
+                Kept::Flood(flood) => Some(Arc::as_ptr(flood).addr()),
+                Kept::Bytes(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The numbers of the elements in the order in which they were added, if they were added one by one. One may be
+    /// repeated: the first one counts.
+    fn added(&self, elements: &[T]) -> Vec<u32> {
+        let mut numbers = Vec::with_capacity(elements.len());
+        match &self.built {
+            Built::Added(added) => numbers.extend(numbers_of(added.iter(), elements)),
+            Built::Numbers(added) => numbers.extend_from_slice(added),
+            Built::Kept(set) => add_all(&mut numbers, set, elements),
+            Built::Of(source) => source.add(&mut numbers, elements),
+            Built::Ascending | Built::Known(_) | Built::From(_) => {
+                numbers.extend(0..elements.len() as u32);
+            }
+        }
+        match &self.by {
+            Some(by) => by.places().into_iter().map(|at| numbers[at]).collect(),
+            None => numbers,
+        }
+    }
+
     /// The table of the set with these ascending elements; nothing if one of them has no hash.
     pub(crate) fn table(&self, elements: &[T]) -> Option<Table> {
         if let Built::Known(table) = &self.built {
             return Some((**table).clone());
         }
-        let hashes: Vec<u64> = elements.iter().map(T::python_hash).collect::<Option<_>>()?;
-        let number = |element: &T| elements.binary_search(element).unwrap_or(0) as u32;
+        let hashes = T::hashes(elements)?;
         let table = match &self.built {
-            Built::Ascending => Table::of(0..elements.len() as u32, &hashes),
-            Built::Added(added) => Table::of(added.iter().map(number), &hashes),
-            Built::Numbers(numbers) => Table::of(numbers.iter().copied(), &hashes),
-            Built::Of(source) => {
-                let mut table = Table::default();
-                source.each(|element| {
-                    if let Ok(at) = elements.binary_search(&element) {
-                        table.add(at as u32, &hashes);
-                    }
-                });
-                table
-            }
-            Built::Known(table) => (**table).clone(),
             Built::From(from) => T::table(from, elements, &hashes),
+            _ => Table::of(self.added(elements), &hashes),
         };
         Some(if self.copied {
             table.copied(&hashes)
@@ -253,8 +374,15 @@ impl<T: Element> Order<T> {
             return None;
         }
         let find = || {
-            let table = self.table(elements)?;
-            let places: Box<[u32]> = table.iter().collect();
+            let places: Box<[u32]> = match self.table(elements) {
+                Some(table) => table.iter().collect(),
+                None => {
+                    let mut met = vec![false; elements.len()];
+                    let mut added = self.added(elements);
+                    added.retain(|&at| !std::mem::replace(&mut met[at as usize], true));
+                    added.into()
+                }
+            };
             (!places.is_sorted()).then_some(places)
         };
         self.places.get_or_init(find).as_deref()
@@ -262,23 +390,62 @@ impl<T: Element> Order<T> {
 }
 
 impl<T: Element> Default for Order<T> {
+    #[inline]
     fn default() -> Self {
-        Self::new(Built::Ascending)
+        Self {
+            built: Built::Ascending,
+            by: None,
+            copied: false,
+            depth: 0,
+            kept: 0,
+            places: OnceLock::new(),
+        }
     }
 }
 
-/// The elements of a set in the order of iteration; those of another type are left out.
-fn in_order<T: Element>(set: &Value) -> impl Iterator<Item = T> + '_ {
-    set.as_container()
-        .into_iter()
-        .flat_map(|set| set.iter())
-        .filter_map(|element| T::from_value(&element))
+/// The weight that stands for this many bytes.
+pub(crate) fn weight_of(bytes: usize) -> u32 {
+    bytes.div_ceil(ELEMENT_BYTES as usize) as u32
 }
 
-/// The table of the set to which these elements were added one by one.
-fn added<T: Element>(added: impl Iterator<Item = T>, elements: &[T], hashes: &[u64]) -> Table {
-    let numbers = added.filter_map(|element| elements.binary_search(&element).ok());
-    Table::of(numbers.map(|number| number as u32), hashes)
+/// The indices of the elements of a set in ascending order, in the order of iteration.
+fn places_of(set: &Value) -> impl Iterator<Item = usize> + '_ {
+    let (count, places) = match set.as_container() {
+        Some(set) => (set.len(), set.places()),
+        None => (0, None),
+    };
+    (0..count).map(move |at| places.map_or(at, |places| places[at] as usize))
+}
+
+/// The elements of a set in the order of iteration; none if they are of another type.
+fn in_order<T: Element>(set: &Value) -> impl Iterator<Item = &T> {
+    let all = T::elements(set);
+    places_of(set).filter_map(|at| all.get(at))
+}
+
+/// The values in ascending order without repetitions, and the index in it of each of them in the given order.
+pub(crate) fn numbered(values: Vec<Value>) -> (Vec<Value>, Vec<u32>) {
+    let mut given: Vec<(u32, Value)> = (0..).zip(values).collect();
+    given.sort_by(|(_, a), (_, b)| a.cmp(b));
+    let mut numbers = vec![0; given.len()];
+    let mut ascending: Vec<Value> = Vec::with_capacity(given.len());
+    for (place, value) in given {
+        // Of equal values the first stays, as in Python.
+        if ascending.last() != Some(&value) {
+            ascending.push(value);
+        }
+        numbers[place as usize] = ascending.len() as u32 - 1;
+    }
+    (ascending, numbers)
+}
+
+/// The numbers of these among `elements`, which ascend; what is not there is left out.
+fn numbers_of<'a, T: Element>(
+    all: impl Iterator<Item = &'a T>,
+    elements: &[T],
+) -> impl Iterator<Item = u32> {
+    all.filter_map(|it| elements.binary_search(it).ok())
+        .map(|number| number as u32)
 }
 
 /// The set of these elements, added in this order.
@@ -300,7 +467,7 @@ fn set_of<T: Element>(elements: Vec<T>) -> Vec<T> {
 fn locations(patch: &Value) -> Vec<Loc> {
     match patch {
         Value::Object(_) => set_of(in_order::<Cell>(patch).map(|cell| cell.loc).collect()),
-        _ => in_order(patch).collect(),
+        _ => in_order(patch).copied().collect(),
     }
 }
 
@@ -315,38 +482,31 @@ fn corners(locs: impl Iterator<Item = Loc>) -> (Loc, Loc) {
     })
 }
 
-/// The elements of a patch after they were moved or mirrored, in the order in which they were added. `with` puts an
-/// element at another location.
-fn moved<T: Element>(
+/// The elements of a patch after they were mirrored, in the order in which they were added. `with` puts an element at
+/// another location.
+fn mirrored<T: Element>(
     patch: &Value,
     how: How,
-    elements: &[T],
     loc: impl Fn(&T) -> Loc,
     with: impl Fn(&T, Loc) -> T,
 ) -> Vec<T> {
-    let all: Vec<T> = in_order(patch).collect();
+    let all: Vec<T> = in_order(patch).cloned().collect();
     let (low, high) = corners(all.iter().map(&loc));
     let each = |all: Vec<T>, to: &dyn Fn(Loc) -> Loc| -> Vec<T> {
         all.iter().map(|it| with(it, to(loc(it)))).collect()
     };
-    let upside_down = |at: Loc| Loc::new(low.i + (high.i - at.i), at.j);
     let turned_over = |at: Loc| Loc::new(at.i, low.j + (high.j - at.j));
     let exchanged = |at: Loc| Loc::new(at.j - low.j + low.i, at.i - low.i + low.j);
     match how {
-        How::HorizontalMirror => each(all, &upside_down),
+        How::HorizontalMirror => each(all, &|at| Loc::new(low.i + (high.i - at.i), at.j)),
         How::VerticalMirror => each(all, &turned_over),
         How::DiagonalMirror => each(all, &exchanged),
-        How::CounterMirror => {
+        _ => {
             // The DSL mirrors three times, and builds a set each time. The last mirror is along the new box.
             let all = set_of(each(all, &turned_over));
             let all = set_of(each(all, &exchanged));
             let width = high.i - low.i;
             each(all, &|at| Loc::new(at.i, low.j + (low.j + width - at.j)))
-        }
-        _ => {
-            let (start, _) = corners(elements.iter().map(&loc));
-            let way = Loc::new(start.i.wrapping_sub(low.i), start.j.wrapping_sub(low.j));
-            each(all, &|at| at.wrapping_add(way))
         }
     }
 }
@@ -354,14 +514,14 @@ fn moved<T: Element>(
 impl Element for Loc {
     type From = LocsFrom;
 
-    fn python_hash(&self) -> Option<u64> {
-        Some(set_table::loc(*self))
+    fn hashes(elements: &[Self]) -> Option<Vec<u64>> {
+        Some(elements.iter().map(|it| set_table::loc(*it)).collect())
     }
 
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Loc(loc) => Some(*loc),
-            _ => None,
+    fn elements(set: &Value) -> &[Self] {
+        match set {
+            Value::Indices(indices) => indices.as_slice(),
+            _ => &[],
         }
     }
 
@@ -370,13 +530,13 @@ impl Element for Loc {
         let (low, high) = corners(elements.iter().copied());
         match from {
             LocsFrom::Patch(patch, How::Locations) => {
-                let cells = in_order::<Cell>(patch);
-                added(cells.map(|cell| cell.loc), elements, hashes)
+                let locs = in_order::<Cell>(patch).map(|cell| &cell.loc);
+                Table::of(numbers_of(locs, elements), hashes)
             }
             LocsFrom::Patch(patch, How::Delta) => delta(patch, elements),
             LocsFrom::Patch(patch, how) => {
-                let all = moved(patch, *how, elements, |loc| *loc, |_, loc| loc);
-                added(all.into_iter(), elements, hashes)
+                let all = mirrored(patch, *how, |loc| *loc, |_, loc| loc);
+                Table::of(numbers_of(all.iter(), elements), hashes)
             }
             LocsFrom::Neighbours => {
                 let middle = Loc::new(low.i.midpoint(high.i), low.j.midpoint(high.j));
@@ -391,16 +551,12 @@ impl Element for Loc {
             }
             LocsFrom::Outline => {
                 let column = |j| {
-                    Table::of(
-                        (low.i..=high.i).filter_map(|i| number(Loc::new(i, j))),
-                        hashes,
-                    )
+                    let locs = (low.i..=high.i).map(|i| Loc::new(i, j));
+                    Table::of(locs.filter_map(number), hashes)
                 };
                 let row = |i| {
-                    Table::of(
-                        (low.j..=high.j).filter_map(|j| number(Loc::new(i, j))),
-                        hashes,
-                    )
+                    let locs = (low.j..=high.j).map(|j| Loc::new(i, j));
+                    Table::of(locs.filter_map(number), hashes)
                 };
                 let both = |first: Table, second: Table| {
                     let mut all = first.copied(hashes);
@@ -414,10 +570,10 @@ impl Element for Loc {
         }
     }
 
-    fn kept(from: &LocsFrom) -> Option<Kept<'_>> {
+    fn kept(from: &LocsFrom) -> Kept<'_> {
         match from {
-            LocsFrom::Patch(patch, _) => Some(Kept::Value(patch)),
-            LocsFrom::Neighbours | LocsFrom::Outline => None,
+            LocsFrom::Patch(patch, _) => Kept::Value(patch),
+            LocsFrom::Neighbours | LocsFrom::Outline => Kept::Bytes(0),
         }
     }
 }
@@ -440,14 +596,14 @@ fn delta(patch: &Value, elements: &[Loc]) -> Table {
 impl Element for Cell {
     type From = CellsFrom;
 
-    fn python_hash(&self) -> Option<u64> {
-        Some(set_table::cell(*self))
+    fn hashes(elements: &[Self]) -> Option<Vec<u64>> {
+        Some(elements.iter().map(|it| set_table::cell(*it)).collect())
     }
 
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Cell(cell) => Some(*cell),
-            _ => None,
+    fn elements(set: &Value) -> &[Self] {
+        match set {
+            Value::Object(object) => object.as_slice(),
+            _ => &[],
         }
     }
 
@@ -470,26 +626,26 @@ impl Element for Cell {
             CellsFrom::Patch(patch, How::Scaled) => scaled(patch, elements, hashes),
             CellsFrom::Patch(patch, how) => {
                 let with = |cell: &Cell, loc| Cell { loc, ..*cell };
-                let all = moved(patch, *how, elements, |cell| cell.loc, with);
-                added(all.into_iter(), elements, hashes)
+                let all = mirrored(patch, *how, |cell| cell.loc, with);
+                Table::of(numbers_of(all.iter(), elements), hashes)
             }
             CellsFrom::Reading => Table::of(by_location(), hashes),
-            CellsFrom::Flood(flood) => flood.table(elements),
+            CellsFrom::Flood(flood) => flood.table(elements, hashes),
         }
     }
 
-    fn kept(from: &CellsFrom) -> Option<Kept<'_>> {
+    fn kept(from: &CellsFrom) -> Kept<'_> {
         match from {
-            CellsFrom::Patch(patch, _) => Some(Kept::Value(patch)),
-            CellsFrom::Reading => None,
-            CellsFrom::Flood(flood) => Some(Kept::Weight(flood.weight)),
+            CellsFrom::Patch(patch, _) => Kept::Value(patch),
+            CellsFrom::Reading => Kept::Bytes(0),
+            CellsFrom::Flood(flood) => Kept::Flood(flood),
         }
     }
 }
 
 /// The table of the object that `upscale` makes of another one.
 fn scaled(patch: &Value, elements: &[Cell], hashes: &[u64]) -> Table {
-    let cells: Vec<Cell> = in_order(patch).collect();
+    let cells: Vec<Cell> = in_order(patch).copied().collect();
     let (start, _) = corners(cells.iter().map(|cell| cell.loc));
     // The DSL moves the object to the origin, scales it, and moves it back, and builds a set each time.
     let moved = |cells: Vec<Cell>, way: Loc| {
@@ -515,59 +671,34 @@ fn scaled(patch: &Value, elements: &[Cell], hashes: &[u64]) -> Table {
     let copied = Order::copied(Built::Added(large.into()));
     let places = copied.places(&sorted);
     let all = (0..sorted.len()).map(|at| sorted[places.map_or(at, |places| places[at] as usize)]);
-    added(moved(all.collect(), start).into_iter(), elements, hashes)
+    Table::of(
+        numbers_of(moved(all.collect(), start).iter(), elements),
+        hashes,
+    )
 }
 
 impl Element for Value {
     type From = ValuesFrom;
 
-    fn python_hash(&self) -> Option<u64> {
-        let all = |elements: &[Value]| {
-            elements
-                .iter()
-                .map(Element::python_hash)
-                .collect::<Option<Vec<u64>>>()
-        };
-        Some(match self {
-            Value::Nothing => set_table::NONE,
-            Value::Bool(truth) => set_table::integer((*truth).into()),
-            Value::Int(n) => set_table::integer(*n),
-            Value::Loc(loc) => set_table::loc(*loc),
-            Value::Cell(cell) => set_table::cell(*cell),
-            Value::Grid(grid) => {
-                let colour = |colour: &i8| set_table::integer((*colour).into());
-                set_table::tuple(
-                    grid.rows()
-                        .map(|row| set_table::tuple(row.iter().map(colour))),
-                )
-            }
-            Value::Tuple(elements) => {
-                let all = all(elements.as_slice())?;
-                set_table::tuple(all.into_iter())
-            }
-            Value::Indices(locs) => {
-                set_table::set(locs.as_slice().iter().map(|it| set_table::loc(*it)))
-            }
-            Value::Object(cells) => {
-                set_table::set(cells.as_slice().iter().map(|it| set_table::cell(*it)))
-            }
-            Value::Set(elements) => {
-                let all = all(elements.as_slice())?;
-                set_table::set(all.into_iter())
-            }
-            Value::Primitive(_) | Value::Function(_) => return None,
-            Value::Foreign(foreign) => foreign.python_hash()?,
-        })
+    fn hashes(elements: &[Self]) -> Option<Vec<u64>> {
+        elements.iter().map(python_hash).collect()
     }
 
-    fn from_value(value: &Value) -> Option<Self> {
-        Some(value.clone())
+    fn elements(set: &Value) -> &[Self] {
+        match set {
+            Value::Set(elements) => elements.as_slice(),
+            _ => &[],
+        }
     }
 
     fn table(from: &ValuesFrom, elements: &[Self], hashes: &[u64]) -> Table {
         match from {
             ValuesFrom::Objects(height, width) => {
-                let ranks = ranks(*height, *width);
+                let (height, width) = (*height as usize, *width as usize);
+                let mut ranks = vec![0; height * width];
+                for (rank, at) in (0u32..).zip(&*in_reading_order(height, width)) {
+                    ranks[*at as usize] = rank;
+                }
                 let rank = |object: &Value| match object {
                     Value::Object(object) => {
                         let cells = object.as_slice().iter();
@@ -580,8 +711,9 @@ impl Element for Value {
                 numbers.sort_by_cached_key(|at| rank(&elements[*at as usize]));
                 Table::of(numbers, hashes).copied(hashes)
             }
-            ValuesFrom::Frontiers(rows, columns) => {
-                let [mut rows, columns] = [rows, columns]
+            ValuesFrom::Frontiers(both) => {
+                let [mut rows, columns] = both
+                    .each_ref()
                     .map(|lines| Table::of(lines.iter().copied(), hashes).copied(hashes));
                 rows.merge(&columns, hashes);
                 rows
@@ -589,14 +721,52 @@ impl Element for Value {
         }
     }
 
-    fn kept(from: &ValuesFrom) -> Option<Kept<'_>> {
-        match from {
-            ValuesFrom::Objects(..) => None,
-            ValuesFrom::Frontiers(rows, columns) => {
-                Some(Kept::Weight((rows.len() + columns.len()) as u32 / 4))
+    fn kept(from: &ValuesFrom) -> Kept<'_> {
+        Kept::Bytes(match from {
+            ValuesFrom::Objects(..) => 0,
+            ValuesFrom::Frontiers(both) => {
+                size_of_val(&**both)
+                    + both
+                        .iter()
+                        .map(|lines| size_of_val(&**lines))
+                        .sum::<usize>()
             }
-        }
+        })
     }
+}
+
+/// The hash of a value in Python; nothing for a function.
+fn python_hash(value: &Value) -> Option<u64> {
+    Some(match value {
+        Value::Nothing => set_table::NONE,
+        Value::Bool(truth) => set_table::integer((*truth).into()),
+        Value::Int(n) => set_table::integer(*n),
+        Value::Loc(loc) => set_table::loc(*loc),
+        Value::Cell(cell) => set_table::cell(*cell),
+        Value::Grid(grid) => {
+            let colour = |colour: &i8| set_table::integer((*colour).into());
+            set_table::tuple(
+                grid.rows()
+                    .map(|row| set_table::tuple(row.iter().map(colour))),
+            )
+        }
+        Value::Tuple(elements) => {
+            let all = Value::hashes(elements.as_slice())?;
+            set_table::tuple(all.into_iter())
+        }
+        Value::Indices(locs) => {
+            set_table::set(locs.as_slice().iter().map(|it| set_table::loc(*it)))
+        }
+        Value::Object(cells) => {
+            set_table::set(cells.as_slice().iter().map(|it| set_table::cell(*it)))
+        }
+        Value::Set(elements) => {
+            let all = Value::hashes(elements.as_slice())?;
+            set_table::set(all.into_iter())
+        }
+        Value::Primitive(_) | Value::Function(_) => return None,
+        Value::Foreign(foreign) => foreign.python_hash()?,
+    })
 }
 
 /// The hashes of the locations of a grid, row by row.
@@ -607,78 +777,101 @@ fn hashes_of_locations(height: usize, width: usize) -> Vec<u64> {
         .collect()
 }
 
-/// For each location of a grid, row by row, its index in the order of `asindices`.
-fn ranks(height: usize, width: usize) -> Vec<u32> {
-    let hashes = hashes_of_locations(height, width);
-    let mut ranks = vec![0; hashes.len()];
-    for (rank, at) in Table::of(0..hashes.len() as u32, &hashes)
-        .iter()
-        .enumerate()
-    {
-        ranks[at as usize] = rank as u32;
+/// The locations of a grid in the order of `asindices`, by their numbers row by row.
+fn in_reading_order(height: usize, width: usize) -> Cow<'static, [u32]> {
+    static KNOWN: [OnceLock<Vec<u32>>; AREA] = [const { OnceLock::new() }; AREA];
+    let find = || {
+        let hashes = hashes_of_locations(height, width);
+        Table::of(0..hashes.len() as u32, &hashes).iter().collect()
+    };
+    let last = Loc::new(height as i32 - 1, width as i32 - 1);
+    match set_table::place(last) {
+        Some(last) => Cow::Borrowed(KNOWN[last].get_or_init(find)),
+        None => Cow::Owned(find()),
     }
-    ranks
 }
 
 /// A call of `objects`, in which the order of each object's cells depends on the objects before it.
 #[derive(Debug)]
 pub(crate) struct Flood {
-    pub(crate) grid: Grid,
-    pub(crate) univalued: bool,
-    pub(crate) diagonal: bool,
-    pub(crate) background: Option<i8>,
-    /// The hashes of the values that stand for the colours from 0 on, if they are not colours.
-    pub(crate) hashes: Option<Vec<u64>>,
-    /// The weight that each of its objects has for it.
-    pub(crate) weight: u32,
-    /// The number of each location's object, and the table of each object, whose elements are locations.
-    pub(crate) tables: OnceLock<(Vec<u32>, Vec<Table>)>,
+    grid: Grid,
+    univalued: bool,
+    diagonal: bool,
+    background: Option<i8>,
+    found: OnceLock<Found>,
+}
+
+/// The objects in the order in which they are found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// For each location, the number of its object.
+    objects: Vec<u32>,
+    /// The locations of each object in the order in which they were added.
+    locs: Vec<u32>,
+    /// Where each object ends among them.
+    ends: Vec<u32>,
+}
+
+impl Found {
+    /// The locations of an object in the order in which they were added.
+    fn object(&self, number: usize) -> &[u32] {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.locs[start as usize..self.ends[number] as usize]
+    }
+
+    pub(crate) fn objects(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.ends.len()).map(|number| self.object(number))
+    }
 }
 
 impl Flood {
+    pub(crate) fn new(grid: Grid, univalued: bool, diagonal: bool, background: Option<i8>) -> Self {
+        Self {
+            grid,
+            univalued,
+            diagonal,
+            background,
+            found: OnceLock::new(),
+        }
+    }
+
+    /// The bytes that it takes at most, what it finds included.
+    fn bytes(&self) -> usize {
+        self.grid.cells().len() * (1 + 4 + 4 + 4) + size_of::<Self>() + 16
+    }
+
     /// The table of the object with these cells.
-    fn table(&self, elements: &[Cell]) -> Table {
-        let width = self.grid.width();
-        let number = |loc: Loc| loc.i as usize * width + loc.j as usize;
-        let (objects, tables) = self.tables.get_or_init(|| self.run());
+    fn table(&self, elements: &[Cell], hashes: &[u64]) -> Table {
+        let found = self.found.get_or_init(|| self.run());
+        let number = |loc: Loc| (loc.i as usize * self.grid.width() + loc.j as usize) as u32;
         let mut places: Vec<(u32, u32)> = (0..)
             .zip(elements)
-            .map(|(at, cell)| (number(cell.loc) as u32, at))
+            .map(|(at, cell)| (number(cell.loc), at))
             .collect();
         places.sort_unstable();
-        let find = |loc: u32| match places.binary_search_by_key(&loc, |(loc, _)| *loc) {
-            Ok(at) => places[at].1,
-            Err(_) => 0,
-        };
-        let object = elements.first().map_or(0, |cell| objects[number(cell.loc)]);
-        tables[object as usize].clone().renumbered(find)
+        let place = |loc: &u32| places.binary_search_by_key(loc, |(loc, _)| *loc).ok();
+        let object = found.objects[number(elements[0].loc) as usize];
+        let added = found.object(object as usize).iter().filter_map(place);
+        Table::of(added.map(|at| places[at].1), hashes).copied(hashes)
     }
 
     /// Does what `objects` does in Python, with its sets.
-    pub(crate) fn run(&self) -> (Vec<u32>, Vec<Table>) {
+    pub(crate) fn run(&self) -> Found {
         const NONE: u32 = u32::MAX;
         let grid = &self.grid;
         let (cells, width) = (grid.cells(), grid.width());
-        let locs = hashes_of_locations(grid.height(), width);
-        let hash = |colour: i8| match &self.hashes {
-            Some(hashes) => hashes[colour as usize],
-            None => set_table::integer(colour.into()),
-        };
-        let coloured = cells.iter().zip(&locs);
-        let coloured =
-            coloured.map(|(colour, loc)| set_table::tuple([hash(*colour), *loc].into_iter()));
-        let coloured: Vec<u64> = coloured.collect();
-        let (mut objects, mut tables) = (vec![NONE; cells.len()], Vec::new());
-        let mut occupied = 0;
-        for start in Table::of(0..cells.len() as u32, &locs).iter() {
+        let hashes = hashes_of_locations(grid.height(), width);
+        let mut objects = vec![NONE; cells.len()];
+        let (mut locs, mut ends) = (Vec::with_capacity(cells.len()), Vec::new());
+        let (mut near, mut around) = (Table::default(), Table::default());
+        for &start in &*in_reading_order(grid.height(), width) {
             let colour = cells[start as usize];
             if objects[start as usize] != NONE || Some(colour) == self.background {
                 continue;
             }
-            let mut object = Table::of([start], &coloured);
-            let mut candidates = Table::of([start], &locs);
+            let mut candidates = Table::of([start], &hashes);
             while !candidates.is_empty() {
-                let mut around = Table::default();
+                around.clear();
                 for candidate in candidates.iter() {
                     let own = cells[candidate as usize];
                     let joins = match self.univalued {
@@ -686,46 +879,150 @@ impl Flood {
                         false => Some(own) != self.background,
                     };
                     if joins {
-                        object.add(candidate, &coloured);
-                        if objects[candidate as usize] == NONE {
-                            objects[candidate as usize] = tables.len() as u32;
-                            occupied += 1;
-                        }
-                        let next = neighbours(candidate, width, self.diagonal);
-                        let next = next.into_iter().filter_map(|loc| grid.offset(loc));
-                        around.merge(&Table::of(next.map(|at| at as u32), &locs), &locs);
+                        objects[candidate as usize] = ends.len() as u32;
+                        locs.push(candidate);
+                        let at = candidate as usize;
+                        let at = Loc::new((at / width) as i32, (at % width) as i32);
+                        let next = neighbours(at, self.diagonal);
+                        let next = next.filter_map(|loc| grid.offset(loc));
+                        near.clear();
+                        next.for_each(|at| near.add(at as u32, &hashes));
+                        around.merge(&near, &hashes);
                     }
                 }
-                candidates = around.minus(occupied, |at| objects[at as usize] != NONE, &locs);
+                let taken = |at: u32| objects[at as usize] != NONE;
+                candidates = around.minus(locs.len(), taken, &hashes);
             }
-            tables.push(object.copied(&coloured));
+            ends.push(locs.len() as u32);
         }
-        (objects, tables)
+        Found {
+            objects,
+            locs,
+            ends,
+        }
     }
 }
 
-/// The locations next to one in the order of `neighbors` or `dneighbors`.
-fn neighbours(at: u32, width: usize, diagonal: bool) -> Vec<Loc> {
-    let middle = Loc::new((at as usize / width) as i32, (at as usize % width) as i32);
-    let ways: &[(i32, i32)] = match diagonal {
-        true => &[
-            (-1, -1),
-            (-1, 0),
-            (-1, 1),
-            (0, -1),
-            (0, 1),
-            (1, -1),
-            (1, 0),
-            (1, 1),
-        ],
-        false => &[(-1, 0), (0, -1), (0, 1), (1, 0)],
-    };
-    let around = ways
-        .iter()
-        .map(|&(i, j)| middle.wrapping_add(Loc::new(i, j)));
-    let around = Value::from(Indices::built(
-        around.collect(),
-        Built::From(LocsFrom::Neighbours),
-    ));
-    in_order(&around).collect()
+/// The locations next to one in the order of `neighbors` or `dneighbors`. Most often they are known already.
+fn neighbours(middle: Loc, diagonal: bool) -> impl Iterator<Item = Loc> {
+    const WAYS: [(i32, i32); 9] = [
+        (-1, -1),
+        (-1, 0),
+        (-1, 1),
+        (0, -1),
+        (0, 0),
+        (0, 1),
+        (1, -1),
+        (1, 0),
+        (1, 1),
+    ];
+    /// For each location of the largest grid of ARC, the indices of the ways, four bits each; 0 if they are not known.
+    static KNOWN: [[AtomicU32; AREA]; 2] = [const { [const { AtomicU32::new(0) }; AREA] }; 2];
+    let known = set_table::place(middle).map(|at| &KNOWN[usize::from(diagonal)][at]);
+    let mut ways = known.map_or(0, |known| known.load(Relaxed));
+    if ways == 0 {
+        let beside = |(i, j): &(i32, i32)| (i + j).abs() == 1 || diagonal && (*i, *j) != (0, 0);
+        let around = WAYS.iter().filter(|way| beside(way));
+        let around = around.map(|&(i, j)| middle.wrapping_add(Loc::new(i, j)));
+        let around = Indices::built(around.collect(), Built::From(LocsFrom::Neighbours));
+        for (place, loc) in around.iter().enumerate() {
+            let way = (loc.i - middle.i, loc.j - middle.j);
+            let way = WAYS.iter().position(|other| *other == way).unwrap_or(0);
+            ways |= (way as u32) << (4 * place);
+        }
+        if let Some(known) = known {
+            known.store(ways, Relaxed);
+        }
+    }
+    let count = if diagonal { 8 } else { 4 };
+    (0..count).map(move |place| {
+        let (i, j) = WAYS[(ways >> (4 * place) & 15) as usize];
+        middle.wrapping_add(Loc::new(i, j))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::set_table::tests::{digest, vectors};
+    use crate::{Interpreter, Primitive, parse_programs, parse_value};
+
+    /// Whether the order of a set is found when it is made, or after those of all sets that were made of it.
+    #[test]
+    fn sets_have_the_order_of_cpython_however_they_are_made() {
+        let grids: Vec<Value> = vectors("grid")
+            .iter()
+            .map(|(_, grid)| {
+                parse_value(grid)
+                    .unwrap()
+                    .as_grid()
+                    .unwrap()
+                    .into_owned()
+                    .into()
+            })
+            .collect();
+        let mut interpreter = Interpreter::default();
+        let mut sets = 0;
+        for (program, digests) in vectors("order") {
+            let (grid, steps) = program.split_once(' ').unwrap();
+            let count = digests.split(' ').count();
+            let lines = steps.replace("; ", "\n    ");
+            let text = format!("def f(I):\n    {lines}\n    return x{count}\n");
+            let program = parse_programs(&text).remove(0).unwrap();
+            for lazily in [false, true] {
+                let input = grids[grid.parse::<usize>().unwrap()].clone();
+                let values = interpreter.run_steps(&program, [input], false).unwrap();
+                let named = program.variables().iter().zip(&values);
+                let named = named.filter(|(name, _)| name.starts_with('x'));
+                let mut found = Vec::new();
+                let mut print = |value: &Value| found.push(digest(&value.to_string()));
+                let named: Vec<&Value> = named.map(|(_, value)| value.as_ref().unwrap()).collect();
+                if lazily {
+                    named.iter().rev().for_each(|value| print(value));
+                    found.reverse();
+                } else {
+                    named.iter().for_each(|value| print(value));
+                }
+                assert_eq!(found.join(" "), digests, "lazily: {lazily}\n{text}");
+                sets += found.len();
+            }
+        }
+        assert!(sets >= 2 * 4000, "{sets}");
+    }
+
+    #[test]
+    fn sets_of_functions_are_in_the_order_in_which_they_were_added() {
+        let names = |set: &Value| -> Vec<String> {
+            let all = set.as_container().unwrap();
+            all.iter().map(|value| value.to_string()).collect()
+        };
+        let functions = [
+            Primitive::Width,
+            Primitive::Add,
+            Primitive::Height,
+            Primitive::Trim,
+        ];
+        let set = Value::set(functions.map(Value::Primitive));
+        assert_eq!(names(&set), ["width", "add", "height", "trim"]);
+        let interpreter = Interpreter::default();
+        let call = |primitive: Primitive, arguments: &[&Value]| {
+            interpreter
+                .call(Value::primitive(primitive), arguments)
+                .unwrap()
+        };
+        let rest = call(Primitive::Remove, &[Value::primitive(Primitive::Add), &set]);
+        assert_eq!(names(&rest), ["width", "height", "trim"]);
+        let more = call(Primitive::Insert, &[&Value::Int(1), &rest]);
+        assert_eq!(names(&more), ["width", "height", "trim", "1"]);
+        let all = call(Primitive::Combine, &[&more, &set]);
+        assert_eq!(names(&all), ["width", "height", "trim", "1", "add"]);
+        // At any depth.
+        let pairs = call(
+            Primitive::Product,
+            &[&rest, &Value::set([Value::Int(8), Value::Int(0)])],
+        );
+        let first = names(&pairs);
+        assert_eq!(first[..3], ["(width, 8)", "(height, 8)", "(trim, 8)"]);
+        assert_eq!(first[3..], ["(width, 0)", "(height, 0)", "(trim, 0)"]);
+    }
 }

@@ -6,6 +6,8 @@
 //! `set_difference`, `frozenset_hash`), `Objects/tupleobject.c` (`tuple_hash`: the lanes of xxHash) and
 //! `Python/pyhash.c` (integers modulo 2^61 - 1).
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::patch::{Cell, Loc};
 
 /// The hash of `None` from CPython 3.12 on; before, it was its address.
@@ -19,38 +21,71 @@ pub(crate) const fn integer(n: i32) -> u64 {
     n as i64 as u64
 }
 
+const PRIME_1: u64 = 11_400_714_785_074_694_791;
+const PRIME_2: u64 = 14_029_467_366_897_019_727;
+const PRIME_5: u64 = 2_870_177_450_012_600_261;
+
+/// What the next element of a tuple makes of the hash so far.
+#[inline]
+const fn with_element(hash: u64, element: u64) -> u64 {
+    hash.wrapping_add(element.wrapping_mul(PRIME_2))
+        .rotate_left(31)
+        .wrapping_mul(PRIME_1)
+}
+
+#[inline]
+const fn with_length(hash: u64, length: u64) -> u64 {
+    match hash.wrapping_add(length ^ (PRIME_5 ^ 3_527_539)) {
+        u64::MAX => 1_546_275_796,
+        hash => hash,
+    }
+}
+
 /// The hash of a tuple, given those of its elements.
 #[inline]
 pub(crate) fn tuple(elements: impl ExactSizeIterator<Item = u64>) -> u64 {
-    const PRIME_1: u64 = 11_400_714_785_074_694_791;
-    const PRIME_2: u64 = 14_029_467_366_897_019_727;
-    const PRIME_5: u64 = 2_870_177_450_012_600_261;
     let length = elements.len() as u64;
-    let mut hash = PRIME_5;
-    for element in elements {
-        hash = hash
-            .wrapping_add(element.wrapping_mul(PRIME_2))
-            .rotate_left(31)
-            .wrapping_mul(PRIME_1);
-    }
-    hash = hash.wrapping_add(length ^ (PRIME_5 ^ 3_527_539));
-    if hash == u64::MAX {
-        1_546_275_796
-    } else {
-        hash
-    }
+    with_length(elements.fold(PRIME_5, with_element), length)
+}
+
+#[inline]
+const fn pair(a: u64, b: u64) -> u64 {
+    with_length(with_element(with_element(PRIME_5, a), b), 2)
+}
+
+/// The sides of the largest grid of ARC, and its locations.
+const SIDE: usize = 30;
+pub(crate) const AREA: usize = SIDE * SIDE;
+
+/// The number of a location on the largest grid of ARC.
+#[inline]
+pub(crate) fn place(loc: Loc) -> Option<usize> {
+    // A negative coordinate becomes a large one.
+    let (i, j) = (loc.i as u32 as usize, loc.j as u32 as usize);
+    (i < SIDE && j < SIDE).then(|| i * SIDE + j)
 }
 
 /// The hash of a pair of integers.
 #[inline]
 pub(crate) fn loc(loc: Loc) -> u64 {
-    tuple([integer(loc.i), integer(loc.j)].into_iter())
+    static KNOWN: [u64; AREA] = {
+        let (mut all, mut at) = ([0; AREA], 0);
+        while at < AREA {
+            all[at] = pair((at / SIDE) as u64, (at % SIDE) as u64);
+            at += 1;
+        }
+        all
+    };
+    match place(loc) {
+        Some(place) => KNOWN[place],
+        None => pair(integer(loc.i), integer(loc.j)),
+    }
 }
 
 /// The hash of a cell.
 #[inline]
 pub(crate) fn cell(cell: Cell) -> u64 {
-    tuple([integer(cell.colour), loc(cell.loc)].into_iter())
+    pair(integer(cell.colour), loc(cell.loc))
 }
 
 /// The hash of a frozen set, given those of its elements, in any order.
@@ -70,12 +105,15 @@ const FREE: u32 = u32::MAX;
 /// A slot whose element was removed.
 const REMOVED: u32 = u32::MAX - 1;
 
+/// Tables of at most this many slots need no allocation.
+const INLINE: usize = 32;
+
 /// The table of a set. Its elements are numbers below a bound, all different; their hashes are passed to each function,
 /// indexed by these numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     /// A power of two of them, at least 8.
-    slots: Vec<u32>,
+    slots: SmallVec<[u32; INLINE]>,
     /// How many slots are not free.
     filled: usize,
     /// How many elements there are.
@@ -85,29 +123,30 @@ pub(crate) struct Table {
 impl Default for Table {
     fn default() -> Self {
         Self {
-            slots: vec![FREE; 8],
+            slots: smallvec![FREE; 8],
             filled: 0,
             len: 0,
         }
     }
 }
 
-/// The slots in which an element with a hash may be, one after the other: ten in a row, and then ten elsewhere.
+/// The slot that `is_it` accepts of those in which an element with a hash may be: ten in a row, and then ten elsewhere.
 #[inline]
-fn probe(slots: usize, hash: u64, mut visit: impl FnMut(usize) -> bool) {
+fn probe(slots: &[u32], hash: u64, is_it: impl Fn(u32) -> bool) -> usize {
     const IN_A_ROW: usize = 9;
-    let mask = slots - 1;
+    let mask = slots.len() - 1;
     let (mut rest, mut start) = (hash, hash as usize & mask);
     loop {
-        let last = if start + IN_A_ROW <= mask {
-            start + IN_A_ROW
+        let count = if start + IN_A_ROW <= mask {
+            1 + IN_A_ROW
         } else {
-            start
+            1
         };
-        for at in start..=last {
-            if visit(at) {
-                return;
-            }
+        let found = slots[start..start + count]
+            .iter()
+            .position(|slot| is_it(*slot));
+        if let Some(found) = found {
+            return start + found;
         }
         rest >>= 5;
         start = start.wrapping_mul(5).wrapping_add(1 + rest as usize) & mask;
@@ -130,13 +169,29 @@ impl Table {
         self.slots.iter().copied().filter(|slot| *slot < REMOVED)
     }
 
+    /// Removes all elements.
+    pub(crate) fn clear(&mut self) {
+        self.slots.truncate(8);
+        self.slots.fill(FREE);
+        (self.filled, self.len) = (0, 0);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The number of its slots.
-    pub(crate) fn slots(&self) -> usize {
-        self.slots.len()
+    /// Whether each element is where its hash puts it first. Then another table of the same elements is in the same order,
+    /// whichever of them was added first.
+    pub(crate) fn is_without_collisions(&self, hashes: &[u64]) -> bool {
+        let mut all = self.slots.iter().zip(0usize..);
+        all.all(|(slot, at)| {
+            *slot >= REMOVED || hashes[*slot as usize] as usize & self.mask() == at
+        })
+    }
+
+    /// The bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.slots)
     }
 
     fn mask(&self) -> usize {
@@ -147,15 +202,14 @@ impl Table {
     #[inline]
     pub(crate) fn add(&mut self, element: u32, hashes: &[u64]) {
         debug_assert_eq!(self.filled, self.len);
-        let mut place = 0;
-        probe(self.slots.len(), hashes[element as usize], |at| {
-            place = at;
-            self.slots[at] == FREE || self.slots[at] == element
+        let slots = self.slots.as_mut_slice();
+        let place = probe(slots, hashes[element as usize], |slot| {
+            slot == FREE || slot == element
         });
-        if self.slots[place] == element {
+        if slots[place] == element {
             return;
         }
-        self.slots[place] = element;
+        slots[place] = element;
         self.len += 1;
         self.filled += 1;
         if self.filled * 5 >= self.mask() * 3 {
@@ -175,13 +229,8 @@ impl Table {
     /// Puts an element that is not there into a table without removed ones and with room.
     #[inline]
     fn put(slots: &mut [u32], element: u32, hash: u64) {
-        probe(slots.len(), hash, |at| {
-            let free = slots[at] == FREE;
-            if free {
-                slots[at] = element;
-            }
-            free
-        });
+        let place = probe(slots, hash, |slot| slot == FREE);
+        slots[place] = element;
     }
 
     /// Moves the elements to a table with more than `least` slots.
@@ -190,7 +239,7 @@ impl Table {
         if size == 8 && self.slots.len() == 8 && self.filled == self.len {
             return;
         }
-        let mut slots = vec![FREE; size];
+        let mut slots = smallvec![FREE; size];
         for element in self.iter() {
             Self::put(&mut slots, element, hashes[element as usize]);
         }
@@ -260,5 +309,105 @@ impl Table {
             }
         }
         self
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::Value;
+    use crate::value::order::Element;
+
+    /// The lines of a section of the vectors of sets, which `xtask/python/sets.py` writes and describes: what CPython was
+    /// asked, and what it answered.
+    pub(crate) fn vectors(section: &str) -> Vec<(&'static str, &'static str)> {
+        let text = include_str!("../../tests/vectors/sets.txt");
+        let start = format!("[{section}]");
+        let lines = text.lines().skip_while(|line| *line != start).skip(1);
+        let lines = lines.take_while(|line| !line.starts_with('['));
+        lines.map(|line| line.rsplit_once('=').unwrap()).collect()
+    }
+
+    /// The digest of a text in the vectors.
+    pub(crate) fn digest(text: &str) -> String {
+        let start = 0xcbf2_9ce4_8422_2325_u64;
+        let hash = text.bytes().fold(start, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        format!("{:08x}", hash as u32)
+    }
+
+    #[test]
+    fn values_have_the_hashes_of_cpython() {
+        let all = vectors("hash");
+        assert!(all.len() >= 300);
+        for (literal, hash) in all {
+            let value = crate::parse_value(literal).unwrap();
+            let found = Value::hashes(&[value]).unwrap()[0];
+            assert_eq!(found as i64, hash.parse::<i64>().unwrap(), "{literal}");
+        }
+    }
+
+    #[test]
+    fn tables_have_the_order_of_cpython_however_they_are_made() {
+        let all = vectors("table");
+        assert!(all.len() >= 500);
+        for (steps, digests) in all {
+            let steps: Vec<(&str, Vec<u64>)> = steps
+                .split("; ")
+                .map(|step| {
+                    let (operation, operands) = step.split_once(' ').unwrap();
+                    let operands = operands.split(' ').map(|it| it.parse().unwrap());
+                    (operation, operands.collect())
+                })
+                .collect();
+            let added = |of: &[u64]| -> Vec<u64> {
+                (0..of[2]).map(|k| (of[0] + k * of[1]) % of[3]).collect()
+            };
+            let mut hashes: Vec<u64> = steps
+                .iter()
+                .filter(|(operation, _)| *operation == "a")
+                .flat_map(|(_, operands)| added(operands))
+                .collect();
+            hashes.sort_unstable();
+            hashes.dedup();
+            let number = |hash: &u64| hashes.binary_search(hash).unwrap() as u32;
+            let mut tables: Vec<Table> = Vec::new();
+            let mut found = Vec::new();
+            for (operation, operands) in &steps {
+                let at = |operand: usize| &tables[operands[operand] as usize];
+                let contains = |operand, element| at(operand).iter().any(|it| it == element);
+                let table = match *operation {
+                    "a" => Table::of(added(operands).iter().map(number), &hashes),
+                    "c" => at(0).copied(&hashes),
+                    "u" => {
+                        let mut table = at(0).copied(&hashes);
+                        table.merge(at(1), &hashes);
+                        table
+                    }
+                    "d" => {
+                        let count = at(1).iter().count();
+                        at(0).minus(count, |it| contains(1, it), &hashes)
+                    }
+                    "i" if operands[0] == operands[1] => at(0).copied(&hashes),
+                    _ => {
+                        // An intersection goes over the smaller set.
+                        let lengths = [0, 1].map(|operand| at(operand).iter().count());
+                        let (from, other) = match *operation == "i" && lengths[1] <= lengths[0] {
+                            true => (1, 0),
+                            false => (0, 1),
+                        };
+                        Table::of(at(from).iter().filter(|it| contains(other, *it)), &hashes)
+                    }
+                };
+                let elements: Vec<String> = table
+                    .iter()
+                    .map(|it| hashes[it as usize].to_string())
+                    .collect();
+                found.push(digest(&elements.join(" ")));
+                tables.push(table);
+            }
+            assert_eq!(found.join(" "), digests, "{steps:?}");
+        }
     }
 }
