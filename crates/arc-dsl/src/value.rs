@@ -347,7 +347,11 @@ impl Value {
     /// there is no value.
     #[must_use]
     pub fn commonest(values: &[Value], most: bool) -> Option<Self> {
-        let wanted = if most { Ordering::Greater } else { Ordering::Less };
+        let wanted = if most {
+            Ordering::Greater
+        } else {
+            Ordering::Less
+        };
         commonest_of(values.to_vec(), wanted)
     }
 
@@ -490,6 +494,8 @@ impl Value {
                 .collect()
         };
         match self {
+            // Only a function has no hash; the rest keeps its sets, which have an order.
+            _ if self.python_hash().is_some() => self.clone(),
             Value::Function(_) => Value::Foreign(Foreign::Default),
             Value::Tuple(all) => Value::tuple(elements(all)),
             Value::Set(_) => Value::set(self.as_container().into_iter().flat_map(|set| {
