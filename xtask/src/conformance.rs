@@ -1,8 +1,7 @@
-//! `conformance`: compares every primitive and every public program with the Python reference.
+//! `conformance`: compares every primitive and programs with the Python reference, as it comes, on CPython.
 //!
-//! The cases come from the crate's generator and are evaluated twice in Python: by the reference as it is, and with
-//! its sets in canonical order. Ours must equal the second on every case; where the two differ, the order of sets
-//! explains it.
+//! Calls and programs come from the crate's generator, and programs also from the file of solvers. Values are compared
+//! as text with their sets in the order in which they iterate.
 
 use std::path::{Path, PathBuf};
 
@@ -10,126 +9,120 @@ use anyhow::{Result, ensure};
 use arc_dsl::{Dialect, Primitive, TypedPrimitive};
 
 mod batts;
-mod builtins;
 mod compare;
-mod mutants;
-mod page;
+mod programs;
 mod python;
-mod solvers;
 mod suite;
 mod vectors;
 
-use compare::Tally;
-use python::{Command, Order, Reference, Theirs};
+use programs::{OWN_SECONDS, Programs, Solvers};
+use python::{Command, Reference, Theirs};
 use suite::Suite;
 
 /// Arguments of `conformance`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Checkout of the Python reference: the arc-dsl with dsl.py, constants.py and solvers.py, or the project of the
-    /// typed dialect with `solvers_pre.py`.
+    /// Checkout of the Python reference: the arc-dsl with dsl.py, or the project of the typed dialect.
     #[arg(long, value_name = "DIR")]
     reference: PathBuf,
     /// The dialect of the reference.
     #[arg(long, default_value_t, value_name = "NAME")]
     dialect: Dialect,
-    /// Folder of task JSON on which both sides run the programs of solvers.py.
-    #[arg(long, value_name = "DIR")]
+    /// A CPython, by name or path; may be repeated, and results are those of the last one. Without it, the oldest and
+    /// the newest of python3.9 to python3.20 that can be run.
+    #[arg(long, value_name = "PROGRAM")]
+    python: Vec<PathBuf>,
+    /// File of programs in the checkout, instead of solvers.py or, in the typed dialect, `solvers_pre.py`.
+    #[arg(long, value_name = "FILE")]
+    solvers: Option<PathBuf>,
+    /// File or folder of task JSON on which both sides run the programs.
+    #[arg(long, value_name = "PATH")]
     tasks: Option<PathBuf>,
-    /// Cases per primitive.
+    /// Cases per primitive; with 0 neither primitives nor built-in programs are compared.
     #[arg(long, default_value_t = 625, value_name = "N")]
     cases: usize,
-    /// Seed of the cases and of the mutants.
+    /// Evaluations of programs on tasks of others.
+    #[arg(long, default_value_t = 2_000, value_name = "N")]
+    crossing: usize,
+    /// Evaluations of mutated programs.
+    #[arg(long, default_value_t = 2_000, value_name = "N")]
+    mutants: usize,
+    /// Random programs.
+    #[arg(long, default_value_t = 2_000, value_name = "N")]
+    random: usize,
+    /// Seed of what is generated.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// Compare this many evaluations of mutated programs of solvers.py instead of everything else.
-    #[arg(long, value_name = "N", requires = "tasks", conflicts_with = "write")]
-    mutants: Option<usize>,
     /// Compare the batts in these files on the first tasks of the folder, instead of everything else.
-    #[arg(long, value_name = "PATH", num_args = 1.., requires = "tasks", conflicts_with_all = ["write", "mutants"])]
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "tasks", conflicts_with = "write")]
     batts: Vec<PathBuf>,
     /// The number of these tasks.
     #[arg(long, default_value_t = 50, value_name = "N", requires = "batts")]
     batt_tasks: usize,
-    /// Write evaluations of mutants that differ to this folder, as programs and tasks.
-    #[arg(long, value_name = "DIR", requires = "mutants")]
-    examples: Option<PathBuf>,
-    /// Write the vectors for the tests and the lists in docs/conformance.md.
+    /// The number of differences of each kind that are shown.
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    show: usize,
+    /// Write the vectors for the tests.
     #[arg(long)]
     write: bool,
 }
 
-/// Compares and prints, and writes if asked; fails on an unexplained difference.
+/// Compares and prints, and writes if asked; fails on a difference.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     let dialect = arguments.dialect;
-    let reference = Reference::new(dialect, &arguments.reference)?;
-    ensure!(
-        dialect == Dialect::Public || arguments.mutants.is_none(),
-        "mutants are of the public dialect"
-    );
-    if let (Some(count), Some(tasks)) = (arguments.mutants, &arguments.tasks) {
-        let found = mutants::compare(&reference, tasks, arguments.seed, count)?;
-        print!("{found}");
-        if let Some(folder) = &arguments.examples {
-            found.write_examples(folder)?;
-        }
-        return found.check();
-    }
+    let solvers = arguments.solvers.as_deref();
+    let reference = Reference::new(dialect, &arguments.reference, solvers, &arguments.python)?;
+    println!("{reference}");
+    let mut programs = Programs::new(&reference, arguments.seed);
+    let mut rows = Vec::new();
+    let mut right = None;
     if let (false, Some(tasks)) = (arguments.batts.is_empty(), &arguments.tasks) {
-        let found = batts::compare(&reference, &arguments.batts, tasks, arguments.batt_tasks)?;
-        print!("{found}");
-        ensure!(found.differing() == 0, "batts differ from the reference");
-        return Ok(());
-    }
-    if dialect == Dialect::Typed {
-        let differing = defaults(&reference)?;
-        ensure!(
-            differing.is_empty(),
-            "other defaults in Python: {}",
-            differing.join(", ")
-        );
-    }
-    let suite = Suite::generate(dialect, arguments.seed, arguments.cases);
-    let results = reference.evaluate_both(&suite.commands())?;
-    let tallies = Tally::of_all(&suite, &results);
-    print!("{}", compare::table(&tallies));
-    let agreeing = tallies
-        .iter()
-        .filter(|tally| tally.differing() == 0)
-        .count();
-    let all = Called::all(dialect).len();
-    println!("{agreeing} of {all} primitives agree");
-
-    let builtins = match dialect {
-        Dialect::Public => Some(builtins::compare(&reference)?),
-        Dialect::Typed => None,
-    };
-    if let Some(builtins) = &builtins {
-        print!("\n{builtins}");
-    }
-    let programs = match &arguments.tasks {
-        Some(tasks) => Some(solvers::compare(&reference, tasks)?),
-        None => None,
-    };
-    if let Some(programs) = &programs {
-        print!("\n{programs}");
-    }
-    if arguments.write {
-        let builtins = builtins.as_ref().map(|builtins| builtins.vectors.as_str());
-        vectors::write(root, &suite, &results.canonical, builtins)?;
-        page::write(root, dialect, &tallies, programs.as_ref())?;
+        rows = batts::compare(&reference, &arguments.batts, tasks, arguments.batt_tasks)?;
+    } else {
+        if dialect == Dialect::Typed {
+            let differing = defaults(&reference)?;
+            ensure!(
+                differing.is_empty(),
+                "other defaults in Python: {}",
+                differing.join(", ")
+            );
+        }
+        if arguments.cases > 0 {
+            let suite = Suite::generate(dialect, arguments.seed, arguments.cases);
+            let results = suite.evaluate_in(&reference)?;
+            rows = suite.compare(&results);
+            let builtins = match dialect {
+                Dialect::Public => Some(programs.built_in()?),
+                Dialect::Typed => None,
+            };
+            if arguments.write {
+                vectors::write(root, &suite, &results, builtins)?;
+            }
+        }
+        if let Some(tasks) = &arguments.tasks {
+            let solvers = Solvers::read(&reference, tasks)?;
+            right = Some(solvers.on_own_tasks(&mut programs)?);
+            solvers.on_other_tasks(&mut programs, arguments.crossing)?;
+            if dialect == Dialect::Public {
+                solvers.mutants(&mut programs, arguments.mutants)?;
+            }
+        }
         if dialect == Dialect::Public {
-            vectors::write_digests(root, &arguments.reference)?;
+            programs.random(arguments.random)?;
         }
     }
-    ensure!(agreeing == all, "primitives differ from the reference");
+    if arguments.write && dialect == Dialect::Public {
+        vectors::write_digests(root, &arguments.reference)?;
+    }
+    rows.append(&mut programs.rows);
+    print!("{}", compare::table(&rows, arguments.show));
+    if let Some(right) = right {
+        println!("{right}");
+    }
+    let differing: usize = rows.iter().map(compare::Row::differing).sum();
     ensure!(
-        builtins.is_none_or(|b| b.differing() == 0),
-        "built-in programs differ from the reference"
-    );
-    ensure!(
-        programs.is_none_or(|p| p.differing() == 0),
-        "programs differ from the reference"
+        differing == 0,
+        "{differing} evaluations differ from the reference"
     );
     Ok(())
 }
@@ -138,11 +131,11 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
 fn defaults(reference: &Reference) -> Result<Vec<String>> {
     let all = TypedPrimitive::ALL;
     let commands: Vec<_> = all.iter().map(|p| Command::Default(p.name())).collect();
-    let theirs = reference.evaluate(Order::Plain, &commands)?;
+    let theirs = reference.evaluate(&commands, OWN_SECONDS)?;
     let differing = all.iter().zip(theirs).filter_map(|(primitive, theirs)| {
-        let ours = primitive.default_value().to_string();
-        let same = matches!(&theirs, Theirs::Value(text) if *text == ours);
-        (!same).then(|| format!("{primitive} {ours}, {theirs:?}"))
+        let ours = Theirs::Value(primitive.default_value().to_string());
+        let same = theirs.iter().all(|theirs| *theirs == ours);
+        (!same).then(|| format!("{primitive} {ours:?}, {theirs:?}"))
     });
     Ok(differing.collect())
 }

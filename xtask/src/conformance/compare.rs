@@ -1,69 +1,51 @@
-//! Compares the results of both sides for each case, and counts them by primitive.
+//! Compares the results of both sides of each evaluation, and counts them.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use arc_dsl::{COLOUR_RANGE, EvalError, Interpreter, Limit, MAX_INT};
+use arc_dsl::{COLOUR_RANGE, EvalError, Limit, MAX_INT, Value};
 
 use super::Called;
-use super::python::{Results, Theirs};
-use super::suite::{Ours, Suite};
+use super::python::Theirs;
 
-/// An intended difference.
+/// Our result of an evaluation.
 #[derive(Debug)]
-pub(crate) struct Deviation {
-    pub(crate) what: &'static str,
-    pub(crate) why: &'static str,
-    explains: fn(&EvalError, Option<Called>, &Theirs) -> bool,
+pub(crate) enum Ours {
+    /// The text of the value.
+    Value(String),
+    /// The evaluation failed or hit a limit.
+    Error(EvalError),
+    /// The text was rejected by the parser, which is always a difference.
+    Unread(String),
+}
+
+impl From<Result<Value, EvalError>> for Ours {
+    fn from(result: Result<Value, EvalError>) -> Self {
+        match result {
+            // Python has no text that identifies a function.
+            Ok(value) => Ours::Value(value.without_functions().to_string()),
+            Err(error) => Ours::Error(error),
+        }
+    }
+}
+
+/// How both sides compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The same value, sets in the same order.
+    SameValue,
+    /// Both fail.
+    SameError,
+    /// Ours hits a limit that Python does not have (docs/conformance.md).
+    Limit,
+    /// Python reached its bound of time or memory.
+    Unfinished,
+    /// CPython itself has no answer: the versions differ, or a set of functions would be printed.
+    Undefined,
+    Differs,
 }
 
 /// A longer literal holds more than the limits allow.
 const LARGE: usize = 1_000_000;
-
-/// All intended differences. In each, ours returns a typed error where Python continues.
-pub(crate) const DEVIATIONS: &[Deviation] = &[
-    Deviation {
-        what: "Integers past 2^30 - 1 in size are a limit.",
-        why: "No program on grids needs them, and 32 bits hold whatever two of them make.",
-        explains: |ours, _, theirs| match theirs {
-            Theirs::Value(text) => {
-                ours.limit() == Some(Limit::Integer)
-                    && integers(text).any(|n| n.abs() > i64::from(MAX_INT))
-            }
-            _ => false,
-        },
-    },
-    Deviation {
-        what: "Colours past 8 bits in a grid are a limit.",
-        why: "ARC has the colours 0 to 9; a grid is stored a byte a cell.",
-        explains: |ours, _, theirs| match theirs {
-            Theirs::Value(text) => {
-                let outside =
-                    |n: i64| i32::try_from(n).map_or(true, |n| !COLOUR_RANGE.contains(&n));
-                ours.limit() == Some(Limit::Colour) && integers(text).any(outside)
-            }
-            _ => false,
-        },
-    },
-    Deviation {
-        what: "What runs past the bounds of an evaluation is a limit.",
-        why: "Python runs on until memory or patience ends.",
-        explains: |ours, called, theirs| {
-            let bounded = !matches!(
-                ours.limit(),
-                None | Some(Limit::Integer | Limit::Colour | Limit::Time)
-            );
-            // Only repeated calls of a function value grow that large without being seen in the text.
-            let unseen = called.is_some_and(|called| called.family() == "functions");
-            bounded
-                && match theirs {
-                    Theirs::Value(text) => unseen || text.len() > LARGE,
-                    Theirs::Raised => false,
-                    Theirs::Overtime => true,
-                }
-        },
-    },
-];
 
 /// The integers in a literal.
 fn integers(text: &str) -> impl Iterator<Item = i64> {
@@ -71,102 +53,87 @@ fn integers(text: &str) -> impl Iterator<Item = i64> {
         .filter_map(|digits| digits.parse().ok())
 }
 
+/// Whether a limit explains that Python has a result. Inside of a program anything may have hit one; a call of a
+/// primitive shows it in its value.
+fn explains(limit: Limit, called: Option<Called>, theirs: &Theirs) -> bool {
+    match (called, theirs) {
+        (None, _) => true,
+        (Some(called), Theirs::Value(text)) => match limit {
+            Limit::Integer => integers(text).any(|n| n.abs() > i64::from(MAX_INT)),
+            Limit::Colour => integers(text)
+                .any(|n| i32::try_from(n).map_or(true, |n| !COLOUR_RANGE.contains(&n))),
+            Limit::Time => false,
+            // Only repeated calls of a function value grow that large without being seen in the text.
+            _ => called.family() == "functions" || text.len() > LARGE,
+        },
+        // If Python raises too, a limit on our side would hide a missing error.
+        _ => false,
+    }
+}
+
 /// A literal with truth values replaced by the integers that they equal.
 pub(crate) fn numbers(literal: &str) -> String {
     literal.replace("True", "1").replace("False", "0")
 }
 
-/// Whether the two sides agree on a case of `called`, or the intended difference.
-pub(crate) fn agree(
-    called: Option<Called>,
-    ours: &Ours,
-    theirs: &Theirs,
-) -> Result<Option<&'static Deviation>, ()> {
-    match (ours, theirs) {
-        (Ours::Value(ours), Theirs::Value(theirs)) if numbers(ours) == numbers(theirs) => Ok(None),
-        (Ours::Error(error), Theirs::Raised)
-            // If Python raises too, a limit on our side would hide a missing error.
-            if error.limit().is_none() =>
+/// Compares our result of a program, or of a call of a primitive, with those of each CPython.
+pub(crate) fn verdict(called: Option<Called>, ours: &Ours, theirs: &[Theirs]) -> Verdict {
+    let alike = theirs.windows(2).all(|two| match two {
+        [Theirs::Raised(_), Theirs::Raised(_)] => true,
+        two => two[0] == two[1],
+    });
+    match (ours, theirs.last()) {
+        _ if theirs.contains(&Theirs::Unfinished) => Verdict::Unfinished,
+        (Ours::Value(_), Some(Theirs::Unordered)) => Verdict::Undefined,
+        (Ours::Value(ours), Some(Theirs::Value(theirs)))
+            if alike && numbers(ours) == numbers(theirs) =>
         {
-            Ok(None)
+            Verdict::SameValue
         }
-        (Ours::Error(error), _) => {
-            let found = DEVIATIONS.iter().find(|d| (d.explains)(error, called, theirs));
-            found.map(Some).ok_or(())
-        }
-        _ => Err(()),
+        (Ours::Error(error), Some(theirs)) => match (error.limit(), theirs) {
+            (Some(limit), theirs) if explains(limit, called, theirs) => Verdict::Limit,
+            (None, Theirs::Raised(_)) if alike => Verdict::SameError,
+            _ if alike => Verdict::Differs,
+            _ => Verdict::Undefined,
+        },
+        (Ours::Value(_), _) if !alike => Verdict::Undefined,
+        _ => Verdict::Differs,
     }
 }
 
-/// The number of differences per primitive that are shown in full.
-const SHOWN: usize = 3;
-
-/// The number of characters of a value that are shown.
-const SHOWN_OF_VALUE: usize = 400;
-
-/// The results of the cases of one primitive.
+/// A row of the table: the evaluations of one kind.
 #[derive(Debug)]
-pub(crate) struct Tally {
-    pub(crate) primitive: Called,
-    pub(crate) cases: usize,
-    pub(crate) distinct: usize,
-    /// Cases that have a value on our side.
-    pub(crate) succeeded: usize,
-    pub(crate) equal: usize,
-    /// Cases with another result in plain Python than with its sets in canonical order.
-    pub(crate) ordered: usize,
-    /// The number of intended differences, by kind.
-    pub(crate) intended: BTreeMap<&'static str, usize>,
-    /// The unexplained differences, as text to paste.
-    pub(crate) differences: Vec<String>,
+pub(crate) struct Row {
+    name: String,
+    /// How many have each verdict.
+    counts: [usize; 6],
+    /// What differs, as text to paste.
+    differences: Vec<String>,
 }
 
-impl Tally {
-    /// One tally per primitive, in the order of the table.
-    pub(crate) fn of_all(suite: &Suite, results: &Results) -> Vec<Self> {
-        let mut interpreter = Interpreter::default();
-        suite
-            .by_primitive()
-            .map(|(first, calls)| {
-                let distinct: std::collections::HashSet<_> = calls
-                    .iter()
-                    .map(|call| (&call.arguments, &call.applied_to))
-                    .collect();
-                let mut tally = Self {
-                    primitive: calls[0].primitive,
-                    cases: calls.len(),
-                    distinct: distinct.len(),
-                    succeeded: 0,
-                    equal: 0,
-                    ordered: 0,
-                    intended: BTreeMap::new(),
-                    differences: Vec::new(),
-                };
-                for (call, at) in calls.iter().zip(first..) {
-                    let ours = suite.evaluate(call, &mut interpreter);
-                    let theirs = &results.canonical[at];
-                    tally.succeeded += usize::from(matches!(ours, Ours::Value(_)));
-                    tally.ordered += usize::from(*theirs != results.plain[at]);
-                    match agree(Some(call.primitive), &ours, theirs) {
-                        Ok(None) => tally.equal += 1,
-                        Ok(Some(deviation)) => {
-                            *tally.intended.entry(deviation.what).or_default() += 1;
-                        }
-                        Err(()) => {
-                            let expression = suite.expression(call);
-                            let program = suite.program(call);
-                            tally.differences.push(difference(
-                                &expression,
-                                &program,
-                                &ours,
-                                theirs,
-                            ));
-                        }
-                    }
-                }
-                tally
-            })
-            .collect()
+impl Row {
+    pub(crate) fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            counts: [0; 6],
+            differences: Vec::new(),
+        }
+    }
+
+    /// Counts an evaluation, of which `what` is the text.
+    pub(crate) fn add(
+        &mut self,
+        called: Option<Called>,
+        ours: &Ours,
+        theirs: &[Theirs],
+        what: impl FnOnce() -> String,
+    ) {
+        let verdict = verdict(called, ours, theirs);
+        self.counts[verdict as usize] += 1;
+        if verdict == Verdict::Differs {
+            let text = difference(ours, theirs);
+            self.differences.push(format!("{}\n{text}", what()));
+        }
     }
 
     pub(crate) fn differing(&self) -> usize {
@@ -174,75 +141,107 @@ impl Tally {
     }
 }
 
-/// A difference as text to paste into Python and into a test.
-fn difference(expression: &str, program: &str, ours: &Ours, theirs: &Theirs) -> String {
+/// Both results around their first difference.
+fn difference(ours: &Ours, theirs: &[Theirs]) -> String {
+    const BEFORE: usize = 120;
+    const AFTER: usize = 240;
     let ours = match ours {
-        Ours::Value(text) | Ours::Unread(text) => text.clone(),
-        Ours::Error(error) => error.to_string(),
+        Ours::Value(text) => numbers(text),
+        Ours::Error(error) => format!("error: {error}"),
+        Ours::Unread(error) => format!("not read: {error}"),
     };
-    let theirs = match theirs {
-        Theirs::Value(text) => text,
-        Theirs::Raised => "an exception",
-        Theirs::Overtime => "no end",
+    let theirs = match theirs.last() {
+        Some(Theirs::Value(text)) => numbers(text),
+        other => format!("{other:?}"),
     };
-    let (ours, theirs) = (cut(&ours), cut(theirs));
+    let pairs = ours.chars().zip(theirs.chars());
+    let from = pairs
+        .take_while(|(a, b)| a == b)
+        .count()
+        .saturating_sub(BEFORE);
+    let shown = |text: &str| -> String { text.chars().skip(from).take(BEFORE + AFTER).collect() };
+    let dots = if from > 0 { "…" } else { "" };
     format!(
-        "  Python: {expression}\n  Rust:   parse_programs({program:?})\n  ours:   {ours}\n  theirs: {theirs}\n"
+        "  here:   {dots}{}\n  Python: {dots}{}\n",
+        shown(&ours),
+        shown(&theirs)
     )
 }
 
-/// The beginning of a value: pasting the case shows where long values differ.
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(SHOWN_OF_VALUE) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+/// A table of the rows, with the first differences of each below it.
+pub(crate) fn table(rows: &[Row], shown: usize) -> String {
+    let columns = [
+        "same value",
+        "same error",
+        "limit",
+        "unfinished",
+        "undefined",
+        "differ",
+    ];
+    let mut text = format!("{:<24}{:>9}", "", "cases");
+    for column in columns {
+        let _ = write!(text, "{column:>12}");
     }
-}
-
-/// A table of the tallies, with the first differences of each primitive below it.
-pub(crate) fn table(tallies: &[Tally]) -> String {
-    let mut text = format!(
-        "{:<14}{:>7}{:>10}{:>11}{:>7}{:>9}{:>10}{:>8}\n",
-        "primitive", "cases", "distinct", "succeeded", "equal", "by order", "intended", "differ"
-    );
-    for tally in tallies {
-        let intended: usize = tally.intended.values().sum();
-        let _ = writeln!(
+    for row in rows {
+        let _ = write!(
             text,
-            "{:<14}{:>7}{:>10}{:>10}%{:>7}{:>9}{:>10}{:>8}",
-            tally.primitive.name(),
-            tally.cases,
-            tally.distinct,
-            100 * tally.succeeded / tally.cases.max(1),
-            tally.equal,
-            tally.ordered,
-            intended,
-            tally.differing()
+            "\n{:<24}{:>9}",
+            row.name,
+            row.counts.iter().sum::<usize>()
         );
+        for count in row.counts {
+            let _ = write!(text, "{count:>12}");
+        }
     }
-    let sum = |count: fn(&Tally) -> usize| tallies.iter().map(count).sum::<usize>();
-    let _ = writeln!(
-        text,
-        "{:<14}{:>7}{:>10}{:>10}%{:>7}{:>9}{:>10}{:>8}",
-        "total",
-        sum(|t| t.cases),
-        sum(|t| t.distinct),
-        100 * sum(|t| t.succeeded) / sum(|t| t.cases).max(1),
-        sum(|t| t.equal),
-        sum(|t| t.ordered),
-        sum(|t| t.intended.values().sum()),
-        sum(Tally::differing)
-    );
-    for tally in tallies.iter().filter(|tally| tally.differing() > 0) {
-        let _ = writeln!(
-            text,
-            "\n{}: {} cases differ",
-            tally.primitive,
-            tally.differing()
-        );
-        for difference in tally.differences.iter().take(SHOWN) {
+    text.push('\n');
+    for row in rows.iter().filter(|row| row.differing() > 0) {
+        let _ = writeln!(text, "\n{}: {} differ", row.name, row.differing());
+        for difference in row.differences.iter().take(shown) {
             let _ = writeln!(text, "{difference}");
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arc_dsl::{ErrorKind, Primitive};
+
+    #[test]
+    fn values_are_the_same_with_their_sets_in_the_same_order() {
+        let value = |text: &str| Theirs::Value(text.to_owned());
+        let ours = Ours::Value("frozenset({8, True})".to_owned());
+        let against = |theirs: &[Theirs]| verdict(None, &ours, theirs);
+        let same = value("frozenset({8, 1})");
+        let other = value("frozenset({1, 8})");
+        assert_eq!(against(&[same.clone(), same.clone()]), Verdict::SameValue);
+        assert_eq!(against(&[other.clone(), other.clone()]), Verdict::Differs);
+        assert_eq!(against(&[other, same.clone()]), Verdict::Undefined);
+        assert_eq!(against(&[Theirs::Unordered]), Verdict::Undefined);
+        assert_eq!(against(&[Theirs::Raised(String::new())]), Verdict::Differs);
+        assert_eq!(against(&[Theirs::Unfinished, same]), Verdict::Unfinished);
+    }
+
+    #[test]
+    fn a_limit_is_no_error_and_has_to_be_explained_by_the_value_of_a_call() {
+        let error = |kind| {
+            Ours::Error(EvalError {
+                line: 1,
+                primitive: None,
+                kind,
+            })
+        };
+        let (empty, limit) = (ErrorKind::Empty, ErrorKind::Limit(Limit::Integer));
+        let called = Some(Called::Public(Primitive::Add));
+        let raised = [Theirs::Raised("ValueError".to_owned())];
+        assert_eq!(verdict(called, &error(empty), &raised), Verdict::SameError);
+        assert_eq!(verdict(called, &error(limit), &raised), Verdict::Differs);
+        for (text, verdict_of) in [("1", Verdict::Differs), ("1073741824", Verdict::Limit)] {
+            let theirs = [Theirs::Value(text.to_owned())];
+            assert_eq!(verdict(called, &error(limit), &theirs), verdict_of);
+            assert_eq!(verdict(called, &error(empty), &theirs), Verdict::Differs);
+            assert_eq!(verdict(None, &error(limit), &theirs), Verdict::Limit);
+        }
+    }
 }

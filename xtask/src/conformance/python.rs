@@ -1,18 +1,20 @@
-//! The Python side: sends commands to the driver and reads the results.
+//! The Python side: sends commands to the driver, by each version of CPython, and reads the results.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command as Process, Stdio};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use arc_dsl::Dialect;
 use serde_json::{Value as Json, json};
 
-use super::Called;
-
 /// The driver, which runs the reference but contains nothing of it.
 const DRIVER: &str = include_str!("../../python/conformance.py");
+
+/// The minor versions that are looked for: older ones build set displays in another way.
+const MINOR_VERSIONS: std::ops::RangeInclusive<u32> = 9..=20;
 
 /// One line to the driver, whose text describes each command. All but `Pool` have a result.
 #[derive(Debug)]
@@ -23,14 +25,12 @@ pub(crate) enum Command<'a> {
     Case(&'static str, &'a [usize], &'a [usize]),
     /// A call of a function of the file of solvers with these from the pool.
     Solver(&'a str, &'a [usize]),
-    /// Calls of the function of a file that holds a batt, with each of these from the pool.
-    Batt(&'a Path, &'a [[usize; 3]]),
+    /// A call of the function of a program's text with these from the pool.
+    Program(&'a str, &'a [usize]),
+    /// A call of the function of a file that holds a batt with these from the pool.
+    Batt(&'a Path, &'a [usize]),
     /// The value that a failing call of a primitive returns.
     Default(&'static str),
-    /// A program's text and its input from the pool.
-    Program(&'a str, usize),
-    /// The same in a separate process with limits; for [`Reference::evaluate_bounded`].
-    Bounded(&'a str, usize),
 }
 
 impl Command<'_> {
@@ -41,10 +41,9 @@ impl Command<'_> {
                 json!(["case", primitive, arguments, applied_to])
             }
             Command::Solver(name, inputs) => json!(["solver", name, inputs]),
-            Command::Batt(path, calls) => json!(["batt", path, calls]),
+            Command::Program(text, inputs) => json!(["program", text, inputs]),
+            Command::Batt(path, inputs) => json!(["batt", path, inputs]),
             Command::Default(name) => json!(["default", name]),
-            Command::Program(text, input) => json!(["program", text, input]),
-            Command::Bounded(text, input) => json!(["bounded", text, input]),
         }
     }
 }
@@ -52,209 +51,182 @@ impl Command<'_> {
 /// Python's result of an evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Theirs {
-    /// The literal of the value.
+    /// The text of the value, its sets in their order.
     Value(String),
-    /// An exception was raised.
-    Raised,
-    /// It took too long.
-    Overtime,
+    /// A value with a set that has another order in each process.
+    Unordered,
+    /// The exception that was raised.
+    Raised(String),
+    /// It took too long, or too much memory.
+    Unfinished,
 }
 
-/// Python's result of an evaluation with limits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Bounded {
-    /// Equally long rows of colours from 0 to 9, as a literal.
-    Grid(String),
-    /// The same with truth values among the colours.
-    Truths(String),
-    /// Any other tuple of tuples.
-    Tuples(String),
-    /// A function.
-    Function(String),
-    /// Any other value.
-    Value(String),
-    /// An exception, and the innermost function of dsl.py in which it was raised.
-    Raised(String, Option<String>),
-    /// It took too long.
-    Time,
-    /// It took too much memory.
-    Memory,
-    /// The process ended without a result.
-    Died,
+impl Theirs {
+    fn read(line: &str) -> Result<Self> {
+        let list: Vec<String> = serde_json::from_str(line)?;
+        Ok(
+            match list.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+                ["value", text] => Theirs::Value(text.to_owned()),
+                ["unordered"] => Theirs::Unordered,
+                ["raised", exception] => Theirs::Raised(exception.to_owned()),
+                ["unfinished"] => Theirs::Unfinished,
+                _ => bail!("the Python driver printed {line}"),
+            },
+        )
+    }
 }
 
-impl Bounded {
-    fn read(json: Json) -> Result<Self> {
-        let (kind, first, second): (String, Option<String>, Option<String>) = match json {
-            Json::Array(mut list) if !list.is_empty() => {
-                list.resize(3, Json::Null);
-                serde_json::from_value(Json::Array(list))?
-            }
-            other => bail!("the Python driver printed {other}"),
-        };
-        let text = first.unwrap_or_default();
-        Ok(match kind.as_str() {
-            "grid" => Bounded::Grid(text),
-            "truths" => Bounded::Truths(text),
-            "tuples" => Bounded::Tuples(text),
-            "function" => Bounded::Function(text),
-            "value" => Bounded::Value(text),
-            "raised" => Bounded::Raised(text, second),
-            "time" => Bounded::Time,
-            "memory" => Bounded::Memory,
-            "died" => Bounded::Died,
-            _ => bail!("the Python driver printed a result of kind {kind:?}"),
+/// A CPython.
+#[derive(Debug)]
+struct Python {
+    program: PathBuf,
+    version: String,
+}
+
+impl Python {
+    /// The CPython of that name or path, if it runs.
+    fn at(program: &Path) -> Option<Self> {
+        let says = "import platform as p; print(p.python_implementation(), p.python_version())";
+        let output = Process::new(program).args(["-c", says]).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        let version = text.trim().strip_prefix("CPython ")?;
+        Some(Self {
+            program: program.to_owned(),
+            version: version.to_owned(),
         })
     }
-}
 
-/// The iteration order of the reference's sets.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Order {
-    /// Python's own order.
-    Plain,
-    /// The canonical order, which ours has.
-    Canonical,
-    /// The reverse of the canonical order.
-    Reversed,
-}
-
-impl Order {
-    fn name(self) -> &'static str {
-        match self {
-            Order::Plain => "plain",
-            Order::Canonical => "canonical",
-            Order::Reversed => "reversed",
+    /// The oldest and the newest CPython that are at hand.
+    fn find() -> Vec<Self> {
+        let names = MINOR_VERSIONS.map(|minor| PathBuf::from(format!("python3.{minor}")));
+        let mut found: Vec<_> = names.filter_map(|name| Self::at(&name)).collect();
+        if found.len() > 2 {
+            found.drain(1..found.len() - 1);
         }
+        if found.is_empty() {
+            found.extend(Self::at(Path::new("python3")));
+        }
+        found
+    }
+
+    /// Runs the driver and reads its results.
+    fn drive(&self, folder: &Path, reference: &Reference, seconds: u32) -> Result<Vec<Theirs>> {
+        let output = Process::new(&self.program)
+            .arg(folder.join("conformance.py"))
+            .args([reference.directory.as_path(), reference.solvers.as_path()])
+            .arg(seconds.to_string())
+            .stdin(File::open(folder.join("commands"))?)
+            .stderr(Stdio::inherit())
+            .output()?;
+        ensure!(
+            output.status.success(),
+            "the Python driver failed ({})",
+            output.status
+        );
+        let text = String::from_utf8(output.stdout)?;
+        text.lines().map(Theirs::read).collect()
     }
 }
 
-/// The results of all commands that have one.
-#[derive(Debug)]
-pub(crate) struct Results {
-    /// With the unchanged reference.
-    pub(crate) plain: Vec<Theirs>,
-    /// With its sets in canonical order.
-    pub(crate) canonical: Vec<Theirs>,
-}
-
-/// A checkout of the Python arc-dsl, or of the project of the typed dialect.
+/// A checkout of the Python arc-dsl, or of the project of the typed dialect, and each CPython that runs it.
 #[derive(Debug)]
 pub(crate) struct Reference {
-    dialect: Dialect,
+    pub(crate) dialect: Dialect,
     directory: PathBuf,
+    /// The name of the file of solvers.
+    solvers: PathBuf,
+    pythons: Vec<Python>,
 }
 
 impl Reference {
-    pub(crate) fn new(dialect: Dialect, directory: &Path) -> Result<Self> {
-        for name in ["dsl.py", "constants.py", solvers_of(dialect)] {
-            let path = directory.join(name);
+    pub(crate) fn new(
+        dialect: Dialect,
+        directory: &Path,
+        solvers: Option<&Path>,
+        pythons: &[PathBuf],
+    ) -> Result<Self> {
+        let solvers = solvers.unwrap_or(match dialect {
+            Dialect::Public => Path::new("solvers.py"),
+            Dialect::Typed => Path::new("solvers_pre.py"),
+        });
+        for path in [directory.join("dsl.py"), directory.join(solvers)] {
             ensure!(
                 path.is_file(),
                 "{}: not found; expected a checkout of the Python reference",
                 path.display()
             );
         }
+        let named = pythons.iter().map(|program| {
+            Python::at(program).with_context(|| format!("{}: no CPython", program.display()))
+        });
+        let mut pythons: Vec<_> = named.collect::<Result<_>>()?;
+        if pythons.is_empty() {
+            pythons = Python::find();
+        }
+        ensure!(
+            !pythons.is_empty(),
+            "no CPython, which evaluates the reference"
+        );
         Ok(Self {
             dialect,
             directory: directory.to_owned(),
+            solvers: solvers.to_owned(),
+            pythons,
         })
-    }
-
-    pub(crate) fn dialect(&self) -> Dialect {
-        self.dialect
     }
 
     /// The text of the file of solvers.
     pub(crate) fn solvers(&self) -> Result<String> {
-        let path = self.directory.join(solvers_of(self.dialect));
+        let path = self.directory.join(&self.solvers);
         std::fs::read_to_string(&path).with_context(|| path.display().to_string())
     }
 
-    /// The results in both orders, evaluated in parallel.
-    pub(crate) fn evaluate_both(&self, commands: &[Command<'_>]) -> Result<Results> {
-        std::thread::scope(|scope| {
-            let plain = scope.spawn(|| self.evaluate(Order::Plain, commands));
-            let canonical = self.evaluate(Order::Canonical, commands)?;
-            let Ok(plain) = plain.join() else {
-                bail!("the thread that waits for Python panicked")
-            };
-            Ok(Results {
-                plain: plain?,
-                canonical,
-            })
-        })
-    }
-
-    /// The results in one order.
-    pub(crate) fn evaluate(&self, order: Order, commands: &[Command<'_>]) -> Result<Vec<Theirs>> {
-        self.drive(order, commands, |result| match result {
-            Json::String(literal) => Ok(Theirs::Value(literal)),
-            Json::Null => Ok(Theirs::Raised),
-            Json::Bool(false) => Ok(Theirs::Overtime),
-            other => bail!("the Python driver printed {other}"),
-        })
-    }
-
-    /// The results of commands with limits, in canonical order.
-    pub(crate) fn evaluate_bounded(&self, commands: &[Command<'_>]) -> Result<Vec<Bounded>> {
-        self.drive(Order::Canonical, commands, Bounded::read)
-    }
-
-    /// Runs the driver and reads its results.
-    fn drive<T>(
+    /// The results of each evaluation, one by each CPython, the one that was named last being the last. An evaluation
+    /// may take this many seconds.
+    pub(crate) fn evaluate(
         &self,
-        order: Order,
         commands: &[Command<'_>],
-        read: impl Fn(Json) -> Result<T>,
-    ) -> Result<Vec<T>> {
+        seconds: u32,
+    ) -> Result<Vec<Vec<Theirs>>> {
         let folder = tempfile::tempdir()?;
-        let driver = folder.path().join("conformance.py");
-        std::fs::write(&driver, DRIVER)?;
-        let input = folder.path().join("commands");
-        let mut file = BufWriter::new(File::create(&input)?);
-        let all = Called::all(self.dialect);
-        let names: Vec<_> = all.into_iter().map(Called::name).collect();
-        writeln!(file, "{}", json!(["primitives", names]))?;
+        std::fs::write(folder.path().join("conformance.py"), DRIVER)?;
+        let mut file = BufWriter::new(File::create(folder.path().join("commands"))?);
         for command in commands {
             writeln!(file, "{}", command.json())?;
         }
         file.flush()?;
-        let output = std::process::Command::new("python3")
-            .arg(&driver)
-            .arg(&self.directory)
-            .arg(self.dialect.name())
-            .arg(order.name())
-            .stdin(File::open(&input)?)
-            .stderr(Stdio::inherit())
-            .output()
-            .context("python3 cannot be run; it evaluates the reference")?;
-        ensure!(
-            output.status.success(),
-            "the Python driver failed ({})",
-            output.status
-        );
-        let results = String::from_utf8(output.stdout)?
-            .lines()
-            .map(|line| read(serde_json::from_str(line)?))
-            .collect::<Result<Vec<T>>>()?;
+        let results = std::thread::scope(|scope| {
+            let drive = |python| {
+                let folder = folder.path();
+                scope.spawn(move || Python::drive(python, folder, self, seconds))
+            };
+            let running: Vec<_> = self.pythons.iter().map(drive).collect();
+            let ended = running.into_iter().map(|thread| {
+                let panicked = |_| anyhow!("the thread that waits for Python panicked");
+                thread.join().map_err(panicked)?
+            });
+            ended.collect::<Result<Vec<_>>>()
+        })?;
         let expected = commands
             .iter()
             .filter(|c| !matches!(c, Command::Pool(_)))
             .count();
-        ensure!(
-            results.len() == expected,
-            "{} results from Python for {expected} evaluations",
-            results.len()
-        );
-        Ok(results)
+        for of_one in &results {
+            let found = of_one.len();
+            ensure!(
+                found == expected,
+                "{found} results from Python for {expected} evaluations"
+            );
+        }
+        let mut results: Vec<_> = results.into_iter().map(Vec::into_iter).collect();
+        let of_each = |_| results.iter_mut().filter_map(Iterator::next).collect();
+        Ok((0..expected).map(of_each).collect())
     }
 }
 
-/// The name of the file of solvers.
-fn solvers_of(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Public => "solvers.py",
-        Dialect::Typed => "solvers_pre.py",
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let versions: Vec<_> = self.pythons.iter().map(|it| it.version.as_str()).collect();
+        write!(f, "CPython {}", versions.join(" and "))
     }
 }

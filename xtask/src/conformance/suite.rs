@@ -1,13 +1,14 @@
 //! The cases, as text for both Python and our parser.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
 
+use anyhow::Result;
 use arc_dsl::generate::{Case, Expression, Generator, TypedCase};
-use arc_dsl::{Dialect, EvalError, Grid, Interpreter, Value, parse_programs_in};
+use arc_dsl::{Dialect, Grid, Interpreter, parse_programs_in};
 
 use super::Called;
-use super::python::Command;
+use super::compare::{Ours, Row};
+use super::python::{Command, Reference, Theirs};
 
 /// The number of grids from which the arguments are drawn, each with its patches.
 const SCENES: usize = 620;
@@ -15,12 +16,36 @@ const SCENES: usize = 620;
 /// How often a repeated case is drawn again.
 const DRAWS: usize = 8;
 
+/// The processor seconds of a call in Python.
+const SECONDS: u32 = 10;
+
+/// Expressions by index.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    pub(crate) texts: Vec<String>,
+    places: HashMap<String, usize>,
+}
+
+impl Pool {
+    /// The index of an expression.
+    pub(crate) fn place(&mut self, text: String) -> usize {
+        *self.places.entry(text).or_insert_with_key(|text| {
+            self.texts.push(text.clone());
+            self.texts.len() - 1
+        })
+    }
+
+    /// The commands for Python that build it.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = Command<'_>> {
+        self.texts.iter().map(|text| Command::Pool(text))
+    }
+}
+
 /// Calls of primitives; arguments are indices into a pool of expressions.
 #[derive(Debug, Default)]
 pub(crate) struct Suite {
     pub(crate) dialect: Dialect,
-    pub(crate) pool: Vec<String>,
-    places: HashMap<String, usize>,
+    pub(crate) pool: Pool,
     pub(crate) calls: Vec<Call>,
 }
 
@@ -72,54 +97,44 @@ impl Suite {
     fn place_all(&mut self, expressions: &[String]) -> Vec<usize> {
         expressions
             .iter()
-            .map(|expression| self.place(expression.clone()))
+            .map(|expression| self.pool.place(expression.clone()))
             .collect()
     }
 
-    /// The index of an expression in the pool.
-    pub(crate) fn place(&mut self, text: String) -> usize {
-        *self.places.entry(text).or_insert_with_key(|text| {
-            self.pool.push(text.clone());
-            self.pool.len() - 1
-        })
-    }
-
-    /// The commands for Python: one result per call.
-    pub(crate) fn commands(&self) -> Vec<Command<'_>> {
-        let pool = self.pool.iter().map(|text| Command::Pool(text));
+    /// Python's results, one list per call.
+    pub(crate) fn evaluate_in(&self, reference: &Reference) -> Result<Vec<Vec<Theirs>>> {
         let calls = self
             .calls
             .iter()
             .map(|call| Command::Case(call.primitive.name(), &call.arguments, &call.applied_to));
-        pool.chain(calls).collect()
+        let commands: Vec<_> = self.pool.commands().chain(calls).collect();
+        reference.evaluate(&commands, SECONDS)
     }
 
-    /// The calls of each primitive in turn, with the index of the first.
-    pub(crate) fn by_primitive(&self) -> impl Iterator<Item = (usize, &[Call])> {
-        self.calls
-            .chunk_by(|a, b| a.primitive == b.primitive)
-            .scan(0, |next, calls| {
-                let first = *next;
-                *next += calls.len();
-                Some((first, calls))
-            })
+    /// A row for each family of primitives.
+    pub(crate) fn compare(&self, results: &[Vec<Theirs>]) -> Vec<Row> {
+        let mut interpreter = Interpreter::default();
+        let mut results = results.iter();
+        let families = self
+            .calls
+            .chunk_by(|a, b| a.primitive.family() == b.primitive.family());
+        let rows = families.map(|calls| {
+            let mut row = Row::new(calls[0].primitive.family());
+            for (call, theirs) in calls.iter().zip(&mut results) {
+                let ours = self.evaluate(call, &mut interpreter);
+                row.add(Some(call.primitive), &ours, theirs, || self.program(call));
+            }
+            row
+        });
+        rows.collect()
     }
 
     fn list(&self, places: &[usize]) -> String {
         let texts: Vec<_> = places
             .iter()
-            .map(|&place| self.pool[place].as_str())
+            .map(|&place| self.pool.texts[place].as_str())
             .collect();
         texts.join(", ")
-    }
-
-    /// The call as an expression of Python.
-    pub(crate) fn expression(&self, call: &Call) -> String {
-        let mut text = format!("{}({})", call.primitive, self.list(&call.arguments));
-        if !call.applied_to.is_empty() {
-            let _ = write!(text, "({})", self.list(&call.applied_to));
-        }
-        text
     }
 
     /// The call as a program.
@@ -135,10 +150,7 @@ impl Suite {
     /// Our interpreter's result for the call's text.
     pub(crate) fn evaluate(&self, call: &Call, interpreter: &mut Interpreter) -> Ours {
         match parse_programs_in(self.dialect, &self.program(call)).pop() {
-            Some(Ok(program)) => match interpreter.run(&program, Grid::default()) {
-                Ok(value) => Ours::Value(literal(self.dialect, &value)),
-                Err(error) => Ours::Error(error),
-            },
+            Some(Ok(program)) => interpreter.run(&program, Grid::default()).into(),
             Some(Err(error)) => Ours::Unread(error.to_string()),
             None => Ours::Unread("no program".to_owned()),
         }
@@ -180,23 +192,4 @@ impl From<TypedCase> for Drawn {
             applied_to: case.applied_to,
         }
     }
-}
-
-/// The text of a value. Python has no text for function values, which a typed case may return.
-pub(crate) fn literal(dialect: Dialect, value: &Value) -> String {
-    match dialect {
-        Dialect::Public => value.to_string(),
-        Dialect::Typed => value.without_functions().to_string(),
-    }
-}
-
-/// Our result of an evaluation.
-#[derive(Debug)]
-pub(crate) enum Ours {
-    /// The literal of the value.
-    Value(String),
-    /// The evaluation failed or hit a limit.
-    Error(EvalError),
-    /// The text was rejected by the parser, which is always a difference.
-    Unread(String),
 }

@@ -2,7 +2,7 @@
 //!
 //! `pool.txt` holds one expression per line. A file per family holds the cases: `[primitive]`, then one line per
 //! case, `12 40=(3, 4)`: the indices of its arguments in the pool, after `/` those for a call of its result, and
-//! Python's result in canonical order. That is the literal if it is short, otherwise `#` and its FNV-1a hash, with
+//! Python's result. That is the literal, sets in their order, if it is short, otherwise `#` and its FNV-1a hash, with
 //! truth values replaced by the integers that they equal; `!` if Python raises, `~` if it continues but ours is meant
 //! to fail. `builtin.txt` holds the built-in programs: `[id]`, then one line per input, `seed index max_side=digest`.
 
@@ -13,7 +13,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use arc_dsl::{Dialect, Interpreter, definition_digests};
 
-use super::compare::{agree, numbers};
+use super::compare::{Verdict, numbers, verdict};
 use super::python::Theirs;
 use super::suite::{Call, Suite};
 
@@ -43,28 +43,32 @@ pub(crate) fn write_digests(root: &Path, reference: &Path) -> Result<()> {
 pub(crate) fn write(
     root: &Path,
     suite: &Suite,
-    results: &[Theirs],
-    builtins: Option<&str>,
+    results: &[Vec<Theirs>],
+    builtins: Option<String>,
 ) -> Result<()> {
     let folder = root.join(folder(suite.dialect));
     std::fs::create_dir_all(&folder)?;
     let mut files: BTreeMap<String, String> = BTreeMap::new();
-    files.insert("pool".to_owned(), suite.pool.join("\n") + "\n");
+    files.insert("pool".to_owned(), suite.pool.texts.join("\n") + "\n");
     if let Some(builtins) = builtins {
-        files.insert("builtin".to_owned(), builtins.to_owned());
+        files.insert("builtin".to_owned(), builtins);
     }
     let mut interpreter = Interpreter::default();
-    for (first, calls) in suite.by_primitive() {
-        let primitive = calls[0].primitive;
+    let mut last = None;
+    for (call, theirs) in suite.calls.iter().zip(results) {
+        let primitive = call.primitive;
         let text = files.entry(primitive.family().to_owned()).or_default();
-        let _ = writeln!(text, "[{primitive}]");
-        for (call, theirs) in calls.iter().zip(&results[first..]) {
-            let ours = suite.evaluate(call, &mut interpreter);
-            // A difference is no vector; the command fails because of it.
-            if let Ok(deviation) = agree(Some(call.primitive), &ours, theirs) {
-                let _ = writeln!(text, "{}", line(call, theirs, deviation.is_some()));
-            }
+        if last.replace(primitive) != Some(primitive) {
+            let _ = writeln!(text, "[{primitive}]");
         }
+        let ours = suite.evaluate(call, &mut interpreter);
+        let result = match (verdict(Some(primitive), &ours, theirs), theirs.last()) {
+            (Verdict::SameValue | Verdict::SameError, Some(theirs)) => digest(theirs),
+            (Verdict::Limit, _) => "~".to_owned(),
+            // What differs or is undefined is no vector.
+            _ => continue,
+        };
+        let _ = writeln!(text, "{}={result}", places(call));
     }
     for (name, text) in files {
         let path = folder.join(name).with_extension("txt");
@@ -73,29 +77,24 @@ pub(crate) fn write(
     Ok(())
 }
 
-fn line(call: &Call, theirs: &Theirs, deviates: bool) -> String {
-    let places = |places: &[usize]| {
-        places
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(" ")
+/// The indices of a call's arguments.
+fn places(call: &Call) -> String {
+    let list = |places: &[usize]| {
+        let texts: Vec<_> = places.iter().map(ToString::to_string).collect();
+        texts.join(" ")
     };
-    let mut text = places(&call.arguments);
-    if !call.applied_to.is_empty() {
-        let _ = write!(text, "/{}", places(&call.applied_to));
+    let arguments = list(&call.arguments);
+    match call.applied_to.as_slice() {
+        [] => arguments,
+        applied_to => format!("{arguments}/{}", list(applied_to)),
     }
-    text.push('=');
-    match theirs {
-        _ if deviates => text.push('~'),
-        Theirs::Value(literal) => text.push_str(&digest(literal)),
-        Theirs::Raised | Theirs::Overtime => text.push('!'),
-    }
-    text
 }
 
-/// A literal, or its hash if it is long.
-pub(crate) fn digest(literal: &str) -> String {
+/// A result: the literal of a value, or its hash if it is long.
+pub(crate) fn digest(theirs: &Theirs) -> String {
+    let Theirs::Value(literal) = theirs else {
+        return "!".to_owned();
+    };
     let literal = numbers(literal);
     if literal.len() <= SHORT {
         literal

@@ -346,7 +346,7 @@ pub(super) mod untyped {
     use crate::primitives::transforms::untyped::call as turned;
     use crate::primitives::untyped::{
         PythonResult, Refusal, cells, copied_set_of, grid_of, int, is_empty, is_tuple, item, list,
-        location, rows, set_minus, set_of, set_union, sides, transposed, unpack,
+        location, rows, set_minus, set_of, set_union, sides, transposed, typed, unpack,
     };
     use crate::value::Value;
     use crate::value::order::Flood;
@@ -495,7 +495,10 @@ pub(super) mod untyped {
         let columns = if is_tuple(grid) {
             transposed(&all)
         } else {
-            rows(&turned(cx, Primitive::Dmirror, &[grid])?)?
+            rows(&match typed(cx, Primitive::Dmirror, &[grid]) {
+                Err(Refusal::Raises) => turned(cx, Primitive::Dmirror, &[grid])?,
+                other => other?,
+            })?
         };
         let uniform: Vec<bool> = columns.iter().map(|column| is_uniform(column)).collect();
         let kept = |j: usize| uniform.get(j) != Some(&true);
