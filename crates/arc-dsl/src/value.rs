@@ -556,7 +556,7 @@ impl Value {
         };
         match self {
             // Only a function has no hash; the rest keeps its sets, which have an order.
-            _ if self.python_hash().is_some() => self.clone(),
+            _ if Value::hashes(std::slice::from_ref(self)).is_some() => self.clone(),
             Value::Function(_) => Value::Foreign(Foreign::Default),
             Value::Tuple(all) => Value::tuple(elements(all)),
             Value::Set(_) => Value::set(self.as_container().into_iter().flat_map(|set| {
