@@ -184,7 +184,7 @@ fn functions_stand_in_tuples_and_sets() {
     let steps = steps.replace("argmax(x1, identity)", "first(x7)");
     assert_eq!(
         run(&steps, &[&[1, 2]]).unwrap().to_string(),
-        "(((2, 1),), ((1, 2),), ((1,), (2,)), ((2,), (1,)))"
+        "(((2, 1),), ((1, 2),), ((2,), (1,)), ((1,), (2,)))"
     );
 }
 
@@ -218,9 +218,9 @@ fn a_container_of_functions_keeps_what_each_captured() {
     let steps = "x1 = objects(I, T, F, T)
         x2 = apply(color, x1)
         x3 = lbind(lbind, add)
-        x4 = apply(x3, x2)
-        x5 = rapply(x4, 10)
-        x6 = totuple(x5)
+        x4 = totuple(x2)
+        x5 = apply(x3, x4)
+        x6 = rapply(x5, 10)
         return x6";
     assert_eq!(
         run(steps, &[&[0, 1, 0, 2], &[0, 0, 0, 0]])

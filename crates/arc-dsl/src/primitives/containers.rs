@@ -197,8 +197,9 @@ pub(super) fn size(container: Container<'_>) -> i32 {
 }
 
 pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> EvalResult<Value> {
-    let patches = containers.value.values();
-    if containers.kind == ContainerKind::Set && are_patches(patches) {
+    if let (ContainerKind::Set, Items::Values(patches)) = (containers.kind, containers.items)
+        && are_patches(patches)
+    {
         return merge_patches(cx, patches, Source::Merged(containers.value.clone()));
     }
     let mut all = cx.collector(containers.kind);
@@ -433,7 +434,7 @@ pub(super) fn keep_elements(
 ) -> EvalResult<Value> {
     if container.kind == ContainerKind::Set {
         let mut holds = Vec::with_capacity(container.len());
-        container.try_each_stored(|item| {
+        container.try_each_stored(cx, |_, item| {
             holds.push(condition(inner(item)?)?);
             Ok(())
         })?;

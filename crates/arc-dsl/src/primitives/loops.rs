@@ -118,7 +118,7 @@ fn results(
 ) -> EvalResult<Collector> {
     let rows = hold_rows(cx, &[container])?;
     let mut results = cx.collector(container.kind).expecting(container.len());
-    container.try_each_stored(|item| {
+    container.try_each_stored(cx, |cx, item| {
         let result = function.call(cx, &[item])?;
         results.push(cx, result)
     })?;
@@ -263,7 +263,7 @@ pub(crate) fn prapply(
             }
             Err(error @ ErrorKind::Limit(_)) => return Err(error),
             // Python meets the errors in its order.
-            Err(_) => {}
+            Err(_) => cx.failed = None,
         }
     }
     for second in b.iter() {
@@ -302,7 +302,7 @@ fn kept_of_set(
     condition: &mut impl Body,
 ) -> EvalResult<Value> {
     let mut holds = Vec::with_capacity(set.len());
-    set.try_each_stored(|item| {
+    set.try_each_stored(cx, |cx, item| {
         holds.push(condition.call(cx, &[item])?.is_truthy());
         Ok(())
     })?;
@@ -356,7 +356,7 @@ pub(crate) fn order(
     let rows = hold_rows(cx, &[container])?;
     let mut room = cx.room();
     let mut keyed: Vec<(Value, Value)> = Vec::new();
-    container.try_each_stored(|item| {
+    container.try_each_stored(cx, |cx, item| {
         let key = compfunc.call(cx, &[item])?;
         room.take_value(cx, &key)?;
         room.take(cx, u64::from(item.own_weight()))?;
@@ -485,7 +485,10 @@ fn outermost_number(
         let number = match compfunc.call(cx, &[&item]) {
             Ok(Value::Int(number)) => number,
             Err(error @ ErrorKind::Limit(_)) => return Err(error),
-            _ => return Ok(None),
+            _ => {
+                cx.failed = None;
+                return Ok(None);
+            }
         };
         let ordering = best.map_or(wanted, |best| number.cmp(&best));
         if ordering == wanted {

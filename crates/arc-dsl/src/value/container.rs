@@ -121,11 +121,13 @@ impl<'a> Container<'a> {
     /// the first error is the one that Python meets.
     pub(crate) fn try_each_stored(
         self,
-        mut visit: impl FnMut(&Value) -> EvalResult<()>,
+        cx: &mut Context<'_>,
+        mut visit: impl FnMut(&mut Context<'_>, &Value) -> EvalResult<()>,
     ) -> EvalResult<()> {
-        match self.try_stored(&mut visit) {
+        match self.try_stored(|item| visit(cx, item)) {
             Err(error) if !matches!(error, ErrorKind::Limit(_)) && self.places().is_some() => {
-                self.try_each(visit).and(Err(error))
+                cx.failed = None;
+                self.try_each(|item| visit(cx, item)).and(Err(error))
             }
             result => result,
         }

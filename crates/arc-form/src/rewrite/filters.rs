@@ -12,6 +12,7 @@
 
 use super::{Candidates, Fused, only};
 use crate::analysis::Index;
+use crate::analysis::order::Observed;
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Interpreter, Loc, MAX_INT, Primitive, Primitive as P, Value};
 
@@ -413,6 +414,7 @@ fn moved_on(pattern: &Value, way: &Value) -> Option<Operand> {
 fn rewrite_filter(
     filter: &Instruction,
     index: &Index<'_>,
+    observed: &mut Observed<'_, '_>,
     ids: &mut u32,
 ) -> Option<Vec<Instruction>> {
     let region = filter.regions.first().filter(|_| is_candidate(filter))?;
@@ -435,7 +437,9 @@ fn rewrite_filter(
         ids: *ids,
     };
     taken.passing(&region.result)?;
-    taken.keep_order(&region.result);
+    if observed.of(filter.id) {
+        taken.keep_order(&region.result);
+    }
     // A filter that takes cells, which may fail, is not split.
     if taken.takes_cells && taken.comparisons > 1 || taken.seen.len() != region.instructions.len() {
         return None;
@@ -484,10 +488,12 @@ pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
         return;
     }
     let index = Index::new(form);
+    let mut observed = Observed::new(&index, true);
     let mut ids = form.ids;
     let mut found = Vec::new();
     for filter in index.instructions() {
-        found.extend(rewrite_filter(filter, &index, &mut ids).map(|made| (filter.id, made)));
+        let made = rewrite_filter(filter, &index, &mut observed, &mut ids);
+        found.extend(made.map(|made| (filter.id, made)));
     }
     for (id, mut made) in found {
         replace_instruction(&mut form.body, id, &mut made);

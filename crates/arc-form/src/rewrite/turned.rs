@@ -22,7 +22,7 @@ struct Pass<'t> {
     same: Vec<Option<Id>>,
     /// The types of values, by id.
     types: &'t [Type],
-    /// The values whose order is observed, by id: a set that is mirrored twice is another one than the first.
+    /// The sets whose order is observed, by id: one that is mirrored twice is another one than the first.
     observed: Vec<bool>,
     any: bool,
 }
@@ -31,7 +31,8 @@ struct Pass<'t> {
 pub(super) fn rewrite(form: &mut Form, types: &[Type]) {
     let index = Index::new(form);
     let mut observed = Observed::new(&index, true);
-    let observed = (0..form.ids).map(|id| observed.of(Id(id))).collect();
+    let is_observed = |id: Id| types[id.index()] != Type::Grid && observed.of(id);
+    let observed = (0..form.ids).map(Id).map(is_observed).collect();
     let mut pass = Pass {
         turned: Vec::new(),
         same: vec![None; form.ids as usize],

@@ -86,7 +86,7 @@ form f(v0: grid):
     }
     yield v10
   }
-  v19: indices = met_more_often(v1, frozenset({(-1, 0), (0, -1), (0, 1), (1, 0)}), v1, 2) @4 {v20: indices, v21: indices, v22: indices, v23: int ->
+  v19: indices = met_more_often(v1, frozenset({(-1, 0), (1, 0), (0, -1), (0, 1)}), v1, 2) @4 {v20: indices, v21: indices, v22: indices, v23: int ->
     v24: indices = sfilter(v20) @4 {v25: pair ->
       v26: indices = shift(v21, v25) @4
       v27: int = size_of_intersection(v26, v22) @4 {v28: indices, v29: indices ->
@@ -129,7 +129,7 @@ form f(v0: grid):
 form f(v0: grid):
   v1: indices = asindices(v0) @2
   v2: int = leastcolor(v0) @3
-  v3: indices = coloured_as_often(v1, frozenset({(-1, -1), (-1, 0), (1, 1)}), v0, v2, 2) @4 {v4: indices, v5: indices, v6: grid, v7: int, v8: int ->
+  v3: indices = coloured_as_often(v1, frozenset({(-1, 0), (1, 1), (-1, -1)}), v0, v2, 2) @4 {v4: indices, v5: indices, v6: grid, v7: int, v8: int ->
     v9: indices = sfilter(v4) @4 {v10: pair ->
       v11: indices = shift(v5, v10) @4
       v12: object = toobject(v11, v6) @4
