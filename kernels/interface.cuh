@@ -2,7 +2,7 @@
 #pragma once
 
 // Of all that follows: an image built from another text is refused.
-#define ARC_FINGERPRINT 0xb52e0b8835687a30ull
+#define ARC_FINGERPRINT 0x061e1dc35ee7331cull
 
 // ---------------------------------------------------------------------------------------------
 // Constants
@@ -50,18 +50,18 @@ const uint32_t MAX_COUNT = 65535u;
 const uint32_t LISTED_ELEMENTS = 16u;
 // An instruction that goes on elsewhere. Where to is counted in instructions from the one behind
 // it, as a signed number, here and for the other jumps.
-const uint32_t JUMP = 331u;
+const uint32_t JUMP = 330u;
 // One that goes on elsewhere unless its first operand is true.
-const uint32_t JUMP_UNLESS = 332u;
+const uint32_t JUMP_UNLESS = 331u;
 // The head of a loop: gives the element of its first operand, a list, whose number its second says,
 // and adds one to that; where there is no such element it goes on elsewhere. With the flag its
 // first operand is a number of rounds and it gives nothing.
-const uint32_t NEXT = 333u;
+const uint32_t NEXT = 332u;
 // The same for the next elements of a list, up to one a lane: it gives a column of them, and adds
 // the number of lanes to its second operand.
-const uint32_t NEXT_BLOCK = 334u;
+const uint32_t NEXT_BLOCK = 333u;
 // The last instruction of every program.
-const uint32_t END = 335u;
+const uint32_t END = 334u;
 // How many opcodes there is room for, a power of two; of those that are none an evaluation bails
 // out.
 const uint32_t OPCODES = 512u;
@@ -604,256 +604,255 @@ static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 16, "Verd
     X(78, last_colours, AS_INT, AS_COLOURS) \
     X(79, minimum_colours, AS_INT, AS_COLOURS) \
     X(80, maximum_colours, AS_INT, AS_COLOURS) \
-    X(81, other_colours, AS_INT, AS_COLOURS, AS_INT) \
-    X(82, size_colours, AS_INT, AS_COLOURS) \
-    X(83, contained_colours, AS_INT, AS_INT, AS_COLOURS) \
-    X(84, equality_colours, AS_INT, AS_COLOURS, AS_COLOURS) \
-    X(85, combine_colours, AS_COLOURS, AS_COLOURS, AS_COLOURS) \
-    X(86, intersection_colours, AS_COLOURS, AS_COLOURS, AS_COLOURS) \
-    X(87, difference_colours, AS_COLOURS, AS_COLOURS, AS_COLOURS) \
-    X(88, initset_colours, AS_COLOURS, AS_INT) \
-    X(89, insert_colours, AS_COLOURS, AS_INT, AS_COLOURS) \
-    X(90, remove_colours, AS_COLOURS, AS_INT, AS_COLOURS) \
-    X(91, fill, AS_GRID, AS_GRID, AS_INT, AS_PATCH) \
-    X(92, paint, AS_GRID, AS_GRID, AS_OBJECT) \
-    X(93, underfill, AS_GRID, AS_GRID, AS_INT, AS_PATCH) \
-    X(94, underpaint, AS_GRID, AS_GRID, AS_OBJECT) \
-    X(95, cover, AS_GRID, AS_GRID, AS_PATCH) \
-    X(96, move, AS_GRID, AS_GRID, AS_OBJECT, AS_PAIR) \
-    X(97, hmirror, AS_GRID, AS_GRID) \
-    X(98, vmirror, AS_GRID, AS_GRID) \
-    X(99, dmirror, AS_GRID, AS_GRID) \
-    X(100, cmirror, AS_GRID, AS_GRID) \
-    X(101, rot90, AS_GRID, AS_GRID) \
-    X(102, rot180, AS_GRID, AS_GRID) \
-    X(103, rot270, AS_GRID, AS_GRID) \
-    X(104, crop, AS_GRID, AS_GRID, AS_PAIR, AS_PAIR) \
-    X(105, subgrid, AS_GRID, AS_PATCH, AS_GRID) \
-    X(106, trim, AS_GRID, AS_GRID) \
-    X(107, tophalf, AS_GRID, AS_GRID) \
-    X(108, bottomhalf, AS_GRID, AS_GRID) \
-    X(109, lefthalf, AS_GRID, AS_GRID) \
-    X(110, righthalf, AS_GRID, AS_GRID) \
-    X(111, hsplit, AS_GRID, AS_GRID, AS_INT) \
-    X(112, vsplit, AS_GRID, AS_GRID, AS_INT) \
-    X(113, hconcat, AS_GRID, AS_GRID, AS_GRID) \
-    X(114, vconcat, AS_GRID, AS_GRID, AS_GRID) \
-    X(115, dedupe, AS_GRID, AS_GRID) \
-    X(116, compress, AS_GRID, AS_GRID) \
-    X(117, canvas, AS_GRID, AS_INT, AS_PAIR) \
-    X(118, asindices, AS_PATCH, AS_GRID) \
-    X(119, asobject, AS_OBJECT, AS_GRID) \
-    X(120, index, AS_INT, AS_GRID, AS_PAIR) \
-    X(121, height_grid, AS_INT, AS_GRID) \
-    X(122, width_grid, AS_INT, AS_GRID) \
-    X(123, shape_grid, AS_PAIR, AS_GRID) \
-    X(124, portrait_grid, AS_INT, AS_GRID) \
-    X(125, square_grid, AS_INT, AS_GRID) \
-    X(126, size_grid, AS_INT, AS_GRID) \
-    X(127, hupscale, AS_GRID, AS_GRID, AS_INT) \
-    X(128, vupscale, AS_GRID, AS_GRID, AS_INT) \
-    X(129, upscale, AS_GRID, AS_GRID, AS_INT) \
-    X(130, upscale_object, AS_OBJECT, AS_OBJECT, AS_INT) \
-    X(131, downscale, AS_GRID, AS_GRID, AS_INT) \
-    X(132, hmirror_object, AS_OBJECT, AS_OBJECT) \
-    X(133, hmirror_patch, AS_PATCH, AS_PATCH) \
-    X(134, vmirror_object, AS_OBJECT, AS_OBJECT) \
-    X(135, vmirror_patch, AS_PATCH, AS_PATCH) \
-    X(136, dmirror_object, AS_OBJECT, AS_OBJECT) \
-    X(137, dmirror_patch, AS_PATCH, AS_PATCH) \
-    X(138, cmirror_object, AS_OBJECT, AS_OBJECT) \
-    X(139, cmirror_patch, AS_PATCH, AS_PATCH) \
-    X(140, combine_object, AS_OBJECT, AS_OBJECT, AS_OBJECT) \
-    X(141, combine, AS_PATCH, AS_PATCH, AS_PATCH) \
-    X(142, intersection_object, AS_OBJECT, AS_OBJECT, AS_OBJECT) \
-    X(143, intersection, AS_PATCH, AS_PATCH, AS_PATCH) \
-    X(144, difference_object, AS_OBJECT, AS_OBJECT, AS_OBJECT) \
-    X(145, difference, AS_PATCH, AS_PATCH, AS_PATCH) \
-    X(146, equality_object, AS_INT, AS_OBJECT, AS_OBJECT) \
-    X(147, equality_patch, AS_INT, AS_PATCH, AS_PATCH) \
-    X(148, contained, AS_INT, AS_PAIR, AS_PATCH) \
-    X(149, insert, AS_PATCH, AS_PAIR, AS_PATCH) \
-    X(150, remove, AS_PATCH, AS_PAIR, AS_PATCH) \
-    X(151, initset, AS_PATCH, AS_PAIR) \
-    X(152, size_object, AS_INT, AS_OBJECT) \
-    X(153, size, AS_INT, AS_PATCH) \
-    X(154, first, AS_PAIR, AS_PATCH) \
-    X(155, last, AS_PAIR, AS_PATCH) \
-    X(156, toindices, AS_PATCH, AS_PATCH) \
-    X(157, height, AS_INT, AS_PATCH) \
-    X(158, width, AS_INT, AS_PATCH) \
-    X(159, shape, AS_PAIR, AS_PATCH) \
-    X(160, portrait, AS_INT, AS_PATCH) \
-    X(161, square, AS_INT, AS_PATCH) \
-    X(162, vline, AS_INT, AS_PATCH) \
-    X(163, hline, AS_INT, AS_PATCH) \
-    X(164, uppermost, AS_INT, AS_PATCH) \
-    X(165, lowermost, AS_INT, AS_PATCH) \
-    X(166, leftmost, AS_INT, AS_PATCH) \
-    X(167, rightmost, AS_INT, AS_PATCH) \
-    X(168, ulcorner, AS_PAIR, AS_PATCH) \
-    X(169, urcorner, AS_PAIR, AS_PATCH) \
-    X(170, llcorner, AS_PAIR, AS_PATCH) \
-    X(171, lrcorner, AS_PAIR, AS_PATCH) \
-    X(172, center, AS_PAIR, AS_PATCH) \
-    X(173, centerofmass, AS_PAIR, AS_PATCH) \
-    X(174, position, AS_PAIR, AS_PATCH, AS_PATCH) \
-    X(175, hmatching, AS_INT, AS_PATCH, AS_PATCH) \
-    X(176, vmatching, AS_INT, AS_PATCH, AS_PATCH) \
-    X(177, manhattan, AS_INT, AS_PATCH, AS_PATCH) \
-    X(178, adjacent, AS_INT, AS_PATCH, AS_PATCH) \
-    X(179, bordering, AS_INT, AS_PATCH, AS_GRID) \
-    X(180, gravitate, AS_PAIR, AS_PATCH, AS_PATCH) \
-    X(181, dneighbors, AS_PATCH, AS_PAIR) \
-    X(182, ineighbors, AS_PATCH, AS_PAIR) \
-    X(183, neighbors, AS_PATCH, AS_PAIR) \
-    X(184, corners, AS_PATCH, AS_PATCH) \
-    X(185, connect, AS_PATCH, AS_PAIR, AS_PAIR) \
-    X(186, shoot, AS_PATCH, AS_PAIR, AS_PAIR) \
-    X(187, hfrontier, AS_PATCH, AS_PAIR) \
-    X(188, vfrontier, AS_PATCH, AS_PAIR) \
-    X(189, backdrop, AS_PATCH, AS_PATCH) \
-    X(190, delta, AS_PATCH, AS_PATCH) \
-    X(191, inbox, AS_PATCH, AS_PATCH) \
-    X(192, outbox, AS_PATCH, AS_PATCH) \
-    X(193, box, AS_PATCH, AS_PATCH) \
-    X(194, shift_object, AS_OBJECT, AS_OBJECT, AS_PAIR) \
-    X(195, shift, AS_PATCH, AS_PATCH, AS_PAIR) \
-    X(196, normalize_object, AS_OBJECT, AS_OBJECT) \
-    X(197, normalize, AS_PATCH, AS_PATCH) \
-    X(198, objects, AS_OBJECTS, AS_GRID) \
-    X(199, partition, AS_OBJECTS, AS_GRID) \
-    X(200, fgpartition, AS_OBJECTS, AS_GRID) \
-    X(201, frontiers, AS_OBJECTS, AS_GRID) \
-    X(202, merge_of_objects, AS_OBJECT, AS_OBJECTS) \
-    X(203, first_of_objects, AS_OBJECT, AS_OBJECTS) \
-    X(204, last_of_objects, AS_OBJECT, AS_OBJECTS) \
-    X(205, size_of_objects, AS_INT, AS_OBJECTS) \
-    X(206, sizefilter, AS_OBJECTS, AS_OBJECTS, AS_INT) \
-    X(207, colorfilter, AS_OBJECTS, AS_OBJECTS, AS_INT) \
-    X(208, argmax, AS_OBJECT, AS_OBJECTS) \
-    X(209, argmin, AS_OBJECT, AS_OBJECTS) \
-    X(210, valmax, AS_INT, AS_OBJECTS) \
-    X(211, valmin, AS_INT, AS_OBJECTS) \
-    X(212, contained_of_objects, AS_INT, AS_OBJECT, AS_OBJECTS) \
-    X(213, remove_of_objects, AS_OBJECTS, AS_OBJECT, AS_OBJECTS) \
-    X(214, difference_of_objects, AS_OBJECTS, AS_OBJECTS, AS_OBJECTS) \
-    X(215, combine_of_objects, AS_OBJECTS, AS_OBJECTS, AS_OBJECTS) \
-    X(216, occurrences, AS_PATCH, AS_GRID, AS_OBJECT) \
-    X(217, hperiod, AS_INT, AS_OBJECT) \
-    X(218, vperiod, AS_INT, AS_OBJECT) \
-    X(219, mark, AS_WORD) \
-    X(220, release, AS_WORD, AS_WORD) \
-    X(221, store_patch, AS_WORD, AS_PATCH) \
-    X(222, store_object, AS_WORD, AS_OBJECT) \
-    X(223, store_grid, AS_WORD, AS_GRID) \
-    X(224, load_patch, AS_PATCH, AS_WORD) \
-    X(225, load_object, AS_OBJECT, AS_WORD) \
-    X(226, load_grid, AS_GRID, AS_WORD) \
-    X(227, move_word, AS_WORD, AS_WORD) \
-    X(228, cell, AS_CELL, AS_INT, AS_PAIR) \
-    X(229, colour_of_cell, AS_INT, AS_CELL) \
-    X(230, place_of_cell, AS_PAIR, AS_CELL) \
-    X(231, positive_count, AS_INT, AS_INT) \
-    X(232, at_most_one, AS_INT, AS_INT) \
-    X(233, fail, AS_WORD) \
-    X(234, list_of_patch, AS_LIST, AS_PATCH) \
-    X(235, list_of_object, AS_LIST, AS_OBJECT) \
-    X(236, list_of_objects, AS_LIST, AS_OBJECTS) \
-    X(237, list_of_colours, AS_LIST, AS_COLOURS) \
-    X(238, list_of_rows, AS_LIST, AS_GRID) \
-    X(239, list_of_parts, AS_LIST, AS_GRID, AS_INT) \
-    X(240, list_of_frontiers, AS_LIST, AS_GRID) \
-    X(241, list_of_line, AS_LIST, AS_PAIR, AS_PAIR) \
-    X(242, patch_of_list, AS_PATCH, AS_LIST) \
-    X(243, object_of_list, AS_OBJECT, AS_LIST) \
-    X(244, grid_of_list, AS_GRID, AS_LIST) \
-    X(245, paint_list, AS_GRID, AS_GRID, AS_LIST) \
-    X(246, room_for, AS_LIST, AS_LIST) \
-    X(247, room_for_pairs, AS_LIST, AS_LIST, AS_LIST) \
-    X(248, room, AS_LIST) \
-    X(249, push, AS_LIST, AS_WORD) \
-    X(250, push_column, AS_LIST, AS_COLUMN, AS_COLUMN, AS_COLUMN) \
-    X(251, push_kept, AS_LIST, AS_COLUMN, AS_COLUMN) \
-    X(252, any_kept, AS_INT, AS_COLUMN, AS_COLUMN) \
-    X(253, first_kept, AS_WORD, AS_COLUMN, AS_COLUMN) \
-    X(254, size_of_list, AS_INT, AS_LIST) \
-    X(255, element, AS_WORD, AS_LIST) \
-    X(256, joined_lists, AS_LIST, AS_LIST, AS_LIST) \
-    X(257, flattened, AS_LIST, AS_LIST) \
-    X(258, interval, AS_LIST, AS_INT, AS_INT, AS_INT) \
-    X(259, repeat, AS_LIST, AS_WORD, AS_INT) \
-    X(260, zipped, AS_LIST, AS_LIST, AS_LIST) \
-    X(261, product, AS_LIST, AS_LIST, AS_LIST) \
-    X(262, equality_of_elements, AS_INT, AS_WORD, AS_WORD) \
-    X(263, improves, AS_INT, AS_WORD, AS_WORD) \
-    X(264, set_of_list, AS_LIST, AS_LIST) \
-    X(265, order, AS_LIST, AS_LIST, AS_LIST) \
-    X(266, contained_in_list, AS_INT, AS_WORD, AS_LIST) \
-    X(267, commonest, AS_WORD, AS_LIST) \
-    X(268, among, AS_LIST, AS_LIST, AS_LIST) \
-    X(269, remove_from_list, AS_LIST, AS_WORD, AS_LIST) \
-    X(270, dedupe_list, AS_LIST, AS_LIST) \
-    X(271, outermost_integer, AS_INT, AS_LIST)
+    X(81, size_colours, AS_INT, AS_COLOURS) \
+    X(82, contained_colours, AS_INT, AS_INT, AS_COLOURS) \
+    X(83, equality_colours, AS_INT, AS_COLOURS, AS_COLOURS) \
+    X(84, combine_colours, AS_COLOURS, AS_COLOURS, AS_COLOURS) \
+    X(85, intersection_colours, AS_COLOURS, AS_COLOURS, AS_COLOURS) \
+    X(86, difference_colours, AS_COLOURS, AS_COLOURS, AS_COLOURS) \
+    X(87, initset_colours, AS_COLOURS, AS_INT) \
+    X(88, insert_colours, AS_COLOURS, AS_INT, AS_COLOURS) \
+    X(89, remove_colours, AS_COLOURS, AS_INT, AS_COLOURS) \
+    X(90, fill, AS_GRID, AS_GRID, AS_INT, AS_PATCH) \
+    X(91, paint, AS_GRID, AS_GRID, AS_OBJECT) \
+    X(92, underfill, AS_GRID, AS_GRID, AS_INT, AS_PATCH) \
+    X(93, underpaint, AS_GRID, AS_GRID, AS_OBJECT) \
+    X(94, cover, AS_GRID, AS_GRID, AS_PATCH) \
+    X(95, move, AS_GRID, AS_GRID, AS_OBJECT, AS_PAIR) \
+    X(96, hmirror, AS_GRID, AS_GRID) \
+    X(97, vmirror, AS_GRID, AS_GRID) \
+    X(98, dmirror, AS_GRID, AS_GRID) \
+    X(99, cmirror, AS_GRID, AS_GRID) \
+    X(100, rot90, AS_GRID, AS_GRID) \
+    X(101, rot180, AS_GRID, AS_GRID) \
+    X(102, rot270, AS_GRID, AS_GRID) \
+    X(103, crop, AS_GRID, AS_GRID, AS_PAIR, AS_PAIR) \
+    X(104, subgrid, AS_GRID, AS_PATCH, AS_GRID) \
+    X(105, trim, AS_GRID, AS_GRID) \
+    X(106, tophalf, AS_GRID, AS_GRID) \
+    X(107, bottomhalf, AS_GRID, AS_GRID) \
+    X(108, lefthalf, AS_GRID, AS_GRID) \
+    X(109, righthalf, AS_GRID, AS_GRID) \
+    X(110, hsplit, AS_GRID, AS_GRID, AS_INT) \
+    X(111, vsplit, AS_GRID, AS_GRID, AS_INT) \
+    X(112, hconcat, AS_GRID, AS_GRID, AS_GRID) \
+    X(113, vconcat, AS_GRID, AS_GRID, AS_GRID) \
+    X(114, dedupe, AS_GRID, AS_GRID) \
+    X(115, compress, AS_GRID, AS_GRID) \
+    X(116, canvas, AS_GRID, AS_INT, AS_PAIR) \
+    X(117, asindices, AS_PATCH, AS_GRID) \
+    X(118, asobject, AS_OBJECT, AS_GRID) \
+    X(119, index, AS_INT, AS_GRID, AS_PAIR) \
+    X(120, height_grid, AS_INT, AS_GRID) \
+    X(121, width_grid, AS_INT, AS_GRID) \
+    X(122, shape_grid, AS_PAIR, AS_GRID) \
+    X(123, portrait_grid, AS_INT, AS_GRID) \
+    X(124, square_grid, AS_INT, AS_GRID) \
+    X(125, size_grid, AS_INT, AS_GRID) \
+    X(126, hupscale, AS_GRID, AS_GRID, AS_INT) \
+    X(127, vupscale, AS_GRID, AS_GRID, AS_INT) \
+    X(128, upscale, AS_GRID, AS_GRID, AS_INT) \
+    X(129, upscale_object, AS_OBJECT, AS_OBJECT, AS_INT) \
+    X(130, downscale, AS_GRID, AS_GRID, AS_INT) \
+    X(131, hmirror_object, AS_OBJECT, AS_OBJECT) \
+    X(132, hmirror_patch, AS_PATCH, AS_PATCH) \
+    X(133, vmirror_object, AS_OBJECT, AS_OBJECT) \
+    X(134, vmirror_patch, AS_PATCH, AS_PATCH) \
+    X(135, dmirror_object, AS_OBJECT, AS_OBJECT) \
+    X(136, dmirror_patch, AS_PATCH, AS_PATCH) \
+    X(137, cmirror_object, AS_OBJECT, AS_OBJECT) \
+    X(138, cmirror_patch, AS_PATCH, AS_PATCH) \
+    X(139, combine_object, AS_OBJECT, AS_OBJECT, AS_OBJECT) \
+    X(140, combine, AS_PATCH, AS_PATCH, AS_PATCH) \
+    X(141, intersection_object, AS_OBJECT, AS_OBJECT, AS_OBJECT) \
+    X(142, intersection, AS_PATCH, AS_PATCH, AS_PATCH) \
+    X(143, difference_object, AS_OBJECT, AS_OBJECT, AS_OBJECT) \
+    X(144, difference, AS_PATCH, AS_PATCH, AS_PATCH) \
+    X(145, equality_object, AS_INT, AS_OBJECT, AS_OBJECT) \
+    X(146, equality_patch, AS_INT, AS_PATCH, AS_PATCH) \
+    X(147, contained, AS_INT, AS_PAIR, AS_PATCH) \
+    X(148, insert, AS_PATCH, AS_PAIR, AS_PATCH) \
+    X(149, remove, AS_PATCH, AS_PAIR, AS_PATCH) \
+    X(150, initset, AS_PATCH, AS_PAIR) \
+    X(151, size_object, AS_INT, AS_OBJECT) \
+    X(152, size, AS_INT, AS_PATCH) \
+    X(153, first, AS_PAIR, AS_PATCH) \
+    X(154, last, AS_PAIR, AS_PATCH) \
+    X(155, toindices, AS_PATCH, AS_PATCH) \
+    X(156, height, AS_INT, AS_PATCH) \
+    X(157, width, AS_INT, AS_PATCH) \
+    X(158, shape, AS_PAIR, AS_PATCH) \
+    X(159, portrait, AS_INT, AS_PATCH) \
+    X(160, square, AS_INT, AS_PATCH) \
+    X(161, vline, AS_INT, AS_PATCH) \
+    X(162, hline, AS_INT, AS_PATCH) \
+    X(163, uppermost, AS_INT, AS_PATCH) \
+    X(164, lowermost, AS_INT, AS_PATCH) \
+    X(165, leftmost, AS_INT, AS_PATCH) \
+    X(166, rightmost, AS_INT, AS_PATCH) \
+    X(167, ulcorner, AS_PAIR, AS_PATCH) \
+    X(168, urcorner, AS_PAIR, AS_PATCH) \
+    X(169, llcorner, AS_PAIR, AS_PATCH) \
+    X(170, lrcorner, AS_PAIR, AS_PATCH) \
+    X(171, center, AS_PAIR, AS_PATCH) \
+    X(172, centerofmass, AS_PAIR, AS_PATCH) \
+    X(173, position, AS_PAIR, AS_PATCH, AS_PATCH) \
+    X(174, hmatching, AS_INT, AS_PATCH, AS_PATCH) \
+    X(175, vmatching, AS_INT, AS_PATCH, AS_PATCH) \
+    X(176, manhattan, AS_INT, AS_PATCH, AS_PATCH) \
+    X(177, adjacent, AS_INT, AS_PATCH, AS_PATCH) \
+    X(178, bordering, AS_INT, AS_PATCH, AS_GRID) \
+    X(179, gravitate, AS_PAIR, AS_PATCH, AS_PATCH) \
+    X(180, dneighbors, AS_PATCH, AS_PAIR) \
+    X(181, ineighbors, AS_PATCH, AS_PAIR) \
+    X(182, neighbors, AS_PATCH, AS_PAIR) \
+    X(183, corners, AS_PATCH, AS_PATCH) \
+    X(184, connect, AS_PATCH, AS_PAIR, AS_PAIR) \
+    X(185, shoot, AS_PATCH, AS_PAIR, AS_PAIR) \
+    X(186, hfrontier, AS_PATCH, AS_PAIR) \
+    X(187, vfrontier, AS_PATCH, AS_PAIR) \
+    X(188, backdrop, AS_PATCH, AS_PATCH) \
+    X(189, delta, AS_PATCH, AS_PATCH) \
+    X(190, inbox, AS_PATCH, AS_PATCH) \
+    X(191, outbox, AS_PATCH, AS_PATCH) \
+    X(192, box, AS_PATCH, AS_PATCH) \
+    X(193, shift_object, AS_OBJECT, AS_OBJECT, AS_PAIR) \
+    X(194, shift, AS_PATCH, AS_PATCH, AS_PAIR) \
+    X(195, normalize_object, AS_OBJECT, AS_OBJECT) \
+    X(196, normalize, AS_PATCH, AS_PATCH) \
+    X(197, objects, AS_OBJECTS, AS_GRID) \
+    X(198, partition, AS_OBJECTS, AS_GRID) \
+    X(199, fgpartition, AS_OBJECTS, AS_GRID) \
+    X(200, frontiers, AS_OBJECTS, AS_GRID) \
+    X(201, merge_of_objects, AS_OBJECT, AS_OBJECTS) \
+    X(202, first_of_objects, AS_OBJECT, AS_OBJECTS) \
+    X(203, last_of_objects, AS_OBJECT, AS_OBJECTS) \
+    X(204, size_of_objects, AS_INT, AS_OBJECTS) \
+    X(205, sizefilter, AS_OBJECTS, AS_OBJECTS, AS_INT) \
+    X(206, colorfilter, AS_OBJECTS, AS_OBJECTS, AS_INT) \
+    X(207, argmax, AS_OBJECT, AS_OBJECTS) \
+    X(208, argmin, AS_OBJECT, AS_OBJECTS) \
+    X(209, valmax, AS_INT, AS_OBJECTS) \
+    X(210, valmin, AS_INT, AS_OBJECTS) \
+    X(211, contained_of_objects, AS_INT, AS_OBJECT, AS_OBJECTS) \
+    X(212, remove_of_objects, AS_OBJECTS, AS_OBJECT, AS_OBJECTS) \
+    X(213, difference_of_objects, AS_OBJECTS, AS_OBJECTS, AS_OBJECTS) \
+    X(214, combine_of_objects, AS_OBJECTS, AS_OBJECTS, AS_OBJECTS) \
+    X(215, occurrences, AS_PATCH, AS_GRID, AS_OBJECT) \
+    X(216, hperiod, AS_INT, AS_OBJECT) \
+    X(217, vperiod, AS_INT, AS_OBJECT) \
+    X(218, mark, AS_WORD) \
+    X(219, release, AS_WORD, AS_WORD) \
+    X(220, store_patch, AS_WORD, AS_PATCH) \
+    X(221, store_object, AS_WORD, AS_OBJECT) \
+    X(222, store_grid, AS_WORD, AS_GRID) \
+    X(223, load_patch, AS_PATCH, AS_WORD) \
+    X(224, load_object, AS_OBJECT, AS_WORD) \
+    X(225, load_grid, AS_GRID, AS_WORD) \
+    X(226, move_word, AS_WORD, AS_WORD) \
+    X(227, cell, AS_CELL, AS_INT, AS_PAIR) \
+    X(228, colour_of_cell, AS_INT, AS_CELL) \
+    X(229, place_of_cell, AS_PAIR, AS_CELL) \
+    X(230, positive_count, AS_INT, AS_INT) \
+    X(231, at_most_one, AS_INT, AS_INT) \
+    X(232, fail, AS_WORD) \
+    X(233, list_of_patch, AS_LIST, AS_PATCH) \
+    X(234, list_of_object, AS_LIST, AS_OBJECT) \
+    X(235, list_of_objects, AS_LIST, AS_OBJECTS) \
+    X(236, list_of_colours, AS_LIST, AS_COLOURS) \
+    X(237, list_of_rows, AS_LIST, AS_GRID) \
+    X(238, list_of_parts, AS_LIST, AS_GRID, AS_INT) \
+    X(239, list_of_frontiers, AS_LIST, AS_GRID) \
+    X(240, list_of_line, AS_LIST, AS_PAIR, AS_PAIR) \
+    X(241, patch_of_list, AS_PATCH, AS_LIST) \
+    X(242, object_of_list, AS_OBJECT, AS_LIST) \
+    X(243, grid_of_list, AS_GRID, AS_LIST) \
+    X(244, paint_list, AS_GRID, AS_GRID, AS_LIST) \
+    X(245, room_for, AS_LIST, AS_LIST) \
+    X(246, room_for_pairs, AS_LIST, AS_LIST, AS_LIST) \
+    X(247, room, AS_LIST) \
+    X(248, push, AS_LIST, AS_WORD) \
+    X(249, push_column, AS_LIST, AS_COLUMN, AS_COLUMN, AS_COLUMN) \
+    X(250, push_kept, AS_LIST, AS_COLUMN, AS_COLUMN) \
+    X(251, any_kept, AS_INT, AS_COLUMN, AS_COLUMN) \
+    X(252, first_kept, AS_WORD, AS_COLUMN, AS_COLUMN) \
+    X(253, size_of_list, AS_INT, AS_LIST) \
+    X(254, element, AS_WORD, AS_LIST) \
+    X(255, joined_lists, AS_LIST, AS_LIST, AS_LIST) \
+    X(256, flattened, AS_LIST, AS_LIST) \
+    X(257, interval, AS_LIST, AS_INT, AS_INT, AS_INT) \
+    X(258, repeat, AS_LIST, AS_WORD, AS_INT) \
+    X(259, zipped, AS_LIST, AS_LIST, AS_LIST) \
+    X(260, product, AS_LIST, AS_LIST, AS_LIST) \
+    X(261, equality_of_elements, AS_INT, AS_WORD, AS_WORD) \
+    X(262, improves, AS_INT, AS_WORD, AS_WORD) \
+    X(263, set_of_list, AS_LIST, AS_LIST) \
+    X(264, order, AS_LIST, AS_LIST, AS_LIST) \
+    X(265, contained_in_list, AS_INT, AS_WORD, AS_LIST) \
+    X(266, commonest, AS_WORD, AS_LIST) \
+    X(267, among, AS_LIST, AS_LIST, AS_LIST) \
+    X(268, remove_from_list, AS_LIST, AS_WORD, AS_LIST) \
+    X(269, dedupe_list, AS_LIST, AS_LIST) \
+    X(270, outermost_integer, AS_INT, AS_LIST)
 
 // The same of those that go by lanes.
 #define ARC_LANE_OPERATIONS(X) \
-    X(272, add, AS_INT, AS_INT, AS_INT) \
-    X(273, add_pair, AS_PAIR, AS_PAIR, AS_PAIR) \
-    X(274, add_pair_int, AS_PAIR, AS_PAIR, AS_INT) \
-    X(275, add_int_pair, AS_PAIR, AS_INT, AS_PAIR) \
-    X(276, subtract, AS_INT, AS_INT, AS_INT) \
-    X(277, subtract_pair, AS_PAIR, AS_PAIR, AS_PAIR) \
-    X(278, subtract_pair_int, AS_PAIR, AS_PAIR, AS_INT) \
-    X(279, subtract_int_pair, AS_PAIR, AS_INT, AS_PAIR) \
-    X(280, multiply, AS_INT, AS_INT, AS_INT) \
-    X(281, multiply_pair, AS_PAIR, AS_PAIR, AS_PAIR) \
-    X(282, multiply_pair_int, AS_PAIR, AS_PAIR, AS_INT) \
-    X(283, multiply_int_pair, AS_PAIR, AS_INT, AS_PAIR) \
-    X(284, divide, AS_INT, AS_INT, AS_INT) \
-    X(285, divide_pair, AS_PAIR, AS_PAIR, AS_PAIR) \
-    X(286, divide_pair_int, AS_PAIR, AS_PAIR, AS_INT) \
-    X(287, divide_int_pair, AS_PAIR, AS_INT, AS_PAIR) \
-    X(288, invert, AS_INT, AS_INT) \
-    X(289, invert_pair, AS_PAIR, AS_PAIR) \
-    X(290, doubled, AS_INT, AS_INT) \
-    X(291, doubled_pair, AS_PAIR, AS_PAIR) \
-    X(292, halve, AS_INT, AS_INT) \
-    X(293, halve_pair, AS_PAIR, AS_PAIR) \
-    X(294, increment, AS_INT, AS_INT) \
-    X(295, increment_pair, AS_PAIR, AS_PAIR) \
-    X(296, decrement, AS_INT, AS_INT) \
-    X(297, decrement_pair, AS_PAIR, AS_PAIR) \
-    X(298, crement, AS_INT, AS_INT) \
-    X(299, crement_pair, AS_PAIR, AS_PAIR) \
-    X(300, sign, AS_INT, AS_INT) \
-    X(301, sign_pair, AS_PAIR, AS_PAIR) \
-    X(302, even, AS_INT, AS_INT) \
-    X(303, positive, AS_INT, AS_INT) \
-    X(304, greater, AS_INT, AS_INT, AS_INT) \
-    X(305, flip, AS_INT, AS_INT) \
-    X(306, both, AS_INT, AS_INT, AS_INT) \
-    X(307, either_int, AS_INT, AS_INT, AS_INT) \
-    X(308, toivec, AS_PAIR, AS_INT) \
-    X(309, tojvec, AS_PAIR, AS_INT) \
-    X(310, astuple, AS_PAIR, AS_INT, AS_INT) \
-    X(311, first_pair, AS_INT, AS_PAIR) \
-    X(312, last_pair, AS_INT, AS_PAIR) \
-    X(313, maximum_pair, AS_INT, AS_PAIR) \
-    X(314, minimum_pair, AS_INT, AS_PAIR) \
-    X(315, equality, AS_INT, AS_INT, AS_INT) \
-    X(316, equality_pair, AS_INT, AS_PAIR, AS_PAIR) \
-    X(317, identity_int, AS_INT, AS_INT) \
-    X(318, identity_pair, AS_PAIR, AS_PAIR) \
-    X(319, branch_int, AS_INT, AS_INT, AS_INT, AS_INT) \
-    X(320, branch_pair, AS_PAIR, AS_INT, AS_PAIR, AS_PAIR) \
-    X(321, contained_colours, AS_INT, AS_INT, AS_COLOURS) \
-    X(322, index, AS_INT, AS_GRID, AS_PAIR) \
-    X(323, contained, AS_INT, AS_PAIR, AS_PATCH) \
-    X(324, cell, AS_CELL, AS_INT, AS_PAIR) \
-    X(325, colour_of_cell, AS_INT, AS_CELL) \
-    X(326, place_of_cell, AS_PAIR, AS_CELL) \
-    X(327, positive_count, AS_INT, AS_INT) \
-    X(328, at_most_one, AS_INT, AS_INT) \
-    X(329, size_of_list, AS_INT, AS_LIST) \
-    X(330, element, AS_WORD, AS_LIST)
+    X(271, add, AS_INT, AS_INT, AS_INT) \
+    X(272, add_pair, AS_PAIR, AS_PAIR, AS_PAIR) \
+    X(273, add_pair_int, AS_PAIR, AS_PAIR, AS_INT) \
+    X(274, add_int_pair, AS_PAIR, AS_INT, AS_PAIR) \
+    X(275, subtract, AS_INT, AS_INT, AS_INT) \
+    X(276, subtract_pair, AS_PAIR, AS_PAIR, AS_PAIR) \
+    X(277, subtract_pair_int, AS_PAIR, AS_PAIR, AS_INT) \
+    X(278, subtract_int_pair, AS_PAIR, AS_INT, AS_PAIR) \
+    X(279, multiply, AS_INT, AS_INT, AS_INT) \
+    X(280, multiply_pair, AS_PAIR, AS_PAIR, AS_PAIR) \
+    X(281, multiply_pair_int, AS_PAIR, AS_PAIR, AS_INT) \
+    X(282, multiply_int_pair, AS_PAIR, AS_INT, AS_PAIR) \
+    X(283, divide, AS_INT, AS_INT, AS_INT) \
+    X(284, divide_pair, AS_PAIR, AS_PAIR, AS_PAIR) \
+    X(285, divide_pair_int, AS_PAIR, AS_PAIR, AS_INT) \
+    X(286, divide_int_pair, AS_PAIR, AS_INT, AS_PAIR) \
+    X(287, invert, AS_INT, AS_INT) \
+    X(288, invert_pair, AS_PAIR, AS_PAIR) \
+    X(289, doubled, AS_INT, AS_INT) \
+    X(290, doubled_pair, AS_PAIR, AS_PAIR) \
+    X(291, halve, AS_INT, AS_INT) \
+    X(292, halve_pair, AS_PAIR, AS_PAIR) \
+    X(293, increment, AS_INT, AS_INT) \
+    X(294, increment_pair, AS_PAIR, AS_PAIR) \
+    X(295, decrement, AS_INT, AS_INT) \
+    X(296, decrement_pair, AS_PAIR, AS_PAIR) \
+    X(297, crement, AS_INT, AS_INT) \
+    X(298, crement_pair, AS_PAIR, AS_PAIR) \
+    X(299, sign, AS_INT, AS_INT) \
+    X(300, sign_pair, AS_PAIR, AS_PAIR) \
+    X(301, even, AS_INT, AS_INT) \
+    X(302, positive, AS_INT, AS_INT) \
+    X(303, greater, AS_INT, AS_INT, AS_INT) \
+    X(304, flip, AS_INT, AS_INT) \
+    X(305, both, AS_INT, AS_INT, AS_INT) \
+    X(306, either_int, AS_INT, AS_INT, AS_INT) \
+    X(307, toivec, AS_PAIR, AS_INT) \
+    X(308, tojvec, AS_PAIR, AS_INT) \
+    X(309, astuple, AS_PAIR, AS_INT, AS_INT) \
+    X(310, first_pair, AS_INT, AS_PAIR) \
+    X(311, last_pair, AS_INT, AS_PAIR) \
+    X(312, maximum_pair, AS_INT, AS_PAIR) \
+    X(313, minimum_pair, AS_INT, AS_PAIR) \
+    X(314, equality, AS_INT, AS_INT, AS_INT) \
+    X(315, equality_pair, AS_INT, AS_PAIR, AS_PAIR) \
+    X(316, identity_int, AS_INT, AS_INT) \
+    X(317, identity_pair, AS_PAIR, AS_PAIR) \
+    X(318, branch_int, AS_INT, AS_INT, AS_INT, AS_INT) \
+    X(319, branch_pair, AS_PAIR, AS_INT, AS_PAIR, AS_PAIR) \
+    X(320, contained_colours, AS_INT, AS_INT, AS_COLOURS) \
+    X(321, index, AS_INT, AS_GRID, AS_PAIR) \
+    X(322, contained, AS_INT, AS_PAIR, AS_PATCH) \
+    X(323, cell, AS_CELL, AS_INT, AS_PAIR) \
+    X(324, colour_of_cell, AS_INT, AS_CELL) \
+    X(325, place_of_cell, AS_PAIR, AS_CELL) \
+    X(326, positive_count, AS_INT, AS_INT) \
+    X(327, at_most_one, AS_INT, AS_INT) \
+    X(328, size_of_list, AS_INT, AS_LIST) \
+    X(329, element, AS_WORD, AS_LIST)

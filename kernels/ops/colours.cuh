@@ -129,11 +129,6 @@ DEVICE BailOut minimum_colours(Warp warp, IntOut out, Colours colours) {
 DEVICE BailOut maximum_colours(Warp warp, IntOut out, Colours colours) {
     return out.set(warp, colours.codes == 0 ? 0 : largest_of(colours.codes));
 }
-// A value that is no colour, or that there is not, differs from all.
-DEVICE BailOut other_colours(Warp warp, IntOut out, Colours colours, int32_t value) {
-    Colours rest = {colours.codes & ~bit_of(value)};
-    return first_colours(warp, out, rest);
-}
 DEVICE BailOut size_colours(Warp warp, IntOut out, Colours colours) { return out.set(warp, __popc(colours.codes)); }
 DEVICE BailOut contained_colours(Warp warp, IntOut out, int32_t value, Colours colours) {
     return out.set(warp, (colours.codes & bit_of(value)) != 0);

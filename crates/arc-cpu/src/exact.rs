@@ -93,7 +93,7 @@ pub(crate) fn is_set(ty: &Type) -> bool {
 fn is_only_compared(primitive: Primitive, at: usize) -> bool {
     matches!(
         (primitive, at),
-        (Primitive::Difference, 1) | (Primitive::Remove, 0) | (Primitive::Other, 1)
+        (Primitive::Difference, 1) | (Primitive::Remove, 0)
     )
 }
 

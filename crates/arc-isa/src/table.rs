@@ -185,7 +185,7 @@ macro_rules! for_each_primitive {
                 sampling: Sampling::Element,
             };
             /// The first element that differs from `value`. Error: there is none.
-            other(container: Container, value: Any) -> Any {
+            other[cx](container: Container, value: Any) -> Any {
                 result: Some(rules::element_of_first),
                 sampling: Sampling::Element,
             };

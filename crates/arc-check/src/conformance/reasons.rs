@@ -74,7 +74,7 @@ fn is_ordered(case: &Case) -> bool {
     };
     let of_several = |value: &Value| cells_by_colour(value).len() > 1;
     match case.operation().primitive {
-        P::First | P::Last | P::Other => elements(0).len() > 1,
+        P::First | P::Last => elements(0).len() > 1,
         P::Insert => elements(1).len() == 4,
         P::Color => of_several(&case.arguments[0]),
         P::Colorfilter => elements(0).iter().any(of_several),

@@ -256,21 +256,6 @@ kernels! {
         m.memory.patches.store_window(&mut m.window, patch.paint)
     }
 
-    /// The first element of a list that differs from a value; both are of type `immediate`.
-    OTHER |m, code, step| {
-        let value = m.get(step.b);
-        let list = m.list(step.a).iter();
-        let mut others = list.filter(|&&item| !equal(&m.memory, code.ty(step), item, value));
-        others.next().copied().ok_or(BailOut::NoMatch)
-    }
-
-    /// The first location of a patch that differs from one.
-    OTHER_LOC |m, _, step| {
-        let loc = m.loc(step.b);
-        let found = m.shape(step.a).locations().find(|&other| other != loc);
-        found.map(Slot::of_loc).ok_or(BailOut::NoMatch)
-    }
-
     /// The set of one location.
     INITSET_LOC |m, _, step| {
         let Loc { i, j } = m.loc(step.a);

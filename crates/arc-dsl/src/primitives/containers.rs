@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use arc_isa::{ContainerKind, Type};
+use arc_isa::{ContainerKind, Primitive, Type};
 
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult, ValueKind};
@@ -344,18 +344,18 @@ pub(super) fn remove(value: &Value, container: Container<'_>) -> Value {
     keep(container, |item| item != value)
 }
 
-pub(super) fn other(container: Container<'_>, value: &Value) -> EvalResult<Value> {
-    if container.kind == ContainerKind::Set {
-        // The rest is a set of its own, and may be in another order.
-        let rest = remove(value, container);
-        let rest = rest.as_container().and_then(|rest| rest.value(0));
-        return rest.ok_or(ErrorKind::Empty);
-    }
-    container
-        .iter()
-        .find(|item| **item != *value)
-        .map(Cow::into_owned)
-        .ok_or(ErrorKind::NoMatch)
+pub(super) fn other(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+    value: &Value,
+) -> EvalResult<Value> {
+    // The rest of a set is a set of its own, and may be in another order.
+    let rest = remove(value, container);
+    let first = rest.as_container().and_then(|rest| rest.value(0));
+    first.ok_or_else(|| {
+        cx.failed = Some(Primitive::First);
+        ErrorKind::Empty
+    })
 }
 
 pub(super) fn interval(

@@ -252,7 +252,6 @@ fn observes(primitive: Primitive) -> bool {
             | P::Leastcommon
             | P::First
             | P::Last
-            | P::Other
             | P::Totuple
             | P::Astuple
             | P::Repeat

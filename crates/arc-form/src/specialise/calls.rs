@@ -471,10 +471,8 @@ impl Specialiser {
         {
             return Ok(self.symbols.constant(&value));
         }
-        if let (Primitive::Other, &[container, value]) = (primitive, arguments)
-            && self.type_of(container).and_then(|ty| ty.container()) == Some(ContainerKind::Set)
-        {
-            // What is left of a set is another set, which may have another order.
+        if let (Primitive::Other, &[container, value]) = (primitive, arguments) {
+            // As in the reference: what is left of a set is another set, which may have another order.
             let rest = self.primitive(Primitive::Remove, &[value, container])?;
             return self.primitive(Primitive::First, &[rest]);
         }

@@ -87,14 +87,11 @@ impl Encoder {
                 on_device(found, Representation::Int)
             }
             (P::Remove, [value, held]) => {
-                let (list, element) = self.without(held, value)?;
+                let (list, word, element) = self.list_and_word(held, value)?;
+                let operation = ListOperation::RemoveFromList;
+                let list = self.comparing(operation, &element, false, &[word, list])?;
                 self.clipped = clipped;
                 self.gathered(list, &element, ty)?
-            }
-            (P::Other, [held, value]) => {
-                let (list, element) = self.without(held, value)?;
-                self.check_order(list, &instruction.arguments[0]);
-                self.element(list, &element, 0, false)?
             }
             (P::Insert, [value, held]) => {
                 let (list, word, element) = self.list_and_word(held, value)?;
@@ -200,8 +197,7 @@ impl Encoder {
         let types: Vec<Type> = types.collect::<Option<_>>().ok_or_else(unlike_types)?;
         let elements = || types.iter().map(Type::element).collect::<Option<Vec<_>>>();
         let like = match (primitive, types.as_slice()) {
-            (P::Contained | P::Remove | P::Insert, [value, container])
-            | (P::Other, [container, value]) => container
+            (P::Contained | P::Remove | P::Insert, [value, container]) => container
                 .element()
                 .is_some_and(|element| alike(&element, value)),
             (P::Equality, [a, b]) => alike(a, b),
@@ -257,18 +253,6 @@ impl Encoder {
             return Err(HostOnly::Shape("an element of another shape".to_owned()));
         }
         Ok((list, self.word(value, &element)?, element))
-    }
-
-    /// A container without a value.
-    fn without(
-        &mut self,
-        held: &SymbolicValue,
-        value: &SymbolicValue,
-    ) -> Result<(ValueId, Shape), HostOnly> {
-        let (list, word, element) = self.list_and_word(held, value)?;
-        let operation = ListOperation::RemoveFromList;
-        let list = self.comparing(operation, &element, false, &[word, list])?;
-        Ok((list, element))
     }
 
     /// The pairs of elements of two containers, for `pair` and `product`.

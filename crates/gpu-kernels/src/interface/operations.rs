@@ -184,7 +184,6 @@ pub const OPERATIONS: &[Operation] = {
     row("last_colours", Primitive::Last, &[Colours], Int),
     row("minimum_colours", Primitive::Minimum, &[Colours], Int),
     row("maximum_colours", Primitive::Maximum, &[Colours], Int),
-    row("other_colours", Primitive::Other, &[Colours, Int], Int),
     row("size_colours", Primitive::Size, &[Colours], Int),
     row_by_lanes("contained_colours", Primitive::Contained, &[Int, Colours], Int),
     row("equality_colours", Primitive::Equality, &[Colours, Colours], Int),

@@ -217,20 +217,6 @@ fn cut(
             }
             _ => return None,
         },
-        P::Other => match a {
-            Type::Indices if matches!(b, Type::Pair | Type::MaybePair) => {
-                Selection::new(&OTHER_LOC, &[C::AsIs, C::Pair])
-            }
-            Type::Set(_) | Type::Tuple(_) | Type::Fixed(_) => {
-                let element = joined(&a.element()?, b)?;
-                let list = Type::tuple_of(element.clone());
-                Selection::new(&OTHER, &[C::Own(1), C::Own(0)])
-                    .with(Immediate::Own(0))
-                    .giving(ResultType::Own(0))
-                    .of([element, list])
-            }
-            _ => return None,
-        },
         _ => return None,
     })
 }
