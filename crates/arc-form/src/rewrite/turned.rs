@@ -31,7 +31,7 @@ struct Pass<'t> {
 pub(super) fn rewrite(form: &mut Form, types: &[Type]) {
     let index = Index::new(form);
     let mut observed = Observed::new(&index, true);
-    let is_observed = |id: Id| types[id.index()] != Type::Grid && observed.of(id);
+    let is_observed = |id: Id| types.get(id.index()) != Some(&Type::Grid) && observed.of(id);
     let observed = (0..form.ids).map(Id).map(is_observed).collect();
     let mut pass = Pass {
         turned: Vec::new(),
