@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -25,8 +26,8 @@ pub(crate) struct Definition {
     pub(crate) ty: u32,
     /// Whether the slot holds the value as its type says.
     pub(crate) is_typed: bool,
-    /// Whether it holds all of the value.
-    pub(crate) is_whole: bool,
+    /// Whether it holds all of the value, in its order if it is a tuple.
+    pub(crate) has_all: bool,
     /// The region in which it is built, 0 for the body.
     pub(crate) within: u32,
     /// The steps that build it, counted from the first one of that region until the region is finished.
@@ -37,6 +38,13 @@ pub(crate) struct Definition {
     /// Which of [`Code::arguments`] it takes. Those of a loop are its containers, the parameters of its region and the
     /// result of that.
     pub(crate) arguments: Range<u32>,
+}
+
+impl Definition {
+    /// Whether the slot holds all of the value, as its type says.
+    fn is_whole(&self) -> bool {
+        self.is_typed && self.has_all
+    }
 }
 
 /// How a value was built from others.
@@ -145,6 +153,10 @@ pub(crate) struct Known {
     /// Those of the body, which do not change during an evaluation.
     body: FxHashMap<u32, Value>,
     regions: Vec<(u32, Value)>,
+    /// The indices of the elements of sets of the body in the order of Python.
+    places: FxHashMap<u32, Arc<[u32]>>,
+    /// A set whose order a vectorised loop needs, and the number of its type.
+    pub(crate) wanted: Option<(At, u32)>,
     depth: u32,
 }
 
@@ -152,6 +164,8 @@ impl Known {
     pub(crate) fn clear(&mut self) {
         self.body.clear();
         self.regions.clear();
+        self.places.clear();
+        self.wanted = None;
         self.depth = 0;
     }
 
@@ -167,6 +181,69 @@ impl Code {
     /// How the value of a slot was built.
     fn definition(&self, slot: u32) -> Option<&Definition> {
         self.definitions.iter().find(|one| one.slot == slot)
+    }
+
+    /// Whether the set of a slot is the copy of a set to which its elements were added one by one, or that set itself;
+    /// nothing if it was built otherwise.
+    pub(crate) fn is_copied(&self, slot: u32) -> Option<bool> {
+        use Primitive as P;
+        let definition = self.definition(slot)?;
+        match (definition.how, self.arguments(definition)) {
+            (How::Call(P::Objects | P::Occurrences | P::Palette), _) => Some(true),
+            (
+                How::Call(
+                    P::Combine
+                    | P::Difference
+                    | P::Merge
+                    | P::Remove
+                    | P::Product
+                    | P::Sizefilter
+                    | P::Colorfilter
+                    | P::Fgpartition
+                    | P::Partition
+                    | P::Ofcolor
+                    | P::Asindices
+                    | P::Asobject
+                    | P::Toobject
+                    | P::Recolor
+                    | P::Shift
+                    | P::Normalize,
+                )
+                | How::Loop(P::Sfilter | P::Mfilter | P::Apply | P::Mapply | P::Prapply)
+                | How::Kept,
+                _,
+            ) => Some(false),
+            (How::Same, [Argument::Slot(other, _)]) => self.is_copied(*other),
+            _ => None,
+        }
+    }
+
+    /// Whether the value of a slot is there with all cells of its elements, however it is represented.
+    fn has_all(&self, slot: u32) -> bool {
+        match self.definition(slot) {
+            Some(definition) => definition.has_all && self.has_all_parts(slot),
+            None => self.constants.iter().any(|(at, ..)| *at == slot),
+        }
+    }
+
+    /// Whether the values from which that of a slot is built are.
+    pub(crate) fn has_all_parts(&self, slot: u32) -> bool {
+        use Primitive as P;
+        let Some(definition) = self.definition(slot) else {
+            return false;
+        };
+        let has_all = |argument: &Argument| match argument {
+            Argument::Slot(slot, ty) => !has_sets(&self.types[*ty as usize]) || self.has_all(*slot),
+            Argument::Constant(_) => true,
+        };
+        match (definition.how, self.arguments(definition)) {
+            (How::Loop(P::Apply | P::Mapply | P::Prapply), [.., result]) => has_all(result),
+            (How::Loop(_) | How::Kept | How::Element | How::Same, [container, ..]) => {
+                has_all(container)
+            }
+            (How::Call(_), arguments) => arguments.iter().all(has_all),
+            _ => false,
+        }
     }
 
     fn arguments(&self, definition: &Definition) -> &[Argument] {
@@ -187,20 +264,127 @@ impl Machine {
         }
         let several = self.stack.len() - base > 1;
         if several && !(ty.element() == Some(Type::Int) && ascend(&self.stack[base..])) {
-            let number = code.types.iter().position(|one| one == ty);
-            let number = number.ok_or(BailOut::Order)? as u32;
-            let value = self.exact_value(code, at.into(), number)?;
-            if let Some(places) = value.iteration_order() {
-                let stored: Vec<Slot> = self.stack.drain(base..).collect();
-                // A set has as many elements here as in the reference.
-                if places.len() != stored.len() {
-                    return Err(BailOut::Order);
-                }
-                self.stack
-                    .extend(places.iter().map(|place| stored[*place as usize]));
+            let places = self.places(code, at, ty, base)?;
+            let stored: Vec<Slot> = self.stack.drain(base..).collect();
+            // A set has as many elements here as in the reference.
+            if places.len() != stored.len() {
+                return Err(BailOut::Order);
             }
+            self.stack
+                .extend(places.iter().map(|place| stored[*place as usize]));
         }
         self.list_of_stack(base)
+    }
+
+    /// The indices of the elements of the set in a slot, which are on the stack from `base` on, in the order of Python.
+    fn places(
+        &mut self,
+        code: &Code,
+        at: At,
+        ty: &Type,
+        base: usize,
+    ) -> Result<Arc<[u32]>, BailOut> {
+        let slot = at.into();
+        if let Some(places) = self.known.places.get(&slot) {
+            return Ok(places.clone());
+        }
+        let all = 0..(self.stack.len() - base) as u32;
+        let places: Arc<[u32]> = match self.runs(code, at, ty, &self.stack[base..]) {
+            Some(runs) if are_distinct(&runs) => {
+                let mut places: Vec<u32> = all.collect();
+                places.sort_unstable_by_key(|place| runs[*place as usize]);
+                places.into()
+            }
+            _ => {
+                let number = code.types.iter().position(|one| one == ty);
+                let number = number.ok_or(BailOut::Order)? as u32;
+                let value = self.exact_value(code, slot, number)?;
+                value
+                    .iteration_order()
+                    .map_or_else(|| all.collect(), Arc::from)
+            }
+        };
+        if code.definition(slot).is_some_and(|one| one.within == 0) {
+            self.known.places.insert(slot, places.clone());
+        }
+        Ok(places)
+    }
+
+    /// The elements of the set in a slot in the order of Python, as a list, if that was found before.
+    pub(crate) fn known_list(
+        &mut self,
+        code: &Code,
+        at: At,
+        ty: &Type,
+    ) -> Result<Option<Slot>, BailOut> {
+        match self.known.places.contains_key(&at.into()) {
+            true => self.in_order(code, at, ty).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Whether a vectorised loop needed the order of a set, and this found it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn finds_wanted(&mut self, code: &Code) -> bool {
+        self.known.wanted.take().is_some_and(|(at, ty)| {
+            self.in_order(code, at, &code.types[ty as usize]).is_ok()
+                && self.known.places.contains_key(&at.into())
+        })
+    }
+
+    /// What is known of the order of these, which are all elements of the set in a slot, without building it again: for each
+    /// a number by which they are ordered. The order of those with equal numbers is not known.
+    fn runs(&self, code: &Code, at: At, ty: &Type, elements: &[Slot]) -> Option<Vec<u32>> {
+        let slot = at.into();
+        code.definition(slot).filter(|one| one.is_typed)?;
+        let is_copied = code.is_copied(slot).filter(|_| code.has_all(slot))?;
+        let element = ty.element()?;
+        let values = elements.iter().map(|slot| self.value(&element, *slot));
+        let values: Vec<Value> = values.collect::<Result<_, _>>().ok()?;
+        Value::order_known(&values, is_copied)
+    }
+
+    /// Of these elements of the set in a slot, which are of the type that `ty` has, the first one in the order of Python.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn first_in_order(
+        &mut self,
+        code: &Code,
+        at: At,
+        ty: &Type,
+        wanted: Range<usize>,
+    ) -> Result<Slot, BailOut> {
+        let base = self.stack.len();
+        let mut elements = super::elements::Cursor::new(&self.memory, ty, self.get(at));
+        while let Some(element) = elements.next(&mut self.memory)? {
+            self.stack.push(element);
+        }
+        let all = self.stack.split_off(base);
+        let is_wanted = |m: &Self, element: &Slot| m.stack[wanted.clone()].contains(element);
+        if let Some(places) = self.known.places.get(&at.into()) {
+            let mut in_order = places.iter().filter_map(|place| all.get(*place as usize));
+            let first = in_order.find(|one| is_wanted(self, one));
+            return first.copied().ok_or(BailOut::Order);
+        }
+        let runs = self.runs(code, at, ty, &all);
+        if let Some(runs) = runs {
+            let found = runs
+                .iter()
+                .zip(&all)
+                .filter(|(_, one)| is_wanted(self, one));
+            let mut found: Vec<_> = found.collect();
+            found.sort_unstable_by_key(|(run, _)| **run);
+            match found[..] {
+                [(run, first), (next, _), ..] if run < next => return Ok(*first),
+                [(_, only)] => return Ok(*only),
+                _ => {}
+            }
+        }
+        let list = self.in_order(code, at, ty)?;
+        let mut in_order = self.memory.lists.get(list).iter();
+        let first = in_order.find(|element| is_wanted(self, element));
+        first.copied().ok_or(BailOut::Order)
     }
 
     /// The value of a slot, which is of the type of this number, as the reference has it, orders included.
@@ -214,7 +398,10 @@ impl Machine {
             return Ok(value.clone());
         }
         self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
-        self.among_known(|m| m.exact(code, &Argument::Slot(slot, ty)))
+        let fuel = self.fuel;
+        let value = self.among_known(|m| m.exact(code, &Argument::Slot(slot, ty)));
+        self.fuel = fuel;
+        value
     }
 
     /// Builds the value of the steps to which this one belongs by the reference. Returns its slot, and the step behind
@@ -225,9 +412,12 @@ impl Machine {
         step: u32,
     ) -> Result<(u32, Slot, u32), BailOut> {
         self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
+        // The limit of steps is that of the program as it was lowered.
+        let fuel = self.fuel;
         let around = |one: &&Definition| one.steps.contains(&step);
         let definition = code.definitions.iter().find(around).ok_or(BailOut::Order)?;
         let value = self.among_known(|m| m.build(code, definition, None))?;
+        self.fuel = fuel;
         if !definition.is_typed {
             return Err(BailOut::Order);
         }
@@ -254,9 +444,8 @@ impl Machine {
             Argument::Constant(value) => return Ok(value.clone()),
         };
         let definition = code.definition(slot);
-        let is_whole = definition.is_none_or(|one| one.is_whole);
         let mut value = None;
-        if is_whole {
+        if definition.is_none_or(Definition::is_whole) {
             let found = self.value(ty, self.slots[slot as usize])?;
             if !has_sets(ty) || has_one_order(&found) {
                 return Ok(found);
@@ -304,7 +493,7 @@ impl Machine {
                     values.push(match (self.exact(code, argument), argument) {
                         (Err(_), Argument::Slot(slot, ty))
                             if is_only_compared(primitive, at)
-                                && code.definition(*slot).is_none_or(|one| one.is_whole) =>
+                                && code.definition(*slot).is_none_or(Definition::is_whole) =>
                         {
                             self.value(&code.types[*ty as usize], self.slots[*slot as usize])?
                         }
@@ -478,6 +667,12 @@ fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, BailOut> {
         ErrorKind::DivisionByZero => BailOut::DivisionByZero,
         _ => BailOut::Fails,
     })
+}
+
+fn are_distinct(numbers: &[u32]) -> bool {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable();
+    sorted.is_sorted_by(|a, b| a < b)
 }
 
 fn is_set_value(value: &Value) -> bool {

@@ -154,6 +154,11 @@ impl Tiles {
         Slot::of_index(self.top - 1)
     }
 
+    /// The last grid that was made.
+    pub(crate) fn last_mut(&mut self) -> &mut Tile {
+        &mut self.all[self.top - 1]
+    }
+
     /// The grid of a slot.
     #[inline(always)]
     pub(crate) fn get(&self, slot: Slot) -> &Tile {

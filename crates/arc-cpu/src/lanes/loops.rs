@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::columns::{LANES, Part};
 use crate::bail_out::BailOut;
 use crate::elements::{Cursor, len};
+use crate::exact::is_set;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Patch;
@@ -62,7 +63,14 @@ macro_rules! loops {
                     let this = &code.lane_loops[usize::from(step.b)];
                     if let Some(before) = m.begin_lanes(len(&m.memory, ty, container)) {
                         let elements = Cursor::new(&m.memory, ty, container);
-                        let result = run(m, code, step, this, elements);
+                        let mut result = run(m, code, step, this, elements);
+                        if result.is_err() {
+                            m.undo_lanes(&before);
+                            if m.finds_wanted(code) {
+                                let elements = Cursor::new(&m.memory, ty, container);
+                                result = run(m, code, step, this, elements);
+                            }
+                        }
                         if result.is_ok() {
                             return result;
                         }
@@ -265,24 +273,29 @@ fn outermost(
 ) -> Result<(Slot, i32), BailOut> {
     m.region(code, &this.same)?;
     let mut best: Option<(Slot, i32)> = None;
-    let mut tied = false;
+    let base = m.stack.len();
     while m.next_block(code, this, elements)? {
-        let keys = m.lanes.column(this.lanes.result);
-        for (&element, &key) in m.lanes.elements().iter().zip(keys) {
+        let (lanes, stack) = (&m.lanes, &mut m.stack);
+        let keys = lanes.column(this.lanes.result);
+        for (&element, &key) in lanes.elements().iter().zip(keys) {
             match best.map_or(wanted, |(_, best)| key.cmp(&best)) {
                 order if order == wanted => {
                     best = Some((element, key));
-                    tied = false;
+                    stack.truncate(base);
                 }
-                order => tied |= order.is_eq(),
+                order if order.is_eq() => stack.push(element),
+                _ => {}
             }
         }
     }
-    // The loop that goes element by element finds the first.
-    if tied && first.is_some_and(|step| m.has_several(code.ty(step), m.get(step.a))) {
-        return Err(BailOut::Order);
+    let (mut element, key) = best.ok_or(BailOut::Empty)?;
+    let is_tied = m.stack.len() > base;
+    if let Some(step) = first.filter(|step| is_tied && is_set(code.ty(step))) {
+        m.stack.push(element);
+        element = m.first_in_order(code, step.a, code.ty(step), base..m.stack.len())?;
     }
-    best.ok_or(BailOut::Empty)
+    m.stack.truncate(base);
+    Ok((element, key))
 }
 
 /// Pushes the body's results on the stack.
@@ -330,10 +343,19 @@ fn best(
     let (same, lanes) = (code.region(step, 0), code.region(step, 1));
     let parts = Part::ALL.get(usize::from(step.c)..usize::from(step.c + step.d));
     let parts = parts.unwrap_or_default();
-    // Of several elements of a set with the best key, the loop that goes element by element finds the first.
+    // Of several elements of a set with the best key, the first one in the order of Python counts. If that is not known,
+    // the loop around this finds it and starts again.
     let by_order = !parts.is_empty() && m.has_several(code.ty(step), m.get(step.a));
+    let in_order = match by_order {
+        true => m.known_list(code, step.a, code.ty(step))?,
+        false => None,
+    };
+    let by_order = by_order && in_order.is_none();
     let mut tied = [false; LANES];
-    let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+    let mut elements = match in_order.map(Slot::list) {
+        Some((at, len)) => Cursor::List { at, end: at + len },
+        None => Cursor::new(&m.memory, code.ty(step), m.get(step.a)),
+    };
     let mut first = true;
     while let Some(element) = elements.next(&mut m.memory)? {
         let mark = m.memory.mark();
@@ -374,6 +396,7 @@ fn best(
         first = false;
     }
     if tied[..m.lanes.count].contains(&true) {
+        m.known.wanted = Some((step.a, step.immediate));
         return Err(BailOut::Order);
     }
     if first {

@@ -58,14 +58,14 @@ impl Lowering {
         let steps = steps.start as u32..steps.end as u32;
         let ty = self.types[instruction.id.index()].clone();
         let ty = self.number_of(&ty);
-        let is_whole = self.is_whole(instruction.id);
+        let has_all = self.has_all(instruction.id);
         let region = self.looped;
         self.define_as(
             Definition {
                 slot: self.slot_of(instruction.id),
                 ty,
                 is_typed: self.is_typed(instruction.id),
-                is_whole,
+                has_all,
                 within: self.within,
                 steps,
                 how,
@@ -95,7 +95,7 @@ impl Lowering {
             self.define(call, 0..0);
         }
         for definition in &mut self.code.definitions[from..] {
-            (definition.is_typed, definition.is_whole) = (false, false);
+            (definition.is_typed, definition.has_all) = (false, false);
         }
         Ok(())
     }
@@ -111,7 +111,7 @@ impl Lowering {
                             slot: id.0,
                             ty,
                             is_typed: self.is_typed(*id),
-                            is_whole: self.is_whole(*id),
+                            has_all: self.has_all(*id),
                             within: NOWHERE,
                             steps: 0..0,
                             how: How::Element,
@@ -144,9 +144,9 @@ impl Lowering {
         });
     }
 
-    /// Whether a value is represented as its type says, with all its cells, in its order if it is a tuple.
-    fn is_whole(&self, id: Id) -> bool {
-        self.is_typed(id) && !self.plan.is_clipped(id) && !self.is_mixed(id)
+    /// Whether a value is represented with all its cells, in its order if it is a tuple.
+    fn has_all(&self, id: Id) -> bool {
+        !self.plan.is_clipped(id) && !self.is_mixed(id)
     }
 
     /// Whether a value is represented as its type says.

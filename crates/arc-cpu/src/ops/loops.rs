@@ -158,25 +158,10 @@ fn first_outermost(
         m.stack.truncate(base);
         return Ok(element);
     }
-    first_of_several(m, code, step, base)
-}
-
-/// Of the elements on the stack from `base` on, which it pops, the first one in the order of the set in `a`.
-#[cold]
-#[inline(never)]
-fn first_of_several(
-    m: &mut Machine,
-    code: &Code,
-    step: &Step,
-    base: usize,
-) -> Result<Slot, BailOut> {
-    let list = m.in_order(code, step.a, code.ty(step))?;
-    let mut in_order = m.memory.lists.get(list).iter();
-    let first = in_order
-        .find(|element| m.stack[base..].contains(element))
-        .copied();
+    let wanted = base..m.stack.len();
+    let first = m.first_in_order(code, step.a, code.ty(step), wanted);
     m.stack.truncate(base);
-    first.ok_or(BailOut::Order)
+    first
 }
 
 kernels! {
@@ -319,7 +304,12 @@ kernels! {
                 m.stack.truncate(base);
                 Ok(element)
             }
-            _ => first_of_several(m, code, step, base),
+            _ => {
+                let wanted = base..m.stack.len();
+                let first = m.first_in_order(code, step.a, code.ty(step), wanted);
+                m.stack.truncate(base);
+                first
+            }
         }
     }
 

@@ -12,12 +12,13 @@ use crate::machine::{Machine, int};
 use crate::memory::{Memory, Paint, Patch};
 use crate::planes::painting::Layers;
 use crate::planes::{Bits, NO_BITS, Tile, code_of, colours, painting, shifted};
-use crate::program::Step;
+use crate::program::{Code, Step};
 use crate::selection::{Constraint, Immediate, Selection};
 use crate::slot::At;
 use crate::slot::Slot;
-use arc_dsl::{Loc, Primitive};
+use arc_dsl::{Cell, Loc, Primitive, Value};
 use arc_form::Type;
+use std::borrow::Cow;
 
 /// From this many rows on, a patch is painted on all rows of the grid at once.
 const MANY_ROWS: u16 = 6;
@@ -98,6 +99,7 @@ fn bits_of_layers(m: &Machine, layers: At, tile: &Tile) -> Bits {
 #[inline(always)]
 fn paint_layers(
     m: &mut Machine,
+    code: &Code,
     step: &Step,
     ground: Option<u32>,
     ordered: bool,
@@ -175,9 +177,74 @@ fn paint_layers(
     let slot = tiles.commit();
     // Only the order of Python tells which of two colours at a location is painted last.
     if layers.twice != 0 && !ordered {
-        return Err(BailOut::Order);
+        paint_in_order(m, code, step, ground)?;
     }
     Ok(slot)
+}
+
+/// Paints the locations of two colours again, on the last grid, as far as the order of the list's cells is known without
+/// building their set again.
+#[cold]
+#[inline(never)]
+fn paint_in_order(
+    m: &mut Machine,
+    code: &Code,
+    step: &Step,
+    ground: Option<u32>,
+) -> Result<(), BailOut> {
+    let mut cells = Vec::new();
+    for &layer in m.list(step.b) {
+        if !m.memory.patches.get(layer).is_empty() {
+            let object = m.value(&Type::Object, layer)?;
+            let all = object.as_container().ok_or(BailOut::Type)?;
+            cells.extend(all.iter_stored().map(Cow::into_owned));
+        }
+    }
+    cells.sort_unstable();
+    cells.dedup();
+    let list = step.b.into();
+    let known = code.is_copied(list).filter(|_| code.has_all_parts(list));
+    let runs = known.and_then(|is_copied| Value::order_known(&cells, is_copied));
+    let mut keyed = Vec::with_capacity(cells.len());
+    for (run, cell) in runs.ok_or(BailOut::Order)?.into_iter().zip(&cells) {
+        let Value::Cell(Cell { colour, loc }) = *cell else {
+            return Err(BailOut::Type);
+        };
+        keyed.push((loc, run, code_of(colour)?));
+    }
+    keyed.sort_unstable();
+    let tile = m.tile(step.a);
+    let (height, width) = (tile.height as i32, tile.width as i32);
+    let is_open = |loc: Loc| {
+        let is_inside = (0..height).contains(&loc.i) && (0..width).contains(&loc.j);
+        is_inside && ground.is_none_or(|code| tile.of_code(code)[loc.i as usize] >> loc.j & 1 == 1)
+    };
+    let mut decided = Vec::new();
+    for at in keyed.chunk_by(|a, b| a.0 == b.0) {
+        let loc = at[0].0;
+        if at.len() < 2 || !is_open(loc) {
+            continue;
+        }
+        let mut others = at.iter().filter(|(_, _, code)| Some(*code) != ground);
+        let two = match ground {
+            Some(_) => (others.next(), others.next()),
+            None => (others.next_back(), others.next_back()),
+        };
+        match two {
+            (Some((_, first, code)), second) if second.is_none_or(|(_, run, _)| run != first) => {
+                decided.push((loc, *code));
+            }
+            _ => return Err(BailOut::Order),
+        }
+    }
+    let to = m.memory.tiles.last_mut();
+    for (loc, code) in decided {
+        for (k, plane) in to.planes.iter_mut().enumerate() {
+            let row = &mut plane[loc.i as usize];
+            *row = *row & !(1 << loc.j) | (code >> k & 1) << loc.j;
+        }
+    }
+    Ok(())
 }
 
 kernels! {
@@ -214,15 +281,15 @@ kernels! {
     }
 
     /// Paints the objects of a list; `immediate` says whether the list is ordered.
-    PAINT_LAYERS |m, _, step| {
+    PAINT_LAYERS |m, code, step| {
         require_row(m.tile(step.a))?;
-        paint_layers(m, step, None, step.immediate == 1)
+        paint_layers(m, code, step, None, step.immediate == 1)
     }
 
     /// Paints the objects of a list where the background is; `immediate` says whether the list is ordered.
-    UNDERPAINT_LAYERS |m, _, step| {
+    UNDERPAINT_LAYERS |m, code, step| {
         let background = background(m.tile(step.a))?;
-        paint_layers(m, step, Some(background), step.immediate == 1)
+        paint_layers(m, code, step, Some(background), step.immediate == 1)
     }
 
     /// A grid of one colour.

@@ -175,7 +175,11 @@ fn seen(element: Piece<'_>) -> Vec<i32> {
         Piece::Patch(patch) => {
             let colours: Vec<i32> = counts(element).iter().map(|(colour, _)| *colour).collect();
             let hashes: Vec<u64> = colours.iter().map(|it| set_table::integer(*it)).collect();
-            if Table::of(0..colours.len() as u32, &hashes).is_without_collisions(&hashes) {
+            let is_known = |mut runs: Vec<u32>| {
+                runs.sort_unstable();
+                runs.is_sorted_by(|a, b| a < b)
+            };
+            if set_table::runs(&hashes, false).is_some_and(is_known) {
                 return colours;
             }
             let mut met = Vec::new();

@@ -130,10 +130,12 @@ impl Default for Table {
     }
 }
 
+/// How many slots behind the first are looked at, if the table does not end there.
+const IN_A_ROW: usize = 9;
+
 /// The slot that `is_it` accepts of those in which an element with a hash may be: ten in a row, and then ten elsewhere.
 #[inline]
 fn probe(slots: &[u32], hash: u64, is_it: impl Fn(u32) -> bool) -> usize {
-    const IN_A_ROW: usize = 9;
     let mask = slots.len() - 1;
     let (mut rest, mut start) = (hash, hash as usize & mask);
     loop {
@@ -151,6 +153,52 @@ fn probe(slots: &[u32], hash: u64, is_it: impl Fn(u32) -> bool) -> usize {
         rest >>= 5;
         start = start.wrapping_mul(5).wrapping_add(1 + rest as usize) & mask;
     }
+}
+
+/// The slots of the table of so many elements that were added one by one, or of the copy of such a set.
+fn slots_of(count: usize, is_copied: bool) -> usize {
+    if is_copied {
+        return if count * 5 < 7 * 3 {
+            8
+        } else {
+            (2 * count + 1).next_power_of_two()
+        };
+    }
+    let mut slots = 8_usize;
+    loop {
+        let full = ((slots - 1) * 3).div_ceil(5);
+        if count < full {
+            return slots;
+        }
+        slots = (full * if full > 50_000 { 2 } else { 4 } + 1).next_power_of_two();
+    }
+}
+
+/// What is known of the order of a set to which elements with these hashes were added one by one, in whatever order: for
+/// each of them a number by which they are ordered. Those of one number lie side by side, in the order in which they were
+/// added. Nothing if that may have put one of them elsewhere.
+///
+/// This is linear probing: whichever element comes first, the same slots are taken, and each run of them that no other
+/// element can reach holds the same elements.
+pub(crate) fn runs(hashes: &[u64], is_copied: bool) -> Option<Vec<u32>> {
+    let mask = slots_of(hashes.len(), is_copied) - 1;
+    let mut by_slot: Vec<(usize, usize)> = (0..)
+        .zip(hashes)
+        .map(|(at, hash)| (*hash as usize & mask, at))
+        .collect();
+    by_slot.sort_unstable();
+    let mut runs = vec![0; hashes.len()];
+    let (mut start, mut end) = (0, 0);
+    for (slot, at) in by_slot {
+        if slot >= end {
+            (start, end) = (slot, slot);
+        } else if end - start > IN_A_ROW || slot + IN_A_ROW > mask {
+            return None;
+        }
+        end += 1;
+        runs[at] = start as u32;
+    }
+    Some(runs)
 }
 
 impl Table {
@@ -178,15 +226,6 @@ impl Table {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
-    }
-
-    /// Whether each element is where its hash puts it first. Then another table of the same elements is in the same order,
-    /// whichever of them was added first.
-    pub(crate) fn is_without_collisions(&self, hashes: &[u64]) -> bool {
-        let mut all = self.slots.iter().zip(0usize..);
-        all.all(|(slot, at)| {
-            *slot >= REMOVED || hashes[*slot as usize] as usize & self.mask() == at
-        })
     }
 
     /// The bytes that it takes.
@@ -345,6 +384,30 @@ pub(crate) mod tests {
             let value = crate::parse_value(literal).unwrap();
             let found = Value::hashes(&[value]).unwrap()[0];
             assert_eq!(found as i64, hash.parse::<i64>().unwrap(), "{literal}");
+        }
+    }
+
+    proptest::proptest! {
+        /// Whatever the order of adding, elements of different runs are in the order of these.
+        #[test]
+        fn runs_are_in_the_order_of_every_table(
+            mut hashes in proptest::collection::hash_set(0u64..1 << 12, 0..300),
+            orders in proptest::collection::vec(proptest::prelude::any::<u64>(), 4),
+            is_copied in proptest::prelude::any::<bool>(),
+        ) {
+            let hashes: Vec<u64> = hashes.drain().collect();
+            for order in orders {
+                let mut added: Vec<u32> = (0..hashes.len() as u32).collect();
+                added.sort_by_key(|at| (u64::from(*at) + 1).wrapping_mul(order | 1));
+                let mut table = Table::of(added, &hashes);
+                if is_copied {
+                    table = table.copied(&hashes);
+                }
+                assert_eq!(table.slots.len(), slots_of(hashes.len(), is_copied));
+                if let Some(runs) = runs(&hashes, is_copied) {
+                    assert!(table.iter().map(|at| runs[at as usize]).is_sorted());
+                }
+            }
         }
     }
 
