@@ -12,7 +12,7 @@ use crate::reads::count_reads;
 use crate::types::Patch;
 use crate::value::Value;
 use crate::value::container::sorting;
-use crate::value::order::{Built, CellsFrom, Flood, Order, ValuesFrom, numbered};
+use crate::value::order::{Built, Flood, Order, numbered};
 
 pub(super) fn objects(
     cx: &mut Context<'_>,
@@ -29,13 +29,12 @@ pub(super) fn objects(
     let objects = objects_on(cx, grid, univalued, diagonal, background)?;
     let flood = Arc::new(Flood::new(grid.clone(), univalued, diagonal, background));
     let object = |cells| {
-        let from = CellsFrom::Flood(Arc::clone(&flood));
-        Value::from(Object::built(cells, Built::From(from)))
+        Value::from(Object::built(cells, Built::Flood(Arc::clone(&flood))))
     };
     let mut objects: Vec<Value> = objects.into_iter().map(object).collect();
-    let from = ValuesFrom::Objects(grid.height() as u32, grid.width() as u32);
+    let built = Built::Objects(grid.height() as u32, grid.width() as u32);
     objects.sort_unstable_by_key(first_cell);
-    Ok(Value::set_built(objects, Order::new(Built::From(from))))
+    Ok(Value::set_built(objects, Order::new(built)))
 }
 
 /// The first cell of an object. Objects that share no cell ascend as these do, which are faster to compare.
@@ -318,8 +317,8 @@ pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Grid) -> EvalResult<Value> 
     // On a grid of one cell, the row is the column.
     let (lines, mut numbers) = numbered(lines, None);
     let of_columns = numbers.split_off(of_rows);
-    let from = ValuesFrom::Frontiers([numbers, of_columns].map(Into::into).into());
-    let value = Value::set_built(lines, Order::new(Built::From(from)));
+    let built = Built::Frontiers([numbers, of_columns].map(Into::into).into());
+    let value = Value::set_built(lines, Order::new(built));
     room.close(cx);
     Ok(value)
 }

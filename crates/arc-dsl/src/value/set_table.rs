@@ -176,10 +176,6 @@ impl Table {
         (self.filled, self.len) = (0, 0);
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Whether each element is where its hash puts it first. Then another table of the same elements is in the same order,
     /// whichever of them was added first.
     pub(crate) fn is_without_collisions(&self, hashes: &[u64]) -> bool {
