@@ -634,14 +634,14 @@ impl Value {
         let rows = self.as_tuple()?;
         let mut cells = Vec::new();
         let mut width = 0;
-        for (i, row) in rows.iter().enumerate() {
+        for (i, row) in rows.iter_stored().enumerate() {
             let row = row.as_tuple()?;
             if i == 0 {
                 width = row.len();
             } else if row.len() != width {
                 return None;
             }
-            for colour in row.iter() {
+            for colour in row.iter_stored() {
                 cells.push(i8::try_from(colour.as_int()?).ok()?);
             }
         }
