@@ -480,7 +480,7 @@ fn outermost_number(
     compfunc: &mut impl Body,
     wanted: Ordering,
 ) -> EvalResult<Option<Option<(Value, Value)>>> {
-    let (mut best, mut equal) = (None, Vec::new());
+    let (mut best, mut equal) = (None, SmallVec::<[u32; 8]>::new());
     for (at, item) in (0..).zip(set.iter_stored()) {
         let number = match compfunc.call(cx, &[&item]) {
             Ok(Value::Int(number)) => number,

@@ -316,6 +316,11 @@ impl Order {
         })
     }
 
+    /// Whether the elements were added in ascending order, to a set that was not copied.
+    fn is_ascending(&self) -> bool {
+        matches!(self.built, Built::Ascending) && !self.copied
+    }
+
     pub(crate) fn depth(&self) -> u8 {
         self.depth
     }
@@ -404,6 +409,7 @@ pub(crate) fn numbered(values: Vec<Value>, by: Option<&By>) -> (Vec<Value>, Vec<
     let mut given: Vec<(u32, Value)> = (0..).zip(values).collect();
     given.sort_unstable_by(|(at, a), (other, b)| match (a.cmp(b), a) {
         (Ordering::Equal, Value::Int(_) | Value::Loc(_) | Value::Cell(_)) => Ordering::Equal,
+        (Ordering::Equal, _) if has_one_order(a) && has_one_order(b) => Ordering::Equal,
         // Of equal values the first stays, as in Python: sets may be in different orders all the same.
         (ordering, _) => ordering.then_with(|| rank(*at).cmp(&rank(*other))),
     });
@@ -416,6 +422,19 @@ pub(crate) fn numbered(values: Vec<Value>, by: Option<&By>) -> (Vec<Value>, Vec<
         numbers[place as usize] = ascending.len() as u32 - 1;
     }
     (ascending, numbers)
+}
+
+/// Whether it is a patch that has the same order as all equal ones of which this is true: its elements were added in
+/// ascending order, or are the cells of such locations in one colour.
+fn has_one_order(value: &Value) -> bool {
+    match value {
+        Value::Indices(locs) => locs.order().is_ascending(),
+        Value::Object(cells) => match &cells.order().built {
+            Built::Like(locs @ Value::Indices(_)) => has_one_order(locs),
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// The numbers of these among `elements`, which ascend; what is not there is left out.
