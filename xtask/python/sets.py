@@ -19,7 +19,7 @@ import random
 import sys
 
 SEED = 1
-HASHES, TABLES, GRIDS, PROGRAMS = 300, 500, 24, 1000
+HASHES, TABLES, GRIDS, PROGRAMS = 300, 500, 24, 700
 
 # Sets that are larger say no more, and take longer.
 MOST = 600

@@ -70,12 +70,12 @@ impl Cell {
 
 /// A set of `T`, whose items are ascending, with the order in which Python iterates over it.
 macro_rules! sorted_set {
-    ($(#[$doc:meta])* $name:ident of $item:ty, by $sorted:ident) => {
+    ($(#[$doc:meta])* $name:ident of $item:ty, by $sorted:ident, $added:ident) => {
         $(#[$doc])*
         #[derive(Clone, Default)]
         pub struct $name {
             items: Vec<$item>,
-            order: Order<$item>,
+            order: Order,
         }
 
         impl $name {
@@ -86,7 +86,7 @@ macro_rules! sorted_set {
                     return Self::from_sorted(items);
                 }
                 let added = items.as_slice().into();
-                Self::from_ascending($sorted(items), Order::new(Built::Added(added)))
+                Self::from_ascending($sorted(items), Order::new(Built::$added(added)))
             }
 
             /// The set of items that are known to be ascending and distinct, and were added in that order.
@@ -95,7 +95,8 @@ macro_rules! sorted_set {
             }
 
             /// The set of items that are known to be ascending and distinct, with this order of iteration.
-            pub(crate) fn from_ascending(items: Vec<$item>, order: Order<$item>) -> Self {
+            #[inline]
+            pub(crate) fn from_ascending(items: Vec<$item>, order: Order) -> Self {
                 debug_assert!(items.is_sorted_by(|a, b| a < b));
                 Self {
                     order: order.settled(&items),
@@ -110,16 +111,16 @@ macro_rules! sorted_set {
                     return Self::from_ascending(items, Order::by(Built::Ascending, by));
                 }
                 let added = items.as_slice().into();
-                Self::from_ascending($sorted(items), Order::by(Built::Added(added), by))
+                Self::from_ascending($sorted(items), Order::by(Built::$added(added), by))
             }
 
             /// The set of these items, in any order, that was built in this way.
-            pub(crate) fn built(items: Vec<$item>, built: Built<$item>) -> Self {
+            pub(crate) fn built(items: Vec<$item>, built: Built) -> Self {
                 Self::ordered(items, Order::new(built))
             }
 
             /// The set of these items, in any order, with this order of iteration.
-            pub(crate) fn ordered(items: Vec<$item>, order: Order<$item>) -> Self {
+            pub(crate) fn ordered(items: Vec<$item>, order: Order) -> Self {
                 let is_sorted = items.is_sorted_by(|a, b| a < b);
                 let items = if is_sorted { items } else { $sorted(items) };
                 Self::from_ascending(items, order)
@@ -142,7 +143,7 @@ macro_rules! sorted_set {
                 self.order.places(&self.items)
             }
 
-            pub(crate) fn order(&self) -> &Order<$item> {
+            pub(crate) fn order(&self) -> &Order {
                 &self.order
             }
 
@@ -211,12 +212,12 @@ macro_rules! sorted_set {
 
 sorted_set! {
     /// A set of locations.
-    Indices of Loc, by sorted_locs
+    Indices of Loc, by sorted_locs, AddedLocs
 }
 
 sorted_set! {
     /// A set of coloured locations, which ascend by colour, row and column.
-    Object of Cell, by sorted_cells
+    Object of Cell, by sorted_cells, AddedCells
 }
 
 /// The items without spare capacity that would not be counted: each item counts as an element, which is more than it

@@ -178,19 +178,12 @@ impl Elements {
 #[derive(Debug)]
 pub struct SetElements {
     elements: Elements,
-    order: Order<Value>,
-}
-
-/// What the order of a set follows from, whatever its variant.
-enum OrderOf {
-    Table(Table),
-    /// The numbers of the elements in the order in which they were added to a set that was copied.
-    Copied(Vec<u32>),
+    order: Order,
 }
 
 impl SetElements {
     /// The set of these elements, which are ascending and distinct.
-    fn new(elements: Elements, order: Order<Value>) -> Self {
+    fn new(elements: Elements, order: Order) -> Self {
         let order = order.settled(elements.as_slice());
         let header = SET_WEIGHT - CONTAINER_WEIGHT;
         let places = weight_of(elements.values.len() * size_of::<u32>());
@@ -209,7 +202,7 @@ impl SetElements {
         self.order.places(self.elements.as_slice())
     }
 
-    pub(crate) fn order(&self) -> &Order<Value> {
+    pub(crate) fn order(&self) -> &Order {
         &self.order
     }
 }
@@ -274,7 +267,7 @@ impl Value {
     }
 
     /// The set of these values, which are ascending and distinct, built in this way.
-    pub(crate) fn set_built(values: Vec<Value>, order: Order<Value>) -> Self {
+    pub(crate) fn set_built(values: Vec<Value>, order: Order) -> Self {
         debug_assert!(values.is_sorted_by(|a, b| a < b));
         Value::Set(Arc::new(SetElements::new(Elements::fitted(values), order)))
     }
@@ -289,24 +282,18 @@ impl Value {
         }
         let table = table.renumbered(|at| numbers[at as usize]);
         let values: Vec<Value> = sorted.into_iter().map(|(value, _)| value).collect();
-        Self::set_ordered(values, OrderOf::Table(table))
+        Self::set_ordered(values, Order::new(Built::Known(table.into())))
     }
 
     /// The set that Python makes of a set to which these values were added in this order, as a literal does.
     #[must_use]
     pub fn frozenset(values: impl IntoIterator<Item = Value>) -> Self {
-        let (values, numbers) = numbered(values.into_iter().collect());
-        Self::set_ordered(values, OrderOf::Copied(numbers))
+        let (values, numbers) = numbered(values.into_iter().collect(), None);
+        Self::set_ordered(values, Order::copied(Built::Numbers(numbers.into())))
     }
 
     /// The set of these ascending values in its proper variant.
-    fn set_ordered(values: Vec<Value>, order: OrderOf) -> Self {
-        fn order_of<T: Element>(order: OrderOf) -> Order<T> {
-            match order {
-                OrderOf::Table(table) => Order::new(Built::Known(table.into())),
-                OrderOf::Copied(numbers) => Order::copied(Built::Numbers(numbers.into())),
-            }
-        }
+    fn set_ordered(values: Vec<Value>, order: Order) -> Self {
         let loc = |value: &Value| match value {
             Value::Loc(loc) => Some(*loc),
             _ => None,
@@ -318,14 +305,14 @@ impl Value {
         if let Some(locs) = values.iter().map(loc).collect::<Option<Vec<_>>>()
             && !locs.is_empty()
         {
-            return Indices::ordered(locs, order_of(order)).into();
+            return Indices::ordered(locs, order).into();
         }
         if let Some(cells) = values.iter().map(cell).collect::<Option<Vec<_>>>()
             && !cells.is_empty()
         {
-            return Object::ordered(cells, order_of(order)).into();
+            return Object::ordered(cells, order).into();
         }
-        Self::set_built(values, order_of(order))
+        Self::set_built(values, order)
     }
 
     /// The table of the set, whose elements have their indices in ascending order as numbers; nothing for other values,
@@ -655,14 +642,14 @@ impl Value {
         let rows = self.as_tuple()?;
         let mut cells = Vec::new();
         let mut width = 0;
-        for (i, row) in rows.iter().enumerate() {
+        for (i, row) in rows.iter_stored().enumerate() {
             let row = row.as_tuple()?;
             if i == 0 {
                 width = row.len();
             } else if row.len() != width {
                 return None;
             }
-            for colour in row.iter() {
+            for colour in row.iter_stored() {
                 cells.push(i8::try_from(colour.as_int()?).ok()?);
             }
         }

@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, EvalResult, ValueKind};
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
 use crate::value::container::{Collector, Container, Items, are_patches, sorting};
-use crate::value::order::{Built, By, Element, Order, Source};
+use crate::value::order::{Built, By, Element, Order};
 use crate::value::set_table::Table;
 
 pub(super) fn identity(x: &Value) -> Value {
@@ -35,7 +35,7 @@ pub(super) fn combine(
         all.extend_stored(cx, a)?;
         all.extend_stored(cx, b)?;
         let both = [a.value.clone(), b.value.clone()];
-        return all.finish_from(cx, Source::Joined(both));
+        return all.finish_from(cx, Built::Joined(both.into()));
     }
     all.extend(cx, a)?;
     all.extend(cx, b)?;
@@ -197,10 +197,11 @@ pub(super) fn size(container: Container<'_>) -> i32 {
 }
 
 pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> EvalResult<Value> {
-    if let (ContainerKind::Set, Items::Values(patches)) = (containers.kind, containers.items)
+    if containers.kind == ContainerKind::Set
+        && let Items::Values(patches) = containers.items
         && are_patches(patches)
     {
-        return merge_patches(cx, patches, Source::Merged(containers.value.clone()));
+        return merge_patches(cx, patches, Built::Merged(containers.value.clone()));
     }
     let mut all = cx.collector(containers.kind);
     for container in containers.iter() {
@@ -213,13 +214,13 @@ pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> EvalResu
 pub(super) fn merge_patches(
     cx: &mut Context<'_>,
     patches: &[Value],
-    source: Source,
+    built: Built,
 ) -> EvalResult<Value> {
     let mut all = cx.collector(ContainerKind::Set).expecting(patches.len());
     for patch in patches {
         all.extend_stored(cx, inner(patch)?)?;
     }
-    all.finish_from(cx, source)
+    all.finish_from(cx, built)
 }
 
 /// Adds the elements of `container`, which has to be a container.
@@ -398,7 +399,7 @@ pub(super) fn product(
             }
         }
         let both = [a.value.clone(), b.value.clone()];
-        return pairs.finish_by(cx, By::Pairs(both.into()));
+        return pairs.finish_by(cx, By::Pairs(both));
     }
     b.try_each(|second| a.try_each(|first| pairs.push(cx, Value::pair(first, second))))?;
     pairs.finish(cx)

@@ -12,7 +12,7 @@ use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
 use crate::value::Value;
 use crate::value::container::{Collector, Container, Items, sorted_places, sorting};
-use crate::value::order::{By, Source};
+use crate::value::order::{Built, By};
 use smallvec::SmallVec;
 
 /// The body of a [`Context::call_loop`]: called with one element of each container.
@@ -192,7 +192,7 @@ fn merged_results(
         Ok(patches) => {
             let all = Value::tuple(patches);
             let held = cx.hold_heavy(&all)?;
-            let merged = merge_patches(cx, all.values(), Source::Images(all.clone(), by));
+            let merged = merge_patches(cx, all.values(), Built::Images((all.clone(), by).into()));
             cx.release(held);
             merged
         }
@@ -259,7 +259,7 @@ pub(crate) fn prapply(
         match all.try_for_each(|(first, second)| call(cx, &first, &second)) {
             Ok(()) => {
                 let both = [a.value.clone(), b.value.clone()];
-                return results.finish_by(cx, By::Pairs(both.into()));
+                return results.finish_by(cx, By::Pairs(both));
             }
             Err(error @ ErrorKind::Limit(_)) => return Err(error),
             // Python meets the errors in its order.
@@ -480,7 +480,7 @@ fn outermost_number(
     compfunc: &mut impl Body,
     wanted: Ordering,
 ) -> EvalResult<Option<Option<(Value, Value)>>> {
-    let (mut best, mut equal) = (None, Vec::new());
+    let (mut best, mut equal) = (None, SmallVec::<[u32; 8]>::new());
     for (at, item) in (0..).zip(set.iter_stored()) {
         let number = match compfunc.call(cx, &[&item]) {
             Ok(Value::Int(number)) => number,

@@ -12,7 +12,7 @@ use crate::reads::count_reads;
 use crate::types::Patch;
 use crate::value::Value;
 use crate::value::container::sorting;
-use crate::value::order::{Built, CellsFrom, Flood, Order, ValuesFrom, numbered};
+use crate::value::order::{Built, Flood, Order, numbered};
 
 pub(super) fn objects(
     cx: &mut Context<'_>,
@@ -28,14 +28,11 @@ pub(super) fn objects(
     };
     let objects = objects_on(cx, grid, univalued, diagonal, background)?;
     let flood = Arc::new(Flood::new(grid.clone(), univalued, diagonal, background));
-    let object = |cells| {
-        let from = CellsFrom::Flood(Arc::clone(&flood));
-        Value::from(Object::built(cells, Built::From(from)))
-    };
+    let object = |cells| Value::from(Object::built(cells, Built::Flood(Arc::clone(&flood))));
     let mut objects: Vec<Value> = objects.into_iter().map(object).collect();
-    let from = ValuesFrom::Objects(grid.height() as u32, grid.width() as u32);
+    let built = Built::Objects(grid.height() as u32, grid.width() as u32);
     objects.sort_unstable_by_key(first_cell);
-    Ok(Value::set_built(objects, Order::new(Built::From(from))))
+    Ok(Value::set_built(objects, Order::new(built)))
 }
 
 /// The first cell of an object. Objects that share no cell ascend as these do, which are faster to compare.
@@ -235,17 +232,24 @@ pub(super) fn occurrences(
     }
     let rows = 0..=(grid_height - height) as usize;
     let columns = (grid_width - width) as usize + 1;
+    // For each colour the cells of the grid that have it, as bits.
+    let mut coloured: Vec<(i8, RowBits)> = Vec::new();
     let mut pattern = Vec::with_capacity(obj.len());
     for cell in obj {
         let i = (cell.loc.i - start.i) as usize;
         let j = (cell.loc.j - start.j) as usize;
-        match i8::try_from(cell.colour) {
-            Ok(colour) => pattern.push((i * grid.width() + j, colour)),
+        let Ok(colour) = i8::try_from(cell.colour) else {
             // No cell has the colour.
-            Err(_) => return Ok(Indices::default()),
-        }
+            return Ok(Indices::default());
+        };
+        let known = coloured.iter().position(|(known, _)| *known == colour);
+        let number = known.unwrap_or_else(|| {
+            coloured.push((colour, RowBits::of(grid, colour)));
+            coloured.len() - 1
+        });
+        pattern.push((i, j, number));
     }
-    let Some((&(first, colour), others)) = pattern.split_first() else {
+    if pattern.is_empty() {
         cx.reserve((grid_height as u64 + 1) * columns as u64)?;
         let everywhere = rows.flat_map(|i| (0..columns).map(move |j| (i as i32, j as i32)));
         let everywhere = everywhere.map(|(i, j)| Loc::new(i, j));
@@ -253,27 +257,55 @@ pub(super) fn occurrences(
             everywhere.collect(),
             Order::copied(Built::Ascending),
         ));
-    };
+    }
     let mut found = Vec::new();
     for i in rows {
         cx.work(columns as u64)?;
-        let row = i * grid.width();
-        // Few locations match the first cell: search for them along the row.
-        let starts = &grid.cells()[row + first..][..columns];
-        for (j, _) in starts.iter().enumerate().filter(|(_, c)| **c == colour) {
-            let here = &grid.cells()[row + j..];
-            let agreeing = others
-                .iter()
-                .take_while(|&&(offset, colour)| here[offset] == colour)
-                .count();
-            count_reads(agreeing);
-            cx.work(agreeing as u64)?;
-            if agreeing == others.len() {
+        for block in (0..columns).step_by(64) {
+            let mut here = u64::MAX >> 64_usize.saturating_sub(columns - block);
+            for &(di, dj, colour) in &pattern {
+                count_reads(1);
+                cx.work(1)?;
+                here &= coloured[colour].1.from(i + di, block + dj);
+                if here == 0 {
+                    break;
+                }
+            }
+            while here != 0 {
+                let j = block + here.trailing_zeros() as usize;
                 found.push(Loc::new(i as i32, j as i32));
+                here &= here - 1;
             }
         }
     }
     Ok(Indices::ordered(found, Order::copied(Built::Ascending)))
+}
+
+/// The cells of a grid that have a colour: a bit for each, and a word more at the end of each row.
+struct RowBits {
+    words: Vec<u64>,
+    stride: usize,
+}
+
+impl RowBits {
+    fn of(grid: &Grid, colour: i8) -> Self {
+        let stride = grid.width().div_ceil(64) + 1;
+        let mut words = vec![0; grid.height() * stride];
+        for (row, words) in grid.rows().zip(words.chunks_mut(stride)) {
+            for (cells, word) in row.chunks(64).zip(words) {
+                let bits = cells.iter().rev();
+                *word = bits.fold(0, |word, cell| word << 1 | u64::from(*cell == colour));
+            }
+        }
+        Self { words, stride }
+    }
+
+    /// The cells of a row from a column on.
+    fn from(&self, i: usize, j: usize) -> u64 {
+        let at = i * self.stride + j / 64;
+        let next = self.words[at + 1].unbounded_shl(64 - j as u32 % 64);
+        self.words[at] >> (j % 64) | next
+    }
 }
 
 /// Which rows and which columns have a single colour.
@@ -316,10 +348,10 @@ pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Grid) -> EvalResult<Value> 
     cx.work(sorting(lines.len(), room.taken()))?;
     let of_rows = places(&rows, true).count();
     // On a grid of one cell, the row is the column.
-    let (lines, mut numbers) = numbered(lines);
+    let (lines, mut numbers) = numbered(lines, None);
     let of_columns = numbers.split_off(of_rows);
-    let from = ValuesFrom::Frontiers([numbers, of_columns].map(Into::into).into());
-    let value = Value::set_built(lines, Order::new(Built::From(from)));
+    let built = Built::Frontiers([numbers, of_columns].map(Into::into).into());
+    let value = Value::set_built(lines, Order::new(built));
     room.close(cx);
     Ok(value)
 }

@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, EvalResult, Limit};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems};
-use crate::value::order::{Built, CellsFrom, How, LocsFrom, Order};
+use crate::value::order::{Built, How, Order};
 use crate::value::{MAX_INT, Value};
 
 pub(super) fn asindices(grid: &Grid) -> Indices {
@@ -36,7 +36,7 @@ pub(super) fn toindices(patch: Patch<'_>) -> Value {
         PatchItems::Cells(_) => match patch.value {
             Value::Object(_) => {
                 let locs = patch.locs().collect();
-                Indices::built(locs, from_patch(patch, How::Locations)).into()
+                Indices::built(locs, built_from(patch, How::Locations)).into()
             }
             _ => patch.locs().collect::<Indices>().into(),
         },
@@ -49,7 +49,7 @@ pub(super) fn recolor(value: i32, patch: Patch<'_>) -> Object {
     let cells = patch.locs().map(|loc| Cell::new(value, loc)).collect();
     match patch.value {
         Value::Indices(_) => Object::from_ascending(cells, Order::as_in(patch.value)),
-        Value::Object(_) => Object::built(cells, cells_from(patch, How::Coloured)),
+        Value::Object(_) => Object::built(cells, built_from(patch, How::Coloured)),
         _ => recoloured_tuple(cells, patch),
     }
 }
@@ -59,19 +59,14 @@ fn recoloured_tuple(cells: Vec<Cell>, patch: Patch<'_>) -> Object {
     match patch.items {
         PatchItems::Cells(_) => {
             let indices = Value::from(patch.locs().collect::<Indices>());
-            let how = CellsFrom::Patch(indices, How::Coloured);
-            Object::built(cells, Built::From(how))
+            Object::built(cells, Built::Patch(indices, How::Coloured))
         }
         PatchItems::Locs(_) => Object::new(cells),
     }
 }
 
-fn from_patch(patch: Patch<'_>, how: How) -> Built<Loc> {
-    Built::From(LocsFrom::Patch(patch.value.clone(), how))
-}
-
-fn cells_from(patch: Patch<'_>, how: How) -> Built<Cell> {
-    Built::From(CellsFrom::Patch(patch.value.clone(), how))
+pub(super) fn built_from(patch: Patch<'_>, how: How) -> Built {
+    Built::Patch(patch.value.clone(), how)
 }
 
 pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> EvalResult<Value> {
@@ -167,7 +162,7 @@ pub(super) fn neighbors(loc: Loc) -> EvalResult<Indices> {
 fn around(loc: Loc, ways: &[[Loc; 4]]) -> EvalResult<Indices> {
     let locs = ways.iter().flatten().map(|way| sum(loc, *way));
     let locs = locs.collect::<EvalResult<_>>()?;
-    Ok(Indices::built(locs, Built::From(LocsFrom::Neighbours)))
+    Ok(Indices::built(locs, Built::Neighbours))
 }
 
 pub(super) fn toobject(patch: Patch<'_>, grid: &Grid) -> EvalResult<Object> {
@@ -181,7 +176,7 @@ pub(super) fn toobject(patch: Patch<'_>, grid: &Grid) -> EvalResult<Object> {
     }
     Ok(match patch.value {
         Value::Indices(_) | Value::Object(_) => {
-            Object::built(cells, cells_from(patch, How::Coloured))
+            Object::built(cells, built_from(patch, How::Coloured))
         }
         _ => recoloured_tuple(cells, patch),
     })
@@ -190,7 +185,7 @@ pub(super) fn toobject(patch: Patch<'_>, grid: &Grid) -> EvalResult<Object> {
 pub(super) fn asobject(grid: &Grid) -> Object {
     let cells = grid.enumerate();
     let cells = cells.map(|(loc, colour)| Cell::new(i32::from(colour), loc));
-    Object::built(cells.collect(), Built::From(CellsFrom::Reading))
+    Object::built(cells.collect(), Built::Reading)
 }
 
 pub(super) fn corners(patch: Patch<'_>) -> Value {
@@ -268,10 +263,10 @@ pub(super) fn delta(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Indice
     cx.work(all.len() as u64)?;
     let free = among_sorted(all.as_slice(), taken.as_slice(), false);
     Ok(match patch.value {
-        Value::Indices(_) | Value::Object(_) => Indices::built(free, from_patch(patch, How::Delta)),
+        Value::Indices(_) | Value::Object(_) => Indices::built(free, built_from(patch, How::Delta)),
         _ => {
-            let how = LocsFrom::Patch(Value::from(taken.into_owned()), How::Delta);
-            Indices::built(free, Built::From(how))
+            let taken = Value::from(taken.into_owned());
+            Indices::built(free, Built::Patch(taken, How::Delta))
         }
     })
 }
@@ -306,7 +301,7 @@ fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> EvalResult<Indices>
         let step = if inside { (right - left) as usize } else { 1 };
         locs.extend((left..=right).step_by(step).map(|j| Loc::new(i, j)));
     }
-    Ok(Indices::built(locs, Built::From(LocsFrom::Outline)))
+    Ok(Indices::built(locs, Built::Outline))
 }
 
 /// What Python returns for arguments that do not have the types of their rows.

@@ -13,7 +13,7 @@ use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;
-use crate::value::order::{Built, CellsFrom, How, LocsFrom};
+use crate::value::order::How;
 
 /// The grid of `height` x `width` cells, each copied from the location that `source` returns.
 fn sampled(
@@ -106,10 +106,10 @@ fn moved(patch: Patch<'_>, how: How, to: impl Fn(Bounds, Loc) -> Loc) -> EvalRes
         let Loc { i, j } = to(bounds, from);
         loc(i64::from(i), i64::from(j))
     };
+    let built = patches::built_from(patch, how);
     Ok(match patch.items {
         PatchItems::Locs(locs) => {
-            let from = LocsFrom::Patch(patch.value.clone(), how);
-            Indices::built(patches::moved(locs, |&loc| to(loc))?, Built::From(from)).into()
+            Indices::built(patches::moved(locs, |&loc| to(loc))?, built).into()
         }
         PatchItems::Cells(cells) => {
             let to = |cell: &Cell| {
@@ -118,8 +118,7 @@ fn moved(patch: Patch<'_>, how: How, to: impl Fn(Bounds, Loc) -> Loc) -> EvalRes
                     ..*cell
                 })
             };
-            let from = CellsFrom::Patch(patch.value.clone(), how);
-            Object::built(patches::moved(cells, to)?, Built::From(from)).into()
+            Object::built(patches::moved(cells, to)?, built).into()
         }
     })
 }
@@ -313,8 +312,7 @@ pub(super) fn upscale(cx: &mut Context<'_>, element: Piece<'_>, factor: i32) -> 
             }
         }
     }
-    let from = CellsFrom::Patch(patch.value.clone(), How::Scaled);
-    Ok(Object::built(large, Built::From(from)).into())
+    Ok(Object::built(large, patches::built_from(patch, How::Scaled)).into())
 }
 
 pub(super) fn downscale(grid: &Grid, factor: i32) -> EvalResult<Grid> {

@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, EvalResult};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::reads::count_reads;
-use crate::value::order::{Built, By, Order, Source, numbered};
+use crate::value::order::{Built, By, Order, numbered};
 use crate::value::{Value, grid_work};
 
 /// A tuple or a set, in whatever variant of [`Value`] it is stored.
@@ -296,11 +296,11 @@ impl Collector {
     }
 
     /// The set of the elements, all of them locations or all of them cells, that was built from these containers.
-    pub(crate) fn finish_from(self, cx: &mut Context<'_>, source: Source) -> EvalResult<Value> {
+    pub(crate) fn finish_from(self, cx: &mut Context<'_>, built: Built) -> EvalResult<Value> {
         self.charge_sorting(cx)?;
         let finished = match self.builder.items {
-            BuilderItems::Locs(locs) => Indices::built(locs, Built::Of(source.into())).into(),
-            BuilderItems::Cells(cells) => Object::built(cells, Built::Of(source.into())).into(),
+            BuilderItems::Locs(locs) => Indices::built(locs, built).into(),
+            BuilderItems::Cells(cells) => Object::built(cells, built).into(),
             BuilderItems::Values(values) => set_of(values),
         };
         self.room.close(cx);
@@ -331,8 +331,11 @@ impl Collector {
         let finished = match self.builder.items {
             BuilderItems::Locs(locs) => Indices::by(locs, by).into(),
             BuilderItems::Cells(cells) => Object::by(cells, by).into(),
+            BuilderItems::Values(values) if values.is_sorted_by(|a, b| a < b) => {
+                Value::set_built(values, Order::by(Built::Ascending, by))
+            }
             BuilderItems::Values(values) => {
-                let (values, numbers) = numbered(values);
+                let (values, numbers) = numbered(values, Some(&by));
                 Value::set_built(values, Order::by(Built::Numbers(numbers.into()), by))
             }
         };
@@ -579,7 +582,7 @@ fn set_of(values: Vec<Value>) -> Value {
     if values.is_sorted_by(|a, b| a < b) {
         return Value::set_built(values, Order::default());
     }
-    let (values, numbers) = numbered(values);
+    let (values, numbers) = numbered(values, None);
     Value::set_built(values, Order::new(Built::Numbers(numbers.into())))
 }
 

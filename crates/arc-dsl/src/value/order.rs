@@ -5,6 +5,8 @@
 //! it is iterated in the order in which its elements were added.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::cmp::Ordering;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
@@ -15,11 +17,9 @@ use crate::value::Value;
 use crate::value::set_table::{self, AREA, Table};
 
 /// How a set was built, and its order once that is known.
-#[derive(Debug, Clone)]
-pub(crate) struct Order<T: Element> {
-    built: Built<T>,
-    /// In whose order the elements were added, one for each of theirs. `built` says which, for those in ascending order.
-    by: Option<By>,
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Order {
+    built: Built,
     /// Whether `frozenset` copied a set that was built like this.
     copied: bool,
     /// How many sets are kept one inside the other to find the order.
@@ -30,68 +30,46 @@ pub(crate) struct Order<T: Element> {
     places: OnceLock<Option<Box<[u32]>>>,
 }
 
-/// How a set of `T` was built.
-#[derive(Debug, Clone)]
-pub(crate) enum Built<T: Element> {
+/// How a set was built.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Built {
     /// The elements were added in ascending order.
+    #[default]
     Ascending,
-    /// The elements were added in this order. An element may be repeated: the first one stays.
-    Added(Box<[T]>),
-    /// The same, by indices of the elements in ascending order.
+    /// The locations were added in this order. One may be repeated: the first one stays.
+    AddedLocs(Box<[Loc]>),
+    /// The cells were.
+    AddedCells(Box<[Cell]>),
+    /// The elements were, by their indices in ascending order.
     Numbers(Box<[u32]>),
+    /// One element was added for each of this set, in its order. They ascend like those.
+    Like(Value),
+    /// One element was added for each of these, in their order. They are built like this for them in ascending order.
+    By(Box<(Built, By)>),
     /// Those elements of the set that are there were added.
     Kept(Value),
-    /// From other containers, whatever the elements.
-    Of(Box<Source>),
-    /// Its table is known.
-    Known(Box<Table>),
-    /// In a way that only sets of such elements are built.
-    From(T::From),
-}
-
-/// The containers from whose elements a set was built.
-#[derive(Debug, Clone)]
-pub(crate) enum Source {
     /// The elements of both were added, one container after the other.
-    Joined([Value; 2]),
+    Joined(Box<[Value; 2]>),
     /// The elements of all containers in this one were added, one container after the other.
     Merged(Value),
-    /// The same, where the set of containers is one to which these were added, one for each of `by`.
-    Images(Value, By),
-}
-
-impl Source {
-    fn each(&self, keep: &mut impl FnMut(&Value)) {
-        match self {
-            Source::Joined(both) => both.iter().for_each(keep),
-            Source::Merged(sets) => keep(sets),
-            Source::Images(sets, by) => {
-                keep(sets);
-                by.each(keep);
-            }
-        }
-    }
-
-    /// Adds the numbers of the elements in the order in which they were added.
-    fn add<T: Element>(&self, numbers: &mut Vec<u32>, elements: &[T]) {
-        match self {
-            Source::Joined(both) => {
-                for set in both {
-                    add_all(numbers, set, elements);
-                }
-            }
-            Source::Merged(sets) => {
-                for set in in_order::<Value>(sets) {
-                    add_all(numbers, set, elements);
-                }
-            }
-            Source::Images(sets, by) => {
-                let (sets, added) = numbered(sets.values().to_vec());
-                let order = Order::by(Built::Numbers(added.into()), by.clone());
-                Source::Merged(Value::set_built(sets, order)).add(numbers, elements);
-            }
-        }
-    }
+    /// The same, where the set of containers is one to which these were added, one for each of `By`.
+    Images(Box<(Value, By)>),
+    /// From a patch.
+    Patch(Value, How),
+    /// The locations next to one, and then those diagonal to it.
+    Neighbours,
+    /// The left and the right side of a box, and then its top and its bottom.
+    Outline,
+    /// The cells were added row by row.
+    Reading,
+    /// By `objects`, an object from its first cell on.
+    Flood(Arc<Flood>),
+    /// By `objects` of a grid of this height and width.
+    Objects(u32, u32),
+    /// By `frontiers`: the numbers of the rows and of the columns, which are in two sets first.
+    Frontiers(Box<[Box<[u32]>; 2]>),
+    /// Its table is known.
+    Known(Box<Table>),
 }
 
 /// The elements for each of which one element of a set was added.
@@ -100,23 +78,32 @@ pub(crate) enum By {
     Set(Value),
     /// The pairs of an element of the first and one of the second, the second one changing last. In ascending order it
     /// changes first.
-    Pairs(Box<[Value; 2]>),
+    Pairs([Value; 2]),
 }
 
 impl By {
-    fn each(&self, keep: &mut impl FnMut(&Value)) {
+    fn sets(&self) -> &[Value] {
         match self {
-            By::Set(set) => keep(set),
-            By::Pairs(both) => both.iter().for_each(keep),
+            By::Set(set) => std::slice::from_ref(set),
+            By::Pairs(both) => both,
         }
+    }
+
+    /// The place in the order of iteration of each element in ascending order.
+    fn ranks(&self) -> Vec<u32> {
+        let places = self.places();
+        let mut ranks = vec![0; places.len()];
+        for (rank, at) in (0..).zip(places) {
+            ranks[at] = rank;
+        }
+        ranks
     }
 
     /// The indices of the elements in ascending order, in the order of iteration.
     fn places(&self) -> Vec<usize> {
         match self {
             By::Set(set) => places_of(set).collect(),
-            By::Pairs(both) => {
-                let [firsts, seconds] = &**both;
+            By::Pairs([firsts, seconds]) => {
                 let count = places_of(seconds).count();
                 places_of(seconds)
                     .flat_map(|second| places_of(firsts).map(move |first| first * count + second))
@@ -166,58 +153,21 @@ pub(crate) enum How {
     Delta,
 }
 
-/// How a set of locations is built.
-#[derive(Debug, Clone)]
-pub(crate) enum LocsFrom {
-    Patch(Value, How),
-    /// The locations next to one, and then those diagonal to it.
-    Neighbours,
-    /// The left and the right side of a box, and then its top and its bottom.
-    Outline,
-}
-
-/// How an object is built.
-#[derive(Debug, Clone)]
-pub(crate) enum CellsFrom {
-    Patch(Value, How),
-    /// Row by row.
-    Reading,
-    /// By `objects`, from its first cell on.
-    Flood(Arc<Flood>),
-}
-
-/// How any other set is built.
-#[derive(Debug, Clone)]
-pub(crate) enum ValuesFrom {
-    /// By `objects` of a grid of this height and width.
-    Objects(u32, u32),
-    /// By `frontiers`: the numbers of the rows and of the columns, which are in two sets first.
-    Frontiers(Box<[Box<[u32]>; 2]>),
-}
-
 /// An element of a set.
 pub(crate) trait Element: Ord + Clone + 'static {
-    /// How only sets of such elements are built.
-    type From: std::fmt::Debug + Clone;
-
     /// The hashes in Python; nothing if one is a function, which has another one in each process.
     fn hashes(elements: &[Self]) -> Option<Vec<u64>>;
 
     /// The elements of a set of these, ascending; none of other values.
     fn elements(set: &Value) -> &[Self];
 
-    /// The table of a set with these ascending elements.
-    fn table(from: &Self::From, elements: &[Self], hashes: &[u64]) -> Table;
+    /// The elements of a set of these in the order in which they were added, if they are kept.
+    fn added(_: &Built) -> &[Self] {
+        &[]
+    }
 
-    /// What is kept to find the order.
-    fn kept(from: &Self::From) -> Kept<'_>;
-}
-
-/// What is kept to find an order.
-pub(crate) enum Kept<'a> {
-    Value(&'a Value),
-    Flood(&'a Arc<Flood>),
-    Bytes(usize),
+    /// The table of a set with these ascending elements, if it is built in a way of its own.
+    fn table(built: &Built, elements: &[Self], hashes: &[u64]) -> Option<Table>;
 }
 
 /// More sets than this one inside the other are not kept.
@@ -227,72 +177,127 @@ const DEEP: u8 = 32;
 const KEPT_BY_ELEMENT: u32 = 8;
 const KEPT_BY_SET: u32 = 1 << 16;
 
-impl<T: Element> Order<T> {
-    /// The order of a set that was built like this.
-    pub(crate) fn new(built: Built<T>) -> Self {
-        Self::with(built, None, false)
-    }
-
-    /// The order of a `frozenset` of a set that was built like this.
-    pub(crate) fn copied(built: Built<T>) -> Self {
-        Self::with(built, None, true)
-    }
-
-    /// The order of a set to which one element was added for each of these, in their order: those of `built`, which are
-    /// for them in ascending order.
-    pub(crate) fn by(built: Built<T>, by: By) -> Self {
-        Self::with(built, Some(by), false)
-    }
-
-    /// The order of a set whose elements are as many as those of `set`, for which they were added, and ascend like them.
-    pub(crate) fn as_in(set: &Value) -> Self {
-        Self::by(Built::Ascending, By::Set(set.clone()))
-    }
-
-    fn with(built: Built<T>, by: Option<By>, copied: bool) -> Self {
-        let (mut depth, mut kept) = (0, 0u32);
-        let mut keep = |value: &Value| {
-            depth = depth.max(value.order_depth() + 1);
-            kept = kept.saturating_add(value.weight());
+impl Built {
+    /// How many sets are kept one inside the other to find the order, and the weight of all that is kept.
+    #[inline]
+    fn kept(&self) -> (u8, u32) {
+        let of = |sets: &[Value], bytes: usize| {
+            let kept = (0, weight_of(bytes));
+            sets.iter().fold(kept, |(depth, kept), set| {
+                let depth = depth.max(set.order_depth() + 1);
+                (depth, kept.saturating_add(set.weight()))
+            })
         };
-        if let Some(by) = &by {
-            by.each(&mut keep);
+        let slice = std::slice::from_ref;
+        match self {
+            Built::Like(set) | Built::Kept(set) | Built::Merged(set) | Built::Patch(set, _) => {
+                of(slice(set), 0)
+            }
+            Built::By(both) => {
+                let (depth, kept) = both.0.kept();
+                let (own, more) = of(both.1.sets(), size_of_val(&**both));
+                (depth.max(own), kept.saturating_add(more))
+            }
+            Built::Joined(both) => of(&**both, size_of_val(&**both)),
+            Built::Images(both) => {
+                let (depth, kept) = of(slice(&both.0), size_of_val(&**both));
+                let (own, more) = of(both.1.sets(), 0);
+                (depth.max(own), kept.saturating_add(more))
+            }
+            Built::AddedLocs(locs) => of(&[], size_of_val(&**locs)),
+            Built::AddedCells(cells) => of(&[], size_of_val(&**cells)),
+            Built::Numbers(numbers) => of(&[], size_of_val(&**numbers)),
+            Built::Flood(flood) => of(&[], flood.bytes()),
+            Built::Frontiers(both) => {
+                let lines: usize = both.iter().map(|lines| size_of_val(&**lines)).sum();
+                of(&[], size_of_val(&**both) + lines)
+            }
+            Built::Known(table) => of(&[], table.bytes()),
+            Built::Ascending
+            | Built::Neighbours
+            | Built::Outline
+            | Built::Reading
+            | Built::Objects(..) => (0, 0),
         }
-        let bytes = match &built {
-            Built::Ascending => 0,
-            Built::Added(elements) => size_of_val(&**elements),
-            Built::Numbers(numbers) => size_of_val(&**numbers),
-            Built::Kept(set) => {
-                keep(set);
-                0
+    }
+
+    /// The numbers of the elements in the order in which they were added, if they were added one by one. One may be
+    /// repeated: the first one counts.
+    fn added<T: Element>(&self, elements: &[T]) -> Vec<u32> {
+        let mut numbers = Vec::with_capacity(elements.len());
+        match self {
+            Built::AddedLocs(_) | Built::AddedCells(_) => {
+                numbers.extend(numbers_of(T::added(self).iter(), elements));
             }
-            Built::Of(source) => {
-                source.each(&mut keep);
-                size_of::<Source>()
+            Built::Numbers(added) => numbers.extend_from_slice(added),
+            Built::Like(set) => numbers.extend(places_of(set).map(|at| at as u32)),
+            Built::By(both) => {
+                let added = both.0.added(elements);
+                numbers.extend(both.1.places().into_iter().map(|at| added[at]));
             }
-            Built::Known(table) => table.bytes(),
-            Built::From(from) => match T::kept(from) {
-                Kept::Value(value) => {
-                    keep(value);
-                    0
+            Built::Kept(set) => add_all(&mut numbers, set, elements),
+            Built::Joined(both) => {
+                for set in &**both {
+                    add_all(&mut numbers, set, elements);
                 }
-                Kept::Flood(flood) => flood.bytes(),
-                Kept::Bytes(bytes) => bytes,
-            },
-        };
+            }
+            Built::Merged(sets) => {
+                for set in in_order::<Value>(sets) {
+                    add_all(&mut numbers, set, elements);
+                }
+            }
+            Built::Images(both) => {
+                let (sets, by) = &**both;
+                let (sets, added) = numbered(sets.values().to_vec(), Some(by));
+                let order = Order::by(Built::Numbers(added.into()), by.clone());
+                return Built::Merged(Value::set_built(sets, order)).added(elements);
+            }
+            _ => numbers.extend(0..elements.len() as u32),
+        }
+        numbers
+    }
+}
+
+impl Order {
+    /// The order of a set that was built like this.
+    #[inline]
+    pub(crate) fn new(built: Built) -> Self {
+        let (depth, kept) = built.kept();
         Self {
             built,
-            by,
-            copied,
+            copied: false,
             depth,
-            kept: kept.saturating_add(weight_of(bytes)),
+            kept,
             places: OnceLock::new(),
         }
     }
 
+    /// The order of a `frozenset` of a set that was built like this.
+    pub(crate) fn copied(built: Built) -> Self {
+        Self {
+            copied: true,
+            ..Self::new(built)
+        }
+    }
+
+    /// The order of a set to which one element was added for each of these, in their order: those of `built`, which are
+    /// for them in ascending order.
+    pub(crate) fn by(built: Built, by: By) -> Self {
+        Self::new(match (built, by) {
+            (Built::Ascending, By::Set(set)) => Built::Like(set),
+            both => Built::By(both.into()),
+        })
+    }
+
+    /// The order of a set whose elements are as many as those of `set`, for which they were added, and ascend like them.
+    #[inline]
+    pub(crate) fn as_in(set: &Value) -> Self {
+        Self::new(Built::Like(set.clone()))
+    }
+
     /// The same for a set with these elements; finds the order now if finding it later would keep too much memory.
     #[inline]
-    pub(crate) fn settled(self, elements: &[T]) -> Self {
+    pub(crate) fn settled<T: Element>(self, elements: &[T]) -> Self {
         if elements.len() < 2 {
             return Self::default();
         }
@@ -304,11 +309,16 @@ impl<T: Element> Order<T> {
     }
 
     /// The same without what is kept to find it.
-    pub(crate) fn found(&self, elements: &[T]) -> Self {
+    pub(crate) fn found<T: Element>(&self, elements: &[T]) -> Self {
         Self::new(match self.table(elements) {
             Some(table) => Built::Known(table.into()),
-            None => Built::Numbers(self.added(elements).into()),
+            None => Built::Numbers(self.built.added(elements).into()),
         })
+    }
+
+    /// Whether the elements were added in ascending order, to a set that was not copied.
+    fn is_ascending(&self) -> bool {
+        matches!(self.built, Built::Ascending) && !self.copied
     }
 
     pub(crate) fn depth(&self) -> u8 {
@@ -321,46 +331,21 @@ impl<T: Element> Order<T> {
 
     /// The address of what is kept to find the order, if that is a single value.
     pub(crate) fn kept_at(&self) -> Option<usize> {
-        match (&self.by, &self.built) {
-            (Some(By::Set(set)), Built::Ascending) | (None, Built::Kept(set)) => set.address(),
-            (None, Built::From(from)) => match T::kept(from) {
-                Kept::Value(value) => value.address(),
-                Kept::Flood(flood) => Some(Arc::as_ptr(flood).addr()),
-                Kept::Bytes(_) => None,
-            },
+        match &self.built {
+            Built::Like(set) | Built::Kept(set) | Built::Patch(set, _) => set.address(),
+            Built::Flood(flood) => Some(Arc::as_ptr(flood).addr()),
             _ => None,
         }
     }
 
-    /// The numbers of the elements in the order in which they were added, if they were added one by one. One may be
-    /// repeated: the first one counts.
-    fn added(&self, elements: &[T]) -> Vec<u32> {
-        let mut numbers = Vec::with_capacity(elements.len());
-        match &self.built {
-            Built::Added(added) => numbers.extend(numbers_of(added.iter(), elements)),
-            Built::Numbers(added) => numbers.extend_from_slice(added),
-            Built::Kept(set) => add_all(&mut numbers, set, elements),
-            Built::Of(source) => source.add(&mut numbers, elements),
-            Built::Ascending | Built::Known(_) | Built::From(_) => {
-                numbers.extend(0..elements.len() as u32);
-            }
-        }
-        match &self.by {
-            Some(by) => by.places().into_iter().map(|at| numbers[at]).collect(),
-            None => numbers,
-        }
-    }
-
     /// The table of the set with these ascending elements; nothing if one of them has no hash.
-    pub(crate) fn table(&self, elements: &[T]) -> Option<Table> {
+    pub(crate) fn table<T: Element>(&self, elements: &[T]) -> Option<Table> {
         if let Built::Known(table) = &self.built {
             return Some((**table).clone());
         }
         let hashes = T::hashes(elements)?;
-        let table = match &self.built {
-            Built::From(from) => T::table(from, elements, &hashes),
-            _ => Table::of(self.added(elements), &hashes),
-        };
+        let table = T::table(&self.built, elements, &hashes)
+            .unwrap_or_else(|| Table::of(self.built.added(elements), &hashes));
         Some(if self.copied {
             table.copied(&hashes)
         } else {
@@ -369,7 +354,7 @@ impl<T: Element> Order<T> {
     }
 
     /// The indices of the elements, which are ascending, in the order of iteration; nothing if that is ascending too.
-    pub(crate) fn places(&self, elements: &[T]) -> Option<&[u32]> {
+    pub(crate) fn places<T: Element>(&self, elements: &[T]) -> Option<&[u32]> {
         if elements.len() < 2 {
             return None;
         }
@@ -378,7 +363,7 @@ impl<T: Element> Order<T> {
                 Some(table) => table.iter().collect(),
                 None => {
                     let mut met = vec![false; elements.len()];
-                    let mut added = self.added(elements);
+                    let mut added = self.built.added(elements);
                     added.retain(|&at| !std::mem::replace(&mut met[at as usize], true));
                     added.into()
                 }
@@ -386,20 +371,6 @@ impl<T: Element> Order<T> {
             (!places.is_sorted()).then_some(places)
         };
         self.places.get_or_init(find).as_deref()
-    }
-}
-
-impl<T: Element> Default for Order<T> {
-    #[inline]
-    fn default() -> Self {
-        Self {
-            built: Built::Ascending,
-            by: None,
-            copied: false,
-            depth: 0,
-            kept: 0,
-            places: OnceLock::new(),
-        }
     }
 }
 
@@ -423,20 +394,47 @@ fn in_order<T: Element>(set: &Value) -> impl Iterator<Item = &T> {
     places_of(set).filter_map(|at| all.get(at))
 }
 
-/// The values in ascending order without repetitions, and the index in it of each of them in the given order.
-pub(crate) fn numbered(values: Vec<Value>) -> (Vec<Value>, Vec<u32>) {
+/// The values in ascending order without repetitions, and the index in it of each of them in the given order, which is
+/// that of `by`, if there is one, in ascending order.
+pub(crate) fn numbered(values: Vec<Value>, by: Option<&By>) -> (Vec<Value>, Vec<u32>) {
+    if values.is_sorted_by(|a, b| a < b) {
+        let numbers = (0..values.len() as u32).collect();
+        return (values, numbers);
+    }
+    let ranks = OnceCell::new();
+    let rank = |at: u32| match by {
+        Some(by) => ranks.get_or_init(|| by.ranks())[at as usize],
+        None => at,
+    };
     let mut given: Vec<(u32, Value)> = (0..).zip(values).collect();
-    given.sort_by(|(_, a), (_, b)| a.cmp(b));
+    given.sort_unstable_by(|(at, a), (other, b)| match (a.cmp(b), a) {
+        (Ordering::Equal, Value::Int(_) | Value::Loc(_) | Value::Cell(_)) => Ordering::Equal,
+        (Ordering::Equal, _) if has_one_order(a) && has_one_order(b) => Ordering::Equal,
+        // Of equal values the first stays, as in Python: sets may be in different orders all the same.
+        (ordering, _) => ordering.then_with(|| rank(*at).cmp(&rank(*other))),
+    });
     let mut numbers = vec![0; given.len()];
     let mut ascending: Vec<Value> = Vec::with_capacity(given.len());
     for (place, value) in given {
-        // Of equal values the first stays, as in Python.
         if ascending.last() != Some(&value) {
             ascending.push(value);
         }
         numbers[place as usize] = ascending.len() as u32 - 1;
     }
     (ascending, numbers)
+}
+
+/// Whether it is a patch that has the same order as all equal ones of which this is true: its elements were added in
+/// ascending order, or are the cells of such locations in one colour.
+fn has_one_order(value: &Value) -> bool {
+    match value {
+        Value::Indices(locs) => locs.order().is_ascending(),
+        Value::Object(cells) => match &cells.order().built {
+            Built::Like(locs @ Value::Indices(_)) => has_one_order(locs),
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// The numbers of these among `elements`, which ascend; what is not there is left out.
@@ -453,7 +451,8 @@ fn set_of<T: Element>(elements: Vec<T>) -> Vec<T> {
     let mut sorted = elements.clone();
     sorted.sort();
     sorted.dedup();
-    let order = Order::new(Built::Added(elements.into()));
+    let numbers = numbers_of(elements.iter(), &sorted).collect();
+    let order = Order::new(Built::Numbers(numbers));
     match order.places(&sorted) {
         Some(places) => places
             .iter()
@@ -512,8 +511,6 @@ fn mirrored<T: Element>(
 }
 
 impl Element for Loc {
-    type From = LocsFrom;
-
     fn hashes(elements: &[Self]) -> Option<Vec<u64>> {
         Some(elements.iter().map(|it| set_table::loc(*it)).collect())
     }
@@ -525,20 +522,28 @@ impl Element for Loc {
         }
     }
 
-    fn table(from: &LocsFrom, elements: &[Self], hashes: &[u64]) -> Table {
+    fn added(built: &Built) -> &[Self] {
+        match built {
+            Built::AddedLocs(locs) => locs,
+            _ => &[],
+        }
+    }
+
+    fn table(built: &Built, elements: &[Self], hashes: &[u64]) -> Option<Table> {
         let number = |loc: Loc| elements.binary_search(&loc).map(|at| at as u32).ok();
-        let (low, high) = corners(elements.iter().copied());
-        match from {
-            LocsFrom::Patch(patch, How::Locations) => {
+        let corners = || corners(elements.iter().copied());
+        Some(match built {
+            Built::Patch(patch, How::Locations) => {
                 let locs = in_order::<Cell>(patch).map(|cell| &cell.loc);
                 Table::of(numbers_of(locs, elements), hashes)
             }
-            LocsFrom::Patch(patch, How::Delta) => delta(patch, elements),
-            LocsFrom::Patch(patch, how) => {
+            Built::Patch(patch, How::Delta) => delta(patch, elements),
+            Built::Patch(patch, how) => {
                 let all = mirrored(patch, *how, |loc| *loc, |_, loc| loc);
                 Table::of(numbers_of(all.iter(), elements), hashes)
             }
-            LocsFrom::Neighbours => {
+            Built::Neighbours => {
+                let (low, high) = corners();
                 let middle = Loc::new(low.i.midpoint(high.i), low.j.midpoint(high.j));
                 let around = |ways: [(i32, i32); 4]| {
                     let all = ways.map(|(i, j)| middle.wrapping_add(Loc::new(i, j)));
@@ -549,7 +554,8 @@ impl Element for Loc {
                 all.merge(&around([(-1, -1), (-1, 1), (1, -1), (1, 1)]), hashes);
                 all
             }
-            LocsFrom::Outline => {
+            Built::Outline => {
+                let (low, high) = corners();
                 let column = |j| {
                     let locs = (low.i..=high.i).map(|i| Loc::new(i, j));
                     Table::of(locs.filter_map(number), hashes)
@@ -567,14 +573,8 @@ impl Element for Loc {
                 let ends = both(row(low.i), row(high.i));
                 both(sides, ends).copied(hashes)
             }
-        }
-    }
-
-    fn kept(from: &LocsFrom) -> Kept<'_> {
-        match from {
-            LocsFrom::Patch(patch, _) => Kept::Value(patch),
-            LocsFrom::Neighbours | LocsFrom::Outline => Kept::Bytes(0),
-        }
+            _ => return None,
+        })
     }
 }
 
@@ -594,8 +594,6 @@ fn delta(patch: &Value, elements: &[Loc]) -> Table {
 }
 
 impl Element for Cell {
-    type From = CellsFrom;
-
     fn hashes(elements: &[Self]) -> Option<Vec<u64>> {
         Some(elements.iter().map(|it| set_table::cell(*it)).collect())
     }
@@ -607,15 +605,22 @@ impl Element for Cell {
         }
     }
 
-    fn table(from: &CellsFrom, elements: &[Self], hashes: &[u64]) -> Table {
+    fn added(built: &Built) -> &[Self] {
+        match built {
+            Built::AddedCells(cells) => cells,
+            _ => &[],
+        }
+    }
+
+    fn table(built: &Built, elements: &[Self], hashes: &[u64]) -> Option<Table> {
         // The number of a location's only cell.
         let by_location = || {
             let mut numbers: Vec<u32> = (0..elements.len() as u32).collect();
             numbers.sort_by_key(|at| elements[*at as usize].loc);
             numbers
         };
-        match from {
-            CellsFrom::Patch(patch, How::Coloured) => {
+        Some(match built {
+            Built::Patch(patch, How::Coloured) => {
                 let numbers = by_location();
                 let find = |loc: Loc| {
                     let at = numbers.binary_search_by_key(&loc, |at| elements[*at as usize].loc);
@@ -623,23 +628,16 @@ impl Element for Cell {
                 };
                 Table::of(locations(patch).into_iter().filter_map(find), hashes)
             }
-            CellsFrom::Patch(patch, How::Scaled) => scaled(patch, elements, hashes),
-            CellsFrom::Patch(patch, how) => {
+            Built::Patch(patch, How::Scaled) => scaled(patch, elements, hashes),
+            Built::Patch(patch, how) => {
                 let with = |cell: &Cell, loc| Cell { loc, ..*cell };
                 let all = mirrored(patch, *how, |cell| cell.loc, with);
                 Table::of(numbers_of(all.iter(), elements), hashes)
             }
-            CellsFrom::Reading => Table::of(by_location(), hashes),
-            CellsFrom::Flood(flood) => flood.table(elements, hashes),
-        }
-    }
-
-    fn kept(from: &CellsFrom) -> Kept<'_> {
-        match from {
-            CellsFrom::Patch(patch, _) => Kept::Value(patch),
-            CellsFrom::Reading => Kept::Bytes(0),
-            CellsFrom::Flood(flood) => Kept::Flood(flood),
-        }
+            Built::Reading => Table::of(by_location(), hashes),
+            Built::Flood(flood) => flood.table(elements, hashes),
+            _ => return None,
+        })
     }
 }
 
@@ -668,7 +666,7 @@ fn scaled(patch: &Value, elements: &[Cell], hashes: &[u64]) -> Table {
     }
     let mut sorted = large.clone();
     sorted.sort();
-    let copied = Order::copied(Built::Added(large.into()));
+    let copied = Order::copied(Built::AddedCells(large.into()));
     let places = copied.places(&sorted);
     let all = (0..sorted.len()).map(|at| sorted[places.map_or(at, |places| places[at] as usize)]);
     Table::of(
@@ -678,8 +676,6 @@ fn scaled(patch: &Value, elements: &[Cell], hashes: &[u64]) -> Table {
 }
 
 impl Element for Value {
-    type From = ValuesFrom;
-
     fn hashes(elements: &[Self]) -> Option<Vec<u64>> {
         elements.iter().map(python_hash).collect()
     }
@@ -691,9 +687,9 @@ impl Element for Value {
         }
     }
 
-    fn table(from: &ValuesFrom, elements: &[Self], hashes: &[u64]) -> Table {
-        match from {
-            ValuesFrom::Objects(height, width) => {
+    fn table(built: &Built, elements: &[Self], hashes: &[u64]) -> Option<Table> {
+        Some(match built {
+            Built::Objects(height, width) => {
                 let (height, width) = (*height as usize, *width as usize);
                 let mut ranks = vec![0; height * width];
                 for (rank, at) in (0u32..).zip(&*in_reading_order(height, width)) {
@@ -711,26 +707,14 @@ impl Element for Value {
                 numbers.sort_by_cached_key(|at| rank(&elements[*at as usize]));
                 Table::of(numbers, hashes).copied(hashes)
             }
-            ValuesFrom::Frontiers(both) => {
+            Built::Frontiers(both) => {
                 let [mut rows, columns] = both
                     .each_ref()
                     .map(|lines| Table::of(lines.iter().copied(), hashes).copied(hashes));
                 rows.merge(&columns, hashes);
                 rows
             }
-        }
-    }
-
-    fn kept(from: &ValuesFrom) -> Kept<'_> {
-        Kept::Bytes(match from {
-            ValuesFrom::Objects(..) => 0,
-            ValuesFrom::Frontiers(both) => {
-                size_of_val(&**both)
-                    + both
-                        .iter()
-                        .map(|lines| size_of_val(&**lines))
-                        .sum::<usize>()
-            }
+            _ => return None,
         })
     }
 }
@@ -864,34 +848,50 @@ impl Flood {
         let mut objects = vec![NONE; cells.len()];
         let (mut locs, mut ends) = (Vec::with_capacity(cells.len()), Vec::new());
         let (mut near, mut around) = (Table::default(), Table::default());
+        let beside = |at: u32| {
+            let at = at as usize;
+            let at = Loc::new((at / width) as i32, (at % width) as i32);
+            let next = neighbours(at, self.diagonal);
+            next.filter_map(|loc| grid.offset(loc).map(|at| at as u32))
+        };
+        let mut wave = Vec::new();
         for &start in &*in_reading_order(grid.height(), width) {
             let colour = cells[start as usize];
             if objects[start as usize] != NONE || Some(colour) == self.background {
                 continue;
             }
-            let mut candidates = Table::of([start], &hashes);
-            while !candidates.is_empty() {
-                around.clear();
-                for candidate in candidates.iter() {
-                    let own = cells[candidate as usize];
-                    let joins = match self.univalued {
-                        true => own == colour,
-                        false => Some(own) != self.background,
-                    };
-                    if joins {
-                        objects[candidate as usize] = ends.len() as u32;
-                        locs.push(candidate);
-                        let at = candidate as usize;
-                        let at = Loc::new((at / width) as i32, (at % width) as i32);
-                        let next = neighbours(at, self.diagonal);
-                        let next = next.filter_map(|loc| grid.offset(loc));
-                        near.clear();
-                        next.for_each(|at| near.add(at as u32, &hashes));
-                        around.merge(&near, &hashes);
-                    }
+            wave.push(start);
+            while !wave.is_empty() {
+                for &at in &wave {
+                    objects[at as usize] = ends.len() as u32;
                 }
+                locs.extend_from_slice(&wave);
                 let taken = |at: u32| objects[at as usize] != NONE;
-                candidates = around.minus(locs.len(), taken, &hashes);
+                let joins = |at: &u32| {
+                    let own = cells[*at as usize];
+                    !taken(*at)
+                        && match self.univalued {
+                            true => own == colour,
+                            false => Some(own) != self.background,
+                        }
+                };
+                // If none or one joins, in which order they come does not matter.
+                let mut joining = wave.iter().flat_map(|at| beside(*at)).filter(&joins);
+                let first = joining.next();
+                if first.is_none_or(|first| joining.all(|at| at == first)) {
+                    wave.clear();
+                    wave.extend(first);
+                    continue;
+                }
+                around.clear();
+                for &at in &wave {
+                    near.clear();
+                    beside(at).for_each(|at| near.add(at, &hashes));
+                    around.merge(&near, &hashes);
+                }
+                let candidates = around.minus(locs.len(), taken, &hashes);
+                wave.clear();
+                wave.extend(candidates.iter().filter(joins));
             }
             ends.push(locs.len() as u32);
         }
@@ -924,7 +924,7 @@ fn neighbours(middle: Loc, diagonal: bool) -> impl Iterator<Item = Loc> {
         let beside = |(i, j): &(i32, i32)| (i + j).abs() == 1 || diagonal && (*i, *j) != (0, 0);
         let around = WAYS.iter().filter(|way| beside(way));
         let around = around.map(|&(i, j)| middle.wrapping_add(Loc::new(i, j)));
-        let around = Indices::built(around.collect(), Built::From(LocsFrom::Neighbours));
+        let around = Indices::built(around.collect(), Built::Neighbours);
         for (place, loc) in around.iter().enumerate() {
             let way = (loc.i - middle.i, loc.j - middle.j);
             let way = WAYS.iter().position(|other| *other == way).unwrap_or(0);
