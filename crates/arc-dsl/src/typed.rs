@@ -262,8 +262,8 @@ mod tests {
     #[test]
     fn cells_are_row_column_and_colour() {
         gives(
-            "O = asobject(crop(I, ORIGIN, TWO_BY_TWO))",
-            "frozenset({(0, 0, 1), (0, 1, 2), (1, 0, 0), (1, 1, 2)})",
+            "O = asobject(crop(I, (0, 1), TWO_BY_TWO))",
+            "frozenset({(1, 0, 2), (0, 0, 2), (0, 1, 0), (1, 1, 2)})",
         );
         gives("x1 = o_g(I, R5); O = size_f(x1)", "3");
         gives(

@@ -295,7 +295,7 @@ impl Value {
     /// The set that Python makes of a set to which these values were added in this order, as a literal does.
     #[must_use]
     pub fn frozenset(values: impl IntoIterator<Item = Value>) -> Self {
-        let (values, numbers) = numbered(values.into_iter().collect());
+        let (values, numbers) = numbered(values.into_iter().collect(), None);
         Self::set_ordered(values, OrderOf::Copied(numbers))
     }
 

@@ -197,8 +197,10 @@ pub(super) fn size(container: Container<'_>) -> i32 {
 }
 
 pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> EvalResult<Value> {
-    let patches = containers.value.values();
-    if containers.kind == ContainerKind::Set && are_patches(patches) {
+    if containers.kind == ContainerKind::Set
+        && let Items::Values(patches) = containers.items
+        && are_patches(patches)
+    {
         return merge_patches(cx, patches, Source::Merged(containers.value.clone()));
     }
     let mut all = cx.collector(containers.kind);

@@ -316,7 +316,7 @@ pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Grid) -> EvalResult<Value> 
     cx.work(sorting(lines.len(), room.taken()))?;
     let of_rows = places(&rows, true).count();
     // On a grid of one cell, the row is the column.
-    let (lines, mut numbers) = numbered(lines);
+    let (lines, mut numbers) = numbered(lines, None);
     let of_columns = numbers.split_off(of_rows);
     let from = ValuesFrom::Frontiers([numbers, of_columns].map(Into::into).into());
     let value = Value::set_built(lines, Order::new(Built::From(from)));

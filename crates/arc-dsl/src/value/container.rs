@@ -330,7 +330,7 @@ impl Collector {
             BuilderItems::Locs(locs) => Indices::by(locs, by).into(),
             BuilderItems::Cells(cells) => Object::by(cells, by).into(),
             BuilderItems::Values(values) => {
-                let (values, numbers) = numbered(values);
+                let (values, numbers) = numbered(values, Some(&by));
                 Value::set_built(values, Order::by(Built::Numbers(numbers.into()), by))
             }
         };
@@ -577,7 +577,7 @@ fn set_of(values: Vec<Value>) -> Value {
     if values.is_sorted_by(|a, b| a < b) {
         return Value::set_built(values, Order::default());
     }
-    let (values, numbers) = numbered(values);
+    let (values, numbers) = numbered(values, None);
     Value::set_built(values, Order::new(Built::Numbers(numbers.into())))
 }
 

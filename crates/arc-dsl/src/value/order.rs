@@ -5,6 +5,8 @@
 //! it is iterated in the order in which its elements were added.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::cmp::Ordering;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
@@ -86,7 +88,7 @@ impl Source {
                 }
             }
             Source::Images(sets, by) => {
-                let (sets, added) = numbered(sets.values().to_vec());
+                let (sets, added) = numbered(sets.values().to_vec(), Some(by));
                 let order = Order::by(Built::Numbers(added.into()), by.clone());
                 Source::Merged(Value::set_built(sets, order)).add(numbers, elements);
             }
@@ -109,6 +111,16 @@ impl By {
             By::Set(set) => keep(set),
             By::Pairs(both) => both.iter().for_each(keep),
         }
+    }
+
+    /// The place in the order of iteration of each element in ascending order.
+    fn ranks(&self) -> Vec<u32> {
+        let places = self.places();
+        let mut ranks = vec![0; places.len()];
+        for (rank, at) in (0..).zip(places) {
+            ranks[at] = rank;
+        }
+        ranks
     }
 
     /// The indices of the elements in ascending order, in the order of iteration.
@@ -423,14 +435,23 @@ fn in_order<T: Element>(set: &Value) -> impl Iterator<Item = &T> {
     places_of(set).filter_map(|at| all.get(at))
 }
 
-/// The values in ascending order without repetitions, and the index in it of each of them in the given order.
-pub(crate) fn numbered(values: Vec<Value>) -> (Vec<Value>, Vec<u32>) {
+/// The values in ascending order without repetitions, and the index in it of each of them in the given order, which is
+/// that of `by`, if there is one, in ascending order.
+pub(crate) fn numbered(values: Vec<Value>, by: Option<&By>) -> (Vec<Value>, Vec<u32>) {
+    let ranks = OnceCell::new();
+    let rank = |at: u32| match by {
+        Some(by) => ranks.get_or_init(|| by.ranks())[at as usize],
+        None => at,
+    };
     let mut given: Vec<(u32, Value)> = (0..).zip(values).collect();
-    given.sort_by(|(_, a), (_, b)| a.cmp(b));
+    given.sort_unstable_by(|(at, a), (other, b)| match (a.cmp(b), a) {
+        (Ordering::Equal, Value::Int(_) | Value::Loc(_) | Value::Cell(_)) => Ordering::Equal,
+        // Of equal values the first stays, as in Python: sets may be in different orders all the same.
+        (ordering, _) => ordering.then_with(|| rank(*at).cmp(&rank(*other))),
+    });
     let mut numbers = vec![0; given.len()];
     let mut ascending: Vec<Value> = Vec::with_capacity(given.len());
     for (place, value) in given {
-        // Of equal values the first stays, as in Python.
         if ascending.last() != Some(&value) {
             ascending.push(value);
         }
