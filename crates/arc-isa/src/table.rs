@@ -152,7 +152,7 @@ macro_rules! for_each_primitive {
                 is_total: of_plain_values,
                 result: Some(rules::set_of_one),
             };
-            /// The elements as a tuple, a set's in canonical order.
+            /// The elements as a tuple, a set's in its order.
             totuple[cx](container: Container) -> Tuple {
                 uses: &[Use::Cells],
                 result: Some(rules::as_tuple),
