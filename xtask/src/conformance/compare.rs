@@ -73,7 +73,7 @@ fn explains(limit: Limit, called: Option<Called>, theirs: &Theirs) -> bool {
 
 /// Whether Python may raise this where ours fails so. What is of another type fails in Python wherever it is taken
 /// apart, so with any exception; those of a generator reach its caller as a `RuntimeError`.
-fn same_kind(kind: &ErrorKind, exception: &str) -> bool {
+fn same_kind(kind: ErrorKind, exception: &str) -> bool {
     let exceptions: &[&str] = match kind {
         ErrorKind::Type { .. } | ErrorKind::Element { .. } => return true,
         ErrorKind::NotCallable { .. }
@@ -114,7 +114,7 @@ pub(crate) fn verdict(called: Option<Called>, ours: &Ours, theirs: &[Theirs]) ->
         }
         (Ours::Error(error), Some(theirs)) => match (error.limit(), theirs) {
             (Some(limit), theirs) if explains(limit, called, theirs) => Verdict::Limit,
-            (None, Theirs::Raised(exception)) if alike && same_kind(&error.kind, exception) => {
+            (None, Theirs::Raised(exception)) if alike && same_kind(error.kind, exception) => {
                 Verdict::SameError
             }
             _ if alike => Verdict::Differs,
