@@ -2,24 +2,23 @@
 
 Usage: python3 conformance.py DIR SOLVERS SECONDS < commands > results
 
-Commands and results are lines of JSON. `["pool", text]` adds an expression to the pool. Each of the
-others is evaluated within bounds of time and memory, and prints one result:
+Commands and results are lines of JSON. `{"pool": text}` adds an expression to the pool. Each of the others is evaluated
+within bounds of time and memory, and prints one result:
 
-    ["case", primitive, [pool index...], [pool index...]]    a call; then its result called
-    ["solver", name, [pool index...]]                        a function of the file of solvers
-    ["program", text, [pool index...]]                       a program in text
-    ["batt", path, [pool index...]]                          `batt` of a file
-    ["default", primitive]                                   what a failing call gives
+    {"case": [name, [pool index...], [pool index...]]}    a call of a primitive or solver; then its result called
+    {"program": [text, [pool index...]]}                  a program in text
+    {"batt": [path, [pool index...]]}                     `batt` of a file
 
-    ["value", literal]      the value's text, its sets in their order
-    ["unordered"]           a value with several functions in a set, which hash by address
-    ["raised", exception]
-    ["unfinished"]          it reached a bound
+    {"value": literal}      the value's text, its sets in their order
+    "unordered"             a value with several functions in a set, which hash by address
+    {"raised": exception}
+    "unfinished"            it reached a bound
 """
 
 import functools
 import json
 import os
+import random
 import resource
 import signal
 import sys
@@ -29,7 +28,7 @@ import types
 # What an evaluation may use, in bytes.
 MEMORY = 1 << 30
 
-UNFINISHED = ["unfinished"]
+UNFINISHED = "unfinished"
 
 
 class Unordered(Exception):
@@ -70,13 +69,13 @@ def within_bounds(evaluate, seconds, named):
     try:
         signal.setitimer(signal.ITIMER_PROF, seconds)
         try:
-            return ["value", literal(evaluate(), named)]
+            return {"value": literal(evaluate(), named)}
         except Unordered:
-            return ["unordered"]
+            return "unordered"
         except MemoryError:
             return UNFINISHED
         except Exception as error:
-            return ["raised", type(error).__name__]
+            return {"raised": type(error).__name__}
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
     except Overtime:
@@ -123,7 +122,7 @@ def run_file(path, scope):
 
 
 def load(directory, solvers):
-    """The names that programs see, those of the file of solvers, and the names of functions."""
+    """The names that programs see, the solvers among them, and the names of functions."""
     sys.path.insert(0, directory)
     # Leave the checkout unchanged.
     sys.dont_write_bytecode = True
@@ -131,28 +130,30 @@ def load(directory, solvers):
         # The typed dialect imports numpy, which only code that runs on a GPU needs.
         sys.modules.setdefault("numpy", types.ModuleType("numpy"))
         os.environ["EXPECT_GPU"] = "0"
+    # So that functions, which hash by address, are elsewhere in each process.
+    names = {"_elsewhere": [lambda: None for _ in range(random.randrange(1000))]}
     import dsl
 
-    names = dict(vars(dsl))
+    names.update(vars(dsl))
     if os.path.exists(os.path.join(directory, "constants.py")):
         import constants
 
         names = {**vars(constants), **names}
     functions = {value: name for name, value in vars(dsl).items() if callable(value)}
-    return names, run_file(os.path.join(directory, solvers), dict(names)), functions
+    return run_file(os.path.join(directory, solvers), names), functions
 
 
 def main():
     directory, solvers, seconds = sys.argv[1:]
-    names, solvers, named = load(directory, solvers)
+    names, named = load(directory, solvers)
     pool = []
     batts = {}
 
     def values(indices):
         return [eval(pool[index], names) for index in indices]
 
-    def case(primitive, arguments, applied_to):
-        result = names[primitive](*values(arguments))
+    def case(name, arguments, applied_to):
+        result = names[name](*values(arguments))
         return result(*values(applied_to)) if applied_to else result
 
     def program(text, inputs):
@@ -165,23 +166,12 @@ def main():
             batts[path] = run_file(path, {"__name__": "batt"})["batt"]
         return tuple(map(tuple, batts[path]("", *values(inputs), "")))
 
-    def default(name):
-        from safe_dsl import _get_safe_default
-
-        return _get_safe_default(names[name])
-
-    commands = {
-        "case": case,
-        "solver": lambda name, inputs: solvers[name](*values(inputs)),
-        "program": program,
-        "batt": batt,
-        "default": default,
-    }
+    commands = {"case": case, "program": program, "batt": batt}
     evaluations = []
     for line in sys.stdin:
-        command, *operands = json.loads(line)
+        [(command, operands)] = json.loads(line).items()
         if command == "pool":
-            pool.append(compile(operands[0], "pool", "eval"))
+            pool.append(compile(operands, "pool", "eval"))
         else:
             evaluations.append(functools.partial(commands[command], *operands))
     done = 0

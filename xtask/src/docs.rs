@@ -91,8 +91,8 @@ fn primitives() -> String {
          table in\n`crates/arc-isa/src/table.rs`; [adding a primitive](adding-a-primitive.md) \
          says how one gets there.\n\n\
          Rows and columns are counted from 0, downwards and to the right. A pair is `(row, column)` \
-         or\n`(height, width)`. A set's elements have one order, which `first`, `argmax` and kin go \
-         by:\n[conformance](conformance.md) says which.\n\n",
+         or\n`(height, width)`. `first`, `argmax` and kin go by \
+         [the order of a\nset](conformance.md#the-order-of-sets).\n\n",
         Primitive::ALL.len()
     );
     for (family, about) in Primitive::FAMILIES {

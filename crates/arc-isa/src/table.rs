@@ -136,12 +136,12 @@ macro_rules! for_each_primitive {
                 size: Size::Sum,
                 result: Some(rules::merged_container),
             };
-            /// The element that a tuple has most often; of several, the smallest. Error: empty.
+            /// The element that a tuple has most often; of several, the first in the set of all. Error: empty.
             mostcommon[cx](container: Tuple) -> Any {
                 result: Some(rules::element_of_first),
                 sampling: Sampling::AnyTuple,
             };
-            /// The element that a tuple has least often; of several, the smallest. Error: empty.
+            /// The element that a tuple has least often; of several, the first in the set of all. Error: empty.
             leastcommon[cx](container: Tuple) -> Any {
                 result: Some(rules::element_of_first),
                 sampling: Sampling::AnyTuple,
@@ -152,19 +152,19 @@ macro_rules! for_each_primitive {
                 is_total: of_plain_values,
                 result: Some(rules::set_of_one),
             };
-            /// The elements as a tuple, a set's in canonical order.
+            /// The elements as a tuple.
             totuple[cx](container: Container) -> Tuple {
                 uses: &[Use::Cells],
                 result: Some(rules::as_tuple),
                 sampling: Sampling::AnyContainer,
             };
-            /// The first element; a set's smallest. Error: empty.
+            /// The first element. Error: empty.
             first@constant (container: Container) -> Any {
                 is_total: of_known_length,
                 result: Some(rules::first_element),
                 sampling: Sampling::AnyContainer,
             };
-            /// The last element; a set's largest. Error: empty.
+            /// The last element. Error: empty.
             last@constant (container: Container) -> Any {
                 is_total: of_known_length,
                 result: Some(rules::last_element),
@@ -313,9 +313,9 @@ macro_rules! for_each_primitive {
 
         /// Colours of grids and objects.
         colours {
-            /// The colour of most cells; of several, the smallest. Error: no cells.
+            /// The colour of most cells; of several, the first in the set of all. Error: no cells.
             mostcolor(element: Element) -> Integer;
-            /// The colour of fewest cells, of those that occur; of several, the smallest. Error: no cells.
+            /// The colour of fewest cells, of those that occur; of several, the first in the set of all. Error: no cells.
             leastcolor(element: Element) -> Integer;
             /// Number of cells that have the colour.
             colorcount(element: Element, value: Integer) -> Integer;

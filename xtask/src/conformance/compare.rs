@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use arc_dsl::{COLOUR_RANGE, EvalError, Limit, MAX_INT, Value};
+use arc_dsl::{COLOUR_RANGE, ErrorKind, EvalError, Limit, MAX_INT, Value};
 
 use super::Called;
 use super::python::Theirs;
@@ -33,7 +33,7 @@ impl From<Result<Value, EvalError>> for Ours {
 pub(crate) enum Verdict {
     /// The same value, sets in the same order.
     SameValue,
-    /// Both fail.
+    /// Both fail, with the same kind of error.
     SameError,
     /// Ours hits a limit that Python does not have (docs/conformance.md).
     Limit,
@@ -71,6 +71,31 @@ fn explains(limit: Limit, called: Option<Called>, theirs: &Theirs) -> bool {
     }
 }
 
+/// Whether Python may raise this where ours fails so. What is of another type fails in Python wherever it is taken
+/// apart, so with any exception; those of a generator reach its caller as a `RuntimeError`.
+fn same_kind(kind: ErrorKind, exception: &str) -> bool {
+    let exceptions: &[&str] = match kind {
+        ErrorKind::Type { .. } | ErrorKind::Element { .. } => return true,
+        ErrorKind::NotCallable { .. }
+        | ErrorKind::ArgumentCount { .. }
+        | ErrorKind::Incomparable(..) => &["TypeError"],
+        ErrorKind::Empty => &[
+            "IndexError",
+            "ValueError",
+            "StopIteration",
+            "RuntimeError",
+            "ZeroDivisionError",
+        ],
+        ErrorKind::NoMatch => &["StopIteration", "RuntimeError"],
+        ErrorKind::OutOfRange => &["IndexError"],
+        ErrorKind::DivisionByZero => &["ZeroDivisionError"],
+        ErrorKind::NotPositive(_) => &["RecursionError"],
+        ErrorKind::ZeroStep => &["ValueError"],
+        ErrorKind::Limit(_) => &[],
+    };
+    exceptions.contains(&exception)
+}
+
 /// A literal with truth values replaced by the integers that they equal.
 pub(crate) fn numbers(literal: &str) -> String {
     literal.replace("True", "1").replace("False", "0")
@@ -78,10 +103,7 @@ pub(crate) fn numbers(literal: &str) -> String {
 
 /// Compares our result of a program, or of a call of a primitive, with those of each CPython.
 pub(crate) fn verdict(called: Option<Called>, ours: &Ours, theirs: &[Theirs]) -> Verdict {
-    let alike = theirs.windows(2).all(|two| match two {
-        [Theirs::Raised(_), Theirs::Raised(_)] => true,
-        two => two[0] == two[1],
-    });
+    let alike = theirs.windows(2).all(|two| two[0] == two[1]);
     match (ours, theirs.last()) {
         _ if theirs.contains(&Theirs::Unfinished) => Verdict::Unfinished,
         (Ours::Value(_), Some(Theirs::Unordered)) => Verdict::Undefined,
@@ -92,7 +114,9 @@ pub(crate) fn verdict(called: Option<Called>, ours: &Ours, theirs: &[Theirs]) ->
         }
         (Ours::Error(error), Some(theirs)) => match (error.limit(), theirs) {
             (Some(limit), theirs) if explains(limit, called, theirs) => Verdict::Limit,
-            (None, Theirs::Raised(_)) if alike => Verdict::SameError,
+            (None, Theirs::Raised(exception)) if alike && same_kind(error.kind, exception) => {
+                Verdict::SameError
+            }
             _ if alike => Verdict::Differs,
             _ => Verdict::Undefined,
         },
@@ -236,6 +260,8 @@ mod tests {
         let called = Some(Called::Public(Primitive::Add));
         let raised = [Theirs::Raised("ValueError".to_owned())];
         assert_eq!(verdict(called, &error(empty), &raised), Verdict::SameError);
+        let other = error(ErrorKind::DivisionByZero);
+        assert_eq!(verdict(called, &other, &raised), Verdict::Differs);
         assert_eq!(verdict(called, &error(limit), &raised), Verdict::Differs);
         for (text, verdict_of) in [("1", Verdict::Differs), ("1073741824", Verdict::Limit)] {
             let theirs = [Theirs::Value(text.to_owned())];

@@ -11,11 +11,11 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use arc_dsl::generate::Generator;
 use arc_dsl::{
-    Dialect, Grid, Interpreter, Pair, Primitive, Program, Sample, Task, TaskFile, TaskIds, Type,
-    Value, builtin, parse_programs, parse_programs_in,
+    Dialect, Interpreter, Pair, Primitive, Program, Sample, Task, TaskFile, TaskIds, Type, Value,
+    builtin, parse_programs, parse_programs_in,
 };
 
-use super::compare::{Ours, Row};
+use super::compare::{Ours, Row, Verdict, verdict};
 use super::python::{Command, Reference, Theirs};
 use super::suite::Pool;
 use super::vectors::digest;
@@ -37,6 +37,9 @@ const STRIDE: usize = 17;
 
 /// How often a mutant that repeats a known program is drawn again.
 const DRAWS: usize = 8;
+
+/// How often Python runs again what differs.
+const REPETITIONS: usize = 4;
 
 /// The steps of random programs.
 const STEPS: usize = 24;
@@ -98,21 +101,37 @@ impl<'a> Programs<'a> {
             inputs.map(|value| pool.place(value.to_string())).collect()
         });
         let inputs: Vec<Vec<usize>> = inputs.collect();
-        let calls = evaluations.iter().zip(&inputs);
-        let calls = calls.map(|(evaluation, inputs)| match evaluation.text {
-            Some(text) => Command::Program(text, inputs),
-            None => Command::Solver(evaluation.program.name(), inputs),
-        });
-        let commands: Vec<_> = pool.commands().chain(calls).collect();
-        let results = self.reference.evaluate(&commands, seconds)?;
+        let evaluate = |of: &[usize]| {
+            let calls = of.iter().map(|&at| match evaluations[at].text {
+                Some(text) => Command::Program(text, &inputs[at]),
+                None => Command::Case(evaluations[at].program.name(), &inputs[at], &[]),
+            });
+            let commands: Vec<_> = pool.commands().chain(calls).collect();
+            self.reference.evaluate(&commands, seconds)
+        };
+        let all: Vec<usize> = (0..evaluations.len()).collect();
+        let mut theirs = evaluate(&all)?;
         let mut interpreter = Interpreter::default();
-        let mut row = Row::new(name);
-        let mut both = Vec::with_capacity(evaluations.len());
-        for (evaluation, theirs) in evaluations.iter().zip(results) {
+        let ours = evaluations.iter().map(|evaluation| {
             let inputs = evaluation.inputs.iter().cloned();
-            let ours = Ours::from(interpreter.run_on(evaluation.program, inputs));
-            row.add(None, &ours, &theirs, || evaluation.what());
-            both.push((ours, theirs));
+            Ours::from(interpreter.run_on(evaluation.program, inputs))
+        });
+        let ours: Vec<_> = ours.collect();
+        // Where a set of functions decides, CPython gives another value in another process.
+        let mut again = all;
+        for _ in 0..REPETITIONS {
+            again.retain(|&at| verdict(None, &ours[at], &theirs[at]) == Verdict::Differs);
+            if again.is_empty() {
+                break;
+            }
+            for (&at, more) in again.iter().zip(evaluate(&again)?) {
+                theirs[at].extend(more);
+            }
+        }
+        let mut row = Row::new(name);
+        let both: Vec<Results> = ours.into_iter().zip(theirs).collect();
+        for (evaluation, (ours, theirs)) in evaluations.iter().zip(&both) {
+            row.add(None, ours, theirs, || evaluation.what());
         }
         self.rows.push(row);
         Ok(both)
@@ -237,21 +256,23 @@ impl Solvers {
             .map(|(task, pair, evaluation)| ((task, pair), evaluation))
             .unzip();
         let results = programs.compare("programs on own pairs", &evaluations, OWN_SECONDS)?;
-        let mut right = 0;
+        let (mut known, mut right) = (0, 0);
         let mut wrong = BTreeSet::new();
         for ((task, pair), (ours, _)) in pairs.iter().zip(results) {
-            let expected = pair.output.as_ref().map(Grid::to_string);
-            if matches!((ours, expected), (Ours::Value(ours), Some(expected)) if ours == expected) {
+            let Some(expected) = &pair.output else {
+                continue;
+            };
+            known += 1;
+            if matches!(ours, Ours::Value(ours) if ours == expected.to_string()) {
                 right += 1;
             } else {
                 wrong.insert(&task.id);
             }
         }
         let mut text = format!(
-            "{} of {} programs and {right} of {} pairs are right",
+            "{} of {} programs and {right} of {known} pairs are right",
             jobs.len() - wrong.len(),
             jobs.len(),
-            pairs.len()
         );
         if (1..=5).contains(&wrong.len()) {
             let _ = write!(text, "; not those of {wrong:?}");

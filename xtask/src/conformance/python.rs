@@ -6,9 +6,9 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 
-use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use arc_dsl::Dialect;
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 /// The driver, which runs the reference but contains nothing of it.
 const DRIVER: &str = include_str!("../../python/conformance.py");
@@ -17,39 +17,22 @@ const DRIVER: &str = include_str!("../../python/conformance.py");
 const MINOR_VERSIONS: std::ops::RangeInclusive<u32> = 9..=20;
 
 /// One line to the driver, whose text describes each command. All but `Pool` have a result.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Command<'a> {
     /// An expression for the pool.
     Pool(&'a str),
-    /// A call of a primitive with these from the pool, and a call of its result with those.
-    Case(&'static str, &'a [usize], &'a [usize]),
-    /// A call of a function of the file of solvers with these from the pool.
-    Solver(&'a str, &'a [usize]),
+    /// A call of a primitive or of a solver with these from the pool, and a call of its result with those.
+    Case(&'a str, &'a [usize], &'a [usize]),
     /// A call of the function of a program's text with these from the pool.
     Program(&'a str, &'a [usize]),
     /// A call of the function of a file that holds a batt with these from the pool.
     Batt(&'a Path, &'a [usize]),
-    /// The value that a failing call of a primitive returns.
-    Default(&'static str),
-}
-
-impl Command<'_> {
-    fn json(&self) -> Json {
-        match self {
-            Command::Pool(text) => json!(["pool", text]),
-            Command::Case(primitive, arguments, applied_to) => {
-                json!(["case", primitive, arguments, applied_to])
-            }
-            Command::Solver(name, inputs) => json!(["solver", name, inputs]),
-            Command::Program(text, inputs) => json!(["program", text, inputs]),
-            Command::Batt(path, inputs) => json!(["batt", path, inputs]),
-            Command::Default(name) => json!(["default", name]),
-        }
-    }
 }
 
 /// Python's result of an evaluation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Theirs {
     /// The text of the value, its sets in their order.
     Value(String),
@@ -59,21 +42,6 @@ pub(crate) enum Theirs {
     Raised(String),
     /// It took too long, or too much memory.
     Unfinished,
-}
-
-impl Theirs {
-    fn read(line: &str) -> Result<Self> {
-        let list: Vec<String> = serde_json::from_str(line)?;
-        Ok(
-            match list.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-                ["value", text] => Theirs::Value(text.to_owned()),
-                ["unordered"] => Theirs::Unordered,
-                ["raised", exception] => Theirs::Raised(exception.to_owned()),
-                ["unfinished"] => Theirs::Unfinished,
-                _ => bail!("the Python driver printed {line}"),
-            },
-        )
-    }
 }
 
 /// A CPython.
@@ -124,7 +92,8 @@ impl Python {
             output.status
         );
         let text = String::from_utf8(output.stdout)?;
-        text.lines().map(Theirs::read).collect()
+        let read = |line| serde_json::from_str(line).with_context(|| format!("Python: {line}"));
+        text.lines().map(read).collect()
     }
 }
 
@@ -192,7 +161,7 @@ impl Reference {
         std::fs::write(folder.path().join("conformance.py"), DRIVER)?;
         let mut file = BufWriter::new(File::create(folder.path().join("commands"))?);
         for command in commands {
-            writeln!(file, "{}", command.json())?;
+            writeln!(file, "{}", serde_json::to_string(command)?)?;
         }
         file.flush()?;
         let results = std::thread::scope(|scope| {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::Result;
-use arc_dsl::generate::{Case, Expression, Generator, TypedCase};
+use arc_dsl::generate::{Expression, Generator};
 use arc_dsl::{Dialect, Grid, Interpreter, parse_programs_in};
 
 use super::Called;
@@ -70,35 +70,25 @@ impl Suite {
             let mut seen = HashSet::new();
             for number in 0..count {
                 let any_types = number >= count - count / 5;
-                let mut case = Drawn::draw(&mut generator, primitive, any_types);
+                let mut case = draw(&mut generator, primitive, any_types);
                 for _ in 1..DRAWS {
-                    if !seen.contains(&case) {
-                        break;
+                    if seen.contains(&case) {
+                        case = draw(&mut generator, primitive, any_types);
                     }
-                    case = Drawn::draw(&mut generator, primitive, any_types);
                 }
-                suite.add(primitive, &case);
+                let [arguments, applied_to] = case.clone().map(|texts| {
+                    let places = texts.into_iter().map(|text| suite.pool.place(text));
+                    places.collect()
+                });
+                suite.calls.push(Call {
+                    primitive,
+                    arguments,
+                    applied_to,
+                });
                 seen.insert(case);
             }
         }
         suite
-    }
-
-    fn add(&mut self, primitive: Called, case: &Drawn) {
-        let arguments = self.place_all(&case.arguments);
-        let applied_to = self.place_all(&case.applied_to);
-        self.calls.push(Call {
-            primitive,
-            arguments,
-            applied_to,
-        });
-    }
-
-    fn place_all(&mut self, expressions: &[String]) -> Vec<usize> {
-        expressions
-            .iter()
-            .map(|expression| self.pool.place(expression.clone()))
-            .collect()
     }
 
     /// Python's results, one list per call.
@@ -157,39 +147,25 @@ impl Suite {
     }
 }
 
-/// The arguments of a case as text.
-#[derive(PartialEq, Eq, Hash)]
-struct Drawn {
-    arguments: Vec<String>,
-    applied_to: Vec<String>,
-}
-
-impl Drawn {
-    fn draw(generator: &mut Generator, primitive: Called, any_types: bool) -> Self {
-        match (primitive, any_types) {
-            (Called::Public(primitive), false) => generator.case(primitive).into(),
-            (Called::Public(primitive), true) => generator.case_of_any_types(primitive).into(),
-            (Called::Typed(primitive), false) => generator.typed_case(primitive).into(),
-            (Called::Typed(primitive), true) => generator.typed_case_of_any_types(primitive).into(),
+/// The arguments of a case, and those of a call of its result, as text.
+fn draw(generator: &mut Generator, primitive: Called, any_types: bool) -> [Vec<String>; 2] {
+    let texts = |all: &[Expression]| all.iter().map(ToString::to_string).collect();
+    match primitive {
+        Called::Public(primitive) => {
+            let case = if any_types {
+                generator.case_of_any_types(primitive)
+            } else {
+                generator.case(primitive)
+            };
+            [texts(&case.arguments), texts(&case.applied_to)]
         }
-    }
-}
-
-impl From<Case> for Drawn {
-    fn from(case: Case) -> Self {
-        let texts = |all: &[Expression]| all.iter().map(ToString::to_string).collect();
-        Self {
-            arguments: texts(&case.arguments),
-            applied_to: texts(&case.applied_to),
-        }
-    }
-}
-
-impl From<TypedCase> for Drawn {
-    fn from(case: TypedCase) -> Self {
-        Self {
-            arguments: case.arguments,
-            applied_to: case.applied_to,
+        Called::Typed(primitive) => {
+            let case = if any_types {
+                generator.typed_case_of_any_types(primitive)
+            } else {
+                generator.typed_case(primitive)
+            };
+            [case.arguments, case.applied_to]
         }
     }
 }

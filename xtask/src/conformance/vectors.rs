@@ -2,9 +2,9 @@
 //!
 //! `pool.txt` holds one expression per line. A file per family holds the cases: `[primitive]`, then one line per
 //! case, `12 40=(3, 4)`: the indices of its arguments in the pool, after `/` those for a call of its result, and
-//! Python's result. That is the literal, sets in their order, if it is short, otherwise `#` and its FNV-1a hash, with
-//! truth values replaced by the integers that they equal; `!` if Python raises, `~` if it continues but ours is meant
-//! to fail. `builtin.txt` holds the built-in programs: `[id]`, then one line per input, `seed index max_side=digest`.
+//! Python's result. That is the literal, sets in their order, if it is short, otherwise `#` and the end of its FNV-1a
+//! hash, with truth values replaced by the integers that they equal; `!` if Python raises, `~` if it continues but ours
+//! is meant to fail. `builtin.txt` holds the built-in programs: `[id]`, then one line per input, `seed index max_side=digest`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ fn folder(dialect: Dialect) -> &'static str {
 }
 
 /// Longer literals are hashed.
-const SHORT: usize = 17;
+const SHORT: usize = 7;
 
 /// Writes the digests of the reference's functions, which identify copies of them in program text.
 pub(crate) fn write_digests(root: &Path, reference: &Path) -> Result<()> {
@@ -99,13 +99,9 @@ pub(crate) fn digest(theirs: &Theirs) -> String {
     if literal.len() <= SHORT {
         literal
     } else {
-        format!("#{:016x}", fnv1a(literal.as_bytes()))
+        let hash = literal.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        format!("#{:06x}", hash & 0xff_ffff)
     }
-}
-
-/// The 64-bit FNV-1a hash.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
