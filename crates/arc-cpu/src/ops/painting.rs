@@ -203,7 +203,7 @@ fn paint_in_order(
     cells.sort_unstable();
     cells.dedup();
     let list = step.b.into();
-    let known = code.is_copied(list).filter(|_| code.has_all_parts(list));
+    let known = code.is_copied(list).filter(|_| !m.known.has_dropped);
     let runs = known.and_then(|is_copied| Value::order_known(&cells, is_copied));
     let mut keyed = Vec::with_capacity(cells.len());
     for (run, cell) in runs.ok_or(BailOut::Order)?.into_iter().zip(&cells) {
@@ -231,7 +231,10 @@ fn paint_in_order(
             None => (others.next_back(), others.next_back()),
         };
         match two {
-            (Some((_, first, code)), second) if second.is_none_or(|(_, run, _)| run != first) => {
+            (Some((_, first, code)), second)
+                if at.iter().all(|(_, run, _)| run.is_some())
+                    && second.is_none_or(|(_, run, _)| run != first) =>
+            {
                 decided.push((loc, *code));
             }
             _ => return Err(BailOut::Order),

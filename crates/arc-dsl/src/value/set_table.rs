@@ -174,31 +174,64 @@ fn slots_of(count: usize, is_copied: bool) -> usize {
     }
 }
 
+/// An element whose place is not known.
+pub(crate) const ANYWHERE: u32 = u32::MAX;
+
 /// What is known of the order of a set to which elements with these hashes were added one by one, in whatever order: for
-/// each of them a number by which they are ordered. Those of one number lie side by side, in the order in which they were
-/// added. Nothing if that may have put one of them elsewhere.
+/// each of them a number by which they are ordered, or [`ANYWHERE`]. Those of one number lie side by side, in the order in
+/// which they were added.
 ///
-/// This is linear probing: whichever element comes first, the same slots are taken, and each run of them that no other
-/// element can reach holds the same elements.
-pub(crate) fn runs(hashes: &[u64], is_copied: bool) -> Option<Vec<u32>> {
+/// This is linear probing: each run of slots with as many elements as slots is filled by these, whichever comes first. An
+/// element that may find the slots behind its first one taken is counted at its next place too, so that no run is shorter
+/// than it can be.
+pub(crate) fn runs(hashes: &[u64], is_copied: bool) -> Vec<u32> {
     let mask = slots_of(hashes.len(), is_copied) - 1;
-    let mut by_slot: Vec<(usize, usize)> = (0..)
-        .zip(hashes)
-        .map(|(at, hash)| (*hash as usize & mask, at))
+    // Where an element may be put, with it, the rest of its hash, and whether its next place is counted.
+    let all = (0..).zip(hashes);
+    let mut entries: Vec<(usize, u32, u64, bool)> = all
+        .map(|(at, hash)| (*hash as usize & mask, at, *hash, false))
         .collect();
-    by_slot.sort_unstable();
     let mut runs = vec![0; hashes.len()];
-    let (mut start, mut end) = (0, 0);
-    for (slot, at) in by_slot {
-        if slot >= end {
-            (start, end) = (slot, slot);
-        } else if end - start > IN_A_ROW || slot + IN_A_ROW > mask {
-            return None;
+    loop {
+        entries.sort_unstable_by_key(|(slot, ..)| *slot);
+        let mut more = Vec::new();
+        let mut first = 0;
+        while first < entries.len() {
+            let start = entries[first].0;
+            let mut next = first;
+            while next < entries.len() && entries[next].0 < start + (next - first).max(1) {
+                next += 1;
+            }
+            let end = start + next - first;
+            for (slot, at, rest, is_counted) in &mut entries[first..next] {
+                let reach = if *slot + IN_A_ROW <= mask {
+                    IN_A_ROW
+                } else {
+                    0
+                };
+                if end - *slot > 1 + reach || end > mask + 1 {
+                    runs[*at as usize] = ANYWHERE;
+                    if !*is_counted {
+                        *is_counted = true;
+                        let rest = *rest >> 5;
+                        let slot = slot.wrapping_mul(5).wrapping_add(1 + rest as usize) & mask;
+                        more.push((slot, *at, rest, false));
+                    }
+                } else if runs[*at as usize] != ANYWHERE {
+                    runs[*at as usize] = start as u32;
+                }
+            }
+            first = next;
         }
-        end += 1;
-        runs[at] = start as u32;
+        if more.is_empty() {
+            return runs;
+        }
+        entries.append(&mut more);
+        if entries.len() > 2 * hashes.len() {
+            runs.fill(ANYWHERE);
+            return runs;
+        }
     }
-    Some(runs)
 }
 
 impl Table {
@@ -400,9 +433,9 @@ pub(crate) mod tests {
                     table = table.copied(&hashes);
                 }
                 assert_eq!(table.slots.len(), slots_of(hashes.len(), is_copied));
-                if let Some(runs) = runs(&hashes, is_copied) {
-                    assert!(table.iter().map(|at| runs[at as usize]).is_sorted());
-                }
+                let runs = runs(&hashes, is_copied);
+                let numbers = table.iter().map(|at| runs[at as usize]);
+                assert!(numbers.filter(|run| *run != ANYWHERE).is_sorted());
             }
         }
     }
