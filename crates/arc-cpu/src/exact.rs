@@ -259,12 +259,12 @@ impl Machine {
             return Ok(places.clone());
         }
         let all = 0..(self.stack.len() - base) as u32;
-        let places: Arc<[u32]> = match self.runs(code, at, ty, &self.stack[base..]) {
-            Some(runs) if runs.iter().all(Option::is_some) && are_distinct(&runs) => {
-                let mut places: Vec<u32> = all.collect();
-                places.sort_unstable_by_key(|place| runs[*place as usize]);
-                places.into()
-            }
+        let known = self.places_known(code, at, ty, &self.stack[base..]);
+        let mut known: Vec<_> = known.into_iter().flatten().zip(all.clone()).collect();
+        known.sort_unstable();
+        let is_known = known.is_sorted_by(|(a, _), (b, _)| a.1 < b.0);
+        let places: Arc<[u32]> = match known[..] {
+            [_, ..] if is_known => known.iter().map(|(_, place)| *place).collect(),
             _ => {
                 let number = code.types.iter().position(|one| one == ty);
                 let number = number.ok_or(BailOut::Order)? as u32;
@@ -303,16 +303,21 @@ impl Machine {
         })
     }
 
-    /// What is known of the order of these, which are all elements of the set in a slot, without building it again: for each
-    /// a number by which they are ordered. The order of those with equal numbers is not known.
-    fn runs(&self, code: &Code, at: At, ty: &Type, elements: &[Slot]) -> Option<Vec<Option<u32>>> {
+    /// What is known of the places of these, which are all elements of the set in a slot, without building it again.
+    fn places_known(
+        &self,
+        code: &Code,
+        at: At,
+        ty: &Type,
+        elements: &[Slot],
+    ) -> Option<Vec<(u32, u32)>> {
         let slot = at.into();
         code.definition(slot).filter(|one| self.is_whole(one))?;
         let is_copied = code.is_copied(slot)?;
         let element = ty.element()?;
         let values = elements.iter().map(|slot| self.value(&element, *slot));
         let values: Vec<Value> = values.collect::<Result<_, _>>().ok()?;
-        Value::order_known(&values, is_copied)
+        Value::places_known(&values, is_copied)
     }
 
     /// Of these elements of the set in a slot, which are of the type that `ty` has, the first one in the order of Python.
@@ -337,18 +342,17 @@ impl Machine {
             let first = in_order.find(|one| is_wanted(self, one));
             return first.copied().ok_or(BailOut::Order);
         }
-        let runs = self.runs(code, at, ty, &all);
-        if let Some(runs) = runs {
-            let found = runs
+        if let Some(known) = self.places_known(code, at, ty, &all) {
+            let found = known
                 .iter()
                 .zip(&all)
                 .filter(|(_, one)| is_wanted(self, one));
             let mut found: Vec<_> = found.collect();
-            found.sort_unstable_by_key(|(run, _)| **run);
-            match found[..] {
-                [(run, first), (next, _), ..] if run.is_some() && run < next => return Ok(*first),
-                [(_, only)] => return Ok(*only),
-                _ => {}
+            found.sort_unstable_by_key(|(places, _)| places.1);
+            if let [((_, last), first), others @ ..] = &found[..]
+                && others.iter().all(|((first, _), _)| last < first)
+            {
+                return Ok(**first);
             }
         }
         let list = self.in_order(code, at, ty)?;
@@ -643,12 +647,6 @@ fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, BailOut> {
         ErrorKind::DivisionByZero => BailOut::DivisionByZero,
         _ => BailOut::Fails,
     })
-}
-
-fn are_distinct(numbers: &[Option<u32>]) -> bool {
-    let mut sorted = numbers.to_vec();
-    sorted.sort_unstable();
-    sorted.is_sorted_by(|a, b| a < b)
 }
 
 fn is_set_value(value: &Value) -> bool {

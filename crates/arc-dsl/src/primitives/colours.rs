@@ -175,9 +175,7 @@ fn seen(element: Piece<'_>) -> Vec<i32> {
         Piece::Patch(patch) => {
             let colours: Vec<i32> = counts(element).iter().map(|(colour, _)| *colour).collect();
             let hashes: Vec<u64> = colours.iter().map(|it| set_table::integer(*it)).collect();
-            let mut runs = set_table::runs(&hashes, false);
-            runs.sort_unstable();
-            if runs.is_sorted_by(|a, b| a < b) {
+            if set_table::are_apart(&set_table::runs(&hashes, false)) {
                 return colours;
             }
             let mut met = Vec::new();
