@@ -186,6 +186,9 @@ impl Code {
     pub(crate) fn is_copied(&self, slot: u32) -> Option<bool> {
         use Primitive as P;
         let definition = self.definition(slot)?;
+        if !is_set(&self.types[definition.ty as usize]) {
+            return None;
+        }
         match (definition.how, self.arguments(definition)) {
             (How::Call(P::Objects | P::Occurrences | P::Palette), _) => Some(true),
             (

@@ -162,8 +162,8 @@ impl Specialiser {
                 return Ok(None);
             }
             let mut pairs = Vec::new();
-            for first in first.iter() {
-                for second in second.iter() {
+            for second in second.iter() {
+                for first in first.iter() {
                     pairs.push(self.symbols.add(Node::Tuple([*first, *second].into())));
                 }
             }
