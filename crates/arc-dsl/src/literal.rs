@@ -1,6 +1,104 @@
-//! Writes tuples and sets as literals of program text.
+//! Writes tuples and sets as literals of program text, and makes sets of literals.
 
+use std::borrow::Cow;
 use std::fmt;
+
+use crate::value::Value;
+use crate::value::container::Container;
+
+/// The set of `frozenset({...})` with these elements. If they are more than two literals without names, CPython 3.9 and
+/// later make one constant of them, and add its elements to another set. The constant is a set that was made of the
+/// elements of a first one.
+pub(crate) fn frozenset(elements: Vec<Value>, have_names: bool) -> Value {
+    if elements.len() > 2 && !have_names {
+        return Value::frozenset(in_order(&Value::set(elements)));
+    }
+    Value::frozenset(elements)
+}
+
+/// A value as program text: what reads it has its sets in the same order.
+pub(crate) struct Literal<'a>(pub(crate) &'a Value);
+
+impl fmt::Display for Literal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::Tuple(elements) => write_tuple(f, elements.as_slice().iter().map(Literal)),
+            Value::Set(_) | Value::Indices(_) | Value::Object(_) => {
+                write_set(f, in_order_of_text(self.0).iter().map(Literal))
+            }
+            value => value.fmt(f),
+        }
+    }
+}
+
+impl Value {
+    /// The same value with its sets as they are read from its text.
+    #[must_use]
+    pub fn as_literal(&self) -> Self {
+        match self {
+            Value::Tuple(elements) => {
+                Value::tuple(elements.as_slice().iter().map(Value::as_literal).collect())
+            }
+            Value::Set(_) | Value::Indices(_) | Value::Object(_) => {
+                let elements: Vec<Value> = in_order(self).map(|it| it.as_literal()).collect();
+                let have_names = elements.iter().any(has_name);
+                frozenset(elements, have_names)
+            }
+            value => value.clone(),
+        }
+    }
+}
+
+/// The elements of a set in the order of iteration.
+fn in_order(set: &Value) -> impl Iterator<Item = Value> {
+    let elements = set.as_container().into_iter().flat_map(Container::iter);
+    elements.map(Cow::into_owned)
+}
+
+/// Whether the text of a value has a name in it.
+fn has_name(value: &Value) -> bool {
+    match value {
+        Value::Set(_) | Value::Indices(_) | Value::Object(_) => true,
+        Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => true,
+        Value::Tuple(elements) => elements.as_slice().iter().any(has_name),
+        _ => false,
+    }
+}
+
+/// Sets of more elements are written in the order of iteration.
+const MOST_ORDERED: usize = 64;
+
+/// The elements of a set in an order in which a set that is read iterates like this one. Most often that is the order of
+/// iteration; if elements collide, some have to be exchanged.
+fn in_order_of_text(set: &Value) -> Vec<Value> {
+    let wanted: Vec<Value> = in_order(set).collect();
+    let have_names = wanted.iter().any(has_name);
+    let differing = |written: &[Value]| {
+        let read = frozenset(written.to_vec(), have_names);
+        in_order(&read)
+            .zip(&wanted)
+            .filter(|(a, b)| a != *b)
+            .count()
+    };
+    let (mut best, mut least) = (wanted.clone(), differing(&wanted));
+    while least > 0 && wanted.len() <= MOST_ORDERED {
+        let before = best.clone();
+        for a in 1..before.len() {
+            for b in 0..a {
+                let mut written = before.clone();
+                written.swap(a, b);
+                let found = differing(&written);
+                if found < least {
+                    (best, least) = (written, found);
+                }
+            }
+        }
+        if best == before {
+            break;
+        }
+    }
+    best
+}
 
 /// Writes `(a, b)`, `(a,)` or `()`.
 pub fn write_tuple<T: fmt::Display>(
@@ -39,4 +137,36 @@ pub fn write_list<T: fmt::Display>(
         item.fmt(f)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Generator;
+    use crate::text::parse_programs;
+    use crate::{Operand, Type};
+
+    /// Python has `{15, 7}` for `{7, 15}`, and the other way round.
+    #[test]
+    fn a_literal_is_read_in_the_order_in_which_it_was_written() {
+        let mut generator = Generator::new(7);
+        let types = [Type::IntegerSet, Type::Indices, Type::Object, Type::Objects];
+        let (mut several, mut exchanged) = (0, 0);
+        for at in 0..2_000 {
+            let value = generator.value(types[at % types.len()]).as_literal();
+            let text = Literal(&value).to_string();
+            let program = format!("def f(I):\n    O = totuple({text})\n    return O\n");
+            let program = parse_programs(&program).remove(0).unwrap();
+            let read = match &program.steps()[0].arguments[0] {
+                Operand::Literal(read) => read.clone(),
+                Operand::Constant(constant) => constant.value().clone(),
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(read.to_string(), value.to_string(), "{text}");
+            assert!(program.to_string().contains(&text), "{program}");
+            several += usize::from(value.as_container().is_some_and(|it| it.len() > 1));
+            exchanged += usize::from(text != value.to_string());
+        }
+        assert!(several > 1_000 && exchanged > 20, "{several} {exchanged}");
+    }
 }

@@ -257,7 +257,7 @@ pub(super) fn literal(value: Value) -> Operand {
     let same = |c: &&Constant| c.value().kind() == value.kind() && *c.value() == value;
     match Constant::ALL.iter().find(same) {
         Some(constant) => Operand::Constant(*constant),
-        None => Operand::Literal(value),
+        None => Operand::Literal(value.as_literal()),
     }
 }
 
