@@ -1,6 +1,6 @@
 //! Evaluates the calls of a batt: on the machine, or if that bails out, with the reference.
 
-use arc_dsl::{ErrorKind, EvalError, Interpreter, Limit, Value};
+use arc_dsl::{ErrorKind, EvalError, Interpreter, Limit, Primitive, Value};
 use arc_form::Type;
 use smallvec::SmallVec;
 
@@ -194,7 +194,12 @@ impl Batt {
         let step = self.machine.failed.take();
         let origin = step.and_then(|step| code.origins.get(step as usize));
         let primitive = match called {
-            Called::Primitive(primitive) if primitive.is_first_order() => Some(primitive),
+            // `other` is two calls, of which the second one fails.
+            Called::Primitive(primitive)
+                if primitive.is_first_order() && primitive != Primitive::Other =>
+            {
+                Some(primitive)
+            }
             _ => origin.and_then(|origin| origin.primitive),
         };
         self.machine.stack.clear();
