@@ -26,8 +26,10 @@ pub(crate) struct Definition {
     pub(crate) ty: u32,
     /// Whether the slot holds the value as its type says.
     pub(crate) is_typed: bool,
-    /// Whether it holds all of the value, in its order if it is a tuple.
-    pub(crate) has_all: bool,
+    /// Whether cells of it may be dropped that no use sees.
+    pub(crate) is_clipped: bool,
+    /// Whether it is a tuple whose order no use sees.
+    pub(crate) is_mixed: bool,
     /// The region in which it is built, 0 for the body.
     pub(crate) within: u32,
     /// The steps that build it, counted from the first one of that region until the region is finished.
@@ -38,13 +40,6 @@ pub(crate) struct Definition {
     /// Which of [`Code::arguments`] it takes. Those of a loop are its containers, the parameters of its region and the
     /// result of that.
     pub(crate) arguments: Range<u32>,
-}
-
-impl Definition {
-    /// Whether the slot holds all of the value, as its type says.
-    fn is_whole(&self) -> bool {
-        self.is_typed && self.has_all
-    }
 }
 
 /// How a value was built from others.
@@ -157,6 +152,8 @@ pub(crate) struct Known {
     places: FxHashMap<u32, Arc<[u32]>>,
     /// A set whose order a vectorised loop needs, and the number of its type.
     pub(crate) wanted: Option<(At, u32)>,
+    /// Whether cells were dropped that no use sees.
+    pub(crate) has_dropped: bool,
     depth: u32,
 }
 
@@ -166,6 +163,7 @@ impl Known {
         self.regions.clear();
         self.places.clear();
         self.wanted = None;
+        self.has_dropped = false;
         self.depth = 0;
     }
 
@@ -218,34 +216,6 @@ impl Code {
         }
     }
 
-    /// Whether the value of a slot is there with all cells of its elements, however it is represented.
-    fn has_all(&self, slot: u32) -> bool {
-        match self.definition(slot) {
-            Some(definition) => definition.has_all && self.has_all_parts(slot),
-            None => self.constants.iter().any(|(at, ..)| *at == slot),
-        }
-    }
-
-    /// Whether the values from which that of a slot is built are.
-    pub(crate) fn has_all_parts(&self, slot: u32) -> bool {
-        use Primitive as P;
-        let Some(definition) = self.definition(slot) else {
-            return false;
-        };
-        let has_all = |argument: &Argument| match argument {
-            Argument::Slot(slot, ty) => !has_sets(&self.types[*ty as usize]) || self.has_all(*slot),
-            Argument::Constant(_) => true,
-        };
-        match (definition.how, self.arguments(definition)) {
-            (How::Loop(P::Apply | P::Mapply | P::Prapply), [.., result]) => has_all(result),
-            (How::Loop(_) | How::Kept | How::Element | How::Same, [container, ..]) => {
-                has_all(container)
-            }
-            (How::Call(_), arguments) => arguments.iter().all(has_all),
-            _ => false,
-        }
-    }
-
     fn arguments(&self, definition: &Definition) -> &[Argument] {
         let Range { start, end } = definition.arguments;
         &self.arguments[start as usize..end as usize]
@@ -289,12 +259,12 @@ impl Machine {
             return Ok(places.clone());
         }
         let all = 0..(self.stack.len() - base) as u32;
-        let places: Arc<[u32]> = match self.runs(code, at, ty, &self.stack[base..]) {
-            Some(runs) if are_distinct(&runs) => {
-                let mut places: Vec<u32> = all.collect();
-                places.sort_unstable_by_key(|place| runs[*place as usize]);
-                places.into()
-            }
+        let known = self.places_known(code, at, ty, &self.stack[base..]);
+        let mut known: Vec<_> = known.into_iter().flatten().zip(all.clone()).collect();
+        known.sort_unstable();
+        let is_known = known.is_sorted_by(|(a, _), (b, _)| a.1 < b.0);
+        let places: Arc<[u32]> = match known[..] {
+            [_, ..] if is_known => known.iter().map(|(_, place)| *place).collect(),
             _ => {
                 let number = code.types.iter().position(|one| one == ty);
                 let number = number.ok_or(BailOut::Order)? as u32;
@@ -331,16 +301,21 @@ impl Machine {
         })
     }
 
-    /// What is known of the order of these, which are all elements of the set in a slot, without building it again: for each
-    /// a number by which they are ordered. The order of those with equal numbers is not known.
-    fn runs(&self, code: &Code, at: At, ty: &Type, elements: &[Slot]) -> Option<Vec<u32>> {
+    /// What is known of the places of these, which are all elements of the set in a slot, without building it again.
+    fn places_known(
+        &self,
+        code: &Code,
+        at: At,
+        ty: &Type,
+        elements: &[Slot],
+    ) -> Option<Vec<(u32, u32)>> {
         let slot = at.into();
-        code.definition(slot).filter(|one| one.is_typed)?;
-        let is_copied = code.is_copied(slot).filter(|_| code.has_all(slot))?;
+        code.definition(slot).filter(|one| self.is_whole(one))?;
+        let is_copied = code.is_copied(slot)?;
         let element = ty.element()?;
         let values = elements.iter().map(|slot| self.value(&element, *slot));
         let values: Vec<Value> = values.collect::<Result<_, _>>().ok()?;
-        Value::order_known(&values, is_copied)
+        Value::places_known(&values, is_copied)
     }
 
     /// Of these elements of the set in a slot, which are of the type that `ty` has, the first one in the order of Python.
@@ -365,18 +340,17 @@ impl Machine {
             let first = in_order.find(|one| is_wanted(self, one));
             return first.copied().ok_or(BailOut::Order);
         }
-        let runs = self.runs(code, at, ty, &all);
-        if let Some(runs) = runs {
-            let found = runs
+        if let Some(known) = self.places_known(code, at, ty, &all) {
+            let found = known
                 .iter()
                 .zip(&all)
                 .filter(|(_, one)| is_wanted(self, one));
             let mut found: Vec<_> = found.collect();
-            found.sort_unstable_by_key(|(run, _)| **run);
-            match found[..] {
-                [(run, first), (next, _), ..] if run < next => return Ok(*first),
-                [(_, only)] => return Ok(*only),
-                _ => {}
+            found.sort_unstable_by_key(|(places, _)| places.1);
+            if let [((_, last), first), others @ ..] = &found[..]
+                && others.iter().all(|((first, _), _)| last < first)
+            {
+                return Ok(**first);
             }
         }
         let list = self.in_order(code, at, ty)?;
@@ -426,6 +400,12 @@ impl Machine {
         Ok((definition.slot, slot, definition.steps.end))
     }
 
+    /// Whether the slot holds all of the value, as its type says.
+    fn is_whole(&self, definition: &Definition) -> bool {
+        let is_partial = definition.is_clipped && self.known.has_dropped;
+        definition.is_typed && !definition.is_mixed && !is_partial
+    }
+
     /// Forgets what is found of regions.
     fn among_known<T>(&mut self, find: impl FnOnce(&mut Self) -> T) -> T {
         let known = self.known.regions.len();
@@ -443,7 +423,7 @@ impl Machine {
         };
         let definition = code.definition(slot);
         let mut value = None;
-        if definition.is_none_or(Definition::is_whole) {
+        if definition.is_none_or(|one| self.is_whole(one)) {
             let found = self.value(ty, self.slots[slot as usize])?;
             if !has_sets(ty) || has_one_order(&found) {
                 return Ok(found);
@@ -491,7 +471,7 @@ impl Machine {
                     values.push(match (self.exact(code, argument), argument) {
                         (Err(_), Argument::Slot(slot, ty))
                             if is_only_compared(primitive, at)
-                                && code.definition(*slot).is_none_or(Definition::is_whole) =>
+                                && code.definition(*slot).is_none_or(|one| self.is_whole(one)) =>
                         {
                             self.value(&code.types[*ty as usize], self.slots[*slot as usize])?
                         }
@@ -663,12 +643,6 @@ fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, BailOut> {
         ErrorKind::DivisionByZero => BailOut::DivisionByZero,
         _ => BailOut::Fails,
     })
-}
-
-fn are_distinct(numbers: &[u32]) -> bool {
-    let mut sorted = numbers.to_vec();
-    sorted.sort_unstable();
-    sorted.is_sorted_by(|a, b| a < b)
 }
 
 fn is_set_value(value: &Value) -> bool {

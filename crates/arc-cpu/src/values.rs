@@ -191,6 +191,7 @@ impl Machine {
 
     #[cold]
     fn clip_and_unite(&mut self, base: usize) -> Result<Slot, BailOut> {
+        self.known.has_dropped = true;
         // Locations and cells have no union, wherever they lie.
         let patches = self.stack[base..]
             .iter()

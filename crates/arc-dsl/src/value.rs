@@ -334,11 +334,11 @@ impl Value {
     }
 
     /// What is known of the order of a set of these elements, all different, in whatever order they were added one by one,
-    /// or of the copy of such a set: for each a number by which they are ordered. Of those with equal numbers the order
-    /// is not known. Nothing if a number is not known, and if an element has no hash.
+    /// or of the copy of such a set: for each the least and the greatest place that it may have. One is before another if
+    /// its greatest place is less than the other's least. Nothing if an element has no hash.
     #[must_use]
-    pub fn order_known(elements: &[Value], is_copied: bool) -> Option<Vec<u32>> {
-        set_table::runs(&Value::hashes(elements)?, is_copied)
+    pub fn places_known(elements: &[Value], is_copied: bool) -> Option<Vec<(u32, u32)>> {
+        Some(set_table::runs(&Value::hashes(elements)?, is_copied))
     }
 
     /// The same set, built by filtering `set`, in whose order its elements were added; nothing if one of them is not a set.

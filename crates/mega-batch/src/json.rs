@@ -27,7 +27,7 @@ const SLOWEST: usize = 20;
 /// A [`Sink`] that writes a JSON document of a batch:
 ///
 /// ```json
-/// {"engine_version": "0.1.0", "schema": 1, "mode": "parallel", "workers": 2, "tasks": 400, "programs": 400,
+/// {"engine_version": "0.2.0", "schema": 1, "mode": "parallel", "workers": 2, "tasks": 400, "programs": 400,
 ///  "evaluations": 1718, "seconds": 0.05, "compile_seconds": 0.01, "evaluation_seconds": 0.08,
 ///  "evaluations_per_second": 34360.0, "tasks_solved": 399, "pairs_right": 1715,
 ///  "pairs_expected": 1718,

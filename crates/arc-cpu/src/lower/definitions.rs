@@ -58,14 +58,15 @@ impl Lowering {
         let steps = steps.start as u32..steps.end as u32;
         let ty = self.types[instruction.id.index()].clone();
         let ty = self.number_of(&ty);
-        let has_all = self.has_all(instruction.id);
+        let is_clipped = self.plan.is_clipped(instruction.id);
         let region = self.looped;
         self.define_as(
             Definition {
                 slot: self.slot_of(instruction.id),
                 ty,
                 is_typed: self.is_typed(instruction.id),
-                has_all,
+                is_clipped,
+                is_mixed: self.is_mixed(instruction.id),
                 within: self.within,
                 steps,
                 how,
@@ -95,7 +96,7 @@ impl Lowering {
             self.define(call, 0..0);
         }
         for definition in &mut self.code.definitions[from..] {
-            (definition.is_typed, definition.has_all) = (false, false);
+            definition.is_typed = false;
         }
         Ok(())
     }
@@ -111,7 +112,8 @@ impl Lowering {
                             slot: id.0,
                             ty,
                             is_typed: self.is_typed(*id),
-                            has_all: self.has_all(*id),
+                            is_clipped: self.plan.is_clipped(*id),
+                            is_mixed: self.is_mixed(*id),
                             within: NOWHERE,
                             steps: 0..0,
                             how: How::Element,
@@ -142,11 +144,6 @@ impl Lowering {
             arguments,
             ..definition
         });
-    }
-
-    /// Whether a value is represented with all its cells, in its order if it is a tuple.
-    fn has_all(&self, id: Id) -> bool {
-        !self.plan.is_clipped(id) && !self.is_mixed(id)
     }
 
     /// Whether a value is represented as its type says.

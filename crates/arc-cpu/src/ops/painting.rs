@@ -203,14 +203,14 @@ fn paint_in_order(
     cells.sort_unstable();
     cells.dedup();
     let list = step.b.into();
-    let known = code.is_copied(list).filter(|_| code.has_all_parts(list));
-    let runs = known.and_then(|is_copied| Value::order_known(&cells, is_copied));
+    let known = code.is_copied(list).filter(|_| !m.known.has_dropped);
+    let known = known.and_then(|is_copied| Value::places_known(&cells, is_copied));
     let mut keyed = Vec::with_capacity(cells.len());
-    for (run, cell) in runs.ok_or(BailOut::Order)?.into_iter().zip(&cells) {
+    for (places, cell) in known.ok_or(BailOut::Order)?.into_iter().zip(&cells) {
         let Value::Cell(Cell { colour, loc }) = *cell else {
             return Err(BailOut::Type);
         };
-        keyed.push((loc, run, code_of(colour)?));
+        keyed.push((loc, places, code_of(colour)?));
     }
     keyed.sort_unstable();
     let tile = m.tile(step.a);
@@ -225,17 +225,23 @@ fn paint_in_order(
         if at.len() < 2 || !is_open(loc) {
             continue;
         }
-        let mut others = at.iter().filter(|(_, _, code)| Some(*code) != ground);
-        let two = match ground {
-            Some(_) => (others.next(), others.next()),
-            None => (others.next_back(), others.next_back()),
+        let others = || at.iter().filter(|(_, _, code)| Some(*code) != ground);
+        let best = match ground {
+            Some(_) => others().min_by_key(|(_, places, _)| places.1),
+            None => others().max_by_key(|(_, places, _)| places.0),
         };
-        match two {
-            (Some((_, first, code)), second) if second.is_none_or(|(_, run, _)| run != first) => {
-                decided.push((loc, *code));
-            }
-            _ => return Err(BailOut::Order),
+        let Some((_, best, code)) = best else {
+            continue;
+        };
+        let is_decided = others().all(|(_, places, other)| match ground {
+            _ if other == code => true,
+            Some(_) => best.1 < places.0,
+            None => places.1 < best.0,
+        });
+        if !is_decided {
+            return Err(BailOut::Order);
         }
+        decided.push((loc, *code));
     }
     let to = m.memory.tiles.last_mut();
     for (loc, code) in decided {

@@ -175,11 +175,7 @@ fn seen(element: Piece<'_>) -> Vec<i32> {
         Piece::Patch(patch) => {
             let colours: Vec<i32> = counts(element).iter().map(|(colour, _)| *colour).collect();
             let hashes: Vec<u64> = colours.iter().map(|it| set_table::integer(*it)).collect();
-            let is_known = |mut runs: Vec<u32>| {
-                runs.sort_unstable();
-                runs.is_sorted_by(|a, b| a < b)
-            };
-            if set_table::runs(&hashes, false).is_some_and(is_known) {
+            if set_table::are_apart(&set_table::runs(&hashes, false)) {
                 return colours;
             }
             let mut met = Vec::new();

@@ -175,30 +175,61 @@ fn slots_of(count: usize, is_copied: bool) -> usize {
 }
 
 /// What is known of the order of a set to which elements with these hashes were added one by one, in whatever order: for
-/// each of them a number by which they are ordered. Those of one number lie side by side, in the order in which they were
-/// added. Nothing if that may have put one of them elsewhere.
+/// each of them the first and the last slot at which the run of slots may begin in which it lies. One element is before
+/// another if its last such slot is before the other's first.
 ///
-/// This is linear probing: whichever element comes first, the same slots are taken, and each run of them that no other
-/// element can reach holds the same elements.
-pub(crate) fn runs(hashes: &[u64], is_copied: bool) -> Option<Vec<u32>> {
+/// This is linear probing: each run of slots with as many elements as slots is filled by these, whichever comes first. An
+/// element that may find the slots behind its first one taken is counted at its next place too, so that no run is shorter
+/// than it can be.
+pub(crate) fn runs(hashes: &[u64], is_copied: bool) -> Vec<(u32, u32)> {
     let mask = slots_of(hashes.len(), is_copied) - 1;
-    let mut by_slot: Vec<(usize, usize)> = (0..)
-        .zip(hashes)
-        .map(|(at, hash)| (*hash as usize & mask, at))
+    // Where an element may be put, its number, the rest of its hash, and whether its next place is counted.
+    let all = (0..).zip(hashes);
+    let mut entries: Vec<(usize, u32, u64, bool)> = all
+        .map(|(at, hash)| (*hash as usize & mask, at, *hash, false))
         .collect();
-    by_slot.sort_unstable();
-    let mut runs = vec![0; hashes.len()];
-    let (mut start, mut end) = (0, 0);
-    for (slot, at) in by_slot {
-        if slot >= end {
-            (start, end) = (slot, slot);
-        } else if end - start > IN_A_ROW || slot + IN_A_ROW > mask {
-            return None;
+    while entries.len() <= 2 * hashes.len() {
+        entries.sort_unstable_by_key(|(slot, ..)| *slot);
+        let mut more = Vec::new();
+        let mut runs = vec![(u32::MAX, 0); hashes.len()];
+        let mut first = 0;
+        while first < entries.len() {
+            let start = entries[first].0;
+            let mut next = first + 1;
+            while next < entries.len() && entries[next].0 < start + next - first {
+                next += 1;
+            }
+            let end = start + next - first;
+            for (slot, at, rest, is_counted) in &mut entries[first..next] {
+                let run = &mut runs[*at as usize];
+                *run = (run.0.min(start as u32), run.1.max(start as u32));
+                let reach = if *slot + IN_A_ROW <= mask {
+                    IN_A_ROW
+                } else {
+                    0
+                };
+                if end - *slot > 1 + reach && !*is_counted {
+                    *is_counted = true;
+                    let rest = *rest >> 5;
+                    let slot = slot.wrapping_mul(5).wrapping_add(1 + rest as usize) & mask;
+                    more.push((slot, *at, rest, false));
+                }
+            }
+            first = next;
         }
-        end += 1;
-        runs[at] = start as u32;
+        if more.is_empty() {
+            return runs;
+        }
+        entries.append(&mut more);
     }
-    Some(runs)
+    vec![(0, u32::MAX); hashes.len()]
+}
+
+/// Whether these are those of elements of which the order is known.
+pub(crate) fn are_apart(runs: &[(u32, u32)]) -> bool {
+    let mut sorted = runs.to_vec();
+    sorted.sort_unstable();
+    sorted.is_sorted_by(|a, b| a.1 < b.0)
 }
 
 impl Table {
@@ -400,8 +431,12 @@ pub(crate) mod tests {
                     table = table.copied(&hashes);
                 }
                 assert_eq!(table.slots.len(), slots_of(hashes.len(), is_copied));
-                if let Some(runs) = runs(&hashes, is_copied) {
-                    assert!(table.iter().map(|at| runs[at as usize]).is_sorted());
+                let runs = runs(&hashes, is_copied);
+                let mut last = 0;
+                for element in table.iter() {
+                    let run = runs[element as usize];
+                    assert!(run.1 >= last);
+                    last = last.max(run.0);
                 }
             }
         }

@@ -63,7 +63,7 @@ pub(crate) fn document(count: usize) -> Value {
         })
         .collect();
     json!({
-        "engine_version": "0.1.0", "mode": "parallel", "workers": 2, "tasks": tasks.len(),
+        "engine_version": "0.2.0", "mode": "parallel", "workers": 2, "tasks": tasks.len(),
         "programs": programs.len(), "evaluations": summary.totals.evaluations, "seconds": 0.05,
         "compile_seconds": 0.01, "evaluation_seconds": 0.08, "evaluations_per_second": 1.0,
         "tasks_solved": solved, "pairs_right": summary.pairs_right,

@@ -15,7 +15,7 @@ use crate::{DOCUMENT_SCHEMA, VERSION};
 /// The contents of the document: a search and its results.
 ///
 /// ```json
-/// {"engine_version": "0.1.0", "schema": 1, "kind": "search", "language": "9f..", "workers": 2,
+/// {"engine_version": "0.2.0", "schema": 1, "kind": "search", "language": "9f..", "workers": 2,
 ///  "nodes": 12000, "calls": 480000, "attempts": 2, "renames": true, "repeats": true,
 ///  "grounds": true, "seconds_per_task": null,
 ///  "tasks": 400, "seconds": 200.1, "work_seconds": 399.0, "most_bytes": 200000000,
