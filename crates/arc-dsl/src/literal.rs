@@ -32,6 +32,13 @@ impl fmt::Display for Literal<'_> {
 }
 
 impl Value {
+    /// The places of a set's elements, in the order of iteration, in an order in which they can be added to a set that then
+    /// iterates like this one, if there is such an order; none for other values.
+    #[must_use]
+    pub fn adding_order(&self) -> Vec<usize> {
+        exchanged(&in_order(self).collect::<Vec<_>>(), Value::set)
+    }
+
     /// The same value with its sets as they are read from its text.
     #[must_use]
     pub fn as_literal(&self) -> Self {
@@ -65,31 +72,38 @@ fn has_name(value: &Value) -> bool {
     }
 }
 
-/// Sets of more elements are written in the order of iteration.
-const MOST_ORDERED: usize = 64;
-
-/// The elements of a set in an order in which a set that is read iterates like this one. Most often that is the order of
-/// iteration; if elements collide, some have to be exchanged.
+/// The elements of a set in an order in which a set that is read iterates like this one.
 fn in_order_of_text(set: &Value) -> Vec<Value> {
-    let wanted: Vec<Value> = in_order(set).collect();
-    let have_names = wanted.iter().any(has_name);
-    let differing = |written: &[Value]| {
-        let read = frozenset(written.to_vec(), have_names);
-        in_order(&read)
-            .zip(&wanted)
+    let elements: Vec<Value> = in_order(set).collect();
+    let have_names = elements.iter().any(has_name);
+    let places = exchanged(&elements, |added| frozenset(added, have_names));
+    places.iter().map(|at| elements[*at].clone()).collect()
+}
+
+/// In sets of more elements none are exchanged.
+const MOST_EXCHANGED: usize = 64;
+
+/// The places of these elements in an order in which a set that is built of them iterates over them as they are here.
+/// Most often that is their own order; if elements collide, some have to be exchanged. There may be no such order.
+fn exchanged(elements: &[Value], build: impl Fn(Vec<Value>) -> Value) -> Vec<usize> {
+    let differing = |places: &[usize]| {
+        let built = build(places.iter().map(|at| elements[*at].clone()).collect());
+        in_order(&built)
+            .zip(elements)
             .filter(|(a, b)| a != *b)
             .count()
     };
-    let (mut best, mut least) = (wanted.clone(), differing(&wanted));
-    while least > 0 && wanted.len() <= MOST_ORDERED {
+    let mut best: Vec<usize> = (0..elements.len()).collect();
+    let mut least = differing(&best);
+    while least > 0 && elements.len() <= MOST_EXCHANGED {
         let before = best.clone();
         for a in 1..before.len() {
             for b in 0..a {
-                let mut written = before.clone();
-                written.swap(a, b);
-                let found = differing(&written);
+                let mut places = before.clone();
+                places.swap(a, b);
+                let found = differing(&places);
                 if found < least {
-                    (best, least) = (written, found);
+                    (best, least) = (places, found);
                 }
             }
         }

@@ -128,7 +128,8 @@ fn inner<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
         Value::Set(_) | Value::Indices(_) | Value::Object(_) => {
             let elements = value.as_container().into_iter().flat_map(Container::iter);
             let elements = elements.map(|element| inner(py, &element));
-            frozenset(py, &elements.collect::<PyResult<Vec<_>>>()?)?.into_any()
+            let elements = elements.collect::<PyResult<Vec<_>>>()?;
+            frozenset(py, &elements, value)?.into_any()
         }
         Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => {
             PyFunction(value.clone()).into_pyobject(py)?.into_any()
@@ -136,11 +137,12 @@ fn inner<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     })
 }
 
-/// A set of these elements that iterates over them in this order, if a simple way to build one gives that: they are
-/// added one by one, to a set or a dictionary that is copied if need be.
+/// The set of these elements that iterates over them in this order, which is that of `value`, if a simple way to build
+/// one gives that: they are added one by one, to a set or a dictionary that is copied if need be, or in another order.
 fn frozenset<'py>(
     py: Python<'py>,
     elements: &[Bound<'py, PyAny>],
+    value: &Value,
 ) -> PyResult<Bound<'py, PyFrozenSet>> {
     let is_in_order = |set: &Bound<'py, PyFrozenSet>| {
         let mut pairs = set.iter().zip(elements);
@@ -163,11 +165,11 @@ fn frozenset<'py>(
         keys.set_item(element, py.None())?;
     }
     let of_keys = copied(keys.into_any())?;
-    Ok(if is_in_order(&of_keys) {
-        of_keys
-    } else {
-        added
-    })
+    if is_in_order(&of_keys) {
+        return Ok(of_keys);
+    }
+    let in_other_order = value.adding_order();
+    PyFrozenSet::new(py, in_other_order.iter().map(|at| &elements[*at]))
 }
 
 fn all<'py>(py: Python<'py>, values: &[Value]) -> PyResult<Vec<Bound<'py, PyAny>>> {
