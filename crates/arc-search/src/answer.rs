@@ -194,7 +194,6 @@ impl Context<'_> {
             given.is_some_and(|given| given.first() == pair.output.as_ref())
         };
         let fits = task.train.iter().filter(is_right).count() as u32;
-        debug_assert_eq!(fits, proposal.fits, "{program}");
         let mut uses = Uses::default();
         for layer in layers {
             layer.count(enumeration, &mut uses);
