@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::error::ValueKind;
 use crate::value::Value;
 use crate::value::container::Container;
 
@@ -66,9 +67,8 @@ fn in_order(set: &Value) -> impl Iterator<Item = Value> {
 fn has_name(value: &Value) -> bool {
     match value {
         Value::Set(_) | Value::Indices(_) | Value::Object(_) => true,
-        Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => true,
         Value::Tuple(elements) => elements.as_slice().iter().any(has_name),
-        _ => false,
+        value => value.kind() == ValueKind::Function || matches!(value, Value::Foreign(_)),
     }
 }
 
@@ -93,9 +93,27 @@ fn exchanged(elements: &[Value], build: impl Fn(Vec<Value>) -> Value) -> Vec<usi
             .filter(|(a, b)| a != *b)
             .count()
     };
-    let mut best: Vec<usize> = (0..elements.len()).collect();
+    let own: Vec<usize> = (0..elements.len()).collect();
+    let turned: Vec<usize> = own.iter().rev().copied().collect();
+    let (mut best, mut least) = (own.clone(), differing(&own));
+    for start in [own, turned] {
+        if least > 0 && elements.len() <= MOST_EXCHANGED {
+            let (found, differ) = exchanged_from(start, &differing);
+            if differ < least {
+                (best, least) = (found, differ);
+            }
+        }
+    }
+    best
+}
+
+/// The order that is reached from this one by exchanging two places as long as that helps, and how many elements differ.
+fn exchanged_from(
+    mut best: Vec<usize>,
+    differing: impl Fn(&[usize]) -> usize,
+) -> (Vec<usize>, usize) {
     let mut least = differing(&best);
-    while least > 0 && elements.len() <= MOST_EXCHANGED {
+    while least > 0 {
         let before = best.clone();
         for a in 1..before.len() {
             for b in 0..a {
@@ -111,7 +129,7 @@ fn exchanged(elements: &[Value], build: impl Fn(Vec<Value>) -> Value) -> Vec<usi
             break;
         }
     }
-    best
+    (best, least)
 }
 
 /// Writes `(a, b)`, `(a,)` or `()`.
@@ -182,5 +200,20 @@ mod tests {
             exchanged += usize::from(text != value.to_string());
         }
         assert!(several > 1_000 && exchanged > 20, "{several} {exchanged}");
+    }
+
+    #[test]
+    fn a_set_is_built_again_by_adding_its_elements() {
+        let locs = [(0, 0), (1, 1), (0, 2)].map(|(i, j)| Value::Loc(crate::Loc::new(i, j)));
+        for at in 0..6 {
+            let order = [at / 2, (at / 2 + 1 + at % 2) % 3, (at / 2 + 2 - at % 2) % 3];
+            let set = Value::set(order.map(|at| locs[at].clone()));
+            let elements: Vec<Value> = in_order(&set).collect();
+            let added = set
+                .adding_order()
+                .into_iter()
+                .map(|at| elements[at].clone());
+            assert_eq!(Value::set(added).to_string(), set.to_string());
+        }
     }
 }

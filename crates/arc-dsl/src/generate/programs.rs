@@ -254,10 +254,11 @@ pub(super) fn literal(value: Value) -> Operand {
     if let Value::Primitive(primitive) = value {
         return primitive.into();
     }
+    let value = value.as_literal();
     let same = |c: &&Constant| c.value().kind() == value.kind() && *c.value() == value;
     match Constant::ALL.iter().find(same) {
         Some(constant) => Operand::Constant(*constant),
-        None => Operand::Literal(value.as_literal()),
+        None => Operand::Literal(value),
     }
 }
 
