@@ -42,17 +42,18 @@ impl Value {
 
     /// The same value with its sets as they are read from its text.
     #[must_use]
-    pub fn as_literal(&self) -> Self {
-        match self {
+    pub fn into_literal(self) -> Self {
+        match &self {
             Value::Tuple(elements) => {
-                Value::tuple(elements.as_slice().iter().map(Value::as_literal).collect())
+                let elements = elements.as_slice().iter().cloned();
+                Value::tuple(elements.map(Value::into_literal).collect())
             }
             Value::Set(_) | Value::Indices(_) | Value::Object(_) => {
-                let elements: Vec<Value> = in_order(self).map(|it| it.as_literal()).collect();
+                let elements: Vec<Value> = in_order(&self).map(Value::into_literal).collect();
                 let have_names = elements.iter().any(has_name);
                 frozenset(elements, have_names)
             }
-            value => value.clone(),
+            _ => self,
         }
     }
 }
@@ -98,7 +99,7 @@ fn exchanged(elements: &[Value], build: impl Fn(Vec<Value>) -> Value) -> Vec<usi
     let (mut best, mut least) = (own.clone(), differing(&own));
     for start in [own, turned] {
         if least > 0 && elements.len() <= MOST_EXCHANGED {
-            let (found, differ) = exchanged_from(start, &differing);
+            let (found, differ) = exchanged_from(start, differing);
             if differ < least {
                 (best, least) = (found, differ);
             }
@@ -185,7 +186,7 @@ mod tests {
         let types = [Type::IntegerSet, Type::Indices, Type::Object, Type::Objects];
         let (mut several, mut exchanged) = (0, 0);
         for at in 0..2_000 {
-            let value = generator.value(types[at % types.len()]).as_literal();
+            let value = generator.value(types[at % types.len()]).into_literal();
             let text = Literal(&value).to_string();
             let program = format!("def f(I):\n    O = totuple({text})\n    return O\n");
             let program = parse_programs(&program).remove(0).unwrap();

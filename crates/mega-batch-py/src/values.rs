@@ -184,7 +184,7 @@ fn rows<'py>(py: Python<'py>, grid: &Grid) -> PyResult<Bound<'py, PyAny>> {
 /// Converts a Python object to a value: numbers, tuples, sets, grids as arrays, primitives and constants by name, and
 /// functions. Sets are as a program reads them from the text of the value, since that is how they get into one.
 pub(crate) fn from_python(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Value> {
-    Ok(read(object, place, MOST_DEPTH)?.as_literal())
+    Ok(read(object, place, MOST_DEPTH)?.into_literal())
 }
 
 fn read(object: &Bound<'_, PyAny>, place: &Place<'_>, depth: usize) -> PyResult<Value> {
