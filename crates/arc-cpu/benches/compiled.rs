@@ -57,7 +57,7 @@ fn compile(lines: &str, input: &Grid) -> (Compiled, u64) {
     let mut machine = Machine::default();
     let found = machine
         .run(&compiled, input)
-        .and_then(|output| output.value());
+        .and_then(arc_cpu::Output::value);
     match (expected, found) {
         (Ok(expected), Ok(found)) if expected == found => (compiled, calls as u64),
         (expected, found) => panic!("{text}{expected:?}, {found:?}"),

@@ -36,7 +36,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use arc_dsl::{
     Dialect, ErrorKind, EvalError, Grid, Interpreter, Limit, Limits, Primitive, Program, Value,
@@ -335,6 +335,8 @@ pub struct Batt {
     functions: RefCell<FxHashMap<(u32, u32), Value>>,
     /// A cache of values converted for the reference.
     reference_values: RefCell<ReferenceValues>,
+    /// How many calls are being evaluated again, each for the one before it, and how many were for the first of them.
+    again: Cell<(u8, u16)>,
     calls: Calls,
     /// The functions that were defined.
     defined: Vec<Program>,
@@ -352,8 +354,12 @@ pub struct Batt {
     counts: Counts,
 }
 
-/// The maximum nesting depth of functions: the reference, which has a bound of its own, evaluates deeper ones.
+/// The maximum nesting depth of functions: the reference, which has a bound of its own, evaluates deeper ones. And how
+/// many calls may be evaluated again, each for the one before it.
 const MOST_DEPTH: u8 = 50;
+
+/// How many calls may be evaluated again for one value.
+const MOST_AGAIN: u16 = 1_000;
 
 /// The room reserved before each call: few calls need more, for which the pools then grow.
 const HEADROOM: Room = Room {
@@ -386,6 +392,7 @@ impl Batt {
             steps: Steps::default(),
             functions: RefCell::default(),
             reference_values: RefCell::default(),
+            again: Cell::default(),
             calls: Calls::default(),
             defined: Vec::new(),
             known: HashTable::new(),
@@ -525,7 +532,9 @@ impl Batt {
     /// Adds a call of a primitive or of a function.
     ///
     /// It is evaluated on one input after the other until one fails. A call with the same values as a node, of
-    /// one type and equal on all inputs, is that node. Functions are the same if they come from the same call.
+    /// one type and equal on all inputs, is that node. Functions are the same if they come from the same call, and so
+    /// are sets of which another may be in another order, unless the [reference is not used](Bounds::by_reference): then
+    /// equal sets are one node, which keeps the order of the call that came first.
     pub fn push(
         &mut self,
         called: impl Into<Called>,
@@ -635,10 +644,33 @@ impl Batt {
             let arguments = arguments.map(NodeId);
             let arguments = &arguments[..usize::from(*count)];
             return self.once((node.0, input as u32), || {
-                self.by_reference(*called, arguments, input)
+                self.again(|| self.by_reference(*called, arguments, input))
             });
         }
         Ok(value)
+    }
+
+    /// Evaluates a call again, for the order of the sets in its value; that needs those of its arguments.
+    fn again(
+        &self,
+        evaluate: impl FnOnce() -> Result<Value, EvalError>,
+    ) -> Result<Value, EvalError> {
+        let (depth, count) = match self.again.get() {
+            (0, _) => (0, 0),
+            again => again,
+        };
+        if depth == MOST_DEPTH || count == MOST_AGAIN {
+            return Err(EvalError {
+                line: 0,
+                primitive: None,
+                kind: ErrorKind::Limit(Limit::Memory),
+            });
+        }
+        self.again.set((depth + 1, count + 1));
+        let value = evaluate();
+        let (_, count) = self.again.get();
+        self.again.set((depth, count));
+        value
     }
 
     /// The planes of a node's value on an input; `None` if it is not a grid, or if the batt does not hold it as
@@ -776,6 +808,7 @@ impl Batt {
             marks,
             // State of the current call.
             parameters: _,
+            again: _,
             takes_loose: _,
             pending_loose,
             spent: _,

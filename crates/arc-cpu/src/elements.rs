@@ -1,4 +1,4 @@
-//! [`Cursor`]: iterates over the elements of any container in canonical order.
+//! [`Cursor`]: iterates over the elements of any container, those of a set ascending.
 
 use super::bail_out::BailOut;
 use super::memory::{Memory, Paint, Patch};

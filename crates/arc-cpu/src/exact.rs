@@ -290,10 +290,8 @@ impl Machine {
         at: At,
         ty: &Type,
     ) -> Result<Option<Slot>, BailOut> {
-        match self.known.places.contains_key(&at.into()) {
-            true => self.in_order(code, at, ty).map(Some),
-            false => Ok(None),
-        }
+        let is_known = self.known.places.contains_key(&at.into());
+        is_known.then(|| self.in_order(code, at, ty)).transpose()
     }
 
     /// Whether a vectorised loop needed the order of a set, and this found it.
@@ -467,8 +465,8 @@ impl Machine {
         definition: &Definition,
         value: Option<&Value>,
     ) -> Result<Value, BailOut> {
-        let arguments = code.arguments(definition);
         use Primitive as P;
+        let arguments = code.arguments(definition);
         Ok(match (definition.how, arguments, value) {
             (How::Call(primitive), ..) => {
                 let mut values = Vec::with_capacity(arguments.len());
@@ -525,6 +523,7 @@ impl Machine {
     }
 
     /// Runs a loop again, over its elements in the order of Python.
+    #[allow(clippy::too_many_lines, reason = "an arm for every primitive")]
     fn run_again(
         &mut self,
         code: &Code,
@@ -544,10 +543,7 @@ impl Machine {
             .collect();
         let elements = elements.ok_or(BailOut::Type)?;
         let is_set = is_set_value(&containers[0]);
-        let collected = |values: Vec<Value>, is_set: bool| match is_set {
-            true => Value::set(values),
-            false => Value::tuple(values),
-        };
+        let collected = if is_set { Value::set } else { Value::tuple };
         let body = |m: &mut Self, given: &[&Value]| -> Result<Value, BailOut> {
             let mark = m.memory.mark();
             let known = m.known.regions.len();
@@ -567,7 +563,7 @@ impl Machine {
         Ok(match (primitive, &elements[..]) {
             (P::Apply | P::Mapply, [elements]) => {
                 let values = elements.iter().map(|one| body(self, &[one]));
-                let applied = collected(values.collect::<Result<_, _>>()?, is_set);
+                let applied = collected(values.collect::<Result<_, _>>()?);
                 match primitive {
                     P::Apply => applied,
                     _ => call(P::Merge, &[&applied])?,
@@ -597,7 +593,7 @@ impl Machine {
                         kept.push(one.clone());
                     }
                 }
-                let kept = collected(kept, is_set);
+                let kept = collected(kept);
                 match primitive {
                     P::Sfilter => kept,
                     _ => call(P::Merge, &[&kept])?,

@@ -351,9 +351,7 @@ mod tests {
         let compiled = Compiled::new(&form).unwrap();
         let input = Grid::filled(2, 2, 1);
         let mut machine = Machine::default();
-        let result = machine
-            .run(&compiled, &input)
-            .and_then(|output| output.value());
+        let result = machine.run(&compiled, &input).and_then(Output::value);
         assert!(
             matches!(result, Err(Stop::BailOut(BailOut::Memory))),
             "{result:?}"

@@ -1,4 +1,4 @@
-//! The canonical order of values, and the order of keys.
+//! The order in which sets lie, and the order of keys.
 
 use std::cmp::Ordering;
 
@@ -17,7 +17,7 @@ pub(crate) fn is_scalar(ty: &Type) -> bool {
     )
 }
 
-/// Compares two values of a type in the canonical order; values are equal if Python says so.
+/// Compares two values of a type in the order in which sets lie; values are equal if Python says so.
 pub(crate) fn compare(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> Ordering {
     match ty {
         Type::Indices => {
@@ -82,7 +82,7 @@ fn compare_loc_with_cell(memory: &Memory, locs: Slot, cells: Slot) -> Ordering {
     let loc = memory.patches.shape(&a).locations().next();
     let cell = Cells::new(memory, &b).next(memory);
     match (loc, cell) {
-        // An integer stands before a pair in the canonical order.
+        // An integer lies before a pair.
         (Some(loc), Some(cell)) => loc.i.cmp(&cell.colour).then(Ordering::Less),
         _ => Ordering::Equal,
     }

@@ -8,6 +8,7 @@ use arc_isa::Primitive;
 
 use crate::constants::Constant;
 use crate::dialect::Dialect;
+use crate::literal::Literal;
 use crate::typed::TypedPrimitive;
 use crate::value::{MAX_INT, Value};
 
@@ -33,7 +34,7 @@ impl Slot {
 }
 
 /// An argument of a step: a variable, a primitive as a value, a constant or a literal.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Operand {
     /// A variable set by an earlier step, or the input.
     Slot(Slot),
@@ -44,6 +45,21 @@ pub enum Operand {
     /// A literal value.
     Literal(Value),
 }
+
+/// Literals are equal if they are written alike: equal sets may be in different orders.
+impl PartialEq for Operand {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Operand::Slot(a), Operand::Slot(b)) => a == b,
+            (Operand::Primitive(a), Operand::Primitive(b)) => a == b,
+            (Operand::Constant(a), Operand::Constant(b)) => a == b,
+            (Operand::Literal(a), Operand::Literal(b)) => a == b && a.to_string() == b.to_string(),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Operand {}
 
 impl Operand {
     /// The variable, if it is one.
@@ -619,7 +635,7 @@ impl Program {
             Operand::Slot(slot) => f.write_str(&self.variables[slot.index()]),
             Operand::Primitive(primitive) => f.write_str(primitive.name()),
             Operand::Constant(constant) => f.write_str(constant.name()),
-            Operand::Literal(value) => write!(f, "{value}"),
+            Operand::Literal(value) => write!(f, "{}", Literal(value)),
         }
     }
 }

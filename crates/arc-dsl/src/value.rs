@@ -676,7 +676,7 @@ impl Value {
         }
     }
 
-    /// The position of its kind in the canonical order.
+    /// The position of its kind in the order of `Ord`.
     fn rank(&self) -> u8 {
         match self {
             Value::Nothing => 0,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 
-use arc_dsl::{Grid, Task};
+use arc_dsl::{Grid, Pair, Task};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::attempt::{self, Attempt, LayerText};
@@ -183,12 +183,17 @@ impl Context<'_> {
         let name = format!("solve_{}", task.id);
         let program =
             attempt::program(batt, &name, self.scene.blank, layers, self.normalisation).ok()?;
-        // Only what the program really gives is returned as an answer.
+        // Only what the program really gives is returned as an answer, and counts as right.
         let given = attempt::outputs(&program, task.test.iter().map(|pair| &*pair.input));
         if given.as_ref() != Some(&outputs) {
             debug_assert!(false, "another output than was painted: {program}");
             return None;
         }
+        let is_right = |pair: &&Pair| {
+            let given = attempt::outputs(&program, std::iter::once(&*pair.input));
+            given.is_some_and(|given| given.first() == pair.output.as_ref())
+        };
+        let fits = task.train.iter().filter(is_right).count() as u32;
         let mut uses = Uses::default();
         for layer in layers {
             layer.count(enumeration, &mut uses);
@@ -210,7 +215,7 @@ impl Context<'_> {
             uses,
             outputs,
             program,
-            fits: proposal.fits,
+            fits,
             layers: layers.collect(),
             cost: proposal.cost,
             total: proposal.total,

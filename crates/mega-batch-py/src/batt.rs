@@ -76,12 +76,13 @@ impl PyPushed {
 }
 
 /// A growing program over the inputs of one task: it keeps the value of every call on every input, so that a
-/// candidate costs only its last call, and calls with equal values share a node.
+/// candidate costs only its last call, and calls with equal values share a node, unless these are sets that may be in
+/// different orders.
 ///
 /// `Batt(task)` is over all inputs of a task, with the outputs of its train pairs as targets; `Batt(inputs=[...],
 /// targets=[...])` is over these grids, where a target may be None. `max_bytes` limits its memory (MemoryError past
 /// it); with `keeps_failing` a call that fails on some inputs is a node too; without `by_reference` calls that the
-/// fast path does not support fail. Threads may share a batt. In a process that is forked while another thread uses
+/// fast path does not support fail, and all equal sets share a node. Threads may share a batt. In a process that is forked while another thread uses
 /// it, its calls raise RuntimeError, since its state may be inconsistent.
 #[pyclass(frozen, name = "Batt", module = "mega_batch")]
 pub(crate) struct PyBatt {

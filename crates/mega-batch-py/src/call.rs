@@ -79,7 +79,7 @@ impl Callable {
         let result = guard::caught(|| {
             match machine
                 .run(compiled, input)
-                .and_then(|output| output.value())
+                .and_then(arc_cpu::Output::value)
             {
                 Ok(value) => Some(Ok(value)),
                 Err(Stop::Error(error)) => Some(Err(error)),

@@ -39,7 +39,7 @@ pub(crate) struct PySynthTask {
     #[pyo3(get)]
     parents: Vec<String>,
     /// 32 hexadecimal digits: a hash of the program's outputs, equal for programs that are taken to behave alike, in
-    /// every run; None if the task was not generated.
+    /// every run of one version; None if the task was not generated.
     #[pyo3(get)]
     behaviour: Option<String>,
     /// The number of its candidate, within the seed.

@@ -3,11 +3,12 @@
 use std::hash::{Hash, Hasher};
 
 use arc_dsl::{
-    Constant, FunctionKind, Grid, Interpreter, Limits, MAX_INT, Primitive, Value, parse_programs,
+    Constant, Container, FunctionKind, Grid, Interpreter, Limits, MAX_INT, Primitive, Value,
+    parse_programs,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
 use crate::grids::{self, Place};
 use crate::guard;
@@ -102,6 +103,8 @@ impl PyFunction {
 
 /// Converts a value to Python: a grid to an array of `int8`, a location to `(row, column)`, a cell to `(colour, (row,
 /// column))`, tuples to tuples, sets to frozensets, functions to [`PyFunction`].
+///
+/// The frozensets iterate as the program's sets do wherever a simple way to build them gives that; it is not promised.
 pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Value::Grid(grid) => Ok(grids::array(py, grid).into_any()),
@@ -122,22 +125,51 @@ fn inner<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
         }
         Value::Grid(grid) => rows(py, grid)?,
         Value::Tuple(elements) => PyTuple::new(py, all(py, elements.as_slice())?)?.into_any(),
-        Value::Set(elements) => {
-            PyFrozenSet::new(py, all(py, elements.as_slice())?.iter())?.into_any()
-        }
-        Value::Indices(indices) => {
-            let locs = indices.as_slice().iter().map(|loc| (loc.i, loc.j));
-            PyFrozenSet::new(py, locs)?.into_any()
-        }
-        Value::Object(object) => {
-            let cells = object.as_slice().iter();
-            let cells = cells.map(|cell| (cell.colour, (cell.loc.i, cell.loc.j)));
-            PyFrozenSet::new(py, cells)?.into_any()
+        Value::Set(_) | Value::Indices(_) | Value::Object(_) => {
+            let elements = value.as_container().into_iter().flat_map(Container::iter);
+            let elements = elements.map(|element| inner(py, &element));
+            let elements = elements.collect::<PyResult<Vec<_>>>()?;
+            frozenset(py, &elements, value)?.into_any()
         }
         Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => {
             PyFunction(value.clone()).into_pyobject(py)?.into_any()
         }
     })
+}
+
+/// The set of these elements that iterates over them in this order, which is that of `value`, if a simple way to build
+/// one gives that: they are added one by one, to a set or a dictionary that is copied if need be, or in another order.
+fn frozenset<'py>(
+    py: Python<'py>,
+    elements: &[Bound<'py, PyAny>],
+    value: &Value,
+) -> PyResult<Bound<'py, PyFrozenSet>> {
+    let is_in_order = |set: &Bound<'py, PyFrozenSet>| {
+        let mut pairs = set.iter().zip(elements);
+        pairs.all(|(found, wanted)| found.is(wanted))
+    };
+    let copied = |of: Bound<'py, PyAny>| {
+        let set = py.get_type::<PyFrozenSet>().call1((of,))?;
+        PyResult::Ok(set.cast_into::<PyFrozenSet>()?)
+    };
+    let added = PyFrozenSet::new(py, elements)?;
+    if is_in_order(&added) {
+        return Ok(added);
+    }
+    let of_set = copied(PySet::new(py, elements)?.into_any())?;
+    if is_in_order(&of_set) {
+        return Ok(of_set);
+    }
+    let keys = PyDict::new(py);
+    for element in elements {
+        keys.set_item(element, py.None())?;
+    }
+    let of_keys = copied(keys.into_any())?;
+    if is_in_order(&of_keys) {
+        return Ok(of_keys);
+    }
+    let in_other_order = value.adding_order();
+    PyFrozenSet::new(py, in_other_order.iter().map(|at| &elements[*at]))
 }
 
 fn all<'py>(py: Python<'py>, values: &[Value]) -> PyResult<Vec<Bound<'py, PyAny>>> {
@@ -150,9 +182,9 @@ fn rows<'py>(py: Python<'py>, grid: &Grid) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// Converts a Python object to a value: numbers, tuples, sets, grids as arrays, primitives and constants by name, and
-/// functions.
+/// functions. Sets are as a program reads them from the text of the value, since that is how they get into one.
 pub(crate) fn from_python(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Value> {
-    read(object, place, MOST_DEPTH)
+    Ok(read(object, place, MOST_DEPTH)?.into_literal())
 }
 
 fn read(object: &Bound<'_, PyAny>, place: &Place<'_>, depth: usize) -> PyResult<Value> {

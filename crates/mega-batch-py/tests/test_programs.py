@@ -177,6 +177,23 @@ def test_values_are_pythons_own() -> None:
     assert value("O = hsplit(I, TWO)") == (((1,),), ((0,),))
 
 
+def test_frozensets_iterate_as_the_sets_of_the_program() -> None:
+    grid = [[1, 0, 1], [0, 1, 0], [2, 2, 0]]
+    for text in ("palette(I)", "ofcolor(I, 1)", "toindices(asobject(I))", "objects(I, T, F, F)", "combine(x1, x1)"):
+        ordered = mb.Program.parse(f"x1 = ofcolor(I, ONE)\nx2 = {text}\nO = totuple(x2)")(grid)
+        found = mb.Program.parse(f"x1 = ofcolor(I, ONE)\nO = {text}")(grid)
+        assert isinstance(ordered, tuple) and isinstance(found, frozenset)
+        assert tuple(found) == ordered and len(found) > 1
+
+
+def test_a_set_with_elements_that_collide_is_pickled_in_its_order() -> None:
+    for text in ("{7, 15}", "{15, 7}"):
+        program = mb.Program.parse(f"O = totuple(frozenset({text}))")
+        again = pickle.loads(pickle.dumps(program))
+        assert again == program and again([[0]]) == program([[0]])
+    assert mb.Program.parse("O = first(frozenset({7, 15}))") != mb.Program.parse("O = first(frozenset({15, 7}))")
+
+
 def test_bounds_end_an_evaluation() -> None:
     lines = ["x1 = hconcat(I, I)"] + [f"x{n + 1} = vconcat(x{n}, x{n})" for n in range(1, 18)]
     program = mb.Program.parse("\n".join([*lines, "O = cellwise(x18, x18, ZERO)"]))

@@ -58,7 +58,11 @@ impl<I: Identity> Header<I> {
         if self.format != I::FORMAT {
             Some(NO_CHECKPOINT.to_owned())
         } else if (self.form, &*self.engine_version) != (FORM, VERSION) {
-            Some("a checkpoint of another version of the engine".to_owned())
+            Some(format!(
+                "one of version {} of the engine, whose results may differ from those of version {VERSION}: remove it \
+                 to begin anew, or resume it with that version",
+                self.engine_version
+            ))
         } else {
             identity.difference(&self.identity)
         }

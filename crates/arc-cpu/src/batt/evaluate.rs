@@ -194,9 +194,12 @@ impl Batt {
         let step = self.machine.failed.take();
         let origin = step.and_then(|step| code.origins.get(step as usize));
         let primitive = match called {
-            // As the reference, which takes the first one of the rest.
-            Called::Primitive(Primitive::Other) => Some(Primitive::First),
-            Called::Primitive(primitive) if primitive.is_first_order() => Some(primitive),
+            // `other` is two calls, of which the second one fails.
+            Called::Primitive(primitive)
+                if primitive.is_first_order() && primitive != Primitive::Other =>
+            {
+                Some(primitive)
+            }
             _ => origin.and_then(|origin| origin.primitive),
         };
         self.machine.stack.clear();

@@ -295,8 +295,13 @@ impl Batt {
                 && (!by_order || hash::is_same(&self.nodes[*other as usize].source, &source))
         };
         if let Some(&other) = self.known.find(hash as u64, same) {
+            let is_shorter = length < self.nodes[other as usize].length;
+            // The nodes that follow from it were evaluated with the order of its sets.
+            let keeps_order = is_shorter && (by_order || self.have_one_order(held, first));
             self.forget(before);
-            self.shorten(other, source, length);
+            if keeps_order {
+                self.shorten(other, source, length);
+            }
             return Pushed::Same(NodeId(other));
         }
         let has_loose = !self.pending_loose.is_empty();
@@ -410,12 +415,8 @@ impl Batt {
         })
     }
 
-    /// Gives a node this program if it is shorter than its own.
-    pub(super) fn shorten(&mut self, number: u32, source: Source, length: u32) {
-        let node = &self.nodes[number as usize];
-        if length >= node.length {
-            return;
-        }
+    /// Gives a node this program, which is shorter than its own.
+    fn shorten(&mut self, number: u32, source: Source, length: u32) {
         // This makes no program longer: every node is longer than its operands. But a node must not depend on
         // nodes that a mark removes while it stays.
         let Source::Call {

@@ -301,6 +301,86 @@ fn a_node_keeps_the_shorter_of_two_programs_unless_a_mark_would_lose_it() {
     assert_eq!([true, false].map(lengths), [3, 2]);
 }
 
+/// The same locations, the first time in another order than the second time.
+const TWO_ORDERS: &str = "
+def by_filter(I):
+    x1 = asobject(I)
+    x2 = matcher(first, 1)
+    x3 = sfilter(x1, x2)
+    x4 = toindices(x3)
+    O = first(x4)
+    return O
+def by_colour(I):
+    x1 = ofcolor(I, 1)
+    O = first(x1)
+    return O
+";
+
+fn two_orders() -> (Vec<Grid>, Vec<Program>) {
+    let inputs = [
+        [[1, 0, 1], [0, 1, 0], [2, 2, 0]],
+        [[1, 0, 0], [0, 0, 2], [1, 0, 1]],
+    ];
+    let inputs = inputs.map(|rows| Grid::from_rows(&rows).unwrap());
+    let programs = parse_programs(TWO_ORDERS).into_iter().map(Result::unwrap);
+    (inputs.to_vec(), programs.collect())
+}
+
+#[test]
+fn equal_sets_in_different_orders_are_two_nodes() {
+    let (inputs, programs) = two_orders();
+    let (batt, merged) = Batt::of(&programs, &inputs, &[], bounds());
+    let firsts = (0..inputs.len()).map(|at| {
+        let found = merged.iter().zip(&programs).map(|(merged, program)| {
+            let expected = Interpreter::default().run(program, inputs[at].clone());
+            let found = batt.result(merged.as_ref().unwrap(), at);
+            assert_eq!(found, expected, "{program}");
+            found.unwrap()
+        });
+        let found: Vec<_> = found.collect();
+        found[0] != found[1]
+    });
+    assert!(firsts.collect::<Vec<_>>().contains(&true));
+}
+
+/// A search takes equal sets as one node, and a shorter program that gives it has another first element.
+#[test]
+fn a_node_keeps_its_order_for_those_that_follow_from_it() {
+    let (inputs, programs) = two_orders();
+    let mut batt = Batt::new(&inputs, &[], Bounds::for_search());
+    let add = |batt: &mut Batt, program: &Program| batt.add(program).unwrap().output().unwrap();
+    let firsts: Vec<_> = programs.iter().map(|one| add(&mut batt, one)).collect();
+    assert_eq!(firsts[0], firsts[1], "it is no search");
+    let program = batt.program(firsts[0], "f").unwrap();
+    for (at, input) in inputs.iter().enumerate() {
+        let expected = Interpreter::default().run(&program, input.clone());
+        assert_eq!(batt.value(firsts[0], at), expected, "{program}");
+    }
+}
+
+/// The order of a set is found from the sets before it.
+#[test]
+fn an_order_at_the_end_of_a_long_chain_is_past_a_limit() {
+    let inputs = [Grid::from_rows(&[[1, 0, 1], [0, 1, 0]]).unwrap()];
+    let mut batt = Batt::new(&inputs, &[], bounds());
+    let input = batt.input();
+    let one = batt.constant(&Value::Int(1)).unwrap();
+    let ways = [1, -1].map(|by| Value::Loc(arc_dsl::Loc::new(0, by)));
+    let ways = ways.map(|way| batt.constant(&way).unwrap());
+    let cells = batt.push(P::Ofcolor, &[input, one]).unwrap();
+    let mut last = cells.node().unwrap();
+    let mut is_found = true;
+    for at in 0..20_000 {
+        let shifted = batt.push(P::Shift, &[last, ways[at % 2]]).unwrap();
+        last = shifted.node().unwrap();
+        if at == 40 || at == 19_999 {
+            let first = batt.push(P::First, &[last]).unwrap();
+            assert_eq!(first.node().is_some(), is_found, "{first:?}");
+            is_found = false;
+        }
+    }
+}
+
 #[test]
 fn targets_tell_how_far_a_node_is() {
     let grid = |rows: &[[i32; 2]]| Grid::from_rows(rows).unwrap();

@@ -346,9 +346,10 @@ fn best(
     // Of several elements of a set with the best key, the first one in the order of Python counts. If that is not known,
     // the loop around this finds it and starts again.
     let by_order = !parts.is_empty() && m.has_several(code.ty(step), m.get(step.a));
-    let in_order = match by_order {
-        true => m.known_list(code, step.a, code.ty(step))?,
-        false => None,
+    let in_order = if by_order {
+        m.known_list(code, step.a, code.ty(step))?
+    } else {
+        None
     };
     let by_order = by_order && in_order.is_none();
     let mut tied = [false; LANES];
@@ -383,7 +384,7 @@ fn best(
         }
         if by_order {
             for ((tied, &key), &best) in tied.iter_mut().zip(keys).zip(&*best) {
-                *tied = !first & !is_better(key, best) & (*tied | (key == best));
+                *tied = !first && !is_better(key, best) && (*tied || key == best);
             }
         }
         for (best, &key) in best.iter_mut().zip(keys) {

@@ -426,9 +426,7 @@ mod tests {
         for rows in [[[2, 2], [1, 1]], [[1, 1], [2, 2]], [[1, 1], [1, 1]]] {
             let grid = Grid::from_rows(&rows).unwrap();
             let expected = Interpreter::default().run(&program, grid.clone());
-            let found = machine
-                .run(&compiled, &grid)
-                .and_then(|output| output.value());
+            let found = machine.run(&compiled, &grid).and_then(crate::Output::value);
             assert!(expected.is_err());
             match found {
                 Err(Stop::BailOut(_)) => {}

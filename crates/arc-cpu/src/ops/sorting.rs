@@ -1,4 +1,4 @@
-//! Canonical order of elements, equality, and frequencies.
+//! The order in which sets lie, equality, and frequencies.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use crate::slot::Slot;
 use arc_dsl::Value;
 use arc_form::Type;
 
-/// Sorts the elements on the stack, from `base` on, into the canonical order, and removes equal ones.
+/// Sorts the elements on the stack, from `base` on, as sets lie, and removes equal ones.
 #[inline(always)]
 pub(super) fn sort_set(m: &mut Machine, base: usize, element: &Type) {
     if is_scalar(element) {

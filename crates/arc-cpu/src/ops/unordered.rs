@@ -18,7 +18,7 @@ use crate::program::{Code, Region, Step};
 use crate::slot::Slot;
 use arc_form::Type;
 
-/// The first element with the outermost key, in the canonical order of the set.
+/// The first element with the outermost key, in the order of Python.
 #[inline(always)]
 fn outermost_of_unordered(
     m: &mut Machine,
@@ -92,10 +92,10 @@ fn push_passing(m: &mut Machine, code: &Code, step: &Step, test: &mut Test) -> R
 }
 
 kernels! {
-    /// The first element with the largest key, in the canonical order, of an unordered set.
+    /// The first element with the largest key, in the order of Python, of an unordered set.
     ARGMAX_OF_UNORDERED |m, code, step| { outermost_of_unordered(m, code, step, Ordering::Greater) }
 
-    /// The first element with the smallest key, in the canonical order, of an unordered set.
+    /// The first element with the smallest key, in the order of Python, of an unordered set.
     ARGMIN_OF_UNORDERED |m, code, step| { outermost_of_unordered(m, code, step, Ordering::Less) }
 
     /// The first region's results for each element, if the second region holds for them.

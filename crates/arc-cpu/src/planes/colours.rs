@@ -64,7 +64,7 @@ fn first_of_several(tile: &Tile, tied: u16) -> u32 {
                 met.push(colour);
             }
         }
-        let all = iteration_order_of(met);
+        let all = iteration_order_of(&met);
         let codes = all.into_iter().filter_map(|colour| code_of(colour).ok());
         let mut tied_codes = codes.filter(|code| tied >> code & 1 == 1);
         tied_codes.next().unwrap_or_else(|| tied.trailing_zeros())

@@ -254,6 +254,7 @@ pub(super) fn literal(value: Value) -> Operand {
     if let Value::Primitive(primitive) = value {
         return primitive.into();
     }
+    let value = value.into_literal();
     let same = |c: &&Constant| c.value().kind() == value.kind() && *c.value() == value;
     match Constant::ALL.iter().find(same) {
         Some(constant) => Operand::Constant(*constant),

@@ -60,7 +60,7 @@ pub(super) fn background(grid: &Grid) -> EvalResult<i8> {
     if all.next().is_none() {
         return Ok(colour);
     }
-    let mut in_order = iteration_order_of(first_seen(grid, &histogram)).into_iter();
+    let mut in_order = iteration_order_of(&first_seen(grid, &histogram)).into_iter();
     let found = in_order.find(|colour| histogram.counts[usize::from(*colour as u8)] == most);
     Ok(found.map_or(colour, |colour| colour as i8))
 }
@@ -96,7 +96,7 @@ pub(super) fn colours_in_order(grid: &Grid, without: Option<i32>) -> Vec<i32> {
 
 /// Different numbers in the order in which Python iterates over the set to which they were added in this order.
 #[must_use]
-pub fn iteration_order_of(colours: Vec<i32>) -> Vec<i32> {
+pub fn iteration_order_of(colours: &[i32]) -> Vec<i32> {
     let hashes: Vec<u64> = colours
         .iter()
         .map(|colour| set_table::integer(*colour))
@@ -162,7 +162,7 @@ fn commonest(element: Piece<'_>, wanted: Ordering) -> EvalResult<i32> {
     if all.next().is_none() {
         return Ok(colour);
     }
-    let mut in_order = iteration_order_of(seen(element)).into_iter();
+    let mut in_order = iteration_order_of(&seen(element)).into_iter();
     let as_often = |colour: &i32| counts.binary_search(&(*colour, most)).is_ok();
     Ok(in_order.find(as_often).unwrap_or(colour))
 }

@@ -161,16 +161,12 @@ pub(super) fn kept(container: Container<'_>, holds: &[bool]) -> Value {
 /// The set of these elements of a set that is no patch, which are ascending, added in its order.
 fn kept_values(set: Container<'_>, kept: Vec<Value>) -> Value {
     // They may all be locations or cells, if only those are left of a mixed set.
-    match kept.first() {
-        Some(Value::Loc(_) | Value::Cell(_)) => {
-            let in_order = set.iter().filter(|item| kept.binary_search(item).is_ok());
-            Value::set(in_order.map(Cow::into_owned).collect::<Vec<_>>())
-        }
-        _ => {
-            let source = Built::Kept(set.value.clone());
-            Value::set_built(kept, Order::new(source))
-        }
+    if let Some(Value::Loc(_) | Value::Cell(_)) = kept.first() {
+        let in_order = set.iter().filter(|item| kept.binary_search(item).is_ok());
+        return Value::set(in_order.map(Cow::into_owned).collect::<Vec<_>>());
     }
+    let source = Built::Kept(set.value.clone());
+    Value::set_built(kept, Order::new(source))
 }
 
 pub(super) fn dedupe(cx: &mut Context<'_>, tup: Container<'_>) -> EvalResult<Value> {

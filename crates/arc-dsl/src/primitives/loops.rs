@@ -445,7 +445,7 @@ fn outermost(
     if container.kind == ContainerKind::Set
         && let Some(best) = outermost_number(cx, container, compfunc, wanted)?
     {
-        return Ok(best);
+        return Ok(Some(best));
     }
     // The best row so far is kept while the next one is read.
     let rows = 2 * hold_rows(cx, &[container])?;
@@ -473,13 +473,13 @@ fn outermost(
 }
 
 /// The same for a set whose keys are all numbers: then its order matters only if keys are equal. Nothing for other keys,
-/// and if the function fails.
+/// if the function fails, and if the set is empty.
 fn outermost_number(
     cx: &mut Context<'_>,
     set: Container<'_>,
     compfunc: &mut impl Body,
     wanted: Ordering,
-) -> EvalResult<Option<Option<(Value, Value)>>> {
+) -> EvalResult<Option<(Value, Value)>> {
     let (mut best, mut equal) = (None, SmallVec::<[u32; 8]>::new());
     for (at, item) in (0..).zip(set.iter_stored()) {
         let number = match compfunc.call(cx, &[&item]) {
@@ -507,10 +507,10 @@ fn outermost_number(
             *first.unwrap_or(&equal[0])
         }
         (&[only], _) => only,
-        _ => return Ok(Some(None)),
+        _ => return Ok(None),
     };
     let item = set.stored(first as usize).map(Cow::into_owned);
-    Ok(Some(best.map(Value::Int).zip(item)))
+    Ok(best.map(Value::Int).zip(item))
 }
 
 /// Counts one row of each grid among the containers as held, if rows are heavy: they are built as the loop reaches

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use arc_isa::{ContainerKind, Primitive};
 
 use crate::dialect::Dialect;
+use crate::literal;
 use crate::program::{BuildError, Callee, Operand};
 use crate::spelling::nearest;
 use crate::text::error::ParseErrorKind;
@@ -359,17 +360,10 @@ impl<'t> Parser<'_, 't> {
         }
         let literals = &self.tokens.all()[start..self.tokens.place()];
         self.tokens.expect("}", "`,` or `}`")?;
-        // CPython 3.9 and later make one constant of more than two literals, and add its elements to another set. The
-        // constant is a set that was made of the elements of a first one.
         let is_name = |token: &Token<'_>| {
             token.kind == TokenKind::Name && !matches!(token.text, "True" | "False" | "None")
         };
-        if elements.len() > 2 && !literals.iter().any(is_name) {
-            let first = Value::set(elements);
-            let all = first.as_container().into_iter().flat_map(|set| set.iter());
-            return Ok(Value::frozenset(all.map(std::borrow::Cow::into_owned)));
-        }
-        Ok(Value::frozenset(elements))
+        Ok(literal::frozenset(elements, literals.iter().any(is_name)))
     }
 
     /// `frozenset()`, `frozenset({a, b})`, or `frozenset` of another container without variables.

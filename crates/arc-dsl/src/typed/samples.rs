@@ -153,7 +153,7 @@ pub(super) fn get_val_rank(
     Ok(cx.call(compfunc, &[&element])?)
 }
 
-/// The distinct elements in ascending order of their frequency; equally frequent ones in canonical order.
+/// The distinct elements in ascending order of their frequency; equally frequent ones by `Ord`.
 fn by_count(cx: &mut Context<'_>, container: &Value) -> PythonResult<Vec<Value>> {
     let mut values = list(container)?;
     let weight = values.iter().map(|value| u64::from(value.weight())).sum();

@@ -205,7 +205,7 @@ macro_rules! for_each_typed_primitive {
                 // Colours.
                 palette_f(element) -> Set = own palette_f: "The colours of an object.";
                 p_f(element) -> Set = same palette_f;
-                p_o(obj) -> Set = own p_o: "The colours as an ascending tuple.";
+                p_o(obj) -> Set = own p_o: "The colours as a tuple.";
                 numcolors_f(obj) -> Zero = own numcolors_f: "How many there are.";
                 mostcolor_f(obj) -> Zero = own mostcolor_f: "The colour of most cells; `nan` of nothing.";
                 leastcolor_f(obj) -> Zero = own leastcolor_f: "The colour of fewest cells; `nan` of nothing.";
@@ -271,7 +271,7 @@ macro_rules! for_each_typed_primitive {
                 square_t(grid) -> False = own square_t: "Whether it is as high as wide.";
                 is_no_grid(x) -> Tuple = own is_no_grid: "Whether it is anything but a tuple of tuples of integers.";
                 palette_t(element) -> Set = own palette_t: "The colours of a grid.";
-                p_g(grid) -> Set = own p_g: "The colours as an ascending tuple.";
+                p_g(grid) -> Set = own p_g: "The colours as a tuple.";
                 numcolors_t(grid) -> Zero = own numcolors_t: "How many there are.";
                 mostcolor_t(grid) -> Zero = own mostcolor_t: "The colour of most cells; `nan` of nothing.";
                 leastcolor_t(grid) -> Zero = own leastcolor_t: "The colour of fewest cells; `nan` of nothing.";

@@ -9,7 +9,7 @@ use crate::value::Value;
 
 /// A value that no program of the public dialect creates.
 ///
-/// The three numbers are what the typed dialect returns as a measure of an empty value. In canonical order,
+/// The three numbers are what the typed dialect returns as a measure of an empty value. As `Ord` has it,
 /// [`NotANumber`](Foreign::NotANumber) comes before all numbers, and the infinities before and after the finite ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Foreign {

@@ -359,14 +359,13 @@ impl Order {
             return None;
         }
         let find = || {
-            let places: Box<[u32]> = match self.table(elements) {
-                Some(table) => table.iter().collect(),
-                None => {
-                    let mut met = vec![false; elements.len()];
-                    let mut added = self.built.added(elements);
-                    added.retain(|&at| !std::mem::replace(&mut met[at as usize], true));
-                    added.into()
-                }
+            let places: Box<[u32]> = if let Some(table) = self.table(elements) {
+                table.iter().collect()
+            } else {
+                let mut met = vec![false; elements.len()];
+                let mut added = self.built.added(elements);
+                added.retain(|&at| !std::mem::replace(&mut met[at as usize], true));
+                added.into()
             };
             (!places.is_sorted()).then_some(places)
         };
@@ -447,8 +446,8 @@ fn numbers_of<'a, T: Element>(
 }
 
 /// The set of these elements, added in this order.
-fn set_of<T: Element>(elements: Vec<T>) -> Vec<T> {
-    let mut sorted = elements.clone();
+fn set_of<T: Element>(elements: &[T]) -> Vec<T> {
+    let mut sorted = elements.to_vec();
     sorted.sort();
     sorted.dedup();
     let numbers = numbers_of(elements.iter(), &sorted).collect();
@@ -465,7 +464,10 @@ fn set_of<T: Element>(elements: Vec<T>) -> Vec<T> {
 /// The locations of a patch in the order in which Python iterates over `toindices(patch)`.
 fn locations(patch: &Value) -> Vec<Loc> {
     match patch {
-        Value::Object(_) => set_of(in_order::<Cell>(patch).map(|cell| cell.loc).collect()),
+        Value::Object(_) => {
+            let locs: Vec<Loc> = in_order::<Cell>(patch).map(|cell| cell.loc).collect();
+            set_of(&locs)
+        }
         _ => in_order(patch).copied().collect(),
     }
 }
@@ -502,8 +504,8 @@ fn mirrored<T: Element>(
         How::DiagonalMirror => each(all, &exchanged),
         _ => {
             // The DSL mirrors three times, and builds a set each time. The last mirror is along the new box.
-            let all = set_of(each(all, &turned_over));
-            let all = set_of(each(all, &exchanged));
+            let all = set_of(&each(all, &turned_over));
+            let all = set_of(&each(all, &exchanged));
             let width = high.i - low.i;
             each(all, &|at| Loc::new(at.i, low.j + (low.j + width - at.j)))
         }
@@ -587,7 +589,9 @@ fn delta(patch: &Value, elements: &[Loc]) -> Table {
         .flat_map(|i| (low.j..=high.j).map(move |j| Loc::new(i, j)))
         .collect();
     let hashes: Vec<u64> = all.iter().map(|loc| set_table::loc(*loc)).collect();
-    let count = taken.as_container().map_or(0, |taken| taken.len());
+    let count = taken
+        .as_container()
+        .map_or(0, super::container::Container::len);
     let whole = Table::of(0..all.len() as u32, &hashes);
     let rest = whole.minus(count, |at| contains(all[at as usize]), &hashes);
     rest.renumbered(|at| elements.binary_search(&all[at as usize]).unwrap_or(0) as u32)
@@ -653,7 +657,7 @@ fn scaled(patch: &Value, elements: &[Cell], hashes: &[u64]) -> Table {
         };
         cells.iter().map(with).collect::<Vec<_>>()
     };
-    let at_origin = set_of(moved(cells, Loc::new(-start.i, -start.j)));
+    let at_origin = set_of(&moved(cells, Loc::new(-start.i, -start.j)));
     let factor = (elements.len() / at_origin.len().max(1)).isqrt() as i32;
     let mut large = Vec::with_capacity(elements.len());
     for cell in at_origin {
@@ -870,9 +874,10 @@ impl Flood {
                 let joins = |at: &u32| {
                     let own = cells[*at as usize];
                     !taken(*at)
-                        && match self.univalued {
-                            true => own == colour,
-                            false => Some(own) != self.background,
+                        && if self.univalued {
+                            own == colour
+                        } else {
+                            Some(own) != self.background
                         }
                 };
                 // If none or one joins, in which order they come does not matter.
@@ -978,10 +983,10 @@ mod tests {
                 let mut print = |value: &Value| found.push(digest(&value.to_string()));
                 let named: Vec<&Value> = named.map(|(_, value)| value.as_ref().unwrap()).collect();
                 if lazily {
-                    named.iter().rev().for_each(|value| print(value));
+                    named.iter().rev().copied().for_each(&mut print);
                     found.reverse();
                 } else {
-                    named.iter().for_each(|value| print(value));
+                    named.iter().copied().for_each(&mut print);
                 }
                 assert_eq!(found.join(" "), digests, "lazily: {lazily}\n{text}");
                 sets += found.len();

@@ -35,7 +35,7 @@ const fn with_element(hash: u64, element: u64) -> u64 {
 
 #[inline]
 const fn with_length(hash: u64, length: u64) -> u64 {
-    match hash.wrapping_add(length ^ (PRIME_5 ^ 3_527_539)) {
+    match hash.wrapping_add(length ^ (PRIME_5 ^ 0x0035_D373)) {
         u64::MAX => 1_546_275_796,
         hash => hash,
     }
@@ -92,7 +92,7 @@ pub(crate) fn cell(cell: Cell) -> u64 {
 #[inline]
 pub(crate) fn set(elements: impl ExactSizeIterator<Item = u64>) -> u64 {
     let length = elements.len() as u64;
-    let shuffled = |hash: u64| ((hash ^ 89_869_747) ^ (hash << 16)).wrapping_mul(3_644_798_167);
+    let shuffled = |hash: u64| ((hash ^ 0x055B_4DB3) ^ (hash << 16)).wrapping_mul(3_644_798_167);
     let mut hash = elements.fold(0, |all, element| all ^ shuffled(element));
     hash ^= (length + 1).wrapping_mul(1_927_868_237);
     hash ^= (hash >> 11) ^ (hash >> 25);
@@ -488,10 +488,8 @@ pub(crate) mod tests {
                     _ => {
                         // An intersection goes over the smaller set.
                         let lengths = [0, 1].map(|operand| at(operand).iter().count());
-                        let (from, other) = match *operation == "i" && lengths[1] <= lengths[0] {
-                            true => (1, 0),
-                            false => (0, 1),
-                        };
+                        let second = *operation == "i" && lengths[1] <= lengths[0];
+                        let (from, other) = if second { (1, 0) } else { (0, 1) };
                         Table::of(at(from).iter().filter(|it| contains(other, *it)), &hashes)
                     }
                 };

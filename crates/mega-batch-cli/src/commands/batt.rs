@@ -137,7 +137,7 @@ struct ScoreReport<'a> {
     value: ValueReport,
 }
 
-/// The text of a value, its sets in canonical order, or the error.
+/// The text of a value, its sets in the order of Python, or the error.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum ValueReport {

@@ -192,6 +192,20 @@ fn a_checkpoint_of_another_run_is_refused() {
             .map_err(|error| error.to_string())
     };
     run(&batch, &options).unwrap();
+    // The entries of an earlier version would be mixed with those of this one.
+    let whole = fs::read(&file).unwrap();
+    let line = whole.iter().position(|byte| *byte == b'\n').unwrap();
+    let header = String::from_utf8(whole[..line].to_vec()).unwrap();
+    let earlier = header.replace(&format!("\"{}\"", crate::VERSION), "\"0.0.9\"");
+    fs::write(&file, [earlier.as_bytes(), &whole[line..]].concat()).unwrap();
+    let error = run(&batch, &options).unwrap_err();
+    assert!(
+        error.contains("found one of version 0.0.9 of the engine"),
+        "{error}"
+    );
+    assert!(error.contains("remove it to begin anew"), "{error}");
+    fs::write(&file, whole).unwrap();
+
     let again = Coordinator::new(&batch, &options).checkpoint(&file);
     let error = again.run(&mut ()).unwrap_err().to_string();
     assert!(error.contains("there is a checkpoint already"), "{error}");

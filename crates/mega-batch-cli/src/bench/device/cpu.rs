@@ -61,7 +61,7 @@ impl Engines {
     fn value(&mut self, work: &Work, input: &Input) -> Option<Value> {
         let compiled = &work.compiled[input.program as usize];
         let found = self.machine.run(compiled, &input.grid);
-        match found.and_then(|output| output.value()) {
+        match found.and_then(arc_cpu::Output::value) {
             Ok(value) => Some(value),
             Err(Stop::Error(_)) => None,
             Err(Stop::BailOut(_)) => self.reference(work, input),
