@@ -154,6 +154,8 @@ pub(crate) struct Known {
     pub(crate) wanted: Option<(At, u32)>,
     /// Whether cells were dropped that no use sees.
     pub(crate) has_dropped: bool,
+    /// How often an order was asked for.
+    pub(crate) asked: u32,
     depth: u32,
 }
 
@@ -164,6 +166,7 @@ impl Known {
         self.places.clear();
         self.wanted = None;
         self.has_dropped = false;
+        self.asked = 0;
         self.depth = 0;
     }
 
@@ -258,6 +261,7 @@ impl Machine {
         base: usize,
     ) -> Result<Arc<[u32]>, BailOut> {
         let slot = at.into();
+        self.known.asked += 1;
         if let Some(places) = self.known.places.get(&slot) {
             return Ok(places.clone());
         }
@@ -331,6 +335,7 @@ impl Machine {
         ty: &Type,
         wanted: Range<usize>,
     ) -> Result<Slot, BailOut> {
+        self.known.asked += 1;
         let base = self.stack.len();
         let mut elements = super::elements::Cursor::new(&self.memory, ty, self.get(at));
         while let Some(element) = elements.next(&mut self.memory)? {
@@ -372,6 +377,7 @@ impl Machine {
         if let Some(value) = self.known.body.get(&slot) {
             return Ok(value.clone());
         }
+        self.known.asked += 1;
         self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
         let fuel = self.fuel;
         let value = self.among_known(|m| m.exact(code, &Argument::Slot(slot, ty)));
@@ -386,6 +392,7 @@ impl Machine {
         code: &Code,
         step: u32,
     ) -> Result<(u32, Slot, u32), BailOut> {
+        self.known.asked += 1;
         self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
         // The limit of steps is that of the program as it was lowered.
         let fuel = self.fuel;

@@ -253,19 +253,9 @@ pub fn prefetch<T>(items: &[T]) {
 }
 
 impl Machine {
-    #[doc(hidden)]
-    pub fn failed_at(&self, program: &Compiled) -> String {
-        match self.failed {
-            Some(step) => {
-                let o = &program.code.origins[step as usize];
-                format!("{}:{:?}", o.line, o.primitive)
-            }
-            None => String::new(),
-        }
-    }
-    /// How many values the last run has had built by the reference, for the order of a set.
-    pub fn orders_found(&self) -> u32 {
-        exact::MOST_ORDERS - self.orders_left
+    /// How often the last run asked for the order of a set. Finding it allocates.
+    pub fn orders_asked(&self) -> u32 {
+        self.known.asked
     }
 
     /// Evaluates the program on this input.

@@ -62,7 +62,7 @@ impl Expression {
     pub fn add_to(&self, builder: &mut ProgramBuilder) -> Result<Operand, BuildError> {
         match self {
             Expression::Value(Value::Primitive(primitive)) => Ok(Operand::Primitive(*primitive)),
-            Expression::Value(value) => Ok(Operand::Literal(value.clone())),
+            Expression::Value(value) => Ok(Operand::Literal(value.clone().into_literal())),
             Expression::Call(primitive, arguments) => {
                 let arguments = operands(builder, arguments)?;
                 builder.call(*primitive, arguments)

@@ -12,7 +12,7 @@ use crate::value::container::Container;
 /// elements of a first one.
 pub(crate) fn frozenset(elements: Vec<Value>, have_names: bool) -> Value {
     if elements.len() > 2 && !have_names {
-        return Value::frozenset(in_order(&Value::set(elements)));
+        return Value::set(elements).added_again();
     }
     Value::frozenset(elements)
 }
@@ -77,6 +77,13 @@ fn has_name(value: &Value) -> bool {
 fn in_order_of_text(set: &Value) -> Vec<Value> {
     let elements: Vec<Value> = in_order(set).collect();
     let have_names = elements.iter().any(has_name);
+    if let (Some(written), Some(all)) = (set.written(), set.as_container()) {
+        let written = written.iter().filter_map(|at| all.stored(*at as usize));
+        let written: Vec<Value> = written.map(Cow::into_owned).collect();
+        if in_order(&frozenset(written.clone(), have_names)).eq(elements.iter().cloned()) {
+            return written;
+        }
+    }
     let places = exchanged(&elements, |added| frozenset(added, have_names));
     places.iter().map(|at| elements[*at].clone()).collect()
 }
@@ -95,14 +102,20 @@ fn exchanged(elements: &[Value], build: impl Fn(Vec<Value>) -> Value) -> Vec<usi
             .count()
     };
     let own: Vec<usize> = (0..elements.len()).collect();
-    let turned: Vec<usize> = own.iter().rev().copied().collect();
     let (mut best, mut least) = (own.clone(), differing(&own));
-    for start in [own, turned] {
-        if least > 0 && elements.len() <= MOST_EXCHANGED {
-            let (found, differ) = exchanged_from(start, differing);
-            if differ < least {
-                (best, least) = (found, differ);
-            }
+    // From their own order, from its reverse, and from both begun at another element.
+    for turn in 0..2 * elements.len() {
+        if least == 0 || elements.len() > MOST_EXCHANGED {
+            break;
+        }
+        let mut start = own.clone();
+        start.rotate_left(turn / 2);
+        if turn % 2 == 1 {
+            start.reverse();
+        }
+        let (found, differ) = exchanged_from(start, differing);
+        if differ < least {
+            (best, least) = (found, differ);
         }
     }
     best

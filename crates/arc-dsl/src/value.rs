@@ -292,6 +292,26 @@ impl Value {
         Self::set_ordered(values, Order::copied(Built::Numbers(numbers.into())))
     }
 
+    /// The copy of a set to which the elements of this one were added, in its order.
+    pub(crate) fn added_again(self) -> Self {
+        let order = || Order::copied(Built::Like(self.clone()));
+        match &self {
+            Value::Indices(set) => Indices::from_ascending(set.as_slice().to_vec(), order()).into(),
+            Value::Object(set) => Object::from_ascending(set.as_slice().to_vec(), order()).into(),
+            _ => Self::set_ordered(self.values().to_vec(), order()),
+        }
+    }
+
+    /// The indices of a set's elements in the order in which they were added, if they were added one by one.
+    pub(crate) fn written(&self) -> Option<Vec<u32>> {
+        match self {
+            Value::Indices(set) => set.order().written(set.as_slice()),
+            Value::Object(set) => set.order().written(set.as_slice()),
+            Value::Set(set) => set.order().written(set.as_slice()),
+            _ => None,
+        }
+    }
+
     /// The set of these ascending values in its proper variant.
     fn set_ordered(values: Vec<Value>, order: Order) -> Self {
         let loc = |value: &Value| match value {

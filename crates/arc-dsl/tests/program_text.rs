@@ -78,7 +78,7 @@ fn choice() -> impl Strategy<Value = Choice> {
         4 => any::<Index>().prop_map(Choice::Variable),
         1 => select(Primitive::ALL).prop_map(|primitive| Choice::Fixed(primitive.into())),
         1 => select(Constant::ALL).prop_map(|constant| Choice::Fixed(constant.into())),
-        2 => value().prop_map(|value| Choice::Fixed(value.into())),
+        2 => value().prop_map(|value| Choice::Fixed(value.into_literal().into())),
     ]
 }
 

@@ -192,6 +192,7 @@ fn paint_in_order(
     step: &Step,
     ground: Option<u32>,
 ) -> Result<(), BailOut> {
+    m.known.asked += 1;
     let mut cells = Vec::new();
     for &layer in m.list(step.b) {
         if !m.memory.patches.get(layer).is_empty() {

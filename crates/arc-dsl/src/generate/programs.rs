@@ -94,7 +94,7 @@ impl Generator {
             0..4 => self.dice.pick(&draft.variables).0.clone(),
             4 => Operand::Constant(*self.dice.pick(Constant::ALL)),
             5 => Operand::Primitive(*self.dice.pick(Primitive::ALL)),
-            6 => Operand::Literal(self.extreme()),
+            6 => Operand::Literal(self.extreme().into_literal()),
             7 => {
                 let ty = *self.dice.pick(Type::ALL);
                 literal(self.typed(ty, "").0)

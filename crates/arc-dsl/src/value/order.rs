@@ -353,6 +353,21 @@ impl Order {
         })
     }
 
+    /// The indices of the elements in the order in which they were added, if they were added one by one; those of a set
+    /// whose elements were added in the order of another one, as they were added to that.
+    pub(crate) fn written<T: Element>(&self, elements: &[T]) -> Option<Vec<u32>> {
+        match &self.built {
+            Built::Ascending | Built::Numbers(_) | Built::AddedLocs(_) | Built::AddedCells(_) => {
+                let mut met = vec![false; elements.len()];
+                let mut added = self.built.added(elements);
+                added.retain(|&at| !std::mem::replace(&mut met[at as usize], true));
+                Some(added)
+            }
+            Built::Like(first) if self.copied => first.written(),
+            _ => None,
+        }
+    }
+
     /// The indices of the elements, which are ascending, in the order of iteration; nothing if that is ascending too.
     pub(crate) fn places<T: Element>(&self, elements: &[T]) -> Option<&[u32]> {
         if elements.len() < 2 {
