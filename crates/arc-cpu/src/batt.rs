@@ -46,7 +46,7 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
 use crate::bail_out::BailOut;
-use crate::exact::{has_one_order, has_sets};
+use crate::definition::{has_one_order, has_sets};
 use crate::kernel;
 use crate::machine::Machine;
 use crate::memory::{Mark as InMemory, Room};

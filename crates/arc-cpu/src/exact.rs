@@ -6,9 +6,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use super::bail_out::BailOut;
+use super::definition::{Argument, Definition, How, has_one_order, has_sets, is_set};
 use super::elements::len;
 use super::machine::Machine;
 use super::memory::Memory;
@@ -17,80 +16,8 @@ use super::slot::{At, Slot};
 use arc_dsl::{Container, ContainerKind, ErrorKind, Interpreter, Primitive, Value, sorted_places};
 use arc_form::Type;
 
-/// How the value of a slot was built, if it is a set or contains one, or was built of one.
-#[derive(Clone, Debug)]
-pub(crate) struct Definition {
-    /// The slot.
-    pub(crate) slot: u32,
-    /// The number of its type.
-    pub(crate) ty: u32,
-    /// Whether the slot holds the value as its type says.
-    pub(crate) is_typed: bool,
-    /// Whether cells of it may be dropped that no use sees.
-    pub(crate) is_clipped: bool,
-    /// Whether it is a tuple whose order no use sees.
-    pub(crate) is_mixed: bool,
-    /// The region in which it is built, 0 for the body.
-    pub(crate) within: u32,
-    /// The steps that build it, counted from the first one of that region until the region is finished.
-    pub(crate) steps: Range<u32>,
-    pub(crate) how: How,
-    /// The region of a loop.
-    pub(crate) region: u32,
-    /// Which of [`Code::arguments`] it takes. Those of a loop are its containers, the parameters of its region and the
-    /// result of that.
-    pub(crate) arguments: Range<u32>,
-}
-
-/// How a value was built from others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    /// By a primitive.
-    Call(Primitive),
-    /// By a primitive that calls a region.
-    Loop(Primitive),
-    /// It is a set of some elements of another set, in the order of that.
-    Kept,
-    /// It is the item of this index of a tuple.
-    Item(u8),
-    /// It is an element of a container.
-    Element,
-    /// It is a tuple of these.
-    Items,
-    /// It is a set to which these were added.
-    Set,
-    /// It is another value.
-    Same,
-}
-
-/// A value from which another was built.
-#[derive(Clone, Debug)]
-pub(crate) enum Argument {
-    /// The value of a slot, of the type of this number.
-    Slot(u32, u32),
-    Constant(Value),
-}
-
-/// How often one evaluation builds values again: then the reference is faster.
-pub(crate) const MOST_ORDERS: u32 = 64;
-
 /// How deep definitions are followed.
 const MOST_DEPTH: u32 = 100;
-
-/// Whether values of the type are sets or contain sets.
-pub(crate) fn has_sets(ty: &Type) -> bool {
-    match ty {
-        Type::Indices | Type::Object | Type::Patch | Type::Set(_) => true,
-        Type::Tuple(element) => has_sets(element),
-        Type::Fixed(items) => items.iter().any(has_sets),
-        _ => false,
-    }
-}
-
-/// Whether values of the type are sets.
-pub(crate) fn is_set(ty: &Type) -> bool {
-    ty.container() == Some(ContainerKind::Set)
-}
 
 /// Whether a primitive only compares an argument, so that its order does not matter.
 fn is_only_compared(primitive: Primitive, at: usize) -> bool {
@@ -98,16 +25,6 @@ fn is_only_compared(primitive: Primitive, at: usize) -> bool {
         (primitive, at),
         (Primitive::Difference, 1) | (Primitive::Remove, 0)
     )
-}
-
-/// Whether the value has only one order: no set in it has two elements.
-pub(crate) fn has_one_order(value: &Value) -> bool {
-    value.as_container().is_none_or(|container| {
-        (container.kind == ContainerKind::Tuple || container.len() < 2)
-            && container
-                .iter_stored()
-                .all(|element| has_one_order(&element))
-    })
 }
 
 /// The same of a value of this type in the memory.
@@ -139,43 +56,6 @@ fn ascend(numbers: &[Slot]) -> bool {
         return true;
     };
     first.int() >= 0 && last.int() <= most
-}
-
-/// The values of slots with their orders, in the order in which they were found: those of regions are forgotten when
-/// the region goes on to the next element.
-#[derive(Debug, Default)]
-pub(crate) struct Known {
-    /// Those of the body, which do not change during an evaluation.
-    body: FxHashMap<u32, Value>,
-    regions: Vec<(u32, Value)>,
-    /// The indices of the elements of sets of the body in the order of Python.
-    places: FxHashMap<u32, Arc<[u32]>>,
-    /// A set whose order a vectorised loop needs, and the number of its type.
-    pub(crate) wanted: Option<(At, u32)>,
-    /// Whether cells were dropped that no use sees.
-    pub(crate) has_dropped: bool,
-    /// How often an order was asked for.
-    pub(crate) asked: u32,
-    depth: u32,
-}
-
-impl Known {
-    pub(crate) fn clear(&mut self) {
-        self.body.clear();
-        self.regions.clear();
-        self.places.clear();
-        self.wanted = None;
-        self.has_dropped = false;
-        self.asked = 0;
-        self.depth = 0;
-    }
-
-    fn get(&self, slot: u32) -> Option<&Value> {
-        let in_regions = self.regions.iter().rev().find(|(at, _)| *at == slot);
-        in_regions
-            .map(|(_, value)| value)
-            .or_else(|| self.body.get(&slot))
-    }
 }
 
 impl Code {

@@ -1,8 +1,8 @@
 //! Running the steps of a program.
 
 use super::bail_out::BailOut;
+use super::definition::is_set;
 use super::elements::len;
-use super::exact::is_set;
 use super::machine::Machine;
 use super::program::{Code, Region, Step};
 use super::slot::Slot;

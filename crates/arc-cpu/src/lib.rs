@@ -51,6 +51,7 @@ use arc_form::{Form, Representation, Target, Type};
 mod bail_out;
 pub mod batt;
 mod convert;
+mod definition;
 mod elements;
 mod exact;
 mod execute;
@@ -208,7 +209,7 @@ impl Output<'_> {
             types,
             ..
         } = self.code;
-        if !exact::has_sets(output) {
+        if !definition::has_sets(output) {
             return Ok(self.unordered_value());
         }
         let number = types.iter().position(|ty| ty == output).unwrap_or(0);
@@ -277,7 +278,7 @@ impl Machine {
         kernel::pack(tile, input)?;
         self.slots[0] = self.memory.tiles.commit();
         self.fuel = self.most_steps;
-        self.orders_left = exact::MOST_ORDERS;
+        self.orders_left = definition::MOST_ORDERS;
         self.known.clear();
         self.failed = None;
         self.stack.clear();

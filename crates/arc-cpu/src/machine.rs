@@ -1,7 +1,7 @@
 //! [`Machine`]: the values of a running program, in memory that is reused from run to run.
 
 use super::bail_out::BailOut;
-use super::exact::{Known, MOST_ORDERS};
+use super::definition::{Known, MOST_ORDERS};
 use super::lanes::columns::Lanes;
 use super::memory::{Mark, Memory, Paint, Patch, with_room};
 use super::slot::{At, Slot};

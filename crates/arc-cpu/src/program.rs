@@ -1,7 +1,7 @@
 //! [`Code`]: steps in their order, and the kernels that they call.
 
 use super::bail_out::BailOut;
-use super::exact::{Argument, Definition};
+use super::definition::{Argument, Definition};
 use super::lanes::columns::Part;
 use super::machine::Machine;
 use super::slot::{At, Slot};

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use arc_isa::Primitive;
 
 use crate::error::{ErrorKind, EvalResult, Limit};
-use crate::value::Value;
 
 /// The limits of one evaluation (one program on one grid).
 ///
@@ -144,14 +143,10 @@ impl<'l> Context<'l> {
         }
     }
 
-    /// The value, without what is kept to find its order if a quarter of the memory is in use.
+    /// Whether a quarter of the memory is in use.
     #[inline]
-    pub(crate) fn keep(&self, value: Value) -> Value {
-        let is_scarce = self.memory_left < self.limits.max_memory / 4 * 3;
-        if is_scarce && value.kept_weight() > 0 {
-            return value.with_order_found();
-        }
-        value
+    pub(crate) fn is_scarce(&self) -> bool {
+        self.memory_left < self.limits.max_memory / 4 * 3
     }
 
     /// Counts a value of this weight that no variable holds while others are evaluated, unless it is light. Returns
@@ -281,14 +276,13 @@ impl Room {
         self.grow(cx, weight)
     }
 
-    /// Uses up room for a value, and counts as held what sets in it keep to find their order.
-    pub(crate) fn take_value(&mut self, cx: &mut Context<'_>, value: &Value) -> EvalResult<()> {
-        let kept = u64::from(value.kept_weight());
-        if kept > 0 {
-            cx.hold(kept)?;
-            self.held += kept;
+    /// Counts as held what is kept until the room is closed.
+    pub(crate) fn hold(&mut self, cx: &mut Context<'_>, weight: u64) -> EvalResult<()> {
+        if weight > 0 {
+            cx.hold(weight)?;
+            self.held += weight;
         }
-        self.take(cx, u64::from(value.own_weight()))
+        Ok(())
     }
 
     /// Asks for more room, and charges for the work of filling it.

@@ -15,7 +15,6 @@ use crate::types::{ArcType, Returns, as_set, parameters};
 use crate::value::Value;
 
 pub use colours::iteration_order_of;
-pub(crate) use containers::{commonest_of, keep};
 pub use loops::LoopBody;
 
 mod arithmetic;

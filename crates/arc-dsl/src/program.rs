@@ -8,8 +8,8 @@ use arc_isa::Primitive;
 
 use crate::constants::Constant;
 use crate::dialect::Dialect;
-use crate::literal::Literal;
 use crate::typed::TypedPrimitive;
+use crate::value::literal::Literal;
 use crate::value::{MAX_INT, Value};
 
 /// A variable of a [`Program`], by its index in [`Program::variables`]. The first ones are the inputs; slot 0 is the

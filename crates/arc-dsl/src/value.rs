@@ -4,8 +4,9 @@ pub(crate) mod container;
 pub(crate) mod digest;
 pub(crate) mod foreign;
 pub(crate) mod function;
-pub(crate) mod order;
+pub(crate) mod literal;
 pub(crate) mod set_table;
+pub(crate) mod sets;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -23,13 +24,12 @@ use crate::error::ValueKind;
 use crate::grid::Grid;
 use crate::literal::{write_set, write_tuple};
 use crate::patch::{Cell, Indices, Loc, Object};
-use crate::primitives::{commonest_of, keep};
 use crate::reads::count_reads;
 use crate::value::digest::digest;
 use crate::value::foreign::Foreign;
 use crate::value::function::Function;
-use crate::value::order::{Built, Element, Order, numbered, weight_of};
 use crate::value::set_table::Table;
+use crate::value::sets::order::{Built, Element, Order, numbered, weight_of};
 
 /// The largest integer that a program may hold: integers lie in `-MAX_INT..=MAX_INT`, and one beyond that is
 /// [`Limit::Integer`](crate::Limit::Integer). The difference of any two of them fits in 32 bits.
@@ -359,26 +359,6 @@ impl Value {
     #[must_use]
     pub fn places_known(elements: &[Value], is_copied: bool) -> Option<Vec<(u32, u32)>> {
         Some(set_table::runs(&Value::hashes(elements)?, is_copied))
-    }
-
-    /// The same set, built by filtering `set`, in whose order its elements were added; nothing if one of them is not a set.
-    #[must_use]
-    pub fn kept_of(&self, set: &Value) -> Option<Self> {
-        let (own, set) = (self.as_container()?, set.as_container()?);
-        (own.kind == ContainerKind::Set && set.kind == ContainerKind::Set)
-            .then(|| keep(set, |element| own.contains(element)))
-    }
-
-    /// The value that a tuple of these has most often, or least often; of several, the first in the set of all. Nothing if
-    /// there is no value.
-    #[must_use]
-    pub fn commonest(values: &[Value], most: bool) -> Option<Self> {
-        let wanted = if most {
-            Ordering::Greater
-        } else {
-            Ordering::Less
-        };
-        commonest_of(values.to_vec(), wanted)
     }
 
     /// The copy of a set that Python makes of it; nothing for other values, and if an element has no hash.

@@ -9,7 +9,7 @@ use super::grids::is_list_of_grids;
 use super::{Batt, Called, Failed, MOST_ARGUMENTS, NodeId, Storage};
 use crate::Stop;
 use crate::bail_out::BailOut;
-use crate::exact::MOST_ORDERS;
+use crate::definition::MOST_ORDERS;
 use crate::slot::Slot;
 
 /// The value of a call on an input.

@@ -9,7 +9,8 @@ use super::{
     Batt, Called, Full, HEADROOM, MORE_NODES, MOST_DEPTH, Mark, Node, NodeId, Pushed, Source,
     Storage, hash,
 };
-use crate::exact::{has_one_order, has_sets, slot_has_one_order};
+use crate::definition::{has_one_order, has_sets};
+use crate::exact::slot_has_one_order;
 use crate::memory::{Room, grow_pool, shrink_pool};
 use crate::ops::sorting::equal;
 use crate::slot::Slot;

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::columns::{LANES, Part};
 use crate::bail_out::BailOut;
+use crate::definition::is_set;
 use crate::elements::{Cursor, len};
-use crate::exact::is_set;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Patch;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Lowering, Steps};
 use crate::bail_out::Unsupported;
-use crate::exact::{Argument, Definition, How, has_sets, is_set};
+use crate::definition::{Argument, Definition, How, has_sets, is_set};
 use crate::ops::basics;
 use arc_dsl::Primitive;
 use arc_form::{Fused, Id, Instruction, Op, Operand, Representation, Type};

@@ -8,8 +8,8 @@
 
 use super::sorting::{equal, sort_set};
 use crate::bail_out::BailOut;
+use crate::definition::is_set;
 use crate::elements::Cursor;
-use crate::exact::is_set;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Memory;

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::endings::finish;
 use crate::bail_out::BailOut;
+use crate::definition::is_set;
 use crate::elements::Cursor;
-use crate::exact::is_set;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::{Paint, Patch};

@@ -304,16 +304,19 @@ pub(super) fn index(grid: &Grid, loc: Loc) -> EvalResult<Value> {
 
 /// What Python returns for grids whose cells are not colours, and for arguments that are not colours.
 pub(super) mod untyped {
-    use std::cmp::Ordering;
 
     use arc_isa::Primitive;
 
     use crate::budget::Context;
     use crate::primitives::untyped::{
-        PythonResult, Refusal, cells, commonest, copied_set_of, elements, grid_of, int, is_tuple,
-        item, length, list, rows, set_of, sides, tuple, tuple_rows_of_tuples, unpack,
+        PythonResult, Refusal, cells, copied_set_of, elements, grid_of, int, is_tuple, item,
+        length, list, rows, set_of, sides, tuple, tuple_rows_of_tuples, unpack,
     };
     use crate::value::Value;
+
+    fn commonest(values: &[Value], most: bool) -> PythonResult {
+        Value::commonest(values, most).ok_or(Refusal::Raises)
+    }
 
     pub(in crate::primitives) fn call(
         cx: &mut Context<'_>,
@@ -322,8 +325,8 @@ pub(super) mod untyped {
     ) -> PythonResult {
         use Primitive as P;
         match (primitive, arguments) {
-            (P::Mostcolor, &[element]) => commonest(colours(element)?, Ordering::Greater),
-            (P::Leastcolor, &[element]) => commonest(colours(element)?, Ordering::Less),
+            (P::Mostcolor, &[element]) => commonest(&colours(element)?, true),
+            (P::Leastcolor, &[element]) => commonest(&colours(element)?, false),
             (P::Palette, &[element]) => copied_set_of(cx, colours(element)?),
             (P::Numcolors, &[element]) => {
                 Ok(Value::Int(length(&Value::set(colours(element)?))? as i32))
@@ -355,7 +358,7 @@ pub(super) mod untyped {
         {
             return Ok(Value::Int(colour.into()));
         }
-        commonest(colours(grid)?, Ordering::Greater)
+        commonest(&colours(grid)?, true)
     }
 
     fn colorcount(element: &Value, value: &Value) -> PythonResult {

@@ -10,8 +10,30 @@ use crate::error::{ErrorKind, EvalResult, ValueKind};
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
 use crate::value::container::{Collector, Container, Items, are_patches, sorting};
-use crate::value::order::{Built, By, Element, Order};
 use crate::value::set_table::Table;
+use crate::value::sets::order::{Built, By, Element, Order};
+
+impl Value {
+    /// The same set, built by filtering `set`, in whose order its elements were added; nothing if one of them is not a set.
+    #[must_use]
+    pub fn kept_of(&self, set: &Value) -> Option<Self> {
+        let (own, set) = (self.as_container()?, set.as_container()?);
+        (own.kind == ContainerKind::Set && set.kind == ContainerKind::Set)
+            .then(|| keep(set, |element| own.contains(element)))
+    }
+
+    /// The value that a tuple of these has most often, or least often; of several, the first in the set of all. Nothing if
+    /// there is no value.
+    #[must_use]
+    pub fn commonest(values: &[Value], most: bool) -> Option<Self> {
+        let wanted = if most {
+            Ordering::Greater
+        } else {
+            Ordering::Less
+        };
+        commonest_of(values.to_vec(), wanted)
+    }
+}
 
 pub(super) fn identity(x: &Value) -> Value {
     x.clone()
@@ -123,7 +145,7 @@ fn kept_cells(set: Container<'_>, kept: Vec<Cell>) -> Value {
 }
 
 /// The elements for which `condition` holds, in a container of the same kind.
-pub(crate) fn keep(container: Container<'_>, mut condition: impl FnMut(&Value) -> bool) -> Value {
+fn keep(container: Container<'_>, mut condition: impl FnMut(&Value) -> bool) -> Value {
     let holds: Vec<bool> = container
         .iter_stored()
         .map(|item| condition(&item))
@@ -255,7 +277,7 @@ fn commonest(
 }
 
 /// The value that occurs most or least often; of several, the one that is first in the set of all of them.
-pub(crate) fn commonest_of(values: Vec<Value>, wanted: Ordering) -> Option<Value> {
+fn commonest_of(values: Vec<Value>, wanted: Ordering) -> Option<Value> {
     let mut sorted = values.clone();
     sorted.sort();
     let runs = || sorted.chunk_by(|a, b| a == b);

@@ -12,7 +12,7 @@ use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
 use crate::value::Value;
 use crate::value::container::{Collector, Container, Items, sorted_places, sorting};
-use crate::value::order::{Built, By};
+use crate::value::sets::order::{Built, By};
 use smallvec::SmallVec;
 
 /// The body of a [`Context::call_loop`]: called with one element of each container.

@@ -12,7 +12,7 @@ use crate::reads::count_reads;
 use crate::types::Patch;
 use crate::value::Value;
 use crate::value::container::sorting;
-use crate::value::order::{Built, Flood, Order, numbered};
+use crate::value::sets::order::{Built, Flood, Order, numbered};
 
 pub(super) fn objects(
     cx: &mut Context<'_>,
@@ -381,7 +381,7 @@ pub(super) mod untyped {
         location, rows, set_minus, set_of, set_union, sides, transposed, typed, unpack,
     };
     use crate::value::Value;
-    use crate::value::order::Flood;
+    use crate::value::sets::order::Flood;
 
     pub(in crate::primitives) fn call(
         cx: &mut Context<'_>,

@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, EvalResult, Limit};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems};
-use crate::value::order::{Built, How, Order};
+use crate::value::sets::order::{Built, How, Order};
 use crate::value::{MAX_INT, Value};
 
 pub(super) fn asindices(grid: &Grid) -> Indices {

@@ -13,7 +13,7 @@ use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;
-use crate::value::order::How;
+use crate::value::sets::order::How;
 
 /// The grid of `height` x `width` cells, each copied from the location that `source` returns.
 fn sampled(

@@ -15,13 +15,12 @@ use std::cmp::Ordering;
 use arc_isa::ContainerKind;
 
 use super::comparison::{self, improves};
-use super::containers::{commonest_of, keep};
 use super::{Context, ErrorKind, Primitive, REFERENCE, native};
 use crate::error::{EvalResult, Limit};
 use crate::patch::Loc;
 use crate::reads::count_reads;
 use crate::value::container::{Container, Items};
-use crate::value::order::Element;
+use crate::value::sets::order::Element;
 use crate::value::{MAX_INT, Value};
 
 /// Why there is no result.
@@ -215,7 +214,8 @@ pub(super) fn set_minus(a: &Value, b: &Value) -> PythonResult {
         .map(|element| without.contains(element))
         .collect();
     let (Some(hashes), Some(table)) = (Value::hashes(&all), a.set_table()) else {
-        return Ok(keep(from, |element| !without.contains(element)));
+        let kept = from.iter().filter(|element| !without.contains(element));
+        return Ok(Value::set(kept.map(Cow::into_owned)));
     };
     let table = table.minus(without.len(), |at| taken[at as usize], &hashes);
     // Only the elements that are left have a number.
@@ -316,11 +316,6 @@ pub(crate) fn copied_set_of(
             .sum(),
     )?;
     Ok(Value::frozenset(values))
-}
-
-/// The element that occurs most or least often; of several, the first in the set of all of them.
-pub(crate) fn commonest(values: Vec<Value>, wanted: Ordering) -> PythonResult {
-    commonest_of(values, wanted).ok_or(Refusal::Raises)
 }
 
 pub(super) fn location(i: usize, j: usize) -> Value {

@@ -7,7 +7,6 @@ use smallvec::SmallVec;
 use arc_isa::{ContainerKind, Primitive};
 
 use crate::dialect::Dialect;
-use crate::literal;
 use crate::program::{BuildError, Callee, Operand};
 use crate::spelling::nearest;
 use crate::text::error::ParseErrorKind;
@@ -17,6 +16,7 @@ use crate::text::names;
 use crate::text::tokens::{Result, told};
 use crate::typed::TypedPrimitive;
 use crate::value::foreign::Foreign;
+use crate::value::literal;
 use crate::value::{MAX_INT, Value};
 
 /// The maximum nesting of brackets, which also bounds the recursion of the parser. `frozenset({` counts as one bracket.

@@ -87,11 +87,11 @@ pub(super) fn numcolors_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
 }
 
 pub(super) fn mostcolor_t(_: &mut Context<'_>, grid: &Value) -> PythonResult {
-    commonest(colours(grid)?, Ordering::Greater)
+    commonest(&colours(grid)?, Ordering::Greater)
 }
 
 pub(super) fn leastcolor_t(_: &mut Context<'_>, grid: &Value) -> PythonResult {
-    commonest(colours(grid)?, Ordering::Less)
+    commonest(&colours(grid)?, Ordering::Less)
 }
 
 pub(super) fn colorcount_t(_: &mut Context<'_>, grid: &Value, color: &Value) -> PythonResult {

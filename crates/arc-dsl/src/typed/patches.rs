@@ -12,7 +12,6 @@ use super::python::{
     minus, negated, plus, public, three, triple, two,
 };
 use crate::budget::Context;
-use crate::primitives::untyped;
 use crate::value::Value;
 
 const SET: ContainerKind = ContainerKind::Set;
@@ -457,19 +456,19 @@ pub(super) fn numcolors_f(cx: &mut Context<'_>, obj: &Value) -> PythonResult {
 }
 
 /// The value that occurs most or least often; `nan` if there are none.
-pub(super) fn commonest(values: Vec<Value>, wanted: Ordering) -> PythonResult {
+pub(super) fn commonest(values: &[Value], wanted: Ordering) -> PythonResult {
     if values.is_empty() {
         return Ok(NOT_A_NUMBER);
     }
-    untyped::commonest(values, wanted)
+    Value::commonest(values, wanted.is_gt()).ok_or(Refusal::Raises)
 }
 
 pub(super) fn mostcolor_f(_: &mut Context<'_>, obj: &Value) -> PythonResult {
-    commonest(colours(obj)?, Ordering::Greater)
+    commonest(&colours(obj)?, Ordering::Greater)
 }
 
 pub(super) fn leastcolor_f(_: &mut Context<'_>, obj: &Value) -> PythonResult {
-    commonest(colours(obj)?, Ordering::Less)
+    commonest(&colours(obj)?, Ordering::Less)
 }
 
 pub(super) fn colorcount_f(_: &mut Context<'_>, obj: &Value, color: &Value) -> PythonResult {

@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, EvalResult};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::reads::count_reads;
-use crate::value::order::{Built, By, Order, numbered};
+use crate::value::sets::order::{Built, By, Order, numbered};
 use crate::value::{Value, grid_work};
 
 /// A tuple or a set, in whatever variant of [`Value`] it is stored.
@@ -598,6 +598,25 @@ fn add_in_order<T: Copy>(all: &mut Vec<T>, items: &[T], places: Option<&[u32]>) 
 fn roomy<T>(items: usize, times: usize) -> Vec<T> {
     const MOST: usize = LIGHT as usize;
     Vec::with_capacity(items.saturating_mul(times).min(MOST).max(items))
+}
+
+impl Context<'_> {
+    /// The value, without what is kept to find its order if memory is scarce.
+    #[inline]
+    pub(crate) fn keep(&self, value: Value) -> Value {
+        if self.is_scarce() && value.kept_weight() > 0 {
+            return value.with_order_found();
+        }
+        value
+    }
+}
+
+impl Room {
+    /// Uses up room for a value, and counts as held what sets in it keep to find their order.
+    pub(crate) fn take_value(&mut self, cx: &mut Context<'_>, value: &Value) -> EvalResult<()> {
+        self.hold(cx, u64::from(value.kept_weight()))?;
+        self.take(cx, u64::from(value.own_weight()))
+    }
 }
 
 #[cfg(test)]

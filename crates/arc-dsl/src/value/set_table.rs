@@ -382,7 +382,7 @@ impl Table {
 pub(crate) mod tests {
     use super::*;
     use crate::Value;
-    use crate::value::order::Element;
+    use crate::value::sets::order::Element;
 
     /// The lines of a section of the vectors of sets, which `xtask/python/sets.py` writes and describes: what CPython was
     /// asked, and what it answered.

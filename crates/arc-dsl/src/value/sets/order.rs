@@ -604,9 +604,10 @@ fn delta(patch: &Value, elements: &[Loc]) -> Table {
         .flat_map(|i| (low.j..=high.j).map(move |j| Loc::new(i, j)))
         .collect();
     let hashes: Vec<u64> = all.iter().map(|loc| set_table::loc(*loc)).collect();
-    let count = taken
-        .as_container()
-        .map_or(0, super::container::Container::len);
+    let count = match taken.as_container() {
+        Some(set) => set.len(),
+        None => 0,
+    };
     let whole = Table::of(0..all.len() as u32, &hashes);
     let rest = whole.minus(count, |at| contains(all[at as usize]), &hashes);
     rest.renumbered(|at| elements.binary_search(&all[at as usize]).unwrap_or(0) as u32)
