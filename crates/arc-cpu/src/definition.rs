@@ -29,7 +29,7 @@ pub(crate) struct Definition {
     pub(crate) how: How,
     /// The region of a loop.
     pub(crate) region: u32,
-    /// Which of [`Code::arguments`] it takes. Those of a loop are its containers, the parameters of its region and the
+    /// Which arguments of the code it takes. Those of a loop are its containers, the parameters of its region and the
     /// result of that.
     pub(crate) arguments: Range<u32>,
 }
