@@ -466,6 +466,14 @@ impl Specialiser {
 
     /// A call with run-time values: the instruction, or its value if that is known.
     fn instruction(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
+        if let (Primitive::Intersection, &[a, b]) = (primitive, arguments)
+            && let (Some(a), Some(b)) = (self.symbols.value(a), self.symbols.value(b))
+            && a == b
+        {
+            // Python copies a set that meets itself, but not one that meets an equal one. Constants do not tell.
+            let what = "two equal constants meet, which may be one set or two";
+            return Err(Reason::Types(what.to_owned()).into());
+        }
         if self.are_constants(arguments)
             && let Some(value) = self.fold(primitive, arguments)
         {
