@@ -10,7 +10,7 @@
 //! let shift = Primitive::Shift;
 //! assert_eq!(shift.parameters()[1].0, "directions");
 //! assert_eq!(shift.facts().of_argument(0), Use::Moved);
-//! let typing = rules::result(shift, &[ValueType::Object, ValueType::Pair])?;
+//! let typing = shift.typing(&[ValueType::Object, ValueType::Pair])?;
 //! assert_eq!(typing.ty, ValueType::Object);
 //! # Ok::<(), rules::Unlike>(())
 //! ```
