@@ -88,3 +88,38 @@ def f(I):
     }
     assert!(bailed_out > 0);
 }
+
+/// Python copies a set that meets itself; one that meets an equal one it builds anew, maybe in another order.
+#[test]
+fn sets_that_meet_themselves_and_equal_ones_have_the_order_of_python() {
+    let ways = [
+        ("ofcolor(I, 1)", "x1", "x1"),
+        ("ofcolor(I, 1)", "ofcolor(I, 1)", "x1"),
+        ("ofcolor(I, 1)", "branch(T, x1, x1)", "x1"),
+        ("ofcolor(I, 1)", "shift(x1, (0, 0))", "x1"),
+        ("ofcolor(I, 1)", "sfilter(x1, rbind(contained, x1))", "x1"),
+        (
+            "fork(intersection, rbind(ofcolor, 1), rbind(ofcolor, 1))",
+            "x1(I)",
+            "x2",
+        ),
+        ("asobject(I)", "asobject(I)", "x1"),
+        ("objects(I, T, F, T)", "objects(I, T, F, T)", "x1"),
+        ("objects(I, T, F, T)", "x1", "x1"),
+    ];
+    let (mut checker, mut tally) = (Checker::default(), Tally::default());
+    for (first, second, third) in ways {
+        for ends in ["first(x3)", "order(x3, height)", "totuple(x3)"] {
+            let text = format!(
+                "def f(I):\n    x1 = {first}\n    x2 = {second}\n    x3 = intersection(x2, {third})\n    x4 = {ends}\n    return x4\n"
+            );
+            let program = parse_programs(&text).remove(0).unwrap();
+            let prepared = Prepared::new(&program);
+            for built_in in builtin::all().iter().step_by(5) {
+                let _ = checker.check(&prepared, &built_in.input(5, 0, 14), &mut tally);
+            }
+        }
+    }
+    expect_agreement(&tally);
+    assert!(tally.evaluations > 300, "{tally}");
+}

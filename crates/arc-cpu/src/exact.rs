@@ -526,6 +526,12 @@ impl Machine {
 
 /// A call by the reference.
 fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, BailOut> {
+    if let (Primitive::Intersection, [a, b]) = (primitive, arguments)
+        && a == b
+    {
+        // Python copies a set that meets itself, but not one that meets an equal one.
+        return Err(BailOut::Order);
+    }
     let result = Interpreter::default().call(Value::primitive(primitive), arguments);
     result.map_err(|error| match error.kind {
         ErrorKind::Empty => BailOut::Empty,

@@ -14,6 +14,7 @@ mod kinds;
 
 use super::{Batt, Bounds, Called, Failed, Full, MOST_ARGUMENTS, NodeId, Pushed, Why};
 use crate::bail_out::BailOut;
+use crate::definition::has_one_order;
 
 /// A program that was [added](Batt::add) to a batt; [`Batt::result`] returns its results.
 #[derive(Debug, Clone, Default)]
@@ -289,6 +290,16 @@ impl Batt {
         }
         let count = step.arguments.len();
         let arguments = &arguments[..count];
+        if let (Callee::Primitive(Primitive::Intersection), [a, b]) =
+            (step.callee, &*step.arguments)
+            && arguments[0] == arguments[1]
+            && !matches!((a, b), (Operand::Slot(a), Operand::Slot(b)) if a == b)
+            && !self.has_one_order(arguments[0])
+        {
+            // Python copies a set that meets itself, but not one that meets an equal one, which is one node with it.
+            let reason = BailOut::Order;
+            return Err(Refused::BailOut { line, reason });
+        }
         (key[0], key[1]) = (number, count as u32);
         merged.calls += 1;
         if let Some(known) = self.steps.known.get(&key) {
@@ -319,6 +330,14 @@ impl Batt {
         };
         self.steps.known.insert(key, known);
         merged.take(known, line)
+    }
+
+    /// Whether each value of a node can only be in one order.
+    fn has_one_order(&self, node: NodeId) -> bool {
+        (0..self.inputs).all(|input| {
+            self.error(node, input).is_some()
+                || self.value(node, input).as_ref().is_ok_and(has_one_order)
+        })
     }
 
     fn operand(&mut self, operand: &Operand, variables: &[NodeId]) -> Result<NodeId, Full> {

@@ -467,11 +467,14 @@ impl Specialiser {
     /// A call with run-time values: the instruction, or its value if that is known.
     fn instruction(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         if let (Primitive::Intersection, &[a, b]) = (primitive, arguments)
-            && let (Some(a), Some(b)) = (self.symbols.value(a), self.symbols.value(b))
-            && a == b
+            && (a == b
+                || self
+                    .symbols
+                    .value(a)
+                    .is_some_and(|a| Some(a) == self.symbols.value(b)))
         {
-            // Python copies a set that meets itself, but not one that meets an equal one. Constants do not tell.
-            let what = "two equal constants meet, which may be one set or two";
+            // Python copies a set that meets itself, but not one that meets an equal one, which is one value here.
+            let what = "two equal sets meet, which may be one";
             return Err(Reason::Types(what.to_owned()).into());
         }
         if self.are_constants(arguments)

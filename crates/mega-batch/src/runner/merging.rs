@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use arc_cpu::batt::{Batt, Bounds, Distance, Merged, Refused};
-use arc_dsl::{Callee, Dialect, Limits, Operand, Program};
+use arc_dsl::{Callee, Dialect, Limits, Operand, Pair, Program};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::Run;
@@ -21,7 +21,7 @@ use super::unit::Unit;
 use crate::backend::MergeCounts;
 use crate::batch::Batch;
 use crate::executors::Compilation;
-use crate::options::{Backend, Merging};
+use crate::options::{Backend, Merging, Options};
 use crate::outcome::{Answer, Outcome, is_wanted};
 use crate::panics::lock;
 
@@ -258,21 +258,47 @@ impl Evaluator for LoneBatt {
             ..
         } = evaluation;
         let limits = &options.limits;
-        let result = caught(|| {
-            let inputs = [(*pair.input).clone()];
-            let mut batt = Batt::new(&inputs, &[], bounds(limits, 2, 4 * MAX_BYTES));
+        let answer = caught(|| {
+            let (inputs, targets) = ([(*pair.input).clone()], [pair.output.clone()]);
+            let mut batt = Batt::new(&inputs, &targets, bounds(limits, 2, 4 * MAX_BYTES));
             let merged = batt.add(program).map_err(|_| PassedOn::Unanswered)?;
             if merged.steps() > most_steps(limits, 2) {
                 return Err(PassedOn::AtBound);
             }
-            match batt.result(&merged, 0) {
-                Err(error) if error.limit().is_some() => Err(PassedOn::AtBound),
-                result => Ok(result),
-            }
+            answer_of(&batt, &merged, 0, pair, options).ok_or(PassedOn::AtBound)
         });
-        let result = result.unwrap_or(Err(PassedOn::Panicked))?;
-        Ok(Answer::of(result, pair, options))
+        answer.unwrap_or(Err(PassedOn::Panicked))
     }
+}
+
+/// The answer of a program in a batt on the input of the pair, which is that of this index; `None` at a bound.
+fn answer_of(
+    batt: &Batt,
+    merged: &Merged,
+    input: usize,
+    pair: &Pair,
+    options: &Options,
+) -> Option<Answer> {
+    if let Some(error) = merged.error(input) {
+        let outcome = Outcome::Error(Box::new(*error));
+        return error.limit().is_none().then(|| outcome.into());
+    }
+    let node = merged.output()?;
+    // A machine bails out of this, too.
+    if batt.is_too_heavy(node, input) {
+        return None;
+    }
+    let is_equal = |_| batt.distance(node, input) == Some(Distance::Cells(0));
+    let outcome = Outcome::compare(pair.output.as_ref(), is_equal);
+    let is_wanted = is_wanted(options, &outcome);
+    // A function is evaluated only now, which may reach a bound.
+    let output = if is_wanted || batt.ty(node).is_none() {
+        Some(batt.value(node, input).ok()?)
+    } else {
+        None
+    };
+    let output = output.filter(|_| is_wanted);
+    Some(Answer { outcome, output })
 }
 
 /// A worker's batts, each for one task or some of its pairs. There are several since consecutive jobs of a batch may
@@ -386,31 +412,9 @@ impl Merger {
             return;
         };
         let task = &run.batch.tasks()[segment.task as usize];
-        let answer_on = |input: usize| {
-            if let Some(error) = merged.error(input) {
-                let outcome = Outcome::Error(Box::new(*error));
-                return error.limit().is_none().then(|| outcome.into());
-            }
-            let node = merged.output()?;
-            // A machine bails out of this, too.
-            if batt.is_too_heavy(node, input) {
-                return None;
-            }
-            let (_, pair) = task.pair_at(pairs.start + input);
-            let is_equal = |_| batt.distance(node, input) == Some(Distance::Cells(0));
-            let outcome = Outcome::compare(pair.output.as_ref(), is_equal);
-            let is_wanted = is_wanted(options, &outcome);
-            // A function is evaluated only now, which may reach a bound.
-            let output = if is_wanted || batt.ty(node).is_none() {
-                Some(batt.value(node, input).ok()?)
-            } else {
-                None
-            };
-            let output = output.filter(|_| is_wanted);
-            Some(Answer { outcome, output })
-        };
         for (answer, input) in answers.iter_mut().zip(segment.pair - pairs.start..) {
-            *answer = answer_on(input);
+            let (_, pair) = task.pair_at(pairs.start + input);
+            *answer = answer_of(batt, &merged, input, pair, options);
         }
     }
 }
