@@ -15,7 +15,7 @@ JOBS: list[tuple[list[str], list[str]]] = [
     (["self_consistency.py", "--tasks", "4", "--samples", "30"], [r"4 tasks of 30 completions: .* by votes \d+%", r"120 completions judged in .* a second of processors"]),
     (["reward.py", "--completions", "20", "--rounds", "1"], [r"1\.00  match .*rot180", r"0\.00  no_program  None", r"200 completions, 20 different ones at the limit: .* ms", r"20 copies of one at the limit"]),
     (["make_tasks.py", "--count", "10", "--easy-nodes", "30"], [r"10 tasks made, 10 written", r"tasks an hour"]),
-    (["genetic_search.py", "--generations", "10"], [r"generation \d+: best 1\.000", r"on the test pair too: match", r"evaluations in .* a second of processors"]),
+    (["genetic_search.py", "--generations", "20"], [r"generation \d+: best 1\.000", r"on the test pair too: match", r"evaluations in .* a second of processors"]),
     (["trainer_loop.py", "--seconds", "0.1"], [r"evaluations a second"]),
 ]
 
