@@ -639,21 +639,63 @@ impl Value {
         if let Value::Grid(grid) = self {
             return Some(Cow::Borrowed(grid));
         }
-        let rows = self.as_tuple()?;
-        let mut cells = Vec::new();
-        let mut width = 0;
-        for (i, row) in rows.iter_stored().enumerate() {
-            let row = row.as_tuple()?;
-            if i == 0 {
-                width = row.len();
-            } else if row.len() != width {
+        let Value::Tuple(rows) = self else {
+            return None;
+        };
+        let rows = rows.as_slice();
+        let width = rows.first().map_or(Some(0), Value::length)?;
+        if rows.iter().any(|row| row.length() != Some(width)) {
+            return None;
+        }
+        let mut cells = Vec::with_capacity(rows.len() * width);
+        for row in rows {
+            let is_row = row.colours(|colour| {
+                cells.extend(colour);
+                colour.is_some()
+            });
+            if !is_row {
                 return None;
-            }
-            for colour in row.iter_stored() {
-                cells.push(i8::try_from(colour.as_int()?).ok()?);
             }
         }
         Some(Cow::Owned(Grid::from_cells(rows.len(), width, cells)))
+    }
+
+    /// Whether the value, [as a grid](Self::as_grid), is this one.
+    #[must_use]
+    pub fn is_grid(&self, expected: &Grid) -> bool {
+        let is_row = |row: &Value, expected: &[i8]| {
+            let mut expected = expected.iter();
+            row.colours(|colour| colour.as_ref() == expected.next())
+        };
+        match self {
+            Value::Grid(grid) => **grid == *expected,
+            Value::Tuple(rows) => {
+                let (rows, width) = (rows.as_slice(), Some(expected.width()));
+                rows.len() == expected.height()
+                    && rows.iter().all(|row| row.length() == width)
+                    && rows.iter().zip(expected.rows()).all(|(a, b)| is_row(a, b))
+            }
+            _ => false,
+        }
+    }
+
+    /// How many elements a tuple has.
+    fn length(&self) -> Option<usize> {
+        self.as_tuple().map(Container::len)
+    }
+
+    /// Whether `visit` takes all elements of a tuple as colours; an element that is none is `None`.
+    fn colours(&self, mut visit: impl FnMut(Option<i8>) -> bool) -> bool {
+        let colour = |value: &Value| i8::try_from(value.as_int()?).ok();
+        match self {
+            Value::Tuple(row) => {
+                count_reads(row.as_slice().len());
+                row.as_slice().iter().all(|value| visit(colour(value)))
+            }
+            _ => self
+                .as_tuple()
+                .is_some_and(|row| row.iter_stored().all(|value| visit(colour(&value)))),
+        }
     }
 
     /// Its kind, as error messages name it.
@@ -765,6 +807,8 @@ impl PartialEq for Value {
             (Value::Grid(a), Value::Grid(b)) => a == b,
             (Value::Indices(a), Value::Indices(b)) => a == b,
             (Value::Object(a), Value::Object(b)) => a == b,
+            (Value::Tuple(a), Value::Tuple(b)) => a.values == b.values,
+            (Value::Set(a), Value::Set(b)) => a.values == b.values,
             // Rows are not integers. Finding that out by comparing a row would build the row first.
             (Value::Grid(_), Value::Loc(_) | Value::Cell(_))
             | (Value::Loc(_) | Value::Cell(_), Value::Grid(_)) => false,

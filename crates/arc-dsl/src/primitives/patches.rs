@@ -316,7 +316,8 @@ pub(super) mod untyped {
     };
     use crate::primitives::untyped::{
         PythonResult, Refusal, elements, int, ints, is_coloured, is_empty, is_tuple, item, length,
-        list, location, of_indices, plus, rows, set_minus, set_of, to_indices, typed, unpack,
+        list, location, of_indices, plus, rows, set_minus, set_of, to_indices, tuple_value, typed,
+        unpack,
     };
     use crate::value::Value;
 
@@ -369,7 +370,7 @@ pub(super) mod untyped {
                 typed(cx, primitive, &[&a, &b])
             }
             (P::Shoot, &[start, direction]) => {
-                let start = unpacked(start)?;
+                let start = unpacked(tuple_value(start)?)?;
                 let direction = Value::Loc(ints(direction)?);
                 typed(cx, primitive, &[&start, &direction])
             }
@@ -524,6 +525,13 @@ mod tests {
             call(Primitive::Neighbors, &[&at(MAX_INT, 0)]),
             Err(Limit::Integer.into())
         );
+    }
+
+    /// Python takes items of it.
+    #[test]
+    fn nothing_is_shot_from_a_set() {
+        let set = Value::set([25, 36].map(Value::Int));
+        assert!(call(Primitive::Shoot, &[&set, &at(0, 1)]).is_err());
     }
 
     #[test]

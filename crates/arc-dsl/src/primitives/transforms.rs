@@ -339,9 +339,9 @@ pub(super) mod untyped {
     use crate::primitives::extents::untyped::{UPPER_LEFT, corner, shape};
     use crate::primitives::patches::untyped::{moved, shift};
     use crate::primitives::untyped::{
-        PythonResult, Refusal, Rows, cells, copied_set_of, elements, grid_of, int, ints,
-        is_coloured, is_tuple, item, list, plus, rows, sides, to_indices, transposed,
-        tuple_rows_of_tuples, tuple_value, typed, unpack,
+        PythonResult, Refusal, Rows, copied_set_of, elements, grid_of, int, ints, is_coloured,
+        is_tuple, item, list, plus, rows, sides, to_indices, transposed, tuple_rows_of_tuples,
+        tuple_value, typed, unpack,
     };
     use crate::value::Value;
 
@@ -601,13 +601,19 @@ pub(super) mod untyped {
     }
 
     fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> PythonResult {
-        let cells = cells(grid)?;
+        let (height, width) = sides(grid)?;
         let step = match int(factor)?.unsigned_abs() as usize {
             0 => return Err(Refusal::Raises),
             step => step,
         };
-        let kept = cells.into_iter().step_by(step);
-        grid_of(cx, kept.map(|row| row.into_iter().step_by(step).collect()))
+        // Only the cells that stay are read, of the rows that do not stay too.
+        let row = |i| {
+            let row = item(grid, i)?;
+            let read = (0..width).step_by(step).map(|j| item(&row, j));
+            read.collect::<PythonResult<Vec<Value>>>()
+        };
+        let rows: Rows = (0..height).map(row).collect::<PythonResult<_>>()?;
+        grid_of(cx, rows.into_iter().step_by(step))
     }
 }
 
@@ -620,6 +626,31 @@ mod tests {
 
     fn grid(rows: &[&[i32]]) -> Value {
         Grid::from_rows(rows).unwrap().into()
+    }
+
+    #[test]
+    fn a_row_need_not_have_the_cells_that_are_left_out() {
+        let row = |cells: &[i32]| Value::tuple(cells.iter().map(|n| Value::Int(*n)).collect());
+        let rows = [
+            row(&[6, 2]),
+            row(&[6, 2]),
+            Value::tuple(vec![Value::Int(-3)]),
+            row(&[6, 2]),
+        ];
+        let three = Value::Int(3);
+        let result = call(
+            Primitive::Downscale,
+            &[&Value::tuple(rows.to_vec()), &three],
+        );
+        assert_eq!(result.unwrap().to_string(), "((6,), (6,))");
+        let rows = [row(&[6, 2]), Value::tuple(Vec::new())];
+        assert!(
+            call(
+                Primitive::Downscale,
+                &[&Value::tuple(rows.to_vec()), &three]
+            )
+            .is_err()
+        );
     }
 
     #[test]

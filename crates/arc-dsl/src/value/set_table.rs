@@ -174,6 +174,10 @@ fn slots_of(count: usize, is_copied: bool) -> usize {
     }
 }
 
+/// A slot in which an element may be put, the number of the element, the rest of its hash, and whether its next place is
+/// counted.
+type Entry = (usize, u32, u64, bool);
+
 /// What is known of the order of a set to which elements with these hashes were added one by one, in whatever order: for
 /// each of them the first and the last slot at which the run of slots may begin in which it lies. One element is before
 /// another if its last such slot is before the other's first.
@@ -183,13 +187,12 @@ fn slots_of(count: usize, is_copied: bool) -> usize {
 /// than it can be.
 pub(crate) fn runs(hashes: &[u64], is_copied: bool) -> Vec<(u32, u32)> {
     let mask = slots_of(hashes.len(), is_copied) - 1;
-    // Where an element may be put, its number, the rest of its hash, and whether its next place is counted.
     let all = (0..).zip(hashes);
-    let mut entries: Vec<(usize, u32, u64, bool)> = all
+    let mut entries: Vec<Entry> = all
         .map(|(at, hash)| (*hash as usize & mask, at, *hash, false))
         .collect();
     while entries.len() <= 2 * hashes.len() {
-        entries.sort_unstable_by_key(|(slot, ..)| *slot);
+        entries = by_slot(&entries, mask + 1);
         let mut more = Vec::new();
         let mut runs = vec![(u32::MAX, 0); hashes.len()];
         let mut first = 0;
@@ -223,6 +226,25 @@ pub(crate) fn runs(hashes: &[u64], is_copied: bool) -> Vec<(u32, u32)> {
         entries.append(&mut more);
     }
     vec![(0, u32::MAX); hashes.len()]
+}
+
+/// The entries in the order of their slots, which come first in them.
+fn by_slot(entries: &[Entry], slots: usize) -> Vec<Entry> {
+    let mut ends = vec![0; slots];
+    for (slot, ..) in entries {
+        ends[*slot] += 1;
+    }
+    let mut end = 0;
+    for count in &mut ends {
+        end += *count;
+        *count = end;
+    }
+    let mut sorted = entries.to_vec();
+    for entry in entries.iter().rev() {
+        ends[entry.0] -= 1;
+        sorted[ends[entry.0]] = *entry;
+    }
+    sorted
 }
 
 /// Whether these are those of elements of which the order is known.

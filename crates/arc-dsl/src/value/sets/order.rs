@@ -28,6 +28,8 @@ pub(crate) struct Order {
     kept: u32,
     /// The elements' indices in ascending order, in the order of iteration; nothing if the two are the same.
     places: OnceLock<Option<Box<[u32]>>>,
+    /// The hash of the set, once it is known.
+    hash: OnceLock<u64>,
 }
 
 /// How a set was built.
@@ -269,7 +271,13 @@ impl Order {
             depth,
             kept,
             places: OnceLock::new(),
+            hash: OnceLock::new(),
         }
+    }
+
+    /// The hash of the set in Python, which is that of its elements in any order.
+    fn hash(&self, elements: impl ExactSizeIterator<Item = u64>) -> u64 {
+        *self.hash.get_or_init(|| set_table::set(elements))
     }
 
     /// The order of a `frozenset` of a set that was built like this.
@@ -420,22 +428,142 @@ pub(crate) fn numbered(values: Vec<Value>, by: Option<&By>) -> (Vec<Value>, Vec<
         Some(by) => ranks.get_or_init(|| by.ranks())[at as usize],
         None => at,
     };
-    let mut given: Vec<(u32, Value)> = (0..).zip(values).collect();
-    given.sort_unstable_by(|(at, a), (other, b)| match (a.cmp(b), a) {
-        (Ordering::Equal, Value::Int(_) | Value::Loc(_) | Value::Cell(_)) => Ordering::Equal,
-        (Ordering::Equal, _) if has_one_order(a) && has_one_order(b) => Ordering::Equal,
-        // Of equal values the first stays, as in Python: sets may be in different orders all the same.
-        (ordering, _) => ordering.then_with(|| rank(*at).cmp(&rank(*other))),
+    let begins: Option<Vec<u64>> = values.iter().map(Beginning::of).collect();
+    let begins = begins.unwrap_or_else(|| vec![0; values.len()]);
+    let all = begins.into_iter().zip(0..).zip(values);
+    let mut given: Vec<(u64, u32, Value)> = all
+        .map(|((begins, at), value)| (begins, at, value))
+        .collect();
+    given.sort_unstable_by(|(begins, at, a), (others, other, b)| {
+        // Most often how they begin decides, which needs no look at what is behind a pointer.
+        if begins != others {
+            return begins.cmp(others);
+        }
+        match (a.cmp(b), a) {
+            (Ordering::Equal, Value::Int(_) | Value::Loc(_) | Value::Cell(_)) => Ordering::Equal,
+            (Ordering::Equal, _) if has_one_order(a) && has_one_order(b) => Ordering::Equal,
+            // Of equal values the first stays, as in Python: sets may be in different orders all the same.
+            (ordering, _) => ordering.then_with(|| rank(*at).cmp(&rank(*other))),
+        }
     });
     let mut numbers = vec![0; given.len()];
     let mut ascending: Vec<Value> = Vec::with_capacity(given.len());
-    for (place, value) in given {
-        if ascending.last() != Some(&value) {
+    let mut last = None;
+    for (begins, place, value) in given {
+        if last != Some(begins) || ascending.last() != Some(&value) {
             ascending.push(value);
+            last = Some(begins);
         }
         numbers[place as usize] = ascending.len() as u32 - 1;
     }
     (ascending, numbers)
+}
+
+/// The first 64 bits of a text that compares as the values do: it has the parts of a value in their order, each as its
+/// rank, and behind that an integer as its bits. The end of a container is less than any rank.
+#[derive(Default)]
+struct Beginning {
+    bits: u64,
+    /// How many bits there are; more if the text is longer, or goes on with what is not told.
+    length: u32,
+    is_unknown: bool,
+}
+
+impl Beginning {
+    const RANK: u32 = 3;
+    const END: u64 = 0;
+    const NOTHING: u64 = 1;
+    const NUMBER: u64 = 2;
+    const TUPLE: u64 = 3;
+    const SET: u64 = 4;
+    const FUNCTION: u64 = 5;
+
+    /// Nothing of a value that only the typed dialect has.
+    fn of(value: &Value) -> Option<u64> {
+        let mut beginning = Self::default();
+        beginning.add(value);
+        (!beginning.is_unknown).then_some(beginning.bits)
+    }
+
+    fn put(&mut self, bits: u64, count: u32) {
+        let end = self.length + count;
+        if end <= u64::BITS {
+            self.bits |= bits << (u64::BITS - end);
+        } else if self.length < u64::BITS {
+            self.bits |= bits >> (end - u64::BITS);
+        }
+        self.length = end;
+    }
+
+    fn is_full(&self) -> bool {
+        self.length >= u64::BITS
+    }
+
+    /// An integer: most are at most 30. Those that do not fit are where they are in the order, and end the text.
+    fn integer(&mut self, n: i32) {
+        const WIDTH: u32 = 8;
+        const LEAST: i32 = -64;
+        const MOST: i32 = LEAST + (1 << WIDTH) - 1;
+        self.put(Self::NUMBER, Self::RANK);
+        self.put(i64::from(n.clamp(LEAST, MOST) - LEAST) as u64, WIDTH);
+        if n <= LEAST || n >= MOST {
+            self.length = u64::BITS;
+        }
+    }
+
+    fn loc(&mut self, loc: Loc) {
+        self.put(Self::TUPLE, Self::RANK);
+        self.integer(loc.i);
+        self.integer(loc.j);
+        self.put(Self::END, Self::RANK);
+    }
+
+    fn cell(&mut self, cell: Cell) {
+        self.put(Self::TUPLE, Self::RANK);
+        self.integer(cell.colour);
+        self.loc(cell.loc);
+        self.put(Self::END, Self::RANK);
+    }
+
+    fn all<T>(&mut self, rank: u64, elements: &[T], add: impl Fn(&mut Self, &T)) {
+        self.put(rank, Self::RANK);
+        for element in elements {
+            if self.is_full() {
+                return;
+            }
+            add(self, element);
+        }
+        self.put(Self::END, Self::RANK);
+    }
+
+    fn add(&mut self, value: &Value) {
+        match value {
+            Value::Bool(truth) => self.integer((*truth).into()),
+            Value::Int(n) => self.integer(*n),
+            Value::Loc(loc) => self.loc(*loc),
+            Value::Cell(cell) => self.cell(*cell),
+            Value::Tuple(elements) => self.all(Self::TUPLE, elements.as_slice(), Self::add),
+            Value::Indices(locs) => self.all(Self::SET, locs.as_slice(), |to, it| to.loc(*it)),
+            Value::Object(cells) => self.all(Self::SET, cells.as_slice(), |to, it| to.cell(*it)),
+            Value::Set(elements) => self.all(Self::SET, elements.as_slice(), Self::add),
+            Value::Grid(grid) => {
+                self.put(Self::TUPLE, Self::RANK);
+                for row in grid.rows() {
+                    if self.is_full() {
+                        return;
+                    }
+                    self.all(Self::TUPLE, row, |to, colour| to.integer((*colour).into()));
+                }
+                self.put(Self::END, Self::RANK);
+            }
+            Value::Nothing => self.put(Self::NOTHING, Self::RANK),
+            Value::Primitive(_) | Value::Function(_) => {
+                self.put(Self::FUNCTION, Self::RANK);
+                self.length = u64::BITS;
+            }
+            Value::Foreign(_) => self.is_unknown = true,
+        }
+    }
 }
 
 /// Whether it is a patch that has the same order as all equal ones of which this is true: its elements were added in
@@ -754,23 +882,34 @@ fn python_hash(value: &Value) -> Option<u64> {
                     .map(|row| set_table::tuple(row.iter().map(colour))),
             )
         }
-        Value::Tuple(elements) => {
-            let all = Value::hashes(elements.as_slice())?;
-            set_table::tuple(all.into_iter())
-        }
+        Value::Tuple(elements) => all_hashed(elements.as_slice(), |all| set_table::tuple(all))?,
         Value::Indices(locs) => {
-            set_table::set(locs.as_slice().iter().map(|it| set_table::loc(*it)))
+            let hashes = locs.as_slice().iter().map(|it| set_table::loc(*it));
+            locs.order().hash(hashes)
         }
         Value::Object(cells) => {
-            set_table::set(cells.as_slice().iter().map(|it| set_table::cell(*it)))
+            let hashes = cells.as_slice().iter().map(|it| set_table::cell(*it));
+            cells.order().hash(hashes)
         }
-        Value::Set(elements) => {
-            let all = Value::hashes(elements.as_slice())?;
-            set_table::set(all.into_iter())
-        }
+        Value::Set(elements) => all_hashed(elements.as_slice(), |all| set_table::set(all))?,
         Value::Primitive(_) | Value::Function(_) => return None,
         Value::Foreign(foreign) => foreign.python_hash()?,
     })
+}
+
+/// What `hash` makes of the hashes of these values; nothing if one of them is a function.
+fn all_hashed(
+    values: &[Value],
+    hash: impl FnOnce(&mut dyn ExactSizeIterator<Item = u64>) -> u64,
+) -> Option<u64> {
+    let mut are_known = true;
+    let mut all = values.iter().map(|value| {
+        let hash = python_hash(value);
+        are_known &= hash.is_some();
+        hash.unwrap_or_default()
+    });
+    let hash = hash(&mut all);
+    are_known.then_some(hash)
 }
 
 /// The hashes of the locations of a grid, row by row.
@@ -965,8 +1104,37 @@ fn neighbours(middle: Loc, diagonal: bool) -> impl Iterator<Item = Loc> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generate::Generator;
     use crate::value::set_table::tests::{digest, vectors};
-    use crate::{Interpreter, Primitive, parse_programs, parse_value};
+    use crate::{Interpreter, Primitive, Type, parse_programs, parse_value};
+
+    #[test]
+    fn values_begin_in_the_order_in_which_they_compare() {
+        let mut generator = Generator::new(5);
+        let mut values: Vec<Value> = (0..600)
+            .map(|at| generator.value(Type::ALL[at % Type::ALL.len()]))
+            .collect();
+        let numbers = [i32::MIN, -65, -64, -1, 0, 190, 191, 192, i32::MAX];
+        for a in numbers {
+            values.extend([Value::Int(a), Value::Loc(Loc::new(7, a))]);
+            values.push(Value::tuple(vec![
+                Value::Loc(Loc::new(a, 7)),
+                Value::Int(a),
+            ]));
+            values.push(Indices::new(vec![Loc::new(0, a), Loc::new(a, 0)]).into());
+        }
+        values.sort();
+        let begins: Option<Vec<u64>> = values.iter().map(Beginning::of).collect();
+        let begins = begins.unwrap();
+        assert!(begins.is_sorted());
+        let distinct = begins.chunk_by(|a, b| a == b).count();
+        let of = values.chunk_by(|a, b| a == b).count();
+        assert!(distinct > of / 2, "{distinct} of {of}");
+        let pairs = values.iter().zip(&begins);
+        for ((a, x), (b, y)) in pairs.clone().zip(pairs.skip(1)) {
+            assert!(a != b || x == y, "{a} and {b}");
+        }
+    }
 
     /// Whether the order of a set is found when it is made, or after those of all sets that were made of it.
     #[test]
