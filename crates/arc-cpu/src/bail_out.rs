@@ -23,8 +23,10 @@ pub enum BailOut {
     Type,
     /// Too many values for the machine's memory.
     Memory,
-    /// Too many steps.
+    /// Too many steps of the machine.
     Steps,
+    /// More steps than the reference may take, however it counts them.
+    Limit,
     /// The reference fails here, and only the reference can tell how.
     Fails,
     /// A grid, patch or container is empty where an element is needed.
@@ -35,6 +37,8 @@ pub enum BailOut {
     DivisionByZero,
     /// The order of a set in Python decides, or an error in a loop that does not visit elements in that order.
     Order,
+    /// The same, and every output that an order may give can be compared first.
+    Choice,
     /// An operation without a kernel for its types, in a [batt](crate::Batt). A program with such an operation is
     /// [`Unsupported`] instead.
     Kernel,
@@ -77,11 +81,12 @@ impl fmt::Display for BailOut {
             BailOut::Type => "a value of another type",
             BailOut::Memory => "more values than the machine holds",
             BailOut::Steps => "too many steps",
+            BailOut::Limit => "more steps than the limit",
             BailOut::Fails => "an error that the reference describes",
             BailOut::Empty => "nothing where something is needed",
             BailOut::NoMatch => "no element satisfies the condition",
             BailOut::DivisionByZero => "division by zero",
-            BailOut::Order => "the order of a set",
+            BailOut::Order | BailOut::Choice => "the order of a set",
             BailOut::Kernel => "an operation that has no kernel",
         })
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::slot::At;
+use super::slot::{At, Slot};
+use crate::planes::Bits;
 use arc_dsl::{ContainerKind, Primitive, Value};
 use arc_form::Type;
 
@@ -63,6 +64,17 @@ pub(crate) enum Argument {
     Constant(Value),
 }
 
+/// What a step of the body leaves open after [`BailOut::Choice`](super::bail_out::BailOut::Choice).
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Choice {
+    #[default]
+    Nothing,
+    /// Its value is one of these.
+    Elements(Vec<Slot>),
+    /// It paints this grid, of which these cells may have another colour, and so may the same cells of the output.
+    Cells(Slot, Bits),
+}
+
 /// How often one evaluation builds values again: then the reference is faster.
 pub(crate) const MOST_ORDERS: u32 = 64;
 
@@ -93,7 +105,7 @@ pub(crate) fn has_one_order(value: &Value) -> bool {
 
 /// The values of slots with their orders, in the order in which they were found: those of regions are forgotten when
 /// the region goes on to the next element.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     /// Those of the body, which do not change during an evaluation.
     pub(crate) body: FxHashMap<u32, Value>,
@@ -107,6 +119,8 @@ pub(crate) struct Known {
     /// How often an order was asked for.
     pub(crate) asked: u32,
     pub(crate) depth: u32,
+    /// The region whose values are built without running it; 0 if there is none.
+    pub(crate) skipped: u32,
 }
 
 impl Known {
@@ -118,6 +132,7 @@ impl Known {
         self.has_dropped = false;
         self.asked = 0;
         self.depth = 0;
+        self.skipped = 0;
     }
 
     pub(crate) fn get(&self, slot: u32) -> Option<&Value> {

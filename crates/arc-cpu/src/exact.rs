@@ -7,11 +7,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::bail_out::BailOut;
-use super::definition::{Argument, Definition, How, has_one_order, has_sets, is_set};
+use super::definition::{Argument, Choice, Definition, How, has_one_order, has_sets, is_set};
 use super::elements::len;
 use super::machine::Machine;
 use super::memory::Memory;
-use super::program::Code;
+use super::program::{Code, Region};
 use super::slot::{At, Slot};
 use arc_dsl::{Container, ContainerKind, ErrorKind, Interpreter, Primitive, Value, sorted_places};
 use arc_form::Type;
@@ -99,6 +99,30 @@ impl Code {
             ) => Some(false),
             (How::Same, [Argument::Slot(other, _)]) => self.is_copied(*other),
             _ => None,
+        }
+    }
+
+    /// Whether a value of a region is built by primitives alone, from what is there before the region runs.
+    fn is_all_calls(&self, region: u32, argument: &Argument) -> bool {
+        let Argument::Slot(slot, _) = argument else {
+            return true;
+        };
+        let Region { start, end, .. } = self.regions[region as usize];
+        match self.definition(*slot) {
+            Some(one) if one.within == region => {
+                matches!(
+                    one.how,
+                    How::Call(_) | How::Item(_) | How::Items | How::Set | How::Same
+                ) && self
+                    .arguments(one)
+                    .iter()
+                    .all(|one| self.is_all_calls(region, one))
+            }
+            Some(_) => true,
+            None => {
+                let steps = &self.steps[start as usize..end as usize];
+                steps.iter().all(|step| u32::from(step.to) != *slot)
+            }
         }
     }
 
@@ -215,6 +239,11 @@ impl Machine {
         ty: &Type,
         wanted: Range<usize>,
     ) -> Result<Slot, BailOut> {
+        if let Some(left) = self.tries_left.checked_sub(wanted.len()) {
+            self.tries_left = left;
+            self.choice = Choice::Elements(self.stack[wanted].into());
+            return Err(BailOut::Choice);
+        }
         self.known.asked += 1;
         let base = self.stack.len();
         let mut elements = super::elements::Cursor::new(&self.memory, ty, self.get(at));
@@ -259,9 +288,9 @@ impl Machine {
         }
         self.known.asked += 1;
         self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
-        let fuel = self.fuel;
+        let spent = (self.fuel, self.visits);
         let value = self.among_known(|m| m.exact(code, &Argument::Slot(slot, ty)));
-        self.fuel = fuel;
+        (self.fuel, self.visits) = spent;
         value
     }
 
@@ -275,11 +304,11 @@ impl Machine {
         self.known.asked += 1;
         self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
         // The limit of steps is that of the program as it was lowered.
-        let fuel = self.fuel;
+        let spent = (self.fuel, self.visits);
         let around = |one: &&Definition| one.steps.contains(&step);
         let definition = code.definitions.iter().find(around).ok_or(BailOut::Order)?;
         let value = self.among_known(|m| m.build(code, definition, None))?;
-        self.fuel = fuel;
+        (self.fuel, self.visits) = spent;
         if !definition.is_typed {
             return Err(BailOut::Order);
         }
@@ -311,17 +340,19 @@ impl Machine {
             Argument::Slot(slot, ty) => (*slot, &code.types[*ty as usize]),
             Argument::Constant(value) => return Ok(value.clone()),
         };
+        if let Some(value) = self.known.get(slot) {
+            return Ok(value.clone());
+        }
         let definition = code.definition(slot);
         let mut value = None;
-        if definition.is_none_or(|one| self.is_whole(one)) {
+        if definition.is_none_or(|one| {
+            self.is_whole(one) && (one.within == 0 || one.within != self.known.skipped)
+        }) {
             let found = self.value(ty, self.slots[slot as usize])?;
             if !has_sets(ty) || has_one_order(&found) {
                 return Ok(found);
             }
             value = Some(found);
-        }
-        if let Some(value) = self.known.get(slot) {
-            return Ok(value.clone());
         }
         if let Some((_, value, _)) = code.constants.iter().find(|(at, ..)| *at == slot) {
             return Ok(value.clone());
@@ -431,21 +462,39 @@ impl Machine {
         let elements = elements.ok_or(BailOut::Type)?;
         let is_set = is_set_value(&containers[0]);
         let collected = if is_set { Value::set } else { Value::tuple };
+        // The region tells a value that has but one order sooner.
+        let is_skipped = matches!(result, Argument::Slot(_, ty) if has_sets(&code.types[*ty as usize]))
+            && code.is_all_calls(definition.region, result);
         let body = |m: &mut Self, given: &[&Value]| -> Result<Value, BailOut> {
             let mark = m.memory.mark();
             let known = m.known.regions.len();
+            let mut slots = Vec::with_capacity(given.len());
             for (parameter, value) in parameters.iter().zip(given) {
                 let Argument::Slot(slot, ty) = parameter else {
                     return Err(BailOut::Order);
                 };
-                m.slots[*slot as usize] = m.put(value, &code.types[*ty as usize])?;
+                slots.push((*slot as usize, *value, &code.types[*ty as usize]));
                 m.known.regions.push((*slot, (*value).clone()));
             }
-            m.region(code, &region)?;
-            let value = m.exact(code, result);
+            let built = is_skipped.then(|| {
+                let outer = std::mem::replace(&mut m.known.skipped, definition.region);
+                let value = m.exact(code, result);
+                m.known.skipped = outer;
+                value
+            });
+            let value = if let Some(Ok(value)) = built {
+                value
+            } else {
+                // If it fails, the region tells which of its steps does.
+                for (slot, value, ty) in slots {
+                    m.slots[slot] = m.put(value, ty)?;
+                }
+                m.region(code, &region)?;
+                m.exact(code, result)?
+            };
             m.known.regions.truncate(known);
             m.memory.release(mark);
-            value
+            Ok(value)
         };
         Ok(match (primitive, &elements[..]) {
             (P::Apply | P::Mapply, [elements]) => {

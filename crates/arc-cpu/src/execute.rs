@@ -60,6 +60,17 @@ impl Machine {
         step: u32,
         mut bail_out: BailOut,
     ) -> Result<Slot, BailOut> {
+        if bail_out == BailOut::Choice && region.end != code.regions[0].end {
+            // The rest of the program runs once for each element of this loop.
+            (self.tries_left, self.failed) = (0, None);
+            return self.region(
+                code,
+                &Region {
+                    start: step,
+                    ..*region
+                },
+            );
+        }
         if bail_out == BailOut::Order {
             let failed = self.failed.take();
             match self.build_again(code, step) {

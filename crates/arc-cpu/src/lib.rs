@@ -45,11 +45,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::planes::Tile;
-use arc_dsl::{EvalError, Grid, Value};
+use arc_dsl::{ErrorKind, EvalError, Grid, Limit, Value};
 use arc_form::{Form, Representation, Target, Type};
 
 mod bail_out;
 pub mod batt;
+mod choice;
 mod convert;
 mod definition;
 mod elements;
@@ -73,8 +74,8 @@ pub use batt::{Batt, Bounds, Pushed};
 
 use lower::Lowering;
 pub use machine::Machine;
-use program::Code;
 pub use program::Vectors;
+use program::{Code, Region};
 use slot::Slot;
 
 /// The most cells of a grid that a [`Machine`] can hold.
@@ -199,7 +200,15 @@ pub struct Output<'m> {
     slot: Slot,
 }
 
-impl Output<'_> {
+impl<'m> Output<'m> {
+    fn new(machine: &'m mut Machine, code: &'m Code, slot: Slot) -> Self {
+        Self {
+            machine,
+            code,
+            slot,
+        }
+    }
+
     /// The value. A set in it that can be in several orders has that of Python; if that is not found, it is left to the
     /// reference.
     pub fn value(self) -> Result<Value, Stop> {
@@ -238,10 +247,7 @@ impl Output<'_> {
             Type::Tuple(row) if **row == Type::tuple_of(Type::Int) => {
                 self.machine.rows_are(self.slot, grid)
             }
-            ty if ty.may_be_grid() => self
-                .unordered_value()
-                .as_grid()
-                .is_some_and(|value| *value == *grid),
+            ty if ty.may_be_grid() => self.unordered_value().is_grid(grid),
             _ => false,
         }
     }
@@ -262,11 +268,39 @@ impl Machine {
     /// Evaluates the program on this input.
     pub fn run<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Result<Output<'m>, Stop> {
         match self.evaluate(program, input) {
-            Ok(slot) => Ok(Output {
-                machine: self,
-                code: &program.code,
-                slot,
-            }),
+            Ok(slot) => Ok(Output::new(self, &program.code, slot)),
+            Err(bail_out) => Err(self.stop(program, bail_out)),
+        }
+    }
+
+    /// The same, or nothing if the output is another grid than `expected` whatever the order of a set is: then it need
+    /// not be found.
+    pub fn run_against<'m>(
+        &'m mut self,
+        program: &'m Compiled,
+        input: &Grid,
+        expected: &Grid,
+    ) -> Result<Option<Output<'m>>, Stop> {
+        self.tries_left = choice::MOST_TRIES;
+        let mut result = self.evaluate(program, input);
+        let failed = self.failed;
+        let is_wrong = result == Err(BailOut::Choice) && self.is_wrong(program, expected);
+        self.tries_left = 0;
+        if is_wrong {
+            return Ok(None);
+        }
+        if let (Err(BailOut::Choice), Some(step)) = (result, failed) {
+            let body = program.code.regions[0];
+            let rest = Region {
+                start: step,
+                ..body
+            };
+            result = self
+                .region(&program.code, &rest)
+                .and_then(|slot| self.check_weight(&program.code.output, slot));
+        }
+        match result {
+            Ok(slot) => Ok(Some(Output::new(self, &program.code, slot))),
             Err(bail_out) => Err(self.stop(program, bail_out)),
         }
     }
@@ -277,7 +311,7 @@ impl Machine {
         let (_, tile) = self.memory.tiles.next()?;
         kernel::pack(tile, input)?;
         self.slots[0] = self.memory.tiles.commit();
-        self.fuel = self.most_steps;
+        (self.fuel, self.visits) = (self.most_steps, 0);
         self.orders_left = definition::MOST_ORDERS;
         self.known.clear();
         self.failed = None;
@@ -313,7 +347,8 @@ impl Machine {
 
     #[cold]
     fn stop(&self, program: &Compiled, bail_out: BailOut) -> Stop {
-        match (bail_out.error(), self.failed) {
+        let limit = (bail_out == BailOut::Limit).then_some(ErrorKind::Limit(Limit::Steps));
+        match (bail_out.error().or(limit), self.failed) {
             (Some(kind), Some(step)) => {
                 let origin = &program.code.origins[step as usize];
                 Stop::Error(EvalError {
@@ -330,7 +365,7 @@ impl Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arc_dsl::{Primitive, ProgramBuilder};
+    use arc_dsl::{Limits, Primitive, ProgramBuilder};
 
     /// The result is 900 million grids, of which the machine's memory holds one.
     #[test]
@@ -361,6 +396,35 @@ mod tests {
             .run(&program, input)
             .unwrap();
         assert!(value == reference);
+    }
+
+    /// The reference calls at least one primitive for each element.
+    #[test]
+    fn who_visits_more_elements_than_there_may_be_steps_is_at_the_limit() {
+        let text = "
+def f(I):
+    x1 = asindices(I)
+    x2 = apply(fork(multiply, first, last), x1)
+    x3 = apply(fork(subtract, first, last), x1)
+    return x3
+";
+        let program = arc_dsl::parse_programs(text).remove(0).unwrap();
+        let compiled = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
+        let input = Grid::filled(30, 30, 1);
+        let limits = Limits {
+            max_steps: 1_500,
+            ..Limits::default()
+        };
+        let reference = arc_dsl::Interpreter::new(limits.clone()).run(&program, input.clone());
+        let limit = Some(Limit::Steps);
+        assert_eq!(reference.unwrap_err().limit(), limit);
+        let mut machine = Machine::new(&limits);
+        match machine.run(&compiled, &input).and_then(Output::value) {
+            Err(Stop::Error(error)) => assert_eq!((error.limit(), error.line), (limit, 5)),
+            other => panic!("{other:?}"),
+        }
+        let mut machine = Machine::default();
+        assert!(machine.run(&compiled, &input).is_ok());
     }
 
     /// Traversing these nested lists would take minutes, or more memory than there is.

@@ -1,7 +1,7 @@
 //! [`Machine`]: the values of a running program, in memory that is reused from run to run.
 
 use super::bail_out::BailOut;
-use super::definition::{Known, MOST_ORDERS};
+use super::definition::{Choice, Known, MOST_ORDERS};
 use super::lanes::columns::Lanes;
 use super::memory::{Mark, Memory, Paint, Patch, with_room};
 use super::slot::{At, Slot};
@@ -40,10 +40,17 @@ pub struct Machine {
     pub(crate) most_weight: u64,
     /// How many steps are left.
     pub(crate) fuel: u64,
+    /// How many elements vectorised loops have visited, and may.
+    pub(crate) visits: u64,
+    pub(crate) most_visits: u64,
     /// The values that are known with the orders of their sets.
     pub(crate) known: Known,
     /// How many values may still be built again.
     pub(crate) orders_left: u32,
+    /// What is undecided, after [`BailOut::Choice`].
+    pub(crate) choice: Choice,
+    /// How many more elements may be tried.
+    pub(crate) tries_left: usize,
     /// The step that failed.
     pub(crate) failed: Option<u32>,
 }
@@ -63,8 +70,12 @@ impl Default for Machine {
             most_steps: MOST_STEPS,
             most_weight: Limits::default().max_memory,
             fuel: 0,
+            visits: 0,
+            most_visits: u64::MAX,
             known: Known::default(),
             orders_left: MOST_ORDERS,
+            choice: Choice::default(),
+            tries_left: 0,
             failed: None,
         }
     }
@@ -83,6 +94,7 @@ impl Machine {
         let mut machine = Self {
             most_steps: part(MOST_STEPS as usize, limits.max_steps, defaults.max_steps) as u64,
             most_weight: limits.max_memory,
+            most_visits: limits.max_steps,
             ..Self::default()
         };
         machine.memory.scale(|most| {

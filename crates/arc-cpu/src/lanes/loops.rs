@@ -64,14 +64,17 @@ macro_rules! loops {
                     if let Some(before) = m.begin_lanes(len(&m.memory, ty, container)) {
                         let elements = Cursor::new(&m.memory, ty, container);
                         let mut result = run(m, code, step, this, elements);
-                        if result.is_err() {
+                        let is_final = |result| {
+                            matches!(result, Ok(_) | Err(BailOut::Limit | BailOut::Choice))
+                        };
+                        if !is_final(result) {
                             m.undo_lanes(&before);
                             if m.finds_wanted(code) {
                                 let elements = Cursor::new(&m.memory, ty, container);
                                 result = run(m, code, step, this, elements);
                             }
                         }
-                        if result.is_ok() {
+                        if is_final(result) {
                             return result;
                         }
                         m.undo_lanes(&before);
@@ -158,7 +161,7 @@ kernels! {
         let this = &code.lane_loops[usize::from(step.b)];
         if let Some(before) = m.begin_lanes(c.1) {
             let result = filter_product(m, code, this, a, c);
-            if result.is_ok() {
+            if matches!(result, Ok(_) | Err(BailOut::Limit)) {
                 return result;
             }
             m.undo_lanes(&before);

@@ -7,6 +7,7 @@
 
 use super::layers::is_layers;
 use crate::bail_out::BailOut;
+use crate::definition::Choice;
 use crate::kernel::kernels;
 use crate::machine::{Machine, int};
 use crate::memory::{Memory, Paint, Patch};
@@ -16,9 +17,8 @@ use crate::program::{Code, Step};
 use crate::selection::{Constraint, Immediate, Selection};
 use crate::slot::At;
 use crate::slot::Slot;
-use arc_dsl::{Cell, Loc, Primitive, Value};
+use arc_dsl::{Cell, Loc, Object, Primitive, Value};
 use arc_form::Type;
-use std::borrow::Cow;
 
 /// From this many rows on, a patch is painted on all rows of the grid at once.
 const MANY_ROWS: u16 = 6;
@@ -115,7 +115,7 @@ fn paint_layers(
     let on_ground = ground.map_or([u32::MAX; 32], |code| tile.of_code(code));
     let mut layers = Layers {
         seen: NO_BITS,
-        twice: 0,
+        twice: NO_BITS,
         ground: on_ground,
         open: on_ground,
     };
@@ -162,7 +162,7 @@ fn paint_layers(
                         _ => 0u32.wrapping_sub(one >> k & 1),
                     };
                     let plane = &mut to.planes[k][r];
-                    *twice |= (*plane ^ colour) & again;
+                    twice[r] |= (*plane ^ colour) & again;
                     *plane ^= (*plane ^ colour) & row;
                     if let Some(ground) = ground {
                         unlike_ground |= colour ^ 0u32.wrapping_sub(ground >> k & 1);
@@ -176,7 +176,11 @@ fn paint_layers(
     }
     let slot = tiles.commit();
     // Only the order of Python tells which of two colours at a location is painted last.
-    if layers.twice != 0 && !ordered {
+    if layers.twice != NO_BITS && !ordered {
+        if m.tries_left > 0 && code.keeps_cells(step.to) {
+            m.choice = Choice::Cells(slot, layers.twice);
+            return Err(BailOut::Choice);
+        }
         paint_in_order(m, code, step, ground)?;
     }
     Ok(slot)
@@ -193,39 +197,40 @@ fn paint_in_order(
     ground: Option<u32>,
 ) -> Result<(), BailOut> {
     m.known.asked += 1;
-    let mut cells = Vec::new();
+    let mut cells: Vec<Cell> = Vec::new();
     for &layer in m.list(step.b) {
-        if !m.memory.patches.get(layer).is_empty() {
-            let object = m.value(&Type::Object, layer)?;
-            let all = object.as_container().ok_or(BailOut::Type)?;
-            cells.extend(all.iter_stored().map(Cow::into_owned));
+        if !m.memory.patches.get(layer).is_empty()
+            && let Value::Object(object) = m.value(&Type::Object, layer)?
+        {
+            cells.extend_from_slice(object.as_slice());
         }
     }
-    cells.sort_unstable();
-    cells.dedup();
+    let cells = Object::new(cells);
     let list = step.b.into();
-    let known = code.is_copied(list).filter(|_| !m.known.has_dropped);
-    let known = known.and_then(|is_copied| Value::places_known(&cells, is_copied));
-    let mut keyed = Vec::with_capacity(cells.len());
-    for (places, cell) in known.ok_or(BailOut::Order)?.into_iter().zip(&cells) {
-        let Value::Cell(Cell { colour, loc }) = *cell else {
-            return Err(BailOut::Type);
-        };
-        keyed.push((loc, places, code_of(colour)?));
-    }
-    keyed.sort_unstable();
+    let is_copied = code.is_copied(list).filter(|_| !m.known.has_dropped);
+    let known = cells.places_known(is_copied.ok_or(BailOut::Order)?);
     let tile = m.tile(step.a);
     let (height, width) = (tile.height as i32, tile.width as i32);
-    let is_open = |loc: Loc| {
+    let open_at = |loc: Loc| {
         let is_inside = (0..height).contains(&loc.i) && (0..width).contains(&loc.j);
-        is_inside && ground.is_none_or(|code| tile.of_code(code)[loc.i as usize] >> loc.j & 1 == 1)
+        let is_open = is_inside
+            && ground.is_none_or(|code| tile.of_code(code)[loc.i as usize] >> loc.j & 1 == 1);
+        is_open.then_some((loc.i * width + loc.j) as usize)
     };
+    let mut colours = vec![0u32; tile.height as usize * tile.width as usize];
+    for at in cells.as_slice().iter().filter_map(|cell| open_at(cell.loc)) {
+        colours[at] += 1;
+    }
+    let mut keyed = Vec::new();
+    for (places, &Cell { colour, loc }) in known.into_iter().zip(cells.as_slice()) {
+        if open_at(loc).is_some_and(|at| colours[at] > 1) {
+            keyed.push((loc, places, code_of(colour)?));
+        }
+    }
+    keyed.sort_unstable();
     let mut decided = Vec::new();
     for at in keyed.chunk_by(|a, b| a.0 == b.0) {
         let loc = at[0].0;
-        if at.len() < 2 || !is_open(loc) {
-            continue;
-        }
         let others = || at.iter().filter(|(_, _, code)| Some(*code) != ground);
         let best = match ground {
             Some(_) => others().min_by_key(|(_, places, _)| places.1),

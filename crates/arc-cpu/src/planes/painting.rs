@@ -60,7 +60,7 @@ pub(crate) struct Layers {
     /// The bits that have been painted.
     pub(crate) seen: Bits,
     /// Bits that were painted again, in another colour.
-    pub(crate) twice: u32,
+    pub(crate) twice: Bits,
     /// The bits that may be painted.
     pub(crate) ground: Bits,
     /// Those of them that still have the ground's colour.
@@ -107,8 +107,8 @@ pub(crate) fn paint_on(
     for r in 0..32 {
         layers.seen[r] = seen[r] | bits[r];
         layers.open[r] = open[r] & !(bits[r] & unlike[r] & closing);
+        layers.twice[r] |= wrong[r];
     }
-    layers.twice |= wrong.iter().fold(0, |all, row| all | row);
 }
 
 #[cfg(test)]
@@ -220,7 +220,7 @@ mod tests {
                 let on_ground = ground.map_or([u32::MAX; 32], |code| target.of_code(code));
                 let mut layers = Layers {
                     seen: NO_BITS,
-                    twice: 0,
+                    twice: NO_BITS,
                     ground: on_ground,
                     open: on_ground,
                 };
@@ -261,7 +261,7 @@ mod tests {
                     let there = target.bits();
                     assert!((0..32).all(|r| (layers.open[r] ^ open[r]) & there[r] == 0));
                 }
-                assert_eq!(layers.twice != 0, again);
+                assert_eq!(layers.twice != NO_BITS, again);
                 twice += usize::from(again);
             }
         }

@@ -70,6 +70,7 @@ struct Growing {
     batt: Batt,
     inputs: Vec<Grid>,
     taken: Vec<(Program, Merged)>,
+    is_by_reference: bool,
     /// The marks, each with the number of programs at that time.
     marks: Vec<(Mark, usize)>,
 }
@@ -93,6 +94,13 @@ impl Growing {
     fn compare(&self, program: &Program, merged: &Merged) -> Result<(), TestCaseError> {
         let is_limit =
             |result: &Result<Value, EvalError>| matches!(result, Err(e) if e.limit().is_some());
+        // Without the reference, equal sets are one, whose order is that of the first program that gave it.
+        let program = match merged.output().map(|node| self.batt.program(node, "f")) {
+            _ if self.is_by_reference => program.clone(),
+            Some(Ok(program)) => program,
+            _ => return Ok(()),
+        };
+        let program = &program;
         for (input, grid) in self.inputs.iter().enumerate() {
             let expected = Interpreter::new(limits()).run(program, grid.clone());
             let found = self.batt.result(merged, input);
@@ -104,6 +112,8 @@ impl Growing {
                 (Ok(found), Ok(expected)) => {
                     prop_assert_eq!(found.to_string(), expected.to_string(), "{}", program);
                 }
+                // A step that fails and that no other needs is not in the program of the node.
+                (Err(_), _) if !self.is_by_reference => {}
                 _ => prop_assert_eq!(&found, &expected, "{}", program),
             }
         }
@@ -168,10 +178,12 @@ proptest! {
     fn whatever_a_batt_has_been_through_a_program_gives_its_own_values(
         bounds in any_bounds(), acts in acts(),
     ) {
+        let is_by_reference = bounds.by_reference;
         let mut growing = Growing {
             batt: Batt::new(&[], &[], bounds),
             inputs: Vec::new(),
             taken: Vec::new(),
+            is_by_reference,
             marks: Vec::new(),
         };
         growing.over(1);

@@ -1,0 +1,120 @@
+//! What the order of a set leaves open. If only the verdict is asked for, and the output is wrong whichever element
+//! comes first, then the order need not be found: most programs are wrong on most tasks.
+
+use super::bail_out::BailOut;
+use super::definition::Choice;
+use super::machine::Machine;
+use super::program::{Code, Region, Step};
+use super::slot::Slot;
+use super::{Compiled, Output};
+use crate::kernel;
+use crate::planes::{Bits, NO_BITS, Tile};
+use arc_dsl::{Grid, Primitive};
+use smallvec::{SmallVec, smallvec};
+
+/// How many elements are tried in one evaluation, and the steps after which it is sooner known which one is first.
+pub(crate) const MOST_TRIES: usize = 64;
+const MOST_STEPS: u64 = 20_000;
+
+impl Code {
+    /// Whether each cell of the grid that the step with this result gives is read for the same cell of the output alone.
+    #[cold]
+    pub(crate) fn keeps_cells(&self, slot: impl Into<u32>) -> bool {
+        use Primitive as P;
+        let Region {
+            start, end, result, ..
+        } = self.regions[0];
+        let mut made: SmallVec<[u32; 4]> = smallvec![slot.into()];
+        let reads = |made: &[u32], step: &Step| {
+            // Steps with many operands read a range of them.
+            let all = u32::from(step.a)..=u32::from(step.a).saturating_add(step.immediate);
+            let others = [step.b, step.c, step.d].map(u32::from);
+            (
+                made.contains(&step.a.into()),
+                made.iter()
+                    .any(|slot| all.contains(slot) || others.contains(slot)),
+            )
+        };
+        let body = start as usize..end as usize;
+        for (step, origin) in self.steps[body.clone()]
+            .iter()
+            .zip(&self.origins[body.clone()])
+        {
+            match (origin.primitive, reads(&made, step)) {
+                (Some(P::Fill | P::Paint | P::Replace | P::Switch), (true, _))
+                    if ![step.b, step.c, step.d]
+                        .iter()
+                        .any(|at| made.contains(&u32::from(*at))) =>
+                {
+                    made.push(step.to.into());
+                }
+                (_, (_, true)) => return false,
+                _ => {}
+            }
+        }
+        let mut inner = self
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !body.contains(at));
+        made.contains(&result.into()) && !inner.any(|(_, step)| reads(&made, step).1)
+    }
+}
+
+impl Machine {
+    /// Whether the output is another grid than `expected`, whatever is chosen in the step that has failed.
+    pub(crate) fn is_wrong(&mut self, program: &Compiled, expected: &Grid) -> bool {
+        let (code, failed) = (&program.code, self.failed.take());
+        let choice = std::mem::take(&mut self.choice);
+        let (elements, step, open) = match (choice, failed) {
+            (Choice::Cells(slot, open), Some(step)) => (vec![slot], step, open),
+            (Choice::Elements(elements), Some(step)) => (elements, step, NO_BITS),
+            _ => return false,
+        };
+        let rest = Region {
+            start: step + 1,
+            ..code.regions[0]
+        };
+        let to = usize::from(code.steps[step as usize].to);
+        let spent = (self.fuel, self.visits, self.orders_left);
+        let (known, mark) = (self.known.clone(), self.memory.mark());
+        // What would have to be found for each of them is sooner found for one.
+        self.orders_left = 0;
+        let is_wrong = elements.into_iter().all(|element| {
+            if spent.0 - self.fuel > MOST_STEPS {
+                return false;
+            }
+            self.slots[to] = element;
+            let result = self.region(code, &rest);
+            let result = result.and_then(|slot| self.check_weight(&code.output, slot));
+            let is_wrong = match result {
+                Ok(slot) if open == NO_BITS => !Output::new(self, code, slot).equals(expected),
+                Ok(slot) => self.differs(slot, &open, expected),
+                Err(BailOut::Choice) => self.is_wrong(program, expected),
+                Err(_) => false,
+            };
+            self.failed = None;
+            self.known.clone_from(&known);
+            self.memory.release(mark);
+            is_wrong
+        });
+        (self.fuel, self.visits, self.orders_left) = spent;
+        is_wrong
+    }
+
+    /// Whether a grid differs from this one in its size or in other cells than these.
+    fn differs(&self, slot: Slot, open: &Bits, expected: &Grid) -> bool {
+        let found = self.memory.tiles.get(slot);
+        let mut tile = Tile::default();
+        if (found.height as usize, found.width as usize) != (expected.height(), expected.width())
+            || kernel::pack(&mut tile, expected).is_err()
+        {
+            return true;
+        }
+        let mut planes = found.planes.iter().zip(&tile.planes);
+        planes.any(|(found, tile)| {
+            let mut rows = found.iter().zip(tile).zip(open);
+            rows.any(|((found, expected), open)| (found ^ expected) & !open != 0)
+        })
+    }
+}
