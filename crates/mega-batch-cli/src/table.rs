@@ -140,11 +140,18 @@ fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Resul
                 escaped(failure)
             )?;
         }
-        write_reasons(f, "bail-outs of the device", &device.bail_outs)?;
-        write_reasons(f, "programs not on the device", &device.programs_host_only)?;
+        write_reasons(f, "bail-outs of the device", &device.bail_outs, None)?;
+        let programs = &device.programs_host_only;
+        write_reasons(f, "programs not on the device", programs, None)?;
     }
-    write_reasons(f, "evaluations bailed out", &backends.bail_outs)?;
-    write_reasons(f, "programs not compiled", &backends.programs_not_compiled)
+    let times = Some(&backends.bail_out_times);
+    write_reasons(f, "evaluations bailed out", &backends.bail_outs, times)?;
+    write_reasons(
+        f,
+        "programs not compiled",
+        &backends.programs_not_compiled,
+        None,
+    )
 }
 
 /// The activity of a device: how busy it was, and where the time of its batches went.
@@ -182,11 +189,12 @@ fn write_activity(f: &mut fmt::Formatter<'_>, name: &str, activity: &Activity) -
     )
 }
 
-/// The most frequent reasons with their counts.
+/// The most frequent reasons with their counts, and how long others took instead.
 fn write_reasons(
     f: &mut fmt::Formatter<'_>,
     title: &str,
     reasons: &BTreeMap<String, u64>,
+    times: Option<&BTreeMap<String, Duration>>,
 ) -> fmt::Result {
     if reasons.is_empty() {
         return Ok(());
@@ -196,7 +204,11 @@ fn write_reasons(
     let mut reasons: Vec<(&String, &u64)> = reasons.iter().collect();
     reasons.sort_by_key(|&(_, &count)| Reverse(count));
     for (reason, count) in reasons.iter().take(LISTED) {
-        writeln!(f, "{:>38}  {reason}", thousands(**count))?;
+        write!(f, "{:>38}  {reason}", thousands(**count))?;
+        match times.and_then(|times| times.get(*reason)) {
+            Some(time) => writeln!(f, "  {:.3} s", time.as_secs_f64())?,
+            None => writeln!(f)?,
+        }
     }
     if reasons.len() > LISTED {
         writeln!(f, "{:>38} {}", "", and_more(reasons.len()))?;

@@ -49,6 +49,9 @@ pub struct Backends {
     pub reference: u64,
     /// Evaluations that machines bailed out of, by reason.
     pub bail_outs: BTreeMap<String, u64>,
+    /// How long others took for what machines bailed out of, by reason, summed over workers.
+    #[serde(skip)]
+    pub bail_out_times: BTreeMap<String, Duration>,
     /// Programs that were compiled.
     pub programs_compiled: u64,
     /// Programs that were evaluated but not compiled, by reason.
@@ -229,6 +232,10 @@ impl<'b> HostPrograms<'b> {
         for (bail_out, count) in &counts.bail_outs {
             *bail_outs.entry(bail_out.to_string()).or_default() += count;
         }
+        let mut bail_out_times: BTreeMap<String, Duration> = BTreeMap::new();
+        for (bail_out, time) in &counts.times {
+            *bail_out_times.entry(bail_out.to_string()).or_default() += *time;
+        }
         if counts.panics > 0 {
             bail_outs.insert(PANIC.to_owned(), counts.panics);
         }
@@ -238,6 +245,7 @@ impl<'b> HostPrograms<'b> {
             merged: evaluated_by(EvaluatedBy::Batt),
             reference: evaluated_by(EvaluatedBy::Reference),
             bail_outs,
+            bail_out_times,
             programs_compiled: programs.compiled,
             programs_not_compiled: programs.not_compiled,
             device: device.map(|device| OnDevice {
@@ -277,6 +285,8 @@ impl MergeCounts {
 pub(crate) struct Counts {
     /// Evaluations that it bailed out of, by reason.
     pub(crate) bail_outs: BTreeMap<BailOut, u64>,
+    /// How long others took for these.
+    pub(crate) times: BTreeMap<BailOut, Duration>,
     /// Evaluations on which it panicked.
     pub(crate) panics: u64,
 }
@@ -287,6 +297,9 @@ impl Counts {
         self.panics += other.panics;
         for (&bail_out, count) in &other.bail_outs {
             *self.bail_outs.entry(bail_out).or_default() += count;
+        }
+        for (&bail_out, time) in &other.times {
+            *self.times.entry(bail_out).or_default() += *time;
         }
     }
 }

@@ -10,7 +10,6 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::attempts::Attempts;
 use crate::cancellation::Cancellation;
-use crate::outcome::equals;
 
 /// The values of the entries of a batt, in their order; an error if the whole batt ended with one.
 pub type BattValues = Result<Vec<Result<Value, EvalError>>, EvalError>;
@@ -114,7 +113,7 @@ pub fn is_right(values: &BattValues, at: usize, expected: &Grid) -> bool {
         .as_ref()
         .ok()
         .and_then(|values| values[at].as_ref().ok());
-    value.is_some_and(|value| equals(value, expected))
+    value.is_some_and(|value| value.is_grid(expected))
 }
 
 #[cfg(test)]

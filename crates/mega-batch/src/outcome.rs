@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use arc_dsl::{EvalError, Grid, Pair, PairId, Split, Value};
+use arc_dsl::{EvalError, Pair, PairId, Split, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::backend::EvaluatedBy;
@@ -75,11 +75,6 @@ impl Outcome {
     }
 }
 
-/// Whether a value is this grid.
-pub(crate) fn equals(value: &Value, expected: &Grid) -> bool {
-    value.as_grid().is_some_and(|grid| *grid == *expected)
-}
-
 /// The answer of an evaluator: the outcome, and the output if it [is wanted](is_wanted).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answer {
@@ -93,7 +88,7 @@ impl Answer {
         match result {
             Ok(value) => {
                 let expected = pair.output.as_ref();
-                let outcome = Outcome::compare(expected, |expected| equals(&value, expected));
+                let outcome = Outcome::compare(expected, |expected| value.is_grid(expected));
                 let output = is_wanted(options, &outcome).then_some(value);
                 Self { outcome, output }
             }
@@ -175,6 +170,7 @@ pub(crate) fn set_score(options: &Options, result: &mut PairResult, pair: &Pair)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arc_dsl::Grid;
 
     #[test]
     fn an_output_is_compared_with_what_is_expected() {

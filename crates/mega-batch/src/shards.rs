@@ -60,6 +60,7 @@ struct ShardCounts {
     merged: u64,
     reference: u64,
     bail_outs: BTreeMap<String, u64>,
+    bail_out_times: BTreeMap<String, Duration>,
     programs_compiled: u64,
     programs_not_compiled: BTreeMap<String, u64>,
     device: Option<ShardDeviceCounts>,
@@ -89,6 +90,7 @@ impl ShardCounts {
             merged: evaluated(EvaluatedBy::Batt),
             reference: evaluated(EvaluatedBy::Reference),
             bail_outs: it.bail_outs,
+            bail_out_times: it.bail_out_times,
             programs_compiled: it.programs_compiled,
             programs_not_compiled: it.programs_not_compiled,
             device: it.device.map(|it| ShardDeviceCounts {
@@ -111,6 +113,9 @@ impl ShardCounts {
         backends.merged += self.merged;
         backends.reference += self.reference;
         add_counts(&mut backends.bail_outs, self.bail_outs);
+        for (reason, time) in self.bail_out_times {
+            *backends.bail_out_times.entry(reason).or_default() += time;
+        }
         backends.programs_compiled += self.programs_compiled;
         add_counts(
             &mut backends.programs_not_compiled,

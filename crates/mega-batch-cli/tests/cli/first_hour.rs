@@ -49,8 +49,9 @@ fn settled(printed: &str) -> Vec<String> {
             .split_whitespace()
             .filter(|word| *word != "workers," && *word != "worker," && *word != "worker")
             .collect();
-        let words = match words.first() {
-            Some(&"parallel,") => [&words[..1], &words[2..]].concat(),
+        let words = match words[..] {
+            ["parallel,", _, ..] => [&words[..1], &words[2..]].concat(),
+            [.., time, "s"] if time.contains('.') => words[..words.len() - 2].to_vec(),
             _ => words,
         };
         lines.push(words.join(" "));

@@ -295,7 +295,10 @@ fn the_table_tells_the_backends_apart() {
     ];
     assert_eq!(lines(&compiled), expected);
     let reason = "                                     3  a grid past 32 rows or columns";
-    assert!(compiled.lines().any(|line| line == reason), "{compiled}");
+    assert!(
+        compiled.lines().any(|line| line.starts_with(reason)),
+        "{compiled}"
+    );
 }
 
 #[test]

@@ -3,7 +3,9 @@
 //! 1. The evaluator that was asked ahead: a device, which evaluates whole batches ([`device`](super::device)), or a
 //!    batt, which evaluates all programs of a task ([`merging`](super::merging)). A batch uses devices or batts, never
 //!    both.
-//! 2. The machine of the thread, if the program is compiled. It bails out of what it has no room or no code for.
+//! 2. The machine of the thread, if the program is compiled. It bails out of what it has no room or no code for. If its
+//!    vectorised loops visit more elements than an evaluation may take steps, the answer is that limit: the reference
+//!    would reach it too.
 //! 3. The reference. It always answers, but may reach one of its limits.
 //!
 //! If the reference reaches a limit, evaluators are asked whose own bounds may be wider:
@@ -81,20 +83,26 @@ impl Chain {
         if is_stopped {
             return None;
         }
+        let mut bailed_out = None;
         match self.machine.evaluate(evaluation) {
             Ok(answer) => return without_reference(answer, EvaluatedBy::Machine),
             Err(PassedOn::BailedOut(reason)) => {
                 *self.counts.bail_outs.entry(reason).or_default() += 1;
+                bailed_out = Some(reason);
             }
             Err(PassedOn::Panicked) => self.counts.panics += 1,
             Err(PassedOn::Unanswered | PassedOn::AtBound) => {}
         }
         let began = Instant::now();
         let (answer, by) = self.ask_reference(evaluation, compilers);
+        let time = began.elapsed();
+        if let Some(reason) = bailed_out {
+            *self.counts.times.entry(reason).or_default() += time;
+        }
         Some(Evaluated {
             answer,
             by,
-            by_reference: Some(began.elapsed()),
+            by_reference: Some(time),
         })
     }
 
@@ -164,15 +172,24 @@ impl Evaluator for MachineEvaluator {
         } = evaluation;
         let program: &Compiled = compiled.ok_or(PassedOn::Unanswered)?;
         self.attempt(&options.limits, |machine| {
-            let answer = machine.run(program, &pair.input).and_then(|output| {
-                let expected = pair.output.as_ref();
+            let expected = pair.output.as_ref();
+            let output = match expected {
+                Some(expected) if !is_wanted(options, &Outcome::Mismatch) => {
+                    machine.run_against(program, &pair.input, expected)
+                }
+                _ => machine.run(program, &pair.input).map(Some),
+            };
+            let answer = output.and_then(|output| {
+                let Some(output) = output else {
+                    return Ok(Outcome::Mismatch.into());
+                };
                 let outcome = Outcome::compare(expected, |expected| output.equals(expected));
                 let output = is_wanted(options, &outcome).then(|| output.value());
                 let output = output.transpose()?;
                 Ok(Answer { outcome, output })
             });
             answer.or_else(|stop| match stop {
-                Stop::Error(error) => Ok(Outcome::Error(Box::new(error)).into()),
+                Stop::Error(error) => Ok(Answer::of(Err(error), pair, options)),
                 Stop::BailOut(reason) => Err(PassedOn::BailedOut(reason)),
             })
         })
