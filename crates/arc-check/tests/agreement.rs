@@ -125,6 +125,46 @@ fn sets_that_meet_themselves_and_equal_ones_have_the_order_of_python() {
     assert!(tally.evaluations > 300, "{tally}");
 }
 
+/// Two grids are painted, or one and another thing is chosen, before the order of any set is known.
+#[test]
+fn what_is_right_is_right_however_much_the_order_decides() {
+    let start = "
+def f(I):
+    x1 = palette(I)
+    x2 = rbind(recolor, ofcolor(I, 1))
+    x3 = mapply(x2, x1)
+    x4 = rbind(recolor, ofcolor(I, 2))
+    x5 = mapply(x4, x1)
+    x6 = objects(I, T, F, F)
+";
+    let ends = [
+        "    x7 = paint(I, x3)\n    x8 = paint(x7, x5)\n    return x8\n",
+        "    x7 = paint(I, x3)\n    x8 = argmax(x6, size)\n    x9 = fill(x7, 9, x8)\n    return x9\n",
+        "    x7 = argmin(x6, size)\n    x8 = paint(I, x5)\n    x9 = fill(x8, 9, x7)\n    x10 = paint(x9, x3)\n    return x10\n",
+    ];
+    let (mut machine, mut reference) = (Machine::default(), Interpreter::default());
+    let mut right = 0;
+    for end in ends {
+        let program = parse_programs(&format!("{start}{end}")).remove(0).unwrap();
+        let compiled = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
+        for seed in 0..40_usize {
+            let cells = (0..64).map(|at| ((at * at + at / 8 * seed + seed * 7) % 11 % 4) as i8);
+            let input = Grid::from_cells(8, 8, cells.collect());
+            let output = reference.run(&program, input.clone()).unwrap();
+            let expected = output.as_grid().unwrap();
+            match machine.run_against(&compiled, &input, &expected) {
+                Ok(found) => assert!(
+                    found.is_some_and(|found| found.equals(&expected)),
+                    "{program}"
+                ),
+                Err(stop) => assert!(matches!(stop, Stop::BailOut(_)), "{stop}"),
+            }
+            right += u32::from(machine.run_against(&compiled, &input, &expected).is_ok());
+        }
+    }
+    assert!(right > 60, "{right}");
+}
+
 /// If only the verdict is asked for, the order of a set is not always found.
 #[test]
 fn a_verdict_is_that_of_the_reference_whatever_the_expected_grid() {

@@ -62,13 +62,18 @@ impl Code {
 }
 
 impl Machine {
-    /// Whether the output is another grid than `expected`, whatever is chosen in the step that has failed.
-    pub(crate) fn is_wrong(&mut self, program: &Compiled, expected: &Grid) -> bool {
+    /// Whether the output is another grid than `expected`, whatever is chosen in the step that has failed, and whichever
+    /// colours the open cells have.
+    pub(crate) fn is_wrong(&mut self, program: &Compiled, expected: &Grid, open: &Bits) -> bool {
         let (code, failed) = (&program.code, self.failed.take());
         let choice = std::mem::take(&mut self.choice);
         let (elements, step, open) = match (choice, failed) {
-            (Choice::Cells(slot, open), Some(step)) => (vec![slot], step, open),
-            (Choice::Elements(elements), Some(step)) => (elements, step, NO_BITS),
+            (Choice::Cells(slot, cells), Some(step)) => (
+                vec![slot],
+                step,
+                std::array::from_fn(|r| open[r] | cells[r]),
+            ),
+            (Choice::Elements(elements), Some(step)) => (elements, step, *open),
             _ => return false,
         };
         let rest = Region {
@@ -90,7 +95,7 @@ impl Machine {
             let is_wrong = match result {
                 Ok(slot) if open == NO_BITS => !Output::new(self, code, slot).equals(expected),
                 Ok(slot) => self.differs(slot, &open, expected),
-                Err(BailOut::Choice) => self.is_wrong(program, expected),
+                Err(BailOut::Choice) => self.is_wrong(program, expected, &open),
                 Err(_) => false,
             };
             self.failed = None;

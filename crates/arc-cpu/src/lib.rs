@@ -44,7 +44,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::planes::Tile;
+use crate::planes::{NO_BITS, Tile};
 use arc_dsl::{ErrorKind, EvalError, Grid, Limit, Value};
 use arc_form::{Form, Representation, Target, Type};
 
@@ -284,7 +284,7 @@ impl Machine {
         self.tries_left = choice::MOST_TRIES;
         let mut result = self.evaluate(program, input);
         let failed = self.failed;
-        let is_wrong = result == Err(BailOut::Choice) && self.is_wrong(program, expected);
+        let is_wrong = result == Err(BailOut::Choice) && self.is_wrong(program, expected, &NO_BITS);
         self.tries_left = 0;
         if is_wrong {
             return Ok(None);
