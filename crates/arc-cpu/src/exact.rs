@@ -477,9 +477,10 @@ impl Machine {
                 m.known.regions.push((*slot, (*value).clone()));
             }
             let built = is_skipped.then(|| {
-                let outer = std::mem::replace(&mut m.known.skipped, definition.region);
+                let (outer, depth) = (m.known.skipped, m.known.depth);
+                m.known.skipped = definition.region;
                 let value = m.exact(code, result);
-                m.known.skipped = outer;
+                (m.known.skipped, m.known.depth) = (outer, depth);
                 value
             });
             let value = if let Some(Ok(value)) = built {
