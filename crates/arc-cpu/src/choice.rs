@@ -13,8 +13,8 @@ use arc_dsl::{Grid, Primitive};
 use smallvec::{SmallVec, smallvec};
 
 /// How many elements are tried in one evaluation, and the steps after which it is sooner known which one is first.
-pub(crate) const MOST_TRIES: usize = 64;
-const MOST_STEPS: u64 = 20_000;
+pub(crate) const MOST_TRIES: usize = 4096;
+const MOST_STEPS: u64 = 4_000;
 
 impl Code {
     /// Whether each cell of the grid that the step with this result gives is read for the same cell of the output alone.

@@ -229,6 +229,18 @@ impl Machine {
         Value::places_known(&values, is_copied)
     }
 
+    /// Leaves open which of these on the stack is the value of the step, if it need not be known yet.
+    pub(crate) fn leave_open(&mut self, elements: Range<usize>) -> BailOut {
+        match self.tries_left.checked_sub(elements.len()) {
+            Some(left) => {
+                self.tries_left = left;
+                self.choice = Choice::Elements(self.stack[elements].into());
+                BailOut::Choice
+            }
+            None => BailOut::Order,
+        }
+    }
+
     /// Of these elements of the set in a slot, which are of the type that `ty` has, the first one in the order of Python.
     #[cold]
     #[inline(never)]
@@ -239,9 +251,7 @@ impl Machine {
         ty: &Type,
         wanted: Range<usize>,
     ) -> Result<Slot, BailOut> {
-        if let Some(left) = self.tries_left.checked_sub(wanted.len()) {
-            self.tries_left = left;
-            self.choice = Choice::Elements(self.stack[wanted].into());
+        if let BailOut::Choice = self.leave_open(wanted.clone()) {
             return Err(BailOut::Choice);
         }
         self.known.asked += 1;

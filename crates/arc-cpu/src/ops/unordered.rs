@@ -32,7 +32,7 @@ fn outermost_of_unordered(
     if let Some((first, others)) = m.stack[base..].split_first() {
         let mut others = others.iter();
         if others.any(|other| other != first && !equal(&m.memory, &inner, *other, *first)) {
-            return Err(BailOut::Order);
+            return Err(m.leave_open(base..m.stack.len()));
         }
         m.stack.truncate(base);
     }
