@@ -82,7 +82,7 @@ pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> EvalResult<Value> {
             require_range(moved.iter().copied())?;
             match patch.value {
                 Value::Indices(_) => {
-                    Indices::from_ascending(moved, Order::as_in(patch.value)).into()
+                    Indices::from_ascending(moved, Order::moved(patch.value)).into()
                 }
                 _ => Indices::new(moved).into(),
             }
@@ -90,7 +90,7 @@ pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> EvalResult<Value> {
         PatchItems::Cells(cells) => {
             let moved = shifted(cells, directions)?;
             match patch.value {
-                Value::Object(_) => Object::from_ascending(moved, Order::as_in(patch.value)).into(),
+                Value::Object(_) => Object::from_ascending(moved, Order::moved(patch.value)).into(),
                 _ => Object::new(moved).into(),
             }
         }

@@ -265,6 +265,28 @@ impl Table {
         table
     }
 
+    /// The table of all elements, added one by one in whatever order or copied, if there are few and each finds its first
+    /// slot free.
+    pub(crate) fn of_apart(hashes: &[u64], is_copied: bool) -> Option<Self> {
+        if hashes.len() > INLINE / 2 {
+            return None;
+        }
+        let mut slots = smallvec![FREE; slots_of(hashes.len(), is_copied)];
+        let mask = slots.len() - 1;
+        for (element, hash) in (0..).zip(hashes) {
+            let slot: &mut u32 = &mut slots[*hash as usize & mask];
+            if *slot != FREE {
+                return None;
+            }
+            *slot = element;
+        }
+        Some(Self {
+            slots,
+            filled: hashes.len(),
+            len: hashes.len(),
+        })
+    }
+
     /// The elements in the order in which Python iterates over them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.slots.iter().copied().filter(|slot| *slot < REMOVED)

@@ -47,6 +47,8 @@ pub(crate) enum Built {
     Numbers(Box<[u32]>),
     /// One element was added for each of this set, in its order. They ascend like those.
     Like(Value),
+    /// The same, and each element is that of the patch, moved as far as all others.
+    Moved(Value),
     /// One element was added for each of these, in their order. They are built like this for them in ascending order.
     By(Box<(Built, By)>),
     /// Those elements of the set that are there were added.
@@ -57,6 +59,8 @@ pub(crate) enum Built {
     Merged(Value),
     /// The same, where the set of containers is one to which these were added, one for each of `By`.
     Images(Box<(Value, By)>),
+    /// The same, where each container is the patch, moved this far.
+    Stamps(Box<(Value, Box<[Loc]>, By)>),
     /// From a patch.
     Patch(Value, How),
     /// The locations next to one, and then those diagonal to it.
@@ -164,6 +168,11 @@ pub(crate) trait Element: Ord + Clone + 'static {
     /// The elements of a set of these, ascending; none of other values.
     fn elements(set: &Value) -> &[Self];
 
+    /// The element of a patch, moved this way.
+    fn moved(&self, _: Loc) -> Self {
+        self.clone()
+    }
+
     /// The elements of a set of these in the order in which they were added, if they are kept.
     fn added(_: &Built) -> &[Self] {
         &[]
@@ -176,9 +185,9 @@ pub(crate) trait Element: Ord + Clone + 'static {
 /// More sets than this one inside the other are not kept.
 const DEEP: u8 = 32;
 
-/// What may be kept for each element of a set, and for every set.
-const KEPT_BY_ELEMENT: u32 = 8;
-const KEPT_BY_SET: u32 = 1 << 16;
+/// The weight of what a set may keep. It counts as memory, and from a quarter of that on nothing is kept
+/// ([`Context::keep`](crate::budget::Context)).
+const MOST_KEPT: u32 = 1 << 21;
 
 impl Built {
     /// How many sets are kept one inside the other to find the order, and the weight of all that is kept.
@@ -193,9 +202,11 @@ impl Built {
         };
         let slice = std::slice::from_ref;
         match self {
-            Built::Like(set) | Built::Kept(set) | Built::Merged(set) | Built::Patch(set, _) => {
-                of(slice(set), 0)
-            }
+            Built::Like(set)
+            | Built::Moved(set)
+            | Built::Kept(set)
+            | Built::Merged(set)
+            | Built::Patch(set, _) => of(slice(set), 0),
             Built::By(both) => {
                 let (depth, kept) = both.0.kept();
                 let (own, more) = of(both.1.sets(), size_of_val(&**both));
@@ -205,6 +216,12 @@ impl Built {
             Built::Images(both) => {
                 let (depth, kept) = of(slice(&both.0), size_of_val(&**both));
                 let (own, more) = of(both.1.sets(), 0);
+                (depth.max(own), kept.saturating_add(more))
+            }
+            Built::Stamps(stamps) => {
+                let (patch, ways, by) = &**stamps;
+                let (depth, kept) = of(slice(patch), size_of_val(&**stamps));
+                let (own, more) = of(by.sets(), size_of_val(&**ways));
                 (depth.max(own), kept.saturating_add(more))
             }
             Built::AddedLocs(locs) => of(&[], size_of_val(&**locs)),
@@ -233,7 +250,9 @@ impl Built {
                 numbers.extend(numbers_of(T::added(self).iter(), elements));
             }
             Built::Numbers(added) => numbers.extend_from_slice(added),
-            Built::Like(set) => numbers.extend(places_of(set).map(|at| at as u32)),
+            Built::Like(set) | Built::Moved(set) => {
+                numbers.extend(places_of(set).map(|at| at as u32));
+            }
             Built::By(both) => {
                 let added = both.0.added(elements);
                 numbers.extend(both.1.places().into_iter().map(|at| added[at]));
@@ -255,9 +274,65 @@ impl Built {
                 let order = Order::by(Built::Numbers(added.into()), by.clone());
                 return Built::Merged(Value::set_built(sets, order)).added(elements);
             }
+            Built::Stamps(stamps) => {
+                let (patch, ways, by) = &**stamps;
+                add_stamps(&mut numbers, patch, ways, by, elements);
+            }
             _ => numbers.extend(0..elements.len() as u32),
         }
         numbers
+    }
+
+    /// The same, with less that is kept, if each of the images is one patch moved.
+    fn lighter(&self) -> Option<Self> {
+        let Built::Images(both) = self else {
+            return None;
+        };
+        let (images, by) = &**both;
+        let images = images.values();
+        let patch = images.first()?.moved_from()?;
+        let first = patch.first_loc()?;
+        let way = |image: &Value| {
+            let other = image.moved_from()?;
+            let is_it = other.address() == patch.address() && patch.address().is_some();
+            let at = image.first_loc().filter(|_| is_it)?;
+            Some(at.wrapping_add(Loc::new(-first.i, -first.j)))
+        };
+        let ways: Option<Box<[Loc]>> = images.iter().map(way).collect();
+        Some(Built::Stamps((patch.clone(), ways?, by.clone()).into()))
+    }
+}
+
+/// Adds the numbers among `elements` of those of a patch that is moved these ways, one for each of `by`. The moved patches
+/// are a set first, in whose order their elements come.
+fn add_stamps<T: Element>(
+    numbers: &mut Vec<u32>,
+    patch: &Value,
+    ways: &[Loc],
+    by: &By,
+    elements: &[T],
+) {
+    let moved = |way: Loc| -> Vec<T> {
+        let items = T::elements(patch).iter();
+        items.map(|item| item.moved(way)).collect()
+    };
+    let hashes_of = |moved: &[T]| T::hashes(moved).unwrap_or_default();
+    // They ascend as the ways do.
+    let mut ascending = ways.to_vec();
+    ascending.sort_unstable();
+    ascending.dedup();
+    let hashes: Vec<u64> = ascending
+        .iter()
+        .map(|way| set_table::set(hashes_of(&moved(*way)).into_iter()))
+        .collect();
+    let added: Vec<u32> = numbers_of(ways.iter(), &ascending).collect();
+    let added = by.places().into_iter().map(|at| added[at]);
+    let places: Vec<u32> = places_of(patch).map(|at| at as u32).collect();
+    for stamp in Table::of(added, &hashes).iter() {
+        let moved = moved(ascending[stamp as usize]);
+        let all: Vec<u32> = numbers_of(moved.iter(), elements).collect();
+        let order = Table::of(places.iter().copied(), &hashes_of(&moved));
+        numbers.extend(order.iter().filter_map(|at| all.get(at as usize)));
     }
 }
 
@@ -304,17 +379,34 @@ impl Order {
         Self::new(Built::Like(set.clone()))
     }
 
+    /// The order of a patch whose elements are those of this one, all moved as far.
+    pub(crate) fn moved(patch: &Value) -> Self {
+        Self::new(Built::Moved(patch.clone()))
+    }
+
+    /// The patch of which the set's elements are those moved.
+    pub(crate) fn moved_from(&self) -> Option<&Value> {
+        match &self.built {
+            Built::Moved(patch) if !self.copied => Some(patch),
+            _ => None,
+        }
+    }
+
     /// The same for a set with these elements; finds the order now if finding it later would keep too much memory.
     #[inline]
     pub(crate) fn settled<T: Element>(self, elements: &[T]) -> Self {
         if elements.len() < 2 {
             return Self::default();
         }
-        let most = KEPT_BY_ELEMENT * elements.len() as u32 + KEPT_BY_SET;
-        if self.depth <= DEEP && self.kept <= most {
+        let is_light = |order: &Self| order.depth <= DEEP && order.kept <= MOST_KEPT;
+        if is_light(&self) {
             return self;
         }
-        self.found(elements)
+        let lighter = self.built.lighter().map(Self::new);
+        match lighter.filter(|lighter| !self.copied && is_light(lighter)) {
+            Some(lighter) => lighter,
+            None => self.found(elements),
+        }
     }
 
     /// The same without what is kept to find it.
@@ -341,7 +433,9 @@ impl Order {
     /// The address of what is kept to find the order, if that is a single value.
     pub(crate) fn kept_at(&self) -> Option<usize> {
         match &self.built {
-            Built::Like(set) | Built::Kept(set) | Built::Patch(set, _) => set.address(),
+            Built::Like(set) | Built::Moved(set) | Built::Kept(set) | Built::Patch(set, _) => {
+                set.address()
+            }
             Built::Flood(flood) => Some(Arc::as_ptr(flood).addr()),
             _ => None,
         }
@@ -353,6 +447,11 @@ impl Order {
             return Some((**table).clone());
         }
         let hashes = T::hashes(elements)?;
+        if let Some(is_copied) = self.ends_copied()
+            && let Some(table) = Table::of_apart(&hashes, is_copied)
+        {
+            return Some(table);
+        }
         let table = T::table(&self.built, elements, &hashes)
             .unwrap_or_else(|| Table::of(self.built.added(elements), &hashes));
         Some(if self.copied {
@@ -360,6 +459,20 @@ impl Order {
         } else {
             table
         })
+    }
+
+    /// Whether the set is a copy of another one; nothing if it is neither that nor one to which elements were added one
+    /// by one.
+    fn ends_copied(&self) -> Option<bool> {
+        match self.built {
+            _ if self.copied => Some(true),
+            Built::Objects(..) | Built::Flood(_) | Built::Outline => Some(true),
+            Built::Neighbours
+            | Built::Frontiers(_)
+            | Built::Known(_)
+            | Built::Patch(_, How::Delta) => None,
+            _ => Some(false),
+        }
     }
 
     /// The indices of the elements in the order in which they were added, if they were added one by one; those of a set
@@ -372,7 +485,7 @@ impl Order {
                 added.retain(|&at| !std::mem::replace(&mut met[at as usize], true));
                 Some(added)
             }
-            Built::Like(first) if self.copied => first.written(),
+            Built::Like(first) | Built::Moved(first) if self.copied => first.written(),
             _ => None,
         }
     }
@@ -561,6 +674,10 @@ impl Element for Loc {
         }
     }
 
+    fn moved(&self, way: Loc) -> Self {
+        self.wrapping_add(way)
+    }
+
     fn added(built: &Built) -> &[Self] {
         match built {
             Built::AddedLocs(locs) => locs,
@@ -644,6 +761,13 @@ impl Element for Cell {
         match set {
             Value::Object(object) => object.as_slice(),
             _ => &[],
+        }
+    }
+
+    fn moved(&self, way: Loc) -> Self {
+        Cell {
+            loc: self.loc.wrapping_add(way),
+            ..*self
         }
     }
 
@@ -835,14 +959,16 @@ pub(crate) struct Flood {
     univalued: bool,
     diagonal: bool,
     background: Option<i8>,
+    /// How many cells the objects have in all.
+    count: usize,
     found: OnceLock<Found>,
 }
 
 /// The objects in the order in which they are found.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// For each location, the number of its object.
-    objects: Vec<u32>,
+    /// The locations of all objects, row by row, each with the number of its object.
+    objects: Vec<(u32, u32)>,
     /// The locations of each object in the order in which they were added.
     locs: Vec<u32>,
     /// Where each object ends among them.
@@ -863,7 +989,9 @@ impl Found {
 
 impl Flood {
     pub(crate) fn new(grid: Grid, univalued: bool, diagonal: bool, background: Option<i8>) -> Self {
+        let cells = grid.cells().iter();
         Self {
+            count: cells.filter(|colour| Some(**colour) != background).count(),
             grid,
             univalued,
             diagonal,
@@ -874,7 +1002,7 @@ impl Flood {
 
     /// The bytes that it takes at most, what it finds included.
     fn bytes(&self) -> usize {
-        self.grid.cells().len() * (1 + 4 + 4 + 4) + size_of::<Self>() + 16
+        self.grid.cells().len() + self.count * (8 + 4 + 4) + size_of::<Self>() + 16
     }
 
     /// The table of the object with these cells.
@@ -887,7 +1015,9 @@ impl Flood {
             .collect();
         places.sort_unstable();
         let place = |loc: &u32| places.binary_search_by_key(loc, |(loc, _)| *loc).ok();
-        let object = found.objects[number(elements[0].loc) as usize];
+        let first = number(elements[0].loc);
+        let at = found.objects.partition_point(|(loc, _)| *loc < first);
+        let object = found.objects[at].1;
         let added = found.object(object as usize).iter().filter_map(place);
         Table::of(added.map(|at| places[at].1), hashes).copied(hashes)
     }
@@ -899,7 +1029,7 @@ impl Flood {
         let (cells, width) = (grid.cells(), grid.width());
         let hashes = hashes_of_locations(grid.height(), width);
         let mut objects = vec![NONE; cells.len()];
-        let (mut locs, mut ends) = (Vec::with_capacity(cells.len()), Vec::new());
+        let (mut locs, mut ends) = (Vec::with_capacity(self.count), Vec::new());
         let (mut near, mut around) = (Table::default(), Table::default());
         let beside = |at: u32| {
             let at = at as usize;
@@ -949,8 +1079,9 @@ impl Flood {
             }
             ends.push(locs.len() as u32);
         }
+        let objects = (0..).zip(objects).filter(|(_, object)| *object != NONE);
         Found {
-            objects,
+            objects: objects.collect(),
             locs,
             ends,
         }
@@ -1042,6 +1173,59 @@ mod tests {
             }
         }
         assert!(sets >= 2 * 4000, "{sets}");
+    }
+
+    #[test]
+    fn a_patch_moved_many_times_is_merged_in_the_same_order_from_less() {
+        let interpreter = Interpreter::default();
+        let call = |primitive: Primitive, arguments: &[&Value]| {
+            let function = Value::primitive(primitive);
+            interpreter.call(function, arguments).unwrap()
+        };
+        let locs = |all: &[(i32, i32)]| -> Value {
+            let all = all.iter().map(|&(i, j)| Loc::new(i, j));
+            Value::from(all.collect::<Indices>())
+        };
+        let patch = locs(&[(5, 3), (0, 0), (2, 7), (2, 8), (9, 1), (4, 4)]);
+        let coloured = call(Primitive::Recolor, &[&Value::Int(3), &patch]);
+        let ways = locs(&[(8, 2), (0, 0), (-3, 5), (1, 1), (2, 7), (6, -6), (4, 1)]);
+        for patch in [patch, coloured] {
+            for factor in [1, -1] {
+                let set = ways.as_container().unwrap();
+                let images: Vec<Value> = set
+                    .iter_stored()
+                    .map(|way| {
+                        let way = call(Primitive::Multiply, &[&way, &Value::Int(factor)]);
+                        call(Primitive::Shift, &[&patch, &way])
+                    })
+                    .collect();
+                let all = call(Primitive::Merge, &[&Value::tuple(images.clone())]);
+                let all = Value::set(all.as_container().unwrap().iter().map(Cow::into_owned));
+                let by = By::Set(ways.clone());
+                let images = Built::Images((Value::tuple(images), by).into());
+                let lighter = images.lighter().unwrap();
+                assert!(lighter.kept().1 < images.kept().1);
+                let [expected, found] = [images, lighter].map(|built| {
+                    let order = Order::new(built);
+                    let places = match &all {
+                        Value::Object(all) => order.places(all.as_slice()),
+                        _ => order.places(Loc::elements(&all)),
+                    };
+                    places.unwrap().to_vec()
+                });
+                assert_eq!(found, expected, "{patch} {factor}");
+            }
+        }
+        let other = call(
+            Primitive::Shift,
+            &[&ways, &Value::pair(&Value::Int(0), &Value::Int(1))],
+        );
+        let images = Value::tuple(vec![other, ways.clone()]);
+        assert!(
+            Built::Images((images, By::Set(ways)).into())
+                .lighter()
+                .is_none()
+        );
     }
 
     #[test]
