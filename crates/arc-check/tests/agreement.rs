@@ -5,7 +5,7 @@
 
 use arc_check::agreement::{self, CHUNK, Checker, Path, Prepared, Tally};
 use arc_cpu::{Compiled, Machine, Stop};
-use arc_dsl::{Grid, Interpreter, Limits, MAX_SIDE, builtin, parse_programs};
+use arc_dsl::{ErrorKind, Grid, Interpreter, Limits, MAX_SIDE, builtin, parse_programs};
 
 /// The number of chunks of random cases.
 const CHUNKS: u64 = 24;
@@ -123,6 +123,34 @@ fn sets_that_meet_themselves_and_equal_ones_have_the_order_of_python() {
     }
     expect_agreement(&tally);
     assert!(tally.evaluations > 300, "{tally}");
+}
+
+#[test]
+fn power_ends_where_python_recurses_too_deep() {
+    let (mut checker, mut tally) = (Checker::default(), Tally::default());
+    let mut errors = 0;
+    for rounds in [
+        "0",
+        "1",
+        "998",
+        "999",
+        "multiply(x1, 9)",
+        "multiply(x1, 400)",
+        "subtract(x1, 3)",
+    ] {
+        let text = format!(
+            "def f(I):\n    x1 = height(I)\n    x2 = power(vmirror, {rounds})\n    x3 = x2(I)\n    return x3\n"
+        );
+        let program = parse_programs(&text).remove(0).unwrap();
+        let input = Grid::from_rows(&[[1, 2], [0, 3], [4, 0]]).unwrap();
+        let reference = checker.check(&Prepared::new(&program), &input, &mut tally);
+        errors += u32::from(matches!(
+            reference.map_err(|error| error.kind),
+            Err(ErrorKind::Recursion(_))
+        ));
+    }
+    expect_agreement(&tally);
+    assert_eq!(errors, 4);
 }
 
 /// Two grids are painted, or one and another thing is chosen, before the order of any set is known.

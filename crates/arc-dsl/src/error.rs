@@ -145,9 +145,11 @@ pub enum ErrorKind {
     /// Division by zero.
     #[error("division by zero")]
     DivisionByZero,
-    /// A function is to be applied less than once.
-    #[error("expected a positive number of times, found {0}")]
-    NotPositive(i32),
+    /// A function is to be applied less than once, or more than [`MOST_ROUNDS`](crate::MOST_ROUNDS) times.
+    #[error(
+        "expected a number of times from 1 to 998, found {0}, for which Python recurses too deep"
+    )]
+    Recursion(i32),
     /// An interval has a step of zero.
     #[error("expected a step other than zero")]
     ZeroStep,

@@ -80,7 +80,7 @@ pub use grid::{COLOUR_RANGE, Grid, GridError, PALETTE, ansi_cell};
 pub use interpreter::Interpreter;
 pub use literal::{write_list, write_tuple};
 pub use patch::{Cell, Indices, Loc, Object};
-pub use primitives::{LoopBody, iteration_order_of};
+pub use primitives::{LoopBody, MOST_ROUNDS, iteration_order_of};
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
 pub use spelling::misspelt;
 pub use task::{

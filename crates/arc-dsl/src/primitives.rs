@@ -32,6 +32,8 @@ mod tests;
 mod transforms;
 pub(crate) mod untyped;
 
+pub use functions::MOST_ROUNDS;
+
 /// A primitive's function behind its checks: the number of arguments, and the type of each.
 pub(crate) type Native = fn(&mut Context<'_>, &[&Value]) -> EvalResult<Value>;
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::{Failure, Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{
-    Container, Context, ErrorKind, EvalError, Grid, Limit, Limits, Primitive, Type as Signature,
-    Value,
+    Container, Context, ErrorKind, EvalError, Grid, Limit, Limits, MOST_ROUNDS, Primitive,
+    Type as Signature, Value,
 };
 
 /// Why an evaluation gave no value.
@@ -265,8 +265,8 @@ impl Evaluation<'_> {
                 Ok(set)
             }
             Op::Count => match arguments[0].as_int() {
-                Some(n) if n > 0 => Ok(Value::Int(n)),
-                Some(n) => Err(ErrorKind::NotPositive(n)),
+                Some(n @ 1..=MOST_ROUNDS) => Ok(Value::Int(n)),
+                Some(n) => Err(ErrorKind::Recursion(n)),
                 None => Err(ErrorKind::Type {
                     argument: 1,
                     expected: Signature::Integer,

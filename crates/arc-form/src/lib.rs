@@ -186,8 +186,8 @@ pub enum Failure {
         /// How many it was given.
         found: u8,
     },
-    /// A function would be applied less than once.
-    NotPositive(i32),
+    /// A function would be applied less than once or too often.
+    Recursion(i32),
     /// A container without elements where one is needed.
     Empty,
 }
@@ -208,7 +208,7 @@ impl From<Failure> for ErrorKind {
             Failure::ArgumentCount { expected, found } => {
                 ErrorKind::ArgumentCount { expected, found }
             }
-            Failure::NotPositive(n) => ErrorKind::NotPositive(n),
+            Failure::Recursion(n) => ErrorKind::Recursion(n),
             Failure::Empty => ErrorKind::Empty,
         }
     }

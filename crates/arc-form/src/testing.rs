@@ -289,7 +289,7 @@ fn failure(text: &str) -> Result<Failure, String> {
             expected: number(expected)?,
             found: number(found)?,
         },
-        ["NotPositive", n] => Failure::NotPositive(n.parse().map_err(|_| unknown())?),
+        ["Recursion", n] => Failure::Recursion(n.parse().map_err(|_| unknown())?),
         ["Empty"] => Failure::Empty,
         _ => return Err(unknown()),
     })

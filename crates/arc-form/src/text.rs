@@ -135,7 +135,7 @@ impl fmt::Display for Failure {
             Failure::ArgumentCount { expected, found } => {
                 write!(f, "ArgumentCount {expected} {found}")
             }
-            Failure::NotPositive(n) => write!(f, "NotPositive {n}"),
+            Failure::Recursion(n) => write!(f, "Recursion {n}"),
             Failure::Empty => f.write_str("Empty"),
         }
     }

@@ -241,7 +241,7 @@ macro_rules! for_each_primitive {
             rbind@constant (function: Callable, fixed: Any) -> Callable;
             /// `function` with its first argument fixed.
             lbind@constant (function: Callable, fixed: Any) -> Callable;
-            /// `function` applied `n` times over. Error: `n` less than one.
+            /// `function` applied `n` times over. Error: `n` less than one or more than 998.
             power@constant (function: Callable, n: Integer) -> Callable;
             /// The function `x -> outer(a(x), b(x))`.
             fork@constant (outer: Callable, a: Callable, b: Callable) -> Callable;

@@ -292,11 +292,7 @@ impl Encoder {
             Op::Set => self.set(instruction, &arguments),
             Op::If => self.choice(instruction, &arguments[0], true),
             Op::Choose => self.choice(instruction, &arguments[0], false),
-            Op::Count => {
-                let count = self.operand(&arguments[0], Representation::Int)?;
-                let count = self.plain(ListOperation::PositiveCount, &[count]);
-                Ok(SymbolicValue::OnDevice(count, Representation::Int, None))
-            }
+            Op::Count => Err(HostOnly::Step("a number of rounds that is computed")),
             Op::Iterate => self.iterated(instruction, &arguments),
             Op::Fused(_) => self.region(&instruction.regions[0], arguments),
             Op::Absent => Ok(SymbolicValue::Constant(Value::Nothing)),

@@ -27,7 +27,7 @@ pub(crate) const KINDS: [&str; 15] = [
     "out_of_range",
     "incomparable",
     "division_by_zero",
-    "not_positive",
+    "recursion",
     "zero_step",
     "limit",
     "internal",
@@ -46,7 +46,7 @@ fn code(kind: ErrorKind) -> u8 {
         ErrorKind::OutOfRange => 7,
         ErrorKind::Incomparable(..) => 8,
         ErrorKind::DivisionByZero => 9,
-        ErrorKind::NotPositive(_) => 10,
+        ErrorKind::Recursion(_) => 10,
         ErrorKind::ZeroStep => 11,
         ErrorKind::Limit(_) => 12,
     }

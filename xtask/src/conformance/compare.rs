@@ -89,7 +89,7 @@ fn same_kind(kind: ErrorKind, exception: &str) -> bool {
         ErrorKind::NoMatch => &["StopIteration", "RuntimeError"],
         ErrorKind::OutOfRange => &["IndexError"],
         ErrorKind::DivisionByZero => &["ZeroDivisionError"],
-        ErrorKind::NotPositive(_) => &["RecursionError"],
+        ErrorKind::Recursion(_) => &["RecursionError"],
         ErrorKind::ZeroStep => &["ValueError"],
         ErrorKind::Limit(_) => &[],
     };

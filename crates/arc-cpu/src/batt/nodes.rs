@@ -1,6 +1,6 @@
 //! Stores the values of calls as nodes, each value once.
 
-use arc_dsl::{Primitive, Value};
+use arc_dsl::{MOST_ROUNDS, Primitive, Value};
 use arc_form::Type;
 
 use super::calls::{GRID, GRIDS};
@@ -197,7 +197,7 @@ impl Batt {
                 _ => {}
             }
             let is_count = primitive == Primitive::Power && *signature != Signature::Callable;
-            if is_count && !matches!(node.source, Source::Constant(Value::Int(2..))) {
+            if is_count && !matches!(node.source, Source::Constant(Value::Int(2..=MOST_ROUNDS))) {
                 return None;
             }
         }

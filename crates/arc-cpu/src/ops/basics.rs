@@ -5,7 +5,7 @@ use crate::elements::Cursor;
 use crate::kernel::kernels;
 use crate::memory::Paint;
 use crate::planes::Tile;
-use arc_dsl::{Cell, Loc};
+use arc_dsl::{Cell, Loc, MOST_ROUNDS};
 
 kernels! {
     /// The argument itself.
@@ -32,10 +32,10 @@ kernels! {
         if slot == Slot::MISSING { Err(BailOut::Type) } else { Ok(slot) }
     }
 
-    /// The argument, a positive number of rounds.
+    /// The argument, a number of rounds that `power` takes.
     COUNT |m, _, step| {
         let slot = m.get(step.a);
-        if slot.int() > 0 { Ok(slot) } else { Err(BailOut::Fails) }
+        if (1..=MOST_ROUNDS).contains(&slot.int()) { Ok(slot) } else { Err(BailOut::Fails) }
     }
 
     /// The pair of two integers.

@@ -78,14 +78,18 @@ fn parameters_left(function: &Value) -> u8 {
     }
 }
 
+/// How often `power` applies a function at most: it calls itself so often, and Python allows 1,000 calls one inside the
+/// other (`sys.getrecursionlimit()`), of which a program and the module that calls it are two.
+pub const MOST_ROUNDS: i32 = 998;
+
 pub(super) fn power(function: &Value, n: i32) -> EvalResult<Value> {
     match n {
-        ..1 => Err(ErrorKind::NotPositive(n)),
         1 => Ok(function.clone()),
-        _ => Ok(function_value(FunctionKind::Power {
+        2..=MOST_ROUNDS => Ok(function_value(FunctionKind::Power {
             function: function.clone(),
             n,
         })),
+        _ => Err(ErrorKind::Recursion(n)),
     }
 }
 
@@ -224,12 +228,11 @@ mod tests {
             call(Primitive::Apply, &[&thrice, &ints(&[1, 5, 0])]),
             Ok(ints(&[8, 40, 0]))
         );
-        assert!(
-            call(
-                Primitive::Power,
-                &[Value::primitive(Primitive::Double), &Value::Int(0)]
-            )
-            .is_err()
-        );
+        for n in [0, -1, MOST_ROUNDS + 1] {
+            let times = Value::Int(n);
+            let function = Value::primitive(Primitive::Double);
+            let result = call(Primitive::Power, &[function, &times]);
+            assert_eq!(result, Err(ErrorKind::Recursion(n)));
+        }
     }
 }

@@ -404,7 +404,7 @@ fn failure_words(words: &mut Vec<u32>, failure: Failure) {
         Failure::ArgumentCount { expected, found } => {
             words.extend_from_slice(&[2, u32::from(expected), u32::from(found)]);
         }
-        Failure::NotPositive(n) => words.extend_from_slice(&[3, n.cast_unsigned()]),
+        Failure::Recursion(n) => words.extend_from_slice(&[3, n.cast_unsigned()]),
         Failure::Empty => words.push(4),
     }
 }

@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use arc_dsl::{ContainerKind, Interpreter, Limits, Primitive, Type as Signature, Value, ValueKind};
+use arc_dsl::{
+    ContainerKind, Interpreter, Limits, MOST_ROUNDS, Primitive, Type as Signature, Value, ValueKind,
+};
 
 /// The primitives that [`Specialiser::rearrange`] may apply to values that are not compile-time objects.
 static REARRANGED: Called = Called::these(&[
@@ -314,12 +316,12 @@ impl Specialiser {
         };
         match n {
             None => self.wrong_type(primitive, 1, count),
-            Some(n @ ..1) => self.fail(Some(primitive), Failure::NotPositive(n)),
             Some(1) => Ok(function),
-            Some(n) => {
+            Some(n @ 2..=MOST_ROUNDS) => {
                 let n = self.symbols.constant(&Value::Int(n));
                 Ok(self.symbols.add_function(Function::Power { function, n }))
             }
+            Some(n) => self.fail(Some(primitive), Failure::Recursion(n)),
         }
     }
 
