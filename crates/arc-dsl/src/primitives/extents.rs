@@ -251,9 +251,19 @@ pub(super) fn gravitate(
     source: Patch<'_>,
     destination: Patch<'_>,
 ) -> EvalResult<Loc> {
+    let centres = [center(source)?, center(destination)?];
+    moved_until_adjacent(cx, source, destination, centres)
+}
+
+/// How far the source is moved, in the direction from the first of these centres to the second.
+fn moved_until_adjacent(
+    cx: &mut Context<'_>,
+    source: Patch<'_>,
+    destination: Patch<'_>,
+    [from, to]: [Loc; 2],
+) -> EvalResult<Loc> {
     // A cell is looked up on three lines.
     const LOOK_UPS: u64 = 8;
-    let (from, to) = (center(source)?, center(destination)?);
     let down = vmatching(cx, source, destination)?;
     let forwards = if down { from.i < to.i } else { from.j < to.j };
     let place = |loc: Loc| {
@@ -392,6 +402,7 @@ fn period(cx: &mut Context<'_>, object: Object) -> EvalResult<i32> {
 
 /// What Python measures on arguments that do not have the types of their rows.
 pub(super) mod untyped {
+    use std::borrow::Cow;
     use std::cmp::Ordering;
 
     use arc_isa::{ContainerKind, Primitive};
@@ -402,6 +413,7 @@ pub(super) mod untyped {
         PythonResult, Refusal, elements, int, is_coloured, is_empty, is_tuple, item, length,
         of_indices, outermost, rows, to_indices, typed, unpack,
     };
+    use crate::types::as_patch;
     use crate::value::Value;
 
     pub(in crate::primitives) fn call(
@@ -431,8 +443,23 @@ pub(super) mod untyped {
             }
             (P::Bordering, &[patch, grid]) => bordering(cx, patch, grid).map(Value::Bool),
             // Python computes a tuple's centre from its length, and from the centres the direction of the moves.
-            (P::Gravitate, _) if arguments.iter().any(|patch| is_tuple(patch)) => {
-                typed(cx, primitive, arguments)
+            (P::Gravitate, &[source, destination])
+                if arguments.iter().any(|patch| is_tuple(patch)) =>
+            {
+                let centres = [center(cx, source)?, center(cx, destination)?];
+                let locs = |patch| -> PythonResult {
+                    let indices = to_indices(patch)?;
+                    let all = elements(&indices)?;
+                    Ok(Value::set(all.iter().map(Cow::into_owned)))
+                };
+                let (source, destination) = (locs(source)?, locs(destination)?);
+                let patches = (as_patch(&source), as_patch(&destination));
+                let (Some(source), Some(destination)) = patches else {
+                    return Err(Refusal::Raises);
+                };
+                let (source, destination) = (source.borrow(), destination.borrow());
+                let way = super::moved_until_adjacent(cx, source, destination, centres)?;
+                Ok(Value::Loc(way))
             }
             (P::Hperiod | P::Vperiod, &[object]) => period(cx, primitive, object),
             _ => of_indices(cx, primitive, arguments),
@@ -578,6 +605,7 @@ pub(super) mod untyped {
 mod tests {
     use super::*;
     use crate::Primitive;
+    use crate::parse_value;
     use crate::patch::Indices;
     use crate::primitives::testing::{at, call, locs};
 
@@ -605,6 +633,38 @@ mod tests {
         let patch = locs(&[(-3, 0), (0, 3)]);
         assert_eq!(call(Primitive::Center, &[&patch]), Ok(at(-1, 2)));
         assert_eq!(call(Primitive::Centerofmass, &[&patch]), Ok(at(-2, 1)));
+    }
+
+    /// The right values are CPython's.
+    #[test]
+    fn gravity_pulls_tuples_from_the_centres_of_their_lengths() {
+        for (source, destination, expected) in [
+            (
+                "(((0, 0), (0, 0)),)",
+                "{(3, (3, 4)), (3, (1, 5)), (3, (1, 3)), (3, (3, 5))}",
+                (0, 3),
+            ),
+            (
+                "{(7, (-20, 21)), (0, (-21, 21))}",
+                "(((2, 2), (2, 2)), ((2, 2), (2, 2)))",
+                (0, -42),
+            ),
+            ("((1, 2), (3, 4))", "{(5, 9), (3, 4)}", (1, 0)),
+            ("((1, 2), (3, 4))", "((9, 2),)", (7, 0)),
+        ] {
+            let [source, destination] =
+                [source, destination].map(|text| parse_value(text).unwrap());
+            let way = call(Primitive::Gravitate, &[&source, &destination]);
+            assert_eq!(
+                way,
+                Ok(at(expected.0, expected.1)),
+                "{source} {destination}"
+            );
+        }
+        for wrong in ["(((0, 0), 1),)", "((1, 2, 3),)", "((1,),)"] {
+            let wrong = parse_value(wrong).unwrap();
+            assert!(call(Primitive::Gravitate, &[&wrong, &locs(&[(5, 9)])]).is_err());
+        }
     }
 
     #[test]
