@@ -13,7 +13,7 @@ mod metadata;
 mod notebook;
 
 use linked::Requirements;
-use metadata::Names;
+use metadata::{MACHINES, Names};
 
 pub(crate) use check::check;
 
@@ -25,6 +25,10 @@ const DEFAULT_OWNER: &str = "KAGGLE_USER";
 
 /// The machine shape that means no GPU.
 const NO_GPU: &str = "none";
+
+/// The competition, if none is given, and the last day of its submissions.
+const COMPETITION: &str = "arc-prize-2026-arc-agi-2";
+const CLOSED: &str = "2 November 2026";
 
 /// The names of the metadata's files, by which the command line tool of Kaggle finds them.
 const DATASET_METADATA: &str = "dataset-metadata.json";
@@ -46,20 +50,25 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TEXT", default_value = "mega-batch")]
     title: String,
     /// The competition: the name in its address.
-    #[arg(long, value_name = "NAME", default_value = "arc-prize-2026-arc-agi-2")]
+    #[arg(long, value_name = "NAME", default_value = COMPETITION)]
     competition: String,
     /// Programs that the notebook runs: `.py` files or folders of them [default: the built-in ones].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     programs: Vec<PathBuf>,
+    /// Wheels for notebooks of your own, which install from them without internet: `.whl` files or folders of them, as
+    /// `cargo xtask wheel` writes one.
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    wheels: Vec<PathBuf>,
     /// The engine, if it is not to be built.
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
-    /// The GPUs that the notebook requests, by Kaggle's name; `none` requests no GPU.
-    #[arg(long, value_name = "NAME", default_value = "NvidiaTeslaT4")]
+    /// The GPUs that the notebook requests, by Kaggle's name: `NvidiaTeslaT4`, `NvidiaL4`, `NvidiaRtxPro6000` or
+    /// another one; `none` requests no GPU.
+    #[arg(long, value_name = "NAME", default_value = MACHINES[0].0)]
     machine_shape: String,
     /// Writes no folders; runs the notebook here as Kaggle would, on generated tasks, and fails if a run leaves no
     /// valid submission.
-    #[arg(long, conflicts_with_all = ["out", "owner", "title", "competition", "programs"])]
+    #[arg(long, conflicts_with_all = ["out", "owner", "title", "competition", "programs", "wheels"])]
     check: bool,
 }
 
@@ -73,7 +82,9 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     }
     let names = Names::new(&arguments.owner, &arguments.title, &arguments.competition)?;
     let shape = shape(&arguments.machine_shape)?;
-    let programs = programs(&arguments.programs)?;
+    let programs = files(&arguments.programs, "py")?;
+    let wheels = files(&arguments.wheels, "whl")?;
+    wheels.iter().try_for_each(|wheel| check_wheel(wheel))?;
     let binary = engine(root, arguments.binary.as_deref())?;
     let needs = check_requirements(&binary)?;
     let out = arguments.out.clone();
@@ -84,6 +95,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         shape,
         binary: &binary,
         programs: &programs,
+        wheels: &wheels,
         licences: &licences,
     };
     package.write(&out)?;
@@ -91,21 +103,46 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     let version = version.unwrap_or_else(|| "none".to_owned());
     let shown = out.display();
     println!(
-        "{shown}/dataset: the engine (glibc needed: {version}), {} files of programs",
-        programs.len()
+        "{shown}/dataset: the engine (glibc needed: {version}), {} files of programs, {} wheels",
+        programs.len(),
+        wheels.len()
     );
     println!(
         "{shown}/notebook: for {}, machine shape {}",
-        names.competition, arguments.machine_shape
+        names.competition,
+        machine(&arguments.machine_shape)
     );
+    if names.competition == COMPETITION {
+        println!(
+            "note: {COMPETITION} took submissions until {CLOSED}: say --competition NAME for another one"
+        );
+    }
     if names.owner == DEFAULT_OWNER {
         println!(
             "note: the owner is {DEFAULT_OWNER}, whom Kaggle does not know: say --owner NAME before you upload"
         );
     }
     println!("kaggle datasets create -p {shown}/dataset -r zip   # then: datasets version -m TEXT");
-    println!("kaggle kernels push -p {shown}/notebook            # {PAGE} says what comes then");
+    // The same as in the metadata: users disagree on which of the two counts.
+    let accelerator = shape.map_or_else(String::new, |shape| format!(" --accelerator {shape}"));
+    println!(
+        "kaggle kernels push -p {shown}/notebook{accelerator}   # {PAGE} says what comes then"
+    );
     Ok(())
+}
+
+/// The machine shape with what is known of it.
+fn machine(name: &str) -> String {
+    let known = MACHINES.iter().find(|(known, _)| *known == name);
+    let what = match known {
+        Some((_, what)) => (*what).to_owned(),
+        None if name == NO_GPU => "no GPU".to_owned(),
+        None => {
+            let names = MACHINES.map(|(name, _)| name).join(", ");
+            format!("not one of those known here: {names}")
+        }
+    };
+    format!("{name} ({what})")
 }
 
 /// The machine shape, if one is requested. Kaggle adds new ones from time to time, so the names are not checked here.
@@ -142,9 +179,32 @@ fn check_requirements(binary: &Path) -> Result<Requirements> {
     Ok(needs)
 }
 
-/// The program files at these paths. Their names must differ, since they go into one folder.
-fn programs(places: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let is_program = |path: &Path| path.extension() == Some(OsStr::new("py"));
+/// Whether pip installs a wheel at Kaggle, by its name.
+fn check_wheel(path: &Path) -> Result<()> {
+    let name = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+    let tags: Vec<&str> = name.split('-').collect();
+    // The name, the version, perhaps the number of a build, the Python, its interface, and the platforms.
+    let platforms = match tags.len() {
+        5 | 6 => tags[tags.len() - 1],
+        _ => "",
+    };
+    let suits = platforms.split('.').any(|platform| match platform {
+        "any" | "manylinux1_x86_64" | "manylinux2010_x86_64" | "manylinux2014_x86_64" => true,
+        _ => linked::Version::of_platform(platform).is_some_and(|version| version <= linked::GLIBC),
+    });
+    ensure!(
+        suits,
+        "{}: expected a wheel for Linux on x86-64 with glibc {} at most, as manylinux_2_34_x86_64 at the end of its \
+         name says, or for any machine; `cargo xtask wheel --zig` builds one",
+        path.display(),
+        linked::GLIBC
+    );
+    Ok(())
+}
+
+/// The files with this extension at these paths. Their names must differ, since they go into one folder.
+fn files(places: &[PathBuf], extension: &str) -> Result<Vec<PathBuf>> {
+    let is_wanted = |path: &Path| path.extension() == Some(OsStr::new(extension));
     let mut files: Vec<PathBuf> = Vec::new();
     for place in places {
         let shown = place.display();
@@ -152,10 +212,10 @@ fn programs(places: &[PathBuf]) -> Result<Vec<PathBuf>> {
             let entries = fs::read_dir(place).with_context(|| shown.to_string())?;
             let entries = entries.map(|entry| entry.map(|entry| entry.path()));
             let mut found = entries.collect::<Result<Vec<_>, _>>()?;
-            found.retain(|path| path.is_file() && is_program(path));
+            found.retain(|path| path.is_file() && is_wanted(path));
             ensure!(
                 !found.is_empty(),
-                "{shown}: expected *.py in this folder, found none"
+                "{shown}: expected *.{extension} in this folder, found none"
             );
             found.sort();
             files.extend(found);
@@ -165,8 +225,8 @@ fn programs(places: &[PathBuf]) -> Result<Vec<PathBuf>> {
                 "{shown}: expected a file or a folder, found none"
             );
             ensure!(
-                is_program(place),
-                "{shown}: expected a file *.py or a folder of such files"
+                is_wanted(place),
+                "{shown}: expected a file *.{extension} or a folder of such files"
             );
             files.push(place.clone());
         }
@@ -193,6 +253,7 @@ struct Package<'a> {
     shape: Option<&'a str>,
     binary: &'a Path,
     programs: &'a [PathBuf],
+    wheels: &'a [PathBuf],
     licences: &'a [PathBuf],
 }
 
@@ -206,10 +267,13 @@ impl Package<'_> {
         for file in self.licences {
             copy(file, &dataset.join(file.file_name().unwrap_or_default()))?;
         }
-        if !self.programs.is_empty() {
-            let folder = dataset.join("programs");
+        for (name, files) in [("programs", self.programs), ("wheels", self.wheels)] {
+            if files.is_empty() {
+                continue;
+            }
+            let folder = dataset.join(name);
             fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
-            for file in self.programs {
+            for file in files {
                 let name = file.file_name().unwrap_or_default();
                 copy(file, &folder.join(name))?;
             }
@@ -229,6 +293,16 @@ impl Package<'_> {
             0 => "There are no programs here: the notebook runs the built-in ones.".to_owned(),
             count => format!("`programs/` has {count} files of programs in the ARC DSL."),
         };
+        let wheels = match self.wheels.len() {
+            0 => String::new(),
+            _ => format!(
+                "`wheels/` has the Python package. In a notebook, with this dataset as FOLDER below /kaggle/input:\n\n\
+                 ```\n\
+                 !pip install --no-index --find-links FOLDER/wheels mega_batch\n\
+                 import mega_batch\n\
+                 ```\n\n"
+            ),
+        };
         format!(
             "# {}\n\n\
              `mega-batch` runs programs in the ARC DSL on ARC tasks; this is the program for Linux on \
@@ -237,6 +311,7 @@ impl Package<'_> {
              ```\n\
              cp mega-batch /tmp/ && chmod +x /tmp/mega-batch && /tmp/mega-batch --help\n\
              ```\n\n\
+             {wheels}\
              mega-batch is licensed under either of MIT or Apache-2.0, at your option.\n",
             self.names.title, self.names.owner, self.names.notebook
         )

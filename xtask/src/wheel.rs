@@ -341,11 +341,18 @@ fn only(folder: &Path, is_so: impl Fn(&Path) -> bool) -> Result<PathBuf> {
     Ok(found.remove(0))
 }
 
-/// Installs only the wheel or the source distribution: its dependencies are there. To build a source distribution pip
-/// downloads maturin from the index.
+/// Installs the wheel by its name from its folder without the index, as a notebook without internet does, or the source
+/// distribution, for which pip downloads maturin. The dependencies are there.
 fn install_built(python: &Path, made: &Path, is_source: bool) -> Result<()> {
-    let from: &[&str] = if is_source { &[] } else { &["--no-index"] };
-    run_command(pip(python).args(from).arg("--no-deps").arg(made))?;
+    let mut pip = pip(python);
+    if is_source {
+        pip.arg("--no-deps").arg(made);
+    } else {
+        let folder = made.parent().context("a wheel lies in a folder")?;
+        pip.args(["--no-index", "--find-links"]).arg(folder);
+        pip.arg("mega_batch");
+    }
+    run_command(&mut pip)?;
     run_command(Command::new(python).args(["-m", "pip", "check"]))
 }
 

@@ -288,6 +288,7 @@ impl Scenario {
             shape: None,
             binary: &binary,
             programs: &programs,
+            wheels: &[],
             licences: &[],
         };
         let packed = place.path("packed");

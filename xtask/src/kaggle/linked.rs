@@ -43,6 +43,13 @@ impl Version {
         }
         words.next().is_none().then_some(Self(parts))
     }
+
+    /// The version that a wheel for a platform such as `manylinux_2_34_x86_64` requires.
+    pub(super) fn of_platform(platform: &str) -> Option<Self> {
+        let version = platform.strip_prefix("manylinux_")?;
+        let version = version.strip_suffix("_x86_64")?;
+        Self::of(&format!("GLIBC_{}", version.replace('_', ".")))
+    }
 }
 
 impl fmt::Display for Version {

@@ -15,12 +15,12 @@ fn folder(files: &[&str]) -> tempfile::TempDir {
 fn programs_are_files_or_all_of_a_folder() {
     let folder = folder(&["mine/b.py", "mine/a.py", "mine/notes.txt", "one.py"]);
     let path = |name: &str| folder.path().join(name);
-    let found = programs(&[path("one.py"), path("mine")]).unwrap();
+    let found = files(&[path("one.py"), path("mine")], "py").unwrap();
     assert_eq!(
         found,
         [path("one.py"), path("mine/a.py"), path("mine/b.py")]
     );
-    assert_eq!(programs(&[]).unwrap(), [""; 0].map(PathBuf::from));
+    assert_eq!(files(&[], "py").unwrap(), [""; 0].map(PathBuf::from));
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn what_is_no_program_is_an_error_that_says_what_was_expected() {
     let path = |name: &str| folder.path().join(name);
     let error = |names: &[&str]| {
         let places: Vec<_> = names.iter().map(|name| path(name)).collect();
-        programs(&places).unwrap_err().to_string()
+        files(&places, "py").unwrap_err().to_string()
     };
     assert!(error(&["absent.py"]).ends_with("absent.py: expected a file or a folder, found none"));
     assert!(error(&["none"]).ends_with("expected *.py in this folder, found none"));
@@ -55,14 +55,52 @@ fn a_machine_shape_is_a_name_or_none() {
     );
 }
 
-/// Packs these programs.
-fn pack(out: &Path, binary: &Path, programs: &[PathBuf]) -> Result<()> {
+#[test]
+fn a_machine_is_told_with_what_is_known_of_it() {
+    assert_eq!(machine("NvidiaTeslaT4"), "NvidiaTeslaT4 (two T4)");
+    assert!(machine("NvidiaTeslaP100").contains("retired"));
+    assert_eq!(machine("none"), "none (no GPU)");
+    let other = machine("NvidiaL4x4");
+    assert!(other.contains("not one of those known here") && other.contains("NvidiaL4, "));
+    let page = include_str!("../../../docs/kaggle.md");
+    for (name, _) in MACHINES {
+        assert!(page.contains(&format!("| `{name}` |")), "{name}");
+    }
+}
+
+#[test]
+fn a_wheel_that_kaggle_s_pip_would_not_install_is_an_error() {
+    for good in [
+        "mega_batch-0.2.0-cp311-abi3-manylinux_2_34_x86_64.whl",
+        "mega_batch-0.2.0-cp311-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+        "other-1.0-1-py3-none-any.whl",
+    ] {
+        check_wheel(Path::new(good)).unwrap();
+    }
+    for bad in [
+        "mega_batch-0.2.0-cp311-abi3-manylinux_2_36_x86_64.whl",
+        "mega_batch-0.2.0-cp311-abi3-manylinux_2_34_aarch64.whl",
+        "mega_batch-0.2.0-cp311-abi3-linux_x86_64.whl",
+        "mega_batch-0.2.0-cp311-abi3-win_amd64.whl",
+        "any.whl",
+    ] {
+        let error = check_wheel(Path::new(bad)).unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("{bad}: expected a wheel for Linux")),
+            "{error}"
+        );
+    }
+}
+
+/// Packs these programs and wheels.
+fn pack(out: &Path, binary: &Path, programs: &[PathBuf], wheels: &[PathBuf]) -> Result<()> {
     let names = Names::new("somebody", "Some runs", "some-competition").unwrap();
     let package = Package {
         names: &names,
         shape: Some("NvidiaTeslaT4"),
         binary,
         programs,
+        wheels,
         licences: &[],
     };
     package.write(out)
@@ -70,11 +108,14 @@ fn pack(out: &Path, binary: &Path, programs: &[PathBuf]) -> Result<()> {
 
 #[test]
 fn a_folder_is_made_anew_and_never_another_one_s() {
-    let folder = folder(&["engine", "a.py", "b.py", "other/dataset/precious"]);
+    let folder = folder(&["engine", "a.py", "b.py", "c.whl", "other/dataset/precious"]);
     let path = |name: &str| folder.path().join(name);
     let out = path("out");
-    pack(&out, &path("engine"), &[path("a.py")]).unwrap();
-    pack(&out, &path("engine"), &[path("b.py")]).unwrap();
+    pack(&out, &path("engine"), &[path("a.py")], &[]).unwrap();
+    let readme = || fs::read_to_string(out.join("dataset/README.md")).unwrap();
+    assert!(!readme().contains("wheels"));
+    pack(&out, &path("engine"), &[path("b.py")], &[path("c.whl")]).unwrap();
+    assert!(readme().contains("pip install --no-index --find-links FOLDER/wheels mega_batch"));
     let files = |name: &str| {
         let entries = fs::read_dir(out.join(name)).unwrap();
         let mut names: Vec<_> = entries
@@ -89,10 +130,12 @@ fn a_folder_is_made_anew_and_never_another_one_s() {
             "README.md",
             "dataset-metadata.json",
             "mega-batch",
-            "programs"
+            "programs",
+            "wheels"
         ]
     );
     assert_eq!(files("dataset/programs"), ["b.py"]);
+    assert_eq!(files("dataset/wheels"), ["c.whl"]);
     assert_eq!(
         files("notebook"),
         ["kernel-metadata.json", "some-runs.ipynb"]
@@ -105,7 +148,7 @@ fn a_folder_is_made_anew_and_never_another_one_s() {
             .is_file()
     );
 
-    let refused = pack(&path("other"), &path("engine"), &[]).unwrap_err();
+    let refused = pack(&path("other"), &path("engine"), &[], &[]).unwrap_err();
     assert!(
         refused
             .to_string()
