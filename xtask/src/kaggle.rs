@@ -294,14 +294,14 @@ impl Package<'_> {
             count => format!("`programs/` has {count} files of programs in the ARC DSL."),
         };
         let wheels = match self.wheels.len() {
-            0 => String::new(),
-            _ => format!(
+            0 => "",
+            _ => {
                 "`wheels/` has the Python package. In a notebook, with this dataset as FOLDER below /kaggle/input:\n\n\
                  ```\n\
                  !pip install --no-index --find-links FOLDER/wheels mega_batch\n\
                  import mega_batch\n\
                  ```\n\n"
-            ),
+            }
         };
         format!(
             "# {}\n\n\
