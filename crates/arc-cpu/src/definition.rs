@@ -71,9 +71,12 @@ pub(crate) enum Choice {
     Nothing,
     /// Its value is one of these.
     Elements(Vec<Slot>),
-    /// It paints this grid, of which these cells may have another colour, and so may the same cells of the output.
-    Cells(Slot, Bits),
+    /// It paints this grid, of which some cells may have another colour, and so may the same cells of the output.
+    Cells(Slot, Open),
 }
+
+/// For each colour's number the cells that may have it, of those whose colour is open.
+pub(crate) type Open = Box<[Bits; 16]>;
 
 /// How often one evaluation builds values again: then the reference is faster.
 pub(crate) const MOST_ORDERS: u32 = 64;

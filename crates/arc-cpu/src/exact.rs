@@ -298,9 +298,9 @@ impl Machine {
         }
         self.known.asked += 1;
         self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
-        let spent = (self.fuel, self.visits);
+        let spent = (self.fuel, self.calls);
         let value = self.among_known(|m| m.exact(code, &Argument::Slot(slot, ty)));
-        (self.fuel, self.visits) = spent;
+        (self.fuel, self.calls) = spent;
         value
     }
 
@@ -314,11 +314,11 @@ impl Machine {
         self.known.asked += 1;
         self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
         // The limit of steps is that of the program as it was lowered.
-        let spent = (self.fuel, self.visits);
+        let spent = (self.fuel, self.calls);
         let around = |one: &&Definition| one.steps.contains(&step);
         let definition = code.definitions.iter().find(around).ok_or(BailOut::Order)?;
         let value = self.among_known(|m| m.build(code, definition, None))?;
-        (self.fuel, self.visits) = spent;
+        (self.fuel, self.calls) = spent;
         if !definition.is_typed {
             return Err(BailOut::Order);
         }

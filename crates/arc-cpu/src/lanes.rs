@@ -30,7 +30,7 @@ const ENOUGH: usize = 4;
 #[derive(Debug)]
 struct Before {
     fuel: u64,
-    visits: u64,
+    calls: u64,
     memory: Mark,
     stack: usize,
     keys: usize,
@@ -44,7 +44,7 @@ impl Machine {
     fn begin_lanes(&self, elements: usize) -> Option<Before> {
         (elements >= ENOUGH).then(|| Before {
             fuel: self.fuel,
-            visits: self.visits,
+            calls: self.calls,
             memory: self.memory.mark(),
             stack: self.stack.len(),
             keys: self.keys.len(),
@@ -54,21 +54,21 @@ impl Machine {
     /// Restores the state from before the loop.
     #[cold]
     fn undo_lanes(&mut self, before: &Before) {
-        (self.fuel, self.visits) = (before.fuel, before.visits);
+        (self.fuel, self.calls) = (before.fuel, before.calls);
         self.failed = None;
         self.memory.release(before.memory);
         self.stack.truncate(before.stack);
         self.keys.truncate(before.keys);
     }
 
-    /// Runs steps on columns. Eight lanes take about as long as one step of a scalar loop, and count as one. The reference
-    /// calls at least one primitive for each lane.
+    /// Runs steps on columns. Eight lanes take about as long as one step of a scalar loop, and count as one. What the
+    /// reference calls for them at least counts against its own limit.
     #[inline(always)]
     fn run_lanes(&mut self, code: &Code, region: &Region) -> Result<(), BailOut> {
         let steps = &code.steps[region.start as usize..region.end as usize];
         self.spend(steps.len().max(1) * self.lanes.portions())?;
-        self.visits += self.lanes.count as u64;
-        if self.visits > self.most_visits {
+        self.calls += self.lanes.count as u64 * u64::from(region.calls);
+        if self.calls > self.most_calls {
             return Err(BailOut::Limit);
         }
         for step in steps {

@@ -368,7 +368,7 @@ impl Lowering {
             end: self.code.steps.len() as u32,
             result: result as At,
             parameters: parameters.map(|id| id as At),
-            unordered: false,
+            ..Region::default()
         };
         Ok(())
     }

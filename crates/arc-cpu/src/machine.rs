@@ -11,6 +11,10 @@ use arc_dsl::{Limits, Loc};
 /// How many steps an evaluation may take before it bails out.
 const MOST_STEPS: u64 = 10_000_000;
 
+/// How many calls of the reference vectorised loops may replace for each step that it may take. They are so much faster
+/// that most of what is just past its limit ends soon.
+const CALLS_PER_STEP: u64 = 2;
+
 /// Runs [compiled programs](super::Compiled); keeps its memory from one run to the next, so that
 /// nothing is allocated once it is as large as the programs need.
 #[derive(Debug)]
@@ -40,9 +44,9 @@ pub struct Machine {
     pub(crate) most_weight: u64,
     /// How many steps are left.
     pub(crate) fuel: u64,
-    /// How many elements vectorised loops have visited, and may.
-    pub(crate) visits: u64,
-    pub(crate) most_visits: u64,
+    /// How many primitives the reference calls at least in what vectorised loops have done, and may call.
+    pub(crate) calls: u64,
+    pub(crate) most_calls: u64,
     /// The values that are known with the orders of their sets.
     pub(crate) known: Known,
     /// How many values may still be built again.
@@ -70,8 +74,8 @@ impl Default for Machine {
             most_steps: MOST_STEPS,
             most_weight: Limits::default().max_memory,
             fuel: 0,
-            visits: 0,
-            most_visits: u64::MAX,
+            calls: 0,
+            most_calls: u64::MAX,
             known: Known::default(),
             orders_left: MOST_ORDERS,
             choice: Choice::default(),
@@ -94,7 +98,7 @@ impl Machine {
         let mut machine = Self {
             most_steps: part(MOST_STEPS as usize, limits.max_steps, defaults.max_steps) as u64,
             most_weight: limits.max_memory,
-            most_visits: limits.max_steps,
+            most_calls: CALLS_PER_STEP * limits.max_steps,
             ..Self::default()
         };
         machine.memory.scale(|most| {

@@ -141,6 +141,8 @@ pub(crate) struct Region {
     /// Whether it visits elements in another order than the reference's, so that only the reference can tell
     /// which of them fails.
     pub(crate) unordered: bool,
+    /// If it is a vectorised loop's: how many primitives the reference calls at least for each lane.
+    pub(crate) calls: u32,
 }
 
 /// The source of a step, for errors.

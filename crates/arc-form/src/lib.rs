@@ -234,7 +234,7 @@ pub struct Instruction {
 }
 
 /// Code that is evaluated as a whole: a loop's body, an arm of a choice, or the form.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Region {
     /// Its parameters, each with its type.
     pub parameters: Vec<(Id, Type)>,
@@ -242,7 +242,20 @@ pub struct Region {
     pub instructions: Vec<Instruction>,
     /// Its result.
     pub result: Operand,
+    /// How many primitives the reference calls at least when it evaluates the region: calls that became one instruction
+    /// or none count too. It is no part of what the region computes, so it is neither printed nor compared.
+    pub calls: u32,
 }
+
+impl PartialEq for Region {
+    fn eq(&self, other: &Self) -> bool {
+        self.parameters == other.parameters
+            && self.instructions == other.instructions
+            && self.result == other.result
+    }
+}
+
+impl Eq for Region {}
 
 /// A program in first-order form.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -103,6 +103,7 @@ impl<'t> Parser<'t> {
                     parameters,
                     instructions,
                     result: operand(result)?,
+                    calls: 0,
                 });
             }
             instructions.push(self.instruction(line, depth)?);

@@ -61,6 +61,8 @@ struct Level {
     regions: [u32; 2],
     parameter: u32,
     result: u32,
+    /// How many primitives the reference calls at least for each element.
+    calls: u32,
 }
 
 /// A step on columns.
@@ -178,7 +180,7 @@ impl<'f> Builder<'_, 'f> {
         let &[(parameter, _)] = &body.parameters[..] else {
             return None;
         };
-        self.enter();
+        self.enter(body);
         let lane = match element.items() {
             Some(items) if matches!(element, Type::Fixed(_)) => {
                 let mut lanes = Vec::new();
@@ -209,11 +211,13 @@ impl<'f> Builder<'_, 'f> {
         self.finish(&columns, scalar_kernel)
     }
 
-    /// Enters a loop.
-    fn enter(&mut self) -> usize {
+    /// Enters a loop with this body.
+    fn enter(&mut self, body: &arc_form::Region) -> usize {
         let first = self.lowering.regions(2);
         self.levels.push(Level {
             regions: [first, first + 1],
+            // Finding the element is a call, if its body is none.
+            calls: body.calls.max(1),
             ..Level::default()
         });
         self.open.push(self.levels.len() - 1);
@@ -500,7 +504,7 @@ impl<'f> Builder<'_, 'f> {
         };
         let number = self.lowering.number_of(ty);
         let origin = self.lowering.origin;
-        let level = self.enter();
+        let level = self.enter(body);
         self.levels[level].parameter = parameter.0;
         self.made_in.insert(parameter.0, level);
         self.lowering.set_type(parameter, element.clone());
@@ -573,6 +577,7 @@ impl<'f> Builder<'_, 'f> {
             lowering
                 .finish_region(lanes, on_columns, level.result, [0, 0])
                 .ok()?;
+            lowering.code.regions[on_columns as usize].calls = level.calls;
         }
         let narrow = |column: u32| At::try_from(column).ok();
         let mut leaves = Vec::new();

@@ -7,7 +7,7 @@
 
 use super::layers::is_layers;
 use crate::bail_out::BailOut;
-use crate::definition::Choice;
+use crate::definition::{Choice, Open};
 use crate::kernel::kernels;
 use crate::machine::{Machine, int};
 use crate::memory::{Memory, Paint, Patch};
@@ -177,13 +177,55 @@ fn paint_layers(
     let slot = tiles.commit();
     // Only the order of Python tells which of two colours at a location is painted last.
     if layers.twice != NO_BITS && !ordered {
-        if m.tries_left > 0 && code.keeps_cells(step.to) {
-            m.choice = Choice::Cells(slot, layers.twice);
+        if m.tries_left > 0
+            && let Some(keeps_colours) = code.keeps_cells(step.to)
+        {
+            let open = if keeps_colours {
+                colours_of_layers(m, step, &layers.twice)
+            } else {
+                [layers.twice; 16].into()
+            };
+            m.choice = Choice::Cells(slot, open);
             return Err(BailOut::Choice);
         }
         paint_in_order(m, code, step, ground)?;
     }
     Ok(slot)
+}
+
+/// The colours that the objects of a list have at these cells.
+#[cold]
+#[inline(never)]
+fn colours_of_layers(m: &Machine, step: &Step, cells: &Bits) -> Open {
+    let mut found: Open = [NO_BITS; 16].into();
+    let tile = m.tile(step.a);
+    for &layer in m.list(step.b) {
+        let patch = m.memory.patches.get(layer);
+        let shape = m.memory.patches.shape(&patch);
+        if shape.is_beyond(tile.height, tile.width) {
+            continue;
+        }
+        let bits = shape.clipped(tile.height, tile.width);
+        let mut add = |code: u32, has: &dyn Fn(usize) -> u32| {
+            for (r, row) in found[code as usize].iter_mut().enumerate() {
+                *row |= has(r) & bits[r] & cells[r];
+            }
+        };
+        match patch.paint {
+            Paint::None => {}
+            Paint::One(code) => add(code, &|_| u32::MAX),
+            Paint::Tile { tile: source, i, j } => {
+                let source = m.memory.tiles.get(Slot::of_index(source as usize));
+                for code in 0..16 {
+                    let has = source.of_code(code);
+                    add(code, &|r| {
+                        shifted(u64::from(has[(r as i32 - i) as usize & 31]), j) as u32
+                    });
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Paints the locations of two colours again, on the last grid, as far as the order of the list's cells is known without

@@ -363,6 +363,7 @@ impl<'f> FilterRewriter<'f, '_> {
         filter.regions.push(Region {
             parameters: vec![(place, Type::Pair)],
             result: Operand::Id(truth.id),
+            calls: 4,
             instructions: vec![moved, part, count, truth],
         });
         let mut fused = self.call(P::Sfilter, Type::Indices, arguments);
@@ -370,6 +371,7 @@ impl<'f> FilterRewriter<'f, '_> {
         fused.regions.push(Region {
             parameters,
             result: Operand::Id(filter.id),
+            calls: 1,
             instructions: vec![filter],
         });
         let value = Operand::Id(fused.id);
@@ -529,6 +531,7 @@ pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
             parameters,
             instructions,
             result,
+            ..
         },
     ] = &filter.regions[..]
     else {

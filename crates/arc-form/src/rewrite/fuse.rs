@@ -153,6 +153,7 @@ impl Fusing {
                     call(second, result, taken),
                 ],
                 result: Operand::Id(result),
+                calls: 2,
             }],
             line,
         }

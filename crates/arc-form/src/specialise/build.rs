@@ -54,6 +54,8 @@ struct Frame {
     start: usize,
     /// The number of keys in `shared` when it was opened.
     shared: usize,
+    /// See [`Region::calls`].
+    calls: u32,
 }
 
 impl Builder {
@@ -145,17 +147,23 @@ impl Builder {
             parameters: typed,
             start: self.instructions.len(),
             shared: self.shared.len(),
+            calls: 0,
         });
         ids
     }
 
+    /// The calls that are counted in the open region.
+    pub(crate) fn calls(&mut self) -> Option<&mut u32> {
+        self.frames.last_mut().map(|frame| &mut frame.calls)
+    }
+
     /// Closes the open region.
     pub(crate) fn close(&mut self, result: Operand) -> Region {
-        let (parameters, instructions) = match self.frames.pop() {
+        let (parameters, instructions, calls) = match self.frames.pop() {
             Some(frame) => {
                 self.shared.truncate(frame.shared);
                 let instructions = self.instructions.drain(frame.start..).collect();
-                (frame.parameters, instructions)
+                (frame.parameters, instructions, frame.calls)
             }
             None => Default::default(),
         };
@@ -163,6 +171,7 @@ impl Builder {
             parameters,
             instructions,
             result,
+            calls,
         }
     }
 
@@ -172,6 +181,7 @@ impl Builder {
             parameters: region.parameters,
             start: self.instructions.len(),
             shared: self.shared.len(),
+            calls: region.calls,
         });
         self.instructions.extend(region.instructions);
     }

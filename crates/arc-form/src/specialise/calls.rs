@@ -36,6 +36,9 @@ impl Specialiser {
     /// Applies a function.
     pub(super) fn call(&mut self, function: Symbol, arguments: &[Symbol]) -> Specialised {
         self.work()?;
+        if let (Symbol::Primitive(_), Some(calls)) = (function, self.code.calls()) {
+            *calls += 1;
+        }
         match function {
             Symbol::Primitive(primitive)
                 if primitive.is_first_order()
@@ -242,7 +245,13 @@ impl Specialiser {
             return self.make_function(primitive, arguments);
         }
         if !primitive.is_first_order() {
-            return self.loop_over(primitive, arguments);
+            // A loop that is unrolled may be of a set with equal elements, and its results may be merged.
+            let before = self.code.calls().map(|calls| *calls);
+            let result = self.loop_over(primitive, arguments);
+            if let (Some(calls), Some(before)) = (self.code.calls(), before) {
+                *calls = before;
+            }
+            return result;
         }
         if arguments.iter().all(|argument| argument.is_one_value()) {
             return self.plain(primitive, arguments);

@@ -141,6 +141,7 @@ impl Specialiser {
                 parameters: Vec::new(),
                 instructions: Vec::new(),
                 result: Operand::Constant(Value::Bool(true)),
+                calls: 0,
             },
         );
         self.scopes.push(self.applied.len());

@@ -16,6 +16,7 @@ use crate::patch::{Cell, Indices, Loc};
 use crate::value::Value;
 use crate::value::beginning::Beginning;
 use crate::value::set_table::{self, AREA, Table};
+use crate::value::sets::bitmaps::Ranks;
 
 /// How a set was built, and its order once that is known.
 #[derive(Debug, Clone, Default)]
@@ -120,23 +121,52 @@ impl By {
     }
 }
 
-/// Adds the numbers of those elements of a set that are among `elements`, in the order of the set.
-fn add_all<T: Element>(numbers: &mut Vec<u32>, set: &Value, elements: &[T]) {
-    const NONE: u32 = u32::MAX;
-    let mut next = 0;
-    let number = |element: &T| {
-        // Both ascend, and most often the next one is it.
-        if elements.get(next).is_some_and(|at| at < element) {
-            next += elements[next..].partition_point(|at| at < element);
+/// The numbers of elements that ascend.
+struct Numbering<'e, T> {
+    elements: &'e [T],
+    ranks: Option<Ranks>,
+}
+
+impl<'e, T: Element> Numbering<'e, T> {
+    fn of(elements: &'e [T]) -> Self {
+        /// Fewer are found as fast by halves.
+        const FEW: usize = 16;
+        let are_cells = elements.len() > FEW && elements[0].cell().is_some();
+        let cells = || Ranks::of(elements.iter().filter_map(T::cell), elements.len());
+        Self {
+            elements,
+            ranks: are_cells.then(cells).flatten(),
         }
-        match elements.get(next) {
-            Some(at) if at == element => next as u32,
-            _ => NONE,
+    }
+
+    /// The number of this one; nothing if it is not there.
+    fn get(&self, element: &T) -> Option<u32> {
+        match (&self.ranks, element.cell()) {
+            (Some(ranks), Some(cell)) => ranks.get(cell),
+            _ => (self.elements.binary_search(element).ok()).map(|at| at as u32),
         }
-    };
-    let all: Vec<u32> = T::elements(set).iter().map(number).collect();
-    let in_order = places_of(set).map(|at| all[at]);
-    numbers.extend(in_order.filter(|number| *number != NONE));
+    }
+
+    /// The numbers of these, in their order; what is not there is left out.
+    fn all<'a>(&self, all: impl Iterator<Item = &'a T>) -> impl Iterator<Item = u32> {
+        all.filter_map(|it| self.get(it))
+    }
+
+    /// Adds the numbers of those elements of a set that are there, in the order of the set.
+    fn add_all(&self, numbers: &mut Vec<u32>, set: &Value) {
+        let mut next = 0;
+        let number = |element: &T| {
+            // Both ascend, and most often the next one is it.
+            let found = match self.elements.get(next) {
+                Some(at) if at == element => Some(next as u32),
+                _ => self.get(element),
+            };
+            next = found.map_or(next, |found| found as usize + 1);
+            found
+        };
+        let all: Vec<Option<u32>> = T::elements(set).iter().map(number).collect();
+        numbers.extend(places_of(set).filter_map(|at| all[at]));
+    }
 }
 
 /// How a set is built from another one, in the order of that set.
@@ -167,6 +197,11 @@ pub(crate) trait Element: Ord + Clone + 'static {
 
     /// The elements of a set of these, ascending; none of other values.
     fn elements(set: &Value) -> &[Self];
+
+    /// The cell or, without a colour, the location that it is.
+    fn cell(&self) -> Option<Cell> {
+        None
+    }
 
     /// The element of a patch, moved this way.
     fn moved(&self, _: Loc) -> Self {
@@ -245,9 +280,10 @@ impl Built {
     /// repeated: the first one counts.
     fn added<T: Element>(&self, elements: &[T]) -> Vec<u32> {
         let mut numbers = Vec::with_capacity(elements.len());
+        let numbering = || Numbering::of(elements);
         match self {
             Built::AddedLocs(_) | Built::AddedCells(_) => {
-                numbers.extend(numbers_of(T::added(self).iter(), elements));
+                numbers.extend(numbering().all(T::added(self).iter()));
             }
             Built::Numbers(added) => numbers.extend_from_slice(added),
             Built::Like(set) | Built::Moved(set) => {
@@ -257,15 +293,17 @@ impl Built {
                 let added = both.0.added(elements);
                 numbers.extend(both.1.places().into_iter().map(|at| added[at]));
             }
-            Built::Kept(set) => add_all(&mut numbers, set, elements),
+            Built::Kept(set) => numbering().add_all(&mut numbers, set),
             Built::Joined(both) => {
+                let numbering = numbering();
                 for set in &**both {
-                    add_all(&mut numbers, set, elements);
+                    numbering.add_all(&mut numbers, set);
                 }
             }
             Built::Merged(sets) => {
+                let numbering = numbering();
                 for set in in_order::<Value>(sets) {
-                    add_all(&mut numbers, set, elements);
+                    numbering.add_all(&mut numbers, set);
                 }
             }
             Built::Images(both) => {
@@ -325,12 +363,13 @@ fn add_stamps<T: Element>(
         .iter()
         .map(|way| set_table::set(hashes_of(&moved(*way)).into_iter()))
         .collect();
-    let added: Vec<u32> = numbers_of(ways.iter(), &ascending).collect();
+    let added: Vec<u32> = Numbering::of(&ascending).all(ways.iter()).collect();
     let added = by.places().into_iter().map(|at| added[at]);
     let places: Vec<u32> = places_of(patch).map(|at| at as u32).collect();
+    let numbering = Numbering::of(elements);
     for stamp in Table::of(added, &hashes).iter() {
         let moved = moved(ascending[stamp as usize]);
-        let all: Vec<u32> = numbers_of(moved.iter(), elements).collect();
+        let all: Vec<u32> = numbering.all(moved.iter()).collect();
         let order = Table::of(places.iter().copied(), &hashes_of(&moved));
         numbers.extend(order.iter().filter_map(|at| all.get(at as usize)));
     }
@@ -586,21 +625,12 @@ fn has_one_order(value: &Value) -> bool {
     }
 }
 
-/// The numbers of these among `elements`, which ascend; what is not there is left out.
-fn numbers_of<'a, T: Element>(
-    all: impl Iterator<Item = &'a T>,
-    elements: &[T],
-) -> impl Iterator<Item = u32> {
-    all.filter_map(|it| elements.binary_search(it).ok())
-        .map(|number| number as u32)
-}
-
 /// The set of these elements, added in this order.
 fn set_of<T: Element>(elements: &[T]) -> Vec<T> {
     let mut sorted = elements.to_vec();
     sorted.sort();
     sorted.dedup();
-    let numbers = numbers_of(elements.iter(), &sorted).collect();
+    let numbers = Numbering::of(&sorted).all(elements.iter()).collect();
     let order = Order::new(Built::Numbers(numbers));
     match order.places(&sorted) {
         Some(places) => places
@@ -674,6 +704,10 @@ impl Element for Loc {
         }
     }
 
+    fn cell(&self) -> Option<Cell> {
+        Some(Cell::new(0, *self))
+    }
+
     fn moved(&self, way: Loc) -> Self {
         self.wrapping_add(way)
     }
@@ -686,17 +720,19 @@ impl Element for Loc {
     }
 
     fn table(built: &Built, elements: &[Self], hashes: &[u64]) -> Option<Table> {
-        let number = |loc: Loc| elements.binary_search(&loc).map(|at| at as u32).ok();
+        let numbering = OnceCell::new();
+        let numbering = || numbering.get_or_init(|| Numbering::of(elements));
+        let number = |loc: Loc| numbering().get(&loc);
         let corners = || corners(elements.iter().copied());
         Some(match built {
             Built::Patch(patch, How::Locations) => {
                 let locs = in_order::<Cell>(patch).map(|cell| &cell.loc);
-                Table::of(numbers_of(locs, elements), hashes)
+                Table::of(numbering().all(locs), hashes)
             }
             Built::Patch(patch, How::Delta) => delta(patch, elements),
             Built::Patch(patch, how) => {
                 let all = mirrored(patch, *how, |loc| *loc, |_, loc| loc);
-                Table::of(numbers_of(all.iter(), elements), hashes)
+                Table::of(numbering().all(all.iter()), hashes)
             }
             Built::Neighbours => {
                 let (low, high) = corners();
@@ -737,7 +773,8 @@ impl Element for Loc {
 /// The table of the bounding box of a patch without the patch.
 fn delta(patch: &Value, elements: &[Loc]) -> Table {
     let taken = Value::from(Indices::new(locations(patch)));
-    let contains = |loc: Loc| elements.binary_search(&loc).is_err();
+    let numbering = Numbering::of(elements);
+    let contains = |loc: Loc| numbering.get(&loc).is_none();
     let (low, high) = corners(locations(patch).into_iter());
     let all: Vec<Loc> = (low.i..=high.i)
         .flat_map(|i| (low.j..=high.j).map(move |j| Loc::new(i, j)))
@@ -749,7 +786,7 @@ fn delta(patch: &Value, elements: &[Loc]) -> Table {
     };
     let whole = Table::of(0..all.len() as u32, &hashes);
     let rest = whole.minus(count, |at| contains(all[at as usize]), &hashes);
-    rest.renumbered(|at| elements.binary_search(&all[at as usize]).unwrap_or(0) as u32)
+    rest.renumbered(|at| numbering.get(&all[at as usize]).unwrap_or(0))
 }
 
 impl Element for Cell {
@@ -762,6 +799,10 @@ impl Element for Cell {
             Value::Object(object) => object.as_slice(),
             _ => &[],
         }
+    }
+
+    fn cell(&self) -> Option<Cell> {
+        Some(*self)
     }
 
     fn moved(&self, way: Loc) -> Self {
@@ -798,7 +839,7 @@ impl Element for Cell {
             Built::Patch(patch, how) => {
                 let with = |cell: &Cell, loc| Cell { loc, ..*cell };
                 let all = mirrored(patch, *how, |cell| cell.loc, with);
-                Table::of(numbers_of(all.iter(), elements), hashes)
+                Table::of(Numbering::of(elements).all(all.iter()), hashes)
             }
             Built::Reading => Table::of(by_location(), hashes),
             Built::Flood(flood) => flood.table(elements, hashes),
@@ -835,10 +876,8 @@ fn scaled(patch: &Value, elements: &[Cell], hashes: &[u64]) -> Table {
     let copied = Order::copied(Built::AddedCells(large.into()));
     let places = copied.places(&sorted);
     let all = (0..sorted.len()).map(|at| sorted[places.map_or(at, |places| places[at] as usize)]);
-    Table::of(
-        numbers_of(moved(all.collect(), start).iter(), elements),
-        hashes,
-    )
+    let large = moved(all.collect(), start);
+    Table::of(Numbering::of(elements).all(large.iter()), hashes)
 }
 
 impl Element for Value {

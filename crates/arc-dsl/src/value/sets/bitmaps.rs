@@ -1,0 +1,157 @@
+//! Bitmaps of locations and cells that lie close together, as they do on and around a grid: to sort them, and to find the
+//! number of one among others that ascend.
+
+use crate::patch::{Cell, Loc};
+
+/// The items in ascending order, without repetitions.
+///
+/// If they lie close together, as they do on and around a grid, they are sorted with bitmaps, one per colour: the time
+/// is linear in the number of items and the size of the bitmaps.
+pub(super) fn by_bitmap<T: Ord>(
+    mut items: Vec<T>,
+    colours: usize,
+    to_cell: impl Fn(&T) -> Cell,
+    from_cell: impl Fn(Cell) -> T,
+) -> Vec<T> {
+    const FEW: usize = 24;
+    if items.len() >= FEW
+        && let Some(bitmaps) = Bitmaps::around(items.iter().map(&to_cell), colours, items.len())
+    {
+        let mut words = vec![0u64; bitmaps.words()];
+        for item in &items {
+            let (word, bit) = bitmaps.place(to_cell(item));
+            words[word] |= 1 << bit;
+        }
+        items.clear();
+        bitmaps.each_marked(&words, |cell| items.push(from_cell(cell)));
+    } else {
+        items.sort_unstable();
+        items.dedup();
+    }
+    items
+}
+
+/// The layout of bitmaps over a box of locations, one bitmap for each colour from 0 on.
+#[derive(Clone, Copy)]
+struct Bitmaps {
+    top: i32,
+    left: i32,
+    rows: usize,
+    /// Number of 64-column words per row.
+    stride: usize,
+    colours: usize,
+}
+
+impl Bitmaps {
+    /// A layout that holds these cells; `None` if it would be much larger than `count` cells.
+    fn around(cells: impl Iterator<Item = Cell>, most: usize, count: usize) -> Option<Self> {
+        let (mut low, mut high) = (
+            Cell::new(i32::MAX, Loc::new(i32::MAX, i32::MAX)),
+            Cell::default(),
+        );
+        high.loc = Loc::new(i32::MIN, i32::MIN);
+        for Cell { colour, loc } in cells {
+            low = Cell::new(
+                low.colour.min(colour),
+                Loc::new(low.loc.i.min(loc.i), low.loc.j.min(loc.j)),
+            );
+            high = Cell::new(
+                high.colour.max(colour),
+                Loc::new(high.loc.i.max(loc.i), high.loc.j.max(loc.j)),
+            );
+        }
+        let extent =
+            |low: i32, high: i32| usize::try_from(i64::from(high) - i64::from(low) + 1).ok();
+        let rows = extent(low.loc.i, high.loc.i)?;
+        let stride = extent(low.loc.j, high.loc.j)?.div_ceil(64);
+        let colours = high.colour as usize + 1;
+        let words = rows.checked_mul(stride)?.checked_mul(colours)?;
+        let fits = low.colour >= 0 && colours <= most && words <= 2 * count + 64;
+        let (top, left) = (low.loc.i, low.loc.j);
+        fits.then_some(Self {
+            top,
+            left,
+            rows,
+            stride,
+            colours,
+        })
+    }
+
+    fn words(self) -> usize {
+        self.colours * self.rows * self.stride
+    }
+
+    /// The word and the bit that stand for a cell.
+    fn place(self, cell: Cell) -> (usize, usize) {
+        let (i, j) = (
+            (cell.loc.i - self.top) as usize,
+            (cell.loc.j - self.left) as usize,
+        );
+        (
+            (cell.colour as usize * self.rows + i) * self.stride + j / 64,
+            j % 64,
+        )
+    }
+
+    /// Passes the cells whose bits are set to `visit`, in ascending order.
+    fn each_marked(self, words: &[u64], mut visit: impl FnMut(Cell)) {
+        let mut words = words.iter();
+        for colour in 0..self.colours as i32 {
+            for i in self.top..self.top + self.rows as i32 {
+                for (block, &word) in (0..).zip(words.by_ref().take(self.stride)) {
+                    let (start, mut marks) = (self.left + 64 * block, word);
+                    while marks != 0 {
+                        let j = start + marks.trailing_zeros() as i32;
+                        visit(Cell::new(colour, Loc::new(i, j)));
+                        marks &= marks - 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The numbers of cells that ascend: each word of their bitmaps has the number of the cells before it (rank of a bit
+/// vector: Jacobson, "Space-efficient static trees and graphs", FOCS 1989).
+pub(super) struct Ranks {
+    bitmaps: Bitmaps,
+    words: Vec<(u64, u32)>,
+}
+
+impl Ranks {
+    /// Those of these cells, which ascend and are this many; `None` if they do not lie close together.
+    pub(super) fn of(cells: impl Iterator<Item = Cell> + Clone, count: usize) -> Option<Self> {
+        let bitmaps = Bitmaps::around(cells.clone(), 16, count)?;
+        let mut words = vec![(0_u64, 0); bitmaps.words()];
+        for cell in cells {
+            let (word, bit) = bitmaps.place(cell);
+            words[word].0 |= 1 << bit;
+        }
+        let mut before = 0;
+        for (word, rank) in &mut words {
+            *rank = before;
+            before += word.count_ones();
+        }
+        Some(Self { bitmaps, words })
+    }
+
+    /// The number of a cell, if it is one of them.
+    pub(super) fn get(&self, cell: Cell) -> Option<u32> {
+        let Bitmaps {
+            top,
+            left,
+            rows,
+            stride,
+            colours,
+        } = self.bitmaps;
+        let within = |at: i32, first: i32, count: usize| {
+            (i64::from(at) - i64::from(first)).cast_unsigned() < count as u64
+        };
+        let is_inside = within(cell.colour, 0, colours)
+            && within(cell.loc.i, top, rows)
+            && within(cell.loc.j, left, 64 * stride);
+        let (word, bit) = is_inside.then(|| self.bitmaps.place(cell))?;
+        let (word, rank) = self.words[word];
+        (word >> bit & 1 == 1).then(|| rank + (word & ((1 << bit) - 1)).count_ones())
+    }
+}
