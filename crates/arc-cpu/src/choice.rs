@@ -28,8 +28,9 @@ impl Code {
         let mut made: SmallVec<[u32; 4]> = smallvec![slot.into()];
         let mut keeps_colours = true;
         let reads = |made: &[u32], step: &Step| {
-            // Steps with many operands read a range of them.
-            let all = u32::from(step.a)..=u32::from(step.a).saturating_add(step.immediate);
+            // Steps with many operands read a range of them; that is no number of a loop.
+            let more = if step.region == 0 { step.immediate } else { 0 };
+            let all = u32::from(step.a)..=u32::from(step.a).saturating_add(more);
             let others = [step.b, step.c, step.d].map(u32::from);
             (
                 made.contains(&step.a.into()),
