@@ -768,7 +768,7 @@ fn is_list_of_grids(json: &str) -> bool {
 }
 
 /// Describes an object: what it seems to be, and its keys.
-fn described(entries: &Entries<'_>) -> String {
+pub(super) fn described(entries: &Entries<'_>) -> String {
     if entries.is_empty() {
         return "an empty object".to_owned();
     }

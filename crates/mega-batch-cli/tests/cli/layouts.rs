@@ -619,6 +619,133 @@ fn a_folder_of_attempts_by_task_is_a_submission() {
     );
 }
 
+/// As ARC Prize's own harness writes them.
+#[test]
+fn a_pair_index_decides_which_test_input_is_scored() {
+    let folder = Folder::new();
+    let task = json!({ "train": [pair(1, 2)], "test": [pair(5, 6), pair(7, 8)] });
+    let attempts = |answers: [(Value, u32); 2]| {
+        let [one, two] = answers.map(
+            |(answer, index)| json!({ "answer": answer, "metadata": { "pair_index": index } }),
+        );
+        json!({ "attempt_1": one, "attempt_2": two })
+    };
+    let of = |first, second| json!([attempts(first), attempts(second)]).to_string();
+    let second = [(json!([[8, 7]]), 1), (json!([]), 1)];
+    folder
+        .write("tasks/a.json", task.to_string())
+        .write(
+            "sub/a.json",
+            of(second.clone(), [(json!([]), 0), (json!([[6, 5]]), 0)]),
+        )
+        .write(
+            "sub/results.json",
+            r#"{"score": 1.0, "task_results": {"a": {"score": 1.0}}}"#,
+        )
+        .write(
+            "beyond/a.json",
+            of(second.clone(), [(json!([[6, 5]]), 0), (json!([[6, 5]]), 2)]),
+        );
+    let done = folder.run("score sub --tasks tasks");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(
+        done.stdout.starts_with("test inputs right  2 of 2"),
+        "{}",
+        done.stdout
+    );
+    let passed_over = "note: sub/results.json:1:1: passed over: expected a submission: an object that holds for each \
+                       task a list of attempts, found the keys `score`, `task_results`\n";
+    assert!(done.stderr.starts_with(passed_over), "{}", done.stderr);
+    assert_eq!(
+        done.stderr
+            .matches("no grid but []: it counts as wrong")
+            .count(),
+        1
+    );
+    let beyond = "a[1].attempt_2.answer: the `pair_index` 2 is of no test input: the task has 2 test inputs, counted \
+                  from 0\n";
+    for command in ["score", "check"] {
+        let done = folder.run(&format!("{command} beyond --tasks tasks"));
+        assert_eq!(
+            (done.code, done.stderr.matches(beyond).count()),
+            (2, 1),
+            "{}",
+            done.stderr
+        );
+    }
+    // By itself, such a file is told as an error.
+    let done = folder.run("score sub/results.json --tasks tasks");
+    assert_eq!(
+        (done.code, done.stderr.lines().count()),
+        (2, 1),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn an_empty_list_is_no_answer_and_two_attempts_count() {
+    let folder = Folder::new();
+    let tasks = json!({ "a": { "train": [pair(1, 2)], "test": [pair(5, 6)] } });
+    let all = (1..9).map(|at| (format!("attempt_{at}"), json!([[at]])));
+    let eight: serde_json::Map<_, _> = all.collect();
+    folder
+        .write("tasks.json", tasks.to_string())
+        .write(
+            "empty.json",
+            r#"{"a": [{"attempt_1": [], "attempt_2": [[6, 5]]}]}"#,
+        )
+        .write("eight.json", json!({ "a": [eight] }).to_string());
+    let done = folder.run("score empty.json --tasks tasks.json");
+    let no_grid = "empty.json:1:22: a[0].attempt_1: no grid but []";
+    assert_eq!(
+        (done.code, done.stderr),
+        (0, format!("note: {no_grid}: it counts as wrong\n"))
+    );
+    assert!(
+        done.stdout.starts_with("test inputs right  1 of 1"),
+        "{}",
+        done.stdout
+    );
+    let done = folder.run("check empty.json --tasks tasks.json");
+    assert_eq!(
+        (done.code, done.stderr),
+        (2, format!("{no_grid}: it counts as wrong\n"))
+    );
+    let search = "search --tasks tasks.json --nodes 300 --workers 1 --submission out.json --over";
+    let done = folder.run(&format!("{search} empty.json"));
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(
+        done.stderr
+            .starts_with(&format!("note: {no_grid}: it is taken for none")),
+        "{}",
+        done.stderr
+    );
+    let out: Value =
+        serde_json::from_slice(&fs::read(folder.path().join("out.json")).unwrap()).unwrap();
+    assert!(out["a"][0].to_string().contains("[[6,5]]"), "{out}");
+
+    for (command, code) in [("score", 0), ("check", 2), (search, 0)] {
+        let options = if command == search {
+            "eight.json".to_owned()
+        } else {
+            "eight.json --tasks tasks.json".to_owned()
+        };
+        let done = folder.run(&format!("{command} {options}"));
+        assert_eq!(
+            (done.code, done.stderr.matches("more attempts than").count()),
+            (code, 1),
+            "{}",
+            done.stderr
+        );
+        assert!(
+            done.stderr.contains("a[0].attempt_3: more attempts than"),
+            "{}",
+            done.stderr
+        );
+    }
+}
+
 #[test]
 fn a_submission_is_checked_as_a_competition_would() {
     let folder = Folder::new();
