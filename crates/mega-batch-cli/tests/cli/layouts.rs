@@ -346,6 +346,65 @@ fn rows_of_data_sets_may_call_their_parts_otherwise() {
 }
 
 #[test]
+fn rows_of_one_task_are_put_together() {
+    let row = |test: Value, rest: Value| {
+        let mut row = json!({ "id": "a", "train": [pair(1, 2), pair(0, 5)], "test": [test] });
+        row.as_object_mut()
+            .unwrap()
+            .extend(rest.as_object().unwrap().clone());
+        row
+    };
+    let lines = |rows: &[Value]| {
+        rows.iter()
+            .map(|row| format!("{row}\n"))
+            .collect::<String>()
+            .into_bytes()
+    };
+    let wrong = json!({ "input": [[7, 8]], "output": [[7, 8]] });
+    let open = json!({ "input": [[7, 8]] });
+    let train = "a: train match train match";
+    let [first, second] = [0, 1].map(|at| json!({ "test_index": at }));
+    for (rows, expected) in [
+        (
+            [row(pair(3, 4), json!({})), row(wrong.clone(), json!({}))],
+            "test match test mismatch",
+        ),
+        // In the order of their numbers.
+        (
+            [row(wrong.clone(), second.clone()), row(pair(3, 4), first)],
+            "test match test mismatch",
+        ),
+        (
+            [
+                row(open.clone(), second.clone()),
+                row(wrong.clone(), second),
+            ],
+            "test mismatch",
+        ),
+    ] {
+        check(
+            &[("rows.jsonl", lines(&rows))],
+            "--tasks rows.jsonl",
+            &[&format!("{train} {expected}")],
+        );
+        // In two files, too.
+        let files = [
+            ("x/1.jsonl", lines(&[rows[0].clone(), rows[0].clone()])),
+            ("x/2.jsonl", lines(&[rows[1].clone(), rows[1].clone()])),
+        ];
+        check(&files, "--tasks x", &[&format!("{train} {expected}")]);
+    }
+    // Rows with other train pairs are no rows of one task.
+    let folder = Folder::new();
+    let other = json!({ "id": "a", "train": [pair(1, 2), pair(6, 5)], "test": [open] });
+    folder.write("rows.jsonl", lines(&[row(pair(3, 4), json!({})), other]));
+    let (done, document) = run(&folder, "--tasks rows.jsonl");
+    let told = "rows.jsonl: a.train[1].input: differs from what stands before it in this file, which is used\n";
+    assert_eq!((done.code, done.stderr.as_str()), (2, told));
+    assert_eq!(outcomes(&document), [format!("{train} test match")]);
+}
+
+#[test]
 fn a_small_file_does_not_unpack_to_more_than_a_file_may_have() {
     let folder = Folder::new();
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use arc_dsl::{FileForm, FileTask, Grid, MAX_SIDE, OtherSplit, Pair, Solutions, Task, TaskFile};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::merge::{Difference, merge};
+use super::merge::{Difference, TestIndices, join, merge, test_indices};
 use super::packed::{ArchiveListing, Content, contents};
 use super::{InputError, JSON_EXTENSIONS, Walk, is_json, is_zip, stem};
 use crate::score::digest;
@@ -135,6 +135,8 @@ struct Origin {
     at: usize,
     file: PathBuf,
     is_bare: bool,
+    /// The numbers of its test inputs, if it is put together of rows.
+    row: Option<TestIndices>,
 }
 
 impl TaskReader {
@@ -203,12 +205,18 @@ impl TaskReader {
 
     /// Adds a task, or merges it with a known one.
     fn add(&mut self, file: &Path, added: FileTask) {
-        let FileTask { task, is_bare } = added;
+        let FileTask {
+            mut task,
+            is_bare,
+            is_row,
+            test_index,
+        } = added;
         let Some(origin) = self.by_id.get_mut(&task.id) else {
             let origin = Origin {
                 at: self.read.tasks.len(),
                 file: file.to_owned(),
                 is_bare,
+                row: is_row.then(|| test_indices(&task, test_index)),
             };
             self.by_id.insert(task.id.clone(), origin);
             self.read.tasks.push(task);
@@ -216,7 +224,10 @@ impl TaskReader {
         };
         let known = &mut self.read.tasks[origin.at];
         let id = task.id.clone();
+        let rows = origin.row.as_mut().filter(|_| is_row);
+        let joined = rows.and_then(|indices| join(known, indices, &mut task, test_index));
         let merged = match (origin.is_bare, is_bare) {
+            _ if joined.is_some() => joined.unwrap_or(Ok(false)),
             (false, true) if known.train == task.train => return,
             (false, true) => {
                 self.bare_lists.push(file.to_owned());
@@ -240,12 +251,17 @@ impl TaskReader {
                 self.reordered.push((id, file.to_owned()));
             }
         } else if let Err(Difference { path, counts }) = merged {
-            let before = origin.file.display();
+            let [has, of] = if origin.file == file {
+                ["what stands", "that stand"].map(|it| format!("{it} before it in this file"))
+            } else {
+                let before = origin.file.display();
+                [format!("what `{before}` has"), format!("of `{before}`")]
+            };
             let message = match counts {
-                None => format!("differs from what `{before}` has, which is used"),
-                Some((found, known)) => format!(
-                    "{found} pairs, which differs from the {known} of `{before}`, which are used"
-                ),
+                None => format!("differs from {has}, which is used"),
+                Some((found, known)) => {
+                    format!("{found} pairs, which differs from the {known} {of}, which are used")
+                }
             };
             self.read.errors.push(InputError {
                 path: Some(format!("{id}.{path}")),
