@@ -5,7 +5,7 @@ use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use arc_dsl::{ParseError, Program, TaskError, wide_text};
+use arc_dsl::{ParseError, Program, TaskError, says_no_task, wide_text};
 use serde::{Serialize, Serializer};
 use walkdir::WalkDir;
 
@@ -180,6 +180,19 @@ pub(crate) fn stem(file: &Path) -> String {
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let stem = Path::new(name).file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
+}
+
+/// The name of the folder of a file whose own name is that of files of any task, as in `ID/task.json` and
+/// `ID/solution.py`. `is_found` says that the folder was found, not named; otherwise it has to be an id of the ARC data.
+fn id_of_folder(file: &Path, is_found: bool) -> Option<String> {
+    let name = file.parent()?.file_name()?.to_string_lossy().into_owned();
+    let is_id = is_arc_id(&name) || is_found && !says_no_task(&name) && !is_archive(&name);
+    (is_id && says_no_task(&stem(file))).then_some(name)
+}
+
+/// Whether it is an id of the ARC data: eight hexadecimal digits.
+fn is_arc_id(name: &str) -> bool {
+    name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The contents of a folder and its subfolders.

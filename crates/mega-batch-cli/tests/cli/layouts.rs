@@ -544,6 +544,120 @@ fn what_is_known_in_two_places_is_put_together() {
     assert!(done.stderr.contains(note), "{}", done.stderr);
 }
 
+#[test]
+fn files_of_one_name_in_several_folders_are_several_tasks() {
+    let folder = Folder::new();
+    let turned =
+        json!({ "train": [{ "input": [[1], [2]], "output": [[2], [1]] }], "test": [pair(3, 3)] })
+            .to_string();
+    let versions = [
+        ("easy", mirror_task()),
+        ("hard", turned.clone()),
+        ("more/v1", mirror_task()),
+    ];
+    for (name, text) in &versions {
+        folder.write(&format!("t/{name}/7.json"), text);
+    }
+    folder
+        .write("p/easy/p.py", mirror_program("solve_7"))
+        .write(
+            "p/hard/7.py",
+            mirror_program("solve").replace("vmirror", "hmirror"),
+        )
+        .write("q.py", mirror_program("solve_7"))
+        .write(
+            "r.py",
+            format!("# task: hard/7\n{}", mirror_program("solve")),
+        );
+    let (done, document) = folder.run_json("--tasks t --programs p --quiet");
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    // The third file is a version of the first.
+    let expected = [
+        format!("easy/7: {RIGHT}"),
+        "hard/7: train match test match".to_owned(),
+    ];
+    assert_eq!(outcomes(&document), expected);
+    let done = folder.run("run --tasks t --programs q.py");
+    let named = "note: t/easy/7.json: 7 is the name of 2 tasks, which are called easy/7, hard/7\n";
+    assert_eq!((done.code, done.stderr.as_str()), (0, named));
+    let several =
+        "note: solve_7 may be for each of easy/7, hard/7, and is run on each; a line `# task: ID`";
+    assert!(done.stdout.contains(several), "{}", done.stdout);
+    let (_, document) = folder.run_json("--tasks t --programs r.py --quiet");
+    assert_eq!(outcomes(&document), ["hard/7: train mismatch test match"]);
+    for (ids, count) in [("7", 2), ("easy/7", 1)] {
+        let (done, document) =
+            folder.run_json(&format!("--tasks t --ids {ids} --programs q.py --quiet"));
+        assert_eq!((done.code, outcomes(&document).len()), (0, count));
+    }
+    // One of them alone has the name of its file.
+    let (_, document) = folder.run_json("--tasks t/hard --programs q.py --quiet");
+    assert_eq!(outcomes(&document), ["7: train mismatch test match"]);
+    // The same name with the same train pairs, or an id of the ARC data, is one task.
+    let other = mirror_task().replace("[[4,3]]", "[[0]]");
+    folder
+        .write("o/1/a.json", mirror_task())
+        .write("o/2/a.json", other)
+        .write("o/1/00aa11bb.json", mirror_task())
+        .write("o/2/00aa11bb.json", turned);
+    let (done, document) = folder.run_json("--tasks o --programs q.py --all-pairs --quiet");
+    assert_eq!(
+        (
+            done.code,
+            outcomes(&document).len(),
+            done.stderr.lines().count()
+        ),
+        (2, 2, 2),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn a_file_of_a_common_name_has_that_of_its_folder() {
+    let folder = Folder::new();
+    let names = ["11aa22bb", "33cc44dd", "mine_7"];
+    for name in names {
+        folder
+            .write(
+                &format!("data/{name}/task.json"),
+                mirror_task().replace('5', &name[4..5].replace(|c: char| !c.is_ascii_digit(), "6")),
+            )
+            .write(&format!("sol/{name}/solution.py"), mirror_program("solve"));
+    }
+    let (done, document) = folder.run_json("--tasks data --programs sol --quiet");
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    assert_eq!(
+        outcomes(&document),
+        names.map(|name| format!("{name}: {RIGHT}"))
+    );
+    let programs: Vec<_> = document["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["program"].as_str().unwrap())
+        .collect();
+    assert_eq!(programs, ["solve_11aa22bb", "solve_33cc44dd", "solve_7"]);
+    // Named by themselves, as a shell names them.
+    let (done, document) = folder.run_json(
+        "--tasks data/11aa22bb/task.json data/33cc44dd/task.json --programs sol/11aa22bb/solution.py --quiet",
+    );
+    assert_eq!(
+        (done.code, outcomes(&document)),
+        (0, vec![format!("11aa22bb: {RIGHT}")]),
+        "{}",
+        done.stderr
+    );
+    // A folder that was named says nothing, and neither does one like `data`.
+    folder
+        .write("x/task.json", mirror_task())
+        .write("y/data/task.json", mirror_task());
+    for options in ["--tasks x/task.json", "--tasks x", "--tasks y"] {
+        let (_, document) = run(&folder, options);
+        assert_eq!(outcomes(&document), [format!("task: {RIGHT}")], "{options}");
+    }
+}
+
 /// As ARC-AGI-2 contains tasks of ARC-AGI-1.
 #[test]
 fn pairs_in_another_order_are_no_contradiction() {
@@ -719,7 +833,7 @@ fn a_pair_index_decides_which_test_input_is_scored() {
         done.stderr
             .matches("no grid but []: it counts as wrong")
             .count(),
-        1
+        2
     );
     let beyond = "a[1].attempt_2.answer: the `pair_index` 2 is of no test input: the task has 2 test inputs, counted \
                   from 0\n";
