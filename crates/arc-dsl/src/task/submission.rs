@@ -251,11 +251,16 @@ impl SubmissionFile {
         self.is_foreign |= !has_attempts && !entries.is_empty();
         let mut found = Vec::new();
         let mut places = Places::new(text);
+        let has = |wanted: &&str| entries.iter().any(|(key, _)| key == wanted);
         for (key, value) in &entries {
             let part = places.of_key(key, value);
             if let Some(number) = ATTEMPTS.iter().position(|known| known == key) {
                 found.extend(self.attempt(&part, number));
-            } else if key.starts_with("attempt_") && !is_no_answer(part.json) {
+            } else if !key.starts_with("attempt_") || is_no_answer(part.json) {
+            } else if !ATTEMPTS.iter().all(has) {
+                let message = "expected `attempt_1` and `attempt_2` before another attempt";
+                self.errors.push(part.error(message));
+            } else {
                 self.extra.get_or_insert_with(|| {
                     part.error(
                         "more attempts than `attempt_1` and `attempt_2`: these two count, here and in all of \
@@ -265,7 +270,7 @@ impl SubmissionFile {
             }
         }
         for key in ATTEMPTS {
-            if !entries.iter().any(|(found, _)| found == key) {
+            if !has(&key) {
                 let message = format!("no `{key}`: it counts as wrong");
                 self.missing.push(text.error(message));
             }
@@ -607,6 +612,10 @@ mod tests {
         let file = SubmissionFile::read("x", format!("[{test}, {test}]").as_bytes());
         assert_eq!(colours(&file), [[1, 2], [1, 2]]);
         assert!(file.errors.is_empty() && file.extra.is_some(), "{file:?}");
+        let text = br#"[{"attempt_1": [[1]], "attempt_3": [[2]]}]"#;
+        let file = SubmissionFile::read("x", text);
+        let lacking = "[0].attempt_3: expected `attempt_1` and `attempt_2` before another attempt";
+        assert_eq!(told(&file.errors), [lacking]);
         let text =
             br#"[{"attempt_1": [[1]], "attempt_2": [[2]], "attempt_3": null, "attempt_4": []}]"#;
         assert_eq!(SubmissionFile::read("x", text).extra, None);

@@ -227,39 +227,198 @@ fn packed_tasks_are_known_by_their_content() {
     assert_eq!((done.code, lines.len()), (2, 3));
 }
 
+/// A task of one pair, as xz, zstd and bzip2 pack it.
+const PACKED: [(&str, &str); 3] = [
+    (
+        "xz",
+        "fd377a585a000004e6d6b446020021011c00000010cf58cce0003700305d003d888a876381965a9edb2a2dba57e4c32f1b72 \
+         d04bf0475adde3ed52075b79f4d23acfb67f07f55548da3fb490a051e00011d0bceb5f296fe700014c38bc0d48541fb6f37d \
+         010000000004595a",
+    ),
+    (
+        "zst",
+        "28b52ffd00688d010012430a0fc0eb749935a22d9bfaaf0f05752d2fcd277845cebad9a0e1ebb07628b813fc42a6909da029 \
+         239d2c010053369d",
+    ),
+    (
+        "bz2",
+        "425a6839314159265359c286a75f00001a9b8010043010000a2221de0a200054532626419182553f526d4f4d4f5321e9ef13 \
+         fdc503bc32580b101d53bf2df4f91a166e6a8a6b2a2a63b6a177245385090c286a75f0",
+    ),
+];
+
+fn packed_task(digits: &str) -> Vec<u8> {
+    let digits = digits.replace(' ', "");
+    let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
+    (0..digits.len()).step_by(2).map(byte).collect()
+}
+
+fn tarred(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        archive.append_data(&mut header, name, *bytes).unwrap();
+    }
+    archive.into_inner().unwrap()
+}
+
+#[test]
+fn tasks_are_unpacked_however_they_are_packed() {
+    let train = "a: train match";
+    for (extension, digits) in PACKED {
+        let packed = packed_task(digits);
+        let name = format!("a.json.{extension}");
+        check(
+            &[(&*name, packed.clone())],
+            &format!("--tasks {name}"),
+            &[train],
+        );
+        // Known by its content, found by its name.
+        check(&[("a.json", packed.clone())], "--tasks a.json", &[train]);
+        check(
+            &[(&*format!("x/{name}"), packed.clone())],
+            "--tasks x",
+            &[train],
+        );
+        // Several streams after each other are one.
+        let twice = [packed.clone(), packed.clone()].concat();
+        let folder = Folder::new();
+        folder
+            .write("a.json", twice)
+            .write("b.json", &packed[..packed.len() - 9]);
+        let (done, _) = run(&folder, "--tasks a.json b.json");
+        let lines: Vec<_> = done.stderr.lines().collect();
+        assert!(
+            lines[0].contains("expected nothing more behind the value"),
+            "{extension}: {}",
+            done.stderr
+        );
+        assert!(
+            lines[1].starts_with("b.json: cannot be unpacked: "),
+            "{extension}: {}",
+            done.stderr
+        );
+    }
+}
+
+#[test]
+fn tar_archives_are_read_as_zip_archives_are() {
+    let task = mirror_task();
+    let packed = packed_task(PACKED[0].1);
+    let files = [
+        ("./x/a.json", task.as_bytes()),
+        ("x/b.json.xz", &packed),
+        ("x/._a.json", b"?"),
+        ("x/readme.txt", b"?"),
+    ];
+    let (a, b) = (format!("a: {RIGHT}"), "b: train match");
+    let plain = tarred(&files);
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::default());
+    zipped.write_all(&plain).unwrap();
+    let zipped = zipped.finish().unwrap();
+    for (name, bytes) in [("t.tar", &plain), ("t.tar.gz", &zipped), ("t.tgz", &zipped)] {
+        check(
+            &[(name, bytes.clone())],
+            &format!("--tasks {name}"),
+            &[&a, b],
+        );
+        check(
+            &[(&*format!("x/{name}"), bytes.clone())],
+            "--tasks x",
+            &[&a, b],
+        );
+    }
+    let folder = Folder::new();
+    let other = task.replace("[0,5]", "[0,6]");
+    let program = mirror_program("solve_a");
+    let files = [
+        ("a.json", other.as_bytes()),
+        ("a.json", task.as_bytes()),
+        ("a.py", program.as_bytes()),
+        ("inner.7z", b""),
+    ];
+    let whole = tarred(&files);
+    folder
+        .write("t.tar", &whole)
+        .write("cut.tar", &whole[..700])
+        .write("none.tar", tarred(&files[2..]));
+    let (done, document) = folder.run_json("--tasks t.tar --programs t.tar");
+    let differ = "t.tar/a.json: 2 files of this name in the archive, which differ: expected one, the last one is read\n";
+    assert!(done.stderr.contains(differ), "{}", done.stderr);
+    assert!(
+        done.stderr
+            .contains("archives within archives are not read: inner.7z"),
+        "{}",
+        done.stderr
+    );
+    assert_eq!((done.code, outcomes(&document)), (2, vec![a]));
+    let (done, _) = run(&folder, "--tasks cut.tar none.tar");
+    assert_eq!(
+        done.stderr,
+        "cut.tar: broken tar archive\nnone.tar: no task files in this tar archive\n"
+    );
+}
+
+#[test]
+fn data_in_other_forms_is_told_in_one_line() {
+    let folder = Folder::new();
+    for name in [
+        "a.csv",
+        "b.csv",
+        "train.parquet",
+        "x/t.arrow",
+        "a.npz",
+        "a.pkl",
+        "c.json.txt",
+        "66cc44dd",
+        "LICENSE",
+        "a.png",
+    ] {
+        folder.write(&format!("data/{name}"), "?");
+    }
+    let told = "data: 8 files of data in a form that is not read: 66cc44dd, x/t.arrow, a.csv, a.npz, train.parquet, a.pkl, \
+                c.json.txt and 1 more of these kinds; the rows of a table are read from what this writes: python -c ";
+    let (done, _) = run(&folder, "--tasks data");
+    assert_eq!(done.code, 2);
+    folder.write("data/a.json", mirror_task());
+    let done = folder.run("run --tasks data --programs mirror.py --all-pairs");
+    assert!(
+        done.code == 0 && done.stderr.starts_with(&format!("note: {told}")),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(done.stderr.lines().count(), 1, "{}", done.stderr);
+    folder
+        .write("train.parquet", "PAR1..")
+        .write("a.npy", b"\x93NUMPY");
+    let (done, _) = run(&folder, "--tasks train.parquet a.npy");
+    let expected = "train.parquet: expected text, as it is or packed with gzip, xz, zstd or bzip2, found a Parquet file; the \
+                    rows of a table are read from what this writes: python -c \"import json, pyarrow.parquet as p; rows = \
+                    p.read_table('train.parquet'); [print(json.dumps(row)) for row in rows.to_pylist()]\" > train.jsonl\n";
+    assert!(done.stderr.starts_with(expected), "{}", done.stderr);
+    assert!(
+        done.stderr.ends_with("found an array of NumPy\n"),
+        "{}",
+        done.stderr
+    );
+}
+
 #[test]
 fn archives_that_are_not_read_are_said_to_be_packed() {
     let folder = Folder::new();
-    let mut tar = vec![0; 1024];
-    tar[..6].copy_from_slice(b"a.json");
-    tar[257..262].copy_from_slice(b"ustar");
-    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
-    packed.write_all(&tar).unwrap();
     folder
-        .write("t.tar", &tar)
-        .write("t.tgz", packed.finish().unwrap())
         .write("t.7z", b"7z\xbc\xaf\x27\x1c...")
         .write("a.py", mirror_program("solve_a"))
         .write("a.json", mirror_task());
-    for (file, found) in [
-        ("t.tar", "a tar archive"),
-        ("t.tgz", "a tar archive"),
-        ("t.7z", "a 7z archive"),
+    let message = "t.7z: expected text, as it is or packed with gzip, xz, zstd or bzip2, found a 7z archive, which has to \
+                   be unpacked first\n";
+    for options in [
+        "--tasks t.7z --programs a.py",
+        "--tasks a.json --programs t.7z",
     ] {
-        let message = format!(
-            "{file}: expected text, as it is or packed with gzip, found {found}, which has to be unpacked first\n"
-        );
-        for options in [
-            format!("--tasks {file} --programs a.py"),
-            format!("--tasks a.json --programs {file}"),
-        ] {
-            let done = folder.run(&format!("run {options}"));
-            assert_eq!(
-                (done.code, done.stderr.as_str()),
-                (2, message.as_str()),
-                "{options}"
-            );
-        }
+        let done = folder.run(&format!("run {options}"));
+        assert_eq!((done.code, done.stderr.as_str()), (2, message), "{options}");
     }
 }
 
@@ -291,7 +450,7 @@ fn what_of_an_archive_is_not_read_is_told() {
         }
     }
     folder.write("t.zip", &packed).write("x/t.zip", &packed);
-    folder.write("x/u.tar.gz", "").write("x/v.7z", "");
+    folder.write("x/u.rar", "").write("x/v.7z", "");
     for place in ["t.zip", "x"] {
         let (done, document) = folder.run_json(&format!("--tasks {place} --programs {place}"));
         let archive = if place == "x" { "x/t.zip" } else { place };
@@ -307,7 +466,7 @@ fn what_of_an_archive_is_not_read_is_told() {
         }
         // Identical entries are no loss.
         assert!(!done.stderr.contains("c.json: 2 files"), "{}", done.stderr);
-        let folder_told = "note: x/u.tar.gz: this archive and 1 more in the folder are not read here: they have to \
+        let folder_told = "note: x/u.rar: this archive and 1 more in the folder are not read here: they have to \
                            be unpacked first\n";
         assert_eq!(
             done.stderr.contains(folder_told),
@@ -835,7 +994,7 @@ fn a_pair_index_decides_which_test_input_is_scored() {
             .count(),
         2
     );
-    let beyond = "a[1].attempt_2.answer: the `pair_index` 2 is of no test input: the task has 2 test inputs, counted \
+    let beyond = "[1].attempt_2.answer: the `pair_index` 2 is of no test input: the task has 2 test inputs, counted \
                   from 0\n";
     for command in ["score", "check"] {
         let done = folder.run(&format!("{command} beyond --tasks tasks"));

@@ -276,11 +276,11 @@ pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputErro
     let is_batt = |name: &str| is_python(name) && !is_companion(Path::new(name));
     for path in paths {
         if path.is_dir() {
-            let (found, wrong) = files(path, is_batt, what);
-            for error in wrong {
+            let found = files(path, is_batt, what);
+            for error in found.errors {
                 add(Err(error));
             }
-            for file in found {
+            for file in found.files {
                 add(PythonFile::read(OtherFile::Found(file)));
             }
         } else if !is_companion(path) {

@@ -8,7 +8,9 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::merge::{Difference, TestIndices, join, merge, test_indices};
 use super::packed::{ArchiveListing, Content, contents};
-use super::{InputError, JSON_EXTENSIONS, Walk, id_of_folder, is_arc_id, is_json, is_zip, stem};
+use super::{
+    InputError, JSON_EXTENSIONS, Walk, id_of_folder, is_arc_id, is_archive, is_json, stem,
+};
 use crate::score::digest;
 
 /// The split for pairs in a bare list, if their task is also in another file.
@@ -150,12 +152,14 @@ struct Origin {
 
 impl TaskReader {
     fn folder(&mut self, folder: &Path) {
-        let walk = Walk::through(folder, |name| is_json(name) || is_zip(name));
+        let walk = Walk::through(folder, |name| is_json(name) || is_archive(name));
         if walk.files.is_empty() && walk.errors.is_empty() {
             let endings = JSON_EXTENSIONS
                 .map(|ending| format!("*{ending}, "))
                 .concat();
-            let message = format!("no task files ({endings}these with .gz, *.zip) in this folder");
+            let message = format!(
+                "no task files ({endings}these with .gz, .xz, .zst, .bz2, *.zip, *.tar) in this folder"
+            );
             self.read.errors.push(InputError::whole(folder, message));
         }
         for file in &walk.files {

@@ -31,10 +31,11 @@ impl Submitted {
     pub fn read(path: &Path) -> Self {
         let mut read = Self::default();
         if path.is_dir() {
-            let (files, errors) = json_files(path);
-            read.errors.extend(errors);
+            let walk = json_files(path);
+            read.errors.extend(walk.errors);
+            read.notes.extend(walk.notes);
             let mut foreign = Vec::new();
-            for file in &files {
+            for file in &walk.files {
                 read.file(file, &mut foreign);
             }
             if read.tasks.is_empty() {
