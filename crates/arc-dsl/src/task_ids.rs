@@ -84,7 +84,9 @@ impl<'a> TaskIds<'a> {
                 by_name.entry(name).or_default().push(id);
             }
         }
-        by_name.values_mut().for_each(|ids| ids.sort_unstable());
+        for ids in by_name.values_mut() {
+            ids.sort_unstable();
+        }
         ids.extend(by_name.keys());
         let longest = ids.iter().map(|id| id.len()).max().unwrap_or_default();
         Self {

@@ -514,10 +514,8 @@ fn rows_of_one_task_are_put_together() {
         row
     };
     let lines = |rows: &[Value]| {
-        rows.iter()
-            .map(|row| format!("{row}\n"))
-            .collect::<String>()
-            .into_bytes()
+        let lines: Vec<_> = rows.iter().map(Value::to_string).collect();
+        (lines.join("\n") + "\n").into_bytes()
     };
     let wrong = json!({ "input": [[7, 8]], "output": [[7, 8]] });
     let open = json!({ "input": [[7, 8]] });
